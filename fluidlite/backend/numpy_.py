@@ -1,0 +1,95 @@
+"""NumPy as a backend: its array namespace, a few functions that it lacks, random numbers by counter."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from ..errors import OutOfRangeError
+
+name = "numpy"
+
+
+def asarray(value: Any) -> Any:
+    """``value`` as an array."""
+    return value if type(value) is np.ndarray else np.asarray(value)
+
+
+def scatter_add(x: Any, index: Any, updates: Any) -> Any:
+    """A copy of ``x`` with ``updates`` added at the rows ``index``; rows named twice get both."""
+    out = np.array(x)
+    np.add.at(out, index, updates)
+    return out
+
+
+def scatter_set(x: Any, index: Any, updates: Any) -> Any:
+    """A copy of ``x`` with ``updates`` at the rows ``index``; of rows named twice the last one stays."""
+    out = np.array(x)
+    out[index] = updates
+    return out
+
+
+def in_range(index: Any, size: int, what: str) -> Any:
+    """``index``, after a look at its values.
+
+    Raises:
+        OutOfRangeError: one of them is outside [0, size).
+    """
+    if index.size and (index.min() < 0 or index.max() >= size):
+        wrong = index[(index < 0) | (index >= size)][0]
+        raise OutOfRangeError(f"expected {what} in [0, {size}), got {wrong}")
+    return index
+
+
+def windows(x: Any, kernel: tuple[int, ...], strides: tuple[int, ...], dilations: tuple[int, ...]) -> Any:
+    """A read-only view of all windows over the last dimensions of ``x``.
+
+    Args:
+        x: [..., *sizes].
+        kernel, strides, dilations: one number for each of the last dimensions.
+
+    Returns:
+        [..., *positions, *kernel].
+    """
+    n = len(kernel)
+    span = tuple((k - 1) * d + 1 for k, d in zip(kernel, dilations, strict=True))
+    view = np.lib.stride_tricks.sliding_window_view(x, span, axis=tuple(range(x.ndim - n, x.ndim)))
+    lead = (slice(None),) * (x.ndim - n)
+    return view[lead + tuple(slice(None, None, s) for s in strides) + tuple(slice(None, None, d) for d in dilations)]
+
+
+def add_at(x: Any, index: Any, values: Any) -> Any:
+    """``x`` with ``values`` added at a basic index; ``x`` itself must not be used any more."""
+    x[index] += values
+    return x
+
+
+xp = SimpleNamespace(**{k: v for k, v in vars(np).items() if not k.startswith("_")})
+xp.add_at = add_at
+xp.in_range = in_range
+xp.scatter_add = scatter_add
+xp.scatter_set = scatter_set
+xp.windows = windows
+
+
+def generators(seed: int, *counters: int | str) -> Callable[[int], np.random.Generator]:
+    """A source of random numbers that depends on nothing but its arguments.
+
+    Args:
+        seed: the program's; 0 counts as any other.
+        counters: what tells this draw from others: the number of the run, a variable's name.
+
+    Returns:
+        a function of an operator's own ``seed``: 0 draws from ``seed`` and ``counters``, another number from it alone.
+        The bits come from Philox (Salmon et al., Parallel random numbers: as easy as 1, 2, 3, SC 2011).
+    """
+
+    def generator(own: int = 0) -> np.random.Generator:
+        words = [own] if own else [seed, *(zlib.crc32(c.encode()) if isinstance(c, str) else c for c in counters)]
+        return np.random.Generator(np.random.Philox(np.random.SeedSequence([w & 0xFFFFFFFFFFFFFFFF for w in words])))
+
+    return generator

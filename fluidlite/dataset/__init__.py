@@ -1,0 +1,9 @@
+"""Readers of classic data sets, in the manner of ``paddle.dataset``; nothing is downloaded.
+
+A data set is a module with ``train()`` and ``test()``.  Each returns a reader creator: a function
+that, called without arguments, yields the samples one by one from the beginning.
+"""
+
+from . import digits
+
+__all__ = ["digits"]

@@ -1,0 +1,117 @@
+"""Errors that users can cause, and how a failure learns which operator it belongs to.
+
+Every class derives from :class:`FluidError` and from the built-in exceptions it resembles, so that an old
+``except ValueError`` keeps working.  fluid 1.8 reported some mistakes by ``assert``: where its scripts may
+catch those, ``AssertionError`` is among the bases.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class FluidError(Exception):
+    """The base of all errors that fluidlite raises on purpose."""
+
+
+class DefinitionError(FluidError, TypeError):
+    """A definition of an operator contradicts itself; raised while its class is created."""
+
+
+class UnknownOperatorError(FluidError, ValueError, LookupError):
+    """No operator of that type is defined."""
+
+
+class SlotError(FluidError, ValueError, AssertionError):
+    """An operator was given an unknown slot, too many or too few variables in one, or nothing."""
+
+
+class AttributeValueError(FluidError, ValueError, TypeError):
+    """An operator was given an unknown attribute, or a value of the wrong type or range."""
+
+
+class ShapeError(FluidError, ValueError, AssertionError):
+    """Shapes do not fit together."""
+
+
+class DTypeError(FluidError, TypeError, ValueError):
+    """Element types do not fit together, or an operator does not take one."""
+
+
+class ArgumentError(FluidError, TypeError, ValueError, AssertionError):
+    """A function was given an argument of a type or a value that it does not take."""
+
+
+class UnknownVariableError(FluidError, ValueError, LookupError):
+    """No variable of that name is there."""
+
+
+class DuplicateVariableError(FluidError, ValueError):
+    """A variable of that name exists with another shape, dtype or kind."""
+
+
+class FeedError(FluidError, ValueError):
+    """What was fed does not fit the program's data variables."""
+
+
+class FeedTypeError(FeedError, TypeError, RuntimeError):
+    """What was fed is no dictionary of arrays."""
+
+
+class FetchError(FluidError, ValueError, LookupError):
+    """A variable to fetch is not there."""
+
+
+class FetchTypeError(FetchError, TypeError):
+    """What is to be fetched is neither a variable nor a name."""
+
+
+class NotInitializedError(FluidError, RuntimeError, ValueError):
+    """An operator reads a variable that holds no value."""
+
+
+class OpError(FluidError, RuntimeError, ValueError):
+    """A kernel failed."""
+
+
+class OutOfRangeError(OpError, IndexError):
+    """An index lies outside of what it selects from."""
+
+
+class NonFiniteError(OpError, ArithmeticError):
+    """An operator computed a value that is not finite while such values are looked for."""
+
+
+class ClosedError(FluidError, RuntimeError):
+    """The executor has been closed."""
+
+
+class NoGradientError(FluidError, NotImplementedError):
+    """Nobody wrote a gradient rule for an operator that lies on the way of a gradient."""
+
+
+class ParseError(FluidError, ValueError):
+    """A text is no program; says line and column."""
+
+
+class VerifyError(FluidError, ValueError):
+    """A program breaks one of the rules that every program keeps."""
+
+
+def suggestion(name: str, known: Iterable[str]) -> str:
+    """``"; did you mean 'x'?"`` when one of the ``known`` names is close to ``name``, else an empty text."""
+    close = difflib.get_close_matches(str(name), [str(k) for k in known], n=1, cutoff=0.6)
+    return f"; did you mean {close[0]!r}?" if close else ""
+
+
+def with_context(error: FluidError, context: str) -> FluidError:
+    """The same error with lines added that say where it happened.
+
+    Args:
+        error: what was raised; its class is kept.
+        context: lines to put below the message.
+    """
+    located = type(error)(f"{error}\n{context}")
+    located.__cause__ = error.__cause__
+    return located

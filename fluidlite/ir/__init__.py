@@ -1,0 +1,1 @@
+"""Programs as data: variables and operators in blocks, by name."""

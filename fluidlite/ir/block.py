@@ -1,0 +1,411 @@
+"""Blocks: variables by name and operators in order.
+
+All changes of a program go through the methods here and those of Operator, which bump the program's revision.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from .. import unique_name
+from ..dtypes import Kind, as_dtype
+from ..errors import ArgumentError, DuplicateVariableError, FluidError, UnknownVariableError, suggestion
+from ..opdef.definition import Op, lookup
+from ..opdef.spec import Spec
+from .builder import Builder
+from .callsite import CallSite, caller
+from .name_scope import current_name_scope
+from .operator import EMPTY, Operator, located, names_by_slot
+from .text import block_text
+from .variable import Parameter, Variable, as_shape
+
+if TYPE_CHECKING:
+    from .program import Program
+
+
+class Block:
+    """A list of operators and the variables they name.  Made by :meth:`Program.create_block`."""
+
+    __slots__ = ("__weakref__", "forward_block_idx", "idx", "ops", "parent_idx", "program", "vars")
+
+    def __init__(self, program: Program, idx: int, parent_idx: int = -1, forward_block_idx: int = -1) -> None:
+        self.program = program
+        self.idx = idx
+        self.parent_idx = parent_idx
+        self.forward_block_idx = forward_block_idx
+        self.vars: dict[str, Variable] = {}
+        self.ops: list[Operator] = []
+
+    # -- variables ---------------------------------------------------------------------------------------------
+
+    def create_var(
+        self,
+        name: str | None = None,
+        dtype: Any = None,
+        shape: Iterable[int] | None = None,
+        type: Any = Kind.LOD_TENSOR,
+        lod_level: int | None = None,
+        persistable: bool | None = None,
+        stop_gradient: bool = False,
+        is_data: bool = False,
+        need_check_feed: bool = False,
+        error_clip: Any = None,
+        initializer: Any = None,
+        **ignored: Any,
+    ) -> Variable:
+        """Declare a variable; an equal one that is there already is returned.
+
+        Args:
+            name: generated when None.
+            dtype: element type; inferred from the operator that writes it when None.
+            shape: sizes, -1 where unknown; inferred when None.
+            type: what it holds.
+            lod_level: number of levels of sequences.
+            persistable: whether its value stays in the scope between runs.
+            stop_gradient: whether gradients stop here.
+            is_data: whether it is fed.
+            need_check_feed: kept for program files; feeds are always checked.
+            error_clip: how to clip its gradient.
+            initializer: appends the operator that gives it its first value.
+            ignored: names that fluid 1.8 took and that mean nothing here (``capacity``, ``belong_to_optimizer``).
+
+        Raises:
+            DuplicateVariableError: a variable of that name has another shape, dtype or kind.
+        """
+        unknown = set(ignored) - {"capacity", "belong_to_optimizer"}
+        if unknown:
+            name_ = sorted(unknown)[0]
+            raise ArgumentError(f"create_var has no argument {name_!r}{suggestion(name_, _CREATE_VAR)}")
+        if name is None:
+            name = unique_name.generate("_generated_var")
+        there = self.vars.get(name)
+        if there is not None:
+            self._check_equal(there, Kind(type), shape, dtype, lod_level)
+            if persistable is not None:
+                there.persistable = persistable
+            return there
+        made = Variable(
+            self,
+            name,
+            kind=Kind(type),
+            shape=shape,
+            dtype=dtype,
+            lod_level=lod_level or 0,
+            persistable=bool(persistable),
+            stop_gradient=stop_gradient,
+            is_data=is_data,
+            need_check_feed=need_check_feed,
+            error_clip=error_clip,
+        )
+        self.vars[name] = made
+        self.program.touch()
+        if initializer is not None:
+            initializer(made, self)
+        return made
+
+    def _check_equal(self, there: Variable, kind: Kind, shape: Any, dtype: Any, lod_level: int | None) -> None:
+        clashes = []
+        if kind != there.kind:
+            clashes.append(f"kind {there.kind.name}, not {kind.name}")
+        if shape is not None and there.has_shape and as_shape(shape, there.name) != there.shape:
+            clashes.append(f"shape {list(there.shape)}, not {list(as_shape(shape, there.name))}")
+        if dtype is not None and there.has_dtype and as_dtype(dtype) != there.dtype:
+            clashes.append(f"dtype {there.dtype}, not {as_dtype(dtype)}")
+        if lod_level is not None and lod_level != there.lod_level:
+            clashes.append(f"lod_level {there.lod_level}, not {lod_level}")
+        if clashes:
+            raise DuplicateVariableError(
+                f"variable {there.name!r} of block {self.idx} is there already, with {'; '.join(clashes)}; "
+                "use another name, or declare it alike"
+            )
+
+    def create_parameter(
+        self, shape: Iterable[int], dtype: Any, name: str | None = None, initializer: Any = None, **more: Any
+    ) -> Parameter:
+        """Declare a parameter in block 0.
+
+        Args:
+            shape: positive sizes.
+            dtype: element type.
+            name: generated when None.
+            initializer: appends the operator that gives it its first value.
+            more: ``trainable``, ``optimize_attr``, ``regularizer``, ``gradient_clip_attr``, ``do_model_average``,
+                ``stop_gradient``.
+
+        Raises:
+            DuplicateVariableError: a variable of that name has another shape or dtype, or is no parameter.
+            ArgumentError: a size is not positive.
+        """
+        block = self.program.global_block()
+        name = unique_name.generate("_param") if name is None else name
+        there = block.vars.get(name)
+        if there is not None:
+            block._check_equal(there, Kind.LOD_TENSOR, shape, dtype, None)
+            if not isinstance(there, Parameter):
+                raise DuplicateVariableError(f"variable {name!r} is there already and is no parameter")
+            return there
+        more.pop("error_clip", None)
+        made = Parameter(block, name, shape=shape, dtype=dtype, initializer=initializer, **more)
+        block.vars[name] = made
+        self.program.touch()
+        if initializer is not None:
+            initializer(made, block)
+        return made
+
+    def var(self, name: str) -> Variable:
+        """The variable of that name in this block.
+
+        Raises:
+            UnknownVariableError: it is not in this block.
+        """
+        found = self.vars.get(name)
+        if found is None:
+            if not isinstance(name, str):
+                raise ArgumentError(f"expected the name of a variable, got {name!r}")
+            raise UnknownVariableError(
+                f"block {self.idx} has no variable {name!r}{suggestion(name, self.vars)}"
+            )
+        return found
+
+    def has_var(self, name: str) -> bool:
+        """Whether this block declares a variable of that name."""
+        return name in self.vars
+
+    def find_var_recursive(self, name: str) -> Variable | None:
+        """The variable of that name in this block or the nearest ancestor; a gradient block also sees its forward block."""
+        block: Block | None = self
+        while block is not None:
+            found = block.vars.get(name)
+            if found is not None:
+                return found
+            if block.forward_block_idx >= 0:
+                found = block.program.blocks[block.forward_block_idx].find_var_recursive(name)
+                if found is not None:
+                    return found
+            block = block.parent
+        return None
+
+    def var_recursive(self, name: str) -> Variable:
+        """Like :meth:`find_var_recursive`.
+
+        Raises:
+            UnknownVariableError: neither the block nor an ancestor has it.
+        """
+        found = self.find_var_recursive(name)
+        if found is None:
+            raise UnknownVariableError(
+                f"neither block {self.idx} nor its ancestors have a variable {name!r}{suggestion(name, self.vars)}"
+            )
+        return found
+
+    @property
+    def parent(self) -> Block | None:
+        """The block that this one belongs to."""
+        return None if self.parent_idx < 0 else self.program.blocks[self.parent_idx]
+
+    def all_parameters(self) -> list[Parameter]:
+        """The parameters declared here, in order."""
+        return [v for v in self.vars.values() if isinstance(v, Parameter)]
+
+    def rename_var(self, name: str, new_name: str) -> Variable:
+        """Give a variable another name, here and in every operator of the program that means it.
+
+        Raises:
+            UnknownVariableError: there is no such variable.
+            DuplicateVariableError: the new name is taken.
+        """
+        variable = self.var(name)
+        if new_name in self.vars:
+            raise DuplicateVariableError(f"block {self.idx} has a variable {new_name!r} already")
+        for block in self.program.blocks:
+            if block.find_var_recursive(name) is variable:
+                for op in block.ops:
+                    if op.reads(name):
+                        op.rename_input(name, new_name)
+                    if op.writes(name):
+                        op.rename_output(name, new_name)
+        variable.name = new_name
+        self.vars = {(new_name if n == name else n): v for n, v in self.vars.items()}
+        self.program.touch()
+        return variable
+
+    def remove_var(self, name: str) -> None:
+        """Take a variable out of the block.
+
+        Raises:
+            UnknownVariableError: there is no such variable.
+            ArgumentError: an operator of the block still names it.
+        """
+        self.var(name)
+        user = next((op for op in self.ops if op.reads(name) or op.writes(name)), None)
+        if user is not None:
+            raise ArgumentError(f"variable {name!r} is still used by: {user}")
+        del self.vars[name]
+        self.program.touch()
+
+    # -- operators ---------------------------------------------------------------------------------------------
+
+    def append_op(
+        self,
+        type: str,
+        inputs: Mapping[str, Any] | None = None,
+        outputs: Mapping[str, Any] | None = None,
+        attrs: Mapping[str, Any] | None = None,
+        stop_gradient: bool = False,
+    ) -> Operator:
+        """Put an operator at the end.
+
+        Args:
+            type: the operator's type.
+            inputs: slot -> variable, its name, or a list of them.
+            outputs: likewise; their shapes and element types are inferred.
+            attrs: attributes; what is left out has its default.
+            stop_gradient: whether gradients stop at the outputs.
+
+        Raises:
+            UnknownOperatorError: there is no operator of that type.
+            SlotError: a slot is unknown, missing or holds too many variables.
+            AttributeValueError: an attribute is unknown or of the wrong type.
+            UnknownVariableError: a name is not declared in the block or an ancestor.
+            ShapeError, DTypeError: the inputs do not fit together.
+        """
+        return self.insert_op(len(self.ops), type, inputs, outputs, attrs, stop_gradient)
+
+    def prepend_op(
+        self,
+        type: str,
+        inputs: Mapping[str, Any] | None = None,
+        outputs: Mapping[str, Any] | None = None,
+        attrs: Mapping[str, Any] | None = None,
+        stop_gradient: bool = False,
+    ) -> Operator:
+        """Put an operator at the front; arguments as of :meth:`append_op`."""
+        return self.insert_op(0, type, inputs, outputs, attrs, stop_gradient)
+
+    def insert_op(
+        self,
+        index: int,
+        type: str,
+        inputs: Mapping[str, Any] | None = None,
+        outputs: Mapping[str, Any] | None = None,
+        attrs: Mapping[str, Any] | None = None,
+        stop_gradient: bool = False,
+    ) -> Operator:
+        """Put an operator in front of position ``index``; arguments as of :meth:`append_op`."""
+        given = dict(attrs or {})
+        framework = {name: given.pop(name) for name in ("op_role", "op_role_var", "op_device") if name in given}
+        given = {name: value.idx if isinstance(value, Block) else value for name, value in given.items()}
+        site = caller()
+        try:
+            instance = lookup(type)(given)
+            op = self.make_op(
+                instance, names_by_slot(type, inputs, "input"), names_by_slot(type, outputs, "output"), site
+            )
+        except FluidError as error:
+            if site is None or f"at {site}" in str(error):
+                raise
+            raise error.__class__(f"{error}\n  called at {site}") from None
+        for name, value in framework.items():
+            op.set_attr(name, value)
+        self.ops.insert(index, op)
+        if stop_gradient:
+            for name in op.output_arg_names:
+                self.var_recursive(name).stop_gradient = True
+        self.program.touch()
+        return op
+
+    def make_op(
+        self,
+        instance: Op,
+        inputs: dict[str, tuple[str, ...]],
+        outputs: dict[str, tuple[str, ...]],
+        site: CallSite | None,
+        attrs: dict[str, Any] | None = None,
+    ) -> Operator:
+        """An operator that is not yet in the block, its outputs' shapes and element types declared.
+
+        Args:
+            instance: definition and attributes.
+            inputs, outputs: names by slot, checked.
+            site: the user's line.
+            attrs: the attributes to list, where backward writes the operator itself.
+        """
+        program = self.program
+        op = Operator(
+            self,
+            instance.type,
+            inputs,
+            outputs,
+            instance.attr_values() if attrs is None else attrs,
+            role=program.role,
+            role_vars=program.role_vars,
+            namescope=current_name_scope(),
+            callsite=site,
+            lists_given_attrs=attrs is not None,
+        )
+        specs: dict[str, Any] = {}
+        known = True
+        for slot, names in inputs.items():
+            found = [None if n == EMPTY else self.var_recursive(n).spec for n in names]
+            known = known and None not in found
+            specs[slot] = found if instance.input_slots[slot].many else found[0]
+        targets = {
+            slot: [None if n == EMPTY else self.var_recursive(n) for n in names] for slot, names in outputs.items()
+        }
+        if known and not instance.is_control:
+            try:
+                inferred = instance.infer_outputs(specs)
+            except FluidError as error:
+                pairs = [(n, self.var_recursive(n).spec) for names in inputs.values() for n in names if n != EMPTY]
+                raise located(error, op, pairs) from None
+            for slot, variables in targets.items():
+                found = inferred.get(slot)
+                for variable, spec in zip(
+                    variables, found if isinstance(found, list) else [found] * len(variables), strict=False
+                ):
+                    if variable is not None and spec is not None:
+                        _declare(variable, spec, instance, specs)
+        return op
+
+    def remove_op(self, index: int) -> None:
+        """Take out the operator at a position."""
+        del self.ops[index]
+        self.program.touch()
+
+    def builder(self, stem: str) -> Builder:
+        """An interpreter that appends here; results are called after ``stem``."""
+        return Builder(self, stem)
+
+    def __str__(self) -> str:
+        return block_text(self)
+
+    def to_string(self, throw_on_error: bool = True, with_details: bool = False) -> str:
+        """The block's text."""
+        return block_text(self, detail=with_details)
+
+    def __repr__(self) -> str:
+        return f"<Block {self.idx}: {len(self.vars)} variables, {len(self.ops)} operators>"
+
+
+def _declare(variable: Variable, spec: Spec, instance: Op, specs: dict[str, Any]) -> None:
+    """Give an output what was inferred, with the LoD level of the input that the operator shares it with."""
+    if isinstance(variable, Parameter):  # its shape is the user's word
+        return
+    variable.take_spec(spec if spec.lod_level or instance.lod is None else _with_lod(spec, instance, specs))
+    if spec.kind is not variable.kind and spec.kind is not Kind.LOD_TENSOR:
+        variable.kind = spec.kind
+
+
+def _with_lod(spec: Spec, instance: Op, specs: dict[str, Any]) -> Spec:
+    sources = [specs.get(instance.lod)] if instance.lod != "first" else list(specs.values())
+    for source in sources:
+        for each in source if isinstance(source, list) else [source]:
+            if each is not None and each.lod_level:
+                return spec._replace(lod_level=each.lod_level)
+    return spec
+
+
+_CREATE_VAR = (
+    "name dtype shape type lod_level persistable stop_gradient is_data need_check_feed error_clip initializer".split()
+)

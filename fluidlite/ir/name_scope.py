@@ -1,0 +1,46 @@
+"""Name scopes: which part of a model an operator belongs to, as a path like ``/encoder/layer_1/``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from .. import state
+from ..errors import ArgumentError
+
+
+class _NameScope:
+    """One name scope; counts its children by name."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.counts: dict[str, int] = {}
+
+    def child(self, name: str) -> _NameScope:
+        count = self.counts.get(name, 0)
+        self.counts[name] = count + 1
+        return _NameScope(f"{self.path}{name}{f'_{count}' if count else ''}/")
+
+
+_current: state.Slot[_NameScope] = state.slot("name_scope", lambda: _NameScope("/"))
+
+
+def current_name_scope() -> str:
+    """The path of the innermost name scope."""
+    return _current.get().path
+
+
+@contextmanager
+def name_scope(prefix: str | None = None) -> Iterator[None]:
+    """Mark the operators made inside as one part of the model.  Names of variables do not change.
+
+    Args:
+        prefix: the part's name; a second part of that name gets ``_1``.
+
+    Raises:
+        ArgumentError: no name was given.
+    """
+    if not prefix:
+        raise ArgumentError("a name scope needs a name")
+    with _current.guard(_current.get().child(prefix)):
+        yield

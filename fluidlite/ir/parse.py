@@ -1,0 +1,545 @@
+"""Reading programs in the text format, the inverse of ``ir/text.py``.
+
+The grammar; braces repeat, brackets are optional, capitals are kinds of tokens::
+
+    program     = "program" "(" "seed" "=" INTEGER ")" block-list
+    block-list  = "{" END { block END } "}"
+    block       = "block" INTEGER [ "in" INTEGER ] [ "of" INTEGER ] "{" END { line END } "}"
+    line        = declaration | section | operator
+
+    declaration = ( "var" | "param" | "data" ) name ":" type { flag }
+    type        = KIND [ tensor ] | tensor
+    tensor      = ( ELEMENT-TYPE | "?" ) "[" ( "?" | [ INTEGER { "," INTEGER } ] ) "]"
+    flag        = "lod" "=" INTEGER | "rate" "=" number | [ "not" ] FLAG
+
+    section     = "--" ( ROLE | "role" INTEGER ) "--"
+
+    operator    = [ outputs "=" ] key "(" [ argument { "," argument } ] ")" { mark }
+    outputs     = name | "{" slot { "," slot } "}"
+    argument    = slot | attribute
+    slot        = key "=" ( name | names )
+    names       = "[" [ name { "," name } ] "]"
+    attribute   = key "=" value
+    value       = [ TYPE ] ( literal | "[" [ literal { "," literal } ] "]" )
+    literal     = number | STRING | "true" | "false" | ELEMENT-TYPE
+    number      = INTEGER | FLOAT | "nan" | "inf"
+    mark        = "bare" | "for" names | "at" STRING | "on" STRING
+
+    name, key   = BARE | QUOTED
+    BARE          letters, digits and _ . @ / , the first one no digit and no point
+    QUOTED        anything, in `backquotes`, escaped as in JSON
+    STRING        anything, in "double quotes", escaped as in JSON
+    KIND          selected_rows, lod_tensor_array, step_scopes, ...; a LoD tensor without one
+    ELEMENT-TYPE  float32, int64, bool, ...
+    FLAG          trainable, persistable, stop_gradient, check_feed, fed, average, distributed
+    ROLE          forward, backward, optimize, loss, loss backward, learning rate, ...
+    TYPE          block, blocks, long, longs, ints, floats, booleans, strings
+    END           one or more ends of lines
+
+Ends of lines between parentheses or square brackets mean nothing, nor do comments: from ``#`` to
+the end of the line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+
+from ..dtypes import Kind
+from ..errors import FluidError, NoGradientError, ParseError, UnknownOperatorError, suggestion
+from ..opdef.attribute import KINDS, Attribute, BlockRef, Long, single_precision
+from ..opdef.definition import Op, lookup
+from .block import Block
+from .literal import ELEMENT_TYPES, TYPE_WORDS, WORDS, EmptyList, unescaped, wire_type
+from .operator import Names, Operator, names_by_slot
+from .text import FLAGS, SECTIONS, only_output
+from .variable import Parameter, Variable
+
+if TYPE_CHECKING:
+    from .program import Program
+
+_TOKEN = re.compile(
+    r"""
+      (?P<blank>   [ \t\r]+ | \#[^\n]* )
+    | (?P<end>     \n )
+    | (?P<string>  "(?:[^"\\\n]|\\.)*" )
+    | (?P<quoted>  `(?:[^`\\\n]|\\.)*` )
+    | (?P<float>   -?\d+(?:\.\d*(?:[eE][+-]?\d+)?|[eE][+-]?\d+) | -inf\b | -nan\b )
+    | (?P<integer> -?\d+ )
+    | (?P<bare>    [A-Za-z_@/][A-Za-z0-9_.@/]* )
+    | (?P<mark>    -- | [=,:?()\[\]{}] )
+    | (?P<wrong>   . )
+    """,
+    re.VERBOSE,
+)
+_ROLES = {words: role for role, words in SECTIONS.items()}
+_KINDS = {kind.name.lower(): kind for kind in Kind}
+#: a word in front of a list -> the annotation whose conversion it asks for
+_LISTS = {
+    "longs": "list[Long]",
+    "ints": "list[int]",
+    "floats": "list[float]",
+    "booleans": "list[bool]",
+    "strings": "list[str]",
+    "blocks": "list[int]",
+}
+_WRAPPED: dict[str, Callable[[int], int]] = {"longs": Long, "blocks": BlockRef}
+_ONLY_PARAMETERS = frozenset({"trainable", "is_data", "do_model_average", "is_distributed"})
+
+
+class Token(NamedTuple):
+    """A piece of the text."""
+
+    kind: str
+    text: str
+    start: int
+
+    def __str__(self) -> str:
+        return {"end": "the end of the line", "": "the end of the text"}.get(
+            self.kind, f"{self.text!r}"
+        )
+
+
+def parse_into(program: Program, text: str) -> None:
+    """Fill an empty program with what a text says.
+
+    Args:
+        program: a program without variables and operators.
+        text: a program in the text format.
+
+    Raises:
+        ParseError: the text is no program; shows the place.
+    """
+    _Parser(program, text).program_()
+
+
+class _Parser:
+    """Recursive descent: a method for each rule of the grammar, looking two tokens ahead."""
+
+    def __init__(self, program: Program, text: str) -> None:
+        self.program = program
+        self.text = text
+        self.tokens = self._tokens()
+        self.token = next(self.tokens)
+        self.next = next(self.tokens, self.token)
+        self.definitions: dict[str, type[Op] | None] = {}
+        self.shared: dict[Any, Any] = {}  # equal names and tuples are stored once
+
+    # -- tokens ----------------------------------------------------------------------------------
+
+    def _tokens(self) -> Iterator[Token]:
+        depth = 0
+        for match in _TOKEN.finditer(self.text):
+            kind = match.lastgroup or ""
+            if kind == "blank" or (kind == "end" and depth):
+                continue
+            found = Token(kind, match[0], match.start())
+            if kind == "wrong":
+                what = (
+                    "a quote that is not closed"
+                    if found.text in '"`'
+                    else "a character that means nothing here"
+                )
+                self.fail(f"{what}: {found.text!r}", found)
+            if kind == "mark":
+                depth += (found.text in "([") - (found.text in ")]" and depth > 0)
+            yield found
+        yield Token("", "", len(self.text))
+
+    def advance(self) -> Token:
+        """The current token, which is then done with."""
+        token = self.token
+        self.token = self.next
+        self.next = next(self.tokens, self.next)
+        return token
+
+    def at(self, *texts: str) -> bool:
+        """Whether the current token is one of these words and marks."""
+        return self.token.text in texts and self.token.kind in ("bare", "mark")
+
+    def take(self, text: str) -> bool:
+        """Go past a word or a mark if it is there."""
+        found = self.at(text)
+        if found:
+            self.advance()
+        return found
+
+    def need(self, text: str) -> None:
+        """Go past a word or a mark that must be there."""
+        if not self.take(text):
+            self.unexpected(repr(text))
+
+    def need_kind(self, kind: str, what: str) -> Token:
+        """Go past a token of a kind."""
+        if self.token.kind != kind:
+            self.unexpected(what)
+        return self.advance()
+
+    def need_end(self) -> None:
+        """Go past the end of a line, and the empty lines after it."""
+        if self.token.kind != "end":
+            self.unexpected("the end of the line")
+        while self.token.kind == "end":
+            self.advance()
+
+    def unexpected(self, wanted: str) -> NoReturn:
+        """Refuse the current token."""
+        self.fail(f"expected {wanted}, got {self.token}", self.token)
+
+    def fail(self, message: str, token: Token) -> NoReturn:
+        """Refuse the text because of a token."""
+        begin = self.text.rfind("\n", 0, token.start) + 1
+        end = self.text.find("\n", token.start)
+        line = self.text[begin : end if end >= 0 else len(self.text)].rstrip("\r")
+        number = self.text.count("\n", 0, token.start) + 1
+        lead = "".join("\t" if c == "\t" else " " for c in line[: token.start - begin])
+        column = token.start - begin + 1
+        raise ParseError(f"line {number}, column {column}: {message}\n  {line}\n  {lead}^")
+
+    def separated(self, item: Callable[[], Any], closing: str) -> list[Any]:
+        """Items with commas between them, up to a mark, which is taken too."""
+        found: list[Any] = []
+        while not self.take(closing):
+            if found and not self.take(","):
+                self.unexpected(f"',' or {closing!r}")
+            found.append(item())
+        return found
+
+    def share(self, value: Any) -> Any:
+        """An equal value that was seen before, or this one."""
+        return self.shared.setdefault(value, value)
+
+    # -- programs and blocks ---------------------------------------------------------------------
+
+    def program_(self) -> None:
+        while self.token.kind == "end":
+            self.advance()
+        self.need("program")
+        self.need("(")
+        self.need("seed")
+        self.need("=")
+        self.program.random_seed = self.integer()
+        self.need(")")
+        self.need("{")
+        self.need_end()
+        number = 0
+        while not self.take("}"):
+            self.block(number)
+            self.need_end()
+            number += 1
+        while self.token.kind == "end":
+            self.advance()
+        if self.token.kind:
+            self.unexpected("the end of the text")
+        self.program.touch()
+
+    def block(self, number: int) -> None:
+        self.need("block")
+        place = self.token
+        if self.integer() != number:
+            self.fail(f"expected block {number}: blocks are numbered from 0 on", place)
+        parent = self.earlier_block("in", number)
+        forward = self.earlier_block("of", number)
+        if (parent < 0) != (number == 0):
+            self.fail(
+                "block 0 lies in no block, every other one in an earlier one: block 1 in 0", place
+            )
+        made = (
+            self.program.blocks[0] if number == 0 else Block(self.program, number, parent, forward)
+        )
+        if number:
+            self.program.blocks.append(made)
+        self.need("{")
+        self.need_end()
+        role = 0
+        while not self.take("}"):
+            if self.at("--"):
+                role = self.section()
+            elif self.at("var", "param", "data") and self.next.kind in ("bare", "quoted"):
+                self.declaration(made)
+            else:
+                made.ops.append(self.operator(made, role))
+            self.need_end()
+
+    def earlier_block(self, word: str, number: int) -> int:
+        if not self.take(word):
+            return -1
+        place = self.token
+        found = self.integer()
+        if not 0 <= found < number:
+            self.fail(f"expected a block before block {number}, got {found}", place)
+        return found
+
+    def section(self) -> int:
+        self.need("--")
+        place = self.token
+        words = []
+        while self.token.kind == "bare":
+            words.append(self.advance().text)
+        name = " ".join(words)
+        if name == "role":
+            role = self.integer()
+        elif name in _ROLES:
+            role = _ROLES[name]
+        else:
+            self.fail(f"there is no section {name!r}{suggestion(name, _ROLES)}", place)
+        self.need("--")
+        return role
+
+    # -- variables -------------------------------------------------------------------------------
+
+    def declaration(self, block: Block) -> None:
+        word = self.advance().text
+        place = self.token
+        name = self.name()
+        if name in block.vars:
+            self.fail(f"block {block.idx} declares {name!r} twice", place)
+        self.need(":")
+        fields = self.type_()
+        if word == "data":
+            fields.update(is_data=True, stop_gradient=True)
+        while self.token.kind == "bare":
+            self.flag(fields, word)
+        made = Parameter if word == "param" else Variable
+        try:
+            block.vars[name] = made(block, name, **fields)
+        except FluidError as error:
+            self.fail(str(error), place)
+
+    def type_(self) -> dict[str, Any]:
+        fields: dict[str, Any] = {"kind": Kind.LOD_TENSOR, "dtype": None, "shape": None}
+        if self.token.text in _KINDS:
+            fields["kind"] = _KINDS[self.advance().text]
+            if self.token.text not in ELEMENT_TYPES and not self.at("?"):
+                return fields
+        if self.token.text in ELEMENT_TYPES:
+            fields["dtype"] = ELEMENT_TYPES[self.advance().text]
+        elif not self.take("?"):
+            hint = suggestion(self.token.text, [*ELEMENT_TYPES, *_KINDS])
+            self.fail(f"expected an element type or ?, got {self.token}{hint}", self.token)
+        self.need("[")
+        if self.take("?"):
+            self.need("]")
+        else:
+            fields["shape"] = self.share(tuple(self.separated(self.integer, "]")))
+        return fields
+
+    def flag(self, fields: dict[str, Any], word: str) -> None:
+        if self.take("lod"):
+            self.need("=")
+            fields["lod_level"] = self.integer()
+            return
+        if self.at("rate") and word == "param":
+            self.advance()
+            self.need("=")
+            fields["optimize_attr"] = {"learning_rate": self.number()}
+            return
+        value = not self.take("not")
+        place = self.advance()
+        field = FLAGS.get(place.text)
+        if field is None or (field in _ONLY_PARAMETERS and word != "param"):
+            known = [
+                flag for flag in FLAGS if word == "param" or FLAGS[flag] not in _ONLY_PARAMETERS
+            ]
+            self.fail(f"there is no flag {place} of a {word}{suggestion(place.text, known)}", place)
+        fields[field] = value
+
+    # -- operators -------------------------------------------------------------------------------
+
+    def operator(self, block: Block, role: int) -> Operator:
+        outputs: dict[str, Names] | None = None
+        only: str | None = None
+        first = self.token
+        if self.take("{"):
+            outputs = dict(self.separated(self.slot, "}"))
+            self.need("=")
+        elif self.next.text == "=":
+            only = self.name()
+            self.need("=")
+        place = self.token
+        op_type = self.key("the type of an operator")
+        definition = self.definition(op_type)
+        if only is not None:
+            slot = only_output(definition)
+            if slot is None:
+                self.fail(
+                    f"name the output slots, {{Slot=name}} = ...: {_outputs_of(op_type)}", first
+                )
+            outputs = {slot: (only,)}
+        inputs: dict[str, Names] = {}
+        attrs: dict[str, Any] = {}
+        self.need("(")
+        self.separated(lambda: self.argument(op_type, definition, inputs, attrs), ")")
+        marks = self.marks()
+        if definition is not None:
+            try:
+                inputs = names_by_slot(op_type, inputs, "input")
+                outputs = names_by_slot(op_type, outputs, "output")
+                values = definition(attrs).attr_values()
+            except FluidError as error:
+                self.fail(str(error), place)
+            attrs = attrs if marks.get("lists_given_attrs") else values
+        return Operator(
+            block, self.share(op_type), inputs, outputs or {}, attrs, role=role, **marks
+        )
+
+    def definition(self, op_type: str) -> type[Op] | None:
+        if op_type not in self.definitions:
+            try:
+                self.definitions[op_type] = lookup(op_type)
+            except (UnknownOperatorError, NoGradientError):
+                self.definitions[op_type] = None
+        return self.definitions[op_type]
+
+    def slot(self) -> tuple[str, Names]:
+        key = self.share(self.key("a slot"))
+        self.need("=")
+        return key, self.names()
+
+    def argument(
+        self,
+        op_type: str,
+        definition: type[Op] | None,
+        inputs: dict[str, Names],
+        attrs: dict[str, Any],
+    ) -> None:
+        place = self.token
+        key = self.share(self.key("a slot or an attribute"))
+        if key in inputs or key in attrs:
+            self.fail(f"{op_type} is given {key!r} twice", place)
+        self.need("=")
+        if definition is None and self.at_names():
+            inputs[key] = self.names()
+        elif definition is None:
+            attrs[key] = self.value(typed=True)
+        elif key in definition.input_slots:
+            inputs[key] = self.names()
+        elif key in definition.attributes:
+            attrs[key] = self.converted(definition.attributes[key], op_type)
+        else:
+            known = [*definition.input_slots, *definition.attributes]
+            self.fail(
+                f"{op_type} has neither a slot nor an attribute {key!r}{suggestion(key, known)}",
+                place,
+            )
+
+    def converted(self, attribute: Attribute, op_type: str) -> Any:
+        """A value as a declared attribute keeps it."""
+        place = self.token
+        value = self.value()
+        try:
+            value = attribute.convert(value, op_type)
+        except FluidError as error:
+            self.fail(str(error), place)
+        return self.share(value) if attribute.kind in ("list[int]", "list[str]") else value
+
+    def marks(self) -> dict[str, Any]:
+        """What stands behind an operator, as arguments of Operator."""
+        found: dict[str, Any] = {}
+        while self.token.kind == "bare":
+            if self.take("bare"):
+                found["lists_given_attrs"] = True
+            elif self.take("for"):
+                found["role_vars"] = self.names()
+            elif self.take("at"):
+                found["namescope"] = self.share(self.string())
+            elif self.take("on"):
+                found["device"] = self.share(self.string())
+            else:
+                self.unexpected("'bare', 'for', 'at', 'on' or the end of the line")
+        return found
+
+    # -- names -----------------------------------------------------------------------------------
+
+    def name(self) -> str:
+        found: str = self.share(self.key("the name of a variable"))
+        return found
+
+    def key(self, what: str) -> str:
+        if self.token.kind == "bare":
+            return self.advance().text
+        if self.token.kind != "quoted":
+            self.unexpected(what)
+        return self.unquoted(self.advance())
+
+    def names(self) -> Names:
+        found = tuple(self.separated(self.name, "]")) if self.take("[") else (self.name(),)
+        shared: Names = self.share(found)
+        return shared
+
+    def at_names(self) -> bool:
+        """Whether a variable or a list of them comes, and no value."""
+        token = self.next if self.at("[") else self.token
+        return token.kind == "quoted" or (token.kind == "bare" and token.text not in WORDS)
+
+    # -- values ----------------------------------------------------------------------------------
+
+    def value(self, typed: bool = False) -> Any:
+        """The value of an attribute.
+
+        Args:
+            typed: it has to show its wire type, as nobody declared the attribute.
+        """
+        place = self.token
+        word = place.text if place.kind == "bare" and place.text in TYPE_WORDS else ""
+        if word:
+            self.advance()
+        if word in ("block", "long"):
+            return (BlockRef if word == "block" else Long)(self.integer())
+        if not self.at("["):
+            if word:
+                self.unexpected("'['")
+            return self.literal()
+        self.advance()
+        values = tuple(self.separated(self.literal, "]"))
+        if not values:
+            if typed and not word:
+                self.fail(
+                    "expected the type in front of a list of nothing: ints [], floats [], ...",
+                    place,
+                )
+            return EmptyList(TYPE_WORDS[word]) if word else ()
+        word = word or wire_type(values).lower()
+        try:
+            values = KINDS[_LISTS[word]][1](values)
+        except (TypeError, ValueError, OverflowError):
+            self.fail(f"expected a list of {word}", place)
+        wrap = _WRAPPED.get(word)
+        return tuple(map(wrap, values)) if wrap else values
+
+    def literal(self) -> Any:
+        token = self.token
+        if token.kind == "string":
+            return self.string()
+        if token.kind == "bare" and token.text in ("true", "false"):
+            return self.advance().text == "true"
+        if token.kind == "bare" and token.text in ELEMENT_TYPES:
+            return ELEMENT_TYPES[self.advance().text]
+        if token.kind == "integer":
+            return self.integer()
+        return single_precision(self.number())
+
+    def integer(self) -> int:
+        return int(self.need_kind("integer", "an integer").text)
+
+    def number(self) -> float:
+        if self.token.kind in ("integer", "float") or self.at("nan", "inf"):
+            return float(self.advance().text)
+        self.unexpected("a value")
+
+    def string(self) -> str:
+        return self.unquoted(self.need_kind("string", "a text in quotes"))
+
+    def unquoted(self, token: Token) -> str:
+        try:
+            return unescaped(token.text[1:-1])
+        except ValueError:
+            self.fail("a wrong escape sequence; they are those of JSON", token)
+
+
+def _outputs_of(op_type: str) -> str:
+    try:
+        return f"{op_type} has {', '.join(map(str, lookup(op_type).outputs)) or 'none'}"
+    except (UnknownOperatorError, NoGradientError) as error:
+        return str(error)

@@ -1,0 +1,52 @@
+"""Passes: functions from program to program that leave their argument as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from .analysis import reads_of, writes_of
+from .program import Program, drop_unused
+from .variable import Variable
+
+
+def for_test(program: Program) -> Program:
+    """The program as it is tested: without backward and optimizer operators."""
+    return program.clone(for_test=True)
+
+
+def prune(program: Program, feeds: Iterable[Variable | str], fetches: Iterable[Variable | str]) -> Program:
+    """The program without the operators of block 0 that the fetched variables do not need.
+
+    Args:
+        program: what to prune.
+        feeds: variables that are given; what computes them is not needed.
+        fetches: variables that are wanted.
+
+    Raises:
+        UnknownVariableError: a fetched variable is not in block 0.
+    """
+    made = program.clone()
+    block = made.global_block()
+    given = {_name(v) for v in feeds}
+    needed = {block.var(_name(v)).name for v in fetches}
+    kept, left_out = [], set()
+    for op in reversed(block.ops):
+        if needed.intersection(writes_of(op)) - given:
+            kept.append(op)
+            needed.update(n for n in reads_of(op) if n not in given)
+        else:
+            left_out.update(op.input_arg_names, op.output_arg_names)
+    block.ops = kept[::-1]
+    drop_unused(made, left_out - needed - given)
+    return made
+
+
+def remove_dead(program: Program, fetches: Iterable[Variable | str]) -> Program:
+    """The program without operators that reach no fetched and no persistable variable."""
+    block = program.global_block()
+    kept = [n for op in block.ops for n in writes_of(op) if (v := block.find_var_recursive(n)) and v.persistable]
+    return prune(program, (), [*fetches, *dict.fromkeys(kept)])
+
+
+def _name(variable: Variable | str) -> str:
+    return variable if isinstance(variable, str) else variable.name

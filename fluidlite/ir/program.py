@@ -1,0 +1,259 @@
+"""Programs: blocks, and the two that are built by default."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from .. import state
+from ..errors import ArgumentError
+from .block import Block
+from .operator import Operator, OpRole
+from .parse import parse_into
+from .text import program_text
+from .variable import Parameter, Variable
+
+
+class Program:
+    """Blocks of variables and operators; block 0 is where it begins.
+
+    >>> program = Program()
+    >>> x = program.global_block().create_var(name="x", shape=[-1, 3], dtype="float32")
+    >>> program.num_blocks
+    1
+    """
+
+    def __init__(self) -> None:
+        self.blocks: list[Block] = [Block(self, 0)]
+        self.current_block_idx = 0
+        #: bumped by every change; caches compare it
+        self.revision = 0
+        self.role: int = OpRole.FORWARD
+        self.role_vars: tuple[str, ...] = ()
+        self._seed = 0
+
+    # -- blocks ------------------------------------------------------------------------------------------------
+
+    def global_block(self) -> Block:
+        """Block 0."""
+        return self.blocks[0]
+
+    def block(self, index: int) -> Block:
+        """The block of that index."""
+        return self.blocks[index]
+
+    def current_block(self) -> Block:
+        """The block that layers append to."""
+        return self.blocks[self.current_block_idx]
+
+    @property
+    def num_blocks(self) -> int:
+        """How many blocks there are."""
+        return len(self.blocks)
+
+    def create_block(self, parent_idx: int | None = None, forward_block_idx: int = -1) -> Block:
+        """A new block, which becomes the current one.
+
+        Args:
+            parent_idx: the block it belongs to; the current one when None.
+            forward_block_idx: the block whose gradient it computes, if it does.
+        """
+        parent = self.current_block_idx if parent_idx is None else parent_idx
+        made = Block(self, len(self.blocks), parent, forward_block_idx)
+        self.blocks.append(made)
+        self.current_block_idx = made.idx
+        self.touch()
+        return made
+
+    def leave_block(self) -> None:
+        """Make the current block's parent the current one."""
+        self.current_block_idx = self.current_block().parent_idx
+
+    def touch(self) -> None:
+        """Note that the program changed."""
+        self.revision += 1
+
+    # -- contents ----------------------------------------------------------------------------------------------
+
+    @property
+    def random_seed(self) -> int:
+        """What random operators start from; 0 leaves it to them."""
+        return self._seed
+
+    @random_seed.setter
+    def random_seed(self, seed: int) -> None:
+        if isinstance(seed, bool) or not hasattr(seed, "__index__"):
+            raise ArgumentError(f"expected the random seed to be an integer, got {seed!r}")
+        self._seed = seed.__index__()
+        self.touch()
+
+    def list_vars(self) -> Iterator[Variable]:
+        """All variables, block by block."""
+        for block in self.blocks:
+            yield from block.vars.values()
+
+    def all_parameters(self) -> list[Parameter]:
+        """All parameters, in order of creation."""
+        return [p for block in self.blocks for p in block.all_parameters()]
+
+    @contextmanager
+    def as_role(self, role: int, role_vars: Iterable[Variable | str] = ()) -> Iterator[None]:
+        """Give the operators made inside a role.
+
+        Args:
+            role: bits of :class:`OpRole`.
+            role_vars: the parameter and the gradient that they are about.
+        """
+        before = self.role, self.role_vars
+        self.role = role
+        self.role_vars = tuple(v if isinstance(v, str) else v.name for v in role_vars)
+        try:
+            yield
+        finally:
+            self.role, self.role_vars = before
+
+    # -- copies ------------------------------------------------------------------------------------------------
+
+    def clone(self, for_test: bool = False) -> Program:
+        """A copy that shares nothing with this program but the parameters' names.
+
+        Args:
+            for_test: leave out backward and optimizer operators, and let dropout and batch norm work as in tests.
+        """
+        made = Program()
+        made._seed = self._seed
+        made.current_block_idx = self.current_block_idx
+        made.blocks = [_copy_block(block, made) for block in self.blocks]
+        if for_test:
+            made.current_block_idx = 0
+            _only_for_test(made)
+        return made
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Program:
+        made = self.clone()
+        memo[id(self)] = made
+        for mine, theirs in zip(self.blocks, made.blocks, strict=True):
+            memo[id(mine)] = theirs
+            memo.update({id(v): theirs.vars[name] for name, v in mine.vars.items()})
+            memo.update({id(op): twin for op, twin in zip(mine.ops, theirs.ops, strict=True)})
+        return made
+
+    @classmethod
+    def parse(cls, text: str) -> Program:
+        """The program that a text describes: the inverse of ``str(program)``.
+
+        Args:
+            text: a program in the text format; operators that nobody defined are allowed.
+
+        Raises:
+            ParseError: the text is no program.
+        """
+        made = cls()
+        parse_into(made, text)
+        return made
+
+    def __str__(self) -> str:
+        return program_text(self)
+
+    def to_string(self, throw_on_error: bool = True, with_details: bool = False) -> str:
+        """The program in the text format.
+
+        Args:
+            throw_on_error: accepted for old scripts.
+            with_details: print attributes at their default and full call sites too.
+        """
+        return program_text(self, detail=with_details)
+
+    def __repr__(self) -> str:
+        ops = sum(len(block.ops) for block in self.blocks)
+        return f"<Program: {self.num_blocks} blocks, {ops} operators, {len(self.all_parameters())} parameters>"
+
+
+def _copy_block(block: Block, program: Program) -> Block:
+    made = Block(program, block.idx, block.parent_idx, block.forward_block_idx)
+    for name, variable in block.vars.items():
+        twin = copy.copy(variable)
+        twin.block = made
+        made.vars[name] = twin
+    made.ops = [copy_operator(op, made) for op in block.ops]
+    return made
+
+
+def copy_operator(op: Operator, block: Block) -> Operator:
+    """The same operator for another block."""
+    made = copy.copy(op)
+    made.block = block
+    return made
+
+
+def _only_for_test(program: Program) -> None:
+    left_out: set[str] = set()
+    for block in program.blocks:
+        kept = []
+        for op in block.ops:
+            if op.role & (OpRole.BACKWARD | OpRole.OPTIMIZE):
+                left_out.update(op.input_arg_names, op.output_arg_names)
+                continue
+            if "is_test" in getattr(op.definition, "attributes", ()):
+                op.set_attr("is_test", True)
+            kept.append(op)
+        block.ops = kept
+    drop_unused(program, left_out)
+
+
+def drop_unused(program: Program, candidates: Iterable[str]) -> None:
+    """Take out those of the named variables that no operator of the program mentions and that are not fed."""
+    used = {n for block in program.blocks for op in block.ops for n in (*op.input_arg_names, *op.output_arg_names)}
+    unused = set(candidates) - used
+    for block in program.blocks:
+        block.vars = {n: v for n, v in block.vars.items() if n not in unused or v.is_data}
+    program.touch()
+
+
+_main: state.Slot[Program] = state.slot("main program", Program)
+_startup: state.Slot[Program] = state.slot("startup program", Program)
+
+
+def default_main_program() -> Program:
+    """The program that layers append to."""
+    return _main.get()
+
+
+def default_startup_program() -> Program:
+    """The program that gives parameters their first values."""
+    return _startup.get()
+
+
+def switch_main_program(program: Program) -> Program:
+    """Make another program the default.  Returns the one before."""
+    return _main.switch(program)
+
+
+def switch_startup_program(program: Program) -> Program:
+    """Make another startup program the default.  Returns the one before."""
+    return _startup.switch(program)
+
+
+@contextmanager
+def program_guard(main_program: Program, startup_program: Program | None = None) -> Iterator[None]:
+    """Build into other programs inside a ``with`` block, in this thread.
+
+    Args:
+        main_program: what layers append to.
+        startup_program: what initialises parameters; the one in use when None.
+
+    Raises:
+        ArgumentError: an argument is no program.
+
+    >>> main, startup = Program(), Program()
+    >>> with program_guard(main, startup):
+    ...     default_main_program() is main
+    True
+    """
+    for name, program in (("main_program", main_program), ("startup_program", startup_program)):
+        if not isinstance(program, Program) and not (program is None and name == "startup_program"):
+            raise ArgumentError(f"expected {name} to be a Program, got {program!r:.60}")
+    with _main.guard(main_program), _startup.guard(startup_program or _startup.get()):
+        yield

@@ -1,0 +1,242 @@
+"""Variables and parameters: names with a kind, an element type and a shape."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from ..dtypes import DType, Kind, as_dtype
+from ..errors import ArgumentError, DTypeError
+from ..opdef.arithmetic import Arithmetic
+from ..opdef.spec import Shape, Spec
+
+if TYPE_CHECKING:
+    from .block import Block
+    from .operator import Operator
+    from .program import Program
+
+
+class Variable(Arithmetic):
+    """A name in a block.  Made by :meth:`Block.create_var`.
+
+    Python's operators append the operators that compute them.  ``==`` does so too: compare names, or use ``is``.
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "_dtype",
+        "_shape",
+        "block",
+        "error_clip",
+        "is_data",
+        "kind",
+        "lod_level",
+        "name",
+        "need_check_feed",
+        "persistable",
+        "stop_gradient",
+    )
+    __hash__ = object.__hash__
+    __array_ufunc__ = None  # so that array + variable asks the variable
+
+    def __init__(
+        self,
+        block: Block,
+        name: str,
+        *,
+        kind: Kind = Kind.LOD_TENSOR,
+        shape: Iterable[int] | None = None,
+        dtype: Any = None,
+        lod_level: int = 0,
+        persistable: bool = False,
+        stop_gradient: bool = False,
+        is_data: bool = False,
+        need_check_feed: bool = False,
+        error_clip: Any = None,
+    ) -> None:
+        self.block = block
+        self.name = name
+        self.kind = kind
+        self._dtype = None if dtype is None else as_dtype(dtype)
+        self._shape = None if shape is None else as_shape(shape, name)
+        self.lod_level = lod_level
+        self.persistable = persistable
+        self.stop_gradient = stop_gradient
+        self.is_data = is_data
+        self.need_check_feed = need_check_feed
+        self.error_clip = error_clip
+
+    @property
+    def type(self) -> Kind:
+        """What the variable holds; fluid's name for ``kind``."""
+        return self.kind
+
+    @property
+    def shape(self) -> Shape:
+        """The sizes; -1 where unknown."""
+        return self._shape or ()
+
+    @shape.setter
+    def shape(self, value: Iterable[int]) -> None:
+        self._shape = as_shape(value, self.name)
+        self.block.program.touch()
+
+    @property
+    def dtype(self) -> DType:
+        """The element type; float32 until one is known."""
+        return DType.FP32 if self._dtype is None else self._dtype
+
+    @dtype.setter
+    def dtype(self, value: Any) -> None:
+        self._dtype = as_dtype(value)
+        self.block.program.touch()
+
+    @property
+    def has_shape(self) -> bool:
+        """Whether a shape has been declared or inferred."""
+        return self._shape is not None
+
+    @property
+    def has_dtype(self) -> bool:
+        """Whether an element type has been declared or inferred."""
+        return self._dtype is not None
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions."""
+        return len(self.shape)
+
+    @property
+    def spec(self) -> Spec | None:
+        """What is known about the value; None without a shape."""
+        if self._shape is None:
+            return None
+        return Spec(self._shape, self.dtype, self.kind, self.lod_level)
+
+    def take_spec(self, spec: Spec) -> None:
+        """Declare what was inferred."""
+        self._shape, self._dtype, self.lod_level = spec.shape, spec.dtype, spec.lod_level
+
+    @property
+    def program(self) -> Program:
+        """The program that the variable belongs to."""
+        return self.block.program
+
+    @property
+    def op(self) -> Operator | None:
+        """The last operator of the variable's block that writes it, None when there is none."""
+        name = self.name
+        return next((op for op in reversed(self.block.ops) if op.writes(name)), None)
+
+    @property
+    def grad_name(self) -> str:
+        """The name of the variable's gradient."""
+        return self.name + "@GRAD"
+
+    def astype(self, dtype: Any) -> Variable:
+        """The variable cast to another element type, by a ``cast`` operator."""
+        f = self._builder()
+        return f.cast(self, in_dtype=self.dtype, out_dtype=as_dtype(dtype))
+
+    def numpy(self) -> Any:
+        """Refused: a variable of a program has no value."""
+        raise ArgumentError(
+            f"variable {self.name!r} of a program has no value of its own; fetch it: "
+            f"Executor.run(program, feed=..., fetch_list=[{self.name}])"
+        )
+
+    def __repr__(self) -> str:
+        shape = "?" if self._shape is None else list(self._shape)
+        marks = [mark for mark in ("persistable", "stop_gradient", "is_data") if getattr(self, mark)]
+        kind = "" if self.kind is Kind.LOD_TENSOR else f"{self.kind.name} "
+        lod = f" lod={self.lod_level}" if self.lod_level else ""
+        return f"<{type(self).__name__} {self.name}: {kind}{self.dtype}{shape}{lod}{''.join(' ' + m for m in marks)}>"
+
+    def to_string(self, throw_on_error: bool = True, with_details: bool = False) -> str:
+        """The variable in one line."""
+        return repr(self)
+
+    def _builder(self) -> Any:
+        """The interpreter that appends to the current block; names results ``tmp_<n>``."""
+        return self.block.program.current_block().builder("tmp")
+
+    def _combine(self, method: str, operator: str, other: Any, reflected: bool) -> Variable:
+        made: Variable = self._builder().combine(self, method, operator, other, reflected)
+        return made
+
+    def __neg__(self) -> Variable:
+        return self._builder().scale(self, scale=-1.0)
+
+    def __getitem__(self, item: Any) -> Variable:
+        made: Variable = self.block.program.current_block().builder("tmp").item(self, item)
+        return made
+
+    def __len__(self) -> int:
+        raise DTypeError(f"variable {self.name!r} has no length; its shape is {list(self.shape)}")
+
+    def __bool__(self) -> bool:
+        return True  # as in fluid: a variable has no truth value before the program runs
+
+    def __iter__(self) -> Any:
+        raise DTypeError(f"variable {self.name!r} cannot be iterated over: it has no value before the program runs")
+
+
+class Parameter(Variable):
+    """A persistable variable that optimizers update.  Made by :meth:`Block.create_parameter`."""
+
+    __slots__ = (
+        "do_model_average",
+        "gradient_clip_attr",
+        "initializer",
+        "is_distributed",
+        "optimize_attr",
+        "regularizer",
+        "trainable",
+    )
+
+    def __init__(
+        self,
+        block: Block,
+        name: str,
+        *,
+        shape: Iterable[int],
+        dtype: Any,
+        trainable: bool = True,
+        initializer: Any = None,
+        optimize_attr: dict[str, Any] | None = None,
+        regularizer: Any = None,
+        gradient_clip_attr: Any = None,
+        do_model_average: bool | None = None,
+        is_distributed: bool = False,
+        **more: Any,
+    ) -> None:
+        sizes = as_shape(shape, name)
+        if not sizes or any(n <= 0 for n in sizes):
+            raise ArgumentError(f"parameter {name!r} needs a shape of positive sizes, got {list(sizes)}")
+        more.setdefault("persistable", True)
+        more.setdefault("stop_gradient", not trainable)
+        super().__init__(block, name, shape=sizes, dtype=dtype, **more)
+        self.trainable = trainable
+        self.initializer = initializer
+        self.optimize_attr = optimize_attr or {"learning_rate": 1.0}
+        self.regularizer = regularizer
+        self.gradient_clip_attr = gradient_clip_attr
+        self.do_model_average = do_model_average
+        self.is_distributed = is_distributed
+
+
+def as_shape(shape: Iterable[int], name: str) -> Shape:
+    """A shape as a tuple of integers; None stands for an unknown size.
+
+    Raises:
+        ArgumentError: an entry is no integer.
+    """
+    sizes = []
+    for n in shape:
+        try:
+            sizes.append(-1 if n is None else n.__index__())
+        except AttributeError:
+            raise ArgumentError(
+                f"the shape of variable {name!r} holds {n!r}; expected integers, -1 or None where unknown"
+            ) from None
+    return tuple(sizes)

@@ -1,0 +1,376 @@
+"""The rules that every program keeps."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NoReturn
+
+from ..dtypes import Kind
+from ..errors import FluidError, NoGradientError, UnknownOperatorError, VerifyError, suggestion
+from ..opdef.attribute import REQUIRED
+from ..opdef.definition import Op, lookup
+from ..opdef.gradient import DerivedGrad
+from ..opdef.signature import Slot
+from ..opdef.spec import Spec, agree
+from .analysis import blocks_driven_by, writes_of
+from .block import Block
+from .operator import EMPTY, Names, Operator
+from .program import Program
+from .variable import Parameter, Variable
+
+RULES = {
+    1: "blocks are numbered consecutively, and parents come first",
+    2: "every name is declared in the operator's block or one around it",
+    3: "a value is written before it is read",
+    4: "slots and attributes are those of the definition",
+    5: "a block belongs to one operator at most",
+    6: "parameters lie in block 0 and are persistable",
+    7: "sizes are -1 or more, and declared shapes are those that follow from the operators",
+    8: "a gradient operator reads the values that its operator saw",
+    9: "feed operators stand at the front of block 0, fetch operators at its end",
+}
+#: what a variable holds that has no value before something writes it
+_WRITTEN_FIRST = frozenset({Kind.LOD_TENSOR, Kind.SELECTED_ROWS})
+
+
+def verify(program: Program, feeds: Iterable[str] = ()) -> None:
+    """Check that a program keeps the rules.
+
+    Args:
+        program: what to check.
+        feeds: names that are given a value from outside beside the program's data variables.
+
+    Raises:
+        VerifyError: it breaks one; names the rule, the block, the operator and the user's line.
+    """
+    _check_blocks(program)
+    owners = _owners(program)
+    for block in program.blocks:
+        _check_variables(block)
+        for position, op in enumerate(block.ops):
+            _check_names(op, position)
+            _check_definition(op, position)
+    _Written(owners, feeds).check(program)
+    _check_shapes(program)
+    for block in program.blocks:
+        _Values(block).check()
+    _check_feeds(program)
+
+
+def _fail(rule: int, message: str, block: Block, op: Operator | None = None) -> NoReturn:
+    place = f"block {block.idx}"
+    lines = [message, f"  rule {rule}: {RULES[rule]}"]
+    if op is None:
+        lines.append(f"  {place}")
+    else:
+        position = next((i for i, each in enumerate(block.ops) if each is op), "?")
+        lines.append(f"  {place}, operator {position}: {op}")
+        if op.callsite is not None:
+            lines.append(f"  built at {op.callsite}")
+    raise VerifyError("\n".join(lines))
+
+
+def _check_blocks(program: Program) -> None:
+    for position, block in enumerate(program.blocks):
+        if block.idx != position:
+            _fail(1, f"block {block.idx} stands at position {position}", block)
+        if block.program is not program:
+            _fail(1, f"block {position} belongs to another program", block)
+        if position == 0 and block.parent_idx >= 0:
+            _fail(1, f"block 0 lies in block {block.parent_idx}", block)
+        if position and not 0 <= block.parent_idx < position:
+            _fail(1, f"the parent of block {position} is block {block.parent_idx}", block)
+        if block.forward_block_idx >= position:
+            _fail(1, f"the forward block of block {position} is {block.forward_block_idx}", block)
+
+
+def _owners(program: Program) -> dict[int, Operator]:
+    """Block -> the operator that drives it."""
+    found: dict[int, Operator] = {}
+    for block in program.blocks:
+        for op in block.ops:
+            for index in blocks_driven_by(op):
+                if not 0 < index < program.num_blocks:
+                    _fail(5, f"{op.type} drives block {index}, which is not there", block, op)
+                if index in found:
+                    _fail(
+                        5, f"block {index} belongs to another operator: {found[index]}", block, op
+                    )
+                found[index] = op
+    return found
+
+
+def _check_variables(block: Block) -> None:
+    for name, variable in block.vars.items():
+        if variable.name != name or variable.block is not block:
+            _fail(2, f"variable {variable.name!r} is kept under the name {name!r}", block)
+        if isinstance(variable, Parameter):
+            if block.idx:
+                _fail(6, f"parameter {name!r} lies in block {block.idx}", block)
+            if not variable.persistable:
+                _fail(6, f"parameter {name!r} is not persistable", block)
+        if any(size < -1 for size in variable.shape):
+            _fail(7, f"variable {name!r} has the shape {list(variable.shape)}", block)
+
+
+def _check_names(op: Operator, position: int) -> None:
+    block = op.block
+    for name in (*op.input_arg_names, *op.output_arg_names):
+        if name != EMPTY and block.find_var_recursive(name) is None:
+            _fail(2, f"there is no variable {name!r}{suggestion(name, block.vars)}", block, op)
+
+
+# -- rule 4 ----------------------------------------------------------------------------------------
+
+
+def _check_definition(op: Operator, position: int) -> None:
+    try:
+        definition = lookup(op.type)
+    except (UnknownOperatorError, NoGradientError) as error:
+        _fail(4, str(error), op.block, op)
+    _check_slots(op, op.inputs, definition.input_slots, "input")
+    _check_slots(op, op.outputs, definition.output_slots, "output")
+    for name, value in op.attrs.items():
+        attribute = definition.attributes.get(name)
+        if attribute is None:
+            hint = suggestion(name, definition.attributes)
+            _fail(4, f"{op.type} has no attribute {name!r}{hint}", op.block, op)
+        try:
+            attribute.convert(value, op.type)
+        except FluidError as error:
+            _fail(4, str(error), op.block, op)
+    for name, attribute in definition.attributes.items():
+        if attribute.default is REQUIRED and name not in op.attrs:
+            _fail(4, f"{op.type} needs a value of its attribute {name!r}", op.block, op)
+
+
+def _check_slots(
+    op: Operator, given: Mapping[str, Names], slots: Mapping[str, Slot], side: str
+) -> None:
+    for name, names in given.items():
+        if name not in slots:
+            hint = suggestion(name, slots)
+            _fail(4, f"{op.type} has no {side} slot {name!r}{hint}", op.block, op)
+        if len(names) != 1 and not slots[name].many:
+            what = f"{side} slot {name} of {op.type} takes one variable"
+            _fail(4, f"{what}, it has {len(names)}", op.block, op)
+    for slot in slots.values():
+        needed = not slot.optional and (side == "input" or not slot.hidden)
+        if needed and not given.get(slot.name):
+            _fail(4, f"{op.type} needs a variable in its {side} slot {slot.name}", op.block, op)
+
+
+# -- rule 3 ----------------------------------------------------------------------------------------
+
+
+class _Written:
+    """Walks the blocks in the order in which they run, and keeps which names have been written."""
+
+    def __init__(self, owners: dict[int, Operator], feeds: Iterable[str]) -> None:
+        self.owners = owners
+        self.given = set(feeds)
+
+    def check(self, program: Program) -> None:
+        self.walk(program.blocks[0], [self.given])
+        for block in program.blocks[1:]:
+            if block.idx not in self.owners:  # nobody knows yet what will have been written
+                self.walk(block, [self.given, {n for n in _outer_names(block)}])
+
+    def walk(self, block: Block, known: list[set[str]]) -> None:
+        """Check a block.
+
+        Args:
+            block: the block.
+            known: sets of names that hold values when it begins.
+        """
+        written: set[str] = set()
+        known = [*known, written]
+        if block.forward_block_idx >= 0:
+            forward = block.program.blocks[block.forward_block_idx]
+            known.insert(0, {name for op in forward.ops for name in writes_of(op)})
+        for op in block.ops:
+            for name in op.input_arg_names:
+                if not any(name in names for names in known) and _needs_a_writer(block, name):
+                    message = f"variable {name!r} is read before anything writes it"
+                    _fail(3, message, block, op)
+            for index in blocks_driven_by(op):
+                self.walk(block.program.blocks[index], [*known, set(_bound_inside(op))])
+            written.update(op.output_arg_names)
+
+
+def _needs_a_writer(block: Block, name: str) -> bool:
+    variable = block.find_var_recursive(name)
+    if variable is None or variable.persistable or variable.is_data:
+        return False
+    return variable.kind in _WRITTEN_FIRST
+
+
+def _bound_inside(op: Operator) -> Iterator[str]:
+    """Names that an operator gives values to in the block that it drives."""
+    yield from op.input_arg_names
+    for value in op.attrs.values():
+        if isinstance(value, tuple):
+            yield from (each for each in value if isinstance(each, str))
+
+
+def _outer_names(block: Block) -> Iterator[str]:
+    outer = block.parent
+    while outer is not None:
+        yield from outer.vars
+        outer = outer.parent
+
+
+# -- rule 7 ----------------------------------------------------------------------------------------
+
+
+def _check_shapes(program: Program) -> None:
+    writers = Counter(n for block in program.blocks for op in block.ops for n in writes_of(op))
+    for block in program.blocks:
+        for op in block.ops:
+            message = _shape_clash(op)
+            # what is written several times may have had another shape
+            if message and all(writers[n] < 2 for n in (*op.input_arg_names, *writes_of(op))):
+                _fail(7, message, block, op)
+
+
+def _shape_clash(op: Operator) -> str | None:
+    """What is wrong with the declared shapes; None when nothing is."""
+    instance = op.instance()
+    if instance.is_control:
+        return None
+    specs: dict[str, Any] = {}
+    for slot, names in op.inputs.items():
+        found = [_spec(op.block, name) for name in names]
+        if any(spec is None and name != EMPTY for spec, name in zip(found, names)):
+            return None
+        specs[slot] = found if instance.input_slots[slot].many else found[0]
+    try:
+        inferred = instance.infer_outputs(specs)
+    except FluidError as error:
+        return str(error)
+    for slot, names in op.outputs.items():
+        given = inferred.get(slot)
+        for name, spec in zip(names, given if isinstance(given, list) else [given] * len(names)):
+            declared = _spec(op.block, name)
+            if spec is not None and declared is not None and not _alike(spec, declared):
+                shapes = f"{list(declared.shape)}, the operator gives it {list(spec.shape)}"
+                return f"variable {name!r} is declared with the shape {shapes}"
+    return None
+
+
+def _spec(block: Block, name: str) -> Spec | None:
+    variable: Variable | None = None if name == EMPTY else block.find_var_recursive(name)
+    return None if variable is None else variable.spec
+
+
+def _alike(a: Spec, b: Spec) -> bool:
+    return a.ndim == b.ndim and all(agree(m, n) for m, n in zip(a.shape, b.shape))
+
+
+# -- rule 8 ----------------------------------------------------------------------------------------
+
+
+class _Values:
+    """Numbers the values that names hold in turn, and finds gradient operators that read later ones.
+
+    A gradient operator belongs to an operator before it of the right type that names the same
+    variables.  Reading a copy that ``assign`` made counts as reading the variable.
+    """
+
+    def __init__(self, block: Block) -> None:
+        self.block = block
+        self.gradients: dict[str, type[DerivedGrad]] = {}  # forward type -> gradient operator here
+        for op in block.ops:
+            definition = op.definition
+            if definition is not None and issubclass(definition, DerivedGrad):
+                self.gradients[_forward(definition).type] = definition
+        self.current: dict[
+            str, Any
+        ] = {}  # name -> number of the value it holds; its own name at first
+        self.origin: dict[str, str] = {}  # copy -> what it is a copy of
+        self.count = 0
+        self.seen: set[Any] = set()  # by the values that an operator's gradient would read
+        self.named: set[Any] = set()  # by their names
+
+    def check(self) -> None:
+        if not self.gradients:
+            return
+        if self.block.forward_block_idx >= 0:
+            forward = self.block.program.blocks[self.block.forward_block_idx]
+            for op in forward.ops:
+                self.pass_by(op)
+            for name in list(self.current):
+                if name not in forward.vars:  # another pass may have written it
+                    self.write(name)
+        for op in self.block.ops:
+            definition = op.definition
+            if definition is not None and issubclass(definition, DerivedGrad):
+                self.check_gradient(op, definition)
+            self.pass_by(op)
+
+    def check_gradient(self, op: Operator, definition: type[DerivedGrad]) -> None:
+        reads = [r for r in definition.reads if r.source != "cotangent"]
+        names = [op.inputs.get(r.slot, ()) for r in reads]
+        forward = _forward(definition).type
+        if (forward, self.values(names)) in self.seen:
+            return
+        if (forward, self.origins(names)) in self.named:
+            listed = ", ".join(repr(n) for n in dict.fromkeys(n for each in names for n in each))
+            message = f"{op.type} reads {listed} after something else was written there"
+            _fail(8, message, self.block, op)
+
+    def pass_by(self, op: Operator) -> None:
+        """Note what an operator reads and writes."""
+        definition = self.gradients.get(op.type)
+        reads = (
+            [] if definition is None else [r for r in definition.reads if r.source != "cotangent"]
+        )
+        before = {r.slot: self.values([op.inputs.get(r.of, ())]) for r in reads if r.source == "in"}
+        copied = op.input_arg_names[0] if op.type == "assign" and op.input_arg_names else None
+        for name in writes_of(op):
+            self.write(name, copied)
+        if definition is None:
+            return
+        sides = [op.inputs if r.source == "in" else op.outputs for r in reads]
+        names = [side.get(r.of, ()) for side, r in zip(sides, reads)]
+        after = [
+            before[r.slot] if r.source == "in" else self.values([each])
+            for each, r in zip(names, reads)
+        ]
+        self.seen.add((op.type, tuple(each[0] for each in after)))
+        self.named.add((op.type, self.origins(names)))
+
+    def write(self, name: str, copied: str | None = None) -> None:
+        if copied is not None:
+            self.current[name] = self.current.get(copied, copied)
+            self.origin[name] = self.origin.get(copied, copied)
+            return
+        self.count += 1
+        self.current[name] = self.count
+        self.origin.pop(name, None)
+
+    def values(self, names: Iterable[Names]) -> tuple[Any, ...]:
+        return tuple(tuple(self.current.get(n, n) for n in each) for each in names)
+
+    def origins(self, names: Iterable[Names]) -> tuple[Any, ...]:
+        return tuple(tuple(self.origin.get(n, n) for n in each) for each in names)
+
+
+def _forward(definition: type[DerivedGrad]) -> type[Op]:
+    assert definition.derived_from is not None
+    return definition.derived_from
+
+
+# -- rule 9 ----------------------------------------------------------------------------------------
+
+
+def _check_feeds(program: Program) -> None:
+    for block in program.blocks:
+        kinds = [{"feed": 0, "fetch": 2}.get(op.type, 1) for op in block.ops]
+        for op, kind, before in zip(block.ops, kinds, [0, *kinds]):
+            if kind != 1 and block.idx:
+                _fail(9, f"a {op.type} operator lies in block {block.idx}", block, op)
+            if kind < before:
+                what = "a feed operator" if kind == 0 else f"{op.type}"
+                _fail(9, f"{what} comes after other operators", block, op)

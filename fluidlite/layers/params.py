@@ -1,0 +1,103 @@
+"""Creating parameters: the variable in the main program, its first value in the startup program."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from .. import unique_name
+from ..dtypes import as_dtype
+from ..initializer import Constant, Initializer, Xavier
+from ..ir.program import Program
+from ..ir.variable import Parameter, Variable
+from ..param_attr import as_param_attr
+
+if TYPE_CHECKING:
+    from ..ir.block import Block
+
+
+class Parameters:
+    """The part of a layer's interpreter that makes parameters."""
+
+    block: Block
+    startup: Program
+    name: str
+
+    def weight(
+        self, attr: Any, shape: Sequence[int], dtype: Any, default: Initializer | None = None, stop_gradient: bool = False
+    ) -> Parameter | None:
+        """A weight called ``<layer>.w_<n>``; None when ``attr`` is False.
+
+        Args:
+            attr: what ``as_param_attr`` takes.
+            shape: positive sizes.
+            dtype: element type.
+            default: initializer where the user gave none; Xavier's (uniform) when None.
+            stop_gradient: whether gradients stop at it.
+        """
+        return self._parameter(attr, shape, dtype, "w", default or Xavier(), stop_gradient)
+
+    def bias(self, x: Variable, attr: Any, shape: Sequence[int], axis: int = 1) -> Variable:
+        """``x`` plus a bias called ``<layer>.b_<n>``, aligned with the dimensions of ``x`` from ``axis``.
+
+        Args:
+            x: what to add to.
+            attr: what ``as_param_attr`` takes; False for no bias.
+            shape: the bias's shape.
+            axis: where it is aligned.
+        """
+        made = self._parameter(attr, shape, x.dtype, "b", Constant(0.0))
+        if made is None:
+            return x
+        total: Variable = self.elementwise_add(x, made, axis=axis)  # type: ignore[attr-defined]
+        return total
+
+    def bias_parameter(self, attr: Any, shape: Sequence[int], dtype: Any) -> Parameter | None:
+        """A bias called ``<layer>.b_<n>``; None when ``attr`` is False."""
+        return self._parameter(attr, shape, dtype, "b", Constant(0.0))
+
+    def _parameter(
+        self, attr: Any, shape: Sequence[int], dtype: Any, suffix: str, default: Initializer, stop_gradient: bool = False
+    ) -> Parameter | None:
+        given = as_param_attr(attr)
+        if given is None:
+            return None
+        name = given.name or unique_name.generate(f"{self.name}.{suffix}")
+        more = given.parameter_arguments()
+        if stop_gradient:
+            more["stop_gradient"] = True
+        sizes, dtype = [int(n) for n in shape], as_dtype(dtype)
+        made = self.block.create_parameter(sizes, dtype, name, **more)
+        self.startup.global_block().create_parameter(
+            sizes, dtype, name, initializer=given.initializer or default, **more
+        )
+        return made
+
+    def persistable(self, name: str, shape: Sequence[int], dtype: Any, initializer: Initializer) -> Variable:
+        """A persistable variable that is no parameter, in both programs.
+
+        Args:
+            name: its name.
+            shape, dtype: as of any variable.
+            initializer: gives the first value.
+        """
+        return global_variable(self.block.program, self.startup, name, shape, dtype, initializer)
+
+
+def global_variable(
+    main: Program, startup: Program, name: str, shape: Sequence[int], dtype: Any, initializer: Initializer
+) -> Variable:
+    """A persistable variable in block 0 of ``main``, and in ``startup`` with its first value.
+
+    Args:
+        main, startup: the programs.
+        name: its name.
+        shape, dtype: as of any variable.
+        initializer: gives the first value.
+    """
+    made = main.global_block().create_var(name=name, shape=shape, dtype=dtype, persistable=True)
+    made.stop_gradient = True
+    block = startup.global_block()
+    if not block.has_var(name):
+        block.create_var(name=name, shape=shape, dtype=dtype, persistable=True, initializer=initializer)
+    return made

@@ -1,0 +1,68 @@
+"""``+ - * / @ < ==`` between values that an interpreter knows, from one table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+#: Python's method -> the operator of two values
+BINARY = {
+    "__add__": "elementwise_add",
+    "__sub__": "elementwise_sub",
+    "__mul__": "elementwise_mul",
+    "__truediv__": "elementwise_div",
+    "__pow__": "elementwise_pow",
+    "__mod__": "elementwise_mod",
+    "__floordiv__": "elementwise_floordiv",
+    "__matmul__": "matmul",
+    "__lt__": "less_than",
+    "__le__": "less_equal",
+    "__gt__": "greater_than",
+    "__ge__": "greater_equal",
+    "__eq__": "equal",
+    "__ne__": "not_equal",
+}
+#: the reflected method of those that have one -> the method
+REFLECTED = {
+    f"__r{name[2:]}": name
+    for name in ("__add__", "__sub__", "__mul__", "__truediv__", "__pow__", "__mod__", "__floordiv__", "__matmul__")
+}
+#: Python's method -> the arguments of `scale` that mean it with a number n on the right
+WITH_NUMBER: dict[str, Callable[[float], dict[str, float]]] = {
+    "__add__": lambda n: {"scale": 1.0, "bias": n},
+    "__sub__": lambda n: {"scale": 1.0, "bias": -n},
+    "__mul__": lambda n: {"scale": n},
+    "__truediv__": lambda n: {"scale": 1.0 / n},
+    "__radd__": lambda n: {"scale": 1.0, "bias": n},
+    "__rsub__": lambda n: {"scale": -1.0, "bias": n},
+    "__rmul__": lambda n: {"scale": n},
+}
+
+
+class Arithmetic:
+    """Python's operators for a class of values.
+
+    A subclass defines ``_combine(method, operator, other, reflected)``: the value of ``self`` and ``other`` under the
+    operator of that type, with the sides swapped when ``reflected``.
+    """
+
+    __slots__ = ()
+    __hash__ = object.__hash__
+
+    def _combine(self, method: str, operator: str, other: Any, reflected: bool) -> Any:
+        raise NotImplementedError
+
+
+def _method(name: str) -> Callable[[Any, Any], Any]:
+    plain = REFLECTED.get(name, name)
+    operator, reflected = BINARY[plain], name in REFLECTED
+
+    def method(self: Any, other: Any) -> Any:
+        return self._combine(name, operator, other, reflected)
+
+    method.__name__ = name
+    return method
+
+
+for _name in (*BINARY, *REFLECTED):
+    setattr(Arithmetic, _name, _method(_name))

@@ -1,0 +1,207 @@
+"""Attributes of operators: wire types from annotations, defaults, and the conversion of what users give."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..dtypes import DType, as_dtype
+from ..errors import AttributeValueError, DefinitionError, DTypeError
+
+
+class Required:
+    """The type of :data:`REQUIRED`."""
+
+    def __repr__(self) -> str:
+        return "REQUIRED"
+
+
+REQUIRED: Any = Required()  #: the default of an attribute that must be given
+
+
+class Long(int):
+    """Annotation of an attribute that is 64 bits wide in program files."""
+
+
+class BlockRef(int):
+    """Annotation of an attribute that names a block by its index."""
+
+
+class Field(NamedTuple):
+    """What :func:`attr` says about an attribute beyond its default."""
+
+    default: Any
+    alias: str | None
+    inert: bool
+    local: bool
+
+
+def attr(default: Any = REQUIRED, *, alias: str | None = None, inert: bool = False, local: bool = False) -> Any:
+    """The value of an annotated class attribute that needs more than a default.
+
+    Args:
+        default: the value where none is given.
+        alias: the attribute's name in programs, where that is no Python identifier.
+        inert: accepted, kept and written, but never read.
+        local: unknown to fluid 1.8: off the wire and out of the text while it has its default.
+    """
+    return Field(default, alias, inert, local)
+
+
+class Attribute(NamedTuple):
+    """One attribute of an operator."""
+
+    name: str  #: in programs
+    field: str  #: in Python
+    kind: str  #: the annotation
+    default: Any
+    inert: bool = False
+    local: bool = False
+
+    @property
+    def wire(self) -> str:
+        """The type in program files."""
+        return KINDS[self.kind][0]
+
+    def convert(self, value: Any, op_type: str) -> Any:
+        """``value`` as this attribute keeps it.
+
+        Raises:
+            AttributeValueError: it is of another type.
+        """
+        try:
+            return KINDS[self.kind][1](value)
+        except DTypeError as error:
+            raise AttributeValueError(f"{op_type}: attribute {self.name!r}: {error}") from None
+        except (TypeError, ValueError, OverflowError):
+            raise AttributeValueError(
+                f"{op_type}: attribute {self.name!r} takes {DESCRIPTIONS.get(self.kind, self.kind)}, "
+                f"got {value!r} of type {type(value).__name__}"
+            ) from None
+
+
+def _int(value: Any) -> int:
+    if type(value) is int:
+        return value
+    return operator.index(value.item() if isinstance(value, np.ndarray) else value)
+
+
+def _int32(value: Any) -> int:
+    number = _int(value)
+    if not -(2**31) <= number < 2**32:  # some of fluid's constants use the sign bit
+        raise OverflowError
+    return number
+
+
+def single_precision(value: Any) -> float:
+    """``value`` as a C float holds it, so that memory, text and file agree."""
+    if isinstance(value, str) or not np.isscalar(value):
+        value = _number(value)
+    return float(np.float32(value))
+
+
+def _number(value: Any) -> float:
+    if isinstance(value, np.ndarray) and value.size == 1:
+        return float(value.item())
+    raise TypeError
+
+
+def _bool(value: Any) -> bool:
+    if isinstance(value, (bool, np.bool_)):
+        return bool(value)
+    if isinstance(value, int) and value in (0, 1):
+        return bool(value)
+    raise TypeError
+
+
+def _str(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bytes):
+        return value.decode()
+    raise TypeError
+
+
+def _dtype(value: Any) -> int:
+    return -1 if isinstance(value, int) and value == -1 else as_dtype(value)
+
+
+def _many(convert: Callable[[Any], Any]) -> Callable[[Any], tuple[Any, ...]]:
+    def convert_all(values: Any) -> tuple[Any, ...]:
+        if isinstance(values, (str, bytes)):
+            raise TypeError
+        return tuple([convert(value) for value in values])
+
+    return convert_all
+
+
+#: annotation -> (wire type, conversion)
+KINDS: dict[str, tuple[str, Callable[[Any], Any]]] = {
+    "int": ("INT", _int32),
+    "float": ("FLOAT", single_precision),
+    "bool": ("BOOLEAN", _bool),
+    "str": ("STRING", _str),
+    "Long": ("LONG", _int),
+    "DType": ("INT", _dtype),
+    "BlockRef": ("BLOCK", _int),
+    "list[int]": ("INTS", _many(_int32)),
+    "list[float]": ("FLOATS", _many(single_precision)),
+    "list[bool]": ("BOOLEANS", _many(_bool)),
+    "list[str]": ("STRINGS", _many(_str)),
+    "list[Long]": ("LONGS", _many(_int)),
+}
+DESCRIPTIONS = {
+    "int": "an integer",
+    "Long": "an integer",
+    "float": "a number",
+    "bool": "True or False",
+    "str": "a text",
+    "DType": "an element type",
+    "BlockRef": "the index of a block",
+    "list[int]": "a list of integers",
+    "list[Long]": "a list of integers",
+    "list[float]": "a list of numbers",
+    "list[bool]": "a list of booleans",
+    "list[str]": "a list of texts",
+}
+
+
+def read_attributes(owner: type) -> dict[str, Attribute]:
+    """The attributes that the annotations of one class declare, by their name in programs.
+
+    Raises:
+        DefinitionError: an annotation is no type of an attribute, or a default does not fit it.
+    """
+    found = {}
+    for field, annotation in owner.__annotations__.items():
+        kind = _kind_name(annotation)
+        if kind.startswith("ClassVar"):
+            continue
+        if kind not in KINDS:
+            raise DefinitionError(f"{owner.__name__}.{field}: {kind} is no type of an attribute")
+        if field not in vars(owner):
+            raise DefinitionError(f"{owner.__name__}.{field} needs a default, or REQUIRED")
+        given = vars(owner)[field]
+        more = given if isinstance(given, Field) else Field(given, None, False, False)
+        record = Attribute(more.alias or field, field, kind, more.default, more.inert, more.local)
+        if record.default is not REQUIRED:
+            try:
+                record = record._replace(default=record.convert(record.default, owner.__name__))
+            except AttributeValueError as error:
+                raise DefinitionError(f"the default does not fit its annotation: {error}") from None
+        setattr(owner, field, record.default)
+        found[record.name] = record
+    return found
+
+
+def _kind_name(annotation: Any) -> str:
+    text = annotation if isinstance(annotation, str) else getattr(annotation, "__name__", "")
+    if not isinstance(annotation, str) and getattr(annotation, "__args__", None):
+        text = f"{annotation.__name__}[{annotation.__args__[0].__name__}]"
+    return text
+
+
+__all__ = ["REQUIRED", "Attribute", "BlockRef", "DType", "Long", "attr", "read_attributes", "single_precision"]

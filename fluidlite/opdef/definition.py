@@ -1,0 +1,354 @@
+"""What an operator is: one class with its slots, attributes, shape rule, kernel and gradient rule.
+
+    class tanh(Op):
+        \"""Out = tanh(X).\"""
+        signature = "X -> Out"
+        ufunc = np.tanh
+
+        def grad(self, f, Out, dOut):
+            return dict(X=lambda: dOut * (1.0 - Out * Out))
+
+Everything else derives from it.  A definition that cannot be right fails when its class is created.
+An instance is an operator's type with the values of its attributes: what interpreters pass around.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, ClassVar
+
+from ..errors import AttributeValueError, DefinitionError, NoGradientError, UnknownOperatorError, suggestion
+from .attribute import REQUIRED, Attribute, read_attributes
+from .signature import Signature, Slot, parse_signature
+from .spec import Spec
+
+_REGISTRY: dict[str, type[Op]] = {}
+_TYPE_BEHIND: dict[str, str] = {}  # type of a gradient operator with a name of its own -> forward type
+
+
+class Op:
+    """The base of all operators.
+
+    Class attributes of a definition:
+
+    ``signature``
+        slots in order, ``"inputs -> outputs"``, with marks: ``?`` may be absent, ``*`` a list, ``!`` constant,
+        ``~`` not returned by layers, ``[]`` the kernel takes a LoDTensor.
+    annotated attributes
+        the operator's attributes with their defaults; the annotation is the wire type.
+    ``infer(self, <input slots>)``
+        specs in, spec (or a tuple of them) out.  Default: every output is like the first input.
+    ``run(self, xp, <input slots>)``
+        the kernel, on arrays of any backend.  ``run_numpy`` or ``run_jax`` override it for one.  A parameter ``rng``
+        receives a source of random numbers: ``rng(self.seed)``.
+    ``expand(self, f, <input slots>)``
+        instead of ``run``: the operator as a composition of others.
+    ``execute(self, run)``
+        instead of ``run``: a control operator, which drives blocks.
+    ``grad(self, f, <slots>, d<outputs>)``
+        the gradient rule: ``{input slot: function without arguments that gives its cotangent}``.  ``grad = None``
+        where nothing flows by nature; absent: not supported.
+    ``grad_type``
+        the type of the derived gradient operator, where that is not ``<type>_grad``.
+    ``direct``
+        the rule needs no values, and backward writes what it composes into the program.
+    ``width(self, <all input slots>)``
+        how many variables a list output holds; gets variables, shapes may be unknown.
+    ``lod``
+        the input whose LoD the outputs share: its slot, ``"first"`` (the first ragged one) or None.
+    ``random``, ``host``
+        draws random numbers; has outputs whose shape depends on values.
+    """
+
+    type: ClassVar[str] = ""
+    signature = ""
+    inputs: ClassVar[tuple[Slot, ...]] = ()
+    outputs: ClassVar[tuple[Slot, ...]] = ()
+    attributes: ClassVar[dict[str, Attribute]] = {}
+    abstract: ClassVar[bool] = True
+    direct: ClassVar[bool] = False
+    random: ClassVar[bool] = False
+    host: ClassVar[bool] = False
+    lod: ClassVar[str | None] = "first"
+    grad_type: ClassVar[str] = ""
+    derived_from: ClassVar[type[Op] | None] = None
+    kernels: ClassVar[dict[str, Callable[..., Any]]] = {}
+    ufunc: ClassVar[Callable[..., Any] | None] = None
+
+    run: Any = None
+    expand: Any = None
+    execute: Any = None
+    grad: Any = NotImplemented
+
+    # derived when the class is created
+    input_slots: ClassVar[dict[str, Slot]] = {}
+    output_slots: ClassVar[dict[str, Slot]] = {}
+    required_attributes: ClassVar[tuple[str, ...]] = ()
+    run_reads: ClassVar[dict[str, tuple[str, ...]]] = {}
+
+    def __init_subclass__(cls, type: str | None = None, abstract: bool = False, **more: Any) -> None:
+        super().__init_subclass__(**more)
+        cls.type = type or cls.__name__
+        cls.abstract = abstract
+        inherited = [vars(base).get("attributes", {}) for base in reversed(cls.__mro__)]
+        cls.attributes = {name: a for attributes in inherited for name, a in attributes.items()}
+        cls.attributes.update(read_attributes(cls))
+        cls.kernels = {}
+        if "grad_type" not in vars(cls):
+            cls.grad_type = cls.type + "_grad"
+        if not abstract:
+            _complete(cls)
+            _register(cls)
+
+    def __init__(self, attrs: Mapping[str, Any] | None = None) -> None:
+        """The operator with the values of its attributes.
+
+        Args:
+            attrs: name in programs -> value; what is left out has its default.
+
+        Raises:
+            AttributeValueError: an attribute is unknown, of a wrong type, or required and not given.
+        """
+        if attrs:
+            known, values = self.attributes, self.__dict__
+            for name, value in attrs.items():
+                attribute = known.get(name)
+                if attribute is None:
+                    raise AttributeValueError(
+                        f"{self.type} has no attribute {name!r}{suggestion(name, known)}; it has {', '.join(known)}"
+                    )
+                values[attribute.field] = attribute.convert(value, self.type)
+        for name in self.required_attributes:
+            if self.attributes[name].field not in self.__dict__:
+                raise AttributeValueError(f"{self.type} needs a value of its attribute {name!r}")
+
+    def attr_values(self) -> dict[str, Any]:
+        """The attributes that do not have their default: name in programs -> value."""
+        given = self.__dict__
+        if not given:
+            return {}
+        return {
+            a.name: given[a.field]
+            for a in self.attributes.values()
+            if a.field in given and (a.default is REQUIRED or given[a.field] != a.default)
+        }
+
+    def given_attrs(self) -> dict[str, Any]:
+        """The attributes that were given, those at their default too: name in programs -> value."""
+        given = self.__dict__
+        return {a.name: given[a.field] for a in self.attributes.values() if a.field in given}
+
+    def __eq__(self, other: object) -> bool:
+        return self.__class__ is other.__class__ and self.attr_values() == other.attr_values()  # type: ignore[attr-defined]
+
+    def __hash__(self) -> int:
+        return hash((self.type, tuple(sorted(self.attr_values().items()))))
+
+    def __repr__(self) -> str:
+        return f"{self.type}({', '.join(f'{k}={v!r}' for k, v in self.attr_values().items())})"
+
+    def infer(self, *specs: Spec) -> Any:
+        """Specs of the outputs from those of the inputs.  Default: every output is like the first input."""
+        first = next((s for s in specs if s is not None), None)
+        first = first[0] if isinstance(first, list) else first
+        return first if len(self.outputs) == 1 else (first,) * len(self.outputs)
+
+    def infer_outputs(self, ins: Mapping[str, Any]) -> dict[str, Any]:
+        """Specs by output slot (lists of them for list slots, None for unknown ones).
+
+        Args:
+            ins: specs by input slot.
+        """
+        found = self.infer(*[ins.get(name) for name in self.run_reads["infer"]])
+        return self.by_slot(found)
+
+    def by_slot(self, found: Any) -> dict[str, Any]:
+        """What a method returned, by output slot: a value, a tuple in the slots' order, or a dictionary."""
+        if isinstance(found, dict):
+            return found
+        if len(self.outputs) == 1 and type(found) is not tuple:  # a Spec is a tuple too
+            return {self.outputs[0].name: found}
+        return dict(zip([slot.name for slot in self.outputs], found, strict=True))
+
+    def outputs_for(self, f: Any, ins: Mapping[str, Any], want: Iterable[str] | None = None) -> dict[str, Any]:
+        """Values by output slot, from the composition that defines this operator.
+
+        Args:
+            f: the interpreter that runs the parts.
+            ins: values by input slot.
+            want: the output slots to compute; None for all.
+        """
+        found = self.expand(f, **{name: ins.get(name) for name in self.run_reads["expand"]})
+        if not isinstance(found, dict):
+            return self.by_slot(found)
+        return {
+            name: part() if callable(part) else part for name, part in found.items() if want is None or name in want
+        }
+
+    @property
+    def is_composite(self) -> bool:
+        """Whether the operator is a composition of others."""
+        return self.expand is not None
+
+    @property
+    def is_control(self) -> bool:
+        """Whether the operator drives blocks instead of computing arrays."""
+        return self.execute is not None
+
+
+def lookup(type: str) -> type[Op]:
+    """The definition of an operator, derived first where it is a gradient operator.
+
+    Raises:
+        UnknownOperatorError: nothing of that type is defined, with the closest name that is.
+        NoGradientError: the forward operator has no rule to derive it from.
+    """
+    found = _REGISTRY.get(type)
+    if found is not None:
+        return found
+    forward = _TYPE_BEHIND.get(type) or (type[: -len("_grad")] if type.endswith("_grad") else None)
+    if forward is not None:
+        from .gradient import derive_grad
+
+        try:
+            behind = lookup(forward)
+        except UnknownOperatorError:
+            behind = None
+        if behind is not None and behind.grad_type == type:
+            return derive_grad(behind)
+    raise UnknownOperatorError(f"there is no operator {type!r}{suggestion(type, _REGISTRY)}")
+
+
+def is_defined(type: str) -> bool:
+    """Whether :func:`lookup` would find the operator."""
+    try:
+        lookup(type)
+    except (UnknownOperatorError, NoGradientError):
+        return False
+    return True
+
+
+def registered() -> list[type[Op]]:
+    """All definitions that were written (none of the derived ones), in order of type."""
+    return [_REGISTRY[name] for name in sorted(_REGISTRY) if _REGISTRY[name].derived_from is None]
+
+
+def register_kernel(type: str, backend: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """A decorator that replaces the kernel of one operator on one backend.
+
+    The definition stays what it means: it serves the other backends and all higher orders.
+
+    Args:
+        type: the operator's type; may be that of a derived gradient operator.
+        backend: the backend's name.
+    """
+
+    def register(kernel: Callable[..., Any]) -> Callable[..., Any]:
+        definition = lookup(type)
+        definition.run_reads[f"kernel:{backend}"] = _parameters(kernel, definition)
+        definition.kernels[backend] = kernel
+        return kernel
+
+    return register
+
+
+def _register(cls: type[Op]) -> None:
+    if cls.type in _REGISTRY:
+        raise DefinitionError(f"operator {cls.type} is defined twice, in {_REGISTRY[cls.type].__module__} too")
+    _REGISTRY[cls.type] = cls
+    if cls.grad_type != cls.type + "_grad":
+        _TYPE_BEHIND[cls.grad_type] = cls.type
+
+
+def _complete(cls: type[Op]) -> None:
+    """Fill in what follows from a definition, and check that it can be right."""
+    if not isinstance(cls.signature, Signature):
+        cls.inputs, cls.outputs = parse_signature(cls.signature)
+    else:
+        cls.inputs, cls.outputs = cls.signature
+    cls.input_slots = {slot.name: slot for slot in cls.inputs}
+    cls.output_slots = {slot.name: slot for slot in cls.outputs}
+    cls.required_attributes = tuple(a.name for a in cls.attributes.values() if a.default is REQUIRED)
+    clash = set(cls.attributes) & (set(cls.input_slots) | set(cls.output_slots))
+    if clash:
+        raise DefinitionError(f"{cls.type}: {sorted(clash)} are both slots and attributes")
+    if cls.ufunc is not None and cls.run is None:
+        _run_by_ufunc(cls)
+    ways = [way for way in ("run", "expand", "execute") if getattr(cls, way) is not None]
+    if len(ways) != 1:
+        raise DefinitionError(f"{cls.type} needs one of run, expand and execute; it has {ways or 'none'}")
+    cls.run_reads = {}
+    for method in ("run", "run_numpy", "run_jax", "expand", "infer"):
+        function = getattr(cls, method, None)
+        if function is not None:
+            cls.run_reads[method] = _parameters(function, cls)
+    if callable(cls.grad):
+        rule_parameters(cls)  # checks the rule
+
+
+def _run_by_ufunc(cls: type[Op]) -> None:
+    """A kernel that calls the array library's function of the same name as ``ufunc``."""
+    name = cls.ufunc.__name__  # type: ignore[union-attr]
+    slots = tuple(slot.name for slot in cls.inputs if not slot.optional)
+
+    def run(self: Op, xp: Any, *values: Any) -> Any:
+        return getattr(xp, name)(*values)
+
+    cls.run = run
+    run.reads = slots  # type: ignore[attr-defined]
+
+
+def _parameters(function: Any, cls: type[Op]) -> tuple[str, ...]:
+    """The slots that a method takes, in its order; checked against the signature."""
+    reads = getattr(function, "reads", None)
+    if reads is not None:
+        return tuple(reads)
+    code = function.__code__
+    names = code.co_varnames[1 : code.co_argcount]
+    if code.co_flags & 0x04 and not names:  # *specs: all inputs
+        return tuple(cls.input_slots)
+    names = tuple(name for name in names if name not in ("xp", "f", "rng"))
+    for name in names:
+        if name not in cls.input_slots:
+            raise DefinitionError(
+                f"{cls.type}.{code.co_name} takes {name!r}, which is no input slot"
+                f"{suggestion(name, cls.input_slots)}; the inputs are {', '.join(cls.input_slots)}"
+            )
+    return names
+
+
+def takes_rng(function: Any) -> bool:
+    """Whether a kernel has a parameter ``rng``."""
+    code = getattr(function, "__code__", None)
+    return code is not None and "rng" in code.co_varnames[: code.co_argcount]
+
+
+def rule_parameters(cls: type[Op]) -> dict[str, tuple[str, str, bool]]:
+    """The parameters of a gradient rule: name -> ("in", "out" or "cotangent"; slot; whether it may be absent).
+
+    Raises:
+        DefinitionError: a parameter is no slot and no cotangent of one, or the closure rule is broken: a rule that reads
+            an output takes that output's cotangent too, or the output is constant.  Else the second order would lose
+            a term.
+    """
+    code = cls.grad.__code__
+    names = code.co_varnames[2 : code.co_argcount]
+    defaults = len(cls.grad.__defaults__ or ())
+    optional = set(names[len(names) - defaults :]) if defaults else set()
+    found: dict[str, tuple[str, str, bool]] = {}
+    for name in names:
+        if name in cls.input_slots:
+            found[name] = ("in", name, name in optional or cls.input_slots[name].optional)
+        elif name in cls.output_slots:
+            found[name] = ("out", name, name in optional or cls.output_slots[name].optional)
+        elif name.startswith("d") and name[1:] in cls.output_slots and not cls.output_slots[name[1:]].constant:
+            found[name] = ("cotangent", name[1:], name in optional)
+        else:
+            raise DefinitionError(f"{cls.type}.grad takes {name!r}, which is no slot and no cotangent of an output")
+    for name, (source, slot, _) in found.items():
+        if source == "out" and not cls.output_slots[slot].constant and "d" + name not in found:
+            raise DefinitionError(
+                f"{cls.type}.grad reads the output {name}, so it must take its cotangent d{name} too "
+                f"(d{name}=None where it may be absent), or {name} must be marked constant"
+            )
+    return found

@@ -1,0 +1,352 @@
+"""Gradients of operators of any order, from one rule each.
+
+``derive_grad(T)`` makes the operator ``T_grad``: a composite whose inputs are the parameters of T's rule and whose
+expansion calls the rule.  It has no rule of its own; its gradient, ``T_grad_grad``, is found by running the expansion
+under a :class:`Tape` and pulling cotangents back through it, and so on for every order.  Pulling back applies
+gradient operators through the tape's parent, so that a tape over a tape records them.
+
+This is reverse-mode automatic differentiation with one vector-Jacobian product an operator (Griewank and Walther,
+Evaluating Derivatives, 2nd edition, SIAM 2008, chapter 3).
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, ClassVar, NamedTuple
+
+from ..errors import NoGradientError
+from .arithmetic import WITH_NUMBER, Arithmetic
+from .definition import Op, lookup, rule_parameters
+from .interpreter import Interpreter
+from .signature import Signature, Slot
+
+
+class Read(NamedTuple):
+    """One input slot of a derived gradient operator."""
+
+    slot: str  #: of the gradient operator
+    parameter: str  #: of the rule
+    source: str  #: "in", "out" or "cotangent"
+    of: str  #: slot of the forward operator
+    optional: bool
+
+
+class DerivedGrad(Op, abstract=True):
+    """The base of derived gradient operators."""
+
+    reads: ClassVar[tuple[Read, ...]] = ()  #: where its inputs come from
+    grad_slots: ClassVar[dict[str, str]] = {}  #: forward input slot -> output slot
+
+
+def has_rule(definition: type[Op]) -> bool:
+    """Whether the definition states a rule."""
+    return callable(definition.grad)
+
+
+def is_constant(definition: type[Op]) -> bool:
+    """Whether nothing flows through the operator by nature."""
+    return definition.grad is None
+
+
+def is_differentiable(definition: type[Op]) -> bool:
+    """Whether a gradient operator can be derived."""
+    return has_rule(definition) or (definition.grad is NotImplemented and definition.expand is not None)
+
+
+def derive_grad(forward: type[Op]) -> type[Op]:
+    """Define the gradient operator of ``forward``.
+
+    Raises:
+        NoGradientError: there is no rule, and no composition to find one from.
+    """
+    if not is_differentiable(forward):
+        why = "nothing flows through it by nature" if is_constant(forward) else "nobody wrote a rule for it"
+        raise NoGradientError(f"operator {forward.type!r} has no gradient operator: {why}")
+    reads = _reads(forward)
+    taken = {read.slot for read in reads}
+    grad_slots: dict[str, str] = {}
+    outputs = []
+    for slot in forward.inputs:
+        if not slot.constant:
+            name = _unique(slot.name + "@GRAD", taken)
+            grad_slots[slot.name] = name
+            outputs.append(Slot(name, optional=True, many=slot.many))
+    inputs = tuple(
+        Slot(
+            r.slot,
+            optional=r.optional,
+            many=_forward_slot(forward, r).many,
+            constant=r.source != "cotangent" and _forward_slot(forward, r).constant,
+            ragged=r.source != "cotangent" and _forward_slot(forward, r).ragged,
+        )
+        for r in reads
+    )
+
+    def expand(self: Op, f: Interpreter, **ins: Any) -> dict[str, Callable[[], Any]]:
+        op = forward(self.attr_values())
+        given = {r.parameter: ins.get(r.slot) for r in reads}
+        thunks = op.grad(f, **given) if has_rule(forward) else _through(f, op, given)
+        return {grad_slots[slot]: thunk for slot, thunk in thunks.items()}
+
+    expand.reads = tuple(r.slot for r in reads)  # type: ignore[attr-defined]
+
+    def infer(self: Op, *specs: Any) -> dict[str, Any]:
+        by_slot = {r.of: s for r, s in zip(reads, specs, strict=True) if r.source == "in"}
+        return {name: by_slot.get(slot) for slot, name in grad_slots.items()}
+
+    infer.reads = tuple(r.slot for r in reads)  # type: ignore[attr-defined]
+    body = {
+        "__doc__": f"The gradient of ``{forward.type}``, derived from its rule.",
+        "__module__": forward.__module__,
+        "signature": Signature(inputs, tuple(outputs)),
+        "reads": reads,
+        "grad_slots": grad_slots,
+        "derived_from": forward,
+        "expand": expand,
+        "infer": infer,
+        "host": forward.host,
+        "attributes": dict(forward.attributes),
+        **{a.field: a.default for a in forward.attributes.values()},
+    }
+    return type(forward.grad_type, (DerivedGrad,), body)
+
+
+def _forward_slot(forward: type[Op], read: Read) -> Slot:
+    return forward.input_slots[read.of] if read.source == "in" else forward.output_slots[read.of]
+
+
+def _reads(forward: type[Op]) -> tuple[Read, ...]:
+    if has_rule(forward):
+        parameters = rule_parameters(forward)
+    else:
+        parameters = {s.name: ("in", s.name, s.optional) for s in forward.inputs}
+        for s in forward.outputs:
+            if not s.constant:
+                parameters["d" + s.name] = ("cotangent", s.name, True)
+    taken: set[str] = set()
+    reads = []
+    for parameter, (source, slot, optional) in parameters.items():
+        name = _unique(slot + "@GRAD" if source == "cotangent" else slot, taken)
+        reads.append(Read(name, parameter, source, slot, optional))
+    return tuple(reads)
+
+
+def _unique(name: str, taken: set[str]) -> str:
+    """A slot's name that its operator has not yet: ``X@GRAD``, ``X@GRAD.2``, ..."""
+    found = name
+    for k in itertools.count(2):
+        if found not in taken:
+            break
+        found = f"{name}.{k}"
+    taken.add(found)
+    return found
+
+
+def _through(f: Interpreter, op: Op, given: Mapping[str, Any]) -> dict[str, Callable[[], Any]]:
+    """The rule of a composite without one: run it under a tape and pull the cotangents back."""
+    tape = Tape(f)
+    ins: dict[str, Any] = {}
+    watched: dict[str, Any] = {}
+    for slot in op.inputs:
+        value = given.get(slot.name)
+        if value is None or slot.constant:
+            ins[slot.name] = value
+        else:
+            ins[slot.name] = watched[slot.name] = (
+                [tape.watch(v) for v in value] if slot.many else tape.watch(value)
+            )
+    cotangents = {
+        s.name: given["d" + s.name] for s in op.outputs if not s.constant and given.get("d" + s.name) is not None
+    }
+    done: dict[str, Any] = {}
+
+    def pull() -> dict[str, Any]:
+        if not done:
+            outs = op.outputs_for(tape, ins, want=set(cotangents))
+            seeds = []
+            for name, cotangent in cotangents.items():
+                pairs = zip(outs[name], cotangent, strict=True) if op.output_slots[name].many else [(outs[name], cotangent)]
+                seeds += [(out, c) for out, c in pairs if c is not None]
+            sources = [b for boxes in watched.values() for b in (boxes if isinstance(boxes, list) else [boxes])]
+            pulled = iter(tape.pull(seeds, sources))
+            for name, boxes in watched.items():
+                done[name] = [next(pulled) for _ in boxes] if isinstance(boxes, list) else next(pulled)
+        return done
+
+    return {name: (lambda name=name: pull()[name]) for name in watched}
+
+
+class Node:
+    """An operator that a tape applied.  It is held by its outputs, and holds its inputs."""
+
+    __slots__ = ("count", "ins", "op", "outs")
+
+    def __init__(self, count: int, op: Op, ins: dict[str, Any], outs: dict[str, Any]) -> None:
+        self.count, self.op, self.ins, self.outs = count, op, ins, outs
+
+
+class Box(Arithmetic):
+    """A value that remembers how it was made."""
+
+    __slots__ = ("index", "node", "slot", "tape", "value")
+
+    def __init__(self, tape: Tape, value: Any, node: Node | None = None, slot: str = "", index: int = 0) -> None:
+        self.tape, self.value, self.node, self.slot, self.index = tape, value, node, slot, index
+
+    @property
+    def shape(self) -> Any:
+        """The shape of the value."""
+        return self.value.shape
+
+    @property
+    def dtype(self) -> Any:
+        """The element type of the value."""
+        return self.value.dtype
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions of the value."""
+        return len(self.value.shape)
+
+    __array_ufunc__ = None  # so that array + box asks the box
+
+    def _combine(self, method: str, operator: str, other: Any, reflected: bool) -> Any:
+        if isinstance(other, (int, float)):
+            if method in WITH_NUMBER:
+                return self.tape.scale(self, **WITH_NUMBER[method](other))
+            if method == "__pow__":
+                return self.tape.pow(self, factor=other)
+            other = self.tape.fill_any_like(self, value=other)
+        call = getattr(self.tape, operator)
+        return call(other, self) if reflected else call(self, other)
+
+    def __neg__(self) -> Any:
+        return self.tape.scale(self, scale=-1.0)
+
+
+class Tape(Interpreter):
+    """Applies operators through its parent and remembers them.
+
+    Args:
+        parent: the interpreter that does the work; may be a tape itself.
+    """
+
+    def __init__(self, parent: Interpreter) -> None:
+        self.parent = parent
+        self._counter = itertools.count()
+
+    def watch(self, value: Any) -> Box:
+        """A box around ``value`` to pull cotangents back to."""
+        return Box(self, value)
+
+    def apply(self, op: Op, ins: Mapping[str, Any], want: Iterable[str] | None = None) -> dict[str, Any]:
+        tracked = any(self._mine(v) for v in _flatten(ins.values()))
+        if not tracked:
+            return self.parent.apply(op, ins, want)
+        outs = self.parent.apply(op, {name: self._strip(v) for name, v in ins.items()}, want)
+        if is_constant(type(op)):
+            return outs
+        node = Node(next(self._counter), op, dict(ins), outs)
+        boxed: dict[str, Any] = {}
+        for name, value in outs.items():
+            if value is None or op.output_slots[name].constant:
+                boxed[name] = value
+            elif isinstance(value, list):
+                boxed[name] = [None if v is None else Box(self, v, node, name, i) for i, v in enumerate(value)]
+            else:
+                boxed[name] = Box(self, value, node, name)
+        return boxed
+
+    def pull(self, seeds: Iterable[tuple[Any, Any]], sources: list[Box]) -> list[Any]:
+        """The cotangents of ``sources``, None where nothing flows.
+
+        Args:
+            seeds: pairs of a box and its cotangent.
+            sources: boxes to pull back to.
+        """
+        pending: dict[Any, Any] = {}
+        heap: list[tuple[int, Node]] = []
+        seen: set[int] = set()
+
+        def add(box: Box, cotangent: Any) -> None:
+            key = id(box) if box.node is None else (box.node.count, box.slot, box.index)
+            pending[key] = cotangent if key not in pending else _sum(self.parent, pending[key], cotangent)
+            if box.node is not None and box.node.count not in seen:
+                seen.add(box.node.count)
+                heapq.heappush(heap, (-box.node.count, box.node))
+
+        wanted = {(box.node.count, box.slot, box.index) for box in sources if box.node is not None}
+        for box, cotangent in seeds:
+            if self._mine(box):
+                add(box, cotangent)
+        kept: dict[Any, Any] = {}
+        while heap:
+            _, node = heapq.heappop(heap)
+            cotangents = {}
+            for name, value in node.outs.items():
+                keys = [(node.count, name, i) for i in range(len(value))] if isinstance(value, list) else [(node.count, name, 0)]
+                found = [pending.pop(key, None) for key in keys]
+                kept.update({key: c for key, c in zip(keys, found, strict=True) if key in wanted})
+                cotangents[name] = found if isinstance(value, list) else found[0]
+            for box, cotangent in self._pull_node(node, cotangents):
+                add(box, cotangent)
+        return [pending.get(id(b)) if b.node is None else kept.get((b.node.count, b.slot, b.index)) for b in sources]
+
+    def _pull_node(self, node: Node, cotangents: dict[str, Any]) -> list[tuple[Box, Any]]:
+        """Pairs of an input's box and what flows to it."""
+        gradient: Any = lookup(node.op.grad_type)
+        ins = {}
+        for read in gradient.reads:
+            if read.source == "in":
+                ins[read.slot] = self._strip(node.ins.get(read.of))
+            elif read.source == "out":
+                ins[read.slot] = node.outs.get(read.of)
+            else:
+                ins[read.slot] = self._complete(cotangents.get(read.of), node.outs.get(read.of), read.optional)
+        want = {
+            name
+            for slot, name in gradient.grad_slots.items()
+            if any(self._mine(v) for v in _flatten([node.ins.get(slot)]))
+        }
+        found = self.parent.apply(gradient(node.op.attr_values()), ins, want)
+        pairs = []
+        for slot, name in gradient.grad_slots.items():
+            if name in want and found.get(name) is not None:
+                inputs, grads = _flatten([node.ins[slot]]), _flatten([found[name]])
+                pairs += [(b, g) for b, g in zip(inputs, grads, strict=True) if g is not None and self._mine(b)]
+        return pairs
+
+    def _complete(self, cotangent: Any, value: Any, optional: bool) -> Any:
+        """A cotangent with zeros where nothing came."""
+        if isinstance(value, list):
+            return [
+                self.parent.fill_zeros_like(v) if c is None and v is not None else c
+                for c, v in zip(cotangent or [None] * len(value), value, strict=True)
+            ]
+        if cotangent is None and not optional:
+            return self.parent.fill_zeros_like(value)
+        return cotangent
+
+    def _mine(self, value: Any) -> bool:
+        return type(value) is Box and value.tape is self
+
+    def _strip(self, value: Any) -> Any:
+        if isinstance(value, list):
+            return [self._strip(v) for v in value]
+        return value.value if type(value) is Box and value.tape is self else value
+
+
+def _sum(f: Interpreter, a: Any, b: Any) -> Any:
+    return f.sum([a, b])
+
+
+def _flatten(values: Iterable[Any]) -> list[Any]:
+    flat = []
+    for value in values:
+        if isinstance(value, list):
+            flat += value
+        else:
+            flat.append(value)
+    return flat

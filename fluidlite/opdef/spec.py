@@ -1,0 +1,232 @@
+"""What is known about a value before it is computed, and the arithmetic of shapes.
+
+A size of -1 is unknown.  Functions here take and give such sizes; they raise ShapeError with the sizes at hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from math import prod
+from typing import Any, NamedTuple
+
+from ..dtypes import DType, Kind, as_dtype
+from ..errors import DTypeError, ShapeError
+
+Shape = tuple[int, ...]
+
+
+class Spec(NamedTuple):
+    """Shape, element type and kind of a value."""
+
+    shape: Shape
+    dtype: DType
+    kind: Kind = Kind.LOD_TENSOR
+    lod_level: int = 0
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions."""
+        return len(self.shape)
+
+    def with_shape(self, shape: Iterable[int]) -> Spec:
+        """The same with another shape."""
+        return self._replace(shape=tuple(shape))
+
+    def with_dim(self, axis: int, size: int) -> Spec:
+        """The same with another size along ``axis``."""
+        shape = list(self.shape)
+        shape[axis] = size
+        return self._replace(shape=tuple(shape))
+
+    def with_dtype(self, dtype: Any) -> Spec:
+        """The same with another element type."""
+        return self._replace(dtype=as_dtype(dtype))
+
+    def __str__(self) -> str:
+        return f"{self.dtype}{list(self.shape)}"
+
+
+def spec(shape: Iterable[int], dtype: Any) -> Spec:
+    """A dense tensor's spec; ``dtype`` in any form that ``as_dtype`` takes."""
+    return Spec(tuple(shape), as_dtype(dtype))
+
+
+def same_dtype(**specs: Spec | None) -> None:
+    """Check that all given specs have one element type.
+
+    Raises:
+        DTypeError: they have several; fluid never promotes them.
+    """
+    given = {name: s for name, s in specs.items() if s is not None}
+    if len({s.dtype for s in given.values()}) > 1:
+        listed = ", ".join(f"{name} {s.dtype}" for name, s in given.items())
+        raise DTypeError(f"expected one element type, got {listed}; cast one of them")
+
+
+def need_float(**specs: Spec | None) -> None:
+    """Check that all given specs have a floating-point element type."""
+    for name, s in specs.items():
+        if s is not None and not s.dtype.is_float:
+            raise DTypeError(f"expected {name} to be float16, float32 or float64, got {s.dtype}")
+
+
+def need_integer(**specs: Spec | None) -> None:
+    """Check that all given specs have an integer element type."""
+    for name, s in specs.items():
+        if s is not None and (s.dtype.is_float or s.dtype is DType.BOOL):
+            raise DTypeError(f"expected {name} to hold integers (int64 or int32), got {s.dtype}")
+
+
+def need_ndim(name: str, s: Spec, *allowed: int) -> None:
+    """Check the number of dimensions."""
+    if s.ndim not in allowed:
+        wanted = " or ".join(map(str, allowed))
+        raise ShapeError(f"expected {name} to have {wanted} dimensions, got shape {list(s.shape)}")
+
+
+def agree(a: int, b: int) -> bool:
+    """Whether two sizes may be equal."""
+    return a == b or a == -1 or b == -1
+
+
+def known(a: int, b: int) -> int:
+    """Of two sizes that agree, the one that is known."""
+    return b if a == -1 else a
+
+
+def normal_axis(axis: int, ndim: int, what: str = "axis") -> int:
+    """``axis`` counted from the front.
+
+    Raises:
+        ShapeError: it is outside [-ndim, ndim).
+    """
+    if not -ndim <= axis < ndim:
+        raise ShapeError(f"expected {what} in [{-ndim}, {ndim}), got {axis}")
+    return axis % ndim
+
+
+def size_of(shape: Iterable[int]) -> int:
+    """The number of elements, -1 when a size is unknown."""
+    sizes = tuple(shape)
+    return -1 if -1 in sizes else prod(sizes)
+
+
+def broadcast(x: Shape, y: Shape, axis: int = -1) -> Shape:
+    """The shape of an element-wise operator's output: Y aligned with the dimensions of X that start at ``axis``.
+
+    With ``axis`` -1 the last dimensions are aligned, and the operand of lower rank is widened.  Sizes of 1 stretch.
+
+    >>> broadcast((2, 3, 4), (3,), 1)
+    (2, 3, 4)
+    """
+    if x == y:
+        return x
+    if len(x) < len(y):
+        x, y = y, x
+    lead = len(x) - len(y) if axis == -1 else axis
+    while lead + len(y) > len(x) and y and y[-1] == 1:  # fluid drops ones at the end
+        y = y[:-1]
+    if lead < 0 or lead + len(y) > len(x):
+        raise ShapeError(f"cannot broadcast shapes {list(x)} and {list(y)} with axis={axis}")
+    out = list(x)
+    for i, n in enumerate(y, lead):
+        if n == -1 and out[i] == 1:
+            out[i] = -1
+        elif n not in (1, -1):
+            if out[i] not in (n, 1, -1):
+                raise ShapeError(f"cannot broadcast shapes {list(x)} and {list(y)} with axis={axis}")
+            out[i] = n
+    return tuple(out)
+
+
+def reduced(shape: Shape, dims: Sequence[int] | None, keep_dim: bool) -> Shape:
+    """A shape after a reduction over ``dims`` (None: all of them)."""
+    axes = set(range(len(shape))) if dims is None else {normal_axis(d, len(shape), "dim") for d in dims}
+    if keep_dim:
+        return tuple(1 if i in axes else n for i, n in enumerate(shape))
+    return tuple(n for i, n in enumerate(shape) if i not in axes)
+
+
+def flat(shape: Shape, num_col_dims: int) -> tuple[int, int]:
+    """Height and width of a tensor flattened to a matrix whose rows are its first ``num_col_dims`` dimensions."""
+    return size_of(shape[:num_col_dims]), size_of(shape[num_col_dims:])
+
+
+def resolved(shape: Sequence[int], old: Shape) -> Shape:
+    """The target of a reshape: 0 copies a size of ``old``, one -1 takes what is left.
+
+    Raises:
+        ShapeError: the number of elements would change, or two sizes are -1.
+    """
+    new = []
+    for i, n in enumerate(shape):
+        if n == 0:
+            if i >= len(old):
+                raise ShapeError(f"shape {list(shape)} copies dimension {i}, but the input has shape {list(old)}")
+            n = old[i]
+            new.append(n if n != -1 else -2)  # -2: unknown, and equal to the input's
+        else:
+            new.append(n)
+    if new.count(-1) > 1:
+        raise ShapeError(f"only one size of a new shape may be -1, got {list(shape)}")
+    copied = sum(1 for n in new if n == -2)
+    unknown = sum(1 for n in old if n == -1)
+    rest = prod(n for n in new if n >= 0)
+    have = prod(n for n in old if n != -1)
+    if unknown == copied:  # what is unknown cancels
+        if -1 in new:
+            if rest == 0 or have % rest:
+                raise ShapeError(f"cannot reshape {list(old)} to {list(shape)}: the numbers of elements differ")
+            new[new.index(-1)] = have // rest
+        elif rest != have:
+            raise ShapeError(f"cannot reshape {list(old)} to {list(shape)}: the numbers of elements differ")
+    return tuple(-1 if n == -2 else n for n in new)
+
+
+def pooled(size: int, kernel: int, before: int, after: int, stride: int, ceil: bool = False) -> int:
+    """The number of positions of a window of ``kernel`` over ``size`` padded elements."""
+    if size == -1:
+        return -1
+    span = size + before + after - kernel + (stride - 1 if ceil else 0)
+    if span < 0:
+        raise ShapeError(f"a window of {kernel} does not fit into {size} elements padded by {before} and {after}")
+    return span // stride + 1
+
+
+def window_padding(
+    sizes: Sequence[int],
+    kernel: Sequence[int],
+    strides: Sequence[int],
+    paddings: Sequence[int],
+    algorithm: str = "EXPLICIT",
+    dilations: Sequence[int] | None = None,
+) -> list[tuple[int, int]]:
+    """Padding before and after each spatial dimension.
+
+    Args:
+        sizes: spatial sizes of the input (-1 unknown).
+        kernel: sizes of the window.
+        strides: steps of the window.
+        paddings: one number a dimension, or two (before, after).
+        algorithm: "EXPLICIT", "VALID" (no padding), or "SAME" (as many outputs as ceil(size / stride)).
+        dilations: spread of the window; not used by pooling.
+    """
+    n = len(kernel)
+    if algorithm == "VALID":
+        return [(0, 0)] * n
+    if algorithm == "SAME":
+        pads = []
+        for size, k, s in zip(sizes, kernel, strides, strict=True):
+            if size == -1:
+                pads.append((0, 0))
+                continue
+            total = max((-(-size // s) - 1) * s + k - size, 0)
+            pads.append((total // 2, total - total // 2))
+        return pads
+    if algorithm != "EXPLICIT":
+        raise ShapeError(f"expected padding_algorithm EXPLICIT, SAME or VALID, got {algorithm!r}")
+    if len(paddings) == n:
+        return [(p, p) for p in paddings]
+    if len(paddings) == 2 * n:
+        return [(paddings[2 * i], paddings[2 * i + 1]) for i in range(n)]
+    raise ShapeError(f"expected {n} or {2 * n} paddings, got {list(paddings)}")

@@ -1,0 +1,383 @@
+"""Convolutions.  Three linear maps, each an adjoint of another, close the family at every order.
+
+Convolution is a product of matrices: the filters, one in each row, times the patches of the input
+that they cover, one in each column (Chellapilla, Puri and Simard, High performance convolutional
+neural networks for document processing, IWFHR 2006).  Inside, images are kept as [channel, row,
+column, sample], so that patches are copied in long runs, and only a few are made at a time, so that
+they stay in the cache.  Outputs are views of such arrays: NumPy's element-wise functions keep the
+order of what they read, and the next convolution finds its input as it likes it.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+from ..errors import AttributeValueError, ShapeError
+from ..opdef.attribute import REQUIRED, attr
+from ..opdef.definition import Op
+from ..opdef.spec import agree, need_float, need_ndim, pooled, same_dtype, window_padding
+from .knobs import UseCudnn, UseMkldnn, UseQuantizer
+
+PATCH_BYTES = 1 << 19  #: of the patches that are made at a time, more or less
+
+
+class Conv(UseCudnn, UseMkldnn, Op, abstract=True):
+    """What convolutions have in common: how a window moves over an image.
+
+    strides, dilations: steps of the window, and of its elements, down and across.
+    paddings: zeros around the image: [down, across] or [top, bottom, left, right].
+    padding_algorithm: EXPLICIT, VALID (no padding), or SAME (ceil(size / stride) positions).
+    groups: the channels are cut into so many groups, which do not mix.
+    data_format: NCHW, or NHWC for images whose channels come last.
+    """
+
+    strides: list[int] = (1, 1)
+    paddings: list[int] = (0, 0)
+    padding_algorithm: str = "EXPLICIT"
+    dilations: list[int] = (1, 1)
+    groups: int = 1
+    data_format: str = "NCHW"
+
+    @property
+    def geometry(self):
+        """The attributes that an adjoint takes over."""
+        return dict(
+            strides=self.strides,
+            paddings=self.paddings,
+            padding_algorithm=self.padding_algorithm,
+            dilations=self.dilations,
+            groups=self.groups,
+            data_format=self.data_format,
+        )
+
+    @property
+    def channel_axis(self):
+        """The dimension of the channels in an image."""
+        return 3 if self.channels_last else 1
+
+    @property
+    def channels_last(self):
+        """Whether images are NHWC."""
+        return self.data_format == "NHWC"
+
+    def nchw(self, shape):
+        """The shape of an image with its channels before its rows."""
+        n, *rest = shape
+        return (n, rest[2], rest[0], rest[1]) if self.channels_last else tuple(shape)
+
+    def stored(self, shape):
+        """The shape of an image in ``data_format``."""
+        n, c, h, w = shape
+        return (n, h, w, c) if self.channels_last else (n, c, h, w)
+
+    def spans(self, kernel):
+        """The sizes that a window of ``kernel`` elements covers."""
+        return [(k - 1) * d + 1 for k, d in zip(kernel, self.dilations)]
+
+    def pads(self, sizes, kernel):
+        """Padding before and after each dimension of an image of these sizes."""
+        return window_padding(
+            sizes, self.spans(kernel), self.strides, self.paddings, self.padding_algorithm
+        )
+
+    def check(self, **values):
+        """Check the attributes, and that ``values`` (an image and a filter) fit an operator."""
+        need_float(**values)
+        same_dtype(**values)
+        for name, s in values.items():
+            need_ndim(name, s, 4)
+        for name in ("strides", "dilations"):
+            numbers = getattr(self, name)
+            if len(numbers) != 2 or min(numbers) < 1:
+                raise AttributeValueError(f"expected 2 {name} of at least 1, got {list(numbers)}")
+        if min(self.paddings) < 0:
+            raise AttributeValueError(f"expected no negative paddings, got {list(self.paddings)}")
+        if self.groups < 1:
+            raise AttributeValueError(f"expected at least 1 group, got {self.groups}")
+        if self.data_format not in ("NCHW", "AnyLayout", "NHWC"):
+            raise AttributeValueError(
+                f"expected data_format NCHW or NHWC, got {self.data_format!r}"
+            )
+
+    def convolved(self, image, filter):
+        """The shape that convolving an image of one shape with a filter of another gives."""
+        n, c, *sizes = self.nchw(image)
+        filters, depth, *kernel = filter
+        if not agree(c, depth * self.groups if depth != -1 else -1):
+            raise ShapeError(
+                f"expected an input of {depth * self.groups} channels, {depth} for each filter "
+                f"in {self.groups} groups, got {c}: input {list(image)}, filter {list(filter)}"
+            )
+        if filters % self.groups and filters != -1:
+            raise ShapeError(
+                f"expected a number of filters that {self.groups} groups divide, got {filters}"
+            )
+        spans, pads = self.spans(kernel), self.pads(sizes, kernel)
+        positions = [
+            pooled(size, span, *pad, stride) if k != -1 else -1
+            for size, k, span, pad, stride in zip(sizes, kernel, spans, pads, self.strides)
+        ]
+        return self.stored((n, filters, *positions))
+
+    def inner(self, xp, image):
+        """An image as [channel, row, column, sample]."""
+        order = (3, 1, 2, 0) if self.channels_last else (1, 2, 3, 0)
+        return xp.ascontiguousarray(xp.transpose(image, order))
+
+    def outer(self, xp, image):
+        """The reverse of :meth:`inner`, but for the order in memory."""
+        return xp.transpose(image, (3, 1, 2, 0) if self.channels_last else (3, 0, 1, 2))
+
+    def patches(self, xp, image, kernel):
+        """Pairs of a slice of output rows and their patches: [group, patch element, position]."""
+        pads = self.pads(image.shape[1:3], kernel)
+        if any(map(any, pads)):
+            image = xp.pad(image, ((0, 0), *pads, (0, 0)))
+        view = xp.windows(xp.moveaxis(image, 3, 0), kernel, self.strides, self.dilations)
+        view = xp.transpose(view, (1, 4, 5, 2, 3, 0))
+        elements = math.prod(view.shape[:3]) // self.groups
+        for rows in blocks(view.shape[3], view.size * view.dtype.itemsize):
+            yield rows, xp.reshape(view[:, :, :, rows], (self.groups, elements, -1))
+
+    def columns(self, xp, image):
+        """Some rows of an image as [group, channel, position]."""
+        return xp.reshape(image, (self.groups, image.shape[0] // self.groups, -1))
+
+    def matrices(self, xp, filter):
+        """The filters as [group, filter, patch element]."""
+        return xp.reshape(filter, (self.groups, filter.shape[0] // self.groups, -1))
+
+
+def blocks(count, size):
+    """Slices of ``range(count)`` that cut something of ``size`` bytes into handy parts."""
+    step = max(1, PATCH_BYTES * count // max(1, size))
+    return [slice(i, i + step) for i in range(0, count, step)]
+
+
+class Conv2d(UseQuantizer, Conv, abstract=True):
+    """What the convolutions by a filter have in common.
+
+    Input: images.
+    Filter: [filters, channels / groups, height, width], whatever the images' format.
+    Bias: a number for each filter.
+    ResidualData: not read.
+    """
+
+    signature = "Input, Filter, Bias?, ResidualData?! -> Output"
+    is_test: bool = attr(False, inert=True)
+    fuse_relu_before_depthwise_conv: bool = attr(False, inert=True)
+    fuse_relu: bool = attr(False, inert=True)
+    fuse_brelu: bool = attr(False, inert=True)
+    fuse_brelu_threshold: float = attr(6.0, inert=True)
+    fuse_activation: str = attr("", inert=True)
+    fuse_alpha: float = attr(0.0, inert=True)
+    fuse_beta: float = attr(0.0, inert=True)
+    fuse_residual_connection: bool = attr(False, inert=True)
+    Scale_in: float = attr(1.0, inert=True)
+    Scale_out: float = attr(1.0, inert=True)
+    Scale_in_eltwise: float = attr(1.0, inert=True)
+    Scale_weights: list[float] = attr((1.0,), inert=True)
+    force_fp32_output: bool = attr(False, inert=True)
+    workspace_size_MB: int = attr(512, inert=True)
+    exhaustive_search: bool = attr(False, inert=True)
+
+    def infer(self, Input, Filter):
+        self.check(Input=Input, Filter=Filter)
+        return Input.with_shape(self.convolved(Input.shape, Filter.shape))
+
+    def run(self, xp, Input, Filter, Bias):
+        n, filters, *positions = self.nchw(self.convolved(Input.shape, Filter.shape))
+        weights = self.matrices(xp, Filter)
+        parts = [
+            xp.matmul(weights, patches)
+            for _, patches in self.patches(xp, self.inner(xp, Input), Filter.shape[2:])
+        ]
+        out = parts[0] if len(parts) == 1 else xp.concatenate(parts, axis=2)
+        out = xp.reshape(out, (filters, *positions, n))
+        if Bias is not None:
+            out = out + xp.reshape(Bias, (-1, 1, 1, 1))
+        return self.outer(xp, out)
+
+    def grad(self, f, Input, Filter, Bias, dOutput):
+        rules = dict(
+            Input=lambda: f.conv2d_adjoint_input(
+                dOutput, Filter, size=list(Input.shape), **self.geometry
+            ),
+            Filter=lambda: f.conv2d_adjoint_filter(
+                Input, dOutput, size=list(Filter.shape), **self.geometry
+            ),
+        )
+        if Bias is not None:
+            dims = [i for i in range(4) if i != self.channel_axis]
+            rules.update(Bias=lambda: f.reduce_sum(dOutput, dim=dims))
+        return rules
+
+
+class conv2d(Conv2d):
+    """Output[n, f, y, x] = sum of Input[n, c, y + i, x + j] * Filter[f, c, i, j], plus Bias[f]."""
+
+
+class depthwise_conv2d(Conv2d):
+    """Output = Input convolved channel by channel: ``conv2d`` with as many groups as channels."""
+
+
+class conv2d_adjoint_input(Conv):
+    """Out = the map from conv2d's Output to the cotangent of its Input, at G.
+
+    G: the cotangent of an Output.
+    Filter: that of the convolution.
+    size: the shape of its Input.
+    """
+
+    signature = "G, Filter -> Out"
+    size: list[int] = REQUIRED
+
+    def infer(self, G, Filter):
+        self.check(G=G, Filter=Filter)
+        check_adjoint(G, self.convolved(self.size, Filter.shape))
+        return G.with_shape(self.size)
+
+    def run(self, xp, G, Filter):
+        samples, channels, *sizes = self.nchw(self.size)
+        kernel = Filter.shape[2:]
+        pads = self.pads(sizes, kernel)
+        padded = [size + sum(pad) for size, pad in zip(sizes, pads)]
+        g, weights = self.inner(xp, G), xp.swapaxes(self.matrices(xp, Filter), 1, 2)
+        out = xp.zeros((channels, *padded, samples), dtype=G.dtype)
+        for rows in blocks(g.shape[1], channels * math.prod(kernel) * g[0].nbytes):
+            patches = xp.matmul(weights, self.columns(xp, g[:, rows]))
+            patches = xp.reshape(patches, (channels, *kernel, -1, *g.shape[2:]))
+            for i, j in itertools.product(*map(range, kernel)):
+                out = xp.add_at(out, self.under(i, j, rows, g.shape[1:3]), patches[:, i, j])
+        (top, _), (left, _) = pads
+        return self.outer(xp, out[:, top : top + sizes[0], left : left + sizes[1]])
+
+    def under(self, i, j, rows, positions):
+        """Where element (i, j) of the window lies in a padded image, for some rows of positions."""
+        count = len(range(positions[0])[rows])
+        down, across = self.strides
+        top, left = rows.start * down + i * self.dilations[0], j * self.dilations[1]
+        return (
+            slice(None),
+            slice(top, top + (count - 1) * down + 1, down),
+            slice(left, left + (positions[1] - 1) * across + 1, across),
+        )
+
+    def grad(self, f, G, Filter, dOut):
+        return dict(
+            G=lambda: f.conv2d(dOut, Filter, **self.geometry),
+            Filter=lambda: f.conv2d_adjoint_filter(
+                dOut, G, size=list(Filter.shape), **self.geometry
+            ),
+        )
+
+
+class conv2d_adjoint_filter(Conv):
+    """Out = the map from conv2d's Output to the cotangent of its Filter, at G.
+
+    Input: that of the convolution.
+    G: the cotangent of an Output.
+    size: the shape of its Filter.
+    """
+
+    signature = "Input, G -> Out"
+    size: list[int] = REQUIRED
+
+    def infer(self, Input, G):
+        self.check(Input=Input, G=G)
+        check_adjoint(G, self.convolved(Input.shape, self.size))
+        return G.with_shape(self.size)
+
+    def run(self, xp, Input, G):
+        g, out = self.inner(xp, G), 0
+        for rows, patches in self.patches(xp, self.inner(xp, Input), self.size[2:]):
+            out = out + xp.matmul(self.columns(xp, g[:, rows]), xp.swapaxes(patches, 1, 2))
+        return xp.reshape(out, self.size)
+
+    def grad(self, f, Input, G, dOut):
+        return dict(
+            Input=lambda: f.conv2d_adjoint_input(G, dOut, size=list(Input.shape), **self.geometry),
+            G=lambda: f.conv2d(Input, dOut, **self.geometry),
+        )
+
+
+def check_adjoint(G, output):
+    """Check that ``G`` has the shape of the convolution's output."""
+    if not all(map(agree, G.shape, output)):
+        raise ShapeError(f"expected G of shape {list(output)}, got {list(G.shape)}")
+
+
+class ConvTranspose(Conv, abstract=True):
+    """What the transposed convolutions have in common.
+
+    Input: images.
+    Filter: [channels, filters / groups, height, width], whatever the images' format.
+    Bias: a number for each filter.
+    output_size: height and width of Output where those that follow from Input are not meant: a
+        stride above 1 leaves a choice.
+    """
+
+    signature = "Input, Filter, Bias? -> Output"
+    output_size: list[int] = ()
+    is_test: bool = attr(False, inert=True)
+    fuse_relu: bool = attr(False, inert=True)
+    fuse_activation: str = attr("", inert=True)
+    fuse_alpha: float = attr(0.0, inert=True)
+    fuse_beta: float = attr(0.0, inert=True)
+    workspace_size_MB: int = attr(512, inert=True)
+
+    def infer(self, Input, Filter):
+        self.check(Input=Input, Filter=Filter)
+        return Input.with_shape(self.transposed(Input.shape, Filter.shape)[0])
+
+    def transposed(self, image, filter):
+        """The shape of Output, and the padding of the convolution that it would be the input of."""
+        n, c, *sizes = self.nchw(image)
+        channels, filters, *kernel = filter
+        if not agree(c, channels):
+            raise ShapeError(
+                f"expected an input of {channels} channels, the filter's first size, "
+                f"got {c}: input {list(image)}, filter {list(filter)}"
+            )
+        if channels % self.groups and channels != -1:
+            raise ShapeError(
+                f"expected a number of channels that {self.groups} groups divide, got {channels}"
+            )
+        pads = self.pads(sizes, kernel)
+        whole = [
+            -1 if -1 in (size, k) else (size - 1) * stride - sum(pad) + span
+            for size, k, stride, pad, span in zip(
+                sizes, kernel, self.strides, pads, self.spans(kernel)
+            )
+        ]
+        if self.output_size:
+            whole = self.chosen(whole)
+        filters = -1 if filters == -1 else filters * self.groups
+        return self.stored((n, filters, *whole)), [p for pad in pads for p in pad]
+
+    def chosen(self, whole):
+        """``output_size``, where the sizes that follow from Input leave that choice."""
+        out = self.output_size
+        fits = len(out) == 2 and all(
+            size == -1 or size <= wanted < size + stride
+            for size, wanted, stride in zip(whole, out, self.strides)
+        )
+        if not fits:
+            ranges = [f"[{n}, {n + s})" for n, s in zip(whole, self.strides)]
+            raise ShapeError(f"expected output_size in {' x '.join(ranges)}, got {list(out)}")
+        return out
+
+    def expand(self, f, Input, Filter, Bias):
+        shape, pads = self.transposed(Input.shape, Filter.shape)
+        geometry = dict(self.geometry, paddings=pads, padding_algorithm="EXPLICIT")
+        out = f.conv2d_adjoint_input(Input, Filter, size=shape, **geometry)
+        return out if Bias is None else f.elementwise_add(out, Bias, axis=self.channel_axis)
+
+
+class conv2d_transpose(ConvTranspose):
+    """Output = Input mapped by the adjoint of ``conv2d`` with Filter, plus Bias."""
+
+
+class depthwise_conv2d_transpose(ConvTranspose):
+    """Output = Input mapped channel by channel: ``conv2d_transpose`` with a group per channel."""

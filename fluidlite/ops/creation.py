@@ -1,0 +1,344 @@
+"""Operators that make values out of attributes: constants, copies, ranges."""
+
+from __future__ import annotations
+
+from ..dtypes import DType
+from ..errors import AttributeValueError, DTypeError, ShapeError
+from ..opdef.attribute import REQUIRED, Long, attr
+from ..opdef.definition import Op
+from ..opdef.spec import need_integer, normal_axis, same_dtype, size_of, spec
+
+
+class Made(Op, abstract=True):
+    """An output made from nothing that could be differentiated.
+
+    dtype: the element type of Out.
+    """
+
+    dtype: DType = DType.FP32
+    lod = None
+    grad = None
+
+
+def sizes(shape):
+    """``shape`` as a tuple.
+
+    Raises:
+        ShapeError: a size is below zero.
+    """
+    if any(n < 0 for n in shape):
+        raise ShapeError(f"expected sizes of at least 0, got {list(shape)}")
+    return tuple(shape)
+
+
+class ShapeFromTensors(Made, abstract=True):
+    """An output whose shape is an attribute, unless tensors give it.
+
+    shape: sizes; -1 stands for one that a tensor gives.
+    ShapeTensor: all sizes, in one tensor; wins over everything else.
+    ShapeTensorList: one tensor with one element for each size.
+    """
+
+    signature = "ShapeTensor?!, ShapeTensorList*?! -> Out"
+    shape: list[Long] = ()
+
+    def infer(self, ShapeTensor, ShapeTensorList):
+        need_integer(ShapeTensor=ShapeTensor)
+        if ShapeTensor is not None:
+            n = size_of(ShapeTensor.shape)
+            return spec(self.shape if n == -1 else (-1,) * n, self.dtype)
+        if ShapeTensorList:
+            n = len(ShapeTensorList)
+            return spec(self.shape if len(self.shape) == n else (-1,) * n, self.dtype)
+        return spec(sizes(self.shape), self.dtype)
+
+    def shape_given(self, ShapeTensor, ShapeTensorList):
+        """The shape, from values that must be at hand."""
+        if ShapeTensor is not None:
+            return sizes(ShapeTensor.reshape(-1).tolist())
+        if ShapeTensorList:
+            return sizes([size.item() for size in ShapeTensorList])
+        return self.shape
+
+
+class ShapeFromBatch(Made, abstract=True):
+    """An output whose shape is an attribute, but for one size that it has in common with Input.
+
+    shape: sizes; the one at ``output_dim_idx`` does not matter.
+    input_dim_idx: the dimension of Input whose size is taken.
+    output_dim_idx: the dimension of Out that gets it.
+    """
+
+    signature = "Input -> Out"
+    shape: list[int] = REQUIRED
+    input_dim_idx: int = 0
+    output_dim_idx: int = 0
+
+    def infer(self, Input):
+        return spec(self.shape_like(Input), self.dtype)
+
+    def shape_like(self, Input):
+        """The shape, for this Input or its spec."""
+        source = normal_axis(self.input_dim_idx, len(Input.shape), "input_dim_idx")
+        target = normal_axis(self.output_dim_idx, len(self.shape), "output_dim_idx")
+        before, after = sizes(self.shape[:target]), sizes(self.shape[target + 1 :])
+        return (*before, Input.shape[source], *after)
+
+
+class Constant(Made, abstract=True):
+    """One number everywhere.
+
+    value: the number.
+    str_value: the number as a text, exact where a C float is not; wins over ``value``.
+    """
+
+    value: float = 0.0
+    str_value: str = ""
+    force_cpu: bool = attr(False, inert=True)
+
+    def number(self):
+        """The number as Python has it.
+
+        Raises:
+            AttributeValueError: the text is no number.
+        """
+        if not self.str_value:
+            return self.value
+        for read in (int, float):
+            try:
+                return read(self.str_value)
+            except ValueError:
+                pass
+        raise AttributeValueError(f"expected a number in str_value, got {self.str_value!r}")
+
+    def full(self, xp, shape):
+        """An array of the number."""
+        return xp.full(shape, self.number(), self.dtype.dtype)
+
+
+class fill_constant(Constant, ShapeFromTensors):
+    """Out = ``value``, everywhere.
+
+    ValueTensor: the number as a tensor of one element; wins over the attributes.
+    """
+
+    signature = f"ValueTensor?, {ShapeFromTensors.signature}"
+
+    def infer(self, ValueTensor, ShapeTensor, ShapeTensorList):
+        self.number()
+        if ValueTensor is not None and size_of(ValueTensor.shape) not in (1, -1):
+            raise ShapeError(f"expected ValueTensor of 1 element, got {list(ValueTensor.shape)}")
+        return ShapeFromTensors.infer(self, ShapeTensor, ShapeTensorList)
+
+    def run(self, xp, ValueTensor, ShapeTensor, ShapeTensorList):
+        shape = self.shape_given(ShapeTensor, ShapeTensorList)
+        if ValueTensor is None:
+            return self.full(xp, shape)
+        return xp.full(shape, xp.reshape(ValueTensor, ()), self.dtype.dtype)
+
+
+class fill_constant_batch_size_like(Constant, ShapeFromBatch):
+    """Out = ``value``, everywhere, in ``shape`` but for one size that is Input's."""
+
+    def infer(self, Input):
+        self.number()
+        return ShapeFromBatch.infer(self, Input)
+
+    def run(self, xp, Input):
+        return self.full(xp, self.shape_like(Input))
+
+
+class fill_any_like(Op):
+    """Out = ``value``, everywhere, in the shape of X.
+
+    dtype: the element type of Out; -1 for that of X.
+    """
+
+    signature = "X -> Out"
+    value: float = 0.0
+    dtype: DType = -1
+    grad = None
+
+    def infer(self, X):
+        return X if self.dtype == -1 else X.with_dtype(self.dtype)
+
+    def run(self, xp, X):
+        return xp.full(X.shape, self.value, X.dtype if self.dtype == -1 else self.dtype.dtype)
+
+
+class fill_zeros_like(Op):
+    """Out = 0, everywhere, in the shape and element type of X."""
+
+    signature = "X -> Out"
+    grad = None
+
+    def run(self, xp, X):
+        return xp.zeros(X.shape, X.dtype)
+
+
+class fill_zeros_like2(Op):
+    """Out = 0, everywhere, in the shape of X.
+
+    dtype: the element type of Out.
+    """
+
+    signature = "X -> Out"
+    dtype: DType = DType.FP32
+    grad = None
+
+    def infer(self, X):
+        return X.with_dtype(self.dtype)
+
+    def run(self, xp, X):
+        return xp.zeros(X.shape, self.dtype.dtype)
+
+
+class Listed(Op, abstract=True):
+    """Elements that are written out in an attribute, row by row.
+
+    shape: sizes; their product is the number of elements.
+    dtype: the element type of Out.
+    """
+
+    signature = "-> Out"
+    shape: list[int] = REQUIRED
+    lod = None
+    grad = None
+
+    def elements(self):
+        """The elements."""
+        raise NotImplementedError
+
+    def infer(self):
+        given = len(self.elements())
+        if size_of(sizes(self.shape)) != given:
+            raise ShapeError(f"shape {list(self.shape)} does not hold the {given} elements given")
+        return spec(self.shape, self.dtype)
+
+    def run(self, xp):
+        return xp.reshape(xp.asarray(self.elements(), self.dtype.dtype), self.shape)
+
+
+class fill(Listed):
+    """Out = ``value``, a list of numbers, in ``shape``."""
+
+    value: list[float] = REQUIRED
+    dtype: DType = DType.FP32
+    force_cpu: bool = attr(False, inert=True)
+
+    def elements(self):
+        return self.value
+
+
+class assign_value(Listed):
+    """Out = the list of numbers given for ``dtype``, in ``shape``.
+
+    bool_values: the elements where ``dtype`` is bool.
+    fp32_values: the same for float32.
+    int32_values: the same for int32.
+    int64_values: the same for int64.
+    """
+
+    dtype: DType = REQUIRED
+    bool_values: list[int] = ()
+    fp32_values: list[float] = ()
+    int32_values: list[int] = ()
+    int64_values: list[Long] = ()
+
+    def elements(self):
+        if self.dtype not in self._lists:
+            raise DTypeError(f"expected dtype bool, float32, int32 or int64, got {self.dtype}")
+        return getattr(self, self._lists[self.dtype])
+
+    _lists = {
+        DType.BOOL: "bool_values",
+        DType.FP32: "fp32_values",
+        DType.INT32: "int32_values",
+        DType.INT64: "int64_values",
+    }
+
+
+class assign(Op):
+    """Out = X, a copy."""
+
+    signature = "X? -> Out"
+    direct = True
+
+    def run(self, xp, X):
+        return None if X is None else xp.array(X)
+
+    def grad(self, f, dOut):
+        return dict(X=lambda: f.assign(dOut))
+
+
+class eye(Op):
+    """Out = 1 where row and column are the same, 0 elsewhere.
+
+    dtype: the element type of Out.
+    num_rows: how many rows.
+    num_columns: -1 for as many as rows.
+    """
+
+    signature = "-> Out"
+    dtype: DType = DType.FP32
+    num_rows: Long = REQUIRED
+    num_columns: Long = -1
+    lod = None
+    grad = None
+
+    @property
+    def shape(self):
+        """Rows and columns."""
+        return self.num_rows, self.num_rows if self.num_columns == -1 else self.num_columns
+
+    def infer(self):
+        return spec(sizes(self.shape), self.dtype)
+
+    def run(self, xp):
+        return xp.eye(*self.shape, dtype=self.dtype.dtype)
+
+
+class Spaced(Op, abstract=True):
+    """Numbers at equal distances; how many depends on values."""
+
+    host = True
+    lod = None
+    grad = None
+
+
+class linspace(Spaced):
+    """Out = Num numbers from Start to Stop, both included, at equal distances."""
+
+    signature = "Start!, Stop!, Num! -> Out"
+
+    def infer(self, Start, Stop, Num):
+        same_dtype(Start=Start, Stop=Stop)
+        need_integer(Num=Num)
+        return spec([-1], Start.dtype)
+
+    def run(self, xp, Start, Stop, Num):
+        if Num.item() < 1:
+            raise AttributeValueError(f"expected Num of at least 1, got {Num.item()}")
+        return xp.linspace(Start.item(), Stop.item(), Num.item(), dtype=Start.dtype)
+
+
+class Range(Spaced, type="range"):
+    """Out = Start, Start + Step, Start + 2 Step, ... as long as they lie before End."""
+
+    signature = "Start!, End!, Step! -> Out"
+
+    def infer(self, Start, End, Step):
+        same_dtype(Start=Start, End=End, Step=Step)
+        return spec([-1], Start.dtype)
+
+    def run(self, xp, Start, End, Step):
+        start, end, step = (xp.reshape(value, (1,)) for value in (Start, End, Step))
+        if step[0] == 0 or (end - start)[0] * step[0] < 0:
+            raise AttributeValueError(
+                f"expected Step to lead from Start {start[0]} to End {end[0]}, got {step[0]}"
+            )
+        # In the element type: three steps of 0.1 reach 0.3 in float32, not when widened to float64.
+        count = (
+            xp.ceil((end - start) / step) if start.dtype.kind == "f" else -((start - end) // step)
+        )
+        return start + step * xp.arange(int(count[0]), dtype=start.dtype)

@@ -1,0 +1,70 @@
+"""Dropout."""
+
+from __future__ import annotations
+
+from ..dtypes import DType
+from ..errors import AttributeValueError
+from ..opdef.definition import Op
+from ..opdef.spec import need_float, need_integer
+
+WAYS = ("downgrade_in_infer", "upscale_in_train")
+
+
+class dropout(Op):
+    """Out = X with each element set to 0 with probability ``dropout_prob``.
+
+    Srivastava et al., Dropout: a simple way to prevent neural networks from overfitting, JMLR 2014.
+
+    Seed: one element that fixes the random numbers; wins over ``seed``.
+    Mask: 1 where an element is kept, 0 elsewhere; absent when ``is_test``.
+    is_test: nothing is set to 0; Out is the expectation of what training gives.
+    fix_seed: the random numbers are those of ``seed``, in every run.
+    dropout_implementation: with "upscale_in_train" what is kept is divided by 1 - dropout_prob,
+        so that the expectation is X; with "downgrade_in_infer" it is left as it is.
+    """
+
+    signature = "X, Seed?! -> Out, Mask!~"
+    random = True
+    dropout_prob: float = 0.5
+    is_test: bool = False
+    fix_seed: bool = False
+    seed: int = 0
+    dropout_implementation: str = "downgrade_in_infer"
+
+    @property
+    def factor(self):
+        """What an element is multiplied by that is not set to 0."""
+        kept = 1.0 - self.dropout_prob
+        if self.is_test:
+            return 1.0 if self.dropout_implementation == "upscale_in_train" else kept
+        if self.dropout_implementation == "upscale_in_train" and kept:
+            return 1.0 / kept
+        return 1.0
+
+    def infer(self, X, Seed):
+        need_float(X=X)
+        need_integer(Seed=Seed)
+        if not 0.0 <= self.dropout_prob <= 1.0:
+            raise AttributeValueError(f"expected dropout_prob in [0, 1], got {self.dropout_prob}")
+        if self.dropout_implementation not in WAYS:
+            raise AttributeValueError(
+                f"expected dropout_implementation {' or '.join(map(repr, WAYS))}, "
+                f"got {self.dropout_implementation!r}"
+            )
+        return X, None if self.is_test else X.with_dtype(DType.UINT8)
+
+    def run(self, xp, rng, X, Seed):
+        if self.is_test:
+            return X * self.factor, None
+        seed = Seed.item() if Seed is not None else self.seed if self.fix_seed else 0
+        kept = rng(seed).random(X.shape, "float32") >= self.dropout_prob
+        return xp.where(kept, X * self.factor, xp.zeros((), X.dtype)), kept.astype(xp.uint8)
+
+    def grad(self, f, dOut, Mask=None):
+        def flow():
+            if self.is_test:
+                return f.scale(dOut, scale=self.factor)
+            kept = f.cast(Mask, in_dtype=Mask.dtype, out_dtype=dOut.dtype)
+            return f.scale(dOut * kept, scale=self.factor)
+
+        return dict(X=flow)

@@ -1,0 +1,440 @@
+"""Operators that select by index, and those that put back: each the adjoint of another."""
+
+from __future__ import annotations
+
+from ..dtypes import DType
+from ..errors import AttributeValueError, ShapeError
+from ..opdef.attribute import REQUIRED, Long, attr
+from ..opdef.definition import Op
+from ..opdef.spec import agree, known, need_integer, need_ndim, normal_axis, same_dtype
+
+
+def count_of(name, index):
+    """How many rows an index of shape [n] or [n, 1] selects."""
+    need_integer(**{name: index})
+    if index.ndim == 1 or (index.ndim == 2 and agree(index.shape[1], 1)):
+        return index.shape[0]
+    raise ShapeError(f"expected {name} of shape [n] or [n, 1], got {list(index.shape)}")
+
+
+def rows_of(name, x):
+    """The sizes of what an index selects from ``x``, and how many there are."""
+    if x.ndim == 0:
+        raise ShapeError(f"expected {name} to have rows, got shape []")
+    return x.shape[0], x.shape[1:]
+
+
+def need_shape(name, x, shape):
+    """Check that ``x`` may have a shape."""
+    if len(x.shape) != len(shape) or not all(map(agree, x.shape, shape)):
+        raise ShapeError(f"expected {name} of shape {list(shape)}, got {list(x.shape)}")
+
+
+class gather(Op):
+    """Out[i] = X[Index[i]].
+
+    Index: numbers of rows of X, of shape [n] or [n, 1].
+    """
+
+    signature = "X, Index! -> Out"
+    overwrite: bool = attr(True, inert=True)
+    lod = None
+
+    def infer(self, X, Index):
+        _, row = rows_of("X", X)
+        return X.with_shape((count_of("Index", Index), *row))
+
+    def run(self, xp, X, Index):
+        return xp.take(X, xp.in_range(xp.reshape(Index, -1), X.shape[0], "Index"), axis=0)
+
+    def grad(self, f, X, Index, dOut):
+        return dict(X=lambda: f.index_add(Index, dOut, size=X.shape[0]))
+
+
+class index_add(Op):
+    """Out[i] = the sum of Updates[j] over all j where Index[j] = i: the adjoint of ``gather``.
+
+    Index: numbers of rows of Out, of shape [n] or [n, 1].
+    Updates: what to add, n rows.
+    size: how many rows Out has.
+    """
+
+    signature = "Index!, Updates -> Out"
+    size: Long = REQUIRED
+    lod = None
+
+    def infer(self, Index, Updates):
+        _, row = rows_of("Updates", Updates)
+        need_shape("Updates", Updates, (count_of("Index", Index), *row))
+        return Updates.with_shape((self.size, *row))
+
+    def run(self, xp, Index, Updates):
+        zeros = xp.zeros((self.size, *Updates.shape[1:]), Updates.dtype)
+        index = xp.in_range(xp.reshape(Index, -1), self.size, "Index")
+        return xp.scatter_add(zeros, index, Updates)
+
+    def grad(self, f, Index, dOut):
+        return dict(Updates=lambda: f.gather(dOut, Index))
+
+
+class scatter(Op):
+    """Out = X with the rows Ids replaced by Updates.
+
+    Ids: numbers of rows of X, of shape [n] or [n, 1].
+    Updates: the new rows, n of them.
+    overwrite: of rows named twice the last update stays; if not, their updates add up.
+    """
+
+    signature = "X, Ids!, Updates -> Out"
+    overwrite: bool = True
+    lod = None
+
+    def infer(self, X, Ids, Updates):
+        same_dtype(X=X, Updates=Updates)
+        _, row = rows_of("X", X)
+        need_shape("Updates", Updates, (count_of("Ids", Ids), *row))
+        return X
+
+    def run(self, xp, X, Ids, Updates):
+        ids = xp.in_range(xp.reshape(Ids, -1), X.shape[0], "Ids")
+        if self.overwrite:
+            return xp.scatter_set(X, ids, Updates)
+        return xp.scatter_add(xp.scatter_set(X, ids, xp.zeros_like(Updates)), ids, Updates)
+
+    def grad(self, f, Ids, Updates, dOut):
+        def updates():
+            flow = f.gather(dOut, Ids)
+            if not self.overwrite:
+                return flow
+            last = f.is_last_occurrence(Ids, size=dOut.shape[0])
+            last = f.cast(last, in_dtype=last.dtype, out_dtype=dOut.dtype)
+            return f.elementwise_mul(flow, last, axis=0)
+
+        return dict(
+            X=lambda: f.scatter(dOut, Ids, f.fill_zeros_like(Updates)),
+            Updates=updates,
+        )
+
+
+class is_last_occurrence(Op):
+    """Out[i] = whether Index[j] differs from Index[i] for all j > i.
+
+    Index: numbers below ``size``, of shape [n] or [n, 1].
+    size: the bound of the numbers.
+    """
+
+    signature = "Index! -> Out"
+    size: Long = REQUIRED
+    lod = None
+    grad = None
+
+    def infer(self, Index):
+        return Index.with_shape([count_of("Index", Index)]).with_dtype(DType.BOOL)
+
+    def run(self, xp, Index):
+        index = xp.in_range(xp.reshape(Index, -1), self.size, "Index")
+        places = xp.arange(len(index))
+        last = xp.scatter_set(xp.zeros(self.size, places.dtype), index, places)
+        return last[index] == places
+
+
+def need_places(x, Index):
+    """Check an index of whole places, and give the sizes of what one place selects from ``x``."""
+    need_integer(Index=Index)
+    depth = Index.shape[-1] if Index.shape else 0
+    if depth != -1 and not 1 <= depth <= len(x.shape):
+        raise ShapeError(
+            f"expected Index to end in a size from 1 to {len(x.shape)}, the dimensions of X; "
+            f"got shape {list(Index.shape)}"
+        )
+    return x.shape[depth:] if depth != -1 else None
+
+
+def places(xp, Index, shape):
+    """An index of whole places as NumPy takes it: one array for each dimension."""
+    return tuple(
+        xp.in_range(Index[..., i], shape[i], f"Index[..., {i}]") for i in range(Index.shape[-1])
+    )
+
+
+class gather_nd(Op):
+    """Out[i] = X[Index[i, 0], Index[i, 1], ...] for all i, which may be several indices.
+
+    Index: places in X, along its last dimension; shorter ones than X has dimensions select slices.
+    """
+
+    signature = "X, Index! -> Out"
+    lod = None
+
+    def infer(self, X, Index):
+        row = need_places(X, Index)
+        return None if row is None else X.with_shape((*Index.shape[:-1], *row))
+
+    def run(self, xp, X, Index):
+        return X[places(xp, Index, X.shape)]
+
+    def grad(self, f, X, Index, dOut):
+        return dict(X=lambda: f.scatter_nd_add(f.fill_zeros_like(X), Index, dOut))
+
+
+class scatter_nd_add(Op):
+    """Out = X with Updates[i] added at X[Index[i, 0], Index[i, 1], ...] for all i.
+
+    Index: places in X, along its last dimension; those named twice get both updates.
+    Updates: what to add, in the shape that ``gather_nd`` would give.
+    """
+
+    signature = "X, Index!, Updates -> Out"
+    lod = "X"
+
+    def infer(self, X, Index, Updates):
+        same_dtype(X=X, Updates=Updates)
+        row = need_places(X, Index)
+        if row is not None:
+            need_shape("Updates", Updates, (*Index.shape[:-1], *row))
+        return X
+
+    def run(self, xp, X, Index, Updates):
+        return xp.scatter_add(X, places(xp, Index, X.shape), Updates)
+
+    def grad(self, f, Index, Updates, dOut):
+        return dict(X=lambda: dOut, Updates=lambda: f.gather_nd(dOut, Index))
+
+
+class Along(Op, abstract=True):
+    """Indices along one dimension, a list of them for each place in the others.
+
+    Index: as many dimensions as the values have, of the same sizes but along ``axis``.
+    axis: the dimension.
+    """
+
+    axis: int = -1
+
+    def check(self, name, values, Index):
+        """Check that values and index agree."""
+        need_integer(Index=Index)
+        axis = normal_axis(self.axis, values.ndim)
+        if Index.ndim != values.ndim or not all(
+            i == axis or agree(m, n) for i, (m, n) in enumerate(zip(values.shape, Index.shape))
+        ):
+            raise ShapeError(
+                f"expected Index of the sizes of {name} {list(values.shape)} except along {axis}, "
+                f"got {list(Index.shape)}"
+            )
+
+
+class take_along(Along):
+    """Out = the elements of X at Index along ``axis``."""
+
+    signature = "X, Index! -> Out"
+
+    def infer(self, X, Index):
+        self.check("X", X, Index)
+        axis = normal_axis(self.axis, X.ndim)
+        shape = [
+            m if i == axis else known(m, n) for i, (m, n) in enumerate(zip(Index.shape, X.shape))
+        ]
+        return X.with_shape(shape)
+
+    def run(self, xp, X, Index):
+        return xp.take_along_axis(X, xp.in_range(Index, X.shape[self.axis], "Index"), self.axis)
+
+    def grad(self, f, X, Index, dOut):
+        return dict(X=lambda: f.add_along(Index, dOut, axis=self.axis, size=X.shape[self.axis]))
+
+
+class add_along(Along):
+    """Out = zeros with Updates added at Index along ``axis``: the adjoint of ``take_along``.
+
+    Updates: of the shape of Index.
+    size: how many elements Out has along ``axis``.
+    """
+
+    signature = "Index!, Updates -> Out"
+    size: Long = REQUIRED
+
+    def infer(self, Index, Updates):
+        self.check("Updates", Updates, Index)
+        need_shape("Updates", Updates, Index.shape)
+        shape = map(known, Updates.shape, Index.shape)
+        return Updates.with_shape(shape).with_dim(self.axis, self.size)
+
+    def run(self, xp, Index, Updates):
+        axis = normal_axis(self.axis, Updates.ndim)
+        shape = (*Updates.shape[:axis], self.size, *Updates.shape[axis + 1 :])
+        place = list(xp.indices(Index.shape, sparse=True))
+        place[axis] = xp.in_range(Index, self.size, "Index")
+        return xp.scatter_add(xp.zeros(shape, Updates.dtype), tuple(place), Updates)
+
+    def grad(self, f, Index, dOut):
+        return dict(Updates=lambda: f.take_along(dOut, Index, axis=self.axis))
+
+
+class OneHot(Op, abstract=True):
+    """Zeros, and a 1 where an index says.
+
+    depth: how many different indices there are; the last size of Out.
+    depth_tensor: the same as a tensor of one element; wins over ``depth``.
+    dtype: the element type of Out.
+    allow_out_of_range: an index outside of [0, depth) gives zeros; if not, it is refused.
+    """
+
+    signature = "X!, depth_tensor?! -> Out"
+    depth: int = -1
+    dtype: DType = DType.FP32
+    allow_out_of_range: bool = False
+    grad = None
+
+    def index_shape(self, shape):
+        """The sizes of the indices, for an X of that shape."""
+        raise NotImplementedError
+
+    def infer(self, X, depth_tensor):
+        need_integer(X=X, depth_tensor=depth_tensor)
+        if depth_tensor is None and self.depth < 1:
+            raise AttributeValueError(f"expected depth of at least 1, got {self.depth}")
+        depth = self.depth if depth_tensor is None else -1
+        return X.with_shape((*self.index_shape(X.shape), depth)).with_dtype(self.dtype)
+
+    def run(self, xp, X, depth_tensor):
+        depth = self.depth if depth_tensor is None else depth_tensor.item()
+        index = X if self.allow_out_of_range else xp.in_range(X, depth, "X")
+        index = xp.reshape(index, (*self.index_shape(X.shape), 1))
+        return (index == xp.arange(depth)).astype(self.dtype.dtype)
+
+
+def without_last(shape, name):
+    """``shape`` without its last size, which must be 1."""
+    if not shape or not agree(shape[-1], 1):
+        raise ShapeError(f"expected {name} to have size 1 in its last dimension, got {list(shape)}")
+    return shape[:-1]
+
+
+class one_hot(OneHot):
+    """Out[i, j] = whether X[i, 0] is j, as 1 or 0.
+
+    X: indices, with a last dimension of size 1.
+    """
+
+    def index_shape(self, shape):
+        return without_last(shape, "X")
+
+
+class one_hot_v2(OneHot):
+    """Out[i, j] = whether X[i] is j, as 1 or 0.
+
+    X: indices, of any shape.
+    """
+
+    def index_shape(self, shape):
+        return shape
+
+
+def look_up(xp, table, ids, padding):
+    """Rows of a table by number; zeros for the number ``padding``, unless that is -1."""
+    if padding == -1:
+        return xp.take(table, xp.in_range(ids, table.shape[0], "Ids"), axis=0)
+    kept = ids != padding
+    rows = xp.take(table, xp.in_range(xp.where(kept, ids, 0), table.shape[0], "Ids"), axis=0)
+    return xp.where(kept[..., None], rows, xp.zeros((), rows.dtype))
+
+
+class Lookup(Op, abstract=True):
+    """Rows of a table, as word embeddings use them.
+
+    W: the table, one row for each id.
+    Ids: numbers of rows.
+    is_sparse: a wish for a gradient that has only the rows used; so far the gradient is dense.
+    padding_idx: the id that stands for zeros, through which no gradient flows; -1 for none.
+    """
+
+    signature = "W, Ids! -> Out"
+    is_sparse: bool = False
+    is_distributed: bool = attr(False, inert=True)
+    padding_idx: Long = -1
+    remote_prefetch: bool = attr(False, inert=True)
+    trainer_id: int = attr(0, inert=True)
+    height_sections: list[Long] = attr((), inert=True)
+    epmap: list[str] = attr((), inert=True)
+    table_names: list[str] = attr((), inert=True)
+    lod = "Ids"
+
+    def ids_shape(self, shape):
+        """The sizes of the ids, for an Ids of that shape."""
+        raise NotImplementedError
+
+    def infer(self, W, Ids):
+        need_ndim("W", W, 2)
+        need_integer(Ids=Ids)
+        return W.with_shape((*self.ids_shape(Ids.shape), W.shape[1]))
+
+    def run(self, xp, W, Ids):
+        ids = xp.reshape(Ids, self.ids_shape(Ids.shape))
+        return look_up(xp, W, ids, self.padding_idx)
+
+    def grad(self, f, W, Ids, dOut):
+        height, width = W.shape
+        return dict(
+            W=lambda: f.lookup_table_adjoint(
+                f.reshape(Ids, shape=[-1]),
+                f.reshape(dOut, shape=[-1, width]),
+                size=height,
+                padding_idx=self.padding_idx,
+            )
+        )
+
+
+class lookup_table(Lookup):
+    """Out[i] = W[Ids[i, 0]].
+
+    Ids: numbers of rows, with a last dimension of size 1.
+    """
+
+    grad_inplace: bool = attr(False, inert=True)
+
+    def ids_shape(self, shape):
+        return without_last(shape, "Ids")
+
+
+class lookup_table_v2(Lookup):
+    """Out[i] = W[Ids[i]].
+
+    Ids: numbers of rows, of any shape.
+    """
+
+    def ids_shape(self, shape):
+        return shape
+
+
+class lookup_table_adjoint(Op):
+    """Out[i] = the sum of Updates[j] over all j where Ids[j] = i, but 0 where i is ``padding_idx``.
+
+    The map from the gradient of the rows to that of the table.
+
+    Ids: numbers of rows of Out, of shape [n].
+    Updates: what to add, n rows.
+    size: how many rows Out has.
+    padding_idx: the id whose updates are left out; -1 for none.
+    """
+
+    signature = "Ids!, Updates -> Out"
+    size: Long = REQUIRED
+    padding_idx: Long = -1
+    lod = None
+
+    def infer(self, Ids, Updates):
+        need_ndim("Ids", Ids, 1)
+        need_ndim("Updates", Updates, 2)
+        need_shape("Updates", Updates, (*Ids.shape, -1))
+        return Updates.with_dim(0, self.size)
+
+    def run(self, xp, Ids, Updates):
+        if self.padding_idx != -1:
+            kept = Ids != self.padding_idx
+            Ids = xp.where(kept, Ids, 0)
+            Updates = xp.where(kept[:, None], Updates, xp.zeros((), Updates.dtype))
+        zeros = xp.zeros((self.size, Updates.shape[1]), Updates.dtype)
+        return xp.scatter_add(zeros, xp.in_range(Ids, self.size, "Ids"), Updates)
+
+    def grad(self, f, Ids, dOut):
+        return dict(Updates=lambda: f.lookup_table_v2(dOut, Ids, padding_idx=self.padding_idx))

@@ -1,0 +1,33 @@
+"""Operators at the ends of saved programs: what is fed enters, what is fetched leaves."""
+
+from __future__ import annotations
+
+from ..dtypes import Kind
+from ..opdef.attribute import REQUIRED
+from ..opdef.definition import Op
+
+
+class PassThrough(Op, abstract=True):
+    """A value on its way into a program or out of it.
+
+    col: its position among the values that are fed, or fetched.
+    """
+
+    signature = "X -> Out"
+    col: int = REQUIRED
+    grad = None
+
+    def infer(self, X):
+        # Of a list of everything that is fed, a single value's shape cannot be told.
+        return X if X.kind is Kind.LOD_TENSOR else None
+
+    def run(self, xp, X):
+        return X
+
+
+class feed(PassThrough):
+    """Out = X, the value that was fed as number ``col``."""
+
+
+class fetch(PassThrough):
+    """Out = X, to be fetched as number ``col``."""

@@ -1,0 +1,24 @@
+"""Attributes that steered CUDA, cuDNN or MKL-DNN: accepted, kept and written to files, never read."""
+
+from __future__ import annotations
+
+from ..opdef.attribute import attr
+from ..opdef.definition import Op
+
+
+class UseMkldnn(Op, abstract=True):
+    """``use_mkldnn``."""
+
+    use_mkldnn: bool = attr(False, inert=True)
+
+
+class UseCudnn(Op, abstract=True):
+    """``use_cudnn``."""
+
+    use_cudnn: bool = attr(False, inert=True)
+
+
+class UseQuantizer(Op, abstract=True):
+    """``use_quantizer``."""
+
+    use_quantizer: bool = attr(False, inert=True)

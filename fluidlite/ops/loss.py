@@ -1,0 +1,279 @@
+"""Softmax, and what compares predictions with labels."""
+
+from __future__ import annotations
+
+from ..dtypes import DType
+from ..errors import ShapeError
+from ..opdef.attribute import REQUIRED, attr
+from ..opdef.definition import Op
+from ..opdef.spec import agree, need_float, need_integer, normal_axis, same_dtype
+from .knobs import UseCudnn, UseMkldnn
+
+LOG_OF_ZERO = -1e20  #: stands for the logarithm of 0, so that a loss stays finite
+
+
+class softmax(UseCudnn, UseMkldnn, Op):
+    """Out = exp(X) / sum(exp(X)) along ``axis``, computed without overflow.
+
+    axis: the dimension of the classes; may count from the end.
+    """
+
+    signature = "X -> Out"
+    axis: int = -1
+    data_format: str = attr("AnyLayout", inert=True)
+    is_test: bool = attr(False, inert=True)
+
+    def infer(self, X):
+        need_float(X=X)
+        normal_axis(self.axis, X.ndim)
+        return X
+
+    def run(self, xp, X):
+        e = xp.exp(shifted(xp, X, self.axis))
+        return e / xp.sum(e, axis=self.axis, keepdims=True)
+
+    def grad(self, f, Out, dOut):
+        return dict(X=lambda: softmax_cotangent(f, Out, dOut, self.axis))
+
+
+def shifted(xp, x, axis):
+    """``x`` less its largest value along ``axis``: the same softmax, and no overflow."""
+    return x - xp.max(x, axis=axis, keepdims=True)
+
+
+def softmax_cotangent(f, out, dout, axis):
+    """The cotangent of logits from that of their softmax: out * (dout - sum(dout * out))."""
+    return out * (dout - f.reduce_sum(dout * out, dim=[axis], keep_dim=True))
+
+
+class pick_label(Op):
+    """Out = the element of X that Label names along ``axis``.
+
+    Label: indices, in X's shape with size 1 along ``axis``.
+    axis: the dimension of the classes.
+    ignore_index: where Label is this, Out is ``ignored``.
+    ignored: see ``ignore_index``.
+    """
+
+    signature = "X, Label! -> Out"
+    axis: int = -1
+    ignore_index: int = -100
+    ignored: float = 0.0
+
+    def infer(self, X, Label):
+        check_label(X, Label, self.axis)
+        return X.with_dim(normal_axis(self.axis, X.ndim), 1)
+
+    def run(self, xp, X, Label):
+        kept = Label != self.ignore_index
+        index = xp.in_range(xp.where(kept, Label, 0), X.shape[self.axis], "label")
+        return xp.where(kept, xp.take_along_axis(X, index, self.axis), self.ignored)
+
+    def grad(self, f, X, Label, dOut):
+        return dict(
+            X=lambda: f.place_label(
+                dOut,
+                Label,
+                axis=self.axis,
+                size=X.shape[self.axis],
+                ignore_index=self.ignore_index,
+            )
+        )
+
+
+class place_label(Op):
+    """Out = X at the position that Label names along ``axis``, and 0 elsewhere.
+
+    The adjoint of ``pick_label``; of an X of ones it makes the one-hot form of Label.
+
+    X: of the shape of Label.
+    Label: indices, with size 1 along ``axis``.
+    axis: the dimension that becomes the classes.
+    size: the number of classes.
+    ignore_index: where Label is this, Out is 0 everywhere.
+    """
+
+    signature = "X, Label! -> Out"
+    size: int = REQUIRED
+    axis: int = -1
+    ignore_index: int = -100
+
+    def infer(self, X, Label):
+        check_label(X, Label, self.axis)
+        return X.with_dim(normal_axis(self.axis, X.ndim), self.size)
+
+    def run(self, xp, X, Label):
+        along = [1] * X.ndim
+        along[self.axis] = self.size
+        classes = xp.reshape(xp.arange(self.size), along)
+        hit = (classes == Label) & (Label != self.ignore_index)
+        return xp.where(hit, X, xp.zeros_like(X))
+
+    def grad(self, f, Label, dOut):
+        return dict(
+            X=lambda: f.pick_label(dOut, Label, axis=self.axis, ignore_index=self.ignore_index)
+        )
+
+
+def check_label(X, Label, axis):
+    """Check that ``Label`` holds indices, in the shape of ``X`` with size 1 along ``axis``."""
+    need_integer(Label=Label)
+    axis = normal_axis(axis, X.ndim)
+    wanted = X.with_dim(axis, 1)
+    if Label.ndim != X.ndim or not all(map(agree, Label.shape, wanted.shape)):
+        raise ShapeError(
+            f"expected a label of shape {list(wanted.shape)}, one index along dimension {axis} "
+            f"of {list(X.shape)}, got {list(Label.shape)}"
+        )
+
+
+def check_soft_label(X, Label):
+    """Check that ``Label`` holds a probability for each element of ``X``."""
+    same_dtype(X=X, Label=Label)
+    if Label.ndim != X.ndim or not all(map(agree, Label.shape, X.shape)):
+        raise ShapeError(
+            f"expected a soft label of shape {list(X.shape)}, one probability for each class, "
+            f"got {list(Label.shape)}"
+        )
+
+
+def negative_log(xp, x):
+    """-log(x), with a large number where x is 0."""
+    zero = x == 0
+    return xp.where(zero, -LOG_OF_ZERO, -xp.log(xp.where(zero, 1.0, x)))
+
+
+class cross_entropy(Op):
+    """Y = -log(X[Label]) over the last dimension, or -sum(Label * log(X)) with soft labels.
+
+    X: probabilities of the classes in the last dimension.
+    Label: indices with 1 as last size, or probabilities in the shape of X.
+    soft_label: Label holds probabilities.
+    ignore_index: where Label is this, Y and its gradient are 0.
+    """
+
+    signature = "X, Label! -> Y"
+    soft_label: bool = False
+    ignore_index: int = -100
+
+    def infer(self, X, Label):
+        need_float(X=X)
+        if self.soft_label:
+            check_soft_label(X, Label)
+        else:
+            check_label(X, Label, -1)
+        return X.with_dim(-1, 1)
+
+    def run(self, xp, X, Label):
+        if self.soft_label:
+            return xp.sum(Label * negative_log(xp, X), axis=-1, keepdims=True)
+        pick = pick_label(dict(ignore_index=self.ignore_index, ignored=1.0))
+        return negative_log(xp, pick.run(xp, X, Label))
+
+    def grad(self, f, X, Label, dY):
+        def dx():
+            if self.soft_label:
+                return -(Label * dY) / X
+            picked = f.pick_label(X, Label, ignore_index=self.ignore_index, ignored=1.0)
+            return f.place_label(
+                -dY / picked, Label, size=X.shape[-1], ignore_index=self.ignore_index
+            )
+
+        return dict(X=dx)
+
+
+class cross_entropy2(Op):
+    """Y = -log(X[Label]) over the last dimension.
+
+    X: probabilities of the classes in the last dimension.
+    Label: indices with 1 as last size.
+    XShape: holds nothing; its shape is that of X, with a size 0 added.
+    MatchX: X[Label], and 0 where Label is ignored.
+    ignore_index: where Label is this, Y and its gradient are 0.
+    """
+
+    signature = "X, Label! -> Y, XShape!~, MatchX~"
+    grad_type = "cross_entropy_grad2"
+    ignore_index: int = -100
+
+    def infer(self, X, Label):
+        need_float(X=X)
+        check_label(X, Label, -1)
+        one = X.with_dim(-1, 1)
+        return one, X.with_shape((*X.shape, 0)), one
+
+    def run(self, xp, X, Label):
+        match = pick_label(dict(ignore_index=self.ignore_index)).run(xp, X, Label)
+        loss = xp.where(Label == self.ignore_index, 0.0, negative_log(xp, match))
+        return loss, xp.zeros((*X.shape, 0), dtype=X.dtype), match
+
+    def grad(self, f, Label, XShape, MatchX, dY, dMatchX=None):
+        def dx():
+            ignored = f.equal(Label, f.fill_any_like(Label, value=self.ignore_index))
+            ones = f.cast(ignored, in_dtype=DType.BOOL, out_dtype=MatchX.dtype)
+            dmatch = -dY / (MatchX + ones)  # MatchX is 0 where the label is ignored
+            if dMatchX is not None:
+                dmatch = dmatch + dMatchX
+            return f.place_label(
+                dmatch, Label, size=XShape.shape[-2], ignore_index=self.ignore_index
+            )
+
+        return dict(X=dx)
+
+
+class softmax_with_cross_entropy(Op):
+    """Loss = -log(Softmax[Label]), or -sum(Label * log(Softmax)) with soft labels, along ``axis``.
+
+    Logits: unnormalised logarithms of probabilities.
+    Label: indices with size 1 along ``axis``, or probabilities in the shape of Logits.
+    Softmax: exp(Logits) / sum(exp(Logits)).
+    soft_label: Label holds probabilities.
+    ignore_index: where Label is this, Loss and its gradient are 0.
+    axis: the dimension of the classes; may count from the end.
+    numeric_stable_mode: not read: the computation is always stable.
+    """
+
+    signature = "Logits, Label! -> Softmax~, Loss"
+    soft_label: bool = False
+    numeric_stable_mode: bool = attr(True, inert=True)
+    ignore_index: int = -100
+    axis: int = -1
+
+    def infer(self, Logits, Label):
+        need_float(Logits=Logits)
+        axis = normal_axis(self.axis, Logits.ndim)
+        if self.soft_label:
+            check_soft_label(Logits, Label)
+        else:
+            check_label(Logits, Label, axis)
+        return Logits, Logits.with_dim(axis, 1)
+
+    def run(self, xp, Logits, Label):
+        logits = shifted(xp, Logits, self.axis)
+        e = xp.exp(logits)
+        total = xp.sum(e, axis=self.axis, keepdims=True)
+        if self.soft_label:
+            loss = xp.sum(Label * (xp.log(total) - logits), axis=self.axis, keepdims=True)
+        else:
+            pick = pick_label(dict(axis=self.axis, ignore_index=self.ignore_index))
+            loss = xp.log(total) - pick.run(xp, logits, Label)
+            loss = xp.where(Label == self.ignore_index, 0.0, loss)
+        return e / total, loss
+
+    def grad(self, f, Label, Softmax, dLoss, dSoftmax=None):
+        def dlogits():
+            if self.soft_label:
+                weighted = Label * dLoss
+            else:
+                weighted = f.place_label(
+                    dLoss,
+                    Label,
+                    axis=self.axis,
+                    size=Softmax.shape[self.axis],
+                    ignore_index=self.ignore_index,
+                )
+            total = f.reduce_sum(weighted, dim=[self.axis], keep_dim=True)
+            g = Softmax * total - weighted
+            return g if dSoftmax is None else g + softmax_cotangent(f, Softmax, dSoftmax, self.axis)
+
+        return dict(Logits=dlogits)

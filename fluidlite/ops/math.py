@@ -1,0 +1,272 @@
+"""Products of matrices, scaling, sums of tensors, conversion of element types, and clipping."""
+
+from __future__ import annotations
+
+from ..errors import AttributeValueError, ShapeError
+from ..opdef.attribute import REQUIRED, DType, attr
+from ..opdef.definition import Op
+from ..opdef.spec import agree, broadcast, flat, known, need_float, need_ndim, same_dtype, size_of
+from .knobs import UseMkldnn, UseQuantizer
+
+
+class mul(UseMkldnn, Op):
+    """Out = X Y, the product of two matrices that X and Y are flattened to.
+
+    x_num_col_dims: so many first dimensions of X are its rows, the others its columns.
+    y_num_col_dims: so many first dimensions of Y are its rows, the others its columns.
+    """
+
+    signature = "X, Y -> Out"
+    x_num_col_dims: int = 1
+    y_num_col_dims: int = 1
+    scale_x: float = attr(1.0, inert=True)
+    scale_y: list[float] = attr((1.0,), inert=True)
+    scale_out: float = attr(1.0, inert=True)
+    force_fp32_output: bool = attr(False, inert=True)
+
+    def infer(self, X, Y):
+        need_float(X=X, Y=Y)
+        same_dtype(X=X, Y=Y)
+        rows, columns = self.x_num_col_dims, self.y_num_col_dims
+        for name, s, n in (("X", X, rows), ("Y", Y, columns)):
+            if not 0 < n < s.ndim:
+                raise ShapeError(
+                    f"expected {name} to have more than {name.lower()}_num_col_dims={n} dimensions, "
+                    f"and that to be at least 1; got {name} of shape {list(s.shape)}"
+                )
+        width, height = flat(X.shape, rows)[1], flat(Y.shape, columns)[0]
+        if not agree(width, height):
+            raise ShapeError(
+                f"expected as many columns in X as rows in Y, got {width} and {height}: X of shape "
+                f"{list(X.shape)} with x_num_col_dims={rows}, Y of shape {list(Y.shape)} with "
+                f"y_num_col_dims={columns}"
+            )
+        return X.with_shape(X.shape[:rows] + Y.shape[columns:])
+
+    def run(self, xp, X, Y):
+        rows, columns = self.x_num_col_dims, self.y_num_col_dims
+        if X.ndim == Y.ndim == 2:
+            return xp.matmul(X, Y)
+        out = xp.matmul(X.reshape(flat(X.shape, rows)), Y.reshape(flat(Y.shape, columns)))
+        return out.reshape(X.shape[:rows] + Y.shape[columns:])
+
+    def grad(self, f, X, Y, dOut):
+        def times(a, a_rows, b, b_rows, like, **transposed):
+            out = f.matmul(matrix(f, a, a_rows), matrix(f, b, b_rows), **transposed)
+            return reshaped(f, out, like.shape)
+
+        rows, columns = self.x_num_col_dims, self.y_num_col_dims
+        return dict(
+            X=lambda: times(dOut, rows, Y, columns, X, transpose_Y=True),
+            Y=lambda: times(X, rows, dOut, rows, Y, transpose_X=True),
+        )
+
+
+def reshaped(f, value, shape):
+    """``value`` in another shape."""
+    return value if value.shape == shape else f.reshape(value, shape=shape)
+
+
+def matrix(f, value, num_col_dims):
+    """``value`` flattened to a matrix whose rows are its first ``num_col_dims`` dimensions."""
+    return reshaped(f, value, flat(value.shape, num_col_dims))
+
+
+class matmul(UseMkldnn, UseQuantizer, Op):
+    """Out = alpha X Y, the product of the matrices in the last two dimensions of X and Y.
+
+    The dimensions before them are aligned at the end, and sizes of 1 stretch.  A vector X is a
+    row, a vector Y a column; Out lacks the dimension this adds unless the vector was transposed,
+    and has shape [1] where nothing is left.
+
+    transpose_X: swap the last two dimensions of X.
+    transpose_Y: swap the last two dimensions of Y.
+    alpha: factor of the product.
+    head_number: only 1 is supported.
+    """
+
+    signature = "X, Y -> Out"
+    transpose_X: bool = False
+    transpose_Y: bool = False
+    alpha: float = 1.0
+    fused_reshape_Out: list[int] = attr((), inert=True)
+    fused_transpose_Out: list[int] = attr((), inert=True)
+    Scale_x: float = attr(1.0, inert=True)
+    Scale_y: float = attr(1.0, inert=True)
+    Scale_out: float = attr(1.0, inert=True)
+    force_fp32_output: bool = attr(False, inert=True)
+    head_number: int = 1
+
+    def infer(self, X, Y):
+        if self.head_number != 1:
+            raise AttributeValueError(f"expected head_number=1, got {self.head_number}")
+        need_float(X=X, Y=Y)
+        same_dtype(X=X, Y=Y)
+        for name, s in (("X", X), ("Y", Y)):
+            if not s.ndim:
+                raise ShapeError(f"expected {name} to have at least 1 dimension, got shape []")
+        return X.with_shape(self.out_shape(X.shape, Y.shape))
+
+    def run(self, xp, X, Y):
+        x, y = X.reshape(row(X.shape)), Y.reshape(column(Y.shape))
+        if y.ndim == 2 and x.ndim > 2 and not self.transpose_X:
+            x = x.reshape(-1, x.shape[-1])  # one large product is faster than many small ones
+        out = xp.matmul(
+            xp.swapaxes(x, -1, -2) if self.transpose_X else x,
+            xp.swapaxes(y, -1, -2) if self.transpose_Y else y,
+        )
+        if self.alpha != 1.0:
+            out = out * self.alpha
+        return out.reshape(self.out_shape(X.shape, Y.shape))
+
+    def grad(self, f, X, Y, dOut):
+        def operands():
+            """X, Y and dOut as matrices, or as stacks of them."""
+            x, y = row(X.shape), column(Y.shape)
+            g = self.stacked(X.shape, Y.shape)
+            if len(y) == 2 and len(x) > 2 and not self.transpose_X:
+                x, g = flat(x, len(x) - 1), flat(g, len(g) - 1)
+            return reshaped(f, X, x), reshaped(f, Y, y), reshaped(f, dOut, g)
+
+        def times(a, b, a_swapped, b_swapped, like, shape):
+            from .elementwise import sum_like
+
+            out = f.matmul(a, b, transpose_X=a_swapped, transpose_Y=b_swapped, alpha=self.alpha)
+            return reshaped(f, sum_like(f, out, like), shape)
+
+        def dX():
+            x, y, g = operands()
+            if self.transpose_X:
+                return times(y, g, self.transpose_Y, True, x, X.shape)
+            return times(g, y, False, not self.transpose_Y, x, X.shape)
+
+        def dY():
+            x, y, g = operands()
+            if self.transpose_Y:
+                return times(g, x, True, self.transpose_X, y, Y.shape)
+            return times(x, g, not self.transpose_X, False, y, Y.shape)
+
+        return dict(X=dX, Y=dY)
+
+    def stacked(self, x, y):
+        """The shape of the product before the dimensions that vectors add are dropped."""
+        *x_batch, m, k = row(x)
+        *y_batch, l, n = column(y)
+        if self.transpose_X:
+            m, k = k, m
+        if self.transpose_Y:
+            l, n = n, l
+        if not agree(k, l):
+            swapped = [f"transpose_{s}" for s in "XY" if getattr(self, f"transpose_{s}")]
+            raise ShapeError(
+                f"expected as many columns in X as rows in Y, got {k} and {l}: X of shape {list(x)}, "
+                f"Y of shape {list(y)}" + (f", with {' and '.join(swapped)}" if swapped else "")
+            )
+        return (*broadcast(tuple(x_batch), tuple(y_batch)), m, n)
+
+    def out_shape(self, x, y):
+        """The shape of the output for inputs of shapes ``x`` and ``y``."""
+        *batch, m, n = self.stacked(x, y)
+        m_stays = len(x) > 1 or self.transpose_X
+        n_stays = len(y) > 1 or self.transpose_Y
+        return (*batch, *([m] if m_stays else []), *([n] if n_stays else [])) or (1,)
+
+
+def row(shape):
+    """The shape of X as a matrix: a vector is a row."""
+    return (1, *shape) if len(shape) == 1 else shape
+
+
+def column(shape):
+    """The shape of Y as a matrix: a vector is a column."""
+    return (*shape, 1) if len(shape) == 1 else shape
+
+
+class scale(Op):
+    """Out = scale X + bias, computed in the element type of X.
+
+    ScaleTensor: one number to use instead of ``scale``.
+    bias_after_scale: False: Out = scale (X + bias).
+    """
+
+    signature = "X, ScaleTensor?! -> Out"
+    direct = True
+    scale: float = 1.0
+    bias: float = 0.0
+    bias_after_scale: bool = True
+
+    def infer(self, X, ScaleTensor):
+        if ScaleTensor is not None and size_of(ScaleTensor.shape) not in (1, -1):
+            raise ShapeError(
+                f"expected ScaleTensor to hold one number, got shape {list(ScaleTensor.shape)}"
+            )
+        return X
+
+    def run(self, xp, X, ScaleTensor):
+        out = X
+        if self.bias and not self.bias_after_scale:
+            out = out + xp.asarray(self.bias, X.dtype)
+        if ScaleTensor is not None:
+            out = out * ScaleTensor.reshape(()).astype(X.dtype)
+        elif self.scale != 1.0:
+            out = out * xp.asarray(self.scale, X.dtype)
+        if self.bias and self.bias_after_scale:
+            out = out + xp.asarray(self.bias, X.dtype)
+        return out
+
+    def grad(self, f, ScaleTensor, dOut):
+        return dict(X=lambda: f.scale(dOut, ScaleTensor, scale=self.scale))
+
+
+class Sum(UseMkldnn, Op, type="sum"):
+    """Out = X[0] + X[1] + ..., all of one shape."""
+
+    signature = "X* -> Out"
+    direct = True
+
+    def infer(self, X):
+        if not X:
+            raise ShapeError("expected at least one X, got none")
+        same_dtype(**{f"X[{i}]": s for i, s in enumerate(X)})
+        shape = X[0].shape
+        for i, s in enumerate(X):
+            if len(s.shape) != len(shape) or not all(map(agree, shape, s.shape)):
+                raise ShapeError(
+                    f"expected all X to have one shape, got X[0] {list(X[0].shape)} "
+                    f"and X[{i}] {list(s.shape)}"
+                )
+            shape = tuple(map(known, shape, s.shape))
+        return X[0].with_shape(shape)
+
+    def run(self, xp, X):
+        total = X[0]
+        for value in X[1:]:
+            total = total + value
+        return total
+
+    def grad(self, f, X, dOut):
+        return dict(X=lambda: [f.scale(dOut, scale=1.0) for _ in X])
+
+
+class cast(Op):
+    """Out = X in another element type; to bool: X != 0.
+
+    in_dtype: the element type of X.
+    out_dtype: the element type of Out.
+    """
+
+    signature = "X -> Out"
+    direct = True
+    out_dtype: DType = REQUIRED
+    in_dtype: DType = REQUIRED
+
+    def infer(self, X):
+        return X.with_dtype(self.out_dtype)
+
+    def run(self, xp, X):
+        return xp.asarray(X, self.out_dtype.dtype)
+
+    def grad(self, f, dOut):
+        if not (self.in_dtype.is_float and self.out_dtype.is_float):
+            return {}  # steps and integers have no slope
+        return dict(X=lambda: f.cast(dOut, in_dtype=self.out_dtype, out_dtype=self.in_dtype))

@@ -1,0 +1,137 @@
+"""One step of an optimizer as an operator: new parameters and states from old and a gradient."""
+
+from __future__ import annotations
+
+from ..errors import ShapeError
+from ..opdef.attribute import REQUIRED, Long, attr
+from ..opdef.definition import Op
+from ..opdef.spec import agree, need_float, same_dtype, size_of
+
+
+class Step(Op, abstract=True):
+    """One step of an optimizer.
+
+    Param, ParamOut: the parameter before and after the step; in programs the same variable.
+    Grad: the gradient of the loss by Param.
+    LearningRate: the step size, one element.
+    """
+
+    lod = None
+    grad = None
+
+    def check(self, Param, LearningRate, like_param, numbers=()):
+        """Check the inputs: some of the shape of Param, some numbers of one element."""
+        given = {name: s for name, s in {**like_param, **dict(numbers)}.items() if s is not None}
+        need_float(Param=Param)
+        same_dtype(Param=Param, LearningRate=LearningRate, **given)
+        for name, one in like_param.items():
+            if one.ndim != Param.ndim or not all(map(agree, one.shape, Param.shape)):
+                raise ShapeError(
+                    f"expected {name} of the shape of Param, {list(Param.shape)}, "
+                    f"got {list(one.shape)}"
+                )
+        for name, one in {"LearningRate": LearningRate, **dict(numbers)}.items():
+            if one is not None and size_of(one.shape) not in (1, -1):
+                raise ShapeError(f"expected {name} of 1 element, got shape {list(one.shape)}")
+
+
+def number(xp, value, like):
+    """One element, with as many dimensions as ``like`` so that products keep its shape."""
+    return xp.reshape(value, (1,) * like.ndim)
+
+
+class sgd(Step):
+    """ParamOut = Param - LearningRate * Grad."""
+
+    signature = "Param, LearningRate, Grad -> ParamOut"
+
+    def infer(self, Param, LearningRate, Grad):
+        self.check(Param, LearningRate, dict(Grad=Grad))
+        return Param
+
+    def run(self, xp, Param, LearningRate, Grad):
+        return Param - number(xp, LearningRate, Param) * Grad
+
+
+class momentum(Step):
+    """VelocityOut = mu * Velocity + Grad; ParamOut = Param - LearningRate * VelocityOut.
+
+    With ``use_nesterov``, ParamOut = Param - LearningRate * (Grad + mu * VelocityOut): the form of
+    Sutskever et al., On the importance of initialization and momentum in deep learning, ICML 2013.
+
+    mu: how much of the velocity stays.
+    """
+
+    signature = "Param, Grad, Velocity, LearningRate -> ParamOut, VelocityOut"
+    mu: float = REQUIRED
+    use_nesterov: bool = False
+
+    def infer(self, Param, Grad, Velocity, LearningRate):
+        self.check(Param, LearningRate, dict(Grad=Grad, Velocity=Velocity))
+        return Param, Velocity
+
+    def run(self, xp, Param, Grad, Velocity, LearningRate):
+        velocity = self.mu * Velocity + Grad
+        step = Grad + self.mu * velocity if self.use_nesterov else velocity
+        return Param - number(xp, LearningRate, Param) * step, velocity
+
+
+class adam(Step):
+    """ParamOut = Param - r * Moment1Out / (sqrt(Moment2Out) + epsilon).
+
+    Kingma and Ba, Adam: a method for stochastic optimization, ICLR 2015, with the bias correction
+    in the step size: r = LearningRate * sqrt(1 - Beta2Pow) / (1 - Beta1Pow).
+
+    Moment1, Moment1Out: the running mean of the gradient,
+        Moment1Out = beta1 * Moment1 + (1 - beta1) * Grad.
+    Moment2, Moment2Out: the running mean of its square, with beta2.
+    Beta1Pow, Beta1PowOut: the power of beta1 for this step and for the next.
+    Beta2Pow, Beta2PowOut: the same of beta2.
+    beta1, beta2: how much of the running means stays.
+    Beta1Tensor, Beta2Tensor: the same as tensors of one element; win over the attributes.
+    epsilon: keeps the division finite.
+    lazy_mode: a wish that matters for gradients that have only some rows.
+    """
+
+    signature = (
+        "Param, Grad, LearningRate, Moment1, Moment2, Beta1Pow, Beta2Pow, "
+        "Beta1Tensor?, Beta2Tensor? -> "
+        "ParamOut, Moment1Out, Moment2Out, Beta1PowOut, Beta2PowOut"
+    )
+    beta1: float = 0.9
+    beta2: float = 0.999
+    epsilon: float = 1e-8
+    lazy_mode: bool = False
+    min_row_size_to_use_multithread: Long = attr(1000, inert=True)
+
+    def infer(self, *specs):
+        Param, Grad, LearningRate, Moment1, Moment2, *numbers = specs
+        names = [slot.name for slot in self.inputs[5:]]
+        of_elements = dict(Grad=Grad, Moment1=Moment1, Moment2=Moment2)
+        self.check(Param, LearningRate, of_elements, dict(zip(names, numbers)))
+        return Param, Moment1, Moment2, *numbers[:2]
+
+    def run(
+        self,
+        xp,
+        Param,
+        Grad,
+        LearningRate,
+        Moment1,
+        Moment2,
+        Beta1Pow,
+        Beta2Pow,
+        Beta1Tensor,
+        Beta2Tensor,
+    ):
+        beta1 = self.beta1 if Beta1Tensor is None else number(xp, Beta1Tensor, Param)
+        beta2 = self.beta2 if Beta2Tensor is None else number(xp, Beta2Tensor, Param)
+        moment1 = beta1 * Moment1 + (1 - beta1) * Grad
+        moment2 = beta2 * Moment2 + (1 - beta2) * xp.square(Grad)
+        rate = LearningRate * xp.sqrt(1 - Beta2Pow) / (1 - Beta1Pow)
+        step = number(xp, rate, Param) * moment1 / (xp.sqrt(moment2) + self.epsilon)
+        powers = (
+            xp.reshape(beta * number(xp, power, Param), power.shape)
+            for beta, power in ((beta1, Beta1Pow), (beta2, Beta2Pow))
+        )
+        return Param - step, moment1, moment2, *powers

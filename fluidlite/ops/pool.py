@@ -1,0 +1,406 @@
+"""Pooling: the largest element or the average under a window that moves over an image.
+
+A window is some rows times some columns, so pooling is done along one dimension at a time.  The
+average is a linear map and has an adjoint.  The gradient of the maximum finds the positions of the
+largest elements again, and takes or puts elements there.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import NamedTuple
+
+from ..errors import AttributeValueError, ShapeError
+from ..opdef.attribute import REQUIRED, attr
+from ..opdef.definition import Op
+from ..opdef.spec import agree, need_float, need_integer, need_ndim, pooled, window_padding
+from .knobs import UseCudnn, UseMkldnn, UseQuantizer
+
+
+class Step(NamedTuple):
+    """How windows of one size follow each other."""
+
+    kernel: int
+    stride: int
+    before: int  #: padding before the image
+
+
+class Windows(NamedTuple):
+    """The windows along one dimension of an image.
+
+    Where there are several and they have a step, a loop goes over the elements of the window, for
+    all windows at once; else over the windows.
+    """
+
+    axis: int
+    size: int  #: of the image
+    ranges: list[tuple[int, int]]  #: begin and end of each window, inside the image
+    step: Step | None  #: None where a loop over the windows is meant
+
+    def at(self, index):
+        """The index of an image that is ``index`` along this dimension."""
+        return (slice(None),) * self.axis + (index,)
+
+    def each(self, x):
+        """What lies under each window."""
+        return [x[self.at(slice(begin, end))] for begin, end in self.ranges]
+
+    def under(self, k):
+        """Where element ``k`` of all windows lies in the padded image."""
+        stride = self.step.stride
+        return self.at(slice(k, k + (len(self.ranges) - 1) * stride + 1, stride))
+
+    def elements(self, xp, x, mode):
+        """For each element of the window, what lies under it in all windows.
+
+        Args:
+            xp: the array namespace.
+            x: the image.
+            mode: how to pad it: "constant" zeros, or repeat its "edge".
+        """
+        before, after = self.padding
+        if before or after:
+            pads = [(0, 0)] * x.ndim
+            pads[self.axis] = (before, after)
+            x = xp.pad(x, pads, mode=mode)
+        return [x[self.under(k)] for k in range(self.step.kernel)]
+
+    @property
+    def padding(self):
+        """The padding that the windows reach into."""
+        kernel, stride, before = self.step
+        return before, max((len(self.ranges) - 1) * stride + kernel - before - self.size, 0)
+
+    def sum(self, xp, x):
+        """The sum under each window."""
+        if self.step:
+            return functools.reduce(xp.add, self.elements(xp, x, "constant"))
+        sums = [xp.sum(part, axis=self.axis, keepdims=True) for part in self.each(x)]
+        return xp.concatenate(sums, axis=self.axis)
+
+    def spread(self, xp, g):
+        """The adjoint of ``sum``."""
+        shape = list(g.shape)
+        if self.step is None:
+            shape[self.axis] = self.size
+            out = xp.zeros(shape, dtype=g.dtype)
+            for i, (begin, end) in enumerate(self.ranges):
+                out = xp.add_at(out, self.at(slice(begin, end)), g[self.at(slice(i, i + 1))])
+            return out
+        before, after = self.padding
+        shape[self.axis] = before + self.size + after
+        out = xp.zeros(shape, dtype=g.dtype)
+        for k in range(self.step.kernel):
+            out = xp.add_at(out, self.under(k), g)
+        return out[self.at(slice(before, before + self.size))]
+
+    def max(self, xp, x):
+        """The largest element under each window."""
+        if self.step:
+            return functools.reduce(xp.maximum, self.elements(xp, x, "edge"))
+        largest = [xp.max(part, axis=self.axis, keepdims=True) for part in self.each(x)]
+        return xp.concatenate(largest, axis=self.axis)
+
+    def first_max(self, xp, x, codes, span):
+        """The largest element under each window, and where the first that is as large lies in it.
+
+        Args:
+            xp: the array namespace.
+            x: the image.
+            codes: a whole number below ``span`` for each element of it.
+            span: what one element further along this dimension counts.
+
+        Returns:
+            the largest elements, and ``k * span + codes`` of each, which is its element ``k``.
+        """
+        if self.step is None:
+            found = []
+            for part, code in zip(self.each(x), self.each(codes)):
+                k = xp.expand_dims(xp.argmax(part, axis=self.axis), self.axis)
+                part, code = (xp.take_along_axis(a, k, self.axis) for a in (part, code))
+                found.append((part, k * span + code))
+            return [xp.concatenate(parts, axis=self.axis) for parts in zip(*found)]
+        numbered = enumerate(zip(self.elements(xp, x, "edge"), self.elements(xp, codes, "edge")))
+        _, (largest, found) = next(numbered)
+        for k, (element, code) in numbered:
+            larger = element > largest
+            largest = xp.maximum(largest, element)
+            # a later element has a higher number, so the maximum is a choice without branches
+            found = xp.maximum(found, larger * (code + xp.asarray(k * span, dtype=codes.dtype)))
+        return largest, found
+
+    @property
+    def reach(self):
+        """The number of elements under the largest window."""
+        return self.step.kernel if self.step else max(end - begin for begin, end in self.ranges)
+
+    def places(self, xp, k):
+        """The positions along this dimension of element ``k`` of each window."""
+        if self.step is None:
+            begins = [begin for begin, _ in self.ranges]
+        else:
+            begins = [i * self.step.stride - self.step.before for i in range(len(self.ranges))]
+        along = [1] * k.ndim
+        along[self.axis] = len(begins)
+        places = k + xp.reshape(xp.asarray(begins, dtype="int64"), along)
+        if self.step and any(self.padding):
+            places = xp.minimum(xp.maximum(places, 0), self.size - 1)
+        return places
+
+
+class Pool(Op, abstract=True):
+    """What pooling and its adjoints have in common: the windows over an image.
+
+    ksize: height and width of the window; with ``adaptive``, those of Out.
+    global_pooling: one window, the whole image.
+    strides: steps of the window, down and across.
+    paddings: [down, across] or [top, bottom, left, right].
+    exclusive: averages count no padding.
+    adaptive: windows divide the image as evenly as can be.
+    ceil_mode: a last window may reach beyond the padded image.
+    data_format: NCHW, or NHWC for images whose channels come last.
+    padding_algorithm: EXPLICIT, VALID (no padding), or SAME (ceil(size / stride) windows).
+    """
+
+    ksize: list[int] = REQUIRED
+    global_pooling: bool = False
+    strides: list[int] = (1, 1)
+    paddings: list[int] = (0, 0)
+    exclusive: bool = True
+    adaptive: bool = False
+    ceil_mode: bool = False
+    data_format: str = "NCHW"
+    padding_algorithm: str = "EXPLICIT"
+
+    @property
+    def geometry(self):
+        """The attributes that an adjoint takes over."""
+        return {name: getattr(self, name) for name in Pool.attributes}
+
+    @property
+    def axes(self):
+        """The dimensions of rows and columns."""
+        return (1, 2) if self.data_format == "NHWC" else (2, 3)
+
+    def check(self, X):
+        """Check the attributes, and that X is a batch of images."""
+        need_float(X=X)
+        need_ndim("X", X, 4)
+        for name in ("ksize", "strides"):
+            numbers = getattr(self, name)
+            unused = self.global_pooling or (self.adaptive and name == "strides")
+            if not unused and (len(numbers) != 2 or min(numbers) < 1):
+                raise AttributeValueError(
+                    f"expected {name} of 2 numbers from 1, got {list(numbers)}"
+                )
+        if min(self.paddings, default=0) < 0:
+            raise AttributeValueError(f"expected no negative paddings, got {list(self.paddings)}")
+        if self.data_format not in ("NCHW", "AnyLayout", "NHWC"):
+            raise AttributeValueError(
+                f"expected data_format NCHW or NHWC, got {self.data_format!r}"
+            )
+
+    def pooled(self, shape):
+        """The shape of Out for an image of this shape."""
+        out = list(shape)
+        for axis, windows in zip(self.axes, self.windows(shape)):
+            out[axis] = windows if isinstance(windows, int) else len(windows.ranges)
+        return tuple(out)
+
+    def windows(self, shape):
+        """The windows down and across; only their number where the size of the image is unknown."""
+        sizes = [shape[axis] for axis in self.axes]
+        if self.global_pooling:
+            return [whole(axis, size) for axis, size in zip(self.axes, sizes)]
+        if self.adaptive:
+            return [adaptive(*each) for each in zip(self.axes, sizes, self.ksize)]
+        pads = window_padding(
+            sizes, self.ksize, self.strides, self.paddings, self.padding_algorithm
+        )
+        return [
+            moving(axis, size, Step(kernel, stride, pad[0]), pad[1], self.ceil_mode)
+            for axis, size, kernel, stride, pad in zip(
+                self.axes, sizes, self.ksize, self.strides, pads
+            )
+        ]
+
+    def counts(self, xp, shape, dtype):
+        """What averages divide by, for each window."""
+        counts = []
+        for windows, kernel in zip(self.windows(shape), self.ksize):
+            sizes = [end - begin for begin, end in windows.ranges]
+            inclusive = not (self.exclusive or self.adaptive or self.global_pooling)
+            counts.append([kernel] * len(sizes) if inclusive else sizes)
+        table = [[down * across for across in counts[1]] for down in counts[0]]
+        sizes = [len(counts[self.axes.index(i)]) if i in self.axes else 1 for i in range(4)]
+        return xp.reshape(xp.asarray(table, dtype=dtype), sizes)
+
+
+def whole(axis, size):
+    """One window, all of the image."""
+    return 1 if size == -1 else Windows(axis, size, [(0, size)], None)
+
+
+def adaptive(axis, size, count):
+    """So many windows that divide an image as evenly as can be, and cover all of it."""
+    if size == -1:
+        return count
+    if size % count == 0:
+        return moving(axis, size, Step(size // count, size // count, 0), 0, False)
+    ranges = [(i * size // count, -(-(i + 1) * size // count)) for i in range(count)]
+    return Windows(axis, size, ranges, None)
+
+
+def moving(axis, size, step, after, ceil_mode):
+    """Windows that follow each other by a step.
+
+    Raises:
+        ShapeError: one of them lies in the padding alone.
+    """
+    count = pooled(size, step.kernel, step.before, after, step.stride, ceil_mode)
+    if count == -1:
+        return count
+    begins = [i * step.stride - step.before for i in range(count)]
+    ranges = [(max(begin, 0), min(begin + step.kernel, size)) for begin in begins]
+    for i, (begin, end) in enumerate(ranges):
+        if begin >= end:
+            raise ShapeError(
+                f"window {i} of {step.kernel} elements lies outside of {size} elements, in their "
+                f"padding of {step.before} and {after}"
+            )
+    return Windows(axis, size, ranges, step if count > 1 else None)
+
+
+class pool2d(UseCudnn, UseMkldnn, UseQuantizer, Pool):
+    """Out = the maximum or the average of X under each position of a window.
+
+    pooling_type: max or avg.
+    """
+
+    signature = "X -> Out"
+    pooling_type: str = REQUIRED
+    is_test: bool = attr(False, inert=True)
+
+    def infer(self, X):
+        if self.pooling_type not in ("max", "avg"):
+            raise AttributeValueError(
+                f"expected pooling_type max or avg, got {self.pooling_type!r}"
+            )
+        self.check(X)
+        return X.with_shape(self.pooled(X.shape))
+
+    def run(self, xp, X):
+        down, across = self.windows(X.shape)
+        if self.pooling_type == "max":
+            return down.max(xp, across.max(xp, X))
+        return down.sum(xp, across.sum(xp, X)) / self.counts(xp, X.shape, X.dtype)
+
+    def grad(self, f, X, Out, dOut):
+        def dx():
+            if self.pooling_type == "avg":
+                return f.pool2d_adjoint(dOut, size=X.shape, **self.geometry)
+            positions = f.pool2d_positions(X, **self.geometry)
+            return f.put_elements(dOut, positions, size=X.shape)
+
+        return dict(X=dx)
+
+
+class pool2d_adjoint(Pool):
+    """Out = the map from the average's Out to the cotangent of its X, at G.
+
+    G: the cotangent of an average.
+    size: the shape of the image that was pooled.
+    """
+
+    signature = "G -> Out"
+    size: list[int] = REQUIRED
+
+    def infer(self, G):
+        self.check(G)
+        wanted = self.pooled(self.size)
+        if not all(map(agree, G.shape, wanted)):
+            raise ShapeError(f"expected G of shape {list(wanted)}, got {list(G.shape)}")
+        return G.with_shape(self.size)
+
+    def run(self, xp, G):
+        down, across = self.windows(self.size)
+        return across.spread(xp, down.spread(xp, G / self.counts(xp, self.size, G.dtype)))
+
+    def grad(self, f, dOut):
+        return dict(G=lambda: f.pool2d(dOut, pooling_type="avg", **self.geometry))
+
+
+class pool2d_positions(Pool):
+    """Out = the positions in X, flattened, of the largest element under each position of a window.
+
+    Of several that are as large it is the first, by rows.
+    """
+
+    signature = "X -> Out"
+    grad = None
+
+    def infer(self, X):
+        self.check(X)
+        return X.with_shape(self.pooled(X.shape)).with_dtype("int64")
+
+    def run(self, xp, X):
+        down, across = self.windows(X.shape)
+        span = across.reach
+        codes = xp.zeros(X.shape, dtype="uint8" if span * down.reach <= 256 else "int64")
+        largest, codes = across.first_max(xp, X, codes, 1)
+        _, codes = down.first_max(xp, largest, codes, span)
+        places = [
+            xp.reshape(xp.arange(n), [-1 if i == a else 1 for i in range(4)])
+            for a, n in enumerate(X.shape)
+        ]
+        places[down.axis] = down.places(xp, codes // span)
+        places[across.axis] = across.places(xp, codes - codes // span * span)
+        return sum(place * math.prod(X.shape[i + 1 :]) for i, place in enumerate(places))
+
+
+class take_elements(Op):
+    """Out = the elements of X, flattened, at Index.
+
+    Index: positions from 0, in any shape, which Out gets.
+    """
+
+    signature = "X, Index! -> Out"
+
+    def infer(self, X, Index):
+        need_integer(Index=Index)
+        return X.with_shape(Index.shape)
+
+    def run(self, xp, X, Index):
+        return xp.reshape(X, (-1,))[Index]
+
+    def grad(self, f, X, Index, dOut):
+        return dict(X=lambda: f.put_elements(dOut, Index, size=X.shape))
+
+
+class put_elements(Op):
+    """Out = zeros of shape ``size``, with X added to their elements, flattened, at Index.
+
+    The adjoint of ``take_elements``.
+
+    Index: positions from 0, in the shape of X.
+    size: the shape of Out.
+    """
+
+    signature = "X, Index! -> Out"
+    size: list[int] = REQUIRED
+
+    def infer(self, X, Index):
+        need_integer(Index=Index)
+        if X.ndim != Index.ndim or not all(map(agree, X.shape, Index.shape)):
+            raise ShapeError(f"expected Index of shape {list(X.shape)}, got {list(Index.shape)}")
+        return X.with_shape(self.size)
+
+    def run(self, xp, X, Index):
+        zeros = xp.zeros(math.prod(self.size), dtype=X.dtype)
+        return xp.reshape(
+            xp.scatter_add(zeros, xp.reshape(Index, (-1,)), xp.reshape(X, (-1,))), self.size
+        )
+
+    def grad(self, f, Index, dOut):
+        return dict(X=lambda: f.take_elements(dOut, Index))

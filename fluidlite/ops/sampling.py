@@ -1,0 +1,184 @@
+"""Operators that draw random numbers."""
+
+from __future__ import annotations
+
+from ..dtypes import DType
+from ..errors import AttributeValueError, DTypeError
+from ..opdef.attribute import REQUIRED
+from ..opdef.spec import size_of, spec
+from .creation import Made, ShapeFromBatch, ShapeFromTensors, sizes
+from .knobs import UseMkldnn
+
+
+class Drawn(Made, abstract=True):
+    """Random numbers, independent of each other.
+
+    seed: fixes the numbers; with 0 they come from the program's own stream.
+    """
+
+    random = True
+    seed: int = 0
+    dtypes = (DType.FP32, DType.FP64, DType.FP16)
+
+    def check(self):
+        """Refuse attributes that make no distribution."""
+        if self.dtype not in self.dtypes:
+            names = " or ".join(map(str, self.dtypes))
+            raise DTypeError(f"expected dtype {names}, got {self.dtype}")
+
+    def draw(self, xp, generator, shape):
+        """An array of random numbers."""
+        raise NotImplementedError
+
+    @property
+    def precision(self):
+        """The element type that generators draw."""
+        return "float64" if self.dtype is DType.FP64 else "float32"
+
+
+class DrawnInShape(Drawn, ShapeFromTensors, abstract=True):
+    """Random numbers in a given shape."""
+
+    def infer(self, ShapeTensor, ShapeTensorList):
+        self.check()
+        return ShapeFromTensors.infer(self, ShapeTensor, ShapeTensorList)
+
+    def run(self, xp, rng, ShapeTensor, ShapeTensorList):
+        shape = self.shape_given(ShapeTensor, ShapeTensorList)
+        return xp.asarray(self.draw(xp, rng(self.seed), shape), self.dtype.dtype)
+
+
+class DrawnLike(Drawn, ShapeFromBatch, abstract=True):
+    """Random numbers in a given shape but for one size that is Input's."""
+
+    def infer(self, Input):
+        self.check()
+        return ShapeFromBatch.infer(self, Input)
+
+    def run(self, xp, rng, Input):
+        drawn = self.draw(xp, rng(self.seed), self.shape_like(Input))
+        return xp.asarray(drawn, self.dtype.dtype)
+
+
+class Uniform(Drawn, abstract=True):
+    """Numbers that are equally likely everywhere in [min, max).
+
+    min, max: the bounds.
+    diag_num: how many elements, the first and then every ``diag_step`` + 1, are ``diag_val``.
+    """
+
+    min: float = -1.0
+    max: float = 1.0
+    diag_num: int = 0
+    diag_step: int = 0
+    diag_val: float = 1.0
+
+    def check(self):
+        super().check()
+        if self.min > self.max:
+            raise AttributeValueError(f"expected min below max, got {self.min} and {self.max}")
+
+    def draw(self, xp, generator, shape):
+        unit = generator.random(shape, self.precision)
+        values = xp.asarray(self.min + unit * (self.max - self.min))
+        if not self.diag_num:
+            return values
+        fixed = xp.arange(self.diag_num) * (self.diag_step + 1)
+        if fixed[-1] >= size_of(shape):
+            raise AttributeValueError(
+                f"expected diag_num elements at steps of diag_step + 1 to fit into shape "
+                f"{list(shape)}, got diag_num {self.diag_num} and diag_step {self.diag_step}"
+            )
+        return xp.reshape(xp.scatter_set(xp.reshape(values, -1), fixed, self.diag_val), shape)
+
+
+class uniform_random(Uniform, DrawnInShape):
+    """Out = numbers equally likely everywhere in [min, max)."""
+
+
+class uniform_random_batch_size_like(Uniform, DrawnLike):
+    """Out = numbers equally likely everywhere in [min, max), one size being Input's."""
+
+
+class Gaussian(Drawn, abstract=True):
+    """Normally distributed numbers.
+
+    mean: their expectation.
+    std: their standard deviation.
+    """
+
+    mean: float = 0.0
+    std: float = 1.0
+
+    def draw(self, xp, generator, shape):
+        return self.mean + self.std * generator.standard_normal(shape, self.precision)
+
+
+class gaussian_random(UseMkldnn, Gaussian, DrawnInShape):
+    """Out = normally distributed numbers."""
+
+
+class gaussian_random_batch_size_like(Gaussian, DrawnLike):
+    """Out = normally distributed numbers, one size being Input's."""
+
+
+class truncated_gaussian_random(Gaussian):
+    """Out = normally distributed numbers, drawn again where farther than 2 ``std`` from ``mean``.
+
+    shape: sizes.
+    """
+
+    signature = "-> Out"
+    shape: list[int] = REQUIRED
+
+    def infer(self):
+        self.check()
+        return spec(sizes(self.shape), self.dtype)
+
+    def run(self, xp, rng):
+        generator = rng(self.seed)
+        values = generator.standard_normal(self.shape, self.precision)
+        while (far := abs(values) > 2).any():
+            values = xp.where(far, generator.standard_normal(self.shape, self.precision), values)
+        return xp.asarray(self.mean + self.std * values, self.dtype.dtype)
+
+
+class randint(DrawnInShape):
+    """Out = whole numbers equally likely everywhere in [low, high).
+
+    low, high: the bounds.
+    """
+
+    low: int = REQUIRED
+    high: int = REQUIRED
+    dtype: DType = DType.INT64
+    dtypes = (DType.INT64, DType.INT32)
+
+    def check(self):
+        super().check()
+        if self.low >= self.high:
+            raise AttributeValueError(f"expected low below high, got {self.low} and {self.high}")
+
+    def draw(self, xp, generator, shape):
+        return generator.integers(self.low, self.high, shape)
+
+
+class randperm(Drawn):
+    """Out = the numbers 0 ... n - 1 in random order.
+
+    n: how many.
+    """
+
+    signature = "-> Out"
+    n: int = REQUIRED
+    dtype: DType = DType.INT64
+    dtypes = (DType.INT64, DType.INT32, DType.FP32, DType.FP64)
+
+    def infer(self):
+        self.check()
+        if self.n < 1:
+            raise AttributeValueError(f"expected n of at least 1, got {self.n}")
+        return spec([self.n], self.dtype)
+
+    def run(self, xp, rng):
+        return xp.asarray(rng(self.seed).permutation(self.n), self.dtype.dtype)

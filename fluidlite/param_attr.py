@@ -1,0 +1,80 @@
+"""What users say about a parameter."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .errors import ArgumentError
+from .initializer import Initializer
+from .regularizer import WeightDecayRegularizer
+
+
+class ParamAttr:
+    """Name, first value and training of a parameter.
+
+    Args:
+        name: generated from the layer's name when None.
+        initializer: gives the first value; the layer's default when None.
+        learning_rate: factor on the optimizer's rate.
+        regularizer: weight decay, in place of the optimizer's.
+        trainable: whether optimizers update it.
+        gradient_clip: clipping of its gradient.
+        do_model_average: whether ModelAverage averages it.
+
+    >>> fluid.ParamAttr(name="w", learning_rate=0.5).learning_rate
+    0.5
+    """
+
+    def __init__(
+        self,
+        name: str | None = None,
+        initializer: Initializer | None = None,
+        learning_rate: float = 1.0,
+        regularizer: WeightDecayRegularizer | None = None,
+        trainable: bool = True,
+        gradient_clip: Any = None,
+        do_model_average: bool = True,
+    ) -> None:
+        self.name = name
+        self.initializer = initializer
+        self.learning_rate = learning_rate
+        self.regularizer = regularizer
+        self.trainable = trainable
+        self.gradient_clip = gradient_clip
+        self.do_model_average = do_model_average
+
+    def parameter_arguments(self) -> dict[str, Any]:
+        """Arguments of ``Block.create_parameter``, but for the name and the initializer."""
+        return {
+            "optimize_attr": {"learning_rate": self.learning_rate},
+            "regularizer": self.regularizer,
+            "trainable": self.trainable,
+            "gradient_clip_attr": self.gradient_clip,
+            "do_model_average": self.do_model_average,
+        }
+
+
+def as_param_attr(value: Any) -> ParamAttr | None:
+    """What a layer's ``param_attr`` or ``bias_attr`` means; None for False: no parameter.
+
+    Args:
+        value: a ParamAttr, a name, an initializer, a regularizer, None or True for the defaults, False for none.
+
+    Raises:
+        ArgumentError: anything else.
+    """
+    if value is None or value is True:
+        return ParamAttr()
+    if value is False:
+        return None
+    if isinstance(value, ParamAttr):
+        return value
+    if isinstance(value, str):
+        return ParamAttr(name=value)
+    if isinstance(value, Initializer):
+        return ParamAttr(initializer=value)
+    if isinstance(value, WeightDecayRegularizer):
+        return ParamAttr(regularizer=value)
+    raise ArgumentError(
+        f"expected a ParamAttr, a name, an initializer, a regularizer or a bool for a parameter, got {value!r:.60}"
+    )

@@ -1,0 +1,1 @@
+"""Running programs: scopes that hold values, and the executor."""

@@ -1,0 +1,310 @@
+"""Running programs."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from .. import backend as backends
+from .. import state
+from ..dtypes import as_dtype
+from ..errors import (
+    ArgumentError,
+    ClosedError,
+    FeedError,
+    FeedTypeError,
+    FetchError,
+    FetchTypeError,
+    NotInitializedError,
+    suggestion,
+)
+from ..ir.operator import Operator, located
+from ..ir.program import Program, default_main_program
+from ..ir.variable import Variable
+from ..ir.verify import verify
+from ..opdef.interpreter import Eval
+from ..values import LoDTensor
+from .place import Place, checked
+from .plan import Environment, Plan
+from .scope import Scope, global_scope
+
+PLANS_KEPT = 16  # of one program, for different feeds and fetches
+
+_entropy: state.Slot[int] = state.slot("entropy", lambda: int.from_bytes(os.urandom(8), "little"))
+
+
+class _Runs:
+    """What an executor remembers of one program."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.plans: OrderedDict[Any, Plan] = OrderedDict()
+
+
+class Executor:
+    """Runs programs.
+
+    Args:
+        place: the CPU, or None for it.
+
+    Raises:
+        ArgumentError: the place is not there.
+
+    >>> main, startup = fluid.Program(), fluid.Program()
+    >>> with fluid.program_guard(main, startup):
+    ...     x = fluid.data("x", [None, 2], "float32")
+    ...     y = fluid.layers.reduce_sum(x * 2.0)
+    >>> exe = fluid.Executor(fluid.CPUPlace())
+    >>> exe.run(main, feed={"x": np.ones([3, 2], "float32")}, fetch_list=[y])
+    [array([12.], dtype=float32)]
+    """
+
+    def __init__(self, place: Place | None = None) -> None:
+        self.place = checked(place)
+        self._backend = backends.get("numpy")
+        self._runs: WeakKeyDictionary[Program, _Runs] = WeakKeyDictionary()
+        self._closed = False
+        self._check = os.environ.get("FLUIDLITE_CHECK", "") not in ("", "0")
+
+    def close(self) -> None:
+        """Let go of everything; running anything after it is an error."""
+        self._closed = True
+        self._runs.clear()
+
+    def run(
+        self,
+        program: Program | None = None,
+        feed: Mapping[str, Any] | None = None,
+        fetch_list: Sequence[Variable | str] | Variable | str | None = None,
+        feed_var_name: str = "feed",
+        fetch_var_name: str = "fetch",
+        scope: Scope | None = None,
+        return_numpy: bool = True,
+        use_program_cache: bool = True,
+        return_merged: bool = True,
+        use_prune: bool = False,
+    ) -> list[Any]:
+        """Run a program from its first operator to its last.
+
+        Parameters and other persistable variables take their new values together at the end: where an operator fails, all of
+        them stay as they were.
+
+        Args:
+            program: what to run; the default main program when None.
+            feed: name of a data variable -> array or LoDTensor of its shape and element type.
+            fetch_list: variables, or their names, whose values are wanted.
+            feed_var_name, fetch_var_name, return_merged, use_prune: accepted for old scripts.
+            scope: where persistable variables are kept; the global scope when None.
+            return_numpy: give arrays; LoDTensors when False.
+            use_program_cache: keep the plan for the next run with the same feeds and fetches.
+
+        Returns:
+            the values of ``fetch_list``, in its order; copies.
+
+        Raises:
+            FeedError: a fed name, shape or element type does not fit, or a data variable is not fed.
+            FetchError: the program has no variable of a fetched name, or nothing computes it.
+            NotInitializedError: a parameter has no value; the startup program has not been run.
+            FluidError: an operator failed; says which, with what shapes, and where it was made.
+        """
+        if self._closed:
+            raise ClosedError("the executor has been closed; make another one")
+        program = default_main_program() if program is None else program
+        if not isinstance(program, Program):
+            raise ArgumentError(f"expected a Program to run, got {program!r:.60} of type {type(program).__name__}")
+        scope = global_scope() if scope is None else scope
+        fetches = _fetch_names(fetch_list, program)
+        env = _fed_values(feed, program)
+        if not any(block.ops for block in program.blocks):
+            if not fetches:
+                warnings.warn("the program has no operators: there is nothing to run", UserWarning, stacklevel=2)
+        runs = self._runs.get(program)
+        if runs is None:
+            runs = self._runs[program] = _Runs()
+        plan = self._plan(program, runs, fetches, use_program_cache)
+        _take_persistables(plan, env, scope)
+        _check_fetches(fetches, plan, env, scope, program)
+        self._execute(plan, env, program, runs.count)
+        runs.count += 1
+        results = [_fetched(name, env, scope, return_numpy) for name in fetches]
+        for name in plan.commits:
+            (scope.find_var(name) or scope.var(name)).value = env[name]
+        return results
+
+    def _plan(self, program: Program, runs: _Runs, fetches: list[str], keep: bool) -> Plan:
+        key = (program.revision, tuple(fetches))
+        plan = runs.plans.get(key)
+        if plan is None:
+            if self._check:
+                verify(program)
+            plan = Plan(program, fetches)
+            if keep:
+                for old in [k for k in runs.plans if k[0] != program.revision]:
+                    del runs.plans[old]
+                runs.plans[key] = plan
+                while len(runs.plans) > PLANS_KEPT:
+                    runs.plans.popitem(last=False)
+        else:
+            runs.plans.move_to_end(key)
+        return plan
+
+    def _execute(self, plan: Plan, env: Environment, program: Program, run: int) -> None:
+        seed = program.random_seed or _entropy.get()
+        look_for_bad = bool(state.flags.get().get("FLAGS_check_nan_inf")) or self._check
+        f = Eval(self._backend)
+        for step in plan.steps:
+            if step.instance.random:
+                f.rng = self._backend.generators(seed, run, step.op.output_arg_names[0])
+            step.run(f, env)
+            if look_for_bad:
+                step.check_finite(env)
+            if self._check:
+                _freeze(step.op, env)
+
+
+def _fetch_names(fetch_list: Any, program: Program) -> list[str]:
+    if fetch_list is None:
+        return [op.input("X")[0] for op in program.global_block().ops if op.type == "fetch"]
+    if isinstance(fetch_list, (Variable, str, Operator)):
+        fetch_list = [fetch_list]
+    if not isinstance(fetch_list, (list, tuple)):
+        raise FetchTypeError(f"expected fetch_list to be a list of variables or names, got {fetch_list!r:.60}")
+    names = []
+    for item in fetch_list:
+        if isinstance(item, Variable):
+            names.append(item.name)
+        elif isinstance(item, str):
+            names.append(item)
+        elif not isinstance(item, Operator):  # optimizer operators run in any case
+            raise FetchTypeError(
+                f"expected a variable or its name in fetch_list, got {item!r:.60} of type {type(item).__name__}"
+            )
+    return names
+
+
+def _fed_values(feed: Any, program: Program) -> Environment:
+    """The fed arrays by name, checked against the program's variables."""
+    if feed is None:
+        return {}
+    if isinstance(feed, (list, tuple)) and len(feed) == 1 and isinstance(feed[0], Mapping):
+        feed = feed[0]
+    if not isinstance(feed, Mapping):
+        raise FeedTypeError(f"expected feed to be a dictionary of names and arrays, got {type(feed).__name__}")
+    block = program.global_block()
+    env: Environment = {}
+    for name, value in feed.items():
+        variable = block.vars.get(name)
+        if variable is None:
+            fed = [v.name for v in block.vars.values() if v.is_data]
+            raise FeedError(
+                f"the program has no variable {name!r} to feed{suggestion(name, fed or block.vars)}; "
+                f"its data variables are {', '.join(fed) or 'none'}"
+            )
+        env[name] = _fed_value(variable, value)
+    return env
+
+
+def _fed_value(variable: Variable, value: Any) -> Any:
+    if isinstance(value, LoDTensor):
+        data, lod = value.data, value.offsets
+    elif isinstance(value, (list, tuple)):
+        raise FeedTypeError(
+            f"variable {variable.name!r} was fed a {type(value).__name__}, which might mean rows or sequences; "
+            "feed an array: numpy.array(...), or a LoDTensor: create_lod_tensor(...)"
+        )
+    else:
+        data, lod = np.asarray(value), ()
+    if data is None:
+        raise FeedError(f"variable {variable.name!r} was fed a LoDTensor that holds nothing")
+    if isinstance(value, (bool, int, float)):
+        data = data.astype(variable.dtype.dtype)
+    try:
+        dtype = as_dtype(data.dtype)
+    except TypeError as error:
+        raise FeedError(f"variable {variable.name!r}: {error}") from None
+    if variable.has_dtype and dtype != variable.dtype:
+        raise FeedError(
+            f"variable {variable.name!r} is declared {variable.dtype} and was fed {dtype}; "
+            f"convert it: array.astype({str(variable.dtype)!r})"
+        )
+    if variable.has_shape and not _fits(data.shape, variable.shape):
+        raise FeedError(
+            f"variable {variable.name!r} is declared with shape {list(variable.shape)} "
+            f"and was fed shape {list(data.shape)}"
+        )
+    return LoDTensor(data, lod) if lod else data
+
+
+def _fits(shape: Sequence[int], declared: Sequence[int]) -> bool:
+    return len(shape) == len(declared) and all(d in (-1, n) for n, d in zip(shape, declared, strict=True))
+
+
+def _take_persistables(plan: Plan, env: Environment, scope: Scope) -> None:
+    """Put what the operators read and nothing computes into the environment.
+
+    Raises:
+        FeedError: a data variable was not fed.
+        NotInitializedError: a persistable variable has no value.
+    """
+    for name, op in plan.needs.items():
+        if name in env:
+            continue
+        value = scope.value(name) if name in plan.persistable else None
+        if value is None:
+            raise _missing(name, op)
+        env[name] = value
+
+
+def _missing(name: str, op: Operator) -> Exception:
+    variable = op.block.find_var_recursive(name)
+    spec = variable.spec if variable is not None else None
+    if variable is not None and variable.is_data:
+        return located(FeedError(f"data variable {name!r} was not fed"), op, [(name, spec)])
+    if variable is not None and variable.persistable:
+        return located(
+            NotInitializedError(
+                f"variable {name!r} has no value; run the startup program first (after minimize), in the same scope"
+            ),
+            op,
+            [(name, spec)],
+        )
+    return located(NotInitializedError(f"variable {name!r} is read before anything writes it"), op, [(name, spec)])
+
+
+def _check_fetches(fetches: list[str], plan: Plan, env: Environment, scope: Scope, program: Program) -> None:
+    for name in fetches:
+        if name in env or name in plan.written or scope.value(name) is not None:
+            continue
+        known = program.global_block().vars
+        if name not in known:
+            raise FetchError(f"the program has no variable {name!r} to fetch{suggestion(name, known)}")
+        variable = known[name]
+        if variable.is_data:
+            raise FetchError(f"data variable {name!r} is to be fetched and was not fed")
+        raise FetchError(f"nothing computes variable {name!r}, which is to be fetched, and the scope has no value of it")
+
+
+def _fetched(name: str, env: Environment, scope: Scope, return_numpy: bool) -> Any:
+    value = env[name] if name in env else scope.value(name)
+    if isinstance(value, LoDTensor):
+        copy = LoDTensor(np.array(value.data), value.offsets)
+        if not return_numpy:
+            return copy
+        raise FetchTypeError(
+            f"variable {name!r} holds sequences (LoD {value.lod()}), which an array cannot say; "
+            "fetch it with return_numpy=False"
+        )
+    return np.array(value) if return_numpy else LoDTensor(np.array(value))
+
+
+def _freeze(op: Operator, env: Environment) -> None:
+    for name in op.output_arg_names:
+        value = env.get(name)
+        if isinstance(value, np.ndarray):
+            value.flags.writeable = False

@@ -1,0 +1,156 @@
+"""From a program to steps: what each operator reads, writes and lets go of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from ..dtypes import as_dtype
+from ..errors import FluidError, NonFiniteError, OpError
+from ..ir.analysis import last_uses, reads_of, writes_of
+from ..ir.operator import EMPTY, Operator, located
+from ..ir.program import Program
+from ..opdef.definition import Op
+from ..opdef.interpreter import Eval
+from ..opdef.spec import Spec
+from ..values import LoDTensor
+
+Environment = dict[str, Any]
+
+
+class Step:
+    """One operator, bound to the names it reads and writes."""
+
+    __slots__ = ("free", "inputs", "instance", "op", "outputs", "want")
+
+    def __init__(self, op: Operator, free: list[str]) -> None:
+        self.op = op
+        self.instance = op.instance()
+        self.inputs = [(slot, names, self.instance.input_slots[slot].many) for slot, names in op.inputs.items()]
+        self.outputs = [(slot, names, self.instance.output_slots[slot].many) for slot, names in op.outputs.items()]
+        self.want = frozenset(op.outputs)
+        self.free = free
+
+    def run(self, f: Eval, env: Environment) -> None:
+        """Compute the outputs into the environment, and drop what nothing reads any more.
+
+        Raises:
+            FluidError: the kernel failed; says the operator, the shapes and the user's line.
+        """
+        ins: dict[str, Any] = {}
+        lod: Any = ()
+        for slot, names, many in self.inputs:
+            values = [None if n == EMPTY else env[n] for n in names]
+            ragged = self.instance.input_slots[slot].ragged
+            for i, value in enumerate(values):
+                if type(value) is LoDTensor and not ragged:
+                    values[i] = value.data
+                    if not lod and self.instance.lod in ("first", slot):
+                        lod = value.offsets
+            ins[slot] = values if many else values[0]
+        try:
+            outs = f.apply(self.instance, ins, self.want)
+        except Exception as error:
+            raise self._explained(error, ins) from error
+        for slot, names, many in self.outputs:
+            found = outs.get(slot)
+            for i, name in enumerate(names):
+                if name == EMPTY:
+                    continue
+                value = (found[i] if found is not None else None) if many else found
+                if value is None:
+                    value = self._zeros(slot, i, ins)
+                env[name] = LoDTensor(value, lod) if lod and _has_rows(value, lod) else value
+        for name in self.free:
+            env.pop(name, None)
+
+    def _zeros(self, slot: str, index: int, ins: dict[str, Any]) -> Any:
+        """What a gradient operator leaves out because nothing flows there."""
+        forward = {out: into for into, out in getattr(self.instance, "grad_slots", {}).items()}.get(slot)
+        like = ins.get(forward) if forward is not None else None
+        like = like[index] if isinstance(like, list) else like
+        if like is None:
+            raise OpError(f"{self.op.type} computed nothing for its output {slot}\n  {self.op}")
+        return np.zeros_like(like)
+
+    def _explained(self, error: Exception, ins: dict[str, Any]) -> FluidError:
+        """The failure of a kernel with the operator, the shapes it was given and the user's line.
+
+        The shape rule is asked first: it knows better what is wrong than the array library.
+        """
+        specs = {slot: _spec_of(value) for slot, value in ins.items()}
+        if not isinstance(error, FluidError):
+            try:
+                self.instance.infer_outputs(specs)
+            except FluidError as better:
+                error = better
+            except Exception:  # the rule met what it did not expect either: keep the kernel's own words
+                pass
+        if not isinstance(error, FluidError):
+            error = OpError(str(error) or type(error).__name__)
+        pairs = []
+        for slot, names in self.op.inputs.items():
+            found = specs[slot] if isinstance(specs[slot], list) else [specs[slot]]
+            pairs += list(zip(names, found, strict=True))
+        return located(error, self.op, pairs)
+
+    def check_finite(self, env: Environment) -> None:
+        """Look for values that are not finite in what the step wrote.
+
+        Raises:
+            NonFiniteError: there are some.
+        """
+        for name in writes_of(self.op):
+            value = env.get(name)
+            data = value.data if isinstance(value, LoDTensor) else value
+            if isinstance(data, np.ndarray) and data.dtype.kind == "f" and not np.isfinite(data).all():
+                bad = "NaN" if np.isnan(data).any() else "infinity"
+                raise located(
+                    NonFiniteError(f"variable {name!r} holds {bad}"), self.op, [(name, _spec_of(data))]
+                )
+
+
+class Plan:
+    """The steps of a program's block 0, for one set of feeds and fetches.
+
+    Args:
+        program: what to run.
+        fetches: names to keep.
+    """
+
+    def __init__(self, program: Program, fetches: Iterable[str]) -> None:
+        block = program.global_block()
+        ops = [op for op in block.ops if op.type not in ("feed", "fetch")]
+        self.persistable = {
+            name for op in ops for name in (*reads_of(op), *writes_of(op))
+            if (v := block.find_var_recursive(name)) is not None and v.persistable
+        }
+        keep = self.persistable.union(fetches)
+        self.steps = [Step(op, free) for op, free in zip(ops, last_uses(ops, keep), strict=True)]
+        #: names that are read before an operator writes them -> the operator that does
+        self.needs: dict[str, Operator] = {}
+        self.written: set[str] = set()
+        for op in ops:
+            for name in reads_of(op):
+                if name not in self.written:
+                    self.needs.setdefault(name, op)
+            self.written.update(writes_of(op))
+        self.commits = [name for name in dict.fromkeys(n for op in ops for n in writes_of(op)) if name in self.persistable]
+
+
+def _has_rows(value: Any, lod: Any) -> bool:
+    shape = getattr(value, "shape", ())
+    return bool(shape) and shape[0] == lod[-1][-1]
+
+
+def _spec_of(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_spec_of(v) for v in value]
+    if isinstance(value, LoDTensor):
+        return Spec(value.data.shape, as_dtype(value.data.dtype), lod_level=len(value.offsets))
+    return Spec(value.shape, as_dtype(value.dtype)) if isinstance(value, np.ndarray) else None
+
+
+__all__ = ["Environment", "Op", "Plan", "Step"]

@@ -1,0 +1,140 @@
+"""Scopes: values by name that stay between runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from typing import Any
+
+from .. import state
+from ..errors import ArgumentError
+from ..values import Lod, LoDTensor
+
+
+class ScopeVariable:
+    """A name in a scope and its value; None until it has one."""
+
+    __slots__ = ("name", "value")
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.value: Any = None
+
+    def get_tensor(self) -> LoDTensor:
+        """The value as a tensor that reads and writes this variable.  Arrays made from it are copies."""
+        return _BoundTensor(self)
+
+    @property
+    def is_initialized(self) -> bool:
+        """Whether there is a value."""
+        return self.value is not None
+
+    def __repr__(self) -> str:
+        return f"<ScopeVariable {self.name}: {'no value' if self.value is None else type(self.value).__name__}>"
+
+
+class _BoundTensor(LoDTensor):
+    """A tensor whose content lies in a scope's variable."""
+
+    __slots__ = ("_variable",)
+
+    def __init__(self, variable: ScopeVariable) -> None:
+        self._variable = variable
+
+    def _load(self) -> tuple[Any, Lod]:
+        value = self._variable.value
+        return (value.data, value.offsets) if isinstance(value, LoDTensor) else (value, ())
+
+    def _store(self, data: Any, lod: Lod) -> None:
+        self._variable.value = LoDTensor(data, lod) if lod else data
+
+
+class Scope:
+    """Variables by name; a kid also sees those of its parent.
+
+    >>> import numpy as np
+    >>> scope = Scope()
+    >>> scope.var("w").get_tensor().set(np.ones(2, "float32"))
+    >>> np.array(scope.find_var("w").get_tensor())
+    array([1., 1.], dtype=float32)
+    """
+
+    def __init__(self, parent: Scope | None = None) -> None:
+        self._parent = parent
+        self._variables: dict[str, ScopeVariable] = {}
+        self._kids: list[Scope] = []
+
+    def var(self, name: str) -> ScopeVariable:
+        """The variable of that name in this scope, made when it is not there."""
+        found = self._variables.get(name)
+        if found is None:
+            found = self._variables[name] = ScopeVariable(name)
+        return found
+
+    def find_var(self, name: str) -> ScopeVariable | None:
+        """The variable of that name in this scope or an ancestor; None when there is none."""
+        scope: Scope | None = self
+        while scope is not None:
+            found = scope._variables.get(name)
+            if found is not None:
+                return found
+            scope = scope._parent
+        return None
+
+    def value(self, name: str) -> Any:
+        """The value of a name; None when there is none."""
+        found = self.find_var(name)
+        return None if found is None else found.value
+
+    def local_var_names(self) -> list[str]:
+        """The names in this scope."""
+        return list(self._variables)
+
+    def erase(self, names: list[str]) -> None:
+        """Forget variables of this scope."""
+        for name in names:
+            self._variables.pop(name, None)
+
+    def new_scope(self) -> Scope:
+        """A kid, which lives as long as this scope."""
+        kid = Scope(self)
+        self._kids.append(kid)
+        return kid
+
+    def drop_kids(self) -> None:
+        """Forget all kids."""
+        self._kids.clear()
+
+    def __iter__(self) -> Iterator[ScopeVariable]:
+        return iter(self._variables.values())
+
+    def __repr__(self) -> str:
+        return f"<Scope: {len(self._variables)} variables>"
+
+
+_scope: state.Slot[Scope] = state.slot("scope", Scope)
+
+
+def global_scope() -> Scope:
+    """The scope that executors use where none is given."""
+    return _scope.get()
+
+
+def switch_scope(scope: Scope) -> Scope:
+    """Use another scope from now on.  Returns the one used before."""
+    return _scope.switch(scope)
+
+
+def scope_guard(scope: Scope) -> AbstractContextManager[Scope]:
+    """Use another scope inside a ``with`` block, in this thread.
+
+    Raises:
+        ArgumentError: the argument is no scope.
+
+    >>> with scope_guard(Scope()) as scope:
+    ...     global_scope() is scope
+    True
+    """
+    if not isinstance(scope, Scope):
+        raise ArgumentError(f"expected a Scope, got {scope!r:.60}")
+    return _scope.guard(scope)

@@ -1,0 +1,105 @@
+"""The one place with process-wide state.
+
+Every piece is a :class:`Slot`: a default for the whole process, which a guard covers for the current thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+
+class Slot(Generic[T]):
+    """A value that guards switch.
+
+    Args:
+        name: for messages.
+        make: makes the process-wide default when it is first asked for.
+    """
+
+    def __init__(self, name: str, make: Callable[[], T]) -> None:
+        self._make = make
+        self._default: T | None = None
+        self._covered: ContextVar[T | None] = ContextVar(name, default=None)
+
+    def get(self) -> T:
+        """The value that the innermost guard of this thread set, else the process-wide default."""
+        covered = self._covered.get()
+        if covered is not None:
+            return covered
+        if self._default is None:
+            self._default = self._make()
+        return self._default
+
+    def switch(self, value: T) -> T:
+        """Set the value: the innermost guard's, else the process-wide default.  Returns the old one."""
+        old = self.get()
+        if self._covered.get() is not None:
+            self._covered.set(value)
+        else:
+            self._default = value
+        return old
+
+    @contextmanager
+    def guard(self, value: T) -> Iterator[T]:
+        """Cover the value for the current thread."""
+        before = self._covered.get()
+        self._covered.set(value)
+        try:
+            yield value
+        finally:
+            self._covered.set(before)
+
+    def reset(self) -> None:
+        """Forget the default, so that it is made anew."""
+        self._default = None
+        self._covered.set(None)
+
+
+_slots: list[Slot[object]] = []
+
+
+def slot(name: str, make: Callable[[], T]) -> Slot[T]:
+    """A new slot that :func:`reset` knows."""
+    made = Slot(name, make)
+    _slots.append(made)  # type: ignore[arg-type]
+    return made
+
+
+def reset() -> None:
+    """Forget all process-wide state: default programs, scope, names, flags.  Tests begin with it."""
+    for each in _slots:
+        each.reset()
+
+
+def default_flags() -> dict[str, object]:
+    """The flags that ``set_flags`` knows, with their defaults."""
+    return {"FLAGS_check_nan_inf": False}
+
+
+flags: Slot[dict[str, object]] = slot("flags", default_flags)
+
+
+def set_flags(changes: dict[str, object]) -> None:
+    """Set process-wide flags.
+
+    Args:
+        changes: flag -> value.  ``FLAGS_check_nan_inf``: look for values that are not finite after every operator.
+            Flags that steered devices or memory are accepted and ignored.
+
+    >>> set_flags({"FLAGS_check_nan_inf": False})
+    """
+    current = flags.get()
+    for name, value in changes.items():
+        current[name] = value
+
+
+def get_flags(names: str | list[str]) -> dict[str, object]:
+    """The values of flags, by name."""
+    asked = [names] if isinstance(names, str) else list(names)
+    current = flags.get()
+    return {name: current.get(name) for name in asked}

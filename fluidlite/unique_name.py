@@ -1,0 +1,67 @@
+"""Names that nothing else has: ``fc_0``, ``fc_0.tmp_1``, ``learning_rate_0``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from . import state
+
+
+class NameGenerator:
+    """Counts names by their stem.
+
+    Args:
+        prefix: stands before every name.
+    """
+
+    def __init__(self, prefix: str = "") -> None:
+        self.prefix = prefix
+        self.counts: dict[str, int] = {}
+
+    def __call__(self, stem: str) -> str:
+        """The next name of a stem."""
+        count = self.counts.get(stem, 0)
+        self.counts[stem] = count + 1
+        return f"{self.prefix}{stem}_{count}"
+
+
+_generator: state.Slot[NameGenerator] = state.slot("names", NameGenerator)
+
+
+def generate(key: str) -> str:
+    """A name that was not generated before.
+
+    Args:
+        key: its stem.
+
+    >>> with guard():
+    ...     [generate("fc"), generate("fc"), generate("fc.tmp")]
+    ['fc_0', 'fc_1', 'fc.tmp_0']
+    """
+    return _generator.get()(key)
+
+
+def current() -> NameGenerator:
+    """The generator in use."""
+    return _generator.get()
+
+
+def switch(new_generator: NameGenerator | None = None) -> NameGenerator:
+    """Count with another generator (a new one when None) from now on.  Returns the one used before."""
+    return _generator.switch(new_generator or NameGenerator())
+
+
+@contextmanager
+def guard(new_generator: NameGenerator | str | bytes | None = None) -> Iterator[NameGenerator]:
+    """Count with another generator inside a ``with`` block.
+
+    Args:
+        new_generator: a generator, a prefix for all names, or None for a new generator.
+    """
+    if isinstance(new_generator, bytes):
+        new_generator = new_generator.decode()
+    if not isinstance(new_generator, NameGenerator):
+        new_generator = NameGenerator(new_generator or "")
+    with _generator.guard(new_generator):
+        yield new_generator

@@ -1,0 +1,187 @@
+"""Values that programs compute with: arrays, and arrays of sequences (LoDTensor).
+
+A tensor without sequences is a bare array inside the library.  LoD (level of detail) says how rows form sequences; inside
+it is a tuple of tuples of offsets: ``((0, 2, 5),)`` are a sequence of 2 rows and one of 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .dtypes import DType, as_dtype
+from .errors import ArgumentError
+
+Lod = tuple[tuple[int, ...], ...]
+
+
+class LoDTensor:
+    """An array and how its rows form sequences.
+
+    Args:
+        data: the array, None for an empty tensor.
+        lod: offsets of each level, outermost first.
+    """
+
+    __slots__ = ("_content",)
+
+    def __init__(self, data: Any = None, lod: Iterable[Iterable[int]] = ()) -> None:
+        self._content: tuple[Any, Lod] = (None, ())
+        self._store(None if data is None else np.asarray(data), tuple(tuple(level) for level in lod))
+
+    def _load(self) -> tuple[Any, Lod]:
+        """The array and the offsets; subclasses keep them elsewhere."""
+        return self._content
+
+    def _store(self, data: Any, lod: Lod) -> None:
+        self._content = (data, lod)
+
+    @property
+    def data(self) -> Any:
+        """The array; None when nothing has been set."""
+        return self._load()[0]
+
+    @property
+    def offsets(self) -> Lod:
+        """The LoD as offsets."""
+        return self._load()[1]
+
+    def set(self, array: Any, place: Any = None) -> None:
+        """Take a copy of an array as the value.
+
+        Args:
+            array: anything that NumPy makes an array of a known element type of.
+            place: accepted for old scripts; there is one place.
+        """
+        value = np.array(array)
+        as_dtype(value.dtype)
+        self._store(value, self.offsets)
+
+    def set_lod(self, lod: Sequence[Sequence[int]]) -> None:
+        """Set the LoD as offsets.
+
+        Raises:
+            ArgumentError: the offsets of a level do not ascend from 0, or do not end where the next level ends.
+        """
+        self._store(self.data, checked_offsets(lod, self._rows()))
+
+    def set_recursive_sequence_lengths(self, lengths: Sequence[Sequence[int]]) -> None:
+        """Set the LoD as lengths of sequences.
+
+        Raises:
+            ArgumentError: the lengths of a level do not add up to the number of entries of the next.
+        """
+        self._store(self.data, checked_offsets(offsets_of(lengths), self._rows()))
+
+    def lod(self) -> list[list[int]]:
+        """The LoD as offsets."""
+        return [list(level) for level in self.offsets]
+
+    def recursive_sequence_lengths(self) -> list[list[int]]:
+        """The LoD as lengths of sequences."""
+        return [[b - a for a, b in zip(level, level[1:], strict=False)] for level in self.offsets]
+
+    def has_valid_recursive_sequence_lengths(self) -> bool:
+        """Whether the LoD fits the rows."""
+        try:
+            checked_offsets(self.offsets, self._rows())
+        except ArgumentError:
+            return False
+        return True
+
+    def shape(self) -> list[int]:
+        """The sizes of the array."""
+        return [] if self.data is None else list(self.data.shape)
+
+    def _dtype(self) -> DType:
+        """The element type; named as in fluid 1.8."""
+        return as_dtype(self.data.dtype)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        return np.array(self.data, dtype=dtype)
+
+    def __len__(self) -> int:
+        return self._rows() or 0
+
+    def _rows(self) -> int | None:
+        return None if self.data is None else len(self.data)
+
+    def __repr__(self) -> str:
+        if self.data is None:
+            return "LoDTensor(empty)"
+        lod = f", lod={self.lod()}" if self.offsets else ""
+        return f"LoDTensor({self.data.dtype}{list(self.data.shape)}{lod})\n{self.data}"
+
+
+def offsets_of(lengths: Iterable[Iterable[int]]) -> list[list[int]]:
+    """Lengths of sequences as offsets.
+
+    >>> offsets_of([[2, 3]])
+    [[0, 2, 5]]
+    """
+    levels = []
+    for level in lengths:
+        offsets = [0]
+        for n in level:
+            offsets.append(offsets[-1] + int(n))
+        levels.append(offsets)
+    return levels
+
+
+def checked_offsets(lod: Iterable[Iterable[int]], rows: int | None) -> Lod:
+    """Offsets as tuples.
+
+    Raises:
+        ArgumentError: they are no LoD of ``rows`` rows.
+    """
+    levels = tuple(tuple(int(n) for n in level) for level in lod)
+    for k, level in enumerate(levels):
+        if len(level) < 2 or level[0] != 0 or any(a > b for a, b in zip(level, level[1:], strict=False)):
+            raise ArgumentError(f"expected LoD offsets that ascend from 0, level {k} is {list(level)}")
+        below = len(levels[k + 1]) - 1 if k + 1 < len(levels) else rows
+        if below is not None and level[-1] != below:
+            what = "entries of the next level" if k + 1 < len(levels) else "rows"
+            raise ArgumentError(f"level {k} of the LoD covers {level[-1]} {what}, there are {below}")
+    return levels
+
+
+def create_lod_tensor(data: Any, recursive_seq_lens: Sequence[Sequence[int]], place: Any = None) -> LoDTensor:
+    """A tensor whose rows form sequences.
+
+    Args:
+        data: an array, a LoDTensor, or a list of sequences of integers (each becomes rows of one column).
+        recursive_seq_lens: lengths of the sequences of each level, outermost first.
+        place: accepted for old scripts; there is one place.
+
+    Raises:
+        ArgumentError: the lengths do not fit the rows.
+
+    >>> import numpy as np
+    >>> create_lod_tensor(np.ones([5, 1]), [[2, 3]]).lod()
+    [[0, 2, 5]]
+    """
+    if isinstance(data, LoDTensor):
+        data = data.data
+    elif isinstance(data, list):
+        data = np.concatenate([np.asarray(row).reshape(-1, 1) for row in data]).astype("int64")
+    made = LoDTensor(np.array(data))
+    made.set_recursive_sequence_lengths(recursive_seq_lens)
+    return made
+
+
+def create_random_int_lodtensor(
+    recursive_seq_lens: Sequence[Sequence[int]], base_shape: Sequence[int], place: Any, low: int, high: int
+) -> LoDTensor:
+    """A tensor of random integers in [low, high] whose rows form sequences.
+
+    Args:
+        recursive_seq_lens: lengths of the sequences of each level.
+        base_shape: the shape of one row.
+        place: accepted for old scripts.
+        low, high: bounds, both included.
+    """
+    rows = sum(recursive_seq_lens[-1])
+    data = np.random.default_rng().integers(low, high + 1, [rows, *base_shape]).astype("int64")
+    return create_lod_tensor(data, recursive_seq_lens, place)

@@ -1,0 +1,99 @@
+"""Steps of optimizers against their formulas, one element at a time."""
+
+from math import sqrt
+
+import numpy as np
+import pytest
+
+from fluidlite.errors import DTypeError, ShapeError
+from fluidlite.opdef.gradient import Tape
+
+from gradcheck import evaluator
+from infer import infer
+
+f = evaluator()
+RATE = np.array([0.1])
+P, G, V, W = np.random.default_rng(0).uniform(0.1, 1.0, size=[4, 2, 3])
+
+
+def by_element(step, *arrays):
+    """``step`` of the numbers at each place, as a tuple of arrays."""
+    found = [step(*map(float, numbers)) for numbers in zip(*(a.reshape(-1) for a in arrays))]
+    return [np.reshape(column, arrays[0].shape) for column in zip(*found)]
+
+
+def test_gradient_descent():
+    (expected,) = by_element(lambda p, g: (p - 0.1 * g,), P, G)
+    np.testing.assert_allclose(f.sgd(P, RATE, G), expected)
+
+
+@pytest.mark.parametrize("nesterov", [False, True])
+def test_momentum(nesterov):
+    def step(p, g, v):
+        v = 0.5 * v + g
+        return p - 0.1 * (g + 0.5 * v if nesterov else v), v
+
+    found = f.momentum(P, G, V, RATE, mu=0.5, use_nesterov=nesterov)
+    np.testing.assert_allclose(found, by_element(step, P, G, V))
+
+
+@pytest.mark.parametrize("tensors", [False, True])
+def test_adam_corrects_the_bias_of_its_running_means(tensors):
+    def step(p, g, m, v):
+        m, v = 0.75 * m + 0.25 * g, 0.5 * v + 0.5 * g * g
+        rate = 0.1 * sqrt(1 - 0.25) / (1 - 0.5625)
+        return p - rate * m / (sqrt(v) + 0.125), m, v
+
+    powers = np.array([0.5625]), np.array([0.25])
+    betas = dict(beta1=0.75, beta2=0.5)
+    if tensors:
+        betas = dict(Beta1Tensor=np.array([0.75]), Beta2Tensor=np.array([0.5]))
+    *found, power1, power2 = f.adam(P, G, RATE, V, W, *powers, epsilon=0.125, **betas)
+    np.testing.assert_allclose(found, by_element(step, P, G, V, W))
+    np.testing.assert_allclose([power1, power2], [[0.421875], [0.125]])
+
+
+def test_a_first_step_of_adam_has_the_length_of_the_learning_rate():
+    zeros, betas = np.zeros([2, 3]), [np.array([np.float32(b)], float) for b in (0.9, 0.999)]
+    after, *_ = f.adam(P, G, RATE, zeros, zeros, *betas, epsilon=0.0)
+    np.testing.assert_allclose(P - after, 0.1 * np.ones([2, 3]))
+
+
+def test_a_parameter_of_any_rank_keeps_its_shape():
+    for shape in ([], [3], [2, 1, 2]):
+        assert f.sgd(np.ones(shape), RATE, np.ones(shape)).shape == tuple(shape)
+
+
+def test_nothing_flows_through_a_step():
+    tape = Tape(f)
+    assert isinstance(tape.sgd(tape.watch(P), RATE, G), np.ndarray)
+
+
+@pytest.mark.parametrize(
+    "error, message, inputs",
+    [
+        (
+            ShapeError,
+            "Grad of the shape of Param, [2, 3], got [3]",
+            {"Param": ([2, 3], "float32"), "Grad": ([3], "float32")},
+        ),
+        (
+            DTypeError,
+            "Param float32, LearningRate float32, Grad float64",
+            {"Param": ([2, 3], "float32"), "Grad": ([2, 3], "float64")},
+        ),
+        (
+            ShapeError,
+            "LearningRate of 1 element, got shape [2]",
+            {
+                "Param": ([2], "float32"),
+                "Grad": ([2], "float32"),
+                "LearningRate": ([2], "float32"),
+            },
+        ),
+    ],
+)
+def test_what_does_not_fit_is_refused(error, message, inputs):
+    with pytest.raises(error) as caught:
+        infer("sgd", **{"LearningRate": ([1], "float32"), **inputs})
+    assert message in str(caught.value)

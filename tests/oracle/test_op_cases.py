@@ -1,0 +1,135 @@
+"""Single operators give the values, shapes, dtypes and gradients of the real system."""
+
+import contextlib
+
+import numpy as np
+
+import fluidlite as fluid
+from oracle.golden import GRADIENT, OUTPUT, arrays, by_id, close, every, holds, load
+from oracle.one_operator import OneOperator, put
+
+CASES = by_id(load("op_cases.json.gz"))
+
+
+def run(program, scope, **options):
+    return fluid.Executor(fluid.CPUPlace()).run(program, scope=scope, **options)
+
+
+@every("ops", "out")
+def test_outputs_are_those_of_the_real_system(name):
+    case = CASES[name]
+    with holds("ops", case["id"], "out"):
+        one = OneOperator(case, arrays("op_cases.npz"))
+        scope = one.scope()
+        run(one.program, scope)
+        for name, entry in one.recorded_outputs():
+            if "key" in entry:
+                value = np.array(scope.find_var(name).get_tensor())
+                close(name, value, one.values[entry["key"]], OUTPUT)
+
+
+@every("ops", "infer")
+def test_shapes_and_dtypes_are_inferred_as_the_real_system_does(name):
+    case = CASES[name]
+    declared, unknown = case["infer"]["declared"], case["infer"]["batch_unknown"]
+    with holds("ops", case["id"], "infer"):
+        check_inferred(OneOperator(case, arrays("op_cases.npz")), declared)
+        refused = "error" in unknown
+        with contextlib.suppress(Exception) if refused else contextlib.nullcontext():
+            one = OneOperator(case, arrays("op_cases.npz"), batch_unknown=True)
+        if not refused:
+            check_inferred(one, declared if unknown == "same" else unknown)
+
+
+def check_inferred(one, golden):
+    """What is inferred is what was recorded, or the truth where that contradicts the recording."""
+    for slot, entries in golden.items():
+        truths = one.case["outputs"][slot]
+        for entry, truth, name in zip(entries, truths, one.outputs[slot]):
+            variable = one.block.var(name)
+            assert str(variable.type).split(".")[-1] == entry["type"], name
+            if "shape" not in entry:
+                continue
+            shape, true_shape = list(variable.shape), truth.get("shape", entry["shape"])
+            better = agrees(shape, true_shape) and not agrees(entry["shape"], true_shape)
+            assert shape == entry["shape"] or better, f"{name}: {shape}, want {entry['shape']}"
+            dtype = np.dtype(variable.dtype).name
+            assert dtype in (entry["dtype"], truth.get("dtype")), f"{name}: {dtype}"
+            assert variable.lod_level == entry.get("lod_level", 0), name
+
+
+def agrees(shape, true_shape):
+    """Whether a shape with unknown sizes is that shape."""
+    pairs = zip(shape, true_shape)
+    return len(shape) == len(true_shape) and all(size in (-1, true) for size, true in pairs)
+
+
+class Differentiated(OneOperator):
+    """A program of one operator and its gradients by all inputs that were recorded."""
+
+    def __init__(self, case, values):
+        super().__init__(case, values)
+        self.forward = list(self.block.ops)
+        self.filled = self.scope()
+        targets, seeds = [], []
+        for slot, entries in case["grad"]["out_grads"].items():
+            for entry in entries:
+                targets.append(self.block.var(self.outputs[slot][entry["index"]]))
+                seeds.append(self.seed(targets[-1], values[entry["key"]]))
+        self.wanted = [
+            (self.inputs[slot][entry["index"]], entry)
+            for slot, entries in case["grad"]["in_grads"].items()
+            for entry in entries
+        ]
+        inputs = [self.block.var(name) for name, _ in self.wanted]
+        self.found = list(fluid.gradients(targets, inputs, seeds))
+        self.found += [None] * (len(self.wanted) - len(self.found))
+
+    def seed(self, target, value):
+        """A variable for the incoming gradient of an output."""
+        seed = self.block.create_var(
+            name=target.name + "@TG", shape=target.shape, dtype=target.dtype, persistable=True
+        )
+        seed.stop_gradient = True
+        put(self.filled, seed.name, value)
+        return seed
+
+
+@every("ops", "grad")
+def test_gradients_are_those_of_the_real_system(name):
+    with holds("ops", name, "grad"):
+        one = Differentiated(CASES[name], arrays("op_cases.npz"))
+        recorded = {}
+        for (variable, entry), gradient in zip(one.wanted, one.found):
+            assert gradient is not None or entry.get("none"), f"no gradient of {variable}"
+            if "key" in entry:
+                recorded[variable] = (gradient, one.values[entry["key"]])
+        fetched = run(one.program, one.filled, fetch_list=[g for g, _ in recorded.values()])
+        for variable, mine in zip(recorded, fetched):
+            close(f"gradient of {variable}", mine, recorded[variable][1], GRADIENT)
+
+
+@every("ops", "grad_ops")
+def test_gradient_operators_are_those_of_the_real_system(name):
+    with holds("ops", name, "grad_ops"):
+        one = Differentiated(CASES[name], arrays("op_cases.npz"))
+        appended = one.block.ops[len(one.forward) :]
+        mine = [
+            {
+                "type": op.type,
+                "inputs": {slot: list(op.input(slot)) for slot in op.input_names},
+                "outputs": {slot: list(op.output(slot)) for slot in op.output_names},
+            }
+            for op in appended
+        ]
+        golden = CASES[name]["grad"]["ops"]
+        assert [filled(op) for op in mine] == [filled(op) for op in golden]
+
+
+def filled(op):
+    """An operator without its empty slots."""
+    slots = {
+        side: {slot: names for slot, names in sorted(op[side].items()) if any(names)}
+        for side in ("inputs", "outputs")
+    }
+    return {"type": op["type"], **slots}

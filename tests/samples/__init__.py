@@ -1,0 +1,1 @@
+"""Sample inputs of every operator; one file per family, as in fluidlite/ops."""

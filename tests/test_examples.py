@@ -1,0 +1,60 @@
+"""Every example runs, from start to end, in its quick mode."""
+
+import ast
+import importlib.util
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+OPTIONAL = {"jax", "matplotlib", "mpi4py"}
+LONGEST = 120
+SECONDS = 180
+
+every_example = pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+
+
+def missing_packages(source):
+    """Optional packages that the source imports and that are not installed."""
+    wanted = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            wanted |= {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            wanted.add(node.module.split(".")[0])
+    return sorted(name for name in wanted & OPTIONAL if not importlib.util.find_spec(name))
+
+
+@every_example
+def test_the_example_runs_in_quick_mode(path, tmp_path):
+    missing = missing_packages(path.read_text(encoding="utf-8"))
+    if missing:
+        pytest.skip(f"{path.name} needs {', '.join(missing)}")
+    search = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+    done = subprocess.run(
+        [sys.executable, str(path), "--quick"],
+        cwd=tmp_path,
+        env={**os.environ, "MPLBACKEND": "Agg", "PYTHONPATH": search},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=SECONDS,
+        check=False,
+    )
+    assert done.returncode == 0, f"{path.name} ended with {done.returncode}:\n{done.stdout}"
+
+
+@every_example
+def test_the_example_is_short_and_says_what_it_shows(path):
+    source = path.read_text(encoding="utf-8")
+    assert source.count("\n") < LONGEST
+    assert ast.get_docstring(ast.parse(source)), f"{path.name} has no docstring"
+
+
+def test_there_are_examples():
+    assert EXAMPLES

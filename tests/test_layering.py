@@ -1,0 +1,246 @@
+"""Who imports whom inside the package, and how.
+
+The layers are read from setup.cfg, where import-linter finds them, too.  These tests need no tool,
+and see what the tool does not.  All but the last read sources and import nothing.
+"""
+
+import ast
+import configparser
+import graphlib
+import re
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = "fluidlite"
+
+# Packages that cost more than they are used: imported inside the functions that use them.
+HEAVY = {"google", "jax", "matplotlib", "mpi4py", "networkx", "threadpoolctl", "tqdm"}
+# Also allowed inside functions: a module of the standard library that few programs need.
+LIGHT = {"ctypes"}
+# The only imports inside functions between modules of the package: (importer, imported).
+LAZY = {("fluidlite.opdef.definition", "fluidlite.opdef.gradient")}
+VAGUE = {"base", "common", "helper", "helpers", "misc", "util", "utils"}
+LONGEST = 600
+
+
+@dataclass(frozen=True)
+class Import:
+    """One imported name: ``from target import name``, or ``import target`` when name is empty."""
+
+    importer: str
+    line: int
+    target: str  # the module that is loaded; of the package's own ones the innermost
+    name: str
+    relative: bool
+    function: str  # the innermost function around it, "" at module level
+    typing: bool  # under ``if TYPE_CHECKING``
+
+    def __str__(self):
+        what = f"from {self.target} import {self.name}" if self.name else f"import {self.target}"
+        return f"{self.importer}, line {self.line}: {what}"
+
+    @property
+    def internal(self):
+        return self.target.split(".")[0] == PACKAGE
+
+
+class Reader(ast.NodeVisitor):
+    """Collects the imports of one module."""
+
+    def __init__(self, module, is_package, modules):
+        self.module, self.is_package, self.modules = module, is_package, modules
+        self.found, self.functions, self.typing = [], [], False
+
+    def add(self, node, target, name, relative=False):
+        if name and f"{target}.{name}" in self.modules:
+            target, name = f"{target}.{name}", ""
+        function = self.functions[-1] if self.functions else ""
+        self.found.append(
+            Import(self.module, node.lineno, target, name, relative, function, self.typing)
+        )
+
+    def visit_Import(self, node):
+        for alias in node.names:
+            self.add(node, alias.name, "")
+
+    def visit_ImportFrom(self, node):
+        target = node.module or ""
+        if node.level:
+            up = self.module.split(".")[: None if self.is_package else -1]
+            target = ".".join([*up[: len(up) - node.level + 1], *filter(None, [node.module])])
+        for alias in node.names:
+            self.add(node, target, alias.name, relative=node.level > 0)
+
+    def visit_FunctionDef(self, node):
+        self.functions.append(node.name)
+        self.generic_visit(node)
+        self.functions.pop()
+
+    visit_AsyncFunctionDef = visit_FunctionDef
+
+    def visit_Lambda(self, node):
+        self.functions.append("<lambda>")
+        self.generic_visit(node)
+        self.functions.pop()
+
+    def visit_If(self, node):
+        before = self.typing
+        self.typing = before or ast.unparse(node.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING")
+        for child in node.body:
+            self.visit(child)
+        self.typing = before
+        for child in node.orelse:
+            self.visit(child)
+
+
+def name_of(path):
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+FILES = {name_of(path): path for path in sorted((ROOT / PACKAGE).rglob("*.py"))}
+SOURCES = {module: path.read_text(encoding="utf-8") for module, path in FILES.items()}
+TREES = {module: ast.parse(text, FILES[module]) for module, text in SOURCES.items()}
+
+
+def imports_of(module):
+    reader = Reader(module, FILES[module].name == "__init__.py", FILES)
+    reader.visit(TREES[module])
+    return reader.found
+
+
+IMPORTS = [found for module in FILES for found in imports_of(module)]
+
+
+def contracts():
+    """The layers of every contract in setup.cfg, from the top down: name -> [(modules, strict)]."""
+    config = configparser.ConfigParser()
+    config.read(ROOT / "setup.cfg", encoding="utf-8")
+    result = {}
+    for section in config.sections():
+        if section.startswith("importlinter:contract:"):
+            lines = config[section]["layers"].split("\n")
+            result[config[section]["name"]] = [
+                ([part.strip(" ()") for part in re.split("[|:]", line)], ":" not in line)
+                for line in lines
+                if line.strip()
+            ]
+    return result
+
+
+CONTRACTS = contracts()
+
+
+def report(found):
+    lines = [str(item) for item in found]
+    assert not lines, "\n" + "\n".join(lines)
+
+
+def test_every_module_has_a_place_among_the_layers():
+    placed = {module for modules, _ in CONTRACTS["imports point downwards"] for module in modules}
+    children = {module.split(".")[1] for module in FILES if "." in module}
+    report([f"setup.cfg lists no layer for {name}" for name in sorted(children - placed)])
+
+
+@pytest.mark.parametrize("contract", CONTRACTS)
+def test_no_module_imports_upwards(contract):
+    layers = CONTRACTS[contract]
+    rank = {name: i for i, (modules, _) in enumerate(layers) for name in modules}
+    strict = {name for modules, independent in layers if independent for name in modules}
+
+    def is_wrong(found):
+        upper, lower = (name.split(".")[1:2] for name in (found.importer, found.target))
+        if not upper or not lower or upper == lower or not {*upper, *lower} <= rank.keys():
+            return False
+        (upper,), (lower,) = upper, lower
+        return rank[lower] < rank[upper] or (rank[lower] == rank[upper] and upper in strict)
+
+    report([i for i in IMPORTS if i.internal and not i.typing and is_wrong(i)])
+
+
+def test_no_module_imports_the_package_itself():
+    report([i for i in IMPORTS if i.target == PACKAGE and i.importer != PACKAGE])
+
+
+def test_modules_of_the_package_import_each_other_relatively():
+    report([i for i in IMPORTS if i.internal and not i.relative])
+
+
+def test_no_import_has_a_star():
+    report([i for i in IMPORTS if i.name == "*"])
+
+
+def test_no_cycle_among_the_imports_at_module_level():
+    needs = {module: set() for module in FILES}
+    for i in IMPORTS:
+        if i.internal and not i.function and not i.typing and i.target != i.importer:
+            needs[i.importer].add(i.target)
+    try:
+        graphlib.TopologicalSorter(needs).prepare()
+    except graphlib.CycleError as error:
+        pytest.fail("cycle: " + " <- ".join(error.args[1]), pytrace=False)
+
+
+def test_functions_import_only_packages_that_cost_more_than_they_are_used():
+    def is_allowed(found):
+        if found.importer == PACKAGE and found.function == "__getattr__":
+            return True
+        if found.internal:
+            return (found.importer, found.target) in LAZY
+        return found.target.split(".")[0] in HEAVY | LIGHT
+
+    report([i for i in IMPORTS if i.function and not is_allowed(i)])
+
+
+def is_private(name):
+    return name.startswith("_") and not name.startswith("__")
+
+
+def test_private_names_stay_in_their_modules():
+    names = [(i, [*i.target.split("."), i.name]) for i in IMPORTS if i.internal]
+    report(i for i, parts in names if any(map(is_private, parts)))
+
+
+def test_private_attributes_of_modules_are_not_used_elsewhere():
+    def uses(module):
+        own = {i.target.split(".")[-1] for i in imports_of(module) if i.internal and not i.name}
+        for node in ast.walk(TREES[module]):
+            if (
+                isinstance(node, ast.Attribute)
+                and isinstance(node.value, ast.Name)
+                and node.value.id in own
+                and is_private(node.attr)
+            ):
+                yield f"{module}, line {node.lineno}: {ast.unparse(node)}"
+
+    report(use for module in FILES for use in uses(module))
+
+
+def test_no_file_has_a_name_that_says_nothing():
+    paths = [path for path in (ROOT / PACKAGE).rglob("*") if path.is_dir() or path.suffix == ".py"]
+    report(path.relative_to(ROOT) for path in paths if path.stem.strip("_") in VAGUE)
+
+
+def test_no_file_is_longer_than_two_ideas():
+    sizes = {module: text.count("\n") for module, text in SOURCES.items()}
+    report(
+        f"{FILES[module].relative_to(ROOT)} has {lines} lines, {LONGEST} are the most"
+        for module, lines in sizes.items()
+        if lines > LONGEST
+    )
+
+
+def test_importing_the_package_loads_no_heavy_package():
+    script = f"import sys; old = {{*sys.modules}}; import {PACKAGE}; print(*{{*sys.modules}} - old)"
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    loaded = {".".join(name.split(".")[:2]) for name in done.stdout.split()}
+    tops = {name.split(".")[0] for name in loaded}
+    report(sorted((HEAVY & tops) - {"google"} | ({"google.protobuf"} & loaded)))

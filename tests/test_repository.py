@@ -1,0 +1,119 @@
+"""The files around the package agree with each other."""
+
+import ast
+import configparser
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+COMMANDS = [
+    'python -m pip install -e ".[examples]" && python examples/recognize_digits.py',
+    'python -m pip install -e ".[test]" && python -m pytest',
+]
+
+# Folders of one machine; written so that this file is not found itself.
+MACHINE_PATH = re.compile(r"(?<![\w.~$}>-])/(?:work|root|tmp|home|Users)/(?=[\w.])")
+
+
+@pytest.fixture(scope="module")
+def metadata():
+    config = configparser.ConfigParser()
+    config.read(ROOT / "setup.cfg", encoding="utf-8")
+    return config
+
+
+def repository_files():
+    """Every file that is, or is about to be, under version control."""
+    try:
+        done = subprocess.run(
+            ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("this is no git repository")
+    return [path for name in done.stdout.split("\0") if name and (path := ROOT / name).is_file()]
+
+
+def text_files():
+    for path in repository_files():
+        data = path.read_bytes()
+        if b"\0" not in data:
+            yield path.relative_to(ROOT), data.decode("utf-8", errors="replace")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_readme_shows_each_command_as_one_line(command):
+    lines = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
+    assert lines.count(command) == 1
+
+
+def test_the_changelog_has_an_entry_for_the_version(metadata):
+    version = metadata["metadata"]["version"]
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    entry = re.search(rf"^## \[{re.escape(version)}\][^\n]*\n(.*?)(?=^## |\Z)", text, re.M | re.S)
+    assert entry, f"CHANGELOG.md has no section for {version}"
+    assert re.search(r"^- \S", entry[1], re.M), f"the section for {version} is empty"
+
+
+def test_a_version_in_the_package_is_that_of_the_metadata(metadata):
+    tree = ast.parse((ROOT / "fluidlite/__init__.py").read_text(encoding="utf-8"))
+    told = [
+        node.value.value
+        for node in tree.body
+        if isinstance(node, ast.Assign)
+        and isinstance(node.value, ast.Constant)
+        and any(isinstance(t, ast.Name) and t.id == "__version__" for t in node.targets)
+    ]
+    assert set(told) <= {metadata["metadata"]["version"]}
+
+
+def test_the_package_depends_on_five_others(metadata):
+    required = metadata["options"]["install_requires"].split()
+    names = {re.match(r"[\w-]+", requirement)[0] for requirement in required}
+    assert names == {"networkx", "numpy", "protobuf", "threadpoolctl", "tqdm"}
+    assert all(">=" in requirement for requirement in required)
+
+
+def test_the_package_ships_its_data_and_licences(metadata):
+    patterns = metadata["options.package_data"]["fluidlite"].split()
+    package = ROOT / "fluidlite"
+    shipped = {path.relative_to(package) for p in patterns for path in package.glob(p)}
+    others = {
+        path.relative_to(package)
+        for path in repository_files()
+        if path.is_relative_to(package) and path.suffix != ".py"
+    }
+    assert others <= shipped
+    assert all((ROOT / name).is_file() for name in metadata["metadata"]["license_files"].split())
+
+
+def test_no_file_contains_the_path_of_a_machine():
+    found = [
+        f"{name}, line {number}: {line.strip()[:100]}"
+        for name, text in text_files()
+        for number, line in enumerate(text.splitlines(), 1)
+        if MACHINE_PATH.search(line)
+    ]
+    assert not found, "\n" + "\n".join(found)
+
+
+def test_text_files_end_with_one_newline_and_have_unix_line_ends():
+    found = [
+        str(name)
+        for name, text in text_files()
+        if name.suffix in {".py", ".md", ".cfg", ".toml", ".txt", ".yml"}
+        and text
+        and ("\r" in text or not text.endswith("\n") or text.endswith("\n\n"))
+    ]
+    assert not found, "\n" + "\n".join(found)
+
+
+def test_the_check_script_can_be_executed():
+    assert (ROOT / ".ci" / "run").stat().st_mode & 0o100
