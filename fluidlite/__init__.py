@@ -12,7 +12,14 @@ from .ir.name_scope import name_scope
 from .ir.program import Program, default_main_program, default_startup_program, program_guard
 from .param_attr import ParamAttr
 from .runtime.executor import Executor
-from .runtime.place import CPUPlace, CUDAPinnedPlace, CUDAPlace, cpu_places, cuda_places, is_compiled_with_cuda
+from .runtime.place import (
+    CPUPlace,
+    CUDAPinnedPlace,
+    CUDAPlace,
+    cpu_places,
+    cuda_places,
+    is_compiled_with_cuda,
+)
 from .runtime.scope import Scope, global_scope, scope_guard
 from .state import get_flags, set_flags
 from .values import LoDTensor, create_lod_tensor, create_random_int_lodtensor

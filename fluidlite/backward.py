@@ -1,12 +1,13 @@
 """Gradients of programs: one sweep over the operators in reverse.
 
-The sweep collects, for every variable, the contributions to its gradient as place-holders without names.  When it reaches
-the operator that writes the variable their number is known: one becomes ``v@GRAD``, several become
-``v@GRAD@RENAME@block<b>@<k>`` and a ``sum``.  Nothing is renamed afterwards.  Operators are appended when the sweep is
-done, so that an error leaves the program as it was.
+The sweep collects, for every variable, the contributions to its gradient as place-holders without
+names.  When it reaches the operator that writes the variable their number is known: one becomes
+``v@GRAD``, several become ``v@GRAD@RENAME@block<b>@<k>`` and a ``sum``.  Nothing is renamed
+afterwards.  Operators are appended when the sweep is done, so that an error leaves the program as
+it was.
 
-This is reverse accumulation on straight-line programs (Griewank and Walther, Evaluating Derivatives, 2nd edition, SIAM 2008,
-chapter 3).
+This is reverse accumulation on straight-line programs (Griewank and Walther, Evaluating
+Derivatives, 2nd edition, SIAM 2008, chapter 3).
 """
 
 from __future__ import annotations
@@ -62,21 +63,31 @@ class Group(NamedTuple):
 
 
 class Recorder(Interpreter):
-    """The interpreter for rules that backward writes into the program: it notes what they compose."""
+    """The interpreter for rules that are written into the program: notes what they compose."""
 
     def __init__(self, like: Variable, site: CallSite | None) -> None:
         self.records: list[Record] = []
         self._like = like
         self._site = site
 
-    def apply(self, op: Op, ins: Mapping[str, Any], want: Iterable[str] | None = None) -> dict[str, Any]:
+    def apply(
+        self, op: Op, ins: Mapping[str, Any], want: Iterable[str] | None = None
+    ) -> dict[str, Any]:
         outs: dict[str, list[Ref | None]] = {}
         for slot in op.outputs:
             if not slot.optional:
-                outs[slot.name] = [Ref(self._like) for _ in range(op_width(op, ins) if slot.many else 1)]
-        taken = {slot: [_operand(v) for v in _listed(value)] for slot, value in ins.items() if value is not None}
+                outs[slot.name] = [
+                    Ref(self._like) for _ in range(op_width(op, ins) if slot.many else 1)
+                ]
+        taken = {
+            slot: [_operand(v) for v in _listed(value)]
+            for slot, value in ins.items()
+            if value is not None
+        }
         self.records.append(Record(op, taken, outs, self._site))
-        return {slot: refs if op.output_slots[slot].many else refs[0] for slot, refs in outs.items()}
+        return {
+            slot: refs if op.output_slots[slot].many else refs[0] for slot, refs in outs.items()
+        }
 
 
 class Sweep:
@@ -95,7 +106,8 @@ class Sweep:
         self.groups: list[Group] = []
         self.contributions: dict[Key, list[Ref]] = {}
         self.settled: dict[Key, Ref] = {}
-        #: values that are overwritten later and that a gradient operator reads -> the name of their copy
+        #: values that are overwritten later and that a gradient operator reads -> the name of their
+        #: copy
         self.saved: dict[Key, str] = {}
 
     def contribute(self, key: Key, ref: Ref) -> None:
@@ -120,19 +132,24 @@ class Sweep:
             return
         definition = op.definition
         if definition is None:
-            raise NoGradientError(f"operator {op.type!r} is not defined, so it has no gradient\n  {op}{_made(op)}")
+            raise NoGradientError(
+                f"operator {op.type!r} is not defined, so it has no gradient\n  {op}{_made(op)}"
+            )
         wanted = self._wanted_inputs(op, definition)
         if is_constant(definition) or not wanted:
             return
         if not is_differentiable(definition):
             raise NoGradientError(
-                f"operator {op.type!r} has no gradient rule, and a gradient flows to it; stop the gradient before it "
+                f"operator {op.type!r} has no gradient rule, and a gradient flows to it; stop the "
+                f"gradient before it "
                 f"(stop_gradient or no_grad_set), or write a rule\n  {op}{_made(op)}"
             )
         step = self._written_rule if definition.direct else self._gradient_operator
         step(position, op, wanted, after)
 
-    def _wanted_inputs(self, op: Operator, definition: type[Op]) -> dict[str, list[Variable | None]]:
+    def _wanted_inputs(
+        self, op: Operator, definition: type[Op]
+    ) -> dict[str, list[Variable | None]]:
         """By slot the inputs that need a gradient; None at positions that do not."""
         wanted = {}
         for slot, names in op.inputs.items():
@@ -159,8 +176,12 @@ class Sweep:
         self.settled[key] = total or parts[0]
         return self.settled[key]
 
-    def _cotangents(self, op: Operator, slot: str, after: dict[str, int], optional: bool) -> list[Ref | None]:
-        """What flows to the variables of an output slot; zeros where nothing does and the rule needs something."""
+    def _cotangents(
+        self, op: Operator, slot: str, after: dict[str, int], optional: bool
+    ) -> list[Ref | None]:
+        """What flows to the variables of an output slot; zeros where nothing does and the rule
+        needs something.
+        """
         keys = [(n, after[n]) for n in op.outputs.get(slot, ())]
         if optional and not any(key in self.settled for key in keys):
             return []
@@ -168,14 +189,20 @@ class Sweep:
             if key not in self.settled and key[0] != EMPTY:
                 zeros = Ref(self.block.var_recursive(key[0]))
                 self.records.append(
-                    Record(lookup("fill_zeros_like")(), {"X": [key[0]]}, {"Out": [zeros]}, op.callsite)
+                    Record(
+                        lookup("fill_zeros_like")(), {"X": [key[0]]}, {"Out": [zeros]}, op.callsite
+                    )
                 )
                 self.groups.append(Group(key, [zeros], None))
                 self.settled[key] = zeros
         return [self.settled.get(key) for key in keys]
 
     def _gradient_operator(
-        self, position: int, op: Operator, wanted: dict[str, list[Variable | None]], after: dict[str, int]
+        self,
+        position: int,
+        op: Operator,
+        wanted: dict[str, list[Variable | None]],
+        after: dict[str, int],
     ) -> None:
         """Note the derived gradient operator of ``op``."""
         gradient: Any = lookup(op.instance().grad_type)
@@ -185,7 +212,10 @@ class Sweep:
             if read.source == "cotangent":
                 found = self._cotangents(op, read.of, after, read.optional)
             elif read.source == "in":
-                found = [self._value(n, self.versions.before(n, position)) for n in op.inputs.get(read.of, ())]
+                found = [
+                    self._value(n, self.versions.before(n, position))
+                    for n in op.inputs.get(read.of, ())
+                ]
             else:
                 found = [self._value(n, after[n]) for n in op.outputs.get(read.of, ())]
             if found:
@@ -198,7 +228,11 @@ class Sweep:
         self.records.append(Record(gradient(op.attrs), ins, outs, op.callsite, derived=True))
 
     def _written_rule(
-        self, position: int, op: Operator, wanted: dict[str, list[Variable | None]], after: dict[str, int]
+        self,
+        position: int,
+        op: Operator,
+        wanted: dict[str, list[Variable | None]],
+        after: dict[str, int],
     ) -> None:
         """Note what the rule of ``op`` composes, in place of a gradient operator."""
         instance = op.instance()
@@ -222,15 +256,23 @@ class Sweep:
                         ref.like = variable
                         kept.add(id(ref))
                 self._contribute_all(wanted[slot], refs, position)
-        self.records += [r for r in recorder.records if any(id(o) in kept for outs in r.outs.values() for o in outs)]
+        self.records += [
+            r
+            for r in recorder.records
+            if any(id(o) in kept for outs in r.outs.values() for o in outs)
+        ]
 
-    def _contribute_all(self, wanted: Sequence[Variable | None], refs: Sequence[Ref | None], position: int) -> None:
+    def _contribute_all(
+        self, wanted: Sequence[Variable | None], refs: Sequence[Ref | None], position: int
+    ) -> None:
         for variable, ref in zip(wanted, refs, strict=True):
             if variable is not None and ref is not None:
                 self.contribute((variable.name, self.versions.before(variable.name, position)), ref)
 
     def _value(self, name: str, version: int) -> str:
-        """The name under which a value can be read behind the block's last operator: its own, or that of a copy."""
+        """The name under which a value can be read behind the block's last operator: its own, or
+        that of a copy.
+        """
         if name == EMPTY or version == self.versions.last(name):
             return name
         return self.saved.setdefault((name, version), f"{name}@SAVED_{version}")
@@ -245,7 +287,7 @@ def _listed(value: Any) -> list[Any]:
 
 
 def _own(refs: list[Any], recorder: Recorder) -> list[Ref]:
-    """Refs that the recorder's operators compute; a cotangent that the rule passes on is assigned."""
+    """Refs that the recorder's operators compute; a cotangent that is passed on is assigned."""
     made = {id(out) for record in recorder.records for outs in record.outs.values() for out in outs}
     return [ref if id(ref) in made else recorder.assign(ref) for ref in refs]
 
@@ -263,7 +305,9 @@ class Emission:
         callbacks: called after each appended gradient operator.
     """
 
-    def __init__(self, sweep: Sweep, seeds: Iterable[Ref], callbacks: Sequence[Callable[..., Any]]) -> None:
+    def __init__(
+        self, sweep: Sweep, seeds: Iterable[Ref], callbacks: Sequence[Callable[..., Any]]
+    ) -> None:
         self.sweep = sweep
         self.block = sweep.block
         self.callbacks = callbacks
@@ -311,7 +355,9 @@ class Emission:
         return name
 
     def _prefixed(self, stem: str, taken: set[str]) -> str:
-        """The name of a gradient: one that an earlier call has taken gets fluid's prefix, once more for every call."""
+        """The name of a gradient: one that an earlier call has taken gets fluid's prefix, once more
+        for every call.
+        """
         name, k = stem, 2
         while self.block.has_var(name) or name in taken:
             name, k = "grad/" * k + stem, k + 1
@@ -323,8 +369,12 @@ class Emission:
         for (name, version), copy in self.sweep.saved.items():
             if not self.block.has_var(copy):
                 like = self.block.var_recursive(name)
-                self.block.create_var(copy, shape=like.shape, dtype=like.dtype, lod_level=like.lod_level)
-                op = Operator(self.block, "assign", {"X": (name,)}, {"Out": (copy,)}, {}, callsite=caller())
+                self.block.create_var(
+                    copy, shape=like.shape, dtype=like.dtype, lod_level=like.lod_level
+                )
+                op = Operator(
+                    self.block, "assign", {"X": (name,)}, {"Out": (copy,)}, {}, callsite=caller()
+                )
                 inserts.append((self.sweep.versions.made_at(name, version), op))
         if inserts:
             at: dict[int, list[Operator]] = {}
@@ -360,7 +410,10 @@ class Emission:
     def _declare(self, ref: Ref) -> None:
         if not self.block.has_var(ref.name):
             self.block.vars[ref.name] = Variable(
-                self.block, ref.name, shape=ref.shape or ref.like.shape, dtype=ref.like.dtype,
+                self.block,
+                ref.name,
+                shape=ref.shape or ref.like.shape,
+                dtype=ref.like.dtype,
                 lod_level=ref.like.lod_level,
             )
 
@@ -369,7 +422,7 @@ def _names(values: Iterable[Any]) -> tuple[str, ...]:
     return tuple(EMPTY if v is None else v if isinstance(v, str) else v.name for v in values)
 
 
-# -- the public functions ------------------------------------------------------------------------------------------
+# -- the public functions --------------------------------------------------------------------------
 
 
 def append_backward(
@@ -383,14 +436,16 @@ def append_backward(
 
     Args:
         loss: a variable of one element.
-        parameter_list: parameters, or their names, whose gradients are returned; all trainable ones when None.
+        parameter_list: parameters, or their names, whose gradients are returned; all trainable ones
+        when None.
         no_grad_set: variables, or their names, at which gradients stop.
-        callbacks: called as ``callback(block=..., context=...)`` after each appended gradient operator; ``context`` maps
-            names of gradients to those of their variables.
+        callbacks: called as ``callback(block=..., context=...)`` after each appended gradient
+            operator; ``context`` maps names of gradients to those of their variables.
         checkpoints: must be None or empty: recomputing is not there yet.
 
     Returns:
-        pairs of a parameter and its gradient, in the order of ``parameter_list``, or of the parameters' creation.
+        pairs of a parameter and its gradient, in the order of ``parameter_list``, or of the
+        parameters' creation.
 
     Raises:
         ArgumentError: an argument is of the wrong type, or no operator computes the loss.
@@ -403,7 +458,9 @@ def append_backward(
     [('fc_0.w_0', 'fc_0.w_0@GRAD'), ('fc_0.b_0', 'fc_0.b_0@GRAD')]
     """
     if not isinstance(loss, Variable):
-        raise ArgumentError(f"expected the loss to be a variable, got {loss!r:.60} of type {type(loss).__name__}")
+        raise ArgumentError(
+            f"expected the loss to be a variable, got {loss!r:.60} of type {type(loss).__name__}"
+        )
     listed = None if parameter_list is None else _names_of(parameter_list, "parameter_list")
     stopped = _no_grad(loss.block, no_grad_set)
     hooks = _callbacks(callbacks)
@@ -412,7 +469,9 @@ def append_backward(
     block = loss.block
     maker = loss.op
     if maker is None:
-        raise ArgumentError(f"no operator computes the loss {loss.name!r}, so nothing can be differentiated")
+        raise ArgumentError(
+            f"no operator computes the loss {loss.name!r}, so nothing can be differentiated"
+        )
     if loss.has_shape and size_of(loss.shape) > 1:
         raise ShapeError(
             f"expected a loss of one element, {loss.name!r} has shape {list(loss.shape)}; "
@@ -425,11 +484,15 @@ def append_backward(
     sweep = Sweep(block, stopped)
     seed = Ref(loss)
     seed.shape = (1,)
-    fill = lookup("fill_constant")({"shape": [1], "value": 1.0, "dtype": loss.dtype, "force_cpu": False})
+    fill = lookup("fill_constant")(
+        {"shape": [1], "value": 1.0, "dtype": loss.dtype, "force_cpu": False}
+    )
     sweep.contribute((loss.name, sweep.versions.last(loss.name)), seed)
     sweep.run(_path(block, [loss.name], None))
     emission = Emission(sweep, [seed], hooks)
-    emission.emit([Record(fill, {}, {"Out": [seed]}, maker.callsite)], OpRole.BACKWARD | OpRole.LOSS)
+    emission.emit(
+        [Record(fill, {}, {"Out": [seed]}, maker.callsite)], OpRole.BACKWARD | OpRole.LOSS
+    )
     return _parameter_gradients(sweep, emission, listed)
 
 
@@ -469,7 +532,8 @@ def gradients(
         the gradient of each input, in their order; None where the targets do not depend on it.
 
     Raises:
-        ArgumentError: an argument is of the wrong type, or numbers of targets and their gradients differ.
+        ArgumentError: an argument is of the wrong type, or numbers of targets and their gradients
+        differ.
         ShapeError: a target and its gradient have different shapes.
         NoGradientError: an operator on the way has no gradient rule.
 
@@ -486,7 +550,9 @@ def gradients(
     block = goals[0].block
     for source in sources:
         if source.block.program is not block.program:
-            raise ArgumentError(f"input {source.name!r} and target {goals[0].name!r} are of different programs")
+            raise ArgumentError(
+                f"input {source.name!r} and target {goals[0].name!r} are of different programs"
+            )
     sweep = Sweep(block, _no_grad(block, no_grad_set))
     first: list[Record] = []
     seeds = []
@@ -522,7 +588,9 @@ def _ones_like(goal: Variable, seed: Ref) -> list[Record]:
     ]
 
 
-def _path(block: Block, goals: Sequence[str], sources: Sequence[str] | None) -> list[tuple[int, Operator]]:
+def _path(
+    block: Block, goals: Sequence[str], sources: Sequence[str] | None
+) -> list[tuple[int, Operator]]:
     """The operators between sources (None: anything) and goals, with their positions."""
     reached = None if sources is None else set(sources)
     forward = []
@@ -544,7 +612,9 @@ def _path(block: Block, goals: Sequence[str], sources: Sequence[str] | None) -> 
 def _no_grad(block: Block, given: Iterable[Variable | str] | None) -> set[str]:
     """The names at which gradients stop."""
     if given is not None and not isinstance(given, (set, frozenset, list, tuple)):
-        raise ArgumentError(f"expected no_grad_set to be a set, list or tuple, got {type(given).__name__}")
+        raise ArgumentError(
+            f"expected no_grad_set to be a set, list or tuple, got {type(given).__name__}"
+        )
     names = set(_names_of(given or (), "no_grad_set"))
     names.update(v.name for v in block.program.list_vars() if v.stop_gradient)
     return names
@@ -552,11 +622,16 @@ def _no_grad(block: Block, given: Iterable[Variable | str] | None) -> set[str]:
 
 def _names_of(given: Iterable[Variable | str], what: str) -> list[str]:
     if not isinstance(given, (set, frozenset, list, tuple)):
-        raise ArgumentError(f"expected {what} to be a list of variables or names, got {type(given).__name__}")
+        raise ArgumentError(
+            f"expected {what} to be a list of variables or names, got {type(given).__name__}"
+        )
     names = []
     for item in given:
         if not isinstance(item, (Variable, str)):
-            raise ArgumentError(f"expected variables or names in {what}, got {item!r:.60} of type {type(item).__name__}")
+            raise ArgumentError(
+                f"expected variables or names in {what}, got {item!r:.60} of type "
+                f"{type(item).__name__}"
+            )
         names.append(item if isinstance(item, str) else item.name)
     return names
 
@@ -565,7 +640,9 @@ def _variables(given: Any, what: str) -> list[Variable]:
     listed = list(given) if isinstance(given, (list, tuple)) else [given]
     for item in listed:
         if not isinstance(item, Variable):
-            raise ArgumentError(f"expected {what} to be variables, got {item!r:.60} of type {type(item).__name__}")
+            raise ArgumentError(
+                f"expected {what} to be variables, got {item!r:.60} of type {type(item).__name__}"
+            )
     return listed
 
 
@@ -576,15 +653,20 @@ def _target_gradients(goals: list[Variable], given: Any) -> list[Variable | None
     if not weights:
         return [None] * len(goals)
     if len(weights) != len(goals):
-        raise ArgumentError(f"expected as many target_gradients as targets, got {len(weights)} for {len(goals)}")
+        raise ArgumentError(
+            f"expected as many target_gradients as targets, got {len(weights)} for {len(goals)}"
+        )
     for goal, weight in zip(goals, weights, strict=True):
         if weight is None:
             continue
         if not isinstance(weight, Variable):
-            raise ArgumentError(f"expected target_gradients to be variables, got {type(weight).__name__}")
+            raise ArgumentError(
+                f"expected target_gradients to be variables, got {type(weight).__name__}"
+            )
         if weight.shape != goal.shape:
             raise ShapeError(
-                f"target {goal.name!r} has shape {list(goal.shape)}, its gradient {weight.name!r} {list(weight.shape)}"
+                f"target {goal.name!r} has shape {list(goal.shape)}, its gradient {weight.name!r} "
+                f"{list(weight.shape)}"
             )
     return weights
 

@@ -1,8 +1,8 @@
 """Errors that users can cause, and how a failure learns which operator it belongs to.
 
-Every class derives from :class:`FluidError` and from the built-in exceptions it resembles, so that an old
-``except ValueError`` keeps working.  fluid 1.8 reported some mistakes by ``assert``: where its scripts may
-catch those, ``AssertionError`` is among the bases.
+Every class derives from :class:`FluidError` and from the built-in exceptions it resembles, so that
+an old ``except ValueError`` keeps working.  fluid 1.8 reported some mistakes by ``assert``: where
+its scripts may catch those, ``AssertionError`` is among the bases.
 """
 
 from __future__ import annotations
@@ -100,9 +100,12 @@ class VerifyError(FluidError, ValueError):
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:
-    """``"; did you mean 'x'?"`` when one of the ``known`` names is close to ``name``, else an empty text."""
-    close = difflib.get_close_matches(str(name), [str(k) for k in known], n=1, cutoff=0.6)
-    return f"; did you mean {close[0]!r}?" if close else ""
+    """``"; did you mean 'x'?"`` when one of the ``known`` names is close to ``name``, else an empty
+    text.
+    """
+    by_lower = {str(k).lower(): str(k) for k in known}
+    close = difflib.get_close_matches(str(name).lower(), by_lower, n=1, cutoff=0.6)
+    return f"; did you mean {by_lower[close[0]]!r}?" if close else ""
 
 
 def with_context(error: FluidError, context: str) -> FluidError:

@@ -58,7 +58,8 @@ def as_param_attr(value: Any) -> ParamAttr | None:
     """What a layer's ``param_attr`` or ``bias_attr`` means; None for False: no parameter.
 
     Args:
-        value: a ParamAttr, a name, an initializer, a regularizer, None or True for the defaults, False for none.
+        value: a ParamAttr, a name, an initializer, a regularizer, None or True for the defaults,
+            False for none.
 
     Raises:
         ArgumentError: anything else.
@@ -76,5 +77,6 @@ def as_param_attr(value: Any) -> ParamAttr | None:
     if isinstance(value, WeightDecayRegularizer):
         return ParamAttr(regularizer=value)
     raise ArgumentError(
-        f"expected a ParamAttr, a name, an initializer, a regularizer or a bool for a parameter, got {value!r:.60}"
+        f"expected a ParamAttr, a name, an initializer, a regularizer or a bool for a parameter, "
+        f"got {value!r:.60}"
     )

@@ -1,6 +1,7 @@
 """The one place with process-wide state.
 
-Every piece is a :class:`Slot`: a default for the whole process, which a guard covers for the current thread.
+Every piece is a :class:`Slot`: a default for the whole process, which a guard covers for the
+current thread.
 """
 
 from __future__ import annotations
@@ -36,7 +37,9 @@ class Slot(Generic[T]):
         return self._default
 
     def switch(self, value: T) -> T:
-        """Set the value: the innermost guard's, else the process-wide default.  Returns the old one."""
+        """Set the value: the innermost guard's, else the process-wide default.  Returns the old
+        one.
+        """
         old = self.get()
         if self._covered.get() is not None:
             self._covered.set(value)
@@ -71,7 +74,7 @@ def slot(name: str, make: Callable[[], T]) -> Slot[T]:
 
 
 def reset() -> None:
-    """Forget all process-wide state: default programs, scope, names, flags.  Tests begin with it."""
+    """Forget all process-wide state: programs, scope, names, flags.  Tests begin with it."""
     for each in _slots:
         each.reset()
 
@@ -88,8 +91,8 @@ def set_flags(changes: dict[str, object]) -> None:
     """Set process-wide flags.
 
     Args:
-        changes: flag -> value.  ``FLAGS_check_nan_inf``: look for values that are not finite after every operator.
-            Flags that steered devices or memory are accepted and ignored.
+        changes: flag -> value.  ``FLAGS_check_nan_inf``: look for values that are not finite after
+            every operator. Flags that steered devices or memory are accepted and ignored.
 
     >>> set_flags({"FLAGS_check_nan_inf": False})
     """

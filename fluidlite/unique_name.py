@@ -48,7 +48,7 @@ def current() -> NameGenerator:
 
 
 def switch(new_generator: NameGenerator | None = None) -> NameGenerator:
-    """Count with another generator (a new one when None) from now on.  Returns the one used before."""
+    """Count with another generator, a new one when None.  Returns the one used before."""
     return _generator.switch(new_generator or NameGenerator())
 
 

@@ -1,12 +1,14 @@
 """Values that programs compute with: arrays, and arrays of sequences (LoDTensor).
 
-A tensor without sequences is a bare array inside the library.  LoD (level of detail) says how rows form sequences; inside
-it is a tuple of tuples of offsets: ``((0, 2, 5),)`` are a sequence of 2 rows and one of 3.
+A tensor without sequences is a bare array inside the library.  LoD (level of detail) says how rows
+form sequences; inside it is a tuple of tuples of offsets: ``((0, 2, 5),)`` are a sequence of 2 rows
+and one of 3.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -29,7 +31,9 @@ class LoDTensor:
 
     def __init__(self, data: Any = None, lod: Iterable[Iterable[int]] = ()) -> None:
         self._content: tuple[Any, Lod] = (None, ())
-        self._store(None if data is None else np.asarray(data), tuple(tuple(level) for level in lod))
+        self._store(
+            None if data is None else np.asarray(data), tuple(tuple(level) for level in lod)
+        )
 
     def _load(self) -> tuple[Any, Lod]:
         """The array and the offsets; subclasses keep them elsewhere."""
@@ -63,7 +67,8 @@ class LoDTensor:
         """Set the LoD as offsets.
 
         Raises:
-            ArgumentError: the offsets of a level do not ascend from 0, or do not end where the next level ends.
+            ArgumentError: the offsets of a level do not ascend from 0, or do not end where the next
+                level ends.
         """
         self._store(self.data, checked_offsets(lod, self._rows()))
 
@@ -71,7 +76,8 @@ class LoDTensor:
         """Set the LoD as lengths of sequences.
 
         Raises:
-            ArgumentError: the lengths of a level do not add up to the number of entries of the next.
+            ArgumentError: the lengths of a level do not add up to the number of entries of the
+                next.
         """
         self._store(self.data, checked_offsets(offsets_of(lengths), self._rows()))
 
@@ -81,7 +87,7 @@ class LoDTensor:
 
     def recursive_sequence_lengths(self) -> list[list[int]]:
         """The LoD as lengths of sequences."""
-        return [[b - a for a, b in zip(level, level[1:], strict=False)] for level in self.offsets]
+        return [[b - a for a, b in pairwise(level)] for level in self.offsets]
 
     def has_valid_recursive_sequence_lengths(self) -> bool:
         """Whether the LoD fits the rows."""
@@ -138,20 +144,27 @@ def checked_offsets(lod: Iterable[Iterable[int]], rows: int | None) -> Lod:
     """
     levels = tuple(tuple(int(n) for n in level) for level in lod)
     for k, level in enumerate(levels):
-        if len(level) < 2 or level[0] != 0 or any(a > b for a, b in zip(level, level[1:], strict=False)):
-            raise ArgumentError(f"expected LoD offsets that ascend from 0, level {k} is {list(level)}")
+        if len(level) < 2 or level[0] != 0 or any(a > b for a, b in pairwise(level)):
+            raise ArgumentError(
+                f"expected LoD offsets that ascend from 0, level {k} is {list(level)}"
+            )
         below = len(levels[k + 1]) - 1 if k + 1 < len(levels) else rows
         if below is not None and level[-1] != below:
             what = "entries of the next level" if k + 1 < len(levels) else "rows"
-            raise ArgumentError(f"level {k} of the LoD covers {level[-1]} {what}, there are {below}")
+            raise ArgumentError(
+                f"level {k} of the LoD covers {level[-1]} {what}, there are {below}"
+            )
     return levels
 
 
-def create_lod_tensor(data: Any, recursive_seq_lens: Sequence[Sequence[int]], place: Any = None) -> LoDTensor:
+def create_lod_tensor(
+    data: Any, recursive_seq_lens: Sequence[Sequence[int]], place: Any = None
+) -> LoDTensor:
     """A tensor whose rows form sequences.
 
     Args:
-        data: an array, a LoDTensor, or a list of sequences of integers (each becomes rows of one column).
+        data: an array, a LoDTensor, or a list of sequences of integers (each becomes rows of one
+        column).
         recursive_seq_lens: lengths of the sequences of each level, outermost first.
         place: accepted for old scripts; there is one place.
 
@@ -172,7 +185,11 @@ def create_lod_tensor(data: Any, recursive_seq_lens: Sequence[Sequence[int]], pl
 
 
 def create_random_int_lodtensor(
-    recursive_seq_lens: Sequence[Sequence[int]], base_shape: Sequence[int], place: Any, low: int, high: int
+    recursive_seq_lens: Sequence[Sequence[int]],
+    base_shape: Sequence[int],
+    place: Any,
+    low: int,
+    high: int,
 ) -> LoDTensor:
     """A tensor of random integers in [low, high] whose rows form sequences.
 

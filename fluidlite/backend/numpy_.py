@@ -1,4 +1,6 @@
-"""NumPy as a backend: its array namespace, a few functions that it lacks, random numbers by counter."""
+"""NumPy as a backend: its array namespace, a few functions that it lacks, random numbers by
+counter.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ def scatter_add(x: Any, index: Any, updates: Any) -> Any:
 
 
 def scatter_set(x: Any, index: Any, updates: Any) -> Any:
-    """A copy of ``x`` with ``updates`` at the rows ``index``; of rows named twice the last one stays."""
+    """A copy of ``x`` with ``updates`` at the rows ``index``; of rows named twice the last one
+    stays.
+    """
     out = np.array(x)
     out[index] = updates
     return out
@@ -45,7 +49,9 @@ def in_range(index: Any, size: int, what: str) -> Any:
     return index
 
 
-def windows(x: Any, kernel: tuple[int, ...], strides: tuple[int, ...], dilations: tuple[int, ...]) -> Any:
+def windows(
+    x: Any, kernel: tuple[int, ...], strides: tuple[int, ...], dilations: tuple[int, ...]
+) -> Any:
     """A read-only view of all windows over the last dimensions of ``x``.
 
     Args:
@@ -59,7 +65,11 @@ def windows(x: Any, kernel: tuple[int, ...], strides: tuple[int, ...], dilations
     span = tuple((k - 1) * d + 1 for k, d in zip(kernel, dilations, strict=True))
     view = np.lib.stride_tricks.sliding_window_view(x, span, axis=tuple(range(x.ndim - n, x.ndim)))
     lead = (slice(None),) * (x.ndim - n)
-    return view[lead + tuple(slice(None, None, s) for s in strides) + tuple(slice(None, None, d) for d in dilations)]
+    return view[
+        lead
+        + tuple(slice(None, None, s) for s in strides)
+        + tuple(slice(None, None, d) for d in dilations)
+    ]
 
 
 def add_at(x: Any, index: Any, values: Any) -> Any:
@@ -84,12 +94,19 @@ def generators(seed: int, *counters: int | str) -> Callable[[int], np.random.Gen
         counters: what tells this draw from others: the number of the run, a variable's name.
 
     Returns:
-        a function of an operator's own ``seed``: 0 draws from ``seed`` and ``counters``, another number from it alone.
-        The bits come from Philox (Salmon et al., Parallel random numbers: as easy as 1, 2, 3, SC 2011).
+        a function of an operator's own ``seed``: 0 draws from ``seed`` and ``counters``, another
+        number from it alone. The bits come from Philox (Salmon et al., Parallel random numbers: as
+        easy as 1, 2, 3, SC 2011).
     """
 
     def generator(own: int = 0) -> np.random.Generator:
-        words = [own] if own else [seed, *(zlib.crc32(c.encode()) if isinstance(c, str) else c for c in counters)]
-        return np.random.Generator(np.random.Philox(np.random.SeedSequence([w & 0xFFFFFFFFFFFFFFFF for w in words])))
+        words = (
+            [own]
+            if own
+            else [seed, *(zlib.crc32(c.encode()) if isinstance(c, str) else c for c in counters)]
+        )
+        return np.random.Generator(
+            np.random.Philox(np.random.SeedSequence([w & 0xFFFFFFFFFFFFFFFF for w in words]))
+        )
 
     return generator

@@ -30,12 +30,16 @@ def blocks_of(op: Operator) -> list[Block]:
 
 
 def blocks_driven_by(op: Operator) -> list[int]:
-    """The indices of the blocks that an operator drives; also of an operator that nobody defined."""
+    """The indices of the blocks that an operator drives, nobody need have defined it."""
     if not op.attrs:
         return []
     definition = op.definition
     if definition is None:
-        values = [v for value in op.attrs.values() for v in (value if isinstance(value, tuple) else (value,))]
+        values = [
+            v
+            for value in op.attrs.values()
+            for v in (value if isinstance(value, tuple) else (value,))
+        ]
         return [int(value) for value in values if isinstance(value, BlockRef)]
     return [
         op.attrs[a.name]

@@ -1,6 +1,7 @@
 """Blocks: variables by name and operators in order.
 
-All changes of a program go through the methods here and those of Operator, which bump the program's revision.
+All changes of a program go through the methods here and those of Operator, which bump the program's
+revision.
 """
 
 from __future__ import annotations
@@ -10,13 +11,19 @@ from typing import TYPE_CHECKING, Any
 
 from .. import unique_name
 from ..dtypes import Kind, as_dtype
-from ..errors import ArgumentError, DuplicateVariableError, FluidError, UnknownVariableError, suggestion
+from ..errors import (
+    ArgumentError,
+    DuplicateVariableError,
+    FluidError,
+    UnknownVariableError,
+    suggestion,
+)
 from ..opdef.definition import Op, lookup
 from ..opdef.spec import Spec
 from .builder import Builder
 from .callsite import CallSite, caller
 from .name_scope import current_name_scope
-from .operator import EMPTY, Operator, located, names_by_slot
+from .operator import EMPTY, FRAMEWORK_ATTRIBUTES, Operator, located, names_by_slot
 from .text import block_text
 from .variable import Parameter, Variable, as_shape
 
@@ -29,7 +36,9 @@ class Block:
 
     __slots__ = ("__weakref__", "forward_block_idx", "idx", "ops", "parent_idx", "program", "vars")
 
-    def __init__(self, program: Program, idx: int, parent_idx: int = -1, forward_block_idx: int = -1) -> None:
+    def __init__(
+        self, program: Program, idx: int, parent_idx: int = -1, forward_block_idx: int = -1
+    ) -> None:
         self.program = program
         self.idx = idx
         self.parent_idx = parent_idx
@@ -37,7 +46,7 @@ class Block:
         self.vars: dict[str, Variable] = {}
         self.ops: list[Operator] = []
 
-    # -- variables ---------------------------------------------------------------------------------------------
+    # -- variables ---------------------------------------------------------------------------------
 
     def create_var(
         self,
@@ -68,7 +77,8 @@ class Block:
             need_check_feed: kept for program files; feeds are always checked.
             error_clip: how to clip its gradient.
             initializer: appends the operator that gives it its first value.
-            ignored: names that fluid 1.8 took and that mean nothing here (``capacity``, ``belong_to_optimizer``).
+            ignored: names that fluid 1.8 took and that mean nothing here (``capacity``,
+                ``belong_to_optimizer``).
 
         Raises:
             DuplicateVariableError: a variable of that name has another shape, dtype or kind.
@@ -76,7 +86,9 @@ class Block:
         unknown = set(ignored) - {"capacity", "belong_to_optimizer"}
         if unknown:
             name_ = sorted(unknown)[0]
-            raise ArgumentError(f"create_var has no argument {name_!r}{suggestion(name_, _CREATE_VAR)}")
+            raise ArgumentError(
+                f"create_var has no argument {name_!r}{suggestion(name_, _CREATE_VAR)}"
+            )
         if name is None:
             name = unique_name.generate("_generated_var")
         there = self.vars.get(name)
@@ -104,7 +116,9 @@ class Block:
             initializer(made, self)
         return made
 
-    def _check_equal(self, there: Variable, kind: Kind, shape: Any, dtype: Any, lod_level: int | None) -> None:
+    def _check_equal(
+        self, there: Variable, kind: Kind, shape: Any, dtype: Any, lod_level: int | None
+    ) -> None:
         clashes = []
         if kind != there.kind:
             clashes.append(f"kind {there.kind.name}, not {kind.name}")
@@ -116,12 +130,18 @@ class Block:
             clashes.append(f"lod_level {there.lod_level}, not {lod_level}")
         if clashes:
             raise DuplicateVariableError(
-                f"variable {there.name!r} of block {self.idx} is there already, with {'; '.join(clashes)}; "
+                f"variable {there.name!r} of block {self.idx} is there already, with "
+                f"{'; '.join(clashes)}; "
                 "use another name, or declare it alike"
             )
 
     def create_parameter(
-        self, shape: Iterable[int], dtype: Any, name: str | None = None, initializer: Any = None, **more: Any
+        self,
+        shape: Iterable[int],
+        dtype: Any,
+        name: str | None = None,
+        initializer: Any = None,
+        **more: Any,
     ) -> Parameter:
         """Declare a parameter in block 0.
 
@@ -130,11 +150,12 @@ class Block:
             dtype: element type.
             name: generated when None.
             initializer: appends the operator that gives it its first value.
-            more: ``trainable``, ``optimize_attr``, ``regularizer``, ``gradient_clip_attr``, ``do_model_average``,
-                ``stop_gradient``.
+            more: ``trainable``, ``optimize_attr``, ``regularizer``, ``gradient_clip_attr``,
+                ``do_model_average``, ``stop_gradient``.
 
         Raises:
-            DuplicateVariableError: a variable of that name has another shape or dtype, or is no parameter.
+            DuplicateVariableError: a variable of that name has another shape or dtype, or is no
+            parameter.
             ArgumentError: a size is not positive.
         """
         block = self.program.global_block()
@@ -143,7 +164,9 @@ class Block:
         if there is not None:
             block._check_equal(there, Kind.LOD_TENSOR, shape, dtype, None)
             if not isinstance(there, Parameter):
-                raise DuplicateVariableError(f"variable {name!r} is there already and is no parameter")
+                raise DuplicateVariableError(
+                    f"variable {name!r} is there already and is no parameter"
+                )
             return there
         more.pop("error_clip", None)
         made = Parameter(block, name, shape=shape, dtype=dtype, initializer=initializer, **more)
@@ -173,7 +196,9 @@ class Block:
         return name in self.vars
 
     def find_var_recursive(self, name: str) -> Variable | None:
-        """The variable of that name in this block or the nearest ancestor; a gradient block also sees its forward block."""
+        """The variable of that name in this block or the nearest ancestor; a gradient block also
+        sees its forward block.
+        """
         block: Block | None = self
         while block is not None:
             found = block.vars.get(name)
@@ -195,7 +220,8 @@ class Block:
         found = self.find_var_recursive(name)
         if found is None:
             raise UnknownVariableError(
-                f"neither block {self.idx} nor its ancestors have a variable {name!r}{suggestion(name, self.vars)}"
+                f"neither block {self.idx} nor its ancestors have a variable "
+                f"{name!r}{suggestion(name, self.vars)}"
             )
         return found
 
@@ -244,7 +270,7 @@ class Block:
         del self.vars[name]
         self.program.touch()
 
-    # -- operators ---------------------------------------------------------------------------------------------
+    # -- operators ---------------------------------------------------------------------------------
 
     def append_op(
         self,
@@ -294,13 +320,18 @@ class Block:
     ) -> Operator:
         """Put an operator in front of position ``index``; arguments as of :meth:`append_op`."""
         given = dict(attrs or {})
-        framework = {name: given.pop(name) for name in ("op_role", "op_role_var", "op_device") if name in given}
-        given = {name: value.idx if isinstance(value, Block) else value for name, value in given.items()}
+        framework = {name: given.pop(name) for name in FRAMEWORK_ATTRIBUTES if name in given}
+        given = {
+            name: value.idx if isinstance(value, Block) else value for name, value in given.items()
+        }
         site = caller()
         try:
             instance = lookup(type)(given)
             op = self.make_op(
-                instance, names_by_slot(type, inputs, "input"), names_by_slot(type, outputs, "output"), site
+                instance,
+                names_by_slot(type, inputs, "input"),
+                names_by_slot(type, outputs, "output"),
+                site,
             )
         except FluidError as error:
             if site is None or f"at {site}" in str(error):
@@ -351,19 +382,24 @@ class Block:
             known = known and None not in found
             specs[slot] = found if instance.input_slots[slot].many else found[0]
         targets = {
-            slot: [None if n == EMPTY else self.var_recursive(n) for n in names] for slot, names in outputs.items()
+            slot: [None if n == EMPTY else self.var_recursive(n) for n in names]
+            for slot, names in outputs.items()
         }
         if known and not instance.is_control:
             try:
                 inferred = instance.infer_outputs(specs)
             except FluidError as error:
-                pairs = [(n, self.var_recursive(n).spec) for names in inputs.values() for n in names if n != EMPTY]
+                pairs = [
+                    (n, self.var_recursive(n).spec)
+                    for names in inputs.values()
+                    for n in names
+                    if n != EMPTY
+                ]
                 raise located(error, op, pairs) from None
             for slot, variables in targets.items():
-                found = inferred.get(slot)
-                for variable, spec in zip(
-                    variables, found if isinstance(found, list) else [found] * len(variables), strict=False
-                ):
+                one = inferred.get(slot)
+                each = one if isinstance(one, list) else [one] * len(variables)
+                for variable, spec in zip(variables, each, strict=False):
                     if variable is not None and spec is not None:
                         _declare(variable, spec, instance, specs)
         return op
@@ -389,16 +425,21 @@ class Block:
 
 
 def _declare(variable: Variable, spec: Spec, instance: Op, specs: dict[str, Any]) -> None:
-    """Give an output what was inferred, with the LoD level of the input that the operator shares it with."""
+    """Give an output what was inferred, with the LoD level of the input that the operator shares it
+    with.
+    """
     if isinstance(variable, Parameter):  # its shape is the user's word
         return
-    variable.take_spec(spec if spec.lod_level or instance.lod is None else _with_lod(spec, instance, specs))
+    variable.take_spec(
+        spec if spec.lod_level or instance.lod is None else _with_lod(spec, instance, specs)
+    )
     if spec.kind is not variable.kind and spec.kind is not Kind.LOD_TENSOR:
         variable.kind = spec.kind
 
 
 def _with_lod(spec: Spec, instance: Op, specs: dict[str, Any]) -> Spec:
-    sources = [specs.get(instance.lod)] if instance.lod != "first" else list(specs.values())
+    shared = instance.lod or ""
+    sources = list(specs.values()) if shared == "first" else [specs.get(shared)]
     for source in sources:
         for each in source if isinstance(source, list) else [source]:
             if each is not None and each.lod_level:
@@ -406,6 +447,16 @@ def _with_lod(spec: Spec, instance: Op, specs: dict[str, Any]) -> Spec:
     return spec
 
 
-_CREATE_VAR = (
-    "name dtype shape type lod_level persistable stop_gradient is_data need_check_feed error_clip initializer".split()
-)
+_CREATE_VAR = [
+    "name",
+    "dtype",
+    "shape",
+    "type",
+    "lod_level",
+    "persistable",
+    "stop_gradient",
+    "is_data",
+    "need_check_feed",
+    "error_clip",
+    "initializer",
+]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -36,16 +36,27 @@ class Builder(Interpreter):
     def new_variable(self, dtype: Any = None, stop_gradient: bool = False) -> Variable:
         """A variable for a result."""
         return self.block.create_var(
-            name=unique_name.generate(self.stem), dtype=dtype, persistable=False, stop_gradient=stop_gradient
+            name=unique_name.generate(self.stem),
+            dtype=dtype,
+            persistable=False,
+            stop_gradient=stop_gradient,
         )
 
-    def apply(self, op: Op, ins: Mapping[str, Any], want: Iterable[str] | None = None) -> dict[str, Any]:
-        """Append an operator whose outputs are new variables; optional outputs are made only when wanted."""
+    def apply(
+        self, op: Op, ins: Mapping[str, Any], want: Iterable[str] | None = None
+    ) -> dict[str, Any]:
+        """Append an operator whose outputs are new variables; optional outputs are made only when
+        wanted.
+        """
         outs: dict[str, Any] = {}
         for slot in op.outputs:
             if slot.optional and not (want is not None and slot.name in want):
                 continue
-            outs[slot.name] = [self.new_variable() for _ in range(op_width(op, ins))] if slot.many else self.new_variable()
+            outs[slot.name] = (
+                [self.new_variable() for _ in range(op_width(op, ins))]
+                if slot.many
+                else self.new_variable()
+            )
         self.append(op, ins, outs)
         return outs
 
@@ -53,16 +64,21 @@ class Builder(Interpreter):
         """Append an operator that writes given variables."""
         self.block.append_op(type=op.type, inputs=ins, outputs=outs, attrs=op.attr_values())
 
-    # -- Python's operators on variables -----------------------------------------------------------------------
+    # -- Python's operators on variables -----------------------------------------------------------
 
-    def combine(self, x: Variable, method: str, operator: str, other: Any, reflected: bool) -> Variable:
-        """``x`` and ``other`` under Python's ``method``, in the operators that fluid 1.8 writes for it."""
+    def combine(
+        self, x: Variable, method: str, operator: str, other: Any, reflected: bool
+    ) -> Variable:
+        """``x`` and ``other`` under Python's ``method``, in the operators that fluid 1.8 writes for
+        it.
+        """
         if not isinstance(other, Variable):
             number = _number(other, operator)
             if method in WITH_NUMBER and not (method == "__truediv__" and not x.dtype.is_float):
                 if number != int(number) and not x.dtype.is_float:
                     raise ArgumentError(
-                        f"variable {x.name!r} is {x.dtype} and {other!r} is no integer; cast the variable first"
+                        f"variable {x.name!r} is {x.dtype} and {other!r} is no integer; cast the "
+                        f"variable first"
                     )
                 return self.scale(x, **WITH_NUMBER[method](number))
             other = self._filled_like(x, number) if reflected else self._scalar(x, number)
@@ -82,7 +98,12 @@ class Builder(Interpreter):
             return self.fill_constant(shape=x.shape, dtype=x.dtype, value=number)
         unknown = x.shape.index(-1)
         return self.fill_constant_batch_size_like(
-            x, shape=x.shape, dtype=x.dtype, value=number, input_dim_idx=unknown, output_dim_idx=unknown
+            x,
+            shape=x.shape,
+            dtype=x.dtype,
+            value=number,
+            input_dim_idx=unknown,
+            output_dim_idx=unknown,
         )
 
     def item(self, x: Variable, item: Any) -> Variable:
@@ -97,65 +118,69 @@ class Builder(Interpreter):
             at = next(k for k, i in enumerate(items) if i is Ellipsis)
             items[at : at + 1] = [slice(None)] * (x.ndim - len(items) + 1)
         if len(items) > x.ndim:
-            raise ShapeError(f"variable {x.name!r} of shape {list(x.shape)} takes {x.ndim} indices, got {len(items)}")
-        axes, starts, ends, steps, dropped = [], [], [], [], []
-        tensors: dict[int, Variable] = {}
-        for axis, each in enumerate(items):
-            if isinstance(each, slice):
-                if each == slice(None):
-                    continue
-                step = 1 if each.step is None else each.step
-                start, end = _bounds(each, step)
-                axes, starts, ends, steps = [*axes, axis], [*starts, start], [*ends, end], [*steps, step]
-            elif isinstance(each, Variable):
-                tensors[len(axes)] = each
-                axes, starts, ends, steps = [*axes, axis], [*starts, -1], [*ends, -1], [*steps, 1]
-                dropped.append(axis)
-            elif isinstance(each, (int, np.integer)) and not isinstance(each, bool):
-                end = each + 1 if each != -1 else TO_THE_END
-                axes, starts, ends, steps = [*axes, axis], [*starts, int(each)], [*ends, int(end)], [*steps, 1]
-                dropped.append(axis)
-            else:
-                raise ArgumentError(f"variable {x.name!r} is indexed by integers, slices and ..., got {each!r}")
-        stem = f"{x.name}_slice"
-        f = Builder(self.block, stem)
-        if any(step != 1 for step in steps):
-            found = f.strided_slice(x, axes=axes, starts=starts, ends=ends, strides=steps)
+            raise ShapeError(
+                f"variable {x.name!r} of shape {list(x.shape)} takes {x.ndim} indices, got "
+                f"{len(items)}"
+            )
+        cuts = [cut for axis, each in enumerate(items) if (cut := _cut(x, axis, each)) is not None]
+        where = {
+            "axes": [cut.axis for cut in cuts],
+            "starts": [cut.start for cut in cuts],
+            "ends": [cut.end for cut in cuts],
+        }
+        dropped = [cut.axis for cut in cuts if cut.dropped]
+        f = Builder(self.block, f"{x.name}_slice")
+        if any(cut.step != 1 for cut in cuts):
+            found = f.strided_slice(x, **where, strides=[cut.step for cut in cuts])
             return f.squeeze(found, axes=dropped) if dropped else found
-        if tensors:
-            return self._sliced_at(f, x, axes, starts, ends, dropped, tensors)
-        return f.slice(x, axes=axes, starts=starts, ends=ends, decrease_axis=dropped, infer_flags=[1] * len(axes))
+        if any(cut.at is not None for cut in cuts):
+            where.update(self._bounds_at_run(cuts))
+        flags = [1 if cut.at is None else -1 for cut in cuts]
+        return f.slice(x, **where, decrease_axis=dropped, infer_flags=flags)
 
-    def _sliced_at(
-        self,
-        f: Builder,
-        x: Variable,
-        axes: list[int],
-        starts: list[int],
-        ends: list[int],
-        dropped: list[int],
-        at: dict[int, Variable],
-    ) -> Variable:
-        g = Builder(self.block, "_generated_var")
-        first, last = [], []
-        for k in range(len(axes)):
-            if k in at:
-                one = g.fill_constant(shape=[1], dtype="int32", value=1.0, force_cpu=True)
-                first.append(at[k])
-                last.append(g.elementwise_add(at[k], _as_type(g, one, at[k].dtype)))
+    def _bounds_at_run(self, cuts: list[Cut]) -> dict[str, list[Variable]]:
+        """Variables that hold the bounds of a slice, some of which are known when it runs."""
+        f = Builder(self.block, "_generated_var")
+
+        def fixed(value: int) -> Variable:
+            return f.fill_constant(shape=[1], dtype="int32", value=float(value), force_cpu=True)
+
+        starts, ends = [], []
+        for cut in cuts:
+            if cut.at is None:
+                starts.append(fixed(cut.start))
+                ends.append(fixed(cut.end))
             else:
-                first.append(g.fill_constant(shape=[1], dtype="int32", value=float(starts[k]), force_cpu=True))
-                last.append(g.fill_constant(shape=[1], dtype="int32", value=float(ends[k]), force_cpu=True))
-        return f.slice(
-            x,
-            StartsTensorList=first,
-            EndsTensorList=last,
-            axes=axes,
-            starts=starts,
-            ends=ends,
-            decrease_axis=dropped,
-            infer_flags=[-1 if k in at else 1 for k in range(len(axes))],
-        )
+                starts.append(cut.at)
+                ends.append(f.elementwise_add(cut.at, _as_type(f, fixed(1), cut.at.dtype)))
+        return {"StartsTensorList": starts, "EndsTensorList": ends}
+
+
+class Cut(NamedTuple):
+    """What an index means along one dimension."""
+
+    axis: int
+    start: int
+    end: int
+    step: int = 1
+    dropped: bool = False
+    at: Variable | None = None  #: a position that is known when the program runs
+
+
+def _cut(x: Variable, axis: int, item: Any) -> Cut | None:
+    """One entry of an index; None where it takes everything."""
+    if isinstance(item, slice):
+        if item == slice(None):
+            return None
+        step = 1 if item.step is None else item.step
+        return Cut(axis, *_bounds(item, step), step)
+    if isinstance(item, Variable):
+        return Cut(axis, -1, -1, dropped=True, at=item)
+    if isinstance(item, (int, np.integer)) and not isinstance(item, bool):
+        return Cut(axis, int(item), int(item) + 1 if item != -1 else TO_THE_END, dropped=True)
+    raise ArgumentError(
+        f"variable {x.name!r} is indexed by integers, slices and ..., got {item!r:.60}"
+    )
 
 
 def _as_type(f: Builder, x: Variable, dtype: DType) -> Variable:
@@ -176,13 +201,16 @@ def _bounds(each: slice, step: Any) -> tuple[int, int]:
 def _number(value: Any, operator: str) -> float:
     if isinstance(value, np.ndarray) and value.size != 1:
         raise ArgumentError(
-            f"{operator}: expected a variable or a number, got an array of shape {list(value.shape)}; "
+            f"{operator}: expected a variable or a number, got an array of shape "
+            f"{list(value.shape)}; "
             "make it a variable first: layers.assign(array)"
         )
     try:
         return float(value)
     except (TypeError, ValueError):
-        raise ArgumentError(f"{operator}: expected a variable or a number, got {value!r:.60}") from None
+        raise ArgumentError(
+            f"{operator}: expected a variable or a number, got {value!r:.60}"
+        ) from None
 
 
 def op_width(op: Op, ins: Mapping[str, Any]) -> int:

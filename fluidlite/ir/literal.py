@@ -148,5 +148,4 @@ def float_text(value: float) -> str:
 
     It always has a point or an e, or is inf or nan.
     """
-    text = str(np.float32(value))
-    return text if any(c in text for c in ".en") else text + ".0"
+    return repr(float(np.format_float_scientific(np.float32(value))))

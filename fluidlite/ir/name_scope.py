@@ -1,4 +1,4 @@
-"""Name scopes: which part of a model an operator belongs to, as a path like ``/encoder/layer_1/``."""
+"""Name scopes: the part of a model that an operator belongs to, as ``/encoder/layer_1/``."""
 
 from __future__ import annotations
 

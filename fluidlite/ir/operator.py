@@ -6,7 +6,14 @@ from collections.abc import Iterable, Mapping
 from enum import IntFlag
 from typing import TYPE_CHECKING, Any
 
-from ..errors import AttributeValueError, FluidError, NoGradientError, SlotError, UnknownOperatorError, suggestion
+from ..errors import (
+    AttributeValueError,
+    FluidError,
+    NoGradientError,
+    SlotError,
+    UnknownOperatorError,
+    suggestion,
+)
 from ..errors import with_context as _with_context
 from ..opdef.definition import Op, lookup
 from ..opdef.spec import Spec
@@ -86,7 +93,8 @@ class Operator:
         self.namescope = namescope
         self.device = device
         self.callsite = callsite
-        #: ``attr_names`` holds only what was given: so do the operators that backward writes itself in fluid's programs
+        #: ``attr_names`` holds only what was given: so do the operators that backward writes itself
+        #: in fluid's programs
         self.lists_given_attrs = lists_given_attrs
 
     @property
@@ -137,7 +145,9 @@ class Operator:
         slots = getattr(definition, side)
         if definition.derived_from is not None and side == "inputs":
             # cotangents that appear from the second order on are no slots of a first-order program
-            return [s.name for s in slots if s.name in given or not (s.optional and "@GRAD" in s.name)]
+            return [
+                s.name for s in slots if s.name in given or not (s.optional and "@GRAD" in s.name)
+            ]
         return [s.name for s in slots]
 
     def input(self, name: str) -> list[str]:
@@ -183,7 +193,11 @@ class Operator:
         if definition is None or self.lists_given_attrs:
             names = list(self._attrs)
         else:
-            names = [a.name for a in definition.attributes.values() if not a.local or a.name in self._attrs]
+            names = [
+                a.name
+                for a in definition.attributes.values()
+                if not a.local or a.name in self._attrs
+            ]
         return names + list(FRAMEWORK_ATTRIBUTES)
 
     def has_attr(self, name: str) -> bool:
@@ -191,7 +205,8 @@ class Operator:
         return name in self.attr_names
 
     def attr(self, name: str) -> Any:
-        """The value of an attribute, its default where none was given; a block for an attribute that names one.
+        """The value of an attribute, its default where none was given; a block for an attribute
+        that names one.
 
         Raises:
             AttributeValueError: there is no such attribute.
@@ -235,7 +250,9 @@ class Operator:
         if definition is not None and name in definition.attributes:
             return definition.attributes[name].wire
         if name not in self._attrs:
-            raise AttributeValueError(f"{self.type} has no attribute {name!r}{suggestion(name, self.attr_names)}")
+            raise AttributeValueError(
+                f"{self.type} has no attribute {name!r}{suggestion(name, self.attr_names)}"
+            )
         return wire_type(self._attrs[name])
 
     def set_attr(self, name: str, value: Any) -> None:
@@ -373,11 +390,15 @@ def names_by_slot(type: str, given: Mapping[str, Any] | None, side: str) -> dict
     for slot, values in (given or {}).items():
         if slot not in slots:
             raise SlotError(
-                f"{type} has no {side} slot {slot!r}{suggestion(slot, slots)}; it has {', '.join(slots) or 'none'}"
+                f"{type} has no {side} slot {slot!r}{suggestion(slot, slots)}; it has "
+                f"{', '.join(slots) or 'none'}"
             )
         names = _names(values, type, slot)
         if len(names) > 1 and not slots[slot].many:
-            raise SlotError(f"{side} slot {slot} of {type} takes one variable, got {len(names)}: {', '.join(names)}")
+            raise SlotError(
+                f"{side} slot {slot} of {type} takes one variable, got {len(names)}: "
+                f"{', '.join(names)}"
+            )
         if names:
             found[slot] = names
     for slot in slots.values():

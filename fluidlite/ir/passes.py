@@ -14,7 +14,9 @@ def for_test(program: Program) -> Program:
     return program.clone(for_test=True)
 
 
-def prune(program: Program, feeds: Iterable[Variable | str], fetches: Iterable[Variable | str]) -> Program:
+def prune(
+    program: Program, feeds: Iterable[Variable | str], fetches: Iterable[Variable | str]
+) -> Program:
     """The program without the operators of block 0 that the fetched variables do not need.
 
     Args:
@@ -29,7 +31,8 @@ def prune(program: Program, feeds: Iterable[Variable | str], fetches: Iterable[V
     block = made.global_block()
     given = {_name(v) for v in feeds}
     needed = {block.var(_name(v)).name for v in fetches}
-    kept, left_out = [], set()
+    kept = []
+    left_out: set[str] = set()
     for op in reversed(block.ops):
         if needed.intersection(writes_of(op)) - given:
             kept.append(op)
@@ -44,7 +47,12 @@ def prune(program: Program, feeds: Iterable[Variable | str], fetches: Iterable[V
 def remove_dead(program: Program, fetches: Iterable[Variable | str]) -> Program:
     """The program without operators that reach no fetched and no persistable variable."""
     block = program.global_block()
-    kept = [n for op in block.ops for n in writes_of(op) if (v := block.find_var_recursive(n)) and v.persistable]
+    kept = [
+        n
+        for op in block.ops
+        for n in writes_of(op)
+        if (v := block.find_var_recursive(n)) and v.persistable
+    ]
     return prune(program, (), [*fetches, *dict.fromkeys(kept)])
 
 

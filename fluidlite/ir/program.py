@@ -34,7 +34,7 @@ class Program:
         self.role_vars: tuple[str, ...] = ()
         self._seed = 0
 
-    # -- blocks ------------------------------------------------------------------------------------------------
+    # -- blocks ------------------------------------------------------------------------------------
 
     def global_block(self) -> Block:
         """Block 0."""
@@ -75,7 +75,7 @@ class Program:
         """Note that the program changed."""
         self.revision += 1
 
-    # -- contents ----------------------------------------------------------------------------------------------
+    # -- contents ----------------------------------------------------------------------------------
 
     @property
     def random_seed(self) -> int:
@@ -114,13 +114,14 @@ class Program:
         finally:
             self.role, self.role_vars = before
 
-    # -- copies ------------------------------------------------------------------------------------------------
+    # -- copies ------------------------------------------------------------------------------------
 
     def clone(self, for_test: bool = False) -> Program:
         """A copy that shares nothing with this program but the parameters' names.
 
         Args:
-            for_test: leave out backward and optimizer operators, and let dropout and batch norm work as in tests.
+            for_test: leave out backward and optimizer operators, and let dropout and batch norm
+                work as in tests.
         """
         made = Program()
         made._seed = self._seed
@@ -168,7 +169,8 @@ class Program:
 
     def __repr__(self) -> str:
         ops = sum(len(block.ops) for block in self.blocks)
-        return f"<Program: {self.num_blocks} blocks, {ops} operators, {len(self.all_parameters())} parameters>"
+        parameters = len(self.all_parameters())
+        return f"<Program: {self.num_blocks} blocks, {ops} operators, {parameters} parameters>"
 
 
 def _copy_block(block: Block, program: Program) -> Block:
@@ -204,8 +206,15 @@ def _only_for_test(program: Program) -> None:
 
 
 def drop_unused(program: Program, candidates: Iterable[str]) -> None:
-    """Take out those of the named variables that no operator of the program mentions and that are not fed."""
-    used = {n for block in program.blocks for op in block.ops for n in (*op.input_arg_names, *op.output_arg_names)}
+    """Take out those of the named variables that no operator of the program mentions and that are
+    not fed.
+    """
+    used = {
+        n
+        for block in program.blocks
+        for op in block.ops
+        for n in (*op.input_arg_names, *op.output_arg_names)
+    }
     unused = set(candidates) - used
     for block in program.blocks:
         block.vars = {n: v for n, v in block.vars.items() if n not in unused or v.is_data}

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 class Variable(Arithmetic):
     """A name in a block.  Made by :meth:`Block.create_var`.
 
-    Python's operators append the operators that compute them.  ``==`` does so too: compare names, or use ``is``.
+    Python's operators append the operators that compute them.  ``==`` does so too: compare names,
+    or use ``is``.
     """
 
     __slots__ = (
@@ -147,10 +148,13 @@ class Variable(Arithmetic):
 
     def __repr__(self) -> str:
         shape = "?" if self._shape is None else list(self._shape)
-        marks = [mark for mark in ("persistable", "stop_gradient", "is_data") if getattr(self, mark)]
+        marks = [
+            mark for mark in ("persistable", "stop_gradient", "is_data") if getattr(self, mark)
+        ]
         kind = "" if self.kind is Kind.LOD_TENSOR else f"{self.kind.name} "
         lod = f" lod={self.lod_level}" if self.lod_level else ""
-        return f"<{type(self).__name__} {self.name}: {kind}{self.dtype}{shape}{lod}{''.join(' ' + m for m in marks)}>"
+        text = " ".join([f"{kind}{self.dtype}{shape}{lod}", *marks])
+        return f"<{type(self).__name__} {self.name}: {text}>"
 
     def to_string(self, throw_on_error: bool = True, with_details: bool = False) -> str:
         """The variable in one line."""
@@ -178,7 +182,10 @@ class Variable(Arithmetic):
         return True  # as in fluid: a variable has no truth value before the program runs
 
     def __iter__(self) -> Any:
-        raise DTypeError(f"variable {self.name!r} cannot be iterated over: it has no value before the program runs")
+        raise DTypeError(
+            f"variable {self.name!r} cannot be iterated over: it has no value before the program "
+            f"runs"
+        )
 
 
 class Parameter(Variable):
@@ -212,7 +219,9 @@ class Parameter(Variable):
     ) -> None:
         sizes = as_shape(shape, name)
         if not sizes or any(n <= 0 for n in sizes):
-            raise ArgumentError(f"parameter {name!r} needs a shape of positive sizes, got {list(sizes)}")
+            raise ArgumentError(
+                f"parameter {name!r} needs a shape of positive sizes, got {list(sizes)}"
+            )
         more.setdefault("persistable", True)
         more.setdefault("stop_gradient", not trainable)
         super().__init__(block, name, shape=sizes, dtype=dtype, **more)
@@ -237,6 +246,7 @@ def as_shape(shape: Iterable[int], name: str) -> Shape:
             sizes.append(-1 if n is None else n.__index__())
         except AttributeError:
             raise ArgumentError(
-                f"the shape of variable {name!r} holds {n!r}; expected integers, -1 or None where unknown"
+                f"the shape of variable {name!r} holds {n!r}; expected integers, -1 or None where "
+                f"unknown"
             ) from None
     return tuple(sizes)

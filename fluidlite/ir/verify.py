@@ -48,9 +48,9 @@ def verify(program: Program, feeds: Iterable[str] = ()) -> None:
     owners = _owners(program)
     for block in program.blocks:
         _check_variables(block)
-        for position, op in enumerate(block.ops):
-            _check_names(op, position)
-            _check_definition(op, position)
+        for op in block.ops:
+            _check_names(op)
+            _check_definition(op)
     _Written(owners, feeds).check(program)
     _check_shapes(program)
     for block in program.blocks:
@@ -59,13 +59,9 @@ def verify(program: Program, feeds: Iterable[str] = ()) -> None:
 
 
 def _fail(rule: int, message: str, block: Block, op: Operator | None = None) -> NoReturn:
-    place = f"block {block.idx}"
-    lines = [message, f"  rule {rule}: {RULES[rule]}"]
-    if op is None:
-        lines.append(f"  {place}")
-    else:
-        position = next((i for i, each in enumerate(block.ops) if each is op), "?")
-        lines.append(f"  {place}, operator {position}: {op}")
+    lines = [message, f"  rule {rule}: {RULES[rule]}", f"  block {block.idx}"]
+    if op is not None:
+        lines[-1] += f", operator {op.idx}: {op}"
         if op.callsite is not None:
             lines.append(f"  built at {op.callsite}")
     raise VerifyError("\n".join(lines))
@@ -114,7 +110,7 @@ def _check_variables(block: Block) -> None:
             _fail(7, f"variable {name!r} has the shape {list(variable.shape)}", block)
 
 
-def _check_names(op: Operator, position: int) -> None:
+def _check_names(op: Operator) -> None:
     block = op.block
     for name in (*op.input_arg_names, *op.output_arg_names):
         if name != EMPTY and block.find_var_recursive(name) is None:
@@ -124,7 +120,7 @@ def _check_names(op: Operator, position: int) -> None:
 # -- rule 4 ----------------------------------------------------------------------------------------
 
 
-def _check_definition(op: Operator, position: int) -> None:
+def _check_definition(op: Operator) -> None:
     try:
         definition = lookup(op.type)
     except (UnknownOperatorError, NoGradientError) as error:
@@ -175,7 +171,7 @@ class _Written:
         self.walk(program.blocks[0], [self.given])
         for block in program.blocks[1:]:
             if block.idx not in self.owners:  # nobody knows yet what will have been written
-                self.walk(block, [self.given, {n for n in _outer_names(block)}])
+                self.walk(block, [self.given, set(_outer_names(block))])
 
     def walk(self, block: Block, known: list[set[str]]) -> None:
         """Check a block.
@@ -272,7 +268,7 @@ def _alike(a: Spec, b: Spec) -> bool:
 
 
 class _Values:
-    """Numbers the values that names hold in turn, and finds gradient operators that read later ones.
+    """Numbers the values that names hold in turn; finds gradient operators that read later ones.
 
     A gradient operator belongs to an operator before it of the right type that names the same
     variables.  Reading a copy that ``assign`` made counts as reading the variable.

@@ -5,8 +5,9 @@
         \"""Softmax of ``input`` along ``axis``.\"""
         return f.softmax(input, axis=axis)
 
-``@layer`` supplies the interpreter, which names the layer and its results, applies ``act`` where the layer has one, and undoes
-what was built when the layer fails.  The visible signature is the written one without ``f``.
+``@layer`` supplies the interpreter, which names the layer and its results, applies ``act`` where
+the layer has one, and undoes what was built when the layer fails.  The visible signature is the
+written one without ``f``.
 """
 
 from __future__ import annotations
@@ -29,7 +30,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class LayerBuilder(Builder, Parameters):
-    """The interpreter that a layer gets: appends to the current block; results are ``<layer>_<n>.tmp_<k>``.
+    """The interpreter that a layer gets: appends to the current block; results are
+    ``<layer>_<n>.tmp_<k>``.
 
     Args:
         layer_type: the stem of the layer's name.
@@ -59,7 +61,9 @@ class LayerBuilder(Builder, Parameters):
         """Results are named after the layer only."""
 
     def into(self, type: str, ins: dict[str, Any], outs: dict[str, Any], **attrs: Any) -> None:
-        """Append an operator that writes variables which are there already, or made in another order than its slots."""
+        """Append an operator that writes variables which are there already, or made in another
+        order than its slots.
+        """
         self.append(lookup(type)(attrs), ins, outs)
 
     def activation(self, x: Variable, act: str | dict[str, Any] | None) -> Variable:
@@ -67,7 +71,8 @@ class LayerBuilder(Builder, Parameters):
 
         Args:
             x: what to activate.
-            act: the type of an operator of one input, or a dictionary with its ``type`` and attributes.
+            act: the type of an operator of one input, or a dictionary with its ``type`` and
+                attributes.
 
         Raises:
             ArgumentError: there is no such activation.
@@ -119,7 +124,9 @@ def _layer(function: Callable[..., Any], stem: str | None, act: bool) -> Callabl
     def wrapped(*args: Any, **kwargs: Any) -> Any:
         name = given("name", args, kwargs)
         if name is not None and not isinstance(name, str):
-            raise ArgumentError(f"{function.__name__}: expected name to be a text, got {name!r:.60}")
+            raise ArgumentError(
+                f"{function.__name__}: expected name to be a text, got {name!r:.60}"
+            )
         f = LayerBuilder(layer_type, name)
         undo = Undo(f.block, f.startup.global_block())
         try:
@@ -138,7 +145,9 @@ class Undo:
 
     def __init__(self, *blocks: Block) -> None:
         owners = {id(b): b for block in blocks for b in (block, block.program.global_block())}
-        self._marks = [(b, len(b.vars), len(b.ops), b.ops[0] if b.ops else None) for b in owners.values()]
+        self._marks = [
+            (b, len(b.vars), len(b.ops), b.ops[0] if b.ops else None) for b in owners.values()
+        ]
 
     def __call__(self) -> None:
         """Undo."""
@@ -164,7 +173,8 @@ def variables_of(value: Any, what: str) -> list[Variable]:
     for each in listed:
         if not isinstance(each, Variable):
             raise ArgumentError(
-                f"expected {what} to be a variable{' or a list of them' if len(listed) > 1 else ''}, "
+                f"expected {what} to be a "
+                f"variable{' or a list of them' if len(listed) > 1 else ''}, "
                 f"got {each!r:.60} of type {type(each).__name__}"
             )
     return listed

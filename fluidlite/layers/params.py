@@ -24,7 +24,12 @@ class Parameters:
     name: str
 
     def weight(
-        self, attr: Any, shape: Sequence[int], dtype: Any, default: Initializer | None = None, stop_gradient: bool = False
+        self,
+        attr: Any,
+        shape: Sequence[int],
+        dtype: Any,
+        default: Initializer | None = None,
+        stop_gradient: bool = False,
     ) -> Parameter | None:
         """A weight called ``<layer>.w_<n>``; None when ``attr`` is False.
 
@@ -38,7 +43,8 @@ class Parameters:
         return self._parameter(attr, shape, dtype, "w", default or Xavier(), stop_gradient)
 
     def bias(self, x: Variable, attr: Any, shape: Sequence[int], axis: int = 1) -> Variable:
-        """``x`` plus a bias called ``<layer>.b_<n>``, aligned with the dimensions of ``x`` from ``axis``.
+        """``x`` plus a bias called ``<layer>.b_<n>``, aligned with the dimensions of ``x`` from
+        ``axis``.
 
         Args:
             x: what to add to.
@@ -57,7 +63,13 @@ class Parameters:
         return self._parameter(attr, shape, dtype, "b", Constant(0.0))
 
     def _parameter(
-        self, attr: Any, shape: Sequence[int], dtype: Any, suffix: str, default: Initializer, stop_gradient: bool = False
+        self,
+        attr: Any,
+        shape: Sequence[int],
+        dtype: Any,
+        suffix: str,
+        default: Initializer,
+        stop_gradient: bool = False,
     ) -> Parameter | None:
         given = as_param_attr(attr)
         if given is None:
@@ -73,7 +85,9 @@ class Parameters:
         )
         return made
 
-    def persistable(self, name: str, shape: Sequence[int], dtype: Any, initializer: Initializer) -> Variable:
+    def persistable(
+        self, name: str, shape: Sequence[int], dtype: Any, initializer: Initializer
+    ) -> Variable:
         """A persistable variable that is no parameter, in both programs.
 
         Args:
@@ -85,7 +99,12 @@ class Parameters:
 
 
 def global_variable(
-    main: Program, startup: Program, name: str, shape: Sequence[int], dtype: Any, initializer: Initializer
+    main: Program,
+    startup: Program,
+    name: str,
+    shape: Sequence[int],
+    dtype: Any,
+    initializer: Initializer,
 ) -> Variable:
     """A persistable variable in block 0 of ``main``, and in ``startup`` with its first value.
 
@@ -99,5 +118,7 @@ def global_variable(
     made.stop_gradient = True
     block = startup.global_block()
     if not block.has_var(name):
-        block.create_var(name=name, shape=shape, dtype=dtype, persistable=True, initializer=initializer)
+        block.create_var(
+            name=name, shape=shape, dtype=dtype, persistable=True, initializer=initializer
+        )
     return made

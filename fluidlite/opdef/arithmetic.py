@@ -25,7 +25,16 @@ BINARY = {
 #: the reflected method of those that have one -> the method
 REFLECTED = {
     f"__r{name[2:]}": name
-    for name in ("__add__", "__sub__", "__mul__", "__truediv__", "__pow__", "__mod__", "__floordiv__", "__matmul__")
+    for name in (
+        "__add__",
+        "__sub__",
+        "__mul__",
+        "__truediv__",
+        "__pow__",
+        "__mod__",
+        "__floordiv__",
+        "__matmul__",
+    )
 }
 #: Python's method -> the arguments of `scale` that mean it with a number n on the right
 WITH_NUMBER: dict[str, Callable[[float], dict[str, float]]] = {
@@ -42,8 +51,8 @@ WITH_NUMBER: dict[str, Callable[[float], dict[str, float]]] = {
 class Arithmetic:
     """Python's operators for a class of values.
 
-    A subclass defines ``_combine(method, operator, other, reflected)``: the value of ``self`` and ``other`` under the
-    operator of that type, with the sides swapped when ``reflected``.
+    A subclass defines ``_combine(method, operator, other, reflected)``: the value of ``self`` and
+    ``other`` under the operator of that type, with the sides swapped when ``reflected``.
     """
 
     __slots__ = ()

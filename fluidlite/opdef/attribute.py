@@ -1,4 +1,6 @@
-"""Attributes of operators: wire types from annotations, defaults, and the conversion of what users give."""
+"""Attributes of operators: wire types from annotations, defaults, and the conversion of what users
+give.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,9 @@ class Field(NamedTuple):
     local: bool
 
 
-def attr(default: Any = REQUIRED, *, alias: str | None = None, inert: bool = False, local: bool = False) -> Any:
+def attr(
+    default: Any = REQUIRED, *, alias: str | None = None, inert: bool = False, local: bool = False
+) -> Any:
     """The value of an annotated class attribute that needs more than a default.
 
     Args:
@@ -78,7 +82,8 @@ class Attribute(NamedTuple):
             raise AttributeValueError(f"{op_type}: attribute {self.name!r}: {error}") from None
         except (TypeError, ValueError, OverflowError):
             raise AttributeValueError(
-                f"{op_type}: attribute {self.name!r} takes {DESCRIPTIONS.get(self.kind, self.kind)}, "
+                f"{op_type}: attribute {self.name!r} takes "
+                f"{DESCRIPTIONS.get(self.kind, self.kind)}, "
                 f"got {value!r} of type {type(value).__name__}"
             ) from None
 
@@ -204,4 +209,13 @@ def _kind_name(annotation: Any) -> str:
     return text
 
 
-__all__ = ["REQUIRED", "Attribute", "BlockRef", "DType", "Long", "attr", "read_attributes", "single_precision"]
+__all__ = [
+    "REQUIRED",
+    "Attribute",
+    "BlockRef",
+    "DType",
+    "Long",
+    "attr",
+    "read_attributes",
+    "single_precision",
+]

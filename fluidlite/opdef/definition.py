@@ -15,15 +15,22 @@ An instance is an operator's type with the values of its attributes: what interp
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
-from ..errors import AttributeValueError, DefinitionError, NoGradientError, UnknownOperatorError, suggestion
+from ..errors import (
+    AttributeValueError,
+    DefinitionError,
+    NoGradientError,
+    UnknownOperatorError,
+    suggestion,
+)
 from .attribute import REQUIRED, Attribute, read_attributes
 from .signature import Signature, Slot, parse_signature
 from .spec import Spec
 
-_REGISTRY: dict[str, type[Op]] = {}
-_TYPE_BEHIND: dict[str, str] = {}  # type of a gradient operator with a name of its own -> forward type
+_REGISTRY: dict[str, Definition] = {}
+#: type of a gradient operator with a name of its own -> the forward operator's
+_TYPE_BEHIND: dict[str, str] = {}
 
 
 class Op:
@@ -31,23 +38,22 @@ class Op:
 
     Class attributes of a definition:
 
-    ``signature``
-        slots in order, ``"inputs -> outputs"``, with marks: ``?`` may be absent, ``*`` a list, ``!`` constant,
-        ``~`` not returned by layers, ``[]`` the kernel takes a LoDTensor.
+    ``signature`` slots in order, ``"inputs -> outputs"``, with marks: ``?`` may be absent, ``*`` a
+        list, ``!`` constant, ``~`` not returned by layers, ``[]`` the kernel takes a LoDTensor.
     annotated attributes
         the operator's attributes with their defaults; the annotation is the wire type.
     ``infer(self, <input slots>)``
         specs in, spec (or a tuple of them) out.  Default: every output is like the first input.
-    ``run(self, xp, <input slots>)``
-        the kernel, on arrays of any backend.  ``run_numpy`` or ``run_jax`` override it for one.  A parameter ``rng``
-        receives a source of random numbers: ``rng(self.seed)``.
+    ``run(self, xp, <input slots>)`` the kernel, on arrays of any backend.  ``run_numpy`` or
+        ``run_jax`` override it for one.  A parameter ``rng`` receives a source of random numbers:
+        ``rng(self.seed)``.
     ``expand(self, f, <input slots>)``
         instead of ``run``: the operator as a composition of others.
     ``execute(self, run)``
         instead of ``run``: a control operator, which drives blocks.
-    ``grad(self, f, <slots>, d<outputs>)``
-        the gradient rule: ``{input slot: function without arguments that gives its cotangent}``.  ``grad = None``
-        where nothing flows by nature; absent: not supported.
+    ``grad(self, f, <slots>, d<outputs>)`` the gradient rule: ``{input slot: function without
+        arguments that gives its cotangent}``.  ``grad = None`` where nothing flows by nature;
+        absent: not supported.
     ``grad_type``
         the type of the derived gradient operator, where that is not ``<type>_grad``.
     ``direct``
@@ -71,7 +77,7 @@ class Op:
     host: ClassVar[bool] = False
     lod: ClassVar[str | None] = "first"
     grad_type: ClassVar[str] = ""
-    derived_from: ClassVar[type[Op] | None] = None
+    derived_from: ClassVar[Definition | None] = None
     kernels: ClassVar[dict[str, Callable[..., Any]]] = {}
     ufunc: ClassVar[Callable[..., Any] | None] = None
 
@@ -86,7 +92,9 @@ class Op:
     required_attributes: ClassVar[tuple[str, ...]] = ()
     run_reads: ClassVar[dict[str, tuple[str, ...]]] = {}
 
-    def __init_subclass__(cls, type: str | None = None, abstract: bool = False, **more: Any) -> None:
+    def __init_subclass__(
+        cls, type: str | None = None, abstract: bool = False, **more: Any
+    ) -> None:
         super().__init_subclass__(**more)
         cls.type = type or cls.__name__
         cls.abstract = abstract
@@ -107,7 +115,8 @@ class Op:
             attrs: name in programs -> value; what is left out has its default.
 
         Raises:
-            AttributeValueError: an attribute is unknown, of a wrong type, or required and not given.
+            AttributeValueError: an attribute is unknown, of a wrong type, or required and not
+                given.
         """
         if attrs:
             known, values = self.attributes, self.__dict__
@@ -115,7 +124,8 @@ class Op:
                 attribute = known.get(name)
                 if attribute is None:
                     raise AttributeValueError(
-                        f"{self.type} has no attribute {name!r}{suggestion(name, known)}; it has {', '.join(known)}"
+                        f"{self.type} has no attribute {name!r}{suggestion(name, known)}; it has "
+                        f"{', '.join(known)}"
                     )
                 values[attribute.field] = attribute.convert(value, self.type)
         for name in self.required_attributes:
@@ -139,7 +149,7 @@ class Op:
         return {a.name: given[a.field] for a in self.attributes.values() if a.field in given}
 
     def __eq__(self, other: object) -> bool:
-        return self.__class__ is other.__class__ and self.attr_values() == other.attr_values()  # type: ignore[attr-defined]
+        return isinstance(other, type(self)) and self.attr_values() == other.attr_values()
 
     def __hash__(self) -> int:
         return hash((self.type, tuple(sorted(self.attr_values().items()))))
@@ -147,8 +157,10 @@ class Op:
     def __repr__(self) -> str:
         return f"{self.type}({', '.join(f'{k}={v!r}' for k, v in self.attr_values().items())})"
 
-    def infer(self, *specs: Spec) -> Any:
-        """Specs of the outputs from those of the inputs.  Default: every output is like the first input."""
+    def infer(self, *specs: Spec | None) -> Any:
+        """Specs of the outputs from those of the inputs.  Default: every output is like the first
+        input.
+        """
         first = next((s for s in specs if s is not None), None)
         first = first[0] if isinstance(first, list) else first
         return first if len(self.outputs) == 1 else (first,) * len(self.outputs)
@@ -163,14 +175,18 @@ class Op:
         return self.by_slot(found)
 
     def by_slot(self, found: Any) -> dict[str, Any]:
-        """What a method returned, by output slot: a value, a tuple in the slots' order, or a dictionary."""
+        """What a method returned, by output slot: a value, a tuple in the slots' order, or a
+        dictionary.
+        """
         if isinstance(found, dict):
             return found
         if len(self.outputs) == 1 and type(found) is not tuple:  # a Spec is a tuple too
             return {self.outputs[0].name: found}
         return dict(zip([slot.name for slot in self.outputs], found, strict=True))
 
-    def outputs_for(self, f: Any, ins: Mapping[str, Any], want: Iterable[str] | None = None) -> dict[str, Any]:
+    def outputs_for(
+        self, f: Any, ins: Mapping[str, Any], want: Iterable[str] | None = None
+    ) -> dict[str, Any]:
         """Values by output slot, from the composition that defines this operator.
 
         Args:
@@ -182,7 +198,9 @@ class Op:
         if not isinstance(found, dict):
             return self.by_slot(found)
         return {
-            name: part() if callable(part) else part for name, part in found.items() if want is None or name in want
+            name: part() if callable(part) else part
+            for name, part in found.items()
+            if want is None or name in want
         }
 
     @property
@@ -254,7 +272,9 @@ def register_kernel(type: str, backend: str) -> Callable[[Callable[..., Any]], C
 
 def _register(cls: type[Op]) -> None:
     if cls.type in _REGISTRY:
-        raise DefinitionError(f"operator {cls.type} is defined twice, in {_REGISTRY[cls.type].__module__} too")
+        raise DefinitionError(
+            f"operator {cls.type} is defined twice, in {_REGISTRY[cls.type].__module__} too"
+        )
     _REGISTRY[cls.type] = cls
     if cls.grad_type != cls.type + "_grad":
         _TYPE_BEHIND[cls.grad_type] = cls.type
@@ -268,7 +288,9 @@ def _complete(cls: type[Op]) -> None:
         cls.inputs, cls.outputs = cls.signature
     cls.input_slots = {slot.name: slot for slot in cls.inputs}
     cls.output_slots = {slot.name: slot for slot in cls.outputs}
-    cls.required_attributes = tuple(a.name for a in cls.attributes.values() if a.default is REQUIRED)
+    cls.required_attributes = tuple(
+        a.name for a in cls.attributes.values() if a.default is REQUIRED
+    )
     clash = set(cls.attributes) & (set(cls.input_slots) | set(cls.output_slots))
     if clash:
         raise DefinitionError(f"{cls.type}: {sorted(clash)} are both slots and attributes")
@@ -276,7 +298,9 @@ def _complete(cls: type[Op]) -> None:
         _run_by_ufunc(cls)
     ways = [way for way in ("run", "expand", "execute") if getattr(cls, way) is not None]
     if len(ways) != 1:
-        raise DefinitionError(f"{cls.type} needs one of run, expand and execute; it has {ways or 'none'}")
+        raise DefinitionError(
+            f"{cls.type} needs one of run, expand and execute; it has {ways or 'none'}"
+        )
     cls.run_reads = {}
     for method in ("run", "run_numpy", "run_jax", "expand", "infer"):
         function = getattr(cls, method, None)
@@ -324,12 +348,13 @@ def takes_rng(function: Any) -> bool:
 
 
 def rule_parameters(cls: type[Op]) -> dict[str, tuple[str, str, bool]]:
-    """The parameters of a gradient rule: name -> ("in", "out" or "cotangent"; slot; whether it may be absent).
+    """The parameters of a gradient rule: name -> ("in", "out" or "cotangent"; slot; whether it may
+    be absent).
 
     Raises:
-        DefinitionError: a parameter is no slot and no cotangent of one, or the closure rule is broken: a rule that reads
-            an output takes that output's cotangent too, or the output is constant.  Else the second order would lose
-            a term.
+        DefinitionError: a parameter is no slot and no cotangent of one, or the closure rule is
+            broken: a rule that reads an output takes that output's cotangent too, or the output is
+            constant.  Else the second order would lose a term.
     """
     code = cls.grad.__code__
     names = code.co_varnames[2 : code.co_argcount]
@@ -341,14 +366,24 @@ def rule_parameters(cls: type[Op]) -> dict[str, tuple[str, str, bool]]:
             found[name] = ("in", name, name in optional or cls.input_slots[name].optional)
         elif name in cls.output_slots:
             found[name] = ("out", name, name in optional or cls.output_slots[name].optional)
-        elif name.startswith("d") and name[1:] in cls.output_slots and not cls.output_slots[name[1:]].constant:
+        elif (
+            name.startswith("d")
+            and name[1:] in cls.output_slots
+            and not cls.output_slots[name[1:]].constant
+        ):
             found[name] = ("cotangent", name[1:], name in optional)
         else:
-            raise DefinitionError(f"{cls.type}.grad takes {name!r}, which is no slot and no cotangent of an output")
+            raise DefinitionError(
+                f"{cls.type}.grad takes {name!r}, which is no slot and no cotangent of an output"
+            )
     for name, (source, slot, _) in found.items():
         if source == "out" and not cls.output_slots[slot].constant and "d" + name not in found:
             raise DefinitionError(
-                f"{cls.type}.grad reads the output {name}, so it must take its cotangent d{name} too "
+                f"{cls.type}.grad reads the output {name}, so it must take its cotangent d{name} "
+                f"too "
                 f"(d{name}=None where it may be absent), or {name} must be marked constant"
             )
     return found
+
+
+Definition: TypeAlias = type[Op]

@@ -1,12 +1,13 @@
 """Gradients of operators of any order, from one rule each.
 
-``derive_grad(T)`` makes the operator ``T_grad``: a composite whose inputs are the parameters of T's rule and whose
-expansion calls the rule.  It has no rule of its own; its gradient, ``T_grad_grad``, is found by running the expansion
-under a :class:`Tape` and pulling cotangents back through it, and so on for every order.  Pulling back applies
-gradient operators through the tape's parent, so that a tape over a tape records them.
+``derive_grad(T)`` makes the operator ``T_grad``: a composite whose inputs are the parameters of T's
+rule and whose expansion calls the rule.  It has no rule of its own; its gradient, ``T_grad_grad``,
+is found by running the expansion under a :class:`Tape` and pulling cotangents back through it, and
+so on for every order.  Pulling back applies gradient operators through the tape's parent, so that a
+tape over a tape records them.
 
-This is reverse-mode automatic differentiation with one vector-Jacobian product an operator (Griewank and Walther,
-Evaluating Derivatives, 2nd edition, SIAM 2008, chapter 3).
+This is reverse-mode automatic differentiation with one vector-Jacobian product an operator
+(Griewank and Walther, Evaluating Derivatives, 2nd edition, SIAM 2008, chapter 3).
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from __future__ import annotations
 import heapq
 import itertools
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
 from ..errors import NoGradientError
@@ -52,7 +54,9 @@ def is_constant(definition: type[Op]) -> bool:
 
 def is_differentiable(definition: type[Op]) -> bool:
     """Whether a gradient operator can be derived."""
-    return has_rule(definition) or (definition.grad is NotImplemented and definition.expand is not None)
+    return has_rule(definition) or (
+        definition.grad is NotImplemented and definition.expand is not None
+    )
 
 
 def derive_grad(forward: type[Op]) -> type[Op]:
@@ -62,7 +66,11 @@ def derive_grad(forward: type[Op]) -> type[Op]:
         NoGradientError: there is no rule, and no composition to find one from.
     """
     if not is_differentiable(forward):
-        why = "nothing flows through it by nature" if is_constant(forward) else "nobody wrote a rule for it"
+        why = (
+            "nothing flows through it by nature"
+            if is_constant(forward)
+            else "nobody wrote a rule for it"
+        )
         raise NoGradientError(f"operator {forward.type!r} has no gradient operator: {why}")
     reads = _reads(forward)
     taken = {read.slot for read in reads}
@@ -158,7 +166,9 @@ def _through(f: Interpreter, op: Op, given: Mapping[str, Any]) -> dict[str, Call
                 [tape.watch(v) for v in value] if slot.many else tape.watch(value)
             )
     cotangents = {
-        s.name: given["d" + s.name] for s in op.outputs if not s.constant and given.get("d" + s.name) is not None
+        s.name: given["d" + s.name]
+        for s in op.outputs
+        if not s.constant and given.get("d" + s.name) is not None
     }
     done: dict[str, Any] = {}
 
@@ -167,15 +177,25 @@ def _through(f: Interpreter, op: Op, given: Mapping[str, Any]) -> dict[str, Call
             outs = op.outputs_for(tape, ins, want=set(cotangents))
             seeds = []
             for name, cotangent in cotangents.items():
-                pairs = zip(outs[name], cotangent, strict=True) if op.output_slots[name].many else [(outs[name], cotangent)]
+                pairs = (
+                    zip(outs[name], cotangent, strict=True)
+                    if op.output_slots[name].many
+                    else [(outs[name], cotangent)]
+                )
                 seeds += [(out, c) for out, c in pairs if c is not None]
-            sources = [b for boxes in watched.values() for b in (boxes if isinstance(boxes, list) else [boxes])]
+            sources = [
+                b
+                for boxes in watched.values()
+                for b in (boxes if isinstance(boxes, list) else [boxes])
+            ]
             pulled = iter(tape.pull(seeds, sources))
             for name, boxes in watched.items():
-                done[name] = [next(pulled) for _ in boxes] if isinstance(boxes, list) else next(pulled)
+                done[name] = (
+                    [next(pulled) for _ in boxes] if isinstance(boxes, list) else next(pulled)
+                )
         return done
 
-    return {name: (lambda name=name: pull()[name]) for name in watched}
+    return {name: partial(lambda name: pull()[name], name) for name in watched}
 
 
 class Node:
@@ -192,7 +212,9 @@ class Box(Arithmetic):
 
     __slots__ = ("index", "node", "slot", "tape", "value")
 
-    def __init__(self, tape: Tape, value: Any, node: Node | None = None, slot: str = "", index: int = 0) -> None:
+    def __init__(
+        self, tape: Tape, value: Any, node: Node | None = None, slot: str = "", index: int = 0
+    ) -> None:
         self.tape, self.value, self.node, self.slot, self.index = tape, value, node, slot, index
 
     @property
@@ -241,7 +263,9 @@ class Tape(Interpreter):
         """A box around ``value`` to pull cotangents back to."""
         return Box(self, value)
 
-    def apply(self, op: Op, ins: Mapping[str, Any], want: Iterable[str] | None = None) -> dict[str, Any]:
+    def apply(
+        self, op: Op, ins: Mapping[str, Any], want: Iterable[str] | None = None
+    ) -> dict[str, Any]:
         tracked = any(self._mine(v) for v in _flatten(ins.values()))
         if not tracked:
             return self.parent.apply(op, ins, want)
@@ -254,7 +278,9 @@ class Tape(Interpreter):
             if value is None or op.output_slots[name].constant:
                 boxed[name] = value
             elif isinstance(value, list):
-                boxed[name] = [None if v is None else Box(self, v, node, name, i) for i, v in enumerate(value)]
+                boxed[name] = [
+                    None if v is None else Box(self, v, node, name, i) for i, v in enumerate(value)
+                ]
             else:
                 boxed[name] = Box(self, value, node, name)
         return boxed
@@ -272,7 +298,9 @@ class Tape(Interpreter):
 
         def add(box: Box, cotangent: Any) -> None:
             key = id(box) if box.node is None else (box.node.count, box.slot, box.index)
-            pending[key] = cotangent if key not in pending else _sum(self.parent, pending[key], cotangent)
+            pending[key] = (
+                cotangent if key not in pending else _sum(self.parent, pending[key], cotangent)
+            )
             if box.node is not None and box.node.count not in seen:
                 seen.add(box.node.count)
                 heapq.heappush(heap, (-box.node.count, box.node))
@@ -286,13 +314,20 @@ class Tape(Interpreter):
             _, node = heapq.heappop(heap)
             cotangents = {}
             for name, value in node.outs.items():
-                keys = [(node.count, name, i) for i in range(len(value))] if isinstance(value, list) else [(node.count, name, 0)]
+                keys = (
+                    [(node.count, name, i) for i in range(len(value))]
+                    if isinstance(value, list)
+                    else [(node.count, name, 0)]
+                )
                 found = [pending.pop(key, None) for key in keys]
                 kept.update({key: c for key, c in zip(keys, found, strict=True) if key in wanted})
                 cotangents[name] = found if isinstance(value, list) else found[0]
             for box, cotangent in self._pull_node(node, cotangents):
                 add(box, cotangent)
-        return [pending.get(id(b)) if b.node is None else kept.get((b.node.count, b.slot, b.index)) for b in sources]
+        return [
+            pending.get(id(b)) if b.node is None else kept.get((b.node.count, b.slot, b.index))
+            for b in sources
+        ]
 
     def _pull_node(self, node: Node, cotangents: dict[str, Any]) -> list[tuple[Box, Any]]:
         """Pairs of an input's box and what flows to it."""
@@ -304,7 +339,9 @@ class Tape(Interpreter):
             elif read.source == "out":
                 ins[read.slot] = node.outs.get(read.of)
             else:
-                ins[read.slot] = self._complete(cotangents.get(read.of), node.outs.get(read.of), read.optional)
+                ins[read.slot] = self._complete(
+                    cotangents.get(read.of), node.outs.get(read.of), read.optional
+                )
         want = {
             name
             for slot, name in gradient.grad_slots.items()
@@ -315,7 +352,11 @@ class Tape(Interpreter):
         for slot, name in gradient.grad_slots.items():
             if name in want and found.get(name) is not None:
                 inputs, grads = _flatten([node.ins[slot]]), _flatten([found[name]])
-                pairs += [(b, g) for b, g in zip(inputs, grads, strict=True) if g is not None and self._mine(b)]
+                pairs += [
+                    (b, g)
+                    for b, g in zip(inputs, grads, strict=True)
+                    if g is not None and self._mine(b)
+                ]
         return pairs
 
     def _complete(self, cotangent: Any, value: Any, optional: bool) -> Any:

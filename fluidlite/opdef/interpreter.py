@@ -1,4 +1,5 @@
-"""One protocol for running an operator, remembering it, or appending it to a block; and the plain way to run it.
+"""One protocol for running an operator, remembering it, or appending it to a block; and the plain
+way to run it.
 
 ``f.matmul(x, y, transpose_Y=True)`` makes the operator, applies it and gives its visible outputs;
 ``f.matmul.all(...)`` gives all of them by slot.
@@ -16,7 +17,9 @@ from .definition import Op, lookup, takes_rng
 class Interpreter:
     """What an operator can be given to.  A subclass says what :meth:`apply` does."""
 
-    def apply(self, op: Op, ins: Mapping[str, Any], want: Iterable[str] | None = None) -> dict[str, Any]:
+    def apply(
+        self, op: Op, ins: Mapping[str, Any], want: Iterable[str] | None = None
+    ) -> dict[str, Any]:
         """Values of the outputs by slot.
 
         Args:
@@ -72,12 +75,16 @@ class Call:
                 attrs[name] = value
         for slot in definition.inputs:
             if ins.get(slot.name) is None and not slot.optional:
-                raise SlotError(f"{definition.type} needs its input {slot.name}{suggestion(slot.name, attrs)}")
+                raise SlotError(
+                    f"{definition.type} needs its input {slot.name}{suggestion(slot.name, attrs)}"
+                )
         return self._interpreter.apply(definition(attrs), ins)
 
 
 class ArrayBackend(Protocol):
-    """What :class:`Eval` needs of a backend: its name, its array namespace, arrays from values, random numbers."""
+    """What :class:`Eval` needs of a backend: its name, its array namespace, arrays from values,
+    random numbers.
+    """
 
     name: str
     xp: Any
@@ -92,7 +99,8 @@ class Eval(Interpreter):
 
     Args:
         backend: whose arrays and kernels to use.
-        rng: called with an operator's ``seed``, gives a source of random numbers; None where nothing random runs.
+        rng: called with an operator's ``seed``, gives a source of random numbers; None where
+            nothing random runs.
     """
 
     def __init__(self, backend: ArrayBackend, rng: Any = None) -> None:
@@ -100,7 +108,9 @@ class Eval(Interpreter):
         self.xp = backend.xp
         self.rng = rng
 
-    def apply(self, op: Op, ins: Mapping[str, Any], want: Iterable[str] | None = None) -> dict[str, Any]:
+    def apply(
+        self, op: Op, ins: Mapping[str, Any], want: Iterable[str] | None = None
+    ) -> dict[str, Any]:
         kernel, reads, rng = kernel_of(op, self.backend.name)
         if kernel is None:
             return op.outputs_for(self, ins, want)
@@ -110,12 +120,15 @@ class Eval(Interpreter):
         outs = op.by_slot(found)
         for name, value in outs.items():
             if value is not None:
-                outs[name] = [asarray(v) for v in value] if op.output_slots[name].many else asarray(value)
+                outs[name] = (
+                    [asarray(v) for v in value] if op.output_slots[name].many else asarray(value)
+                )
         return outs
 
 
 def kernel_of(op: Op, backend: str) -> tuple[Any, tuple[str, ...], bool]:
-    """The kernel of an operator on a backend, the slots it takes, and whether it draws random numbers.
+    """The kernel of an operator on a backend, the slots it takes, and whether it draws random
+    numbers.
 
     The kernel is None where the operator is a composition of others.
     """

@@ -64,7 +64,11 @@ def _slots(side: str, text: str) -> list[Slot]:
     for part in filter(None, (piece.strip() for piece in side.split(","))):
         match = _SLOT.match(part)
         if match is None:
-            raise DefinitionError(f"{part!r} in {text!r} is no slot: a name, then marks of ? * ! ~ []")
+            raise DefinitionError(
+                f"{part!r} in {text!r} is no slot: a name, then marks of ? * ! ~ []"
+            )
         marks = match[2]
-        slots.append(Slot(match[1], "?" in marks, "*" in marks, "!" in marks, "~" in marks, "[]" in marks))
+        slots.append(
+            Slot(match[1], "?" in marks, "*" in marks, "!" in marks, "~" in marks, "[]" in marks)
+        )
     return slots

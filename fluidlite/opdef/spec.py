@@ -1,6 +1,7 @@
 """What is known about a value before it is computed, and the arithmetic of shapes.
 
-A size of -1 is unknown.  Functions here take and give such sizes; they raise ShapeError with the sizes at hand.
+A size of -1 is unknown.  Functions here take and give such sizes; they raise ShapeError with the
+sizes at hand.
 """
 
 from __future__ import annotations
@@ -112,9 +113,11 @@ def size_of(shape: Iterable[int]) -> int:
 
 
 def broadcast(x: Shape, y: Shape, axis: int = -1) -> Shape:
-    """The shape of an element-wise operator's output: Y aligned with the dimensions of X that start at ``axis``.
+    """The shape of an element-wise operator's output: Y aligned with the dimensions of X that start
+    at ``axis``.
 
-    With ``axis`` -1 the last dimensions are aligned, and the operand of lower rank is widened.  Sizes of 1 stretch.
+    With ``axis`` -1 the last dimensions are aligned, and the operand of lower rank is widened.
+    Sizes of 1 stretch.
 
     >>> broadcast((2, 3, 4), (3,), 1)
     (2, 3, 4)
@@ -123,7 +126,7 @@ def broadcast(x: Shape, y: Shape, axis: int = -1) -> Shape:
         return x
     if len(x) < len(y):
         x, y = y, x
-    lead = len(x) - len(y) if axis == -1 else axis
+    lead = len(x) - len(y) if axis == -1 or len(x) == len(y) else axis
     while lead + len(y) > len(x) and y and y[-1] == 1:  # fluid drops ones at the end
         y = y[:-1]
     if lead < 0 or lead + len(y) > len(x):
@@ -134,21 +137,29 @@ def broadcast(x: Shape, y: Shape, axis: int = -1) -> Shape:
             out[i] = -1
         elif n not in (1, -1):
             if out[i] not in (n, 1, -1):
-                raise ShapeError(f"cannot broadcast shapes {list(x)} and {list(y)} with axis={axis}")
+                raise ShapeError(
+                    f"cannot broadcast shapes {list(x)} and {list(y)} with axis={axis}"
+                )
             out[i] = n
     return tuple(out)
 
 
 def reduced(shape: Shape, dims: Sequence[int] | None, keep_dim: bool) -> Shape:
     """A shape after a reduction over ``dims`` (None: all of them)."""
-    axes = set(range(len(shape))) if dims is None else {normal_axis(d, len(shape), "dim") for d in dims}
+    axes = (
+        set(range(len(shape)))
+        if dims is None
+        else {normal_axis(d, len(shape), "dim") for d in dims}
+    )
     if keep_dim:
         return tuple(1 if i in axes else n for i, n in enumerate(shape))
     return tuple(n for i, n in enumerate(shape) if i not in axes)
 
 
 def flat(shape: Shape, num_col_dims: int) -> tuple[int, int]:
-    """Height and width of a tensor flattened to a matrix whose rows are its first ``num_col_dims`` dimensions."""
+    """Height and width of a tensor flattened to a matrix whose rows are its first ``num_col_dims``
+    dimensions.
+    """
     return size_of(shape[:num_col_dims]), size_of(shape[num_col_dims:])
 
 
@@ -162,7 +173,9 @@ def resolved(shape: Sequence[int], old: Shape) -> Shape:
     for i, n in enumerate(shape):
         if n == 0:
             if i >= len(old):
-                raise ShapeError(f"shape {list(shape)} copies dimension {i}, but the input has shape {list(old)}")
+                raise ShapeError(
+                    f"shape {list(shape)} copies dimension {i}, but the input has shape {list(old)}"
+                )
             n = old[i]
             new.append(n if n != -1 else -2)  # -2: unknown, and equal to the input's
         else:
@@ -176,10 +189,14 @@ def resolved(shape: Sequence[int], old: Shape) -> Shape:
     if unknown == copied:  # what is unknown cancels
         if -1 in new:
             if rest == 0 or have % rest:
-                raise ShapeError(f"cannot reshape {list(old)} to {list(shape)}: the numbers of elements differ")
+                raise ShapeError(
+                    f"cannot reshape {list(old)} to {list(shape)}: the numbers of elements differ"
+                )
             new[new.index(-1)] = have // rest
         elif rest != have:
-            raise ShapeError(f"cannot reshape {list(old)} to {list(shape)}: the numbers of elements differ")
+            raise ShapeError(
+                f"cannot reshape {list(old)} to {list(shape)}: the numbers of elements differ"
+            )
     return tuple(-1 if n == -2 else n for n in new)
 
 
@@ -189,7 +206,9 @@ def pooled(size: int, kernel: int, before: int, after: int, stride: int, ceil: b
         return -1
     span = size + before + after - kernel + (stride - 1 if ceil else 0)
     if span < 0:
-        raise ShapeError(f"a window of {kernel} does not fit into {size} elements padded by {before} and {after}")
+        raise ShapeError(
+            f"a window of {kernel} does not fit into {size} elements padded by {before} and {after}"
+        )
     return span // stride + 1
 
 
@@ -208,7 +227,8 @@ def window_padding(
         kernel: sizes of the window.
         strides: steps of the window.
         paddings: one number a dimension, or two (before, after).
-        algorithm: "EXPLICIT", "VALID" (no padding), or "SAME" (as many outputs as ceil(size / stride)).
+        algorithm: "EXPLICIT", "VALID" (no padding), or "SAME" (as many outputs as ceil(size /
+        stride)).
         dilations: spread of the window; not used by pooling.
     """
     n = len(kernel)

@@ -5,6 +5,8 @@ Rules treat the saved statistics as outputs of their own, whose cotangents arriv
 
 from __future__ import annotations
 
+import math
+
 from ..errors import AttributeValueError, ShapeError
 from ..opdef.attribute import attr
 from ..opdef.definition import Op
@@ -63,7 +65,9 @@ class batch_norm(UseMkldnn, Op):
         need_float(X=X)
         need_ndim("X", X, 2, 3, 4, 5)
         if self.data_layout not in ("NCHW", "AnyLayout", "NHWC"):
-            raise AttributeValueError(f"expected data_layout NCHW or NHWC, got {self.data_layout!r}")
+            raise AttributeValueError(
+                f"expected data_layout NCHW or NHWC, got {self.data_layout!r}"
+            )
         per_channel = dict(Scale=Scale, Bias=Bias, Mean=Mean, Variance=Variance)
         same_dtype(X=X, **per_channel)
         channels = X.shape[self.axis(X.ndim)]
@@ -100,6 +104,7 @@ class batch_norm(UseMkldnn, Op):
         X,
         Scale,
         Bias,
+        MomentumTensor,
         SavedMean,
         SavedVariance,
         ReserveSpace,
@@ -110,15 +115,115 @@ class batch_norm(UseMkldnn, Op):
         dSavedVariance=None,
     ):
         axis, others = self.axis(len(X.shape)), self.others(len(X.shape))
+        share = 1.0 / math.prod(X.shape[i] for i in others)
+        add = lambda v, per_channel: f.elementwise_add(v, per_channel, axis=axis)
+        times = lambda v, per_channel: f.elementwise_mul(v, per_channel, axis=axis)
         total = lambda v: f.reduce_sum(v, dim=others)
-        times = lambda v, w: f.elementwise_mul(v, w, axis=axis)
-        minus = lambda v, w: f.elementwise_sub(v, w, axis=axis)
-        centred = lambda: minus(X, SavedMean)
-        dscale = lambda: total(times(dY * centred(), SavedVariance))
+        centred = lambda: f.elementwise_sub(X, SavedMean, axis=axis)
+
+        def through_running(cotangent):
+            """The cotangent of a statistic of the batch from that of the running one."""
+            if MomentumTensor is None:
+                return cotangent * (1.0 - self.momentum)
+            return cotangent * (1.0 - MomentumTensor)
 
         def dx():
+            slope = Scale * SavedVariance
             if not self.by_batch:
-                return times(dY, Scale * SavedVariance)
-            count = ...
+                return times(dY, slope)
+            c = centred()
+            dmean = -slope * total(dY)
+            # twice the cotangent of the variance
+            dvariance = -slope * SavedVariance * SavedVariance * total(dY * c)
+            if dSavedMean is not None:
+                dmean = dmean + dSavedMean
+            if dSavedVariance is not None:
+                cube = SavedVariance * SavedVariance * SavedVariance
+                dvariance = dvariance - cube * dSavedVariance
+            if dMeanOut is not None:
+                dmean = dmean + through_running(dMeanOut)
+            if dVarianceOut is not None:
+                dvariance = dvariance + 2.0 * through_running(dVarianceOut)
+            return add(times(dY, slope) + times(c, dvariance * share), dmean * share)
 
-        return dict(X=dx, Scale=dscale, Bias=lambda: total(dY))
+        return dict(
+            X=dx,
+            Scale=lambda: total(dY * centred()) * SavedVariance,
+            Bias=lambda: total(dY),
+        )
+
+
+class layer_norm(Op):
+    """Y = (X - mean) / sqrt(variance + epsilon) * Scale + Bias, over the dimensions of a sample.
+
+    (Ba, Kiros and Hinton, Layer normalization, arXiv 1607.06450.)
+
+    Scale, Bias: a number for each element of a sample, flattened.
+    Mean, Variance: of each sample.
+    epsilon: keeps the square root away from 0.
+    begin_norm_axis: the first dimension of a sample; those before it number the samples.
+    """
+
+    signature = "X, Scale?, Bias? -> Y, Mean~, Variance~"
+    epsilon: float = 1e-5
+    begin_norm_axis: int = 1
+
+    def infer(self, X, Scale, Bias):
+        need_float(X=X)
+        same_dtype(X=X, Scale=Scale, Bias=Bias)
+        if not 0 < self.begin_norm_axis < X.ndim:
+            raise AttributeValueError(
+                f"expected begin_norm_axis in [1, {X.ndim}) for X of shape {list(X.shape)}, "
+                f"got {self.begin_norm_axis}"
+            )
+        samples, size = flat(X.shape, self.begin_norm_axis)
+        for name, s in dict(Scale=Scale, Bias=Bias).items():
+            if s is not None and (s.ndim != 1 or not agree(s.shape[0], size)):
+                raise ShapeError(
+                    f"expected {name} of shape [{size}], a number for each element of a sample of "
+                    f"{list(X.shape)}, got {list(s.shape)}"
+                )
+        one = X.with_shape([samples])
+        return X, one, one
+
+    def run(self, xp, X, Scale, Bias):
+        x = xp.reshape(X, flat(X.shape, self.begin_norm_axis))
+        mean = xp.mean(x, axis=1, keepdims=True)
+        y = x - mean
+        variance = xp.mean(y * y, axis=1, keepdims=True)
+        y = y / xp.sqrt(variance + self.epsilon)
+        if Scale is not None:
+            y = y * Scale
+        if Bias is not None:
+            y = y + Bias
+        return xp.reshape(y, X.shape), xp.reshape(mean, (-1,)), xp.reshape(variance, (-1,))
+
+    def grad(self, f, X, Scale, Bias, Mean, Variance, dY, dMean=None, dVariance=None):
+        matrix = flat(X.shape, self.begin_norm_axis)
+        share = 1.0 / matrix[1]
+        by_row = lambda v, per_sample: f.elementwise_mul(v, per_sample, axis=0)
+        total = lambda v: f.reduce_sum(v, dim=[1])
+        dy = lambda: f.reshape(dY, shape=matrix)
+        inverse = lambda: f.rsqrt(Variance + self.epsilon)
+        centred = lambda: f.elementwise_sub(f.reshape(X, shape=matrix), Mean, axis=0)
+
+        def dx():
+            c, s = centred(), inverse()
+            g = by_row(dy() if Scale is None else dy() * Scale, s)
+            dmean = -total(g)
+            # twice the cotangent of the variance
+            dvariance = -s * s * total(g * c)
+            if dMean is not None:
+                dmean = dmean + dMean
+            if dVariance is not None:
+                dvariance = dvariance + 2.0 * dVariance
+            out = f.elementwise_add(g + by_row(c, dvariance * share), dmean * share, axis=0)
+            return f.reshape(out, shape=X.shape)
+
+        rules = dict(X=dx)
+        if Scale is not None:
+            normal = lambda: by_row(centred(), inverse())
+            rules.update(Scale=lambda: f.reduce_sum(dy() * normal(), dim=[0]))
+        if Bias is not None:
+            rules.update(Bias=lambda: f.reduce_sum(dy(), dim=[0]))
+        return rules

@@ -92,8 +92,8 @@ class Executor:
     ) -> list[Any]:
         """Run a program from its first operator to its last.
 
-        Parameters and other persistable variables take their new values together at the end: where an operator fails, all of
-        them stay as they were.
+        Parameters and other persistable variables take their new values together at the end: where
+        an operator fails, all of them stay as they were.
 
         Args:
             program: what to run; the default main program when None.
@@ -108,7 +108,8 @@ class Executor:
             the values of ``fetch_list``, in its order; copies.
 
         Raises:
-            FeedError: a fed name, shape or element type does not fit, or a data variable is not fed.
+            FeedError: a fed name, shape or element type does not fit, or a data variable is not
+            fed.
             FetchError: the program has no variable of a fetched name, or nothing computes it.
             NotInitializedError: a parameter has no value; the startup program has not been run.
             FluidError: an operator failed; says which, with what shapes, and where it was made.
@@ -117,13 +118,17 @@ class Executor:
             raise ClosedError("the executor has been closed; make another one")
         program = default_main_program() if program is None else program
         if not isinstance(program, Program):
-            raise ArgumentError(f"expected a Program to run, got {program!r:.60} of type {type(program).__name__}")
+            raise ArgumentError(
+                f"expected a Program to run, got {program!r:.60} of type {type(program).__name__}"
+            )
         scope = global_scope() if scope is None else scope
         fetches = _fetch_names(fetch_list, program)
-        env = _fed_values(feed, program)
-        if not any(block.ops for block in program.blocks):
-            if not fetches:
-                warnings.warn("the program has no operators: there is nothing to run", UserWarning, stacklevel=2)
+        given = _fed_values(feed, program)
+        env = dict(given)
+        if not program.global_block().ops and not fetches:
+            warnings.warn(
+                "the program has no operators: there is nothing to run", UserWarning, stacklevel=2
+            )
         runs = self._runs.get(program)
         if runs is None:
             runs = self._runs[program] = _Runs()
@@ -133,8 +138,11 @@ class Executor:
         self._execute(plan, env, program, runs.count)
         runs.count += 1
         results = [_fetched(name, env, scope, return_numpy) for name in fetches]
+        fed = {
+            id(value.data if isinstance(value, LoDTensor) else value) for value in given.values()
+        }
         for name in plan.commits:
-            (scope.find_var(name) or scope.var(name)).value = env[name]
+            (scope.find_var(name) or scope.var(name)).value = _owned(env[name], fed)
         return results
 
     def _plan(self, program: Program, runs: _Runs, fetches: list[str], keep: bool) -> Plan:
@@ -174,7 +182,9 @@ def _fetch_names(fetch_list: Any, program: Program) -> list[str]:
     if isinstance(fetch_list, (Variable, str, Operator)):
         fetch_list = [fetch_list]
     if not isinstance(fetch_list, (list, tuple)):
-        raise FetchTypeError(f"expected fetch_list to be a list of variables or names, got {fetch_list!r:.60}")
+        raise FetchTypeError(
+            f"expected fetch_list to be a list of variables or names, got {fetch_list!r:.60}"
+        )
     names = []
     for item in fetch_list:
         if isinstance(item, Variable):
@@ -183,7 +193,8 @@ def _fetch_names(fetch_list: Any, program: Program) -> list[str]:
             names.append(item)
         elif not isinstance(item, Operator):  # optimizer operators run in any case
             raise FetchTypeError(
-                f"expected a variable or its name in fetch_list, got {item!r:.60} of type {type(item).__name__}"
+                f"expected a variable or its name in fetch_list, got {item!r:.60} of type "
+                f"{type(item).__name__}"
             )
     return names
 
@@ -195,7 +206,9 @@ def _fed_values(feed: Any, program: Program) -> Environment:
     if isinstance(feed, (list, tuple)) and len(feed) == 1 and isinstance(feed[0], Mapping):
         feed = feed[0]
     if not isinstance(feed, Mapping):
-        raise FeedTypeError(f"expected feed to be a dictionary of names and arrays, got {type(feed).__name__}")
+        raise FeedTypeError(
+            f"expected feed to be a dictionary of names and arrays, got {type(feed).__name__}"
+        )
     block = program.global_block()
     env: Environment = {}
     for name, value in feed.items():
@@ -203,7 +216,8 @@ def _fed_values(feed: Any, program: Program) -> Environment:
         if variable is None:
             fed = [v.name for v in block.vars.values() if v.is_data]
             raise FeedError(
-                f"the program has no variable {name!r} to feed{suggestion(name, fed or block.vars)}; "
+                f"the program has no variable {name!r} to "
+                f"feed{suggestion(name, fed or block.vars)}; "
                 f"its data variables are {', '.join(fed) or 'none'}"
             )
         env[name] = _fed_value(variable, value)
@@ -215,7 +229,8 @@ def _fed_value(variable: Variable, value: Any) -> Any:
         data, lod = value.data, value.offsets
     elif isinstance(value, (list, tuple)):
         raise FeedTypeError(
-            f"variable {variable.name!r} was fed a {type(value).__name__}, which might mean rows or sequences; "
+            f"variable {variable.name!r} was fed a {type(value).__name__}, which might mean rows "
+            f"or sequences; "
             "feed an array: numpy.array(...), or a LoDTensor: create_lod_tensor(...)"
         )
     else:
@@ -242,7 +257,9 @@ def _fed_value(variable: Variable, value: Any) -> Any:
 
 
 def _fits(shape: Sequence[int], declared: Sequence[int]) -> bool:
-    return len(shape) == len(declared) and all(d in (-1, n) for n, d in zip(shape, declared, strict=True))
+    return len(shape) == len(declared) and all(
+        d in (-1, n) for n, d in zip(shape, declared, strict=True)
+    )
 
 
 def _take_persistables(plan: Plan, env: Environment, scope: Scope) -> None:
@@ -269,25 +286,37 @@ def _missing(name: str, op: Operator) -> Exception:
     if variable is not None and variable.persistable:
         return located(
             NotInitializedError(
-                f"variable {name!r} has no value; run the startup program first (after minimize), in the same scope"
+                f"variable {name!r} has no value; run the startup program first (after minimize), "
+                f"in the same scope"
             ),
             op,
             [(name, spec)],
         )
-    return located(NotInitializedError(f"variable {name!r} is read before anything writes it"), op, [(name, spec)])
+    return located(
+        NotInitializedError(f"variable {name!r} is read before anything writes it"),
+        op,
+        [(name, spec)],
+    )
 
 
-def _check_fetches(fetches: list[str], plan: Plan, env: Environment, scope: Scope, program: Program) -> None:
+def _check_fetches(
+    fetches: list[str], plan: Plan, env: Environment, scope: Scope, program: Program
+) -> None:
     for name in fetches:
         if name in env or name in plan.written or scope.value(name) is not None:
             continue
         known = program.global_block().vars
         if name not in known:
-            raise FetchError(f"the program has no variable {name!r} to fetch{suggestion(name, known)}")
+            raise FetchError(
+                f"the program has no variable {name!r} to fetch{suggestion(name, known)}"
+            )
         variable = known[name]
         if variable.is_data:
             raise FetchError(f"data variable {name!r} is to be fetched and was not fed")
-        raise FetchError(f"nothing computes variable {name!r}, which is to be fetched, and the scope has no value of it")
+        raise FetchError(
+            f"nothing computes variable {name!r}, which is to be fetched, and the scope has no "
+            f"value of it"
+        )
 
 
 def _fetched(name: str, env: Environment, scope: Scope, return_numpy: bool) -> Any:
@@ -301,6 +330,18 @@ def _fetched(name: str, env: Environment, scope: Scope, return_numpy: bool) -> A
             "fetch it with return_numpy=False"
         )
     return np.array(value) if return_numpy else LoDTensor(np.array(value))
+
+
+def _owned(value: Any, fed: set[int]) -> Any:
+    """A value that nobody outside can change: a copy where it is a view, or an array that the user
+    fed.
+    """
+    data = value.data if isinstance(value, LoDTensor) else value
+    if isinstance(data, np.ndarray) and (data.base is not None or id(data) in fed):
+        return (
+            LoDTensor(data.copy(), value.offsets) if isinstance(value, LoDTensor) else data.copy()
+        )
+    return value
 
 
 def _freeze(op: Operator, env: Environment) -> None:

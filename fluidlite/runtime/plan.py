@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import as_dtype
-from ..errors import FluidError, NonFiniteError, OpError
+from ..errors import FluidError, NonFiniteError, OpError, ShapeError
 from ..ir.analysis import last_uses, reads_of, writes_of
-from ..ir.operator import EMPTY, Operator, located
+from ..ir.operator import EMPTY, Operator, OpRole, located
 from ..ir.program import Program
-from ..opdef.definition import Op
 from ..opdef.interpreter import Eval
-from ..opdef.spec import Spec
+from ..opdef.spec import Spec, size_of
 from ..values import LoDTensor
 
 Environment = dict[str, Any]
@@ -23,15 +22,22 @@ Environment = dict[str, Any]
 class Step:
     """One operator, bound to the names it reads and writes."""
 
-    __slots__ = ("free", "inputs", "instance", "op", "outputs", "want")
+    __slots__ = ("free", "inputs", "instance", "loss", "op", "outputs", "want")
 
     def __init__(self, op: Operator, free: list[str]) -> None:
         self.op = op
         self.instance = op.instance()
-        self.inputs = [(slot, names, self.instance.input_slots[slot].many) for slot, names in op.inputs.items()]
-        self.outputs = [(slot, names, self.instance.output_slots[slot].many) for slot, names in op.outputs.items()]
+        self.inputs = [
+            (slot, names, self.instance.input_slots[slot].many) for slot, names in op.inputs.items()
+        ]
+        self.outputs = [
+            (slot, names, self.instance.output_slots[slot].many)
+            for slot, names in op.outputs.items()
+        ]
         self.want = frozenset(op.outputs)
         self.free = free
+        #: the loss whose gradient the operator begins
+        self.loss = loss_seeded_by(op)
 
     def run(self, f: Eval, env: Environment) -> None:
         """Compute the outputs into the environment, and drop what nothing reads any more.
@@ -39,6 +45,8 @@ class Step:
         Raises:
             FluidError: the kernel failed; says the operator, the shapes and the user's line.
         """
+        if self.loss is not None:
+            self._check_loss(env)
         ins: dict[str, Any] = {}
         lod: Any = ()
         for slot, names, many in self.inputs:
@@ -66,9 +74,25 @@ class Step:
         for name in self.free:
             env.pop(name, None)
 
+    def _check_loss(self, env: Environment) -> None:
+        """Refuse a loss of several elements: a seed of one would get its gradient wrong."""
+        found = _spec_of(env.get(self.loss or ""))
+        if self.loss and found is not None and size_of(found.shape) != 1:
+            raise located(
+                ShapeError(
+                    f"expected a loss of one element, {self.loss!r} has shape {list(found.shape)} "
+                    f"in this run; "
+                    "reduce it first: layers.mean or layers.reduce_sum"
+                ),
+                self.op,
+                [(self.loss, found)],
+            )
+
     def _zeros(self, slot: str, index: int, ins: dict[str, Any]) -> Any:
         """What a gradient operator leaves out because nothing flows there."""
-        forward = {out: into for into, out in getattr(self.instance, "grad_slots", {}).items()}.get(slot)
+        forward = {out: into for into, out in getattr(self.instance, "grad_slots", {}).items()}.get(
+            slot
+        )
         like = ins.get(forward) if forward is not None else None
         like = like[index] if isinstance(like, list) else like
         if like is None:
@@ -86,7 +110,9 @@ class Step:
                 self.instance.infer_outputs(specs)
             except FluidError as better:
                 error = better
-            except Exception:  # the rule met what it did not expect either: keep the kernel's own words
+            except (
+                Exception
+            ):  # the rule met what it did not expect either: keep the kernel's own words
                 pass
         if not isinstance(error, FluidError):
             error = OpError(str(error) or type(error).__name__)
@@ -105,10 +131,16 @@ class Step:
         for name in writes_of(self.op):
             value = env.get(name)
             data = value.data if isinstance(value, LoDTensor) else value
-            if isinstance(data, np.ndarray) and data.dtype.kind == "f" and not np.isfinite(data).all():
+            if (
+                isinstance(data, np.ndarray)
+                and data.dtype.kind == "f"
+                and not np.isfinite(data).all()
+            ):
                 bad = "NaN" if np.isnan(data).any() else "infinity"
                 raise located(
-                    NonFiniteError(f"variable {name!r} holds {bad}"), self.op, [(name, _spec_of(data))]
+                    NonFiniteError(f"variable {name!r} holds {bad}"),
+                    self.op,
+                    [(name, _spec_of(data))],
                 )
 
 
@@ -124,10 +156,13 @@ class Plan:
         block = program.global_block()
         ops = [op for op in block.ops if op.type not in ("feed", "fetch")]
         self.persistable = {
-            name for op in ops for name in (*reads_of(op), *writes_of(op))
+            name
+            for op in ops
+            for name in (*reads_of(op), *writes_of(op))
             if (v := block.find_var_recursive(name)) is not None and v.persistable
         }
-        keep = self.persistable.union(fetches)
+        losses = [name for op in ops if (name := loss_seeded_by(op)) is not None]
+        keep = self.persistable.union(fetches, losses)
         self.steps = [Step(op, free) for op, free in zip(ops, last_uses(ops, keep), strict=True)]
         #: names that are read before an operator writes them -> the operator that does
         self.needs: dict[str, Operator] = {}
@@ -137,11 +172,22 @@ class Plan:
                 if name not in self.written:
                     self.needs.setdefault(name, op)
             self.written.update(writes_of(op))
-        self.commits = [name for name in dict.fromkeys(n for op in ops for n in writes_of(op)) if name in self.persistable]
+        self.commits = [
+            name
+            for name in dict.fromkeys(n for op in ops for n in writes_of(op))
+            if name in self.persistable
+        ]
+
+
+def loss_seeded_by(op: Operator) -> str | None:
+    """The loss whose gradient an operator begins; None for other operators."""
+    if op.role != OpRole.BACKWARD | OpRole.LOSS:
+        return None
+    return op.output_arg_names[0].partition("@GRAD")[0]
 
 
 def _has_rows(value: Any, lod: Any) -> bool:
-    shape = getattr(value, "shape", ())
+    shape: Any = getattr(value, "shape", ())
     return bool(shape) and shape[0] == lod[-1][-1]
 
 
@@ -151,6 +197,3 @@ def _spec_of(value: Any) -> Any:
     if isinstance(value, LoDTensor):
         return Spec(value.data.shape, as_dtype(value.data.dtype), lod_level=len(value.offsets))
     return Spec(value.shape, as_dtype(value.dtype)) if isinstance(value, np.ndarray) else None
-
-
-__all__ = ["Environment", "Op", "Plan", "Step"]

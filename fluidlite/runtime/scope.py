@@ -21,7 +21,9 @@ class ScopeVariable:
         self.value: Any = None
 
     def get_tensor(self) -> LoDTensor:
-        """The value as a tensor that reads and writes this variable.  Arrays made from it are copies."""
+        """The value as a tensor that reads and writes this variable.  Arrays made from it are
+        copies.
+        """
         return _BoundTensor(self)
 
     @property
@@ -30,7 +32,8 @@ class ScopeVariable:
         return self.value is not None
 
     def __repr__(self) -> str:
-        return f"<ScopeVariable {self.name}: {'no value' if self.value is None else type(self.value).__name__}>"
+        held = "no value" if self.value is None else type(self.value).__name__
+        return f"<ScopeVariable {self.name}: {held}>"
 
 
 class _BoundTensor(LoDTensor):

@@ -1,0 +1,196 @@
+"""Comparisons, logic, and tests of whole tensors; nothing flows through them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..dtypes import DType
+from ..errors import DTypeError, ShapeError
+from ..opdef.attribute import attr
+from ..opdef.definition import Op
+from ..opdef.spec import agree, broadcast, need_float, same_dtype, spec
+from .elementwise import align
+
+
+class Compare(Op, abstract=True):
+    """A comparison of pairs of elements.
+
+    axis: the dimension of the operand with more dimensions at which the other one starts; with -1 their last
+        dimensions meet. Sizes of 1 stretch.
+    """
+
+    signature = "X, Y -> Out"
+    axis: int = -1
+    force_cpu: bool = attr(False, inert=True)
+    grad = None
+
+    def infer(self, X, Y):
+        same_dtype(X=X, Y=Y)
+        return X.with_shape(broadcast(X.shape, Y.shape, self.axis)).with_dtype(DType.BOOL)
+
+    def run(self, xp, X, Y):
+        return getattr(xp, self.ufunc.__name__)(*align(xp, X, Y, self.axis))
+
+
+class equal(Compare):
+    """Out = whether X = Y."""
+
+    ufunc = np.equal
+
+
+class not_equal(Compare):
+    """Out = whether X and Y differ."""
+
+    ufunc = np.not_equal
+
+
+class less_than(Compare):
+    """Out = whether X < Y."""
+
+    ufunc = np.less
+
+
+class less_equal(Compare):
+    """Out = whether X <= Y."""
+
+    ufunc = np.less_equal
+
+
+class greater_than(Compare):
+    """Out = whether X > Y."""
+
+    ufunc = np.greater
+
+
+class greater_equal(Compare):
+    """Out = whether X >= Y."""
+
+    ufunc = np.greater_equal
+
+
+class Logical(Op, abstract=True):
+    """An operator on pairs of truth values; shapes broadcast from the last dimension."""
+
+    signature = "X, Y -> Out"
+    grad = None
+
+    def infer(self, X, Y):
+        need_bool(X=X, Y=Y)
+        return X.with_shape(broadcast(X.shape, Y.shape))
+
+
+class logical_and(Logical):
+    """Out = X and Y."""
+
+    ufunc = np.logical_and
+
+
+class logical_or(Logical):
+    """Out = X or Y."""
+
+    ufunc = np.logical_or
+
+
+class logical_xor(Logical):
+    """Out = either X or Y."""
+
+    ufunc = np.logical_xor
+
+
+class logical_not(Op):
+    """Out = not X."""
+
+    signature = "X -> Out"
+    ufunc = np.logical_not
+    grad = None
+
+    def infer(self, X):
+        need_bool(X=X)
+        return X
+
+
+def need_bool(**specs):
+    """Check that specs are of truth values."""
+    for name, s in specs.items():
+        if s.dtype is not DType.BOOL:
+            raise DTypeError(f"expected {name} to hold truth values (bool), got {s.dtype}")
+
+
+class Question(Op, abstract=True):
+    """A question about a whole tensor, answered by one truth value of shape [1]."""
+
+    signature = "X -> Out"
+    lod = None
+    grad = None
+
+    def infer(self, *specs):
+        return spec([1], DType.BOOL)
+
+
+class equal_reduce(Question):
+    """Out = whether X and Y have the same shape and are equal everywhere."""
+
+    signature = "X, Y -> Out"
+    axis: int = attr(-1, inert=True)
+
+    def infer(self, X, Y):
+        same_dtype(X=X, Y=Y)
+        return super().infer(X, Y)
+
+    def run(self, xp, X, Y):
+        return xp.reshape(xp.asarray(X.shape == Y.shape and xp.all(X == Y)), (1,))
+
+
+class allclose(Question):
+    """Out = whether |Input - Other| <= atol + rtol |Other| everywhere.
+
+    Other: of the same shape as Input.
+    equal_nan: whether two elements that are no numbers count as close.
+    """
+
+    signature = "Input, Other -> Out"
+    rtol: float = 1e-5
+    atol: float = 1e-8
+    equal_nan: bool = False
+
+    def infer(self, Input, Other):
+        need_float(Input=Input, Other=Other)
+        same_dtype(Input=Input, Other=Other)
+        if Input.ndim != Other.ndim or not all(map(agree, Input.shape, Other.shape)):
+            raise ShapeError(
+                f"expected Input and Other of the same shape, got {list(Input.shape)} "
+                f"and {list(Other.shape)}"
+            )
+        return super().infer(Input, Other)
+
+    def run(self, xp, Input, Other):
+        close = xp.allclose(Input, Other, self.rtol, self.atol, self.equal_nan)
+        return xp.reshape(xp.asarray(close), (1,))
+
+
+class isfinite(Question):
+    """Out = whether all elements of X are finite numbers."""
+
+    def run(self, xp, X):
+        return xp.reshape(xp.all(xp.isfinite(X)), (1,))
+
+
+class isnan(Question):
+    """Out = whether an element of X is not a number."""
+
+    def run(self, xp, X):
+        return xp.reshape(xp.any(xp.isnan(X)), (1,))
+
+
+class isinf(Question):
+    """Out = whether an element of X is infinite."""
+
+    def run(self, xp, X):
+        return xp.reshape(xp.any(xp.isinf(X)), (1,))
+
+
+class is_empty(Question):
+    """Out = whether X has no elements."""
+
+    def run(self, xp, X):
+        return xp.asarray([0 in X.shape])

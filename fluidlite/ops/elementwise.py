@@ -1,0 +1,192 @@
+"""Arithmetic on two tensors element by element, the shorter one aligned with dimensions of the other."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..dtypes import DType
+from ..errors import DTypeError
+from ..opdef.attribute import attr
+from ..opdef.definition import Op
+from ..opdef.spec import broadcast, need_integer, same_dtype
+from .knobs import UseMkldnn
+
+
+def aligned(shape, ndim, axis):
+    """``shape`` with dimensions of 1 around it, so that it starts at ``axis`` of ``ndim`` dimensions.
+
+    With ``axis`` -1 it ends where they end.  Dimensions of 1 at its end give way where it would reach beyond.
+    """
+    if len(shape) == ndim:
+        return tuple(shape)
+    lead = ndim - len(shape) if axis == -1 else axis
+    inside = tuple(shape[: ndim - lead])
+    return (1,) * lead + inside + (1,) * (ndim - lead - len(inside))
+
+
+def align(xp, X, Y, axis):
+    """X and Y with shapes that broadcast as arrays do."""
+    if axis == -1 or X.ndim == Y.ndim:
+        return X, Y
+    if X.ndim > Y.ndim:
+        return X, xp.reshape(Y, aligned(Y.shape, X.ndim, axis))
+    return xp.reshape(X, aligned(X.shape, Y.ndim, axis)), Y
+
+
+def sum_like(f, g, like, axis=-1):
+    """``g`` summed over the dimensions along which ``like`` was broadcast."""
+    shape = tuple(like.shape)
+    if tuple(g.shape) == shape:
+        return g
+    full = aligned(shape, len(g.shape), axis)
+    dims = [i for i, n in enumerate(full) if n == 1 and g.shape[i] != 1]
+    g = f.reduce_sum(g, dim=dims, keep_dim=True) if dims else g
+    return f.reshape(g, shape=list(shape)) if tuple(g.shape) != shape else g
+
+
+def indicator(f, condition, like):
+    """1 where a condition holds and 0 elsewhere, in the element type of ``like``."""
+    return f.cast(condition, in_dtype=condition.dtype, out_dtype=like.dtype)
+
+
+class Elementwise(UseMkldnn, Op, abstract=True):
+    """An operator on pairs of elements.
+
+    axis: the dimension of the operand with more dimensions at which the other one starts; with -1 their last
+        dimensions meet. Sizes of 1 stretch.
+    """
+
+    signature = "X, Y -> Out"
+    axis: int = -1
+    x_data_format: str = attr("", inert=True)
+    y_data_format: str = attr("", inert=True)
+
+    def infer(self, X, Y):
+        same_dtype(X=X, Y=Y)
+        if X.dtype is DType.BOOL:
+            raise DTypeError(f"expected numbers, got X and Y of type {X.dtype}")
+        return X.with_shape(broadcast(X.shape, Y.shape, self.axis))
+
+    def run(self, xp, X, Y):
+        return getattr(xp, self.ufunc.__name__)(*align(xp, X, Y, self.axis))
+
+    def likewise(self, f, X, Y, dX, dY):
+        """A rule's result from functions that give the cotangents in the shape of Out."""
+        return dict(
+            X=lambda: sum_like(f, dX(), X, self.axis),
+            Y=lambda: sum_like(f, dY(), Y, self.axis),
+        )
+
+
+class elementwise_add(Elementwise):
+    """Out = X + Y."""
+
+    ufunc = np.add
+
+    def grad(self, f, X, Y, dOut):
+        return self.likewise(f, X, Y, lambda: dOut, lambda: dOut)
+
+
+class elementwise_sub(Elementwise):
+    """Out = X - Y."""
+
+    ufunc = np.subtract
+
+    def grad(self, f, X, Y, dOut):
+        return self.likewise(f, X, Y, lambda: dOut, lambda: -dOut)
+
+
+class elementwise_mul(Elementwise):
+    """Out = X * Y."""
+
+    ufunc = np.multiply
+
+    def grad(self, f, X, Y, dOut):
+        times = lambda v: f.elementwise_mul(dOut, v, axis=self.axis)
+        return self.likewise(f, X, Y, lambda: times(Y), lambda: times(X))
+
+
+class elementwise_div(Elementwise):
+    """Out = X / Y, rounded towards zero for integers."""
+
+    def run(self, xp, X, Y):
+        X, Y = align(xp, X, Y, self.axis)
+        return truncated_quotient(xp, X, Y) if X.dtype.kind == "i" else X / Y
+
+    def grad(self, f, X, Y, Out, dOut):
+        over = lambda g: f.elementwise_div(g, Y, axis=self.axis)
+        return self.likewise(f, X, Y, lambda: over(dOut), lambda: over(-dOut * Out))
+
+
+class elementwise_max(Elementwise):
+    """Out = max(X, Y); where they are equal the gradient goes to Y."""
+
+    ufunc = np.maximum
+
+    def grad(self, f, X, Y, dOut):
+        where = lambda wins: dOut * indicator(f, wins(X, Y, axis=self.axis), dOut)
+        return self.likewise(f, X, Y, lambda: where(f.greater_than), lambda: where(f.less_equal))
+
+
+class elementwise_min(Elementwise):
+    """Out = min(X, Y); where they are equal the gradient goes to Y."""
+
+    ufunc = np.minimum
+
+    def grad(self, f, X, Y, dOut):
+        where = lambda wins: dOut * indicator(f, wins(X, Y, axis=self.axis), dOut)
+        return self.likewise(f, X, Y, lambda: where(f.less_than), lambda: where(f.greater_equal))
+
+
+class elementwise_pow(Elementwise):
+    """Out = X to the power of Y, rounded towards zero for integers."""
+
+    def run(self, xp, X, Y):
+        X, Y = align(xp, X, Y, self.axis)
+        return integer_power(xp, X, Y) if X.dtype.kind == "i" else X**Y
+
+    def grad(self, f, X, Y, dOut):
+        """At X = 0 the terms X^(Y-1) Y and X^Y log X are continued by 0 instead of 0 * inf."""
+        times = lambda a, b: f.elementwise_mul(a, b, axis=self.axis)
+        power = lambda a, b: f.elementwise_pow(a, b, axis=self.axis)
+        zero = lambda v: indicator(f, v == 0.0, dOut)
+
+        def dx():
+            exponent = f.elementwise_add(times(zero(X), zero(Y)), Y - 1.0, axis=self.axis)
+            return dOut * times(power(X, exponent), Y)
+
+        return self.likewise(f, X, Y, dx, lambda: dOut * times(power(X, Y), f.log(X + zero(X))))
+
+
+class elementwise_mod(Elementwise):
+    """Out = the remainder of X / Y, with the sign of X for integers and that of Y for floats."""
+
+    grad = None
+
+    def run(self, xp, X, Y):
+        X, Y = align(xp, X, Y, self.axis)
+        return xp.fmod(X, Y) if X.dtype.kind == "i" else xp.mod(X, Y)
+
+
+class elementwise_floordiv(Elementwise):
+    """Out = X / Y of integers, rounded towards zero."""
+
+    grad = None
+
+    def infer(self, X, Y):
+        need_integer(X=X, Y=Y)
+        return super().infer(X, Y)
+
+    def run(self, xp, X, Y):
+        return truncated_quotient(xp, *align(xp, X, Y, self.axis))
+
+
+def truncated_quotient(xp, X, Y):
+    """X / Y of integers without its fraction."""
+    return (X - xp.fmod(X, Y)) // Y
+
+
+def integer_power(xp, X, Y):
+    """X to the power of Y of integers without its fraction: for negative Y, 0 unless X is 1 or -1."""
+    out = X ** xp.abs(Y)
+    return xp.where((Y >= 0) | (xp.abs(out) == 1), out, 0)

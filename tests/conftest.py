@@ -1,0 +1,51 @@
+"""Every test begins with fresh programs, names and seeds; golden programs are kept in files."""
+
+import importlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fluidlite import state
+from fluidlite.ir.compare import differences
+from fluidlite.ir.program import Program, default_main_program, default_startup_program
+from fluidlite.ir.text import program_text
+
+importlib.import_module("fluidlite.ops")  # so that there are operators, whatever a test imports
+
+GOLDEN = Path(__file__).with_name("programs")
+LONGEST = 2000  # operators; longer programs are not read back after every test
+
+
+def pytest_addoption(parser):
+    parser.addoption(
+        "--update-golden", action="store_true", help="write tests/programs anew from what tests build"
+    )
+
+
+@pytest.fixture(autouse=True)
+def fresh_state():
+    """What a process starts with; afterwards, what was built is read back from its text."""
+    state.reset()
+    np.random.seed(0)
+    yield
+    for program in (default_main_program(), default_startup_program()):
+        if sum(len(block.ops) for block in program.blocks) <= LONGEST:
+            assert not differences(program, Program.parse(str(program)))
+    state.reset()
+
+
+@pytest.fixture
+def check_program(request):
+    """A function that compares a program with ``tests/programs/NAME.txt``, or writes that file."""
+
+    def check(program, name):
+        path = GOLDEN / f"{name}.txt"
+        text = program_text(program, call_sites=False)
+        if request.config.getoption("--update-golden"):
+            path.write_text(text, encoding="utf-8", newline="\n")
+        assert path.exists(), f"no {path.name} in tests/programs; write it with --update-golden"
+        assert text == path.read_text(encoding="utf-8")
+        assert not differences(program, Program.parse(text))
+
+    return check
