@@ -1,7 +1,175 @@
-"""Weight decay: what is added to a parameter's gradient."""
+"""Weight decay: what is added to a parameter's gradient so that parameters stay small."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from numbers import Real
+
+from .dtypes import Kind
+from .errors import ArgumentError
+from .ir.block import Block
+from .ir.name_scope import name_scope
+from .ir.operator import OpRole
+from .ir.variable import Parameter, Variable
+
 
 class WeightDecayRegularizer:
-    """The base of all regularizers."""
+    """The base of all regularizers: called with a parameter, its gradient and a block, it appends
+    the operators that compute the decay.
+
+    A regularizer of your own derives from it, so that optimizers and ``ParamAttr`` take it.
+    """
+
+    def __call__(self, param: Variable, grad: Variable, block: Block) -> Variable:
+        """The decay: what is added to the gradient.
+
+        Args:
+            param: the parameter.
+            grad: its gradient.
+            block: where to append.
+        """
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class _Decay(WeightDecayRegularizer):
+    """A decay with a coefficient."""
+
+    regularization_coeff: float = 0.0
+
+    def __post_init__(self) -> None:
+        value = self.regularization_coeff
+        if not isinstance(value, Real) or isinstance(value, bool) or not math.isfinite(value):
+            raise ArgumentError(
+                f"{type(self).__name__}: expected regularization_coeff to be a finite number, "
+                f"got {value!r:.60}"
+            )
+
+    def _scaled(self, x: Variable, out: Variable, block: Block) -> Variable:
+        attrs = {"scale": float(self.regularization_coeff)}
+        block.append_op("scale", inputs={"X": x}, outputs={"Out": out}, attrs=attrs)
+        return out
+
+
+class L2Decay(_Decay):
+    """Adds ``regularization_coeff * param`` to the gradient: the gradient of half its squared norm
+    times the coefficient.
+
+    Args:
+        regularization_coeff: how strongly parameters are pulled towards 0.
+
+    Raises:
+        ArgumentError: the coefficient is no finite number.
+
+    >>> fluid.optimizer.SGD(0.1, regularization=fluid.regularizer.L2Decay(1e-4)).regularization
+    L2Decay(regularization_coeff=0.0001)
+    """
+
+    def __call__(self, param: Variable, grad: Variable, block: Block) -> Variable:
+        return self._scaled(param, _like(param, block), block)
+
+
+class L1Decay(_Decay):
+    """Adds ``regularization_coeff * sign(param)`` to the gradient: the gradient of the sum of
+    absolute values times the coefficient.
+
+    Args:
+        regularization_coeff: how strongly parameters are pulled towards 0.
+
+    Raises:
+        ArgumentError: the coefficient is no finite number.
+
+    >>> fluid.ParamAttr(regularizer=fluid.regularizer.L1Decay(0.01)).regularizer
+    L1Decay(regularization_coeff=0.01)
+    """
+
+    def __call__(self, param: Variable, grad: Variable, block: Block) -> Variable:
+        sign = _like(param, block)
+        block.append_op("sign", inputs={"X": param}, outputs={"Out": sign})
+        return self._scaled(sign, sign, block)
+
+
+def append_regularization_ops(
+    parameters_and_grads: Iterable[tuple[Variable, Variable | None]],
+    regularization: WeightDecayRegularizer | None = None,
+) -> list[tuple[Variable, Variable | None]]:
+    """Append the operators that add decay to gradients.
+
+    Args:
+        parameters_and_grads: pairs of a parameter and its gradient; None where it has none.
+        regularization: for the parameters that have no regularizer of their own; None for nothing.
+
+    Returns:
+        the pairs, with the gradients that optimizers are to use.
+
+    Raises:
+        ArgumentError: ``regularization`` is no regularizer.
+
+    >>> x = fluid.data("x", [None, 3], "float32")
+    >>> loss = fluid.layers.mean(fluid.layers.fc(x, 1, bias_attr=False))
+    >>> pairs = fluid.backward.append_backward(loss)
+    >>> decay = fluid.regularizer.L2Decay(0.1)
+    >>> [(p.name, g.name) for p, g in append_regularization_ops(pairs, decay)]
+    [('fc_0.w_0', 'fc_0.w_0@GRAD')]
+    >>> [op.type for op in loss.block.ops[-2:]]
+    ['scale', 'sum']
+    """
+    check_regularizer(regularization, "regularization")
+    pairs = list(parameters_and_grads)
+    if all(g is None or _regularizer_of(p, regularization) is None for p, g in pairs):
+        return pairs
+    with name_scope("regularization"):
+        return [(p, g and _decayed(p, g, _regularizer_of(p, regularization))) for p, g in pairs]
+
+
+def check_regularizer(value: object, what: str) -> None:
+    """Refuse what is neither None nor a regularizer.
+
+    Args:
+        value: what was given.
+        what: the name of the argument.
+
+    Raises:
+        ArgumentError: it is something else.
+    """
+    if value is not None and not isinstance(value, WeightDecayRegularizer):
+        raise ArgumentError(
+            f"expected {what} to be None or a regularizer such as L2Decay(0.01), "
+            f"got {value!r:.60} of type {type(value).__name__}"
+        )
+
+
+def _regularizer_of(
+    param: Variable, default: WeightDecayRegularizer | None
+) -> WeightDecayRegularizer | None:
+    own = param.regularizer if isinstance(param, Parameter) else None
+    check_regularizer(own, f"the regularizer of {param.name!r}")
+    return own or default
+
+
+def _decayed(
+    param: Variable, grad: Variable, regularizer: WeightDecayRegularizer | None
+) -> Variable:
+    """The gradient with the parameter's decay added to it."""
+    if regularizer is None:
+        return grad
+    program = grad.block.program
+    with program.as_role(OpRole.OPTIMIZE, (param, grad)):
+        decay = regularizer(param, grad, grad.block)
+        out = grad
+        if grad.kind is Kind.SELECTED_ROWS:  # every row decays, so the sum has them all
+            out = grad.block.create_var(
+                name=f"{grad.name}@SUM", shape=param.shape, dtype=param.dtype
+            )
+        grad.block.append_op("sum", inputs={"X": [grad, decay]}, outputs={"Out": out})
+    return out
+
+
+def _like(param: Variable, block: Block) -> Variable:
+    return block.create_var(shape=param.shape, dtype=param.dtype, lod_level=param.lod_level)
+
+
+L1DecayRegularizer = L1Decay
+L2DecayRegularizer = L2Decay

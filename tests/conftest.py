@@ -19,7 +19,9 @@ LONGEST = 2000  # operators; longer programs are not read back after every test
 
 def pytest_addoption(parser):
     parser.addoption(
-        "--update-golden", action="store_true", help="write tests/programs anew from what tests build"
+        "--update-golden",
+        action="store_true",
+        help="write tests/programs anew from what tests build",
     )
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import OutOfRangeError
+from .special import erf
 
 name = "numpy"
 
@@ -84,6 +85,7 @@ xp.in_range = in_range
 xp.scatter_add = scatter_add
 xp.scatter_set = scatter_set
 xp.windows = windows
+xp.erf = erf
 
 
 def generators(seed: int, *counters: int | str) -> Callable[[int], np.random.Generator]:

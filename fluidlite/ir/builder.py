@@ -123,7 +123,7 @@ class Builder(Interpreter):
                 f"{len(items)}"
             )
         cuts = [cut for axis, each in enumerate(items) if (cut := _cut(x, axis, each)) is not None]
-        where = {
+        where: dict[str, Any] = {
             "axes": [cut.axis for cut in cuts],
             "starts": [cut.start for cut in cuts],
             "ends": [cut.end for cut in cuts],
@@ -206,7 +206,9 @@ def _number(value: Any, operator: str) -> float:
             "make it a variable first: layers.assign(array)"
         )
     try:
-        return float(value)
+        if isinstance(value, (str, bytes)):
+            raise TypeError
+        return float(value.item() if isinstance(value, np.ndarray) else value)
     except (TypeError, ValueError):
         raise ArgumentError(
             f"{operator}: expected a variable or a number, got {value!r:.60}"

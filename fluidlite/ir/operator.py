@@ -264,8 +264,13 @@ class Operator:
         if name in FRAMEWORK_ATTRIBUTES:
             self._set_framework_attr(name, value)
         else:
-            instance = lookup(self.type)({**self._attrs, name: value})
-            self._attrs = instance.attr_values()
+            definition = lookup(self.type)
+            instance = definition({**self._attrs, name: value})
+            if self.lists_given_attrs:
+                value = definition.attributes[name].convert(value, self.type)
+                self._attrs = {**self._attrs, name: value}
+            else:
+                self._attrs = instance.attr_values()
         self.block.program.touch()
 
     def _set_framework_attr(self, name: str, value: Any) -> None:

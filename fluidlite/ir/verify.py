@@ -368,5 +368,7 @@ def _check_feeds(program: Program) -> None:
             if kind != 1 and block.idx:
                 _fail(9, f"a {op.type} operator lies in block {block.idx}", block, op)
             if kind < before:
-                what = "a feed operator" if kind == 0 else f"{op.type}"
-                _fail(9, f"{what} comes after other operators", block, op)
+                what = "a feed operator comes after others"
+                _fail(
+                    9, what if kind == 0 else f"{op.type} comes after a fetch operator", block, op
+                )

@@ -15,7 +15,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
-from typing import Any, TypeVar, overload
+from typing import Any, Concatenate, ParamSpec, TypeVar, overload
 
 from .. import unique_name
 from ..errors import ArgumentError, UnknownOperatorError
@@ -26,7 +26,9 @@ from ..ir.variable import Variable
 from ..opdef.definition import lookup
 from .params import Parameters
 
-F = TypeVar("F", bound=Callable[..., Any])
+P = ParamSpec("P")
+R = TypeVar("R")
+V = TypeVar("V", bound="Variable | tuple[Variable, ...] | list[Variable]")
 
 
 class LayerBuilder(Builder, Parameters):
@@ -66,6 +68,25 @@ class LayerBuilder(Builder, Parameters):
         """
         self.append(lookup(type)(attrs), ins, outs)
 
+    def result(self, given: Variable | None = None, dtype: Any = None) -> Variable:
+        """The variable to write to: the one that the user gave, or a new one.
+
+        Args:
+            given: what the user gave.
+            dtype: of a new one; inferred when None.
+
+        Raises:
+            ArgumentError: the user gave something else.
+        """
+        stem = self.stem  # generated in any case: so are the names of fluid's layers counted
+        if given is None:
+            return self.new_variable(dtype)
+        if not isinstance(given, Variable):
+            raise ArgumentError(
+                f"expected a variable to write the result of {stem} to, got {given!r:.60}"
+            )
+        return given
+
     def activation(self, x: Variable, act: str | dict[str, Any] | None) -> Variable:
         """``x``, or its activation.
 
@@ -92,10 +113,15 @@ class LayerBuilder(Builder, Parameters):
         return found
 
 
+Written = Callable[Concatenate[LayerBuilder, P], R]
+
+
 @overload
-def layer(function: F) -> F: ...
+def layer(function: Written[P, R]) -> Callable[P, R]: ...
 @overload
-def layer(function: str | None = None, *, act: bool = False) -> Callable[[F], F]: ...
+def layer(
+    function: str | None = None, *, act: bool = False
+) -> Callable[[Written[P, R]], Callable[P, R]]: ...
 def layer(function: Any = None, *, act: bool = False) -> Any:
     """Make a layer of a function whose first parameter is the interpreter.
 
@@ -161,6 +187,13 @@ class Undo:
                 front = len(block.ops)
             block.ops = block.ops[front : front + ops]
             block.program.touch()
+
+
+def stopped(variables: V) -> V:
+    """A variable, or several, marked so that no gradient flows through."""
+    for each in variables if isinstance(variables, (tuple, list)) else [variables]:
+        each.stop_gradient = True
+    return variables
 
 
 def variables_of(value: Any, what: str) -> list[Variable]:

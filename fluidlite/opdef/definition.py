@@ -214,6 +214,9 @@ class Op:
         return self.execute is not None
 
 
+Definition: TypeAlias = type[Op]
+
+
 def lookup(type: str) -> type[Op]:
     """The definition of an operator, derived first where it is a gradient operator.
 
@@ -384,6 +387,3 @@ def rule_parameters(cls: type[Op]) -> dict[str, tuple[str, str, bool]]:
                 f"(d{name}=None where it may be absent), or {name} must be marked constant"
             )
     return found
-
-
-Definition: TypeAlias = type[Op]

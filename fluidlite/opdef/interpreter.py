@@ -147,4 +147,5 @@ def kernel_of(op: Op, backend: str) -> tuple[Any, tuple[str, ...], bool]:
         else:
             known = (None, (), False)
         definition.run_reads[key] = known
-    return known  # type: ignore[no-any-return]
+    found: tuple[Any, tuple[str, ...], bool] = known
+    return found

@@ -127,7 +127,7 @@ def broadcast(x: Shape, y: Shape, axis: int = -1) -> Shape:
     if len(x) < len(y):
         x, y = y, x
     lead = len(x) - len(y) if axis == -1 or len(x) == len(y) else axis
-    while lead + len(y) > len(x) and y and y[-1] == 1:  # fluid drops ones at the end
+    while lead + len(y) > len(x) and y and y[-1] in (1, -1):  # fluid drops ones at the end
         y = y[:-1]
     if lead < 0 or lead + len(y) > len(x):
         raise ShapeError(f"cannot broadcast shapes {list(x)} and {list(y)} with axis={axis}")

@@ -1,5 +1,6 @@
 """Every operator, one family per file.  Importing this package defines them all."""
 
+from . import activation  # noqa: F401
 from . import compare  # noqa: F401
 from . import conv  # noqa: F401
 from . import creation  # noqa: F401

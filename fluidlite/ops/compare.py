@@ -15,8 +15,8 @@ from .elementwise import align
 class Compare(Op, abstract=True):
     """A comparison of pairs of elements.
 
-    axis: the dimension of the operand with more dimensions at which the other one starts; with -1 their last
-        dimensions meet. Sizes of 1 stretch.
+    axis: the dimension of the operand with more dimensions at which the other one starts; with -1
+        their last dimensions meet.  Sizes of 1 stretch.
     """
 
     signature = "X, Y -> Out"

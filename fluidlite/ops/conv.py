@@ -90,8 +90,10 @@ class Conv(UseCudnn, UseMkldnn, Op, abstract=True):
         for name in ("strides", "dilations"):
             numbers = getattr(self, name)
             if len(numbers) != 2 or min(numbers) < 1:
-                raise AttributeValueError(f"expected 2 {name} of at least 1, got {list(numbers)}")
-        if min(self.paddings) < 0:
+                raise AttributeValueError(
+                    f"expected {name} of 2 numbers from 1, got {list(numbers)}"
+                )
+        if min(self.paddings, default=0) < 0:
             raise AttributeValueError(f"expected no negative paddings, got {list(self.paddings)}")
         if self.groups < 1:
             raise AttributeValueError(f"expected at least 1 group, got {self.groups}")
@@ -155,6 +157,15 @@ def blocks(count, size):
     return [slice(i, i + step) for i in range(0, count, step)]
 
 
+def check_bias(Filter, Bias, filters):
+    """Check that ``Bias``, where there is one, holds a number for each filter."""
+    same_dtype(Filter=Filter, Bias=Bias)
+    if Bias is not None and (Bias.ndim != 1 or not agree(Bias.shape[0], filters)):
+        raise ShapeError(
+            f"expected Bias of shape [{filters}], a number for each filter, got {list(Bias.shape)}"
+        )
+
+
 class Conv2d(UseQuantizer, Conv, abstract=True):
     """What the convolutions by a filter have in common.
 
@@ -182,8 +193,9 @@ class Conv2d(UseQuantizer, Conv, abstract=True):
     workspace_size_MB: int = attr(512, inert=True)
     exhaustive_search: bool = attr(False, inert=True)
 
-    def infer(self, Input, Filter):
+    def infer(self, Input, Filter, Bias):
         self.check(Input=Input, Filter=Filter)
+        check_bias(Filter, Bias, Filter.shape[0])
         return Input.with_shape(self.convolved(Input.shape, Filter.shape))
 
     def run(self, xp, Input, Filter, Bias):
@@ -327,9 +339,11 @@ class ConvTranspose(Conv, abstract=True):
     fuse_beta: float = attr(0.0, inert=True)
     workspace_size_MB: int = attr(512, inert=True)
 
-    def infer(self, Input, Filter):
+    def infer(self, Input, Filter, Bias):
         self.check(Input=Input, Filter=Filter)
-        return Input.with_shape(self.transposed(Input.shape, Filter.shape)[0])
+        shape, _ = self.transposed(Input.shape, Filter.shape)
+        check_bias(Filter, Bias, shape[self.channel_axis])
+        return Input.with_shape(shape)
 
     def transposed(self, image, filter):
         """The shape of Output, and the padding of the convolution that it would be the input of."""

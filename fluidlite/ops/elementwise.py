@@ -1,4 +1,4 @@
-"""Arithmetic on two tensors element by element, the shorter one aligned with dimensions of the other."""
+"""Arithmetic on two tensors, element by element, and how they are aligned."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from .knobs import UseMkldnn
 
 
 def aligned(shape, ndim, axis):
-    """``shape`` with dimensions of 1 around it, so that it starts at ``axis`` of ``ndim`` dimensions.
+    """``shape`` between dimensions of 1, so that it starts at ``axis`` of ``ndim`` dimensions.
 
-    With ``axis`` -1 it ends where they end.  Dimensions of 1 at its end give way where it would reach beyond.
+    With ``axis`` -1 it ends where they end.  Where it would reach beyond, it loses dimensions of 1.
     """
     if len(shape) == ndim:
         return tuple(shape)
@@ -52,8 +52,8 @@ def indicator(f, condition, like):
 class Elementwise(UseMkldnn, Op, abstract=True):
     """An operator on pairs of elements.
 
-    axis: the dimension of the operand with more dimensions at which the other one starts; with -1 their last
-        dimensions meet. Sizes of 1 stretch.
+    axis: the dimension of the operand with more dimensions at which the other one starts; with -1
+        their last dimensions meet.  Sizes of 1 stretch.
     """
 
     signature = "X, Y -> Out"
@@ -187,6 +187,6 @@ def truncated_quotient(xp, X, Y):
 
 
 def integer_power(xp, X, Y):
-    """X to the power of Y of integers without its fraction: for negative Y, 0 unless X is 1 or -1."""
+    """X to the power of Y of integers without its fraction: mostly 0 for negative Y."""
     out = X ** xp.abs(Y)
     return xp.where((Y >= 0) | (xp.abs(out) == 1), out, 0)

@@ -66,7 +66,7 @@ class pick_label(Op):
 
     def run(self, xp, X, Label):
         kept = Label != self.ignore_index
-        index = xp.in_range(xp.where(kept, Label, 0), X.shape[self.axis], "label")
+        index = xp.in_range(xp.where(kept, Label, 0), X.shape[self.axis], "a label")
         return xp.where(kept, xp.take_along_axis(X, index, self.axis), self.ignored)
 
     def grad(self, f, X, Label, dOut):

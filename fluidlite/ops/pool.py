@@ -227,14 +227,13 @@ class Pool(Op, abstract=True):
 
     def counts(self, xp, shape, dtype):
         """What averages divide by, for each window."""
+        inclusive = not (self.exclusive or self.adaptive or self.global_pooling)
         counts = []
-        for windows, kernel in zip(self.windows(shape), self.ksize):
-            sizes = [end - begin for begin, end in windows.ranges]
-            inclusive = not (self.exclusive or self.adaptive or self.global_pooling)
-            counts.append([kernel] * len(sizes) if inclusive else sizes)
-        table = [[down * across for across in counts[1]] for down in counts[0]]
-        sizes = [len(counts[self.axes.index(i)]) if i in self.axes else 1 for i in range(4)]
-        return xp.reshape(xp.asarray(table, dtype=dtype), sizes)
+        for i, windows in enumerate(self.windows(shape)):
+            sizes = [self.ksize[i] if inclusive else end - begin for begin, end in windows.ranges]
+            along = [-1 if axis == windows.axis else 1 for axis in range(4)]
+            counts.append(xp.reshape(xp.asarray(sizes, dtype=dtype), along))
+        return counts[0] * counts[1]
 
 
 def whole(axis, size):
@@ -372,7 +371,7 @@ class take_elements(Op):
         return X.with_shape(Index.shape)
 
     def run(self, xp, X, Index):
-        return xp.reshape(X, (-1,))[Index]
+        return xp.reshape(X, (-1,))[xp.in_range(Index, X.size, "a position")]
 
     def grad(self, f, X, Index, dOut):
         return dict(X=lambda: f.put_elements(dOut, Index, size=X.shape))
@@ -398,9 +397,8 @@ class put_elements(Op):
 
     def run(self, xp, X, Index):
         zeros = xp.zeros(math.prod(self.size), dtype=X.dtype)
-        return xp.reshape(
-            xp.scatter_add(zeros, xp.reshape(Index, (-1,)), xp.reshape(X, (-1,))), self.size
-        )
+        index = xp.in_range(xp.reshape(Index, (-1,)), len(zeros), "a position")
+        return xp.reshape(xp.scatter_add(zeros, index, xp.reshape(X, (-1,))), self.size)
 
     def grad(self, f, Index, dOut):
         return dict(X=lambda: f.take_elements(dOut, Index))

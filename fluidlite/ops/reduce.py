@@ -33,7 +33,9 @@ class Reduce(Op, abstract=True):
 
     def axes(self, ndim):
         """The dimensions to reduce, counted from the front."""
-        return tuple(range(ndim)) if self.dims is None else tuple(sorted({d % ndim for d in self.dim}))
+        return (
+            tuple(range(ndim)) if self.dims is None else tuple(sorted({d % ndim for d in self.dim}))
+        )
 
     def infer(self, X):
         shape = reduced(X.shape, self.dims, self.keep_dim)

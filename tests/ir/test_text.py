@@ -20,10 +20,16 @@ def program_of_every_kind():
     program = Program()
     program.random_seed = 7
     block = program.global_block()
-    x = block.create_var(name="x", shape=[-1, 13], dtype="float32", is_data=True, stop_gradient=True)
+    x = block.create_var(
+        name="x", shape=[-1, 13], dtype="float32", is_data=True, stop_gradient=True
+    )
     w = block.create_parameter(name="fc_0.w_0", shape=[13, 1], dtype="float32")
     block.create_parameter(
-        name="frozen", shape=[2], dtype="float64", trainable=False, optimize_attr={"learning_rate": 0.1}
+        name="frozen",
+        shape=[2],
+        dtype="float64",
+        trainable=False,
+        optimize_attr={"learning_rate": 0.1},
     )
     block.create_var(name="words", shape=[-1, 1], dtype="int64", lod_level=1, is_data=True)
     block.create_var(name="table", dtype="float32", type=Kind.SELECTED_ROWS, shape=[10, 4])
@@ -69,7 +75,9 @@ def test_call_sites_are_comments_with_the_file_name_only_and_with_details_the_wh
     block.append_op("fill_constant", {}, {"Out": block.create_var(name="x")}, {"shape": [1]})
     line = next(line for line in str(program).splitlines() if "fill_constant" in line)
     assert line.split("#")[1].strip().startswith("test_text.py:")
-    line = next(line for line in program.to_string(with_details=True).splitlines() if "fill_" in line)
+    line = next(
+        line for line in program.to_string(with_details=True).splitlines() if "fill_" in line
+    )
     assert line.split("# ")[1].startswith(f"{__file__}:")
 
 
@@ -186,7 +194,7 @@ def test_an_unknown_operator_reads_variables_where_words_are_no_values():
         """
         program (seed=0) {
           block 0 {
-            {Out=[y, @EMPTY@], Mask=z} = magic(X=x, Y=[a, `true`], on=true, mode="x", `F1-Score`=0.5)
+            {Out=[y, @EMPTY@], Mask=z} = magic(X=x, Y=[a, `true`], on=true, s="x", `F1-Score`=0.5)
           }
         }
         """
@@ -194,7 +202,7 @@ def test_an_unknown_operator_reads_variables_where_words_are_no_values():
     op = program.global_block().ops[0]
     assert op.inputs == {"X": ("x",), "Y": ("a", "true")}
     assert op.outputs == {"Out": ("y", EMPTY), "Mask": ("z",)}
-    assert op.attrs == {"on": True, "mode": "x", "F1-Score": 0.5}
+    assert op.attrs == {"on": True, "s": "x", "F1-Score": 0.5}
     assert differences(program, Program.parse(str(program))) == []
 
 

@@ -13,8 +13,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-import fluidlite.ops  # noqa: F401  (defines the operators)
+import fluidlite as fluid
 from fluidlite.dtypes import DType, as_dtype
+from fluidlite.ir.compare import differences
 from fluidlite.opdef.definition import Op, is_defined, lookup, registered
 from fluidlite.opdef.gradient import is_constant, is_differentiable
 from fluidlite.opdef.spec import Spec
@@ -28,6 +29,8 @@ for module in pkgutil.iter_modules(samples.__path__):
 
 #: control operators need blocks, and have tests of their own
 DEFINITIONS = {op.type: op for op in registered() if op.execute is None}
+#: what the executor does itself, so that it passes these operators over
+PASSED_OVER = ("feed-", "fetch-")
 #: slots that the formula in the first sentence may leave unnamed
 PLAIN_SLOTS = {"X", "Y", "Input", "Output", "Out"}
 
@@ -186,6 +189,9 @@ def orders():
 
 CASES = list(cases())
 every_case = pytest.mark.parametrize("case", CASES, indirect=True)
+every_case_that_runs = pytest.mark.parametrize(
+    "case", [p for p in CASES if not p.id.startswith(PASSED_OVER)], indirect=True
+)
 
 
 @pytest.fixture
@@ -208,7 +214,7 @@ every_gradient = pytest.mark.parametrize(
 
 
 def same_spec(inferred, value, unknown=False):
-    """Whether a spec is that of an array; with ``unknown``, it may be absent or have sizes of -1."""
+    """Whether a spec is that of an array; with ``unknown`` it may be absent or have sizes of -1."""
     if inferred is None or value is None:
         return inferred is None and (unknown or value is None)
     if inferred.dtype != as_dtype(value.dtype) or inferred.ndim != value.ndim:
@@ -261,6 +267,82 @@ def test_spec_inferred_from_unknown_sizes_is_that_of_the_result_or_unknown(case)
             else:
                 changed[slot] = changed[slot].with_dim(axis, -1)
         check_specs(case.op.infer_outputs(changed), case.outputs, unknown=True)
+
+
+class OneOperator:
+    """A program of an operator alone, whose inputs are fed."""
+
+    def __init__(self, case):
+        self.case, self.feed = case, {}
+        self.program = fluid.Program()
+        self.program.random_seed = 7
+        self.block = self.program.global_block()
+        self.inputs = {slot: self.fed(slot, value) for slot, value in case.inputs.items()}
+        self.outputs = {
+            slot: [
+                self.block.create_var(f"{slot}.out{k}")
+                for k, array in enumerate(listed(value))
+                if array is not None
+            ]
+            for slot, value in case.outputs.items()
+        }
+        self.block.append_op(case.op.type, self.inputs, self.outputs, case.op.attr_values())
+
+    def fed(self, slot, value):
+        """Data variables for the arrays of a slot."""
+        arrays = [array for array in listed(value) if array is not None]
+        return [self.data(f"{slot}.in{k}", array, array.shape) for k, array in enumerate(arrays)]
+
+    def data(self, name, array, shape):
+        """A variable that is fed."""
+        self.feed[name] = array
+        return self.block.create_var(name, array.dtype, shape, is_data=True)
+
+    def run(self, fetches, program=None):
+        """The values of variables."""
+        executor = fluid.Executor(fluid.CPUPlace())
+        names = [variable.name for variable in fetches]
+        return executor.run(program or self.program, self.feed, names, scope=fluid.Scope())
+
+    def run_outputs(self, program=None):
+        """The values of all outputs, in their order."""
+        return self.run([v for some in self.outputs.values() for v in some], program)
+
+
+@every_case_that_runs
+def test_program_of_the_operator_alone_computes_the_same(case):
+    one = OneOperator(case)
+    expected = [v for value in case.outputs.values() for v in listed(value) if v is not None]
+    for found, value in zip(one.run_outputs(), expected, strict=True):
+        assert (found.shape, found.dtype) == (value.shape, value.dtype)
+        if case.sample.values_matter:
+            np.testing.assert_array_equal(found, value)
+
+
+@every_gradient
+def test_gradients_of_that_program_are_those_of_the_tape(case):
+    one = OneOperator(case)
+    targets = [one.outputs[slot][k] for slot, k in case.targets]
+    sources = [one.inputs[slot][k] for slot, k in case.variable]
+    weights = random_like(np.random.default_rng(0), case.function(evaluator(), *case.values))
+    seeds = [one.data(f"{t.name}.seed", w, t.shape) for t, w in zip(targets, weights)]
+    pulled = pull_back(evaluator(), case.function, case.values, weights)
+    gradients = fluid.gradients(targets, sources, seeds)
+    assert [g is None for g in gradients] == [g is None for g in pulled]
+    found = one.run([g for g in gradients if g is not None])
+    for value, expected in zip(found, [g for g in pulled if g is not None], strict=True):
+        assert (value.shape, value.dtype) == (expected.shape, expected.dtype)
+        if case.sample.values_matter:
+            np.testing.assert_allclose(value, expected, 1e-12)
+
+
+@every_case_that_runs
+def test_program_of_the_operator_alone_survives_text(case):
+    one = OneOperator(case)
+    read = fluid.Program.parse(str(one.program))
+    assert not differences(one.program, read)
+    for before, after in zip(one.run_outputs(), one.run_outputs(read), strict=True):
+        np.testing.assert_array_equal(before, after)
 
 
 @every_order

@@ -8,7 +8,7 @@ from .form import Sample, samples
 WINDOWS = [
     (dict(ksize=[2, 3]), (2, 3, 4, 5)),
     (dict(ksize=[3, 2], strides=[2, 1], paddings=[1, 0]), (1, 2, 6, 5)),
-    (dict(ksize=[2, 3], strides=[2, 2], paddings=[0, 1, 1, 0], ceil_mode=True), (1, 2, 4, 7)),
+    (dict(ksize=[3, 3], strides=[2, 2], paddings=[0, 1, 1, 0], ceil_mode=True), (1, 2, 5, 7)),
     (dict(ksize=[1, 1], global_pooling=True), (2, 3, 4, 5)),
     (dict(ksize=[2, 3], adaptive=True), (1, 2, 5, 7)),
     (dict(ksize=[2, 4], adaptive=True), (2, 1, 6, 3)),

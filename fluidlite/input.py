@@ -1,0 +1,95 @@
+"""``fluid.data``, ``fluid.embedding`` and ``fluid.one_hot``: the newer forms of layers' functions.
+
+They take shapes as they are: no batch size is put in front, and ids have no last dimension of 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .ir.variable import Variable
+from .layers.io import as_sizes, fed_variable
+from .layers.layer import LayerBuilder, layer
+from .layers.nn import depth_of, looked_up
+
+
+def data(
+    name: str, shape: Sequence[int | None], dtype: Any = "float32", lod_level: int = 0
+) -> Variable:
+    """A variable of block 0 that is fed.
+
+    Args:
+        name: its name, the key of the feed.
+        shape: sizes; None or -1 where unknown.
+        dtype: element type of what is fed.
+        lod_level: number of levels of sequences.
+
+    Returns:
+        The variable, at which gradients stop.
+
+    Raises:
+        ArgumentError: the shape holds something that is no size.
+        DuplicateVariableError: a variable of that name has another shape or element type.
+
+    >>> fluid.data("x", [None, 4], "float32").shape
+    (-1, 4)
+    """
+    return fed_variable(name, as_sizes(name, shape), dtype, lod_level)
+
+
+@layer
+def embedding(
+    f: LayerBuilder,
+    input: Variable,
+    size: Sequence[int],
+    is_sparse: bool = False,
+    is_distributed: bool = False,
+    padding_idx: int | None = None,
+    param_attr: Any = None,
+    dtype: Any = "float32",
+) -> Variable:
+    """The rows of a table of weights that ids select.
+
+    Args:
+        input: ids of any shape, int64.
+        size: [number of ids, width of a row].
+        is_sparse: the gradient of the table holds the selected rows only.
+        is_distributed: accepted, without meaning here.
+        padding_idx: the id whose row is 0 and gets no gradient; negative ones count from the end.
+        param_attr: of the table.
+        dtype: element type of the table.
+
+    Returns:
+        A variable of the shape of ``input`` with the width added at the end.
+
+    Raises:
+        ArgumentError: ``size`` is no pair, or ``padding_idx`` lies outside of the table.
+
+    >>> ids = fluid.data("ids", [None, 7], "int64")
+    >>> fluid.embedding(ids, size=[1000, 64]).shape
+    (-1, 7, 64)
+    """
+    return looked_up(
+        f, f.lookup_table_v2, input, size, is_sparse, is_distributed, padding_idx, param_attr, dtype
+    )
+
+
+@layer("one_hot_v2")
+def one_hot(
+    f: LayerBuilder, input: Variable, depth: int | Variable, allow_out_of_range: bool = False
+) -> Variable:
+    """A vector with a 1 at the place of each id and 0 elsewhere.
+
+    Args:
+        input: ids of any shape, int64 or int32.
+        depth: the number of classes; a number or a variable of one element.
+        allow_out_of_range: an id outside of [0, depth) gives zeros; if not, it is an error.
+
+    Returns:
+        A float32 variable of the shape of ``input`` with ``depth`` added at the end.
+
+    >>> fluid.one_hot(fluid.data("ids", [None], "int64"), depth=5).shape
+    (-1, 5)
+    """
+    return f.one_hot_v2(input, **depth_of(depth), allow_out_of_range=allow_out_of_range)

@@ -1,0 +1,894 @@
+"""Functions of each element: activations, exponentials, angles, roundings.
+
+Each layer appends one operator of the same name, and gives a variable of the shape of its input.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..errors import ArgumentError
+from ..initializer import Constant
+from ..ir.variable import Variable
+from .layer import LayerBuilder, layer, stopped
+
+
+@layer
+def exp(f: LayerBuilder, x: Variable, name: str | None = None) -> Variable:
+    """``e`` to the power of ``x``, for each element.
+
+    Args:
+        x: a float variable.
+        name: of the layer.
+
+    Returns:
+        A variable of the shape of ``x``.
+
+    >>> fluid.layers.exp(fluid.data("x", [None, 4])).shape
+    (-1, 4)
+    """
+    return f.exp(x)
+
+
+@layer
+def log(f: LayerBuilder, x: Variable, name: str | None = None) -> Variable:
+    """The natural logarithm of ``x``, for each element.
+
+    Args:
+        x: a float variable.
+        name: of the layer.
+
+    Returns:
+        A variable of the shape of ``x``.
+
+    >>> fluid.layers.log(fluid.data("x", [None, 4])).shape
+    (-1, 4)
+    """
+    return f.log(x)
+
+
+@layer
+def log1p(
+    f: LayerBuilder, x: Variable, out: Variable | None = None, name: str | None = None
+) -> Variable:
+    """The natural logarithm of ``1 + x``, exact for small ``x``, for each element.
+
+    Args:
+        x: a float variable.
+        out: the variable to write to; a new one when None.
+        name: of the layer.
+
+    Returns:
+        A variable of the shape of ``x``.
+
+    >>> fluid.layers.log1p(fluid.data("x", [None, 4])).shape
+    (-1, 4)
+    """
+    out = f.result(out)
+    f.into("log1p", {"X": x}, {"Out": out})
+    return out
+
+
+@layer
+def sqrt(f: LayerBuilder, x: Variable, name: str | None = None) -> Variable:
+    """The square root of ``x``, for each element.
+
+    Args:
+        x: a float variable.
+        name: of the layer.
+
+    Returns:
+        A variable of the shape of ``x``.
+
+    >>> fluid.layers.sqrt(fluid.data("x", [None, 4])).shape
+    (-1, 4)
+    """
+    return f.sqrt(x)
+
+
+@layer
+def rsqrt(f: LayerBuilder, x: Variable, name: str | None = None) -> Variable:
+    """One over the square root of ``x``, for each element.
+
+    Args:
+        x: a float variable.
+        name: of the layer.
+
+    Returns:
+        A variable of the shape of ``x``.
+
+    >>> fluid.layers.rsqrt(fluid.data("x", [None, 4])).shape
+    (-1, 4)
+    """
+    return f.rsqrt(x)
+
+
+@layer
+def square(f: LayerBuilder, x: Variable, name: str | None = None) -> Variable:
+    """``x`` times ``x``, for each element.
+
+    Args:
+        x: a float variable.
+        name: of the layer.
+
+    Returns:
+        A variable of the shape of ``x``.
+
+    >>> fluid.layers.square(fluid.data("x", [None, 4])).shape
+    (-1, 4)
+    """
+    return f.square(x)
+
+
+@layer
+def reciprocal(f: LayerBuilder, x: Variable, name: str | None = None) -> Variable:
+    """``1 / x``, for each element.
+
+    Args:
+        x: a float variable.
+        name: of the layer.
+
+    Returns:
+        A variable of the shape of ``x``.
+
+    >>> fluid.layers.reciprocal(fluid.data("x", [None, 4])).shape
+    (-1, 4)
+    """
+    return f.reciprocal(x)
+
+
+@layer
+def abs(f: LayerBuilder, x: Variable, name: str | None = None) -> Variable:
+    """``x`` without its sign, for each element.
+
+    Args:
+        x: a float variable.
+        name: of the layer.
+
+    Returns:
+        A variable of the shape of ``x``.
+
+    >>> fluid.layers.abs(fluid.data("x", [None, 4])).shape
+    (-1, 4)
+    """
+    return f.abs(x)
+
+
+@layer
+def sign(f: LayerBuilder, x: Variable) -> Variable:
+    """-1 where ``x`` is negative, 1 where it is positive, 0 where it is 0, for each element.
+
+    Args:
+        x: a float variable.
+
+    Returns:
+        A variable of the shape of ``x``.
+
+    >>> fluid.layers.sign(fluid.data("x", [None, 4])).shape
+    (-1, 4)
+    """
+    return f.sign(x)
+
+
+@layer
+def ceil(f: LayerBuilder, x: Variable, name: str | None = None) -> Variable:
+    """The smallest integer that is not below ``x``, for each element.
+
+    Args:
+        x: a float variable.
+        name: of the layer.
+
+    Returns:
+        A variable of the shape of ``x``.
+
+    >>> fluid.layers.ceil(fluid.data("x", [None, 4])).shape
+    (-1, 4)
+    """
+    return f.ceil(x)
+
+
+@layer
+def floor(f: LayerBuilder, x: Variable, name: str | None = None) -> Variable:
+    """The largest integer that is not above ``x``, for each element.
+
+    Args:
+        x: a float variable.
+        name: of the layer.
+
+    Returns:
+        A variable of the shape of ``x``.
+
+    >>> fluid.layers.floor(fluid.data("x", [None, 4])).shape
+    (-1, 4)
+    """
+    return f.floor(x)
+
+
+@layer
+def round(f: LayerBuilder, x: Variable, name: str | None = None) -> Variable:
+    """The integer closest to ``x``; halves go away from 0, for each element.
+
+    Args:
+        x: a float variable.
+        name: of the layer.
+
+    Returns:
+        A variable of the shape of ``x``.
+
+    >>> fluid.layers.round(fluid.data("x", [None, 4])).shape
+    (-1, 4)
+    """
+    return f.round(x)
+
+
+@layer
+def sin(f: LayerBuilder, x: Variable, name: str | None = None) -> Variable:
+    """The sine of ``x``, for each element.
+
+    Args:
+        x: a float variable.
+        name: of the layer.
+
+    Returns:
+        A variable of the shape of ``x``.
+
+    >>> fluid.layers.sin(fluid.data("x", [None, 4])).shape
+    (-1, 4)
+    """
+    return f.sin(x)
+
+
+@layer
+def cos(f: LayerBuilder, x: Variable, name: str | None = None) -> Variable:
+    """The cosine of ``x``, for each element.
+
+    Args:
+        x: a float variable.
+        name: of the layer.
+
+    Returns:
+        A variable of the shape of ``x``.
+
+    >>> fluid.layers.cos(fluid.data("x", [None, 4])).shape
+    (-1, 4)
+    """
+    return f.cos(x)
+
+
+@layer
+def asin(f: LayerBuilder, x: Variable, name: str | None = None) -> Variable:
+    """The angle in [-pi/2, pi/2] whose sine is ``x``, for each element.
+
+    Args:
+        x: a float variable.
+        name: of the layer.
+
+    Returns:
+        A variable of the shape of ``x``.
+
+    >>> fluid.layers.asin(fluid.data("x", [None, 4])).shape
+    (-1, 4)
+    """
+    return f.asin(x)
+
+
+@layer
+def acos(f: LayerBuilder, x: Variable, name: str | None = None) -> Variable:
+    """The angle in [0, pi] whose cosine is ``x``, for each element.
+
+    Args:
+        x: a float variable.
+        name: of the layer.
+
+    Returns:
+        A variable of the shape of ``x``.
+
+    >>> fluid.layers.acos(fluid.data("x", [None, 4])).shape
+    (-1, 4)
+    """
+    return f.acos(x)
+
+
+@layer
+def atan(f: LayerBuilder, x: Variable, name: str | None = None) -> Variable:
+    """The angle in (-pi/2, pi/2) whose tangent is ``x``, for each element.
+
+    Args:
+        x: a float variable.
+        name: of the layer.
+
+    Returns:
+        A variable of the shape of ``x``.
+
+    >>> fluid.layers.atan(fluid.data("x", [None, 4])).shape
+    (-1, 4)
+    """
+    return f.atan(x)
+
+
+@layer
+def erf(f: LayerBuilder, x: Variable) -> Variable:
+    """The error function: ``2 / sqrt(pi)`` times the integral of ``exp(-t^2)`` from 0 to ``x``.
+
+    Args:
+        x: a float variable.
+
+    Returns:
+        A variable of the shape of ``x``.
+
+    >>> fluid.layers.erf(fluid.data("x", [None, 4])).shape
+    (-1, 4)
+    """
+    return f.erf(x)
+
+
+@layer
+def tanh(f: LayerBuilder, x: Variable, name: str | None = None) -> Variable:
+    """The hyperbolic tangent of ``x``, for each element.
+
+    Args:
+        x: a float variable.
+        name: of the layer.
+
+    Returns:
+        A variable of the shape of ``x``.
+
+    >>> fluid.layers.tanh(fluid.data("x", [None, 4])).shape
+    (-1, 4)
+    """
+    return f.tanh(x)
+
+
+@layer
+def tanh_shrink(f: LayerBuilder, x: Variable, name: str | None = None) -> Variable:
+    """``x - tanh(x)``, for each element.
+
+    Args:
+        x: a float variable.
+        name: of the layer.
+
+    Returns:
+        A variable of the shape of ``x``.
+
+    >>> fluid.layers.tanh_shrink(fluid.data("x", [None, 4])).shape
+    (-1, 4)
+    """
+    return f.tanh_shrink(x)
+
+
+@layer
+def sigmoid(f: LayerBuilder, x: Variable, name: str | None = None) -> Variable:
+    """``1 / (1 + exp(-x))``, for each element.
+
+    Args:
+        x: a float variable.
+        name: of the layer.
+
+    Returns:
+        A variable of the shape of ``x``.
+
+    >>> fluid.layers.sigmoid(fluid.data("x", [None, 4])).shape
+    (-1, 4)
+    """
+    return f.sigmoid(x)
+
+
+@layer
+def logsigmoid(f: LayerBuilder, x: Variable, name: str | None = None) -> Variable:
+    """``-log(1 + exp(-x))``, for each element.
+
+    Args:
+        x: a float variable.
+        name: of the layer.
+
+    Returns:
+        A variable of the shape of ``x``.
+
+    >>> fluid.layers.logsigmoid(fluid.data("x", [None, 4])).shape
+    (-1, 4)
+    """
+    return f.logsigmoid(x)
+
+
+@layer
+def softplus(f: LayerBuilder, x: Variable, name: str | None = None) -> Variable:
+    """``log(1 + exp(x))``, for each element.
+
+    Args:
+        x: a float variable.
+        name: of the layer.
+
+    Returns:
+        A variable of the shape of ``x``.
+
+    >>> fluid.layers.softplus(fluid.data("x", [None, 4])).shape
+    (-1, 4)
+    """
+    return f.softplus(x)
+
+
+@layer
+def softsign(f: LayerBuilder, x: Variable, name: str | None = None) -> Variable:
+    """``x / (1 + |x|)``, for each element.
+
+    Args:
+        x: a float variable.
+        name: of the layer.
+
+    Returns:
+        A variable of the shape of ``x``.
+
+    >>> fluid.layers.softsign(fluid.data("x", [None, 4])).shape
+    (-1, 4)
+    """
+    return f.softsign(x)
+
+
+@layer
+def relu(f: LayerBuilder, x: Variable, name: str | None = None) -> Variable:
+    """``x`` where it is positive, else 0, for each element.
+
+    Args:
+        x: a float variable.
+        name: of the layer.
+
+    Returns:
+        A variable of the shape of ``x``.
+
+    >>> fluid.layers.relu(fluid.data("x", [None, 4])).shape
+    (-1, 4)
+    """
+    return f.relu(x)
+
+
+@layer
+def relu6(
+    f: LayerBuilder, x: Variable, threshold: float = 6.0, name: str | None = None
+) -> Variable:
+    """``min(max(0, x), threshold)``, for each element.
+
+    Args:
+        x: a float variable.
+        threshold: the upper bound.
+        name: of the layer.
+
+    Returns:
+        A variable of the shape of ``x``.
+
+    >>> fluid.layers.relu6(fluid.data("x", [None, 4])).shape
+    (-1, 4)
+    """
+    return f.relu6(x, threshold=threshold)
+
+
+@layer
+def brelu(
+    f: LayerBuilder, x: Variable, t_min: float = 0.0, t_max: float = 24.0, name: str | None = None
+) -> Variable:
+    """``min(max(t_min, x), t_max)``, for each element.
+
+    Args:
+        x: a float variable.
+        t_min, t_max: the bounds.
+        name: of the layer.
+
+    Returns:
+        A variable of the shape of ``x``.
+
+    >>> fluid.layers.brelu(fluid.data("x", [None, 4])).shape
+    (-1, 4)
+    """
+    return f.brelu(x, t_min=t_min, t_max=t_max)
+
+
+@layer
+def leaky_relu(
+    f: LayerBuilder, x: Variable, alpha: float = 0.02, name: str | None = None
+) -> Variable:
+    """``x`` where it is positive, else ``alpha * x``.
+
+    Args:
+        x: a float variable.
+        alpha: the slope below 0.
+        name: of the layer.
+
+    Returns:
+        A variable of the shape of ``x``.
+
+    >>> fluid.layers.leaky_relu(fluid.data("x", [None, 4])).shape
+    (-1, 4)
+    """
+    return f.leaky_relu(x, alpha=alpha)
+
+
+@layer
+def elu(f: LayerBuilder, x: Variable, alpha: float = 1.0, name: str | None = None) -> Variable:
+    """``x`` where it is positive, else ``alpha * (exp(x) - 1)``.
+
+    Clevert et al., Fast and accurate deep network learning by exponential linear units, ICLR 2016.
+
+    Args:
+        x: a float variable.
+        alpha: minus the limit far below 0.
+        name: of the layer.
+
+    Returns:
+        A variable of the shape of ``x``.
+
+    >>> fluid.layers.elu(fluid.data("x", [None, 4])).shape
+    (-1, 4)
+    """
+    return f.elu(x, alpha=alpha)
+
+
+@layer
+def selu(
+    f: LayerBuilder,
+    x: Variable,
+    scale: float | None = None,
+    alpha: float | None = None,
+    name: str | None = None,
+) -> Variable:
+    """``scale * x`` where ``x`` is positive, else ``scale * alpha * (exp(x) - 1)``.
+
+    Klambauer et al., Self-normalizing neural networks, NIPS 2017; the defaults are theirs.
+
+    Args:
+        x: a float variable.
+        scale: 1.0507009... when None.
+        alpha: 1.6732632... when None.
+        name: of the layer.
+
+    Returns:
+        A variable of the shape of ``x``.
+
+    >>> fluid.layers.selu(fluid.data("x", [None, 4])).shape
+    (-1, 4)
+    """
+    given = {"scale": scale, "alpha": alpha}
+    return f.selu(x, **{key: value for key, value in given.items() if value is not None})
+
+
+@layer
+def gelu(f: LayerBuilder, x: Variable, approximate: bool = False) -> Variable:
+    """``x`` times the probability that a normal variable lies below ``x``.
+
+    Hendrycks and Gimpel, Gaussian error linear units, 2016.
+
+    Args:
+        x: a float variable.
+        approximate: take ``1/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))`` for the probability.
+
+    Returns:
+        A variable of the shape of ``x``.
+
+    >>> fluid.layers.gelu(fluid.data("x", [None, 4])).shape
+    (-1, 4)
+    """
+    return f.gelu(x, approximate=approximate)
+
+
+@layer
+def swish(f: LayerBuilder, x: Variable, beta: float = 1.0, name: str | None = None) -> Variable:
+    """``x * sigmoid(beta * x)``, for each element.
+
+    Ramachandran et al., Searching for activation functions, 2017.
+
+    Args:
+        x: a float variable.
+        beta: how steep the sigmoid is.
+        name: of the layer.
+
+    Returns:
+        A variable of the shape of ``x``.
+
+    >>> fluid.layers.swish(fluid.data("x", [None, 4])).shape
+    (-1, 4)
+    """
+    return f.swish(x, beta=beta)
+
+
+@layer
+def mish(f: LayerBuilder, x: Variable, threshold: float = 20, name: str | None = None) -> Variable:
+    """``x * tanh(log(1 + exp(x)))``, for each element.
+
+    Misra, Mish: a self regularized non-monotonic activation function, BMVC 2020.
+
+    Args:
+        x: a float variable.
+        threshold: accepted; the logarithm is exact everywhere.
+        name: of the layer.
+
+    Returns:
+        A variable of the shape of ``x``.
+
+    >>> fluid.layers.mish(fluid.data("x", [None, 4])).shape
+    (-1, 4)
+    """
+    return f.mish(x, threshold=threshold)
+
+
+@layer
+def stanh(
+    f: LayerBuilder,
+    x: Variable,
+    scale_a: float = 0.67,
+    scale_b: float = 1.7159,
+    name: str | None = None,
+) -> Variable:
+    """``scale_b * tanh(scale_a * x)``, for each element.
+
+    Args:
+        x: a float variable.
+        scale_a: factor of the input.
+        scale_b: factor of the output.
+        name: of the layer.
+
+    Returns:
+        A variable of the shape of ``x``.
+
+    >>> fluid.layers.stanh(fluid.data("x", [None, 4])).shape
+    (-1, 4)
+    """
+    return f.stanh(x, scale_a=scale_a, scale_b=scale_b)
+
+
+@layer
+def soft_relu(
+    f: LayerBuilder, x: Variable, threshold: float = 40.0, name: str | None = None
+) -> Variable:
+    """``log(1 + exp(y))`` for ``y``, which is ``x`` within [-threshold, threshold].
+
+    Args:
+        x: a float variable.
+        threshold: the bound of ``x``.
+        name: of the layer.
+
+    Returns:
+        A variable of the shape of ``x``.
+
+    >>> fluid.layers.soft_relu(fluid.data("x", [None, 4])).shape
+    (-1, 4)
+    """
+    return f.soft_relu(x, threshold=threshold)
+
+
+@layer
+def hard_sigmoid(
+    f: LayerBuilder, x: Variable, slope: float = 0.2, offset: float = 0.5, name: str | None = None
+) -> Variable:
+    """``slope * x + offset`` within [0, 1], for each element.
+
+    Args:
+        x: a float variable.
+        slope: of the straight part.
+        offset: the value at 0.
+        name: of the layer.
+
+    Returns:
+        A variable of the shape of ``x``.
+
+    >>> fluid.layers.hard_sigmoid(fluid.data("x", [None, 4])).shape
+    (-1, 4)
+    """
+    return f.hard_sigmoid(x, slope=slope, offset=offset)
+
+
+@layer
+def hard_swish(
+    f: LayerBuilder,
+    x: Variable,
+    threshold: float = 6.0,
+    scale: float = 6.0,
+    offset: float = 3.0,
+    name: str | None = None,
+) -> Variable:
+    """``x * min(max(0, x + offset), threshold) / scale``, for each element.
+
+    Howard et al., Searching for MobileNetV3, ICCV 2019.
+
+    Args:
+        x: a float variable.
+        threshold: the upper bound of the second factor.
+        scale: the divisor.
+        offset: added to ``x`` in the second factor.
+        name: of the layer.
+
+    Returns:
+        A variable of the shape of ``x``.
+
+    >>> fluid.layers.hard_swish(fluid.data("x", [None, 4])).shape
+    (-1, 4)
+    """
+    return f.hard_swish(x, threshold=threshold, scale=scale, offset=offset)
+
+
+@layer
+def hard_shrink(f: LayerBuilder, x: Variable, threshold: float | None = None) -> Variable:
+    """``x`` where it lies outside of [-threshold, threshold], else 0.
+
+    Args:
+        x: a float variable.
+        threshold: 0.5 when None.
+
+    Returns:
+        A variable of the shape of ``x``.
+
+    >>> fluid.layers.hard_shrink(fluid.data("x", [None, 4])).shape
+    (-1, 4)
+    """
+    given = {} if threshold is None else {"threshold": threshold}
+    return f.hard_shrink(x, **given)
+
+
+@layer
+def softshrink(f: LayerBuilder, x: Variable, alpha: float | None = None) -> Variable:
+    """``x`` moved towards 0 by ``alpha``, and 0 where it is closer than that.
+
+    Args:
+        x: a float variable.
+        alpha: 0.5 when None.
+
+    Returns:
+        A variable of the shape of ``x``.
+
+    >>> fluid.layers.softshrink(fluid.data("x", [None, 4])).shape
+    (-1, 4)
+    """
+    given = {} if alpha is None else {"lambda": alpha}
+    return f.softshrink(x, **given)
+
+
+@layer
+def thresholded_relu(f: LayerBuilder, x: Variable, threshold: float | None = None) -> Variable:
+    """``x`` where it is above ``threshold``, else 0.
+
+    Args:
+        x: a float variable.
+        threshold: 1.0 when None.
+
+    Returns:
+        A variable of the shape of ``x``.
+
+    >>> fluid.layers.thresholded_relu(fluid.data("x", [None, 4])).shape
+    (-1, 4)
+    """
+    given = {} if threshold is None else {"threshold": threshold}
+    return f.thresholded_relu(x, **given)
+
+
+@layer
+def pow(
+    f: LayerBuilder, x: Variable, factor: float | Variable = 1.0, name: str | None = None
+) -> Variable:
+    """``x`` to the power of ``factor``, for each element.
+
+    Args:
+        x: a float variable.
+        factor: a number, or a variable of one element of the type of ``x``.
+        name: of the layer.
+
+    Returns:
+        A variable of the shape of ``x``.
+
+    >>> fluid.layers.pow(fluid.data("x", [None, 4]), factor=3.0).shape
+    (-1, 4)
+    """
+    if isinstance(factor, Variable):
+        return f.pow(x, stopped(factor))
+    return f.pow(x, factor=factor)
+
+
+@layer
+def prelu(
+    f: LayerBuilder, x: Variable, mode: str, param_attr: Any = None, name: str | None = None
+) -> Variable:
+    """``x`` where it is positive, else a learned slope times ``x``.
+
+    He et al., Delving deep into rectifiers, ICCV 2015.
+
+    Args:
+        x: a float variable.
+        mode: "all": one slope; "channel": one for each index of dimension 1; "element": one for
+            each element of a row.
+        param_attr: of the slopes, which start at 0.25.
+        name: of the layer.
+
+    Returns:
+        A variable of the shape of ``x``.
+
+    Raises:
+        ArgumentError: ``mode`` is none of the three, or "channel" where there are no channels.
+
+    >>> fluid.layers.prelu(fluid.data("x", [None, 3, 8, 8]), mode="channel").shape
+    (-1, 3, 8, 8)
+    """
+    if mode not in ("all", "channel", "element"):
+        raise ArgumentError(f"expected mode 'all', 'channel' or 'element', got {mode!r}")
+    if mode == "channel" and x.ndim < 2:
+        raise ArgumentError(
+            f"mode 'channel' takes an input with channels in dimension 1, got {x.name!r} of shape "
+            f"{list(x.shape)}"
+        )
+    shape = [1]
+    if mode == "channel":
+        shape = [1, x.shape[1], 1, 1]
+    elif mode == "element":
+        shape = [1, *x.shape[1:]]
+    slopes = f.weight(param_attr, shape, x.dtype, Constant(0.25))
+    return f.prelu(x, slopes, mode=mode)
+
+
+@layer
+def softmax(
+    f: LayerBuilder,
+    input: Variable,
+    use_cudnn: bool = False,
+    name: str | None = None,
+    axis: int = -1,
+) -> Variable:
+    """``exp(input)`` divided by its sum along ``axis``: probabilities from logits.
+
+    Args:
+        input: a float variable.
+        use_cudnn: accepted, without meaning here.
+        name: of the layer.
+        axis: the dimension of the classes; may count from the end.
+
+    Returns:
+        A variable of the shape of ``input``; it sums up to 1 along ``axis``.
+
+    >>> fluid.layers.softmax(fluid.data("x", [None, 10])).shape
+    (-1, 10)
+    """
+    return f.softmax(input, axis=axis, use_cudnn=use_cudnn)
+
+
+@layer
+def log_softmax(
+    f: LayerBuilder,
+    input: Variable,
+    axis: int | None = None,
+    dtype: Any = None,
+    name: str | None = None,
+) -> Variable:
+    """The logarithm of the softmax of ``input`` along ``axis``.
+
+    Args:
+        input: a float variable.
+        axis: the dimension of the classes, the last one when None.
+        dtype: element type to compute in; that of ``input`` when None.
+        name: of the layer.
+
+    Returns:
+        A variable of the shape of ``input``.
+
+    >>> fluid.layers.log_softmax(fluid.data("x", [None, 10])).shape
+    (-1, 10)
+    """
+    if dtype is not None:
+        input = f.cast(input, in_dtype=input.dtype, out_dtype=dtype)
+    return f.log(f.softmax(input, axis=-1 if axis is None else axis))
+
+
+@layer
+def maxout(
+    f: LayerBuilder, x: Variable, groups: int, name: str | None = None, axis: int = 1
+) -> Variable:
+    """The largest of each ``groups`` neighbouring channels.
+
+    Goodfellow et al., Maxout networks, ICML 2013.
+
+    Args:
+        x: images, [N, C, H, W], or [N, H, W, C] with ``axis`` 3 or -1.
+        groups: how many channels there are in a group; divides C.
+        name: of the layer.
+        axis: the dimension of the channels.
+
+    Returns:
+        A variable of the shape of ``x`` with ``C / groups`` channels.
+
+    >>> fluid.layers.maxout(fluid.data("x", [None, 6, 8, 8]), groups=2).shape
+    (-1, 3, 8, 8)
+    """
+    return f.maxout(x, groups=groups, axis=axis)

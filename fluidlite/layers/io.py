@@ -1,0 +1,103 @@
+"""Variables that are fed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..dtypes import Kind
+from ..errors import ArgumentError
+from ..ir.program import default_main_program
+from ..ir.variable import Variable
+
+
+def data(
+    name: str,
+    shape: Sequence[int | None],
+    append_batch_size: bool = True,
+    dtype: Any = "float32",
+    lod_level: int = 0,
+    type: Any = Kind.LOD_TENSOR,
+    stop_gradient: bool = True,
+) -> Variable:
+    """A variable of block 0 that is fed, with room for the batch size in front of its shape.
+
+    ``fluid.data`` is the same without that room.
+
+    Args:
+        name: its name, the key of the feed.
+        shape: sizes; None or -1 where unknown.
+        append_batch_size: put an unknown size in front of ``shape``, unless one is unknown already.
+        dtype: element type of what is fed.
+        lod_level: number of levels of sequences.
+        type: what it holds.
+        stop_gradient: whether gradients stop here.
+
+    Returns:
+        The variable.
+
+    Raises:
+        ArgumentError: the shape holds something that is no size.
+        DuplicateVariableError: a variable of that name has another shape or element type.
+
+    >>> fluid.layers.data("image", [1, 28, 28]).shape
+    (-1, 1, 28, 28)
+    >>> fluid.layers.data("table", [-1, 3]).shape
+    (-1, 3)
+    """
+    sizes = as_sizes(name, shape)
+    if append_batch_size and -1 not in sizes:
+        sizes.insert(0, -1)
+    return fed_variable(
+        name, sizes, dtype, lod_level, type, stop_gradient=stop_gradient, need_check_feed=False
+    )
+
+
+def as_sizes(name: str, shape: Sequence[int | None]) -> list[int]:
+    """The sizes of a variable that is fed, with -1 for None.
+
+    Raises:
+        ArgumentError: the shape is no list, or holds something that is no size.
+    """
+    if isinstance(shape, (str, bytes)) or not isinstance(shape, Sequence):
+        raise ArgumentError(f"expected the shape of {name!r} to be a list of sizes, got {shape!r}")
+    sizes = [-1 if n is None else n for n in shape]
+    for n in sizes:
+        if isinstance(n, bool) or not hasattr(n, "__index__"):
+            raise ArgumentError(
+                f"expected the sizes of {name!r} to be integers, or None where unknown, got {n!r}"
+            )
+    return [int(n) for n in sizes]
+
+
+def fed_variable(
+    name: str,
+    sizes: Sequence[int],
+    dtype: Any,
+    lod_level: int,
+    kind: Any = Kind.LOD_TENSOR,
+    *,
+    stop_gradient: bool = True,
+    need_check_feed: bool = True,
+) -> Variable:
+    """A variable of the main program's block 0 that is fed.
+
+    Args:
+        name: its name.
+        sizes: its shape, -1 where unknown.
+        dtype, lod_level, kind: as of any variable.
+        stop_gradient: whether gradients stop here.
+        need_check_feed: kept for program files.
+    """
+    if not isinstance(name, str):
+        raise ArgumentError(f"expected the name of a variable to feed, got {name!r:.60}")
+    return default_main_program().global_block().create_var(
+        name=name,
+        shape=sizes,
+        dtype=dtype,
+        lod_level=lod_level,
+        type=kind,
+        stop_gradient=stop_gradient,
+        is_data=True,
+        need_check_feed=need_check_feed,
+    )

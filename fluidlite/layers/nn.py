@@ -1,0 +1,226 @@
+"""Layers with weights of their own, and those without a better place: fc, embedding, dropout."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+from ..errors import ArgumentError, ShapeError
+from ..ir.variable import Variable
+from ..opdef.interpreter import Call
+from .layer import LayerBuilder, layer, stopped, variables_of
+
+
+@layer(act=True)
+def fc(
+    f: LayerBuilder,
+    input: Variable | Sequence[Variable],
+    size: int,
+    num_flatten_dims: int = 1,
+    param_attr: Any = None,
+    bias_attr: Any = None,
+    act: str | None = None,
+    name: str | None = None,
+) -> Variable:
+    """The sum of inputs times weights, plus a bias: a fully connected layer.
+
+    Args:
+        input: a variable, or a list of them with a weight each.
+        size: how many outputs there are for each row of the input.
+        num_flatten_dims: so many first dimensions of the input are its rows, the others are
+            flattened to one; negative ones count from the end.
+        param_attr: of the weight; a list where there are several inputs.
+        bias_attr: of the bias; False for none.
+        act: the activation.
+        name: of the layer.
+
+    Returns:
+        A variable of the first ``num_flatten_dims`` sizes of the input, then ``size``.
+
+    Raises:
+        ShapeError: a size that is to be flattened is unknown, or there is none.
+
+    >>> x = fluid.data("x", [None, 13])
+    >>> fluid.layers.fc(x, size=10, act="relu").shape
+    (-1, 10)
+    """
+    inputs = variables_of(input, "input")
+    parts = []
+    for x, attr in zip(inputs, _one_each(param_attr, len(inputs))):
+        rows = num_flatten_dims + x.ndim if num_flatten_dims < 0 else num_flatten_dims
+        columns = x.shape[rows:]
+        if -1 in columns:
+            raise ShapeError(
+                f"expected the sizes of {x.name!r} from dimension {rows} on to be known, since "
+                f"there is a weight for each element; got shape {list(x.shape)}; reshape it, or "
+                f"change num_flatten_dims={num_flatten_dims}"
+            )
+        weight = f.weight(attr, [prod(columns), size], x.dtype)
+        parts.append(f.mul(x, weight, x_num_col_dims=rows, y_num_col_dims=1))
+    total = parts[0] if len(parts) == 1 else f.sum(parts)
+    return f.bias(total, bias_attr, [size], axis=rows)
+
+
+def _one_each(param_attr: Any, count: int) -> list[Any]:
+    if not isinstance(param_attr, (list, tuple)):
+        return [param_attr] * count
+    attrs = list(param_attr)
+    if len(attrs) == 1:
+        attrs = attrs * count
+    if len(attrs) != count:
+        raise ArgumentError(f"expected one param_attr for each of {count} inputs, got {len(attrs)}")
+    return attrs
+
+
+@layer
+def embedding(
+    f: LayerBuilder,
+    input: Variable,
+    size: Sequence[int],
+    is_sparse: bool = False,
+    is_distributed: bool = False,
+    padding_idx: int | None = None,
+    param_attr: Any = None,
+    dtype: Any = "float32",
+) -> Variable:
+    """The rows of a table of weights that ids select.
+
+    ``fluid.embedding`` is the same without the last dimension of 1.
+
+    Args:
+        input: ids with 1 as last size, int64.
+        size: [number of ids, width of a row].
+        is_sparse: the gradient of the table holds the selected rows only.
+        is_distributed: accepted, without meaning here.
+        padding_idx: the id whose row is 0 and gets no gradient; negative ones count from the end.
+        param_attr: of the table.
+        dtype: element type of the table.
+
+    Returns:
+        A variable of the shape of ``input``, with the width in place of the last 1.
+
+    Raises:
+        ArgumentError: ``size`` is no pair, or ``padding_idx`` lies outside of the table.
+
+    >>> ids = fluid.data("ids", [None, 1], "int64")
+    >>> fluid.layers.embedding(ids, size=[1000, 64]).shape
+    (-1, 64)
+    """
+    return looked_up(
+        f, f.lookup_table, input, size, is_sparse, is_distributed, padding_idx, param_attr, dtype
+    )
+
+
+def looked_up(
+    f: LayerBuilder,
+    lookup: Call,
+    input: Variable,
+    size: Sequence[int],
+    is_sparse: bool,
+    is_distributed: bool,
+    padding_idx: int | None,
+    param_attr: Any,
+    dtype: Any,
+) -> Variable:
+    """What ``lookup``, one of the operators that look rows up, finds in a new table.
+
+    Args:
+        f: the layer.
+        lookup: the operator.
+        input, size, is_sparse, is_distributed, padding_idx, param_attr, dtype: as of ``embedding``.
+    """
+    if len(size) != 2:
+        raise ArgumentError(f"expected size=[number of ids, width of a row], got {size!r}")
+    rows = int(size[0])
+    padding = -1 if padding_idx is None else padding_idx
+    if padding_idx is not None and not -rows <= padding < rows:
+        raise ArgumentError(f"expected padding_idx in [{-rows}, {rows}), got {padding_idx}")
+    if padding_idx is not None and padding < 0:
+        padding += rows
+    table = f.weight(param_attr, size, dtype)
+    found: Variable = lookup(
+        table,
+        input,
+        is_sparse=is_sparse,
+        is_distributed=is_distributed,
+        remote_prefetch=False,
+        padding_idx=padding,
+    )
+    return found
+
+
+@layer
+def one_hot(
+    f: LayerBuilder, input: Variable, depth: int | Variable, allow_out_of_range: bool = False
+) -> Variable:
+    """A vector with a 1 at the place of each id and 0 elsewhere.
+
+    ``fluid.one_hot`` is the same without the last dimension of 1.
+
+    Args:
+        input: ids with 1 as last size, int64 or int32.
+        depth: the number of classes; a number or a variable of one element.
+        allow_out_of_range: an id outside of [0, depth) gives zeros; if not, it is an error.
+
+    Returns:
+        A float32 variable of the shape of ``input``, with ``depth`` in place of the last 1.
+        No gradient flows through.
+
+    >>> fluid.layers.one_hot(fluid.data("ids", [None, 1], "int64"), depth=5).shape
+    (-1, 5)
+    """
+    return stopped(f.one_hot(input, **depth_of(depth), allow_out_of_range=allow_out_of_range))
+
+
+def depth_of(depth: int | Variable) -> dict[str, Any]:
+    """``depth`` as the attribute of the one-hot operators, or as their input."""
+    if isinstance(depth, Variable):
+        return {"depth_tensor": stopped(depth)}
+    return {"depth": depth}
+
+
+@layer
+def dropout(
+    f: LayerBuilder,
+    x: Variable,
+    dropout_prob: float,
+    is_test: bool = False,
+    seed: int | None = None,
+    name: str | None = None,
+    dropout_implementation: str = "downgrade_in_infer",
+) -> Variable:
+    """``x`` with each element set to 0 with probability ``dropout_prob``.
+
+    Srivastava et al., Dropout: a simple way to prevent neural networks from overfitting, JMLR 2014.
+
+    Args:
+        x: a float variable.
+        dropout_prob: the probability, from 0 to 1.
+        is_test: set nothing to 0; give the expectation of what training gives.
+        seed: fixes the random numbers of every run; the program's ``random_seed`` when None.
+        name: of the layer.
+        dropout_implementation: "downgrade_in_infer": the rest stays, and in a test all is
+            multiplied by ``1 - dropout_prob``.  "upscale_in_train": the rest is divided by
+            ``1 - dropout_prob``, and in a test all stays.
+
+    Returns:
+        A variable of the shape of ``x``.
+
+    >>> x = fluid.data("x", [None, 4])
+    >>> fluid.layers.dropout(x, dropout_prob=0.5).shape
+    (-1, 4)
+    """
+    if not seed:
+        seed = f.block.program.random_seed or seed
+    outs = f.dropout.all(
+        x,
+        dropout_prob=dropout_prob,
+        is_test=is_test,
+        fix_seed=seed is not None,
+        seed=seed or 0,
+        dropout_implementation=dropout_implementation,
+    )
+    stopped(outs["Mask"])
+    out: Variable = outs["Out"]
+    return out

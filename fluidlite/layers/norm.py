@@ -1,0 +1,179 @@
+"""Normalisations: values less their mean, divided by their deviation."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+from ..dtypes import DType
+from ..errors import ArgumentError, ShapeError
+from ..initializer import Constant
+from ..ir.variable import Variable
+from ..param_attr import ParamAttr
+from .layer import LayerBuilder, layer, stopped
+from .windows import is_channels_last
+
+
+@layer(act=True)
+def batch_norm(
+    f: LayerBuilder,
+    input: Variable,
+    act: str | None = None,
+    is_test: bool = False,
+    momentum: float = 0.9,
+    epsilon: float = 1e-05,
+    param_attr: Any = None,
+    bias_attr: Any = None,
+    data_layout: str = "NCHW",
+    in_place: bool = False,
+    name: str | None = None,
+    moving_mean_name: str | None = None,
+    moving_variance_name: str | None = None,
+    do_model_average_for_mean_and_var: bool = True,
+    use_global_stats: bool = False,
+) -> Variable:
+    """``scale * (input - mean) / sqrt(variance + epsilon) + bias``, for each channel.
+
+    Mean and variance are those of the batch, and of all batches so far in a test.  Ioffe and
+    Szegedy, Batch normalization, ICML 2015.
+
+    Args:
+        input: [N, C], or images with any number of dimensions after the channels, or before them.
+        act: the activation.
+        is_test: take the running mean and variance, and leave them as they are.
+        momentum: the share of the old running values in the new ones; a number or a variable.
+        epsilon: keeps the square root away from 0.
+        param_attr: of the scale, which starts at 1.
+        bias_attr: of the bias, which starts at 0.
+        data_layout: NCHW, or NHWC for channels in the last dimension.
+        in_place: write to ``input``.
+        name: of the layer.
+        moving_mean_name, moving_variance_name: names of the running values.
+        do_model_average_for_mean_and_var: whether ModelAverage averages them.
+        use_global_stats: take the running values in training too.
+
+    Returns:
+        A variable of the shape of ``input``.
+
+    Raises:
+        ArgumentError: ``param_attr`` or ``bias_attr`` is False.
+        ShapeError: the channels are unknown.
+
+    >>> fluid.layers.batch_norm(fluid.data("x", [None, 3, 8, 8]), act="relu").shape
+    (-1, 3, 8, 8)
+    """
+    for attr, what in ((param_attr, "param_attr"), (bias_attr, "bias_attr")):
+        if attr is False:
+            raise ArgumentError(f"expected {what} of batch_norm to be a ParamAttr, got False")
+    last = is_channels_last(data_layout)
+    channels = input.shape[-1 if last else 1] if input.ndim > 1 else -1
+    if channels < 1:
+        raise ShapeError(
+            f"expected the number of channels of {input.name!r} to be known, got shape "
+            f"{list(input.shape)} with data_layout={data_layout}"
+        )
+    dtype = DType.FP32 if input.dtype is DType.FP16 else input.dtype
+    scale = f.weight(param_attr, [channels], dtype, Constant(1.0))
+    bias = f.bias_parameter(bias_attr, [channels], dtype)
+
+    def running(name: str | None, start: float) -> Variable | None:
+        attr = ParamAttr(
+            name=name,
+            initializer=Constant(start),
+            trainable=False,
+            do_model_average=do_model_average_for_mean_and_var,
+        )
+        return f.weight(attr, [channels], dtype, stop_gradient=True)
+
+    mean, variance = running(moving_mean_name, 0.0), running(moving_variance_name, 1.0)
+    ins = {"X": input, "Scale": scale, "Bias": bias, "Mean": mean, "Variance": variance}
+    more = {}
+    if isinstance(momentum, Variable):
+        ins["MomentumTensor"] = momentum
+    else:
+        more["momentum"] = momentum
+    outs = {
+        "SavedMean": stopped(f.new_variable()),
+        "SavedVariance": stopped(f.new_variable()),
+        "Y": input if in_place else f.new_variable(),
+        "MeanOut": mean,
+        "VarianceOut": variance,
+    }
+    f.into(
+        "batch_norm",
+        ins,
+        outs,
+        epsilon=epsilon,
+        is_test=is_test,
+        data_layout=data_layout,
+        use_global_stats=use_global_stats,
+        **more,
+    )
+    return outs["Y"]
+
+
+@layer(act=True)
+def layer_norm(
+    f: LayerBuilder,
+    input: Variable,
+    scale: bool = True,
+    shift: bool = True,
+    begin_norm_axis: int = 1,
+    epsilon: float = 1e-05,
+    param_attr: Any = None,
+    bias_attr: Any = None,
+    act: str | None = None,
+    name: str | None = None,
+) -> Variable:
+    """``(input - mean) / sqrt(variance + epsilon)`` for each row, times a scale, plus a bias.
+
+    Ba et al., Layer normalization, 2016.
+
+    Args:
+        input: a float variable.
+        scale: whether there is a scale.
+        shift: whether there is a bias.
+        begin_norm_axis: the first dimension within a row.
+        epsilon: keeps the square root away from 0.
+        param_attr: of the scale, which has a number for each element of a row and starts at 1.
+        bias_attr: of the bias, which has a number for each element of a row and starts at 0.
+        act: the activation.
+        name: of the layer.
+
+    Returns:
+        A variable of the shape of ``input``.
+
+    Raises:
+        ArgumentError: an attribute is False where its parameter is asked for.
+        ShapeError: a size within a row is unknown.
+
+    >>> fluid.layers.layer_norm(fluid.data("x", [None, 3, 4])).shape
+    (-1, 3, 4)
+    """
+    row = input.shape[begin_norm_axis:]
+    if (scale or shift) and -1 in row:
+        raise ShapeError(
+            f"expected the sizes of {input.name!r} from dimension {begin_norm_axis} on to be "
+            f"known, since scale and bias have a number for each element; got shape "
+            f"{list(input.shape)}"
+        )
+    ins = {"X": input}
+    for asked, attr, what, why in (
+        (scale, param_attr, "param_attr", "scale"),
+        (shift, bias_attr, "bias_attr", "shift"),
+    ):
+        if asked and attr is False:
+            raise ArgumentError(
+                f"{what}=False asks for no parameter and {why}=True for one; pass {why}=False"
+            )
+    if scale:
+        ins["Scale"] = f.weight(param_attr, [prod(row)], input.dtype, Constant(1.0))
+    if shift:
+        ins["Bias"] = f.bias_parameter(bias_attr, [prod(row)], input.dtype)
+    outs = {
+        "Mean": stopped(f.new_variable()),
+        "Variance": stopped(f.new_variable()),
+        "Y": f.new_variable(),
+    }
+    f.into("layer_norm", ins, outs, epsilon=epsilon, begin_norm_axis=begin_norm_axis)
+    return outs["Y"]

@@ -1,0 +1,209 @@
+"""Sums, means, extremes and products over dimensions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..ir.variable import Variable
+from .layer import LayerBuilder, layer
+
+Dims = int | Sequence[int] | None
+
+
+def _over(dim: Dims, keep_dim: bool) -> dict[str, Any]:
+    """The attributes of a reduction over ``dim``."""
+    dims = [dim] if hasattr(dim, "__index__") else list(dim or ())
+    return {"dim": dims or [0], "keep_dim": keep_dim, "reduce_all": not dims}
+
+
+@layer
+def reduce_sum(
+    f: LayerBuilder,
+    input: Variable,
+    dim: Dims = None,
+    keep_dim: bool = False,
+    name: str | None = None,
+) -> Variable:
+    """The sum of the elements over some dimensions, or over all of them.
+
+    Args:
+        input: a variable of numbers.
+        dim: a dimension or a list of them, which may count from the end; all when None or empty.
+        keep_dim: leave the dimensions, with size 1.
+        name: of the layer.
+
+    Returns:
+        A variable without the dimensions; of shape [1] where none is left.
+
+    >>> fluid.layers.reduce_sum(fluid.data("x", [None, 3, 4]), dim=[1, -1]).shape
+    (-1,)
+    """
+    return f.reduce_sum(input, **_over(dim, keep_dim))
+
+
+@layer
+def reduce_mean(
+    f: LayerBuilder,
+    input: Variable,
+    dim: Dims = None,
+    keep_dim: bool = False,
+    name: str | None = None,
+) -> Variable:
+    """The mean of the elements over some dimensions, or over all of them.
+
+    Args:
+        input: a float variable.
+        dim: a dimension or a list of them, which may count from the end; all when None or empty.
+        keep_dim: leave the dimensions, with size 1.
+        name: of the layer.
+
+    Returns:
+        A variable without the dimensions; of shape [1] where none is left.
+
+    >>> fluid.layers.reduce_mean(fluid.data("x", [None, 3, 4]), dim=[1, -1]).shape
+    (-1,)
+    """
+    return f.reduce_mean(input, **_over(dim, keep_dim))
+
+
+@layer
+def reduce_max(
+    f: LayerBuilder,
+    input: Variable,
+    dim: Dims = None,
+    keep_dim: bool = False,
+    name: str | None = None,
+) -> Variable:
+    """The largest of the elements over some dimensions, or over all of them.
+
+    Args:
+        input: a variable of numbers.
+        dim: a dimension or a list of them, which may count from the end; all when None or empty.
+        keep_dim: leave the dimensions, with size 1.
+        name: of the layer.
+
+    Returns:
+        A variable without the dimensions; of shape [1] where none is left.
+
+    >>> fluid.layers.reduce_max(fluid.data("x", [None, 3, 4]), dim=[1, -1]).shape
+    (-1,)
+    """
+    return f.reduce_max(input, **_over(dim, keep_dim))
+
+
+@layer
+def reduce_min(
+    f: LayerBuilder,
+    input: Variable,
+    dim: Dims = None,
+    keep_dim: bool = False,
+    name: str | None = None,
+) -> Variable:
+    """The smallest of the elements over some dimensions, or over all of them.
+
+    Args:
+        input: a variable of numbers.
+        dim: a dimension or a list of them, which may count from the end; all when None or empty.
+        keep_dim: leave the dimensions, with size 1.
+        name: of the layer.
+
+    Returns:
+        A variable without the dimensions; of shape [1] where none is left.
+
+    >>> fluid.layers.reduce_min(fluid.data("x", [None, 3, 4]), dim=[1, -1]).shape
+    (-1,)
+    """
+    return f.reduce_min(input, **_over(dim, keep_dim))
+
+
+@layer
+def reduce_prod(
+    f: LayerBuilder,
+    input: Variable,
+    dim: Dims = None,
+    keep_dim: bool = False,
+    name: str | None = None,
+) -> Variable:
+    """The product of the elements over some dimensions, or over all of them.
+
+    Args:
+        input: a variable of numbers.
+        dim: a dimension or a list of them, which may count from the end; all when None or empty.
+        keep_dim: leave the dimensions, with size 1.
+        name: of the layer.
+
+    Returns:
+        A variable without the dimensions; of shape [1] where none is left.
+
+    >>> fluid.layers.reduce_prod(fluid.data("x", [None, 3, 4]), dim=[1, -1]).shape
+    (-1,)
+    """
+    return f.reduce_prod(input, **_over(dim, keep_dim))
+
+
+@layer
+def reduce_all(
+    f: LayerBuilder,
+    input: Variable,
+    dim: Dims = None,
+    keep_dim: bool = False,
+    name: str | None = None,
+) -> Variable:
+    """Whether all of the elements are true over some dimensions, or over all of them.
+
+    Args:
+        input: a bool variable.
+        dim: a dimension or a list of them, which may count from the end; all when None or empty.
+        keep_dim: leave the dimensions, with size 1.
+        name: of the layer.
+
+    Returns:
+        A variable without the dimensions; of shape [1] where none is left.
+
+    >>> fluid.layers.reduce_all(fluid.data("x", [None, 3, 4], "bool"), dim=[1, -1]).shape
+    (-1,)
+    """
+    return f.reduce_all(input, **_over(dim, keep_dim))
+
+
+@layer
+def reduce_any(
+    f: LayerBuilder,
+    input: Variable,
+    dim: Dims = None,
+    keep_dim: bool = False,
+    name: str | None = None,
+) -> Variable:
+    """Whether any of the elements is true over some dimensions, or over all of them.
+
+    Args:
+        input: a bool variable.
+        dim: a dimension or a list of them, which may count from the end; all when None or empty.
+        keep_dim: leave the dimensions, with size 1.
+        name: of the layer.
+
+    Returns:
+        A variable without the dimensions; of shape [1] where none is left.
+
+    >>> fluid.layers.reduce_any(fluid.data("x", [None, 3, 4], "bool"), dim=[1, -1]).shape
+    (-1,)
+    """
+    return f.reduce_any(input, **_over(dim, keep_dim))
+
+
+@layer
+def mean(f: LayerBuilder, x: Variable, name: str | None = None) -> Variable:
+    """The mean of all elements.
+
+    Args:
+        x: a float variable.
+        name: of the layer.
+
+    Returns:
+        A variable of shape [1].
+
+    >>> fluid.layers.mean(fluid.data("x", [None, 4])).shape
+    (1,)
+    """
+    return f.mean(x)

@@ -1,0 +1,88 @@
+"""Sizes, strides and paddings of windows, in the forms that users write them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..errors import ArgumentError
+
+ALGORITHMS = ("SAME", "VALID")
+
+
+def each(value: Any, what: str, count: int = 2) -> list[int]:
+    """A number for each dimension of a window.
+
+    Args:
+        value: one number for all of them, or a list.
+        what: the parameter, for messages.
+        count: how many dimensions a window has.
+
+    Raises:
+        ArgumentError: it is neither.
+    """
+    given = list(value) if isinstance(value, (list, tuple)) else [value] * count
+    if len(given) != count or any(isinstance(n, bool) or not hasattr(n, "__index__") for n in given):
+        raise ArgumentError(
+            f"expected {what} to be an integer or a list of {count} integers, got {value!r:.60}"
+        )
+    return [int(n) for n in given]
+
+
+def padding_of(padding: Any, what: str, channels_last: bool, count: int = 2) -> tuple[list[int], str]:
+    """Paddings and their algorithm, as convolutions and poolings take them.
+
+    Args:
+        padding: "SAME" or "VALID"; a number; a number for each dimension; the numbers before and
+            after for each dimension; or pairs for all dimensions, batch and channels included.
+        what: the parameter, for messages.
+        channels_last: whether the channels are the last dimension.
+        count: how many dimensions a window has.
+
+    Returns:
+        ``count`` numbers, or ``2 * count`` where before and after differ; and "EXPLICIT", "SAME"
+        or "VALID".
+
+    Raises:
+        ArgumentError: it has none of these forms.
+    """
+    if isinstance(padding, str):
+        if padding.upper() not in ALGORITHMS:
+            raise ArgumentError(
+                f"expected {what} to be 'SAME', 'VALID' or numbers, got {padding!r}"
+            )
+        return [0] * count, padding.upper()
+    if isinstance(padding, (list, tuple)) and any(isinstance(p, (list, tuple)) for p in padding):
+        padding = _of_pairs(padding, what, channels_last, count)
+    if isinstance(padding, (list, tuple)) and len(padding) == 2 * count:
+        sides = each(padding, what, 2 * count)
+        before, after = sides[::2], sides[1::2]
+        return (before if before == after else sides), "EXPLICIT"
+    return each(padding, what, count), "EXPLICIT"
+
+
+def _of_pairs(padding: Sequence[Any], what: str, channels_last: bool, count: int) -> list[int]:
+    window = slice(1, -1) if channels_last else slice(2, None)
+    others = [p for i, p in enumerate(padding) if i not in range(len(padding))[window]]
+    pairs = list(padding)[window]
+    if len(padding) != count + 2 or any(list(each(p, what)) != [0, 0] for p in others):
+        raise ArgumentError(
+            f"expected {what} to be {count + 2} pairs, those of batch and channels [0, 0], "
+            f"got {padding!r:.80}"
+        )
+    return [n for pair in pairs for n in each(pair, what)]
+
+
+def is_channels_last(data_format: str, names: tuple[str, str] = ("NCHW", "NHWC")) -> bool:
+    """Whether a data format names the channels last.
+
+    Args:
+        data_format: what the user gave.
+        names: the format with the channels in dimension 1, and the one with the channels last.
+
+    Raises:
+        ArgumentError: it is none of the two.
+    """
+    if data_format not in names:
+        raise ArgumentError(f"expected data_format {' or '.join(names)}, got {data_format!r}")
+    return data_format == names[1]

@@ -1,0 +1,625 @@
+"""Functions of one tensor, element by element."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..errors import AttributeValueError, NoGradientError, ShapeError
+from ..opdef.attribute import REQUIRED, attr
+from ..opdef.definition import Op
+from ..opdef.spec import agree, need_float, normal_axis, same_dtype, size_of
+from .elementwise import indicator, sum_like
+from .knobs import UseCudnn, UseMkldnn
+
+
+class Unary(Op, abstract=True):
+    """A function of each element of a floating-point tensor."""
+
+    signature = "X -> Out"
+
+    def infer(self, X):
+        need_float(X=X)
+        return X
+
+
+class Activation(UseMkldnn, UseCudnn, Unary, abstract=True):
+    """A function of each element, with the knobs that most of them have."""
+
+
+class exp(Activation):
+    """Out = e^X."""
+
+    ufunc = np.exp
+
+    def grad(self, f, Out, dOut):
+        return dict(X=lambda: dOut * Out)
+
+
+class log(Activation):
+    """Out = ln X."""
+
+    ufunc = np.log
+
+    def grad(self, f, X, dOut):
+        return dict(X=lambda: dOut / X)
+
+
+class log1p(Activation):
+    """Out = ln(1 + X), exact for small X."""
+
+    ufunc = np.log1p
+
+    def grad(self, f, X, dOut):
+        return dict(X=lambda: dOut / (1.0 + X))
+
+
+class sqrt(Activation):
+    """Out = the square root of X."""
+
+    ufunc = np.sqrt
+
+    def grad(self, f, Out, dOut):
+        return dict(X=lambda: dOut * 0.5 / Out)
+
+
+class rsqrt(Activation):
+    """Out = 1 / sqrt(X)."""
+
+    def run(self, xp, X):
+        return 1 / xp.sqrt(X)
+
+    def grad(self, f, Out, dOut):
+        return dict(X=lambda: dOut * -0.5 * Out * Out * Out)
+
+
+class square(Activation):
+    """Out = X^2."""
+
+    ufunc = np.square
+
+    def infer(self, X):
+        return X
+
+    def grad(self, f, X, dOut):
+        return dict(X=lambda: dOut * X * 2.0)
+
+
+class reciprocal(Activation):
+    """Out = 1 / X."""
+
+    def run(self, xp, X):
+        return 1 / X
+
+    def grad(self, f, Out, dOut):
+        return dict(X=lambda: -dOut * Out * Out)
+
+
+class sin(Activation):
+    """Out = sin X."""
+
+    ufunc = np.sin
+
+    def grad(self, f, X, dOut):
+        return dict(X=lambda: dOut * f.cos(X))
+
+
+class cos(Activation):
+    """Out = cos X."""
+
+    ufunc = np.cos
+
+    def grad(self, f, X, dOut):
+        return dict(X=lambda: -dOut * f.sin(X))
+
+
+class asin(Unary):
+    """Out = the angle in [-pi/2, pi/2] whose sine is X."""
+
+    ufunc = np.arcsin
+
+    def grad(self, f, X, dOut):
+        return dict(X=lambda: dOut * f.rsqrt(1.0 - X * X))
+
+
+class acos(Unary):
+    """Out = the angle in [0, pi] whose cosine is X."""
+
+    ufunc = np.arccos
+
+    def grad(self, f, X, dOut):
+        return dict(X=lambda: -dOut * f.rsqrt(1.0 - X * X))
+
+
+class atan(Unary):
+    """Out = the angle in (-pi/2, pi/2) whose tangent is X."""
+
+    ufunc = np.arctan
+
+    def grad(self, f, X, dOut):
+        return dict(X=lambda: dOut / (1.0 + X * X))
+
+
+class tanh(Activation):
+    """Out = tanh X."""
+
+    ufunc = np.tanh
+
+    def grad(self, f, Out, dOut):
+        return dict(X=lambda: dOut * (1.0 - Out * Out))
+
+
+class tanh_shrink(Activation):
+    """Out = X - tanh X."""
+
+    def run(self, xp, X):
+        return X - xp.tanh(X)
+
+    def grad(self, f, X, dOut):
+        return dict(X=lambda: dOut * f.square(f.tanh(X)))
+
+
+class sigmoid(Activation):
+    """Out = 1 / (1 + e^-X)."""
+
+    def run(self, xp, X):
+        return logistic(xp, X)
+
+    def grad(self, f, Out, dOut):
+        return dict(X=lambda: dOut * Out * (1.0 - Out))
+
+
+class logsigmoid(Activation):
+    """Out = ln(1 / (1 + e^-X))."""
+
+    def run(self, xp, X):
+        return -xp.logaddexp(0, -X)
+
+    def grad(self, f, X, dOut):
+        return dict(X=lambda: dOut * f.sigmoid(-X))
+
+
+class softplus(Activation):
+    """Out = ln(1 + e^X)."""
+
+    def run(self, xp, X):
+        return xp.logaddexp(0, X)
+
+    def grad(self, f, X, dOut):
+        return dict(X=lambda: dOut * f.sigmoid(X))
+
+
+class softsign(Activation):
+    """Out = X / (1 + |X|)."""
+
+    def run(self, xp, X):
+        return X / (1 + xp.abs(X))
+
+    def grad(self, f, X, dOut):
+        return dict(X=lambda: dOut / f.square(1.0 + f.abs(X)))
+
+
+class erf(Unary):
+    """Out = 2 / sqrt(pi) times the integral of e^(-t^2) from 0 to X."""
+
+    def run(self, xp, X):
+        return xp.erf(X)
+
+    def grad(self, f, X, dOut):
+        return dict(X=lambda: dOut * f.exp(-X * X) * (2 / math.sqrt(math.pi)))
+
+
+class gelu(Activation):
+    """Out = X P(X) with the normal distribution P (Hendrycks and Gimpel, arXiv 1606.08415).
+
+    approximate: take 1/2 (1 + tanh(sqrt(2 / pi) (X + 0.044715 X^3))) for P(X).
+    """
+
+    approximate: bool = False
+
+    def run(self, xp, X):
+        if self.approximate:
+            inner = math.sqrt(2 / math.pi) * (X + 0.044715 * X**3)
+            return 0.5 * X * (1 + xp.tanh(inner))
+        return 0.5 * X * (1 + xp.erf(X * math.sqrt(0.5)))
+
+    def grad(self, f, X, dOut):
+        def approximate():
+            squared = X * X
+            t = f.tanh((X + squared * X * 0.044715) * math.sqrt(2 / math.pi))
+            slope = (squared * (3 * 0.044715) + 1.0) * math.sqrt(2 / math.pi)
+            return dOut * 0.5 * (1.0 + t + X * (1.0 - t * t) * slope)
+
+        def exact():
+            density = f.exp(X * X * -0.5) * (1 / math.sqrt(2 * math.pi))
+            return dOut * ((1.0 + f.erf(X * math.sqrt(0.5))) * 0.5 + X * density)
+
+        return dict(X=approximate if self.approximate else exact)
+
+
+class swish(UseMkldnn, Unary):
+    """Out = X / (1 + e^(-beta X))."""
+
+    beta: float = 1.0
+
+    def run(self, xp, X):
+        return X * logistic(xp, self.beta * X)
+
+    def grad(self, f, X, dOut):
+        def dx():
+            s = f.sigmoid(X * self.beta)
+            return dOut * (s + X * self.beta * s * (1.0 - s))
+
+        return dict(X=dx)
+
+
+class mish(Unary):
+    """Out = X tanh(ln(1 + e^X)) (Misra, arXiv 1908.08681).
+
+    threshold: ln(1 + e^X) is taken as X above it, and as e^X below its negative.
+    """
+
+    threshold: float = 20.0
+
+    def run(self, xp, X):
+        return X * xp.tanh(tailed_softplus(xp, X, self.threshold))
+
+    def grad(self, f, X, dOut):
+        def dx():
+            right, left = above(f, X, self.threshold), above(f, -X, self.threshold)
+            within, tail = 1.0 - right - left, left * f.exp(X * left)
+            t = f.tanh(right * X + within * f.softplus(X) + tail)
+            slope = right + within * f.sigmoid(X) + tail
+            return dOut * (t + X * (1.0 - t * t) * slope)
+
+        return dict(X=dx)
+
+
+class Abs(Activation, type="abs"):
+    """Out = |X|."""
+
+    ufunc = np.abs
+
+    def infer(self, X):
+        return X
+
+    def grad(self, f, X, dOut):
+        return dict(X=lambda: dOut * f.sign(X))
+
+
+class sign(Unary):
+    """Out = -1, 0 or 1, the sign of X."""
+
+    ufunc = np.sign
+    direct = True
+
+    def grad(self, f, dOut):
+        return dict(X=lambda: f.scale(dOut, scale=0.0))
+
+
+class Step(Activation, abstract=True):
+    """A function that is flat nearly everywhere, so that its gradient is zero."""
+
+    def grad(self, f, dOut):
+        return dict(X=lambda: f.fill_zeros_like(dOut))
+
+
+class floor(Step):
+    """Out = the largest integer that is not above X."""
+
+    ufunc = np.floor
+
+
+class ceil(Step):
+    """Out = the smallest integer that is not below X."""
+
+    ufunc = np.ceil
+
+
+class Round(Step, type="round"):
+    """Out = the integer nearest to X; halves go away from zero."""
+
+    def run(self, xp, X):
+        whole = xp.trunc(X)
+        return xp.where(xp.abs(X - whole) >= 0.5, whole + xp.sign(X), whole)
+
+
+class relu(Activation):
+    """Out = max(X, 0)."""
+
+    def run(self, xp, X):
+        return xp.maximum(X, 0)
+
+    def grad(self, f, Out, dOut):
+        return dict(X=lambda: dOut * above(f, Out, 0.0))
+
+
+class relu6(Unary):
+    """Out = min(max(X, 0), threshold)."""
+
+    threshold: float = 6.0
+
+    def run(self, xp, X):
+        return xp.clip(X, 0, self.threshold)
+
+    def grad(self, f, Out, dOut):
+        return dict(X=lambda: dOut * between(f, Out, 0.0, self.threshold))
+
+
+class brelu(Unary):
+    """Out = min(max(X, t_min), t_max)."""
+
+    t_min: float = 0.0
+    t_max: float = 24.0
+
+    def run(self, xp, X):
+        return xp.clip(X, self.t_min, self.t_max)
+
+    def grad(self, f, X, dOut):
+        return dict(X=lambda: dOut * between(f, X, self.t_min, self.t_max))
+
+
+class leaky_relu(UseMkldnn, Unary):
+    """Out = X where X > 0, alpha X elsewhere."""
+
+    alpha: float = 0.02
+
+    def run(self, xp, X):
+        return xp.where(X > 0, X, self.alpha * X)
+
+    def grad(self, f, Out, dOut):
+        if self.alpha < 0:
+            raise NoGradientError(
+                "the gradient of leaky_relu is found from the sign of Out, which needs alpha >= 0; "
+                f"got alpha={self.alpha}"
+            )
+        return dict(X=lambda: dOut * (above(f, Out, 0.0) * (1 - self.alpha) + self.alpha))
+
+
+class elu(Unary):
+    """Out = X where X > 0, alpha (e^X - 1) elsewhere (Clevert et al., arXiv 1511.07289)."""
+
+    alpha: float = 1.0
+
+    def run(self, xp, X):
+        return xp.where(X > 0, X, self.alpha * xp.expm1(xp.minimum(X, 0)))
+
+    def grad(self, f, X, dOut):
+        def dx():
+            positive = above(f, X, 0.0)
+            below = f.exp(X * (1.0 - positive)) * (1.0 - positive)
+            return dOut * (positive + below * self.alpha)
+
+        return dict(X=dx)
+
+
+class selu(Unary):
+    """Out = scale X where X > 0, scale alpha (e^X - 1) elsewhere.
+
+    Klambauer et al., arXiv 1706.02515.
+    """
+
+    scale: float = 1.0507009873554804934193349852946
+    alpha: float = 1.6732632423543772848170429916717
+
+    def run(self, xp, X):
+        return self.scale * xp.where(X > 0, X, self.alpha * xp.expm1(xp.minimum(X, 0)))
+
+    def grad(self, f, Out, dOut):
+        def dx():
+            positive = above(f, Out, 0.0)
+            below = (Out + self.scale * self.alpha) * (1.0 - positive)
+            return dOut * (positive * self.scale + below)
+
+        return dict(X=dx)
+
+
+class hard_shrink(Unary):
+    """Out = X where |X| > threshold, 0 elsewhere."""
+
+    threshold: float = 0.5
+
+    def run(self, xp, X):
+        return xp.where(xp.abs(X) > self.threshold, X, 0)
+
+    def grad(self, f, X, dOut):
+        return dict(X=lambda: dOut * above(f, f.abs(X), self.threshold))
+
+
+class softshrink(Unary):
+    """Out = X moved towards 0 by lambda, and 0 where |X| <= lambda."""
+
+    lambda_: float = attr(0.5, alias="lambda")
+
+    def run(self, xp, X):
+        return X - xp.clip(X, -self.lambda_, self.lambda_)
+
+    def grad(self, f, X, dOut):
+        return dict(X=lambda: dOut * above(f, f.abs(X), self.lambda_))
+
+
+class hard_sigmoid(Unary):
+    """Out = slope X + offset, kept in [0, 1]."""
+
+    slope: float = 0.2
+    offset: float = 0.5
+
+    def run(self, xp, X):
+        return xp.clip(self.slope * X + self.offset, 0, 1)
+
+    def grad(self, f, Out, dOut):
+        return dict(X=lambda: dOut * between(f, Out, 0.0, 1.0) * self.slope)
+
+
+class hard_swish(Unary):
+    """Out = X min(max(X + offset, 0), threshold) / scale."""
+
+    threshold: float = 6.0
+    scale: float = 6.0
+    offset: float = 3.0
+
+    def run(self, xp, X):
+        return X * xp.clip(X + self.offset, 0, self.threshold) / self.scale
+
+    def grad(self, f, X, dOut):
+        def dx():
+            gate = X + self.offset
+            slope = X * between(f, gate, 0.0, self.threshold)
+            return dOut * (f.relu6(gate, threshold=self.threshold) + slope) / self.scale
+
+        return dict(X=dx)
+
+
+class Pow(Op, type="pow"):
+    """Out = X to the power of ``factor``.
+
+    FactorTensor: the power where it is computed, of shape [1]; ``factor`` is not read then.
+    """
+
+    signature = "X, FactorTensor?! -> Out"
+    factor: float = 1.0
+
+    def infer(self, X, FactorTensor):
+        if FactorTensor is not None and size_of(FactorTensor.shape) not in (1, -1):
+            raise ShapeError(
+                f"expected FactorTensor to hold one number, got shape {list(FactorTensor.shape)}"
+            )
+        return X
+
+    def run(self, xp, X, FactorTensor):
+        if FactorTensor is None:
+            return xp.asarray(X**self.factor, X.dtype)
+        return xp.asarray(X ** xp.reshape(FactorTensor, ()), X.dtype)
+
+    def grad(self, f, X, FactorTensor, dOut):
+        def dx():
+            if FactorTensor is not None:
+                factor = f.cast(FactorTensor, in_dtype=FactorTensor.dtype, out_dtype=X.dtype)
+                return dOut * f.pow(X, factor - 1.0) * factor
+            if self.factor == 0:
+                return f.fill_zeros_like(X)
+            return dOut * f.pow(X, factor=self.factor - 1) * self.factor
+
+        return dict(X=dx)
+
+
+class prelu(Op):
+    """Out = X where X > 0, Alpha X elsewhere.
+
+    Alpha: one slope; one for each channel, which is dimension 1; or one for each element of X along
+        all dimensions but the first.
+    mode: which of these: "all", "channel" or "element".
+    """
+
+    signature = "X, Alpha -> Out"
+    mode: str = "all"
+
+    def slopes(self, shape):
+        """The shape of Alpha that broadcasts to X."""
+        if self.mode == "all":
+            return (1,) * len(shape)
+        if self.mode == "channel" and len(shape) > 1:
+            return (1, shape[1]) + (1,) * (len(shape) - 2)
+        if self.mode == "element" and len(shape) > 1:
+            return (1, *shape[1:])
+        if self.mode in ("channel", "element"):
+            raise ShapeError(
+                f"mode {self.mode!r} needs X of 2 or more dimensions, got {list(shape)}"
+            )
+        raise AttributeValueError(f"expected mode all, channel or element, got {self.mode!r}")
+
+    def infer(self, X, Alpha):
+        need_float(X=X, Alpha=Alpha)
+        same_dtype(X=X, Alpha=Alpha)
+        wanted, got = size_of(self.slopes(X.shape)), size_of(Alpha.shape)
+        if not agree(wanted, got):
+            raise ShapeError(
+                f"expected Alpha to hold {wanted} slopes for X of shape {list(X.shape)} and mode "
+                f"{self.mode!r}, got shape {list(Alpha.shape)}"
+            )
+        return X
+
+    def run(self, xp, X, Alpha):
+        return xp.where(X > 0, X, xp.reshape(Alpha, self.slopes(X.shape)) * X)
+
+    def grad(self, f, X, Alpha, dOut):
+        negative = lambda: 1.0 - above(f, X, 0.0)
+        slopes = f.reshape(Alpha, shape=list(self.slopes(X.shape)))
+
+        def dx():
+            below = negative()
+            return dOut * (1.0 - below + below * slopes)
+
+        def dalpha():
+            total = sum_like(f, dOut * X * negative(), slopes)
+            return f.reshape(total, shape=list(Alpha.shape))
+
+        return dict(X=dx, Alpha=dalpha)
+
+
+class maxout(Op):
+    """Out = the maximum of each group of channels (Goodfellow et al., arXiv 1302.4389).
+
+    groups: the number of neighbouring channels in a group.
+    axis: the dimension of the channels.
+    """
+
+    signature = "X -> Out"
+    groups: int = REQUIRED
+    axis: int = 1
+
+    def grouped(self, shape):
+        """A shape with the channels split into groups and members, and the axis of the members."""
+        axis = normal_axis(self.axis, len(shape))
+        split = (shape[axis] // self.groups, self.groups)
+        return shape[:axis] + split + shape[axis + 1 :], axis + 1
+
+    def infer(self, X):
+        need_float(X=X)
+        channels = X.shape[normal_axis(self.axis, X.ndim)]
+        if self.groups < 1 or (channels != -1 and channels % self.groups):
+            raise ShapeError(
+                f"expected a number of channels divisible by groups={self.groups}, got X of shape "
+                f"{list(X.shape)}"
+            )
+        return X.with_dim(self.axis, -1 if channels == -1 else channels // self.groups)
+
+    def run(self, xp, X):
+        shape, axis = self.grouped(X.shape)
+        return xp.max(xp.reshape(X, shape), axis=axis)
+
+    def grad(self, f, X, Out, dOut):
+        """Where several members are largest, they share the gradient."""
+        shape, axis = self.grouped(X.shape)
+
+        def dx():
+            one = [*shape[:axis], 1, *shape[axis + 1 :]]
+            members = f.reshape(X, shape=list(shape))
+            largest = indicator(f, f.equal(members, f.reshape(Out, shape=one)), X)
+            share = largest / f.reduce_sum(largest, dim=[axis], keep_dim=True)
+            return f.reshape(share * f.reshape(dOut, shape=one), shape=list(X.shape))
+
+        return dict(X=dx)
+
+
+def logistic(xp, X):
+    """1 / (1 + e^-X) without overflow, exact in relative terms on both sides."""
+    small = xp.exp(-xp.abs(X))
+    return xp.where(X >= 0, 1, small) / (1 + small)
+
+
+def tailed_softplus(xp, v, threshold):
+    """ln(1 + e^v), or what it tends to where ``v`` is larger in size than ``threshold``."""
+    inner = xp.where(v < -threshold, xp.exp(xp.minimum(v, 0)), xp.logaddexp(0, v))
+    return xp.where(v > threshold, v, inner)
+
+
+def above(f, v, bound):
+    """1 where v > bound, else 0."""
+    return indicator(f, v > bound, v)
+
+
+def between(f, v, low, high):
+    """1 where low < v < high, else 0."""
+    return indicator(f, v > low, v) * indicator(f, v < high, v)

@@ -1,0 +1,163 @@
+"""Pooling against loops over the windows."""
+
+import numpy as np
+import pytest
+
+from fluidlite.errors import AttributeValueError, DTypeError, OutOfRangeError, ShapeError
+
+from gradcheck import evaluator, pull_back
+from infer import infer
+
+f = evaluator()
+rng = np.random.default_rng(0)
+X = rng.normal(size=[2, 3, 7, 6])
+
+
+def by_loops(x, rows, columns, reduce):
+    """Pooling of NCHW images over ranges of rows and columns; those reach beyond the image."""
+    out = np.empty((*x.shape[:2], len(rows), len(columns)))
+    for n, c, i, j in np.ndindex(out.shape):
+        (top, bottom), (left, right) = rows[i], columns[j]
+        out[n, c, i, j] = reduce(x[n, c, max(top, 0) : bottom, max(left, 0) : right])
+    return out
+
+
+#: attributes, ranges of rows, ranges of columns
+WINDOWS = [
+    (dict(ksize=[3, 2], strides=[2, 3]), [(0, 3), (2, 5), (4, 7)], [(0, 2), (3, 5)]),
+    (
+        dict(ksize=[3, 2], strides=[3, 2], paddings=[1, 1]),
+        [(-1, 2), (2, 5), (5, 8)],
+        [(-1, 1), (1, 3), (3, 5), (5, 7)],
+    ),
+    (
+        dict(ksize=[4, 4], strides=[4, 4], paddings=[1, 0, 0, 2]),
+        [(-1, 3), (3, 7)],
+        [(0, 4), (4, 8)],
+    ),
+    (
+        dict(ksize=[2, 3], strides=[2, 2], ceil_mode=True),
+        [(0, 2), (2, 4), (4, 6), (6, 8)],
+        [(0, 3), (2, 5), (4, 7)],
+    ),
+    (dict(ksize=[1, 1], strides=[3, 3], global_pooling=True, paddings=[1, 1]), [(0, 7)], [(0, 6)]),
+    # the bounds are i * 7 / 3 and j * 6 / 4, rounded outwards
+    (
+        dict(ksize=[3, 4], adaptive=True),
+        [(0, 3), (2, 5), (4, 7)],
+        [(0, 2), (1, 3), (3, 5), (4, 6)],
+    ),
+    (dict(ksize=[7, 3], adaptive=True), [(i, i + 1) for i in range(7)], [(0, 2), (2, 4), (4, 6)]),
+    (
+        dict(ksize=[3, 3], strides=[2, 2], padding_algorithm="SAME"),
+        [(-1, 2), (1, 4), (3, 6), (5, 8)],
+        [(0, 3), (2, 5), (4, 7)],
+    ),
+    (
+        dict(ksize=[3, 3], strides=[2, 2], padding_algorithm="VALID", paddings=[1, 1]),
+        [(0, 3), (2, 5), (4, 7)],
+        [(0, 3), (2, 5)],
+    ),
+]
+
+
+@pytest.mark.parametrize("attrs, rows, columns", WINDOWS)
+@pytest.mark.parametrize("pooling_type, reduce", [("max", np.max), ("avg", np.mean)])
+def test_pooling_reduces_each_window(attrs, rows, columns, pooling_type, reduce):
+    expected = by_loops(X, rows, columns, reduce)
+    attrs = dict(attrs, pooling_type=pooling_type)
+    np.testing.assert_allclose(f.pool2d(X, **attrs), expected)
+    last = f.pool2d(X.transpose(0, 2, 3, 1), data_format="NHWC", **attrs)
+    np.testing.assert_allclose(last, expected.transpose(0, 2, 3, 1))
+
+
+@pytest.mark.parametrize("attrs, rows, columns", WINDOWS)
+def test_positions_are_those_of_the_maxima(attrs, rows, columns):
+    positions = f.pool2d_positions(X, **attrs)
+    np.testing.assert_array_equal(X.ravel()[positions], by_loops(X, rows, columns, np.max))
+    last = np.ascontiguousarray(X.transpose(0, 2, 3, 1))
+    found = last.ravel()[f.pool2d_positions(last, data_format="NHWC", **attrs)]
+    np.testing.assert_array_equal(found, by_loops(X, rows, columns, np.max).transpose(0, 2, 3, 1))
+
+
+def test_averages_count_padding_unless_exclusive():
+    x = np.arange(1.0, 5).reshape(1, 1, 1, 4)
+    attrs = dict(ksize=[1, 3], strides=[1, 2], paddings=[0, 1], pooling_type="avg", ceil_mode=True)
+    np.testing.assert_allclose(f.pool2d(x, **attrs).ravel(), [1.5, 3, 4])
+    np.testing.assert_allclose(f.pool2d(x, exclusive=False, **attrs).ravel(), [1, 3, 4 / 3])
+
+
+def test_gradient_of_a_tie_goes_to_the_first_by_rows():
+    x = np.zeros([1, 1, 4, 4])
+    x[0, 0, 0, 1] = x[0, 0, 1, 0] = 1
+    pool = lambda f, x: f.pool2d(x, pooling_type="max", ksize=[2, 2], strides=[2, 2])
+    (gradient,) = pull_back(f, pool, [x], [np.arange(1.0, 5).reshape(1, 1, 2, 2)])
+    expected = [[0, 1, 2, 0], [0, 0, 0, 0], [3, 0, 4, 0], [0, 0, 0, 0]]
+    np.testing.assert_array_equal(gradient[0, 0], expected)
+
+
+def test_gradient_adds_up_where_windows_share_their_maximum():
+    x = np.array([1.0, 3, 2]).reshape(1, 1, 1, 3)
+    pool = lambda f, x: f.pool2d(x, pooling_type="max", ksize=[1, 2])
+    (gradient,) = pull_back(f, pool, [x], [np.array([5.0, 7]).reshape(1, 1, 1, 2)])
+    np.testing.assert_array_equal(gradient.ravel(), [0, 12, 0])
+
+
+def test_gradient_stays_in_the_image_where_all_of_a_window_is_as_low_as_can_be():
+    x = np.full([1, 1, 2, 2], -np.inf)
+    positions = f.pool2d_positions(x, ksize=[2, 2], paddings=[1, 1])
+    np.testing.assert_array_equal(positions.ravel(), [0, 0, 1, 0, 0, 1, 2, 2, 3])
+
+
+def test_windows_may_be_large():
+    x = rng.normal(size=[1, 2, 40, 34])
+    attrs = dict(ksize=[20, 17], strides=[20, 17])
+    rows, columns = [(0, 20), (20, 40)], [(0, 17), (17, 34)]
+    expected = by_loops(x, rows, columns, np.max)
+    np.testing.assert_array_equal(f.pool2d(x, pooling_type="max", **attrs), expected)
+    np.testing.assert_array_equal(x.ravel()[f.pool2d_positions(x, **attrs)], expected)
+
+
+def test_elements_are_taken_and_put_by_their_position():
+    x = np.arange(6.0).reshape(2, 3)
+    np.testing.assert_array_equal(f.take_elements(x, np.array([[5], [0]])), [[5], [0]])
+    put = f.put_elements(np.array([1.0, 2, 4]), np.array([3, 1, 3]), size=[2, 2])
+    np.testing.assert_array_equal(put, [[0, 2], [0, 5]])
+    with pytest.raises(OutOfRangeError, match=r"expected a position in \[0, 6\), got 6"):
+        f.take_elements(x, np.array([6]))
+
+
+def pool_spec(shape=(-1, 3, 8, 9), dtype="float32", **attrs):
+    attrs = dict(dict(ksize=[2, 2], pooling_type="max"), **attrs)
+    return infer("pool2d", attrs, X=(shape, dtype))["Out"].shape
+
+
+def test_unknown_sizes_stay_unknown():
+    assert pool_spec() == (-1, 3, 7, 8)
+    assert pool_spec((-1, 3, -1, 9), strides=[2, 2]) == (-1, 3, -1, 4)
+    assert pool_spec((-1, 3, -1, 9), global_pooling=True) == (-1, 3, 1, 1)
+    assert pool_spec((-1, -1, 9, 3), adaptive=True, data_format="NHWC") == (-1, 2, 2, 3)
+
+
+@pytest.mark.parametrize(
+    "error, message, given",
+    [
+        (AttributeValueError, "pooling_type max or avg, got 'median'", dict(pooling_type="median")),
+        (ShapeError, "expected X to have 4 dimensions, got shape [-1, 8]", dict(shape=(-1, 8))),
+        (DTypeError, "expected X to be float16, float32 or float64", dict(dtype="int64")),
+        (AttributeValueError, "ksize of 2 numbers from 1, got [2]", dict(ksize=[2])),
+        (AttributeValueError, "strides of 2 numbers from 1, got [0, 1]", dict(strides=[0, 1])),
+        (AttributeValueError, "no negative paddings, got [-1, 0]", dict(paddings=[-1, 0])),
+        (AttributeValueError, "NCHW or NHWC, got 'HWCN'", dict(data_format="HWCN")),
+        (ShapeError, "a window of 9 does not fit into 8", dict(ksize=[9, 1])),
+        (
+            ShapeError,
+            "window 4 of 2 elements lies outside of 8 elements",
+            dict(strides=[2, 2], paddings=[0, 1, 0, 0], ceil_mode=True),
+        ),
+    ],
+)
+def test_what_does_not_fit_is_refused(error, message, given):
+    with pytest.raises(error) as raised:
+        pool_spec(**given)
+    assert message in str(raised.value)

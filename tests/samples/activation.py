@@ -1,0 +1,136 @@
+"""Samples of functions of one tensor."""
+
+import numpy as np
+
+from .form import Sample, samples
+
+#: where their inputs come from, for those that are not defined everywhere
+RANGES = {
+    "log": (0.3, 2.0),
+    "log1p": (-0.7, 2.0),
+    "sqrt": (0.3, 2.0),
+    "rsqrt": (0.3, 2.0),
+    "asin": (-0.9, 0.9),
+    "acos": (-0.9, 0.9),
+}
+SMOOTH = [
+    *RANGES,
+    *("exp", "square", "sin", "cos", "atan", "tanh", "tanh_shrink", "erf"),
+    *("sigmoid", "logsigmoid", "softplus"),
+]
+
+
+def apart(rng, shape, *kinks, low=-3.0, high=3.0):
+    """Random numbers that keep away from all kinks."""
+    x = rng.uniform(low, high, shape)
+    for kink in kinks:
+        close = abs(x - kink) < 0.05
+        x = np.where(close, kink + np.where(x < kink, -0.05, 0.05), x)
+    return x
+
+
+@samples(*SMOOTH)
+def smooth(rng, type):
+    yield Sample(dict(X=rng.uniform(*RANGES.get(type, (-2.0, 2.0)), [2, 3])), order=3)
+    yield Sample(dict(X=rng.uniform(*RANGES.get(type, (-2.0, 2.0)), [2, 3, 4])), name="cube")
+
+
+@samples("reciprocal", "softsign", "abs", "sign", "relu", "floor", "ceil", "round")
+def with_one_kink(rng, type):
+    yield Sample(dict(X=apart(rng, [3, 4], *np.arange(-3, 3.5, 0.5))))
+
+
+@samples("gelu")
+def gelu(rng):
+    yield Sample(dict(X=rng.normal(size=[2, 3])), name="exact", order=3)
+    yield Sample(dict(X=rng.normal(size=[2, 3])), dict(approximate=True), name="approximate")
+
+
+@samples("swish")
+def swish(rng):
+    yield Sample(dict(X=rng.normal(size=[2, 3])), order=3)
+    yield Sample(dict(X=rng.normal(size=[2, 3])), dict(beta=1.7), name="beta")
+
+
+@samples("mish")
+def mish(rng):
+    yield Sample(dict(X=rng.normal(size=[2, 3])), order=3)
+    yield Sample(dict(X=apart(rng, [2, 5], -1, 1)), dict(threshold=1.0), name="threshold")
+
+
+@samples("relu6")
+def relu6(rng):
+    yield Sample(dict(X=apart(rng, [2, 5], 0, 6, low=-2, high=8)))
+    yield Sample(dict(X=apart(rng, [2, 5], 0, 1)), dict(threshold=1.0), name="threshold")
+
+
+@samples("brelu")
+def brelu(rng):
+    yield Sample(dict(X=apart(rng, [2, 5], 0, 24, low=-10, high=30)))
+    yield Sample(dict(X=apart(rng, [2, 5], -1, 2)), dict(t_min=-1.0, t_max=2.0), name="bounds")
+
+
+@samples("leaky_relu", "elu")
+def leaky(rng, type):
+    yield Sample(dict(X=apart(rng, [2, 5], 0)))
+    yield Sample(dict(X=apart(rng, [2, 5], 0)), dict(alpha=0.3), name="alpha")
+
+
+@samples("selu")
+def selu(rng):
+    yield Sample(dict(X=apart(rng, [2, 5], 0)), order=3)
+    yield Sample(dict(X=apart(rng, [2, 5], 0)), dict(alpha=0.5, scale=2.0), name="scaled")
+
+
+@samples("hard_shrink")
+def hard_shrink(rng):
+    yield Sample(dict(X=apart(rng, [2, 5], -0.5, 0.5)))
+    yield Sample(dict(X=apart(rng, [2, 5], -1, 1)), dict(threshold=1.0), name="threshold")
+
+
+@samples("softshrink")
+def softshrink(rng):
+    yield Sample(dict(X=apart(rng, [2, 5], -0.5, 0.5)))
+    yield Sample(dict(X=apart(rng, [2, 5], -1, 1)), {"lambda": 1.0}, name="lambda")
+
+
+@samples("hard_sigmoid")
+def hard_sigmoid(rng):
+    yield Sample(dict(X=apart(rng, [2, 5], -2.5, 2.5)))
+    attrs = dict(slope=0.5, offset=0.25)
+    yield Sample(dict(X=apart(rng, [2, 5], -0.5, 1.5)), attrs, name="slope")
+
+
+@samples("hard_swish")
+def hard_swish(rng):
+    yield Sample(dict(X=apart(rng, [2, 7], -3, 3, low=-5, high=5)))
+    attrs = dict(threshold=4.0, scale=3.0, offset=1.0)
+    yield Sample(dict(X=apart(rng, [2, 7], -1, 3, low=-5, high=5)), attrs, name="bent")
+
+
+@samples("pow")
+def power(rng):
+    for factor in (0.0, 1.0, 2.0, 0.5, -1.5):
+        attrs = dict(factor=factor)
+        yield Sample(dict(X=rng.uniform(0.5, 2, [2, 3])), attrs, name=f"{factor}", order=3)
+    yield Sample(dict(X=np.array([-1.0, 0.0, 2.0])), dict(factor=3.0), name="zero")
+    ins = dict(X=rng.uniform(0.5, 2, [2, 3]), FactorTensor=np.array([2.5]))
+    yield Sample(ins, name="tensor", order=3)
+    yield Sample(dict(X=rng.integers(-5, 5, [2, 3])), dict(factor=2.0), name="integers")
+
+
+@samples("prelu")
+def prelu(rng):
+    for mode, shape in {"all": [1], "channel": [1, 3, 1, 1], "element": [1, 3, 4, 5]}.items():
+        ins = dict(X=apart(rng, [2, 3, 4, 5], 0), Alpha=rng.uniform(0.1, 0.9, shape))
+        yield Sample(ins, dict(mode=mode), name=mode)
+    ins = dict(X=apart(rng, [2, 3], 0), Alpha=rng.uniform(0.1, 0.9, [3]))
+    yield Sample(ins, dict(mode="channel"), name="matrix")
+
+
+@samples("maxout")
+def maxout(rng):
+    distinct = lambda *shape: rng.permutation(np.prod(shape)).reshape(shape) / 10
+    yield Sample(dict(X=distinct(2, 6, 3, 4)), dict(groups=2), name="channels")
+    yield Sample(dict(X=distinct(2, 3, 4, 6)), dict(groups=3, axis=3), name="last")
+    yield Sample(dict(X=distinct(2, 3, 4, 6)), dict(groups=3, axis=-1), name="negative_axis")
