@@ -5,9 +5,26 @@
 
 from __future__ import annotations
 
-from . import backward, core, framework, initializer, ops, regularizer, unique_name
+from . import (
+    backward,
+    clip,
+    core,
+    data_feeder,
+    framework,
+    initializer,
+    input,
+    layers,
+    nets,
+    ops,
+    optimizer,
+    reader,
+    regularizer,
+    unique_name,
+)
 from .backward import append_backward, calc_gradient, gradients
+from .data_feeder import DataFeeder
 from .errors import FluidError
+from .input import data, embedding, one_hot
 from .ir.name_scope import name_scope
 from .ir.program import Program, default_main_program, default_startup_program, program_guard
 from .param_attr import ParamAttr

@@ -161,7 +161,7 @@ def _decayed(
         out = grad
         if grad.kind is Kind.SELECTED_ROWS:  # every row decays, so the sum has them all
             out = grad.block.create_var(
-                name=f"{grad.name}@SUM", shape=param.shape, dtype=param.dtype
+                name=f"{grad.name}@NEWGRAD@", shape=param.shape, dtype=param.dtype
             )
         grad.block.append_op("sum", inputs={"X": [grad, decay]}, outputs={"Out": out})
     return out

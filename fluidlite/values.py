@@ -1,4 +1,5 @@
-"""Values that programs compute with: arrays, and arrays of sequences (LoDTensor).
+"""Values that programs compute with: arrays of numbers, arrays of sequences (LoDTensor), arrays of
+tensors (LoDTensorArray), and tensors of which some rows are stored (SelectedRows).
 
 A tensor without sequences is a bare array inside the library.  LoD (level of detail) says how rows
 form sequences; inside it is a tuple of tuples of offsets: ``((0, 2, 5),)`` are a sequence of 2 rows
@@ -7,14 +8,14 @@ and one of 3.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from .dtypes import DType, as_dtype
-from .errors import ArgumentError
+from .errors import ArgumentError, OutOfRangeError, ShapeError
 
 Lod = tuple[tuple[int, ...], ...]
 
@@ -202,3 +203,176 @@ def create_random_int_lodtensor(
     rows = sum(recursive_seq_lens[-1])
     data = np.random.default_rng().integers(low, high + 1, [rows, *base_shape]).astype("int64")
     return create_lod_tensor(data, recursive_seq_lens, place)
+
+
+class LoDTensorArray:
+    """A sequence of tensors, some of which may be missing.
+
+    As a gradient, a missing element is zero.
+
+    Args:
+        items: the tensors; None where one is missing.
+
+    >>> array = LoDTensorArray().with_item(1, np.ones(2))
+    >>> len(array), array.item(0) is None
+    (2, True)
+    """
+
+    __slots__ = ("items",)
+
+    def __init__(self, items: Iterable[Any] = ()) -> None:
+        self.items = tuple(items)
+
+    def item(self, index: int) -> Any:
+        """The element at a position; None when it is missing or beyond the end."""
+        return self.items[index] if 0 <= index < len(self.items) else None
+
+    def with_item(self, index: int, value: Any) -> LoDTensorArray:
+        """The array with another element at a position; it grows as far as needed.
+
+        Raises:
+            OutOfRangeError: the position is negative.
+        """
+        if index < 0:
+            raise OutOfRangeError(f"expected a position of 0 or more in an array, got {index}")
+        items = self.items
+        if index == len(items):
+            return LoDTensorArray((*items, value))
+        padded = list(items) + [None] * (index + 1 - len(items))
+        padded[index] = value
+        return LoDTensorArray(padded)
+
+    def zeros_like(self) -> LoDTensorArray:
+        """An array of the same length without elements."""
+        return LoDTensorArray([None] * len(self.items))
+
+    def __add__(self, other: Any) -> LoDTensorArray:
+        if not isinstance(other, LoDTensorArray):
+            return NotImplemented
+        longer, shorter = self.items, other.items
+        if len(longer) < len(shorter):
+            longer, shorter = shorter, longer
+        both = [
+            b if a is None else a if b is None else a + b for a, b in zip(longer, shorter)
+        ]
+        return LoDTensorArray([*both, *longer[len(shorter) :]])
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.items)
+
+    def __getitem__(self, index: int) -> Any:
+        return self.items[index]
+
+    def __repr__(self) -> str:
+        return f"LoDTensorArray({len(self.items)} elements)"
+
+
+class SelectedRows:
+    """A tensor of which only some rows are stored; the others are zero.
+
+    A row that is named several times is the sum of what is stored for it.
+
+    Args:
+        rows: numbers of rows, [n].
+        value: the rows, [n, ...].
+        height: how many rows the whole tensor has.
+
+    Raises:
+        ShapeError: there are not as many rows as numbers.
+        OutOfRangeError: a number is outside [0, height).
+
+    >>> SelectedRows([2, 0, 2], np.ones([3, 1]), 4).to_dense()[:, 0]
+    array([1., 0., 2., 0.])
+    """
+
+    __slots__ = ("height", "rows", "value")
+    __array_ufunc__ = None  # so that array + rows asks the rows
+
+    def __init__(self, rows: Any, value: Any, height: int) -> None:
+        self.rows = np.asarray(rows, "int64").reshape(-1)
+        self.value = np.asarray(value)
+        self.height = int(height)
+        if self.value.shape[:1] != self.rows.shape:
+            raise ShapeError(
+                f"expected a value of {len(self.rows)} rows, got shape {list(self.value.shape)}"
+            )
+        if self.rows.size and not 0 <= self.rows.min() <= self.rows.max() < self.height:
+            raise OutOfRangeError(
+                f"expected numbers of rows in [0, {self.height}), got {self.rows.min()} to "
+                f"{self.rows.max()}"
+            )
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the whole tensor."""
+        return (self.height, *self.value.shape[1:])
+
+    @property
+    def dtype(self) -> Any:
+        """The element type."""
+        return self.value.dtype
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions."""
+        return self.value.ndim
+
+    @property
+    def size(self) -> int:
+        """The number of elements of the whole tensor."""
+        return int(np.prod(self.shape))
+
+    def merged(self) -> SelectedRows:
+        """The same tensor with every row stored once, in ascending order."""
+        rows, where = np.unique(self.rows, return_inverse=True)
+        if len(rows) == len(self.rows) and (rows == self.rows).all():
+            return self
+        value = np.zeros((len(rows), *self.value.shape[1:]), self.value.dtype)
+        np.add.at(value, where.reshape(-1), self.value)
+        return SelectedRows(rows, value, self.height)
+
+    def to_dense(self) -> np.ndarray[Any, Any]:
+        """The whole tensor."""
+        dense = np.zeros(self.shape, self.value.dtype)
+        np.add.at(dense, self.rows, self.value)
+        return dense
+
+    def zeros_like(self) -> SelectedRows:
+        """The same tensor without any row."""
+        return SelectedRows(self.rows[:0], self.value[:0], self.height)
+
+    def __add__(self, other: Any) -> Any:
+        if isinstance(other, SelectedRows):
+            if other.shape != self.shape:
+                raise ShapeError(
+                    f"expected rows of one tensor, got shapes {list(self.shape)} and "
+                    f"{list(other.shape)}"
+                )
+            rows = np.concatenate([self.rows, other.rows])
+            return SelectedRows(rows, np.concatenate([self.value, other.value]), self.height)
+        dense = np.array(other)
+        np.add.at(dense, self.rows, self.value)
+        return dense
+
+    __radd__ = __add__
+
+    def __mul__(self, factor: Any) -> SelectedRows:
+        if np.size(factor) != 1:
+            raise ArgumentError("expected one number to multiply rows by, got several")
+        factor = np.asarray(factor, self.value.dtype).reshape(())
+        return SelectedRows(self.rows, self.value * factor, self.height)
+
+    __rmul__ = __mul__
+
+    def __repr__(self) -> str:
+        return f"SelectedRows({len(self.rows)} of {self.height} rows)"
+
+
+def zeros_like(value: Any) -> Any:
+    """Zeros in the form of a value."""
+    if isinstance(value, (LoDTensorArray, SelectedRows)):
+        return value.zeros_like()
+    return np.zeros_like(value)

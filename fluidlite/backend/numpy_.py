@@ -12,14 +12,17 @@ from typing import Any
 import numpy as np
 
 from ..errors import OutOfRangeError
+from ..values import LoDTensorArray, SelectedRows, zeros_like
 from .special import erf
 
 name = "numpy"
 
 
 def asarray(value: Any) -> Any:
-    """``value`` as an array."""
-    return value if type(value) is np.ndarray else np.asarray(value)
+    """``value`` as an array; other kinds of values as they are."""
+    if type(value) is np.ndarray or isinstance(value, (LoDTensorArray, SelectedRows)):
+        return value
+    return np.asarray(value)
 
 
 def scatter_add(x: Any, index: Any, updates: Any) -> Any:
@@ -86,6 +89,7 @@ xp.scatter_add = scatter_add
 xp.scatter_set = scatter_set
 xp.windows = windows
 xp.erf = erf
+xp.zeros_like = zeros_like
 
 
 def generators(seed: int, *counters: int | str) -> Callable[[int], np.random.Generator]:

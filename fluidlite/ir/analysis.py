@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from ..opdef.attribute import BlockRef
 from .block import Block
 from .operator import EMPTY, Operator
+from .program import Program
 
 
 def reads_of(op: Operator) -> list[str]:
-    """What an operator reads, those of the blocks it drives included."""
-    found = [n for n in op.input_arg_names if n != EMPTY]
-    for block in blocks_of(op):
-        found += free_names(block)
+    """What an operator reads, what the blocks that it drives read of outer values included."""
+    found = [n for names in op.inputs.values() for n in names if n != EMPTY]
+    if op.attrs:
+        blocks = blocks_of(op)
+        if blocks:
+            bound = set(() if op.definition is None else op.instance().bound_names(op.inputs))
+            found += [n for block in blocks for n in free_reads(block) if n not in bound]
     return found
 
 
 def writes_of(op: Operator) -> list[str]:
     """What an operator writes."""
-    return [n for n in op.output_arg_names if n != EMPTY]
+    return [n for names in op.outputs.values() for n in names if n != EMPTY]
 
 
 def blocks_of(op: Operator) -> list[Block]:
@@ -34,28 +36,47 @@ def blocks_driven_by(op: Operator) -> list[int]:
     if not op.attrs:
         return []
     definition = op.definition
-    if definition is None:
-        values = [
-            v
-            for value in op.attrs.values()
-            for v in (value if isinstance(value, tuple) else (value,))
-        ]
-        return [int(value) for value in values if isinstance(value, BlockRef)]
-    return [
-        op.attrs[a.name]
-        for a in definition.attributes.values()
-        if a.kind == "BlockRef" and a.name in op.attrs
+    if definition is not None:
+        return [op.attrs[name] for name in definition.block_attributes if name in op.attrs]
+    values = [
+        v for value in op.attrs.values() for v in (value if isinstance(value, tuple) else (value,))
     ]
+    return [int(value) for value in values if isinstance(value, BlockRef)]
 
 
-def free_names(block: Block) -> list[str]:
-    """Names that a block's operators mention and that belong to an outer block."""
+def free_reads(block: Block) -> list[str]:
+    """The outer values that a block reads: names that belong to an outer block and that it reads
+    before it writes them.
+
+    What a block of gradients reads of its forward block is no outer value: it gets it from there.
+    """
+    inside = set(block.vars)
+    if block.forward_block_idx >= 0:
+        inside.update(block.program.blocks[block.forward_block_idx].vars)
     found: dict[str, None] = {}
     for op in block.ops:
-        for name in (*reads_of(op), *writes_of(op)):
-            if name not in block.vars:
+        for name in reads_of(op):
+            if name not in inside:
                 found[name] = None
+        inside.update(writes_of(op))
     return list(found)
+
+
+def read_by_gradients(program: Program) -> dict[int, set[str]]:
+    """For each block that has a block of gradients, what that reads of the block's own variables.
+
+    Returns:
+        index of the forward block -> names.
+    """
+    found: dict[int, set[str]] = {}
+    for block in program.blocks:
+        if block.forward_block_idx < 0:
+            continue
+        forward = program.blocks[block.forward_block_idx]
+        reads = found.setdefault(forward.idx, set())
+        for op in block.ops:
+            reads.update(n for n in reads_of(op) if n in forward.vars)
+    return found
 
 
 def last_uses(ops: Sequence[Operator], kept: Iterable[str]) -> list[list[str]]:
@@ -71,29 +92,3 @@ def last_uses(ops: Sequence[Operator], kept: Iterable[str]) -> list[list[str]]:
         freed.append(dead)
     freed.reverse()
     return freed
-
-
-class Versions:
-    """How often each name has been written before each operator of a block.
-
-    Version 0 of a name is what it holds when the block begins.
-    """
-
-    def __init__(self, block: Block) -> None:
-        self.writers: dict[str, list[int]] = defaultdict(list)
-        for i, op in enumerate(block.ops):
-            for name in dict.fromkeys(writes_of(op)):
-                self.writers[name].append(i)
-
-    def before(self, name: str, position: int) -> int:
-        """The version of a name that the operator at a position reads."""
-        writers = self.writers.get(name)
-        return bisect_left(writers, position) if writers else 0
-
-    def made_at(self, name: str, version: int) -> int:
-        """The position behind the operator that writes a version; 0 for version 0."""
-        return self.writers[name][version - 1] + 1 if version else 0
-
-    def last(self, name: str) -> int:
-        """The version of a name after the last operator."""
-        return len(self.writers.get(name, ()))

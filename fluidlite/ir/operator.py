@@ -295,6 +295,12 @@ class Operator:
         self._outputs = _renamed(self._outputs, old, new)
         self.block.program.touch()
 
+    def rename(self, names: Mapping[str, str]) -> None:
+        """Read and write other variables in place of those that ``names`` lists."""
+        self._inputs = {s: tuple(names.get(n, n) for n in v) for s, v in self._inputs.items()}
+        self._outputs = {s: tuple(names.get(n, n) for n in v) for s, v in self._outputs.items()}
+        self.block.program.touch()
+
     @property
     def idx(self) -> int:
         """The position in the block."""

@@ -61,9 +61,16 @@ class Program:
             forward_block_idx: the block whose gradient it computes, if it does.
         """
         parent = self.current_block_idx if parent_idx is None else parent_idx
-        made = Block(self, len(self.blocks), parent, forward_block_idx)
-        self.blocks.append(made)
+        made = self.add_block(parent, forward_block_idx)
         self.current_block_idx = made.idx
+        return made
+
+    def add_block(self, parent_idx: int, forward_block_idx: int = -1) -> Block:
+        """A new block, which does not become the current one; arguments as of
+        :meth:`create_block`.
+        """
+        made = Block(self, len(self.blocks), parent_idx, forward_block_idx)
+        self.blocks.append(made)
         self.touch()
         return made
 

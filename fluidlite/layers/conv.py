@@ -214,7 +214,9 @@ def _filter_size(
             f"expected filter_size, since height and width of {input.name!r} are not known: its "
             f"shape is {list(input.shape)}"
         )
-    cut = [2 * n for n in paddings] if len(paddings) == 2 else [sum(paddings[:2]), sum(paddings[2:])]
+    cut = (
+        [2 * n for n in paddings] if len(paddings) == 2 else [sum(paddings[:2]), sum(paddings[2:])]
+    )
     return [
         (out - (size - 1) * step + off - 1) // apart + 1
         for out, size, step, off, apart in zip(target, image, strides, cut, dilations)

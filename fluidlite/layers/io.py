@@ -91,7 +91,8 @@ def fed_variable(
     """
     if not isinstance(name, str):
         raise ArgumentError(f"expected the name of a variable to feed, got {name!r:.60}")
-    return default_main_program().global_block().create_var(
+    block = default_main_program().global_block()
+    return block.create_var(
         name=name,
         shape=sizes,
         dtype=dtype,

@@ -5,9 +5,9 @@
         \"""Softmax of ``input`` along ``axis``.\"""
         return f.softmax(input, axis=axis)
 
-``@layer`` supplies the interpreter, which names the layer and its results, applies ``act`` where
-the layer has one, and undoes what was built when the layer fails.  The visible signature is the
-written one without ``f``.
+``@layer`` supplies the interpreter, which names the layer and its results, checks arguments that
+are annotated as variables, applies ``act`` where the layer has one, and undoes what was built when
+the layer fails.  The visible signature is the written one without ``f``.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ..ir.block import Block
 from ..ir.builder import Builder
 from ..ir.program import default_main_program, default_startup_program
 from ..ir.variable import Variable
-from ..opdef.definition import lookup
+from ..opdef.definition import Op, lookup
 from .params import Parameters
 
 P = ParamSpec("P")
@@ -44,6 +44,7 @@ class LayerBuilder(Builder, Parameters):
         super().__init__(default_main_program().current_block(), "")
         self.startup = default_startup_program()
         self.layer_type = layer_type
+        self.given_name = name
         self._name = name
 
     @property
@@ -87,30 +88,48 @@ class LayerBuilder(Builder, Parameters):
             )
         return given
 
-    def activation(self, x: Variable, act: str | dict[str, Any] | None) -> Variable:
+    def named_result(self) -> Variable:
+        """A new variable called exactly as the user called the layer, as a few of fluid's layers
+        do; called like every other result where the user gave no name, or one that is taken.
+        """
+        name = self.given_name
+        if name is None or self.block.has_var(name):
+            return self.new_variable()
+        return self.block.create_var(name=name)
+
+    def activation(self, x: Variable, act: Op | None) -> Variable:
         """``x``, or its activation.
 
         Args:
             x: what to activate.
-            act: the type of an operator of one input, or a dictionary with its ``type`` and
-                attributes.
-
-        Raises:
-            ArgumentError: there is no such activation.
+            act: an operator of one input and one output, or nothing.
         """
         if act is None:
             return x
-        attrs = dict(act) if isinstance(act, dict) else {"type": act}
-        kind = attrs.pop("type", None)
-        if not isinstance(kind, str):
-            raise ArgumentError(f"expected act to be the name of an activation, got {act!r:.60}")
-        try:
-            op = lookup(kind)(attrs)
-        except UnknownOperatorError as error:
-            raise ArgumentError(f"act={kind!r} is no activation: {error}") from None
-        outs = self.apply(op, {op.inputs[0].name: x})
-        found: Variable = outs[op.outputs[0].name]
+        outs = self.apply(act, {act.inputs[0].name: x})
+        found: Variable = outs[act.outputs[0].name]
         return found
+
+
+def activation_of(act: str | dict[str, Any] | None) -> Op | None:
+    """The operator that a layer's ``act`` means.
+
+    Args:
+        act: the type of an operator of one input, or a dictionary with its ``type`` and attributes.
+
+    Raises:
+        ArgumentError: there is no such activation.
+    """
+    if act is None:
+        return None
+    attrs = dict(act) if isinstance(act, dict) else {"type": act}
+    kind = attrs.pop("type", None)
+    if not isinstance(kind, str):
+        raise ArgumentError(f"expected act to be the name of an activation, got {act!r:.60}")
+    try:
+        return lookup(kind)(attrs)
+    except UnknownOperatorError as error:
+        raise ArgumentError(f"act={kind!r} is no activation: {error}") from None
 
 
 Written = Callable[Concatenate[LayerBuilder, P], R]
@@ -139,31 +158,49 @@ def _layer(function: Callable[..., Any], stem: str | None, act: bool) -> Callabl
     parameters = list(signature.parameters.values())[1:]
     positions = {p.name: i for i, p in enumerate(parameters)}
     layer_type = stem or function.__name__
+    variables = {p.name: _OPTIONAL[p.annotation] for p in parameters if p.annotation in _OPTIONAL}
 
     def given(what: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if what in kwargs:
             return kwargs[what]
         at = positions.get(what)
-        return args[at] if at is not None and at < len(args) else None
+        return args[at] if at is not None and at < len(args) else _ABSENT
+
+    def check(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
+        """Refuse what is no variable where one is expected; the layer's name."""
+        for what, optional in variables.items():
+            value = given(what, args, kwargs)
+            if isinstance(value, Variable) or value is _ABSENT or (value is None and optional):
+                continue
+            raise ArgumentError(
+                f"{function.__name__}: expected {what} to be a variable, got {value!r:.60} of type "
+                f"{type(value).__name__}"
+            )
+        name = given("name", args, kwargs)
+        if name is _ABSENT or name is None or isinstance(name, str):
+            return None if name is _ABSENT else name
+        raise ArgumentError(f"{function.__name__}: expected name to be a text, got {name!r:.60}")
 
     @functools.wraps(function)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
-        name = given("name", args, kwargs)
-        if name is not None and not isinstance(name, str):
-            raise ArgumentError(
-                f"{function.__name__}: expected name to be a text, got {name!r:.60}"
-            )
-        f = LayerBuilder(layer_type, name)
+        f = LayerBuilder(layer_type, check(args, kwargs))
+        wanted = given("act", args, kwargs) if act else _ABSENT
+        last = None if wanted is _ABSENT else activation_of(wanted)
         undo = Undo(f.block, f.startup.global_block())
         try:
             out = function(f, *args, **kwargs)
-            return f.activation(out, given("act", args, kwargs)) if act else out
+            return f.activation(out, last) if act else out
         except BaseException:
             undo()
             raise
 
     wrapped.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
     return wrapped
+
+
+#: annotations of parameters that take variables only -> whether None stands for an absent one
+_OPTIONAL = {"Variable": False, "Variable | None": True}
+_ABSENT: Any = object()
 
 
 class Undo:

@@ -1,272 +1,15 @@
-"""Sums, differences, products and quotients of variables."""
+"""Products of matrices, sums of variables, scaling, clipping, and other element types."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from typing import Any
 
+from ..dtypes import as_dtype
+from ..errors import ArgumentError
 from ..ir.variable import Variable
 from .layer import LayerBuilder, layer, stopped, variables_of
-
-
-@layer(act=True)
-def elementwise_add(
-    f: LayerBuilder,
-    x: Variable,
-    y: Variable,
-    axis: int = -1,
-    act: str | None = None,
-    name: str | None = None,
-) -> Variable:
-    """``x + y``, for each element.
-
-    Args:
-        x: a variable of numbers.
-        y: of the element type of ``x``; its dimensions are those of ``x`` from ``axis`` on, and
-            its sizes equal those of ``x`` or are 1.
-        axis: where ``y`` begins in ``x``; -1 for the place where both end together.
-        act: the activation.
-        name: of the layer.
-
-    Returns:
-        A variable of the shape of ``x``.
-
-    >>> x, y = fluid.data("x", [2, 3, 4]), fluid.data("y", [3])
-    >>> fluid.layers.elementwise_add(x, y, axis=1).shape
-    (2, 3, 4)
-    """
-    return f.elementwise_add(x, y, axis=axis)
-
-
-@layer(act=True)
-def elementwise_sub(
-    f: LayerBuilder,
-    x: Variable,
-    y: Variable,
-    axis: int = -1,
-    act: str | None = None,
-    name: str | None = None,
-) -> Variable:
-    """``x - y``, for each element.
-
-    Args:
-        x: a variable of numbers.
-        y: of the element type of ``x``; its dimensions are those of ``x`` from ``axis`` on, and
-            its sizes equal those of ``x`` or are 1.
-        axis: where ``y`` begins in ``x``; -1 for the place where both end together.
-        act: the activation.
-        name: of the layer.
-
-    Returns:
-        A variable of the shape of ``x``.
-
-    >>> x, y = fluid.data("x", [2, 3, 4]), fluid.data("y", [3])
-    >>> fluid.layers.elementwise_sub(x, y, axis=1).shape
-    (2, 3, 4)
-    """
-    return f.elementwise_sub(x, y, axis=axis)
-
-
-@layer(act=True)
-def elementwise_mul(
-    f: LayerBuilder,
-    x: Variable,
-    y: Variable,
-    axis: int = -1,
-    act: str | None = None,
-    name: str | None = None,
-) -> Variable:
-    """``x * y``, for each element.
-
-    Args:
-        x: a variable of numbers.
-        y: of the element type of ``x``; its dimensions are those of ``x`` from ``axis`` on, and
-            its sizes equal those of ``x`` or are 1.
-        axis: where ``y`` begins in ``x``; -1 for the place where both end together.
-        act: the activation.
-        name: of the layer.
-
-    Returns:
-        A variable of the shape of ``x``.
-
-    >>> x, y = fluid.data("x", [2, 3, 4]), fluid.data("y", [3])
-    >>> fluid.layers.elementwise_mul(x, y, axis=1).shape
-    (2, 3, 4)
-    """
-    return f.elementwise_mul(x, y, axis=axis)
-
-
-@layer(act=True)
-def elementwise_div(
-    f: LayerBuilder,
-    x: Variable,
-    y: Variable,
-    axis: int = -1,
-    act: str | None = None,
-    name: str | None = None,
-) -> Variable:
-    """``x / y``, for each element.
-
-    Args:
-        x: a variable of numbers.
-        y: of the element type of ``x``; its dimensions are those of ``x`` from ``axis`` on, and
-            its sizes equal those of ``x`` or are 1.
-        axis: where ``y`` begins in ``x``; -1 for the place where both end together.
-        act: the activation.
-        name: of the layer.
-
-    Returns:
-        A variable of the shape of ``x``.
-
-    >>> x, y = fluid.data("x", [2, 3, 4]), fluid.data("y", [3])
-    >>> fluid.layers.elementwise_div(x, y, axis=1).shape
-    (2, 3, 4)
-    """
-    return f.elementwise_div(x, y, axis=axis)
-
-
-@layer(act=True)
-def elementwise_max(
-    f: LayerBuilder,
-    x: Variable,
-    y: Variable,
-    axis: int = -1,
-    act: str | None = None,
-    name: str | None = None,
-) -> Variable:
-    """The larger of ``x`` and ``y``, for each element.
-
-    Args:
-        x: a variable of numbers.
-        y: of the element type of ``x``; its dimensions are those of ``x`` from ``axis`` on, and
-            its sizes equal those of ``x`` or are 1.
-        axis: where ``y`` begins in ``x``; -1 for the place where both end together.
-        act: the activation.
-        name: of the layer.
-
-    Returns:
-        A variable of the shape of ``x``.
-
-    >>> x, y = fluid.data("x", [2, 3, 4]), fluid.data("y", [3])
-    >>> fluid.layers.elementwise_max(x, y, axis=1).shape
-    (2, 3, 4)
-    """
-    return f.elementwise_max(x, y, axis=axis)
-
-
-@layer(act=True)
-def elementwise_min(
-    f: LayerBuilder,
-    x: Variable,
-    y: Variable,
-    axis: int = -1,
-    act: str | None = None,
-    name: str | None = None,
-) -> Variable:
-    """The smaller of ``x`` and ``y``, for each element.
-
-    Args:
-        x: a variable of numbers.
-        y: of the element type of ``x``; its dimensions are those of ``x`` from ``axis`` on, and
-            its sizes equal those of ``x`` or are 1.
-        axis: where ``y`` begins in ``x``; -1 for the place where both end together.
-        act: the activation.
-        name: of the layer.
-
-    Returns:
-        A variable of the shape of ``x``.
-
-    >>> x, y = fluid.data("x", [2, 3, 4]), fluid.data("y", [3])
-    >>> fluid.layers.elementwise_min(x, y, axis=1).shape
-    (2, 3, 4)
-    """
-    return f.elementwise_min(x, y, axis=axis)
-
-
-@layer(act=True)
-def elementwise_pow(
-    f: LayerBuilder,
-    x: Variable,
-    y: Variable,
-    axis: int = -1,
-    act: str | None = None,
-    name: str | None = None,
-) -> Variable:
-    """``x`` to the power of ``y``, for each element.
-
-    Args:
-        x: a variable of numbers.
-        y: of the element type of ``x``; its dimensions are those of ``x`` from ``axis`` on, and
-            its sizes equal those of ``x`` or are 1.
-        axis: where ``y`` begins in ``x``; -1 for the place where both end together.
-        act: the activation.
-        name: of the layer.
-
-    Returns:
-        A variable of the shape of ``x``.
-
-    >>> x, y = fluid.data("x", [2, 3, 4]), fluid.data("y", [3])
-    >>> fluid.layers.elementwise_pow(x, y, axis=1).shape
-    (2, 3, 4)
-    """
-    return f.elementwise_pow(x, y, axis=axis)
-
-
-@layer(act=True)
-def elementwise_mod(
-    f: LayerBuilder,
-    x: Variable,
-    y: Variable,
-    axis: int = -1,
-    act: str | None = None,
-    name: str | None = None,
-) -> Variable:
-    """The remainder of ``x / y``, with the sign of ``y``, for each element.
-
-    Args:
-        x: a variable of integers.
-        y: of the element type of ``x``; its dimensions are those of ``x`` from ``axis`` on, and
-            its sizes equal those of ``x`` or are 1.
-        axis: where ``y`` begins in ``x``; -1 for the place where both end together.
-        act: the activation.
-        name: of the layer.
-
-    Returns:
-        A variable of the shape of ``x``.
-
-    >>> x, y = fluid.data("x", [2, 3, 4], "int64"), fluid.data("y", [3], "int64")
-    >>> fluid.layers.elementwise_mod(x, y, axis=1).shape
-    (2, 3, 4)
-    """
-    return f.elementwise_mod(x, y, axis=axis)
-
-
-@layer(act=True)
-def elementwise_floordiv(
-    f: LayerBuilder,
-    x: Variable,
-    y: Variable,
-    axis: int = -1,
-    act: str | None = None,
-    name: str | None = None,
-) -> Variable:
-    """The largest integer that is not above ``x / y``, for each element.
-
-    Args:
-        x: a variable of integers.
-        y: of the element type of ``x``; its dimensions are those of ``x`` from ``axis`` on, and
-            its sizes equal those of ``x`` or are 1.
-        axis: where ``y`` begins in ``x``; -1 for the place where both end together.
-        act: the activation.
-        name: of the layer.
-
-    Returns:
-        A variable of the shape of ``x``.
-
-    >>> x, y = fluid.data("x", [2, 3, 4], "int64"), fluid.data("y", [3], "int64")
-    >>> fluid.layers.elementwise_floordiv(x, y, axis=1).shape
-    (2, 3, 4)
-    """
-    return f.elementwise_floordiv(x, y, axis=axis)
 
 
 @layer
@@ -400,4 +143,104 @@ def sums(
     """
     out = f.result(out)
     f.into("sum", {"X": variables_of(input, "input")}, {"Out": out})
+    return out
+
+
+@layer
+def cast(f: LayerBuilder, x: Variable, dtype: Any) -> Variable:
+    """``x`` in another element type; as bool, whether it is not 0.
+
+    Args:
+        x: a variable.
+        dtype: the element type.
+
+    Returns:
+        A variable of the shape of ``x``.
+
+    >>> fluid.layers.cast(fluid.data("x", [None, 4]), "int64").dtype
+    VarType.INT64
+    """
+    return f.cast(x, in_dtype=x.dtype, out_dtype=as_dtype(dtype))
+
+
+@layer
+def clip(f: LayerBuilder, x: Variable, min: float, max: float, name: str | None = None) -> Variable:
+    """``x`` where it lies within bounds, else the bound, for each element.
+
+    Args:
+        x: a variable of numbers.
+        min, max: the bounds.
+        name: of the result.
+
+    Returns:
+        A variable of the shape of ``x``.
+
+    Raises:
+        ArgumentError: ``min`` is above ``max``.
+
+    >>> fluid.layers.clip(fluid.data("x", [None, 4]), min=-1.0, max=1.0).shape
+    (-1, 4)
+    """
+    return _clipped(f, x, min, max, f.named_result())
+
+
+def _clipped(f: LayerBuilder, x: Variable, low: float, high: float, out: Variable) -> Variable:
+    if low > high:
+        raise ArgumentError(f"expected min to be at most max, got min={low} and max={high}")
+    f.into("clip", {"X": x}, {"Out": out}, min=float(low), max=float(high))
+    return out
+
+
+@layer
+def clamp(
+    f: LayerBuilder,
+    input: Variable,
+    min: float | None = None,
+    max: float | None = None,
+    output: Variable | None = None,
+    name: str | None = None,
+) -> Variable:
+    """``input`` where it lies within bounds, else the bound, for each element.
+
+    Args:
+        input: a variable of numbers.
+        min, max: the bounds; None for none.
+        output: the variable to write to; a new one when None.
+        name: of the layer.
+
+    Returns:
+        A variable of the shape of ``input``.
+
+    Raises:
+        ArgumentError: ``min`` is above ``max``, or there is no bound.
+
+    >>> fluid.layers.clamp(fluid.data("x", [None, 4]), min=0.0).shape
+    (-1, 4)
+    """
+    if min is None and max is None:
+        raise ArgumentError("expected min or max, got neither")
+    low = -math.inf if min is None else min
+    high = math.inf if max is None else max
+    return _clipped(f, input, low, high, f.result(output))
+
+
+@layer
+def clip_by_norm(
+    f: LayerBuilder, x: Variable, max_norm: float, name: str | None = None
+) -> Variable:
+    """``x`` made shorter where it is longer than ``max_norm``.
+
+    Args:
+        x: a float variable; its length is the square root of the sum of its squared elements.
+        max_norm: the length.
+        name: of the result.
+
+    Returns:
+        A variable of the shape of ``x``.
+
+    >>> fluid.layers.clip_by_norm(fluid.data("x", [None, 4]), max_norm=1.0).shape
+    (-1, 4)
+    """
+    out = f.named_result()
+    f.into("clip_by_norm", {"X": x}, {"Out": out}, max_norm=float(max_norm))
     return out

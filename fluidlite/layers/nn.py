@@ -7,6 +7,7 @@ from math import prod
 from typing import Any
 
 from ..errors import ArgumentError, ShapeError
+from ..initializer import Constant
 from ..ir.variable import Variable
 from ..opdef.interpreter import Call
 from .layer import LayerBuilder, layer, stopped, variables_of
@@ -224,3 +225,43 @@ def dropout(
     stopped(outs["Mask"])
     out: Variable = outs["Out"]
     return out
+
+
+@layer
+def prelu(
+    f: LayerBuilder, x: Variable, mode: str, param_attr: Any = None, name: str | None = None
+) -> Variable:
+    """``x`` where it is positive, else a learned slope times ``x``.
+
+    He et al., Delving deep into rectifiers, ICCV 2015.
+
+    Args:
+        x: a float variable.
+        mode: "all": one slope; "channel": one for each index of dimension 1; "element": one for
+            each element of a row.
+        param_attr: of the slopes, which start at 0.25.
+        name: of the layer.
+
+    Returns:
+        A variable of the shape of ``x``.
+
+    Raises:
+        ArgumentError: ``mode`` is none of the three, or "channel" where there are no channels.
+
+    >>> fluid.layers.prelu(fluid.data("x", [None, 3, 8, 8]), mode="channel").shape
+    (-1, 3, 8, 8)
+    """
+    if mode not in ("all", "channel", "element"):
+        raise ArgumentError(f"expected mode 'all', 'channel' or 'element', got {mode!r}")
+    if mode == "channel" and x.ndim < 2:
+        raise ArgumentError(
+            f"mode 'channel' takes an input with channels in dimension 1, got {x.name!r} of shape "
+            f"{list(x.shape)}"
+        )
+    shape = [1]
+    if mode == "channel":
+        shape = [1, x.shape[1], 1, 1]
+    elif mode == "element":
+        shape = [1, *x.shape[1:]]
+    slopes = f.weight(param_attr, shape, x.dtype, Constant(0.25))
+    return f.prelu(x, slopes, mode=mode)

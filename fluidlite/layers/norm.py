@@ -86,16 +86,23 @@ def batch_norm(
         return f.weight(attr, [channels], dtype, stop_gradient=True)
 
     mean, variance = running(moving_mean_name, 0.0), running(moving_variance_name, 1.0)
-    ins = {"X": input, "Scale": scale, "Bias": bias, "Mean": mean, "Variance": variance}
+    ins: dict[str, Any] = {
+        "X": input,
+        "Scale": scale,
+        "Bias": bias,
+        "Mean": mean,
+        "Variance": variance,
+    }
     more = {}
     if isinstance(momentum, Variable):
         ins["MomentumTensor"] = momentum
     else:
         more["momentum"] = momentum
+    saved = {slot: stopped(f.new_variable()) for slot in ("SavedMean", "SavedVariance")}
+    out = input if in_place else f.new_variable()
     outs = {
-        "SavedMean": stopped(f.new_variable()),
-        "SavedVariance": stopped(f.new_variable()),
-        "Y": input if in_place else f.new_variable(),
+        **saved,
+        "Y": out,
         "MeanOut": mean,
         "VarianceOut": variance,
     }
@@ -109,7 +116,7 @@ def batch_norm(
         use_global_stats=use_global_stats,
         **more,
     )
-    return outs["Y"]
+    return out
 
 
 @layer(act=True)
@@ -157,7 +164,7 @@ def layer_norm(
             f"known, since scale and bias have a number for each element; got shape "
             f"{list(input.shape)}"
         )
-    ins = {"X": input}
+    ins: dict[str, Any] = {"X": input}
     for asked, attr, what, why in (
         (scale, param_attr, "param_attr", "scale"),
         (shift, bias_attr, "bias_attr", "shift"),

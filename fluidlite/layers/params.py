@@ -21,7 +21,11 @@ class Parameters:
 
     block: Block
     startup: Program
-    name: str
+
+    @property
+    def name(self) -> str:
+        """The layer's name."""
+        raise NotImplementedError
 
     def weight(
         self,
@@ -40,7 +44,7 @@ class Parameters:
             default: initializer where the user gave none; Xavier's (uniform) when None.
             stop_gradient: whether gradients stop at it.
         """
-        return self._parameter(attr, shape, dtype, "w", default or Xavier(), stop_gradient)
+        return self.parameter(attr, shape, dtype, "w", default or Xavier(), stop_gradient)
 
     def bias(self, x: Variable, attr: Any, shape: Sequence[int], axis: int = 1) -> Variable:
         """``x`` plus a bias called ``<layer>.b_<n>``, aligned with the dimensions of ``x`` from
@@ -52,7 +56,7 @@ class Parameters:
             shape: the bias's shape.
             axis: where it is aligned.
         """
-        made = self._parameter(attr, shape, x.dtype, "b", Constant(0.0))
+        made = self.parameter(attr, shape, x.dtype, "b", Constant(0.0))
         if made is None:
             return x
         total: Variable = self.elementwise_add(x, made, axis=axis)  # type: ignore[attr-defined]
@@ -60,9 +64,9 @@ class Parameters:
 
     def bias_parameter(self, attr: Any, shape: Sequence[int], dtype: Any) -> Parameter | None:
         """A bias called ``<layer>.b_<n>``; None when ``attr`` is False."""
-        return self._parameter(attr, shape, dtype, "b", Constant(0.0))
+        return self.parameter(attr, shape, dtype, "b", Constant(0.0))
 
-    def _parameter(
+    def parameter(
         self,
         attr: Any,
         shape: Sequence[int],
@@ -71,17 +75,34 @@ class Parameters:
         default: Initializer,
         stop_gradient: bool = False,
     ) -> Parameter | None:
+        """A parameter called ``<layer>.<suffix>_<n>``; None when ``attr`` is False.
+
+        Args:
+            attr: what ``as_param_attr`` takes.
+            shape: positive sizes.
+            dtype: element type.
+            suffix: the last part of a generated name.
+            default: initializer where the user gave none.
+            stop_gradient: whether gradients stop at it.
+
+        Raises:
+            DuplicateVariableError: a variable of that name has another shape or element type.
+        """
         given = as_param_attr(attr)
         if given is None:
             return None
         name = given.name or unique_name.generate(f"{self.name}.{suffix}")
         more = given.parameter_arguments()
-        if stop_gradient:
-            more["stop_gradient"] = True
         sizes, dtype = [int(n) for n in shape], as_dtype(dtype)
-        made = self.block.create_parameter(sizes, dtype, name, **more)
+        stop = {"stop_gradient": True} if stop_gradient else {}
+        made = self.block.create_parameter(sizes, dtype, name, **more, **stop)
         self.startup.global_block().create_parameter(
-            sizes, dtype, name, initializer=given.initializer or default, **more
+            sizes,
+            dtype,
+            name,
+            initializer=given.initializer or default,
+            stop_gradient=False,  # nothing flows there; so do fluid's startup programs say
+            **more,
         )
         return made
 
@@ -105,16 +126,20 @@ def global_variable(
     shape: Sequence[int],
     dtype: Any,
     initializer: Initializer,
+    persistable: bool = True,
 ) -> Variable:
-    """A persistable variable in block 0 of ``main``, and in ``startup`` with its first value.
+    """A variable in block 0 of ``main``, and a persistable one in ``startup`` with its first value.
 
     Args:
         main, startup: the programs.
         name: its name.
         shape, dtype: as of any variable.
         initializer: gives the first value.
+        persistable: whether ``main`` keeps its value between runs.
     """
-    made = main.global_block().create_var(name=name, shape=shape, dtype=dtype, persistable=True)
+    made = main.global_block().create_var(
+        name=name, shape=shape, dtype=dtype, persistable=persistable
+    )
     made.stop_gradient = True
     block = startup.global_block()
     if not block.has_var(name):

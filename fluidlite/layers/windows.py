@@ -22,14 +22,18 @@ def each(value: Any, what: str, count: int = 2) -> list[int]:
         ArgumentError: it is neither.
     """
     given = list(value) if isinstance(value, (list, tuple)) else [value] * count
-    if len(given) != count or any(isinstance(n, bool) or not hasattr(n, "__index__") for n in given):
+    if len(given) != count or any(
+        isinstance(n, bool) or not hasattr(n, "__index__") for n in given
+    ):
         raise ArgumentError(
             f"expected {what} to be an integer or a list of {count} integers, got {value!r:.60}"
         )
     return [int(n) for n in given]
 
 
-def padding_of(padding: Any, what: str, channels_last: bool, count: int = 2) -> tuple[list[int], str]:
+def padding_of(
+    padding: Any, what: str, channels_last: bool, count: int = 2
+) -> tuple[list[int], str]:
     """Paddings and their algorithm, as convolutions and poolings take them.
 
     Args:

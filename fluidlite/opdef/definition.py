@@ -62,6 +62,11 @@ class Op:
         how many variables a list output holds; gets variables, shapes may be unknown.
     ``lod``
         the input whose LoD the outputs share: its slot, ``"first"`` (the first ragged one) or None.
+    ``updates``
+        outputs whose variable's value before the operator counts: an array that one element of is
+        written, say.  The rule gives the cotangent of that value under the output's name.
+    ``sparse_gradients(self)``
+        the inputs whose gradients are SelectedRows.
     ``random``, ``host``
         draws random numbers; has outputs whose shape depends on values.
     """
@@ -76,6 +81,7 @@ class Op:
     random: ClassVar[bool] = False
     host: ClassVar[bool] = False
     lod: ClassVar[str | None] = "first"
+    updates: ClassVar[tuple[str, ...]] = ()
     grad_type: ClassVar[str] = ""
     derived_from: ClassVar[Definition | None] = None
     kernels: ClassVar[dict[str, Callable[..., Any]]] = {}
@@ -90,6 +96,8 @@ class Op:
     input_slots: ClassVar[dict[str, Slot]] = {}
     output_slots: ClassVar[dict[str, Slot]] = {}
     required_attributes: ClassVar[tuple[str, ...]] = ()
+    block_attributes: ClassVar[tuple[str, ...]] = ()
+    has_sparse_gradients: ClassVar[bool] = False
     run_reads: ClassVar[dict[str, tuple[str, ...]]] = {}
 
     def __init_subclass__(
@@ -173,6 +181,26 @@ class Op:
         """
         found = self.infer(*[ins.get(name) for name in self.run_reads["infer"]])
         return self.by_slot(found)
+
+    def kept_names(self, inputs: Mapping[str, tuple[str, ...]]) -> Iterable[str]:
+        """Of a control operator: variables of its block whose values it reads after a pass.
+
+        Args:
+            inputs: names by input slot.
+        """
+        return ()
+
+    def bound_names(self, inputs: Mapping[str, tuple[str, ...]]) -> Iterable[str]:
+        """Of a control operator: variables of its block that it gives values to before a pass.
+
+        Args:
+            inputs: names by input slot.
+        """
+        return ()
+
+    def sparse_gradients(self) -> frozenset[str]:
+        """The inputs whose gradients are SelectedRows."""
+        return frozenset()
 
     def by_slot(self, found: Any) -> dict[str, Any]:
         """What a method returned, by output slot: a value, a tuple in the slots' order, or a
@@ -294,6 +322,10 @@ def _complete(cls: type[Op]) -> None:
     cls.required_attributes = tuple(
         a.name for a in cls.attributes.values() if a.default is REQUIRED
     )
+    cls.block_attributes = tuple(
+        a.name for a in cls.attributes.values() if a.kind in ("BlockRef", "list[BlockRef]")
+    )
+    cls.has_sparse_gradients = cls.sparse_gradients is not Op.sparse_gradients
     clash = set(cls.attributes) & (set(cls.input_slots) | set(cls.output_slots))
     if clash:
         raise DefinitionError(f"{cls.type}: {sorted(clash)} are both slots and attributes")
@@ -336,7 +368,7 @@ def _parameters(function: Any, cls: type[Op]) -> tuple[str, ...]:
         return tuple(cls.input_slots)
     names = tuple(name for name in names if name not in ("xp", "f", "rng"))
     for name in names:
-        if name not in cls.input_slots:
+        if name not in cls.input_slots and name not in cls.updates:
             raise DefinitionError(
                 f"{cls.type}.{code.co_name} takes {name!r}, which is no input slot"
                 f"{suggestion(name, cls.input_slots)}; the inputs are {', '.join(cls.input_slots)}"

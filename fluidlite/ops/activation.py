@@ -1,4 +1,4 @@
-"""Functions of one tensor, element by element."""
+"""What neural networks put between their layers: sigmoids, rectifiers, and their relatives."""
 
 from __future__ import annotations
 
@@ -11,134 +11,8 @@ from ..opdef.attribute import REQUIRED, attr
 from ..opdef.definition import Op
 from ..opdef.spec import agree, need_float, normal_axis, same_dtype, size_of
 from .elementwise import indicator, sum_like
-from .knobs import UseCudnn, UseMkldnn
-
-
-class Unary(Op, abstract=True):
-    """A function of each element of a floating-point tensor."""
-
-    signature = "X -> Out"
-
-    def infer(self, X):
-        need_float(X=X)
-        return X
-
-
-class Activation(UseMkldnn, UseCudnn, Unary, abstract=True):
-    """A function of each element, with the knobs that most of them have."""
-
-
-class exp(Activation):
-    """Out = e^X."""
-
-    ufunc = np.exp
-
-    def grad(self, f, Out, dOut):
-        return dict(X=lambda: dOut * Out)
-
-
-class log(Activation):
-    """Out = ln X."""
-
-    ufunc = np.log
-
-    def grad(self, f, X, dOut):
-        return dict(X=lambda: dOut / X)
-
-
-class log1p(Activation):
-    """Out = ln(1 + X), exact for small X."""
-
-    ufunc = np.log1p
-
-    def grad(self, f, X, dOut):
-        return dict(X=lambda: dOut / (1.0 + X))
-
-
-class sqrt(Activation):
-    """Out = the square root of X."""
-
-    ufunc = np.sqrt
-
-    def grad(self, f, Out, dOut):
-        return dict(X=lambda: dOut * 0.5 / Out)
-
-
-class rsqrt(Activation):
-    """Out = 1 / sqrt(X)."""
-
-    def run(self, xp, X):
-        return 1 / xp.sqrt(X)
-
-    def grad(self, f, Out, dOut):
-        return dict(X=lambda: dOut * -0.5 * Out * Out * Out)
-
-
-class square(Activation):
-    """Out = X^2."""
-
-    ufunc = np.square
-
-    def infer(self, X):
-        return X
-
-    def grad(self, f, X, dOut):
-        return dict(X=lambda: dOut * X * 2.0)
-
-
-class reciprocal(Activation):
-    """Out = 1 / X."""
-
-    def run(self, xp, X):
-        return 1 / X
-
-    def grad(self, f, Out, dOut):
-        return dict(X=lambda: -dOut * Out * Out)
-
-
-class sin(Activation):
-    """Out = sin X."""
-
-    ufunc = np.sin
-
-    def grad(self, f, X, dOut):
-        return dict(X=lambda: dOut * f.cos(X))
-
-
-class cos(Activation):
-    """Out = cos X."""
-
-    ufunc = np.cos
-
-    def grad(self, f, X, dOut):
-        return dict(X=lambda: -dOut * f.sin(X))
-
-
-class asin(Unary):
-    """Out = the angle in [-pi/2, pi/2] whose sine is X."""
-
-    ufunc = np.arcsin
-
-    def grad(self, f, X, dOut):
-        return dict(X=lambda: dOut * f.rsqrt(1.0 - X * X))
-
-
-class acos(Unary):
-    """Out = the angle in [0, pi] whose cosine is X."""
-
-    ufunc = np.arccos
-
-    def grad(self, f, X, dOut):
-        return dict(X=lambda: -dOut * f.rsqrt(1.0 - X * X))
-
-
-class atan(Unary):
-    """Out = the angle in (-pi/2, pi/2) whose tangent is X."""
-
-    ufunc = np.arctan
-
-    def grad(self, f, X, dOut):
-        return dict(X=lambda: dOut / (1.0 + X * X))
+from .knobs import UseMkldnn
+from .unary import Activation, Unary
 
 
 class tanh(Activation):
@@ -158,6 +32,23 @@ class tanh_shrink(Activation):
 
     def grad(self, f, X, dOut):
         return dict(X=lambda: dOut * f.square(f.tanh(X)))
+
+
+class stanh(Unary):
+    """Out = scale_b tanh(scale_a X)."""
+
+    scale_a: float = 0.67
+    scale_b: float = 1.7159
+
+    def run(self, xp, X):
+        return self.scale_b * xp.tanh(self.scale_a * X)
+
+    def grad(self, f, X, dOut):
+        def dx():
+            t = f.tanh(X * self.scale_a)
+            return dOut * (1.0 - t * t) * (self.scale_a * self.scale_b)
+
+        return dict(X=dx)
 
 
 class sigmoid(Activation):
@@ -190,6 +81,28 @@ class softplus(Activation):
         return dict(X=lambda: dOut * f.sigmoid(X))
 
 
+class soft_relu(Unary):
+    """Out = ln(1 + e^X), with X kept in [-threshold, threshold]."""
+
+    threshold: float = 40.0
+
+    def run(self, xp, X):
+        return xp.logaddexp(0, xp.clip(X, -self.threshold, self.threshold))
+
+    def grad(self, f, Out, dOut):
+        """Out tells where X was inside, and there sigmoid(X) = 1 - e^-Out."""
+
+        def bound(value):
+            return f.soft_relu(f.fill_any_like(Out, value=value), threshold=self.threshold)
+
+        def dx():
+            t = f.tanh(Out * 0.5)  # 1 - e^-Out would lose the digits of a small Out
+            slope = t * 2.0 / (1.0 + t)
+            return dOut * slope * between(f, Out, bound(-self.threshold), bound(self.threshold))
+
+        return dict(X=dx)
+
+
 class softsign(Activation):
     """Out = X / (1 + |X|)."""
 
@@ -198,16 +111,6 @@ class softsign(Activation):
 
     def grad(self, f, X, dOut):
         return dict(X=lambda: dOut / f.square(1.0 + f.abs(X)))
-
-
-class erf(Unary):
-    """Out = 2 / sqrt(pi) times the integral of e^(-t^2) from 0 to X."""
-
-    def run(self, xp, X):
-        return xp.erf(X)
-
-    def grad(self, f, X, dOut):
-        return dict(X=lambda: dOut * f.exp(-X * X) * (2 / math.sqrt(math.pi)))
 
 
 class gelu(Activation):
@@ -276,55 +179,6 @@ class mish(Unary):
         return dict(X=dx)
 
 
-class Abs(Activation, type="abs"):
-    """Out = |X|."""
-
-    ufunc = np.abs
-
-    def infer(self, X):
-        return X
-
-    def grad(self, f, X, dOut):
-        return dict(X=lambda: dOut * f.sign(X))
-
-
-class sign(Unary):
-    """Out = -1, 0 or 1, the sign of X."""
-
-    ufunc = np.sign
-    direct = True
-
-    def grad(self, f, dOut):
-        return dict(X=lambda: f.scale(dOut, scale=0.0))
-
-
-class Step(Activation, abstract=True):
-    """A function that is flat nearly everywhere, so that its gradient is zero."""
-
-    def grad(self, f, dOut):
-        return dict(X=lambda: f.fill_zeros_like(dOut))
-
-
-class floor(Step):
-    """Out = the largest integer that is not above X."""
-
-    ufunc = np.floor
-
-
-class ceil(Step):
-    """Out = the smallest integer that is not below X."""
-
-    ufunc = np.ceil
-
-
-class Round(Step, type="round"):
-    """Out = the integer nearest to X; halves go away from zero."""
-
-    def run(self, xp, X):
-        whole = xp.trunc(X)
-        return xp.where(xp.abs(X - whole) >= 0.5, whole + xp.sign(X), whole)
-
-
 class relu(Activation):
     """Out = max(X, 0)."""
 
@@ -358,6 +212,18 @@ class brelu(Unary):
 
     def grad(self, f, X, dOut):
         return dict(X=lambda: dOut * between(f, X, self.t_min, self.t_max))
+
+
+class thresholded_relu(Unary):
+    """Out = X where X > threshold, 0 elsewhere."""
+
+    threshold: float = 1.0
+
+    def run(self, xp, X):
+        return xp.where(self.threshold < X, X, 0)
+
+    def grad(self, f, X, dOut):
+        return dict(X=lambda: dOut * above(f, X, self.threshold))
 
 
 class leaky_relu(UseMkldnn, Unary):
@@ -467,39 +333,6 @@ class hard_swish(Unary):
             gate = X + self.offset
             slope = X * between(f, gate, 0.0, self.threshold)
             return dOut * (f.relu6(gate, threshold=self.threshold) + slope) / self.scale
-
-        return dict(X=dx)
-
-
-class Pow(Op, type="pow"):
-    """Out = X to the power of ``factor``.
-
-    FactorTensor: the power where it is computed, of shape [1]; ``factor`` is not read then.
-    """
-
-    signature = "X, FactorTensor?! -> Out"
-    factor: float = 1.0
-
-    def infer(self, X, FactorTensor):
-        if FactorTensor is not None and size_of(FactorTensor.shape) not in (1, -1):
-            raise ShapeError(
-                f"expected FactorTensor to hold one number, got shape {list(FactorTensor.shape)}"
-            )
-        return X
-
-    def run(self, xp, X, FactorTensor):
-        if FactorTensor is None:
-            return xp.asarray(X**self.factor, X.dtype)
-        return xp.asarray(X ** xp.reshape(FactorTensor, ()), X.dtype)
-
-    def grad(self, f, X, FactorTensor, dOut):
-        def dx():
-            if FactorTensor is not None:
-                factor = f.cast(FactorTensor, in_dtype=FactorTensor.dtype, out_dtype=X.dtype)
-                return dOut * f.pow(X, factor - 1.0) * factor
-            if self.factor == 0:
-                return f.fill_zeros_like(X)
-            return dOut * f.pow(X, factor=self.factor - 1) * self.factor
 
         return dict(X=dx)
 

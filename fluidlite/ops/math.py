@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from ..errors import AttributeValueError, ShapeError
-from ..opdef.attribute import REQUIRED, DType, attr
+from ..dtypes import DType
+from ..errors import AttributeValueError, DTypeError, ShapeError
+from ..opdef.attribute import REQUIRED, attr
 from ..opdef.definition import Op
-from ..opdef.spec import agree, broadcast, flat, known, need_float, need_ndim, same_dtype, size_of
+from ..opdef.spec import agree, broadcast, flat, known, need_float, same_dtype, size_of
+from .activation import between
+from .elementwise import sum_like
 from .knobs import UseMkldnn, UseQuantizer
 
 
@@ -31,8 +34,8 @@ class mul(UseMkldnn, Op):
         for name, s, n in (("X", X, rows), ("Y", Y, columns)):
             if not 0 < n < s.ndim:
                 raise ShapeError(
-                    f"expected {name} to have more than {name.lower()}_num_col_dims={n} dimensions, "
-                    f"and that to be at least 1; got {name} of shape {list(s.shape)}"
+                    f"expected {name} to have more than {name.lower()}_num_col_dims={n} "
+                    f"dimensions, and that to be at least 1; got {name} of shape {list(s.shape)}"
                 )
         width, height = flat(X.shape, rows)[1], flat(Y.shape, columns)[0]
         if not agree(width, height):
@@ -129,8 +132,6 @@ class matmul(UseMkldnn, UseQuantizer, Op):
             return reshaped(f, X, x), reshaped(f, Y, y), reshaped(f, dOut, g)
 
         def times(a, b, a_swapped, b_swapped, like, shape):
-            from .elementwise import sum_like
-
             out = f.matmul(a, b, transpose_X=a_swapped, transpose_Y=b_swapped, alpha=self.alpha)
             return reshaped(f, sum_like(f, out, like), shape)
 
@@ -159,8 +160,9 @@ class matmul(UseMkldnn, UseQuantizer, Op):
         if not agree(k, l):
             swapped = [f"transpose_{s}" for s in "XY" if getattr(self, f"transpose_{s}")]
             raise ShapeError(
-                f"expected as many columns in X as rows in Y, got {k} and {l}: X of shape {list(x)}, "
-                f"Y of shape {list(y)}" + (f", with {' and '.join(swapped)}" if swapped else "")
+                f"expected as many columns in X as rows in Y, got {k} and {l}: X of shape "
+                f"{list(x)}, Y of shape {list(y)}"
+                + (f", with {' and '.join(swapped)}" if swapped else "")
             )
         return (*broadcast(tuple(x_batch), tuple(y_batch)), m, n)
 
@@ -196,10 +198,7 @@ class scale(Op):
     bias_after_scale: bool = True
 
     def infer(self, X, ScaleTensor):
-        if ScaleTensor is not None and size_of(ScaleTensor.shape) not in (1, -1):
-            raise ShapeError(
-                f"expected ScaleTensor to hold one number, got shape {list(ScaleTensor.shape)}"
-            )
+        need_one(ScaleTensor=ScaleTensor)
         return X
 
     def run(self, xp, X, ScaleTensor):
@@ -215,7 +214,32 @@ class scale(Op):
         return out
 
     def grad(self, f, ScaleTensor, dOut):
-        return dict(X=lambda: f.scale(dOut, ScaleTensor, scale=self.scale))
+        # all attributes are given since programs list those of this operator
+        attrs = dict(scale=self.scale, bias=0.0, bias_after_scale=True)
+        return dict(X=lambda: f.scale(dOut, ScaleTensor, **attrs))
+
+
+class increment(Op):
+    """Out = X + step, for X of one number.
+
+    step: what is added, in the element type of X.
+    """
+
+    signature = "X -> Out"
+    direct = True
+    step: float = 1.0
+
+    def infer(self, X):
+        need_one(X=X)
+        if X.dtype is DType.BOOL:
+            raise DTypeError(f"expected X to be a number, got {X.dtype}")
+        return X
+
+    def run(self, xp, X):
+        return X + xp.asarray(self.step, X.dtype)
+
+    def grad(self, f, dOut):
+        return dict(X=lambda: f.assign(dOut))
 
 
 class Sum(UseMkldnn, Op, type="sum"):
@@ -270,3 +294,66 @@ class cast(Op):
         if not (self.in_dtype.is_float and self.out_dtype.is_float):
             return {}  # steps and integers have no slope
         return dict(X=lambda: f.cast(dOut, in_dtype=self.out_dtype, out_dtype=self.in_dtype))
+
+
+class clip(Op):
+    """Out = X kept in [min, max]; the gradient is 0 outside and at the bounds.
+
+    Min: one number to use instead of ``min``.
+    Max: one number to use instead of ``max``.
+    """
+
+    signature = "X, Min?!, Max?! -> Out"
+    min: float = REQUIRED
+    max: float = REQUIRED
+
+    def infer(self, X, Min, Max):
+        need_float(X=X)
+        same_dtype(X=X, Min=Min, Max=Max)
+        need_one(Min=Min, Max=Max)
+        if Min is None and Max is None and not self.min < self.max:
+            raise AttributeValueError(
+                f"expected min to be less than max, got min={self.min} and max={self.max}"
+            )
+        return X
+
+    def bounds(self, Min, Max):
+        """The bounds: numbers, or arrays of one."""
+        return self.min if Min is None else Min, self.max if Max is None else Max
+
+    def run(self, xp, X, Min, Max):
+        low, high = self.bounds(Min, Max)
+        low = low if Min is None else xp.reshape(low, ())
+        high = high if Max is None else xp.reshape(high, ())
+        return xp.clip(X, low, high)
+
+    def grad(self, f, X, Min, Max, dOut):
+        return dict(X=lambda: dOut * between(f, X, *self.bounds(Min, Max)))
+
+
+class clip_by_norm(Op):
+    """Out = X, scaled to the Euclidean norm ``max_norm`` where its own is larger.
+
+    max_norm: the largest norm of Out; positive.
+    """
+
+    signature = "X -> Out"
+    max_norm: float = REQUIRED
+    grad = None
+
+    def infer(self, X):
+        need_float(X=X)
+        if not self.max_norm > 0:
+            raise AttributeValueError(f"expected max_norm above 0, got {self.max_norm}")
+        return X
+
+    def run(self, xp, X):
+        norm = xp.sqrt(xp.sum(X * X, keepdims=True))
+        return X * (self.max_norm / xp.maximum(norm, self.max_norm))
+
+
+def need_one(**specs):
+    """Check that the specs that are there are of one number."""
+    for name, s in specs.items():
+        if s is not None and size_of(s.shape) not in (1, -1):
+            raise ShapeError(f"expected {name} to hold one number, got shape {list(s.shape)}")

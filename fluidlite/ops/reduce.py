@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from ..opdef.attribute import DType, attr
+from math import prod
+
+from ..dtypes import DType
+from ..errors import DTypeError, ShapeError
+from ..opdef.attribute import REQUIRED, attr
 from ..opdef.definition import Op
-from ..opdef.spec import reduced
+from ..opdef.spec import agree, need_float, normal_axis, reduced, same_dtype, spec
+from .compare import need_bool
+from .elementwise import indicator, truncated_quotient
 
 
 class Reduce(Op, abstract=True):
@@ -31,6 +37,11 @@ class Reduce(Op, abstract=True):
         """The dimensions to reduce, None for all."""
         return self.dim if self.dim and not self.reduce_all else None
 
+    @property
+    def lod(self):
+        """Out has the sequences of X where it has its rows."""
+        return None if self.dims is None or 0 in self.dims else "first"
+
     def axes(self, ndim):
         """The dimensions to reduce, counted from the front."""
         return (
@@ -38,10 +49,17 @@ class Reduce(Op, abstract=True):
         )
 
     def infer(self, X):
+        self.check(X)
         shape = reduced(X.shape, self.dims, self.keep_dim)
         if not shape and not self.zero_d:
             shape = (1,)
-        return X.with_shape(shape).with_dtype(X.dtype if self.out_dtype == -1 else self.out_dtype)
+        out = spec(shape, X.dtype if self.out_dtype == -1 else self.out_dtype)
+        return out if 0 in self.axes(X.ndim) else out._replace(lod_level=X.lod_level)
+
+    def check(self, X):
+        """Refuse an input that cannot be reduced."""
+        if X.dtype is DType.BOOL:
+            raise DTypeError(f"expected X to hold numbers, got {X.dtype}; cast it first")
 
     def run(self, xp, X):
         if self.out_dtype != -1:
@@ -52,6 +70,10 @@ class Reduce(Op, abstract=True):
     def reduce(self, xp, X, axis, keepdims):
         """The reduction with NumPy's arguments."""
         raise NotImplementedError
+
+    def count(self, shape):
+        """How many elements of a tensor of that shape make one of Out."""
+        return prod(shape[d] for d in self.axes(len(shape)))
 
     def kept(self, f, value, X):
         """An output or its cotangent in the element type of X, with size 1 where X was reduced."""
@@ -75,3 +97,188 @@ class reduce_sum(Reduce):
 
     def grad(self, f, X, dOut):
         return dict(X=lambda: self.spread(f, dOut, X))
+
+
+class reduce_mean(Reduce):
+    """Out = the mean of X over ``dim``, rounded towards zero for integers."""
+
+    def reduce(self, xp, X, axis, keepdims):
+        total = xp.sum(X, axis=axis, dtype=X.dtype, keepdims=keepdims)
+        count = xp.asarray(self.count(X.shape), X.dtype)
+        return truncated_quotient(xp, total, count) if X.dtype.kind == "i" else total / count
+
+    def grad(self, f, X, dOut):
+        return dict(X=lambda: self.spread(f, dOut / max(self.count(X.shape), 1), X))
+
+
+class Extreme(Reduce, abstract=True):
+    """An element that goes before all others; where several are equal, each gets the gradient."""
+
+    def check(self, X):
+        super().check(X)
+        axes = [normal_axis(d, X.ndim, "dim") for d in (self.dims or range(X.ndim))]
+        if any(X.shape[d] == 0 for d in axes):
+            raise ShapeError(
+                f"expected an element to choose along dim={axes}, got X of shape {list(X.shape)}"
+            )
+
+    def grad(self, f, X, Out, dOut):
+        def dx():
+            chosen = f.equal(X, self.spread(f, Out, X))
+            return self.spread(f, dOut, X) * indicator(f, chosen, X)
+
+        return dict(X=dx)
+
+
+class reduce_max(Extreme):
+    """Out = the largest element of X over ``dim``."""
+
+    def reduce(self, xp, X, axis, keepdims):
+        return xp.max(X, axis=axis, keepdims=keepdims)
+
+
+class reduce_min(Extreme):
+    """Out = the smallest element of X over ``dim``."""
+
+    def reduce(self, xp, X, axis, keepdims):
+        return xp.min(X, axis=axis, keepdims=keepdims)
+
+
+class reduce_prod(Reduce):
+    """Out = the product of X over ``dim``."""
+
+    def reduce(self, xp, X, axis, keepdims):
+        return xp.prod(X, axis=axis, dtype=X.dtype, keepdims=keepdims)
+
+    def grad(self, f, X, Out, dOut):
+        def dx():
+            others = f.product_slope(X, dim=list(self.axes(len(X.shape))))
+            return self.spread(f, dOut, X) * others
+
+        return dict(X=dx)
+
+
+class product_slope(Op):
+    """Out = the derivative by X of the product of X over ``dim``: the product of all others.
+
+    With Directions D, E, ... it is the derivative by X of the derivative of that product along all
+    of them: the coefficient of d e ... in the same of X + d D + e E + ...  All derivatives of
+    products are of this form, and no division stands in the way of elements that are 0.
+
+    Directions: tensors of the shape of X.
+    dim: the dimensions of the product, counted from the front.
+    """
+
+    signature = "X, Directions?* -> Out"
+    dim: list[int] = REQUIRED
+
+    def infer(self, X, Directions):
+        need_float(X=X)
+        for i, s in enumerate(Directions or ()):
+            same_dtype(X=X, **{f"Directions[{i}]": s})
+            if s.ndim != X.ndim or not all(map(agree, s.shape, X.shape)):
+                raise ShapeError(
+                    f"expected the shape of X {list(X.shape)}, got {list(s.shape)} "
+                    f"for Directions[{i}]"
+                )
+        return X
+
+    def run(self, xp, X, Directions):
+        """Products over larger and larger blocks, each element getting those of the other halves.
+
+        A term is kept for each set of directions; bit k of its number stands for Directions[k].
+        """
+        rest = [d for d in range(X.ndim) if d not in self.dim]
+        order = [*rest, *self.dim]
+        sizes = [X.shape[d] for d in order]
+        n = prod(sizes[len(rest) :])
+        padded = 1 << max(n - 1, 0).bit_length()
+
+        def laid_out(value, filler):
+            rows = xp.reshape(xp.transpose(value, order), (prod(sizes[: len(rest)]), n))
+            more = xp.full((rows.shape[0], padded - n), filler, X.dtype)
+            return xp.concatenate([rows, more], axis=1)
+
+        whole = {0: laid_out(X, 1)}
+        whole.update({1 << k: laid_out(D, 0) for k, D in enumerate(Directions or ())})
+        others = {0: xp.ones_like(whole[0])}
+        for block in (1 << k for k in range(padded.bit_length() - 1)):
+            beside = {terms: neighbours(xp, value, block) for terms, value in whole.items()}
+            others, whole = multiplied(others, beside), multiplied(whole, beside)
+        found = others.get((1 << len(Directions or ())) - 1)
+        if found is None:  # more directions than elements
+            return xp.zeros_like(X)
+        back = [order.index(d) for d in range(X.ndim)]
+        return xp.transpose(xp.reshape(found[:, :n], sizes), back)
+
+    def grad(self, f, X, Directions, dOut):
+        given = list(Directions or ())
+
+        def slope(directions):
+            return f.product_slope(X, [*directions, dOut], dim=self.dim)
+
+        def along():
+            return [slope(given[:k] + given[k + 1 :]) for k in range(len(given))]
+
+        return dict(X=lambda: slope(given), **(dict(Directions=along) if given else {}))
+
+
+def neighbours(xp, rows, block):
+    """``rows`` with each two neighbouring blocks of columns exchanged."""
+    pairs = xp.reshape(rows, (rows.shape[0], rows.shape[1] // (2 * block), 2, block))
+    return xp.reshape(xp.flip(pairs, 2), rows.shape)
+
+
+def multiplied(a, b):
+    """The product of two sums of terms in which each direction occurs at most once."""
+    out = {}
+    for left, x in a.items():
+        for right, y in b.items():
+            if not left & right:
+                terms = left | right
+                out[terms] = out[terms] + x * y if terms in out else x * y
+    return out
+
+
+class Quantifier(Reduce, abstract=True):
+    """A question about truth values."""
+
+    grad = None
+
+    def check(self, X):
+        need_bool(X=X)
+
+
+class reduce_all(Quantifier):
+    """Out = whether X holds everywhere over ``dim``."""
+
+    def reduce(self, xp, X, axis, keepdims):
+        return xp.all(X, axis=axis, keepdims=keepdims).astype(X.dtype)
+
+
+class reduce_any(Quantifier):
+    """Out = whether X holds somewhere over ``dim``."""
+
+    def reduce(self, xp, X, axis, keepdims):
+        return xp.any(X, axis=axis, keepdims=keepdims).astype(X.dtype)
+
+
+class mean(Op):
+    """Out = the mean of all elements of X, of shape [1]."""
+
+    signature = "X -> Out"
+    lod = None
+
+    def infer(self, X):
+        need_float(X=X)
+        return spec([1], X.dtype)
+
+    def run(self, xp, X):
+        return xp.reshape(xp.mean(X, dtype=X.dtype), (1,))
+
+    def grad(self, f, X, dOut):
+        def dx():
+            part = f.reshape(dOut / max(prod(X.shape), 1), shape=[1] * len(X.shape))
+            return f.expand(part, expand_times=X.shape)
+
+        return dict(X=dx)

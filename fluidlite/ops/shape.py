@@ -1,73 +1,256 @@
-"""Other shapes of the same elements, other orders of the dimensions, and repetition."""
+"""Other shapes of the same elements, and other orders of the dimensions.
+
+Operators that end in ``2`` have an output XShape, and their gradients read that in place of X: it
+has the shape of X but no element, so that X need not be kept.
+"""
 
 from __future__ import annotations
 
+from ..dtypes import DType
 from ..errors import ShapeError
 from ..opdef.attribute import REQUIRED, attr
 from ..opdef.definition import Op
-from ..opdef.spec import resolved
+from ..opdef.spec import flat, normal_axis, resolved, size_of, spec
+from .given import foretold, numbers
 from .knobs import UseMkldnn, UseQuantizer
 
 
+class KeepsShape(Op, abstract=True):
+    """An operator with an output that keeps the shape of X.
+
+    XShape: has the shape [0, *X.shape] and no element.
+    """
+
+    def spec_kept(self, X):
+        """The spec of XShape."""
+        return X.with_shape((0, *X.shape))
+
+    def kept(self, xp, X):
+        """XShape."""
+        return xp.zeros((0, *X.shape), X.dtype)
+
+
 class Reshape(Op, abstract=True):
-    """What `reshape` and `reshape2` have in common."""
-
-    shape: list[int] = ()
-
-    def target(self, Shape, ShapeTensor):
-        """The new shape, from the first of ShapeTensor, Shape and ``shape`` that is given."""
-        if ShapeTensor:
-            return [int(size.reshape(())) for size in ShapeTensor]
-        return self.shape if Shape is None else [int(size) for size in Shape]
-
-    def infer(self, X, Shape, ShapeTensor):
-        if ShapeTensor:
-            whole = len(self.shape) == len(ShapeTensor)
-            out = X.with_shape(self.shape if whole else (-1,) * len(ShapeTensor))
-        elif Shape is not None:
-            out = X.with_shape((-1,) * Shape.shape[0])
-        else:
-            out = X.with_shape(resolved(self.shape, X.shape))
-        return out
-
-    def run(self, xp, X, Shape, ShapeTensor):
-        return X.reshape(resolved(self.target(Shape, ShapeTensor), X.shape))
-
-
-class reshape(Reshape):
-    """Out = the elements of X, in their order, in another shape.
+    """What `reshape` and `reshape2` have in common.
 
     Shape: the new shape as a vector; goes before ``shape``.
     ShapeTensor: the new shape as one number each; goes before Shape.
     shape: the new shape; 0 copies the size of X there, one size may be -1 and takes what is left.
     """
 
+    shape: list[int] = ()
+
+    def spec(self, X, Shape, ShapeTensor):
+        """The spec of Out."""
+        if Shape is None and not ShapeTensor:
+            return X.with_shape(resolved(self.shape, X.shape))
+        known = foretold(self.shape, Shape, ShapeTensor)
+        if known is None:
+            return None
+        return X.with_shape(X.shape[i] if n == 0 and i < X.ndim else n for i, n in enumerate(known))
+
+    def reshaped(self, X, Shape, ShapeTensor):
+        """Out."""
+        return X.reshape(resolved(numbers(self.shape, Shape, ShapeTensor), X.shape))
+
+
+class reshape(Reshape):
+    """Out = the elements of X, in their order, in another shape."""
+
     signature = "X, Shape?!, ShapeTensor?*! -> Out"
+
+    def infer(self, X, Shape, ShapeTensor):
+        return self.spec(X, Shape, ShapeTensor)
+
+    def run(self, xp, X, Shape, ShapeTensor):
+        return self.reshaped(X, Shape, ShapeTensor)
 
     def grad(self, f, X, Shape, ShapeTensor, Out, dOut):
         return dict(X=lambda: f.reshape(dOut, shape=X.shape))
 
 
-class transpose(UseMkldnn, UseQuantizer, Op):
-    """Out = X with its dimensions in the order ``axis``: dimension i of Out is axis[i] of X."""
+class reshape2(UseQuantizer, Reshape, KeepsShape):
+    """Out = the elements of X, in their order, in another shape."""
+
+    signature = "X, Shape?!, ShapeTensor?*! -> Out, XShape!~"
+
+    def infer(self, X, Shape, ShapeTensor):
+        return self.spec(X, Shape, ShapeTensor), self.spec_kept(X)
+
+    def run(self, xp, X, Shape, ShapeTensor):
+        return self.reshaped(X, Shape, ShapeTensor), self.kept(xp, X)
+
+    def grad(self, f, XShape, dOut):
+        return dict(X=lambda: f.reshape(dOut, shape=XShape.shape[1:]))
+
+
+class Unsqueeze(Op, abstract=True):
+    """What `unsqueeze` and `unsqueeze2` have in common.
+
+    AxesTensor: the places as a vector; goes before ``axes``.
+    AxesTensorList: the places as one number each; goes before AxesTensor.
+    axes: places of the new dimensions, each counted when those before it are there; may count from
+        the end.
+    """
+
+    axes: list[int] = ()
+
+    def spec(self, X, AxesTensor, AxesTensorList):
+        """The spec of Out."""
+        if AxesTensor is None and not AxesTensorList:
+            return X.with_shape(widened(X.shape, self.axes))
+        known = foretold((), AxesTensor, AxesTensorList)
+        return None if known is None else X.with_shape((-1,) * (X.ndim + len(known)))
+
+    def widened(self, X, AxesTensor, AxesTensorList):
+        """Out."""
+        return X.reshape(widened(X.shape, numbers(self.axes, AxesTensor, AxesTensorList)))
+
+
+def widened(shape, axes):
+    """A shape with a size of 1 inserted at each of ``axes``, one after the other."""
+    out = list(shape)
+    for axis in axes:
+        out.insert(normal_axis(axis, len(out) + 1, "axes"), 1)
+    return tuple(out)
+
+
+class unsqueeze(Unsqueeze):
+    """Out = X with further dimensions of size 1."""
+
+    signature = "X, AxesTensor?!, AxesTensorList?*! -> Out"
+
+    def infer(self, X, AxesTensor, AxesTensorList):
+        return self.spec(X, AxesTensor, AxesTensorList)
+
+    def run(self, xp, X, AxesTensor, AxesTensorList):
+        return self.widened(X, AxesTensor, AxesTensorList)
+
+    def grad(self, f, X, dOut):
+        return dict(X=lambda: f.reshape(dOut, shape=X.shape))
+
+
+class unsqueeze2(Unsqueeze, KeepsShape):
+    """Out = X with further dimensions of size 1."""
+
+    signature = "X, AxesTensor?!, AxesTensorList?*! -> Out, XShape!~"
+
+    def infer(self, X, AxesTensor, AxesTensorList):
+        return self.spec(X, AxesTensor, AxesTensorList), self.spec_kept(X)
+
+    def run(self, xp, X, AxesTensor, AxesTensorList):
+        return self.widened(X, AxesTensor, AxesTensorList), self.kept(xp, X)
+
+    def grad(self, f, XShape, dOut):
+        return dict(X=lambda: f.reshape(dOut, shape=XShape.shape[1:]))
+
+
+class OtherShape(Op, abstract=True):
+    """The elements of X in a shape that follows from that of X alone."""
 
     signature = "X -> Out"
+
+    def target(self, shape):
+        """The new shape, from that of X."""
+        raise NotImplementedError
+
+    def infer(self, X):
+        return X.with_shape(self.target(X.shape))
+
+    def run(self, xp, X):
+        return X.reshape(self.target(X.shape))
+
+    def grad(self, f, X, dOut):
+        return dict(X=lambda: f.reshape(dOut, shape=X.shape))
+
+
+class OtherShape2(OtherShape, KeepsShape, abstract=True):
+    """The same, with XShape."""
+
+    signature = "X -> Out, XShape!~"
+
+    def infer(self, X):
+        return X.with_shape(self.target(X.shape)), self.spec_kept(X)
+
+    def run(self, xp, X):
+        return X.reshape(self.target(X.shape)), self.kept(xp, X)
+
+    def grad(self, f, XShape, dOut):
+        return dict(X=lambda: f.reshape(dOut, shape=XShape.shape[1:]))
+
+
+class Squeeze(Op, abstract=True):
+    """What `squeeze` and `squeeze2` have in common.
+
+    axes: the dimensions to drop; may count from the end. Without any, all those whose size is known
+        to be 1.
+    """
+
+    axes: list[int] = ()
+
+    def target(self, shape):
+        """The new shape, from that of X."""
+        if not self.axes:
+            return tuple(n for n in shape if n != 1)
+        dropped = {normal_axis(axis, len(shape), "axes") for axis in self.axes}
+        if any(shape[axis] not in (1, -1) for axis in dropped):
+            raise ShapeError(
+                f"expected X to have size 1 along each of the axes {list(self.axes)}, "
+                f"got shape {list(shape)}"
+            )
+        return tuple(n for axis, n in enumerate(shape) if axis not in dropped)
+
+
+class squeeze(Squeeze, OtherShape):
+    """Out = X without dimensions of size 1."""
+
+
+class squeeze2(Squeeze, OtherShape2):
+    """Out = X without dimensions of size 1."""
+
+
+class Flatten(Op, abstract=True):
+    """What `flatten` and `flatten2` have in common.
+
+    axis: how many of the first dimensions make up the rows; the others make up the columns.
+    """
+
+    axis: int = 1
+
+    def target(self, shape):
+        """The new shape, from that of X."""
+        if not 0 <= self.axis <= len(shape):
+            raise ShapeError(
+                f"expected axis from 0 to {len(shape)}, the dimensions of X, got {self.axis}"
+            )
+        return flat(shape, self.axis)
+
+
+class flatten(Flatten, OtherShape):
+    """Out = X as a matrix."""
+
+
+class flatten2(Flatten, OtherShape2):
+    """Out = X as a matrix."""
+
+
+class Transpose(UseMkldnn, UseQuantizer, Op, abstract=True):
+    """What `transpose` and `transpose2` have in common.
+
+    axis: the order; each dimension of X once.
+    """
+
     axis: list[int] = REQUIRED
     data_format: str = attr("AnyLayout", inert=True)
 
-    def infer(self, X):
+    def spec(self, X):
+        """The spec of Out."""
         if sorted(d % max(X.ndim, 1) for d in self.axis) != list(range(X.ndim)):
             raise ShapeError(
                 f"expected axis to name each of the {X.ndim} dimensions of X once, "
                 f"got {list(self.axis)} for shape {list(X.shape)}"
             )
         return X.with_shape(X.shape[d] for d in self.axis)
-
-    def run(self, xp, X):
-        return xp.transpose(X, self.axis)
-
-    def grad(self, f, X, Out, dOut):
-        return dict(X=lambda: f.transpose(dOut, axis=self.inverse))
 
     @property
     def inverse(self):
@@ -77,62 +260,59 @@ class transpose(UseMkldnn, UseQuantizer, Op):
         return [order.index(d) for d in range(ndim)]
 
 
-class expand(Op):
-    """Out = X repeated ``expand_times[i]`` times along each dimension i.
+class transpose(Transpose):
+    """Out = X with its dimensions in the order ``axis``: dimension i of Out is axis[i] of X."""
 
-    ExpandTimes: the numbers as a vector; goes before ``expand_times``.
-    expand_times_tensor: the numbers as one each; goes before ExpandTimes.
-    expand_times: how often X is repeated along each dimension; -1 where only an input says.
-    """
+    signature = "X -> Out"
 
-    signature = "X, ExpandTimes?!, expand_times_tensor?*! -> Out"
-    expand_times: list[int] = ()
+    def infer(self, X):
+        return self.spec(X)
 
-    def infer(self, X, ExpandTimes, expand_times_tensor):
-        return X.with_shape(repeated(X.shape, self.expand_times))
+    def run(self, xp, X):
+        return xp.transpose(X, self.axis)
 
-    def times(self, ExpandTimes, expand_times_tensor):
-        """The numbers, from the first of expand_times_tensor, ExpandTimes and the attribute."""
-        if expand_times_tensor:
-            return [int(n.reshape(())) for n in expand_times_tensor]
-        return self.expand_times if ExpandTimes is None else [int(n) for n in ExpandTimes]
-
-    def run(self, xp, X, ExpandTimes, expand_times_tensor):
-        return tile(xp, X, self.times(ExpandTimes, expand_times_tensor))
-
-    def grad(self, f, X, ExpandTimes, expand_times_tensor, dOut):
-        return dict(X=lambda: sum_of_tiles(f, dOut, X.shape))
+    def grad(self, f, X, Out, dOut):
+        return dict(X=lambda: f.transpose(dOut, axis=self.inverse))
 
 
-def repeated(shape, times):
-    """A shape after repetition; unknown numbers are -1."""
-    if len(times) != len(shape):
-        raise ShapeError(
-            f"expected one of expand_times for each dimension of X, got {list(times)} "
-            f"for shape {list(shape)}"
-        )
-    return tuple(-1 if -1 in (n, t) else n * t for n, t in zip(shape, times))
+class transpose2(Transpose, KeepsShape):
+    """Out = X with its dimensions in the order ``axis``: dimension i of Out is axis[i] of X."""
+
+    signature = "X -> Out, XShape!~"
+
+    def infer(self, X):
+        return self.spec(X), self.spec_kept(X)
+
+    def run(self, xp, X):
+        return xp.transpose(X, self.axis), self.kept(xp, X)
+
+    def grad(self, f, XShape, dOut):
+        return dict(X=lambda: f.transpose(dOut, axis=self.inverse))
 
 
-def tile(xp, value, times):
-    """``value`` repeated along each dimension; a view where only sizes of 1 are."""
-    out = tuple(n * t for n, t in zip(value.shape, times, strict=True))
-    if all(n == 1 or t == 1 for n, t in zip(value.shape, times)):
-        return xp.broadcast_to(value, out)
-    ones = tuple(m for n in value.shape for m in (1, n))
-    pairs = tuple(m for n, t in zip(value.shape, times) for m in (t, n))
-    return xp.broadcast_to(value.reshape(ones), pairs).reshape(out)
+class Shape(Op, type="shape"):
+    """Out = the sizes of Input along its dimensions."""
+
+    signature = "Input! -> Out"
+    lod = None
+    grad = None
+
+    def infer(self, Input):
+        return spec([Input.ndim], DType.INT32)
+
+    def run(self, xp, Input):
+        return xp.asarray(Input.shape, xp.int32)
 
 
-def sum_of_tiles(f, tiled, shape):
-    """The sum of the copies of a tensor of ``shape`` that ``tiled`` consists of."""
-    times = [m // n if n else 1 for m, n in zip(tiled.shape, shape)]
-    repeated = [i for i, t in enumerate(times) if t != 1]
-    if not repeated:
-        return f.scale(tiled, scale=1.0)
-    if all(shape[i] == 1 for i in repeated):
-        return f.reduce_sum(tiled, dim=repeated, keep_dim=True)
-    pairs = [m for n, t in zip(shape, times) for m in (t, n)]
-    apart = f.reshape(tiled, shape=pairs)
-    total = f.reduce_sum(apart, dim=[2 * i for i in repeated], keep_dim=True)
-    return f.reshape(total, shape=shape)
+class size(Op):
+    """Out = the number of elements of Input."""
+
+    signature = "Input! -> Out"
+    lod = None
+    grad = None
+
+    def infer(self, Input):
+        return spec([1], DType.INT64)
+
+    def run(self, xp, Input):
+        return xp.asarray([size_of(Input.shape)], xp.int64)

@@ -28,11 +28,12 @@ from ..ir.operator import Operator, located
 from ..ir.program import Program, default_main_program
 from ..ir.variable import Variable
 from ..ir.verify import verify
-from ..opdef.interpreter import Eval
 from ..values import LoDTensor
+from .blocks import drive
 from .place import Place, checked
 from .plan import Environment, Plan
 from .scope import Scope, global_scope
+from .session import Session
 
 PLANS_KEPT = 16  # of one program, for different feeds and fetches
 
@@ -142,7 +143,8 @@ class Executor:
             id(value.data if isinstance(value, LoDTensor) else value) for value in given.values()
         }
         for name in plan.commits:
-            (scope.find_var(name) or scope.var(name)).value = _owned(env[name], fed)
+            if name in env:  # else it is written in a branch that was not taken
+                (scope.find_var(name) or scope.var(name)).value = _owned(env[name], fed)
         return results
 
     def _plan(self, program: Program, runs: _Runs, fetches: list[str], keep: bool) -> Plan:
@@ -163,17 +165,16 @@ class Executor:
         return plan
 
     def _execute(self, plan: Plan, env: Environment, program: Program, run: int) -> None:
-        seed = program.random_seed or _entropy.get()
-        look_for_bad = bool(state.flags.get().get("FLAGS_check_nan_inf")) or self._check
-        f = Eval(self._backend)
-        for step in plan.steps:
-            if step.instance.random:
-                f.rng = self._backend.generators(seed, run, step.op.output_arg_names[0])
-            step.run(f, env)
-            if look_for_bad:
-                step.check_finite(env)
-            if self._check:
-                _freeze(step.op, env)
+        session = Session(
+            self._backend,
+            program.random_seed or _entropy.get(),
+            run,
+            drive,
+            look_for_bad=bool(state.flags.get().get("FLAGS_check_nan_inf")) or self._check,
+            freeze=self._check,
+        )
+        with np.errstate(all="ignore"):  # infinities are values; FLAGS_check_nan_inf looks for them
+            session.run(plan.steps, env)
 
 
 def _fetch_names(fetch_list: Any, program: Program) -> list[str]:
@@ -342,10 +343,3 @@ def _owned(value: Any, fed: set[int]) -> Any:
             LoDTensor(data.copy(), value.offsets) if isinstance(value, LoDTensor) else data.copy()
         )
     return value
-
-
-def _freeze(op: Operator, env: Environment) -> None:
-    for name in op.output_arg_names:
-        value = env.get(name)
-        if isinstance(value, np.ndarray):
-            value.flags.writeable = False

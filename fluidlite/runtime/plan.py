@@ -2,29 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
 from ..dtypes import as_dtype
-from ..errors import FluidError, NonFiniteError, OpError, ShapeError
-from ..ir.analysis import last_uses, reads_of, writes_of
+from ..errors import FluidError, NonFiniteError, NotInitializedError, OpError, ShapeError
+from ..ir.analysis import blocks_of, last_uses, read_by_gradients, reads_of, writes_of
+from ..ir.block import Block
 from ..ir.operator import EMPTY, Operator, OpRole, located
 from ..ir.program import Program
 from ..opdef.interpreter import Eval
 from ..opdef.spec import Spec, size_of
-from ..values import LoDTensor
+from ..values import LoDTensor, zeros_like
 
 Environment = dict[str, Any]
 
 
 class Step:
-    """One operator, bound to the names it reads and writes."""
+    """One operator, bound to the names it reads and writes.
 
-    __slots__ = ("free", "inputs", "instance", "loss", "op", "outputs", "want")
+    Args:
+        op: the operator.
+        free: names that nothing reads any more after it.
+        body: the steps of the block that it drives, where it does.
+    """
 
-    def __init__(self, op: Operator, free: list[str]) -> None:
+    __slots__ = ("body", "free", "inputs", "instance", "loss", "op", "outputs", "updates", "want")
+
+    def __init__(self, op: Operator, free: list[str], body: BlockPlan | None = None) -> None:
         self.op = op
         self.instance = op.instance()
         self.inputs = [
@@ -34,8 +41,10 @@ class Step:
             (slot, names, self.instance.output_slots[slot].many)
             for slot, names in op.outputs.items()
         ]
+        self.updates = [(slot, op.outputs[slot][0]) for slot in self.instance.updates]
         self.want = frozenset(op.outputs)
         self.free = free
+        self.body = body
         #: the loss whose gradient the operator begins
         self.loss = loss_seeded_by(op)
 
@@ -50,7 +59,10 @@ class Step:
         ins: dict[str, Any] = {}
         lod: Any = ()
         for slot, names, many in self.inputs:
-            values = [None if n == EMPTY else env[n] for n in names]
+            try:
+                values = [None if n == EMPTY else env[n] for n in names]
+            except KeyError as error:
+                raise self.not_written(error.args[0]) from None
             ragged = self.instance.input_slots[slot].ragged
             for i, value in enumerate(values):
                 if type(value) is LoDTensor and not ragged:
@@ -58,6 +70,8 @@ class Step:
                     if not lod and self.instance.lod in ("first", slot):
                         lod = value.offsets
             ins[slot] = values if many else values[0]
+        for slot, name in self.updates:
+            ins[slot] = env.get(name)
         try:
             outs = f.apply(self.instance, ins, self.want)
         except Exception as error:
@@ -71,8 +85,24 @@ class Step:
                 if value is None:
                     value = self._zeros(slot, i, ins)
                 env[name] = LoDTensor(value, lod) if lod and _has_rows(value, lod) else value
+        self.let_go(env)
+
+    def let_go(self, env: Environment) -> None:
+        """Drop what nothing reads any more."""
         for name in self.free:
             env.pop(name, None)
+
+    def not_written(self, name: str) -> FluidError:
+        """The error that a variable is read which nothing has written."""
+        variable = self.op.block.find_var_recursive(name)
+        return located(
+            NotInitializedError(
+                f"variable {name!r} is read, and nothing has written it in this run: the branch or "
+                f"loop that does was not taken"
+            ),
+            self.op,
+            [(name, None if variable is None else variable.spec)],
+        )
 
     def _check_loss(self, env: Environment) -> None:
         """Refuse a loss of several elements: a seed of one would get its gradient wrong."""
@@ -97,7 +127,7 @@ class Step:
         like = like[index] if isinstance(like, list) else like
         if like is None:
             raise OpError(f"{self.op.type} computed nothing for its output {slot}\n  {self.op}")
-        return np.zeros_like(like)
+        return zeros_like(like)
 
     def _explained(self, error: Exception, ins: dict[str, Any]) -> FluidError:
         """The failure of a kernel with the operator, the shapes it was given and the user's line.
@@ -144,7 +174,46 @@ class Step:
                 )
 
 
-class Plan:
+class BlockPlan:
+    """The steps of a block.
+
+    Args:
+        block: what to run.
+        keep: names whose values are wanted after the last step; outer names are kept in any case.
+        read_by_gradients: for the blocks inside it, what is kept of each pass.
+    """
+
+    def __init__(
+        self, block: Block, keep: Iterable[str], read_by_gradients: Mapping[int, set[str]]
+    ) -> None:
+        self.block = block
+        ops = [op for op in block.ops if op.type not in _EDGES]
+        self.ops = ops
+        #: own variables that blocks of gradients read
+        self.saved = read_by_gradients.get(block.idx, frozenset())
+        losses = [name for op in ops if (name := loss_seeded_by(op)) is not None]
+        outer: set[str] = set()
+        if block.idx:
+            outer = {n for op in ops for n in (*reads_of(op), *writes_of(op))} - set(block.vars)
+        keep = {*keep, *losses, *self.saved, *outer}
+        self.steps = [
+            Step(op, free, _body(op, read_by_gradients))
+            for op, free in zip(ops, last_uses(ops, keep), strict=True)
+        ]
+        #: outer names that the block writes
+        self.exports = [
+            n for n in dict.fromkeys(n for op in ops for n in writes_of(op)) if n in outer
+        ]
+
+
+def _body(op: Operator, read_by_gradients: Mapping[int, set[str]]) -> BlockPlan | None:
+    """The steps of the block that an operator drives."""
+    for block in blocks_of(op):
+        return BlockPlan(block, op.instance().kept_names(op.inputs), read_by_gradients)
+    return None
+
+
+class Plan(BlockPlan):
     """The steps of a program's block 0, for one set of feeds and fetches.
 
     Args:
@@ -154,29 +223,29 @@ class Plan:
 
     def __init__(self, program: Program, fetches: Iterable[str]) -> None:
         block = program.global_block()
-        ops = [op for op in block.ops if op.type not in ("feed", "fetch")]
-        self.persistable = {
-            name
-            for op in ops
-            for name in (*reads_of(op), *writes_of(op))
-            if (v := block.find_var_recursive(name)) is not None and v.persistable
+        mentioned = {
+            n for op in block.ops for n in (*reads_of(op), *writes_of(op)) if op.type not in _EDGES
         }
-        losses = [name for op in ops if (name := loss_seeded_by(op)) is not None]
-        keep = self.persistable.union(fetches, losses)
-        self.steps = [Step(op, free) for op, free in zip(ops, last_uses(ops, keep), strict=True)]
+        self.persistable = {
+            n for n in mentioned if (v := block.find_var_recursive(n)) is not None and v.persistable
+        }
+        super().__init__(block, self.persistable.union(fetches), read_by_gradients(program))
         #: names that are read before an operator writes them -> the operator that does
         self.needs: dict[str, Operator] = {}
         self.written: set[str] = set()
-        for op in ops:
+        for op in self.ops:
             for name in reads_of(op):
                 if name not in self.written:
                     self.needs.setdefault(name, op)
             self.written.update(writes_of(op))
         self.commits = [
             name
-            for name in dict.fromkeys(n for op in ops for n in writes_of(op))
+            for name in dict.fromkeys(n for op in self.ops for n in writes_of(op))
             if name in self.persistable
         ]
+
+
+_EDGES = ("feed", "fetch")
 
 
 def loss_seeded_by(op: Operator) -> str | None:

@@ -1,43 +1,38 @@
-"""Samples of functions of one tensor."""
+"""Samples of what neural networks put between their layers."""
 
 import numpy as np
 
 from .form import Sample, samples
-
-#: where their inputs come from, for those that are not defined everywhere
-RANGES = {
-    "log": (0.3, 2.0),
-    "log1p": (-0.7, 2.0),
-    "sqrt": (0.3, 2.0),
-    "rsqrt": (0.3, 2.0),
-    "asin": (-0.9, 0.9),
-    "acos": (-0.9, 0.9),
-}
-SMOOTH = [
-    *RANGES,
-    *("exp", "square", "sin", "cos", "atan", "tanh", "tanh_shrink", "erf"),
-    *("sigmoid", "logsigmoid", "softplus"),
-]
+from .unary import apart
 
 
-def apart(rng, shape, *kinks, low=-3.0, high=3.0):
-    """Random numbers that keep away from all kinks."""
-    x = rng.uniform(low, high, shape)
-    for kink in kinks:
-        close = abs(x - kink) < 0.05
-        x = np.where(close, kink + np.where(x < kink, -0.05, 0.05), x)
-    return x
-
-
-@samples(*SMOOTH)
+@samples("tanh", "tanh_shrink", "sigmoid", "logsigmoid", "softplus")
 def smooth(rng, type):
-    yield Sample(dict(X=rng.uniform(*RANGES.get(type, (-2.0, 2.0)), [2, 3])), order=3)
-    yield Sample(dict(X=rng.uniform(*RANGES.get(type, (-2.0, 2.0)), [2, 3, 4])), name="cube")
+    yield Sample(dict(X=rng.uniform(-2, 2, [2, 3])), order=3)
+    yield Sample(dict(X=rng.uniform(-2, 2, [2, 3, 4])), name="cube")
 
 
-@samples("reciprocal", "softsign", "abs", "sign", "relu", "floor", "ceil", "round")
-def with_one_kink(rng, type):
-    yield Sample(dict(X=apart(rng, [3, 4], *np.arange(-3, 3.5, 0.5))))
+@samples("stanh")
+def stanh(rng):
+    yield Sample(dict(X=rng.normal(size=[2, 3])), order=3)
+    yield Sample(dict(X=rng.normal(size=[2, 3])), dict(scale_a=1.5, scale_b=0.5), name="scales")
+
+
+@samples("soft_relu")
+def soft_relu(rng):
+    yield Sample(dict(X=rng.normal(size=[2, 3])), order=3)
+    yield Sample(dict(X=apart(rng, [2, 5], -1, 1)), dict(threshold=1.0), name="threshold", order=3)
+
+
+@samples("thresholded_relu")
+def thresholded_relu(rng):
+    yield Sample(dict(X=apart(rng, [2, 5], 1)))
+    yield Sample(dict(X=apart(rng, [2, 5], -0.5)), dict(threshold=-0.5), name="threshold")
+
+
+@samples("softsign", "relu")
+def with_a_kink_at_zero(rng, type):
+    yield Sample(dict(X=apart(rng, [3, 4], 0)))
 
 
 @samples("gelu")
@@ -106,17 +101,6 @@ def hard_swish(rng):
     yield Sample(dict(X=apart(rng, [2, 7], -3, 3, low=-5, high=5)))
     attrs = dict(threshold=4.0, scale=3.0, offset=1.0)
     yield Sample(dict(X=apart(rng, [2, 7], -1, 3, low=-5, high=5)), attrs, name="bent")
-
-
-@samples("pow")
-def power(rng):
-    for factor in (0.0, 1.0, 2.0, 0.5, -1.5):
-        attrs = dict(factor=factor)
-        yield Sample(dict(X=rng.uniform(0.5, 2, [2, 3])), attrs, name=f"{factor}", order=3)
-    yield Sample(dict(X=np.array([-1.0, 0.0, 2.0])), dict(factor=3.0), name="zero")
-    ins = dict(X=rng.uniform(0.5, 2, [2, 3]), FactorTensor=np.array([2.5]))
-    yield Sample(ins, name="tensor", order=3)
-    yield Sample(dict(X=rng.integers(-5, 5, [2, 3])), dict(factor=2.0), name="integers")
 
 
 @samples("prelu")

@@ -1,0 +1,263 @@
+"""How backward passes operators that drive blocks: it builds blocks of gradients.
+
+Within a block of gradients the gradient of ``v`` is called ``v@GRAD``, before and after a pass.
+A second order through a conditional block runs the block and its block of gradients as one; one
+through a loop is not built.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from ..errors import NoGradientError
+from ..ir.operator import EMPTY, Operator
+from .emission import GRAD
+from .joined import Joined
+from .sweep import Key, Record, Ref, Sweep, control_rule, described
+
+
+def _body(sweep: Sweep, position: int, op: Operator) -> Sweep:
+    """A sweep over the block that an operator drives."""
+    block = sweep.block.program.blocks[op.attrs["sub_block"]]
+    return Sweep(block, (), sweep, position)
+
+
+def _flowing(sweep: Sweep, position: int, names: Iterable[str]) -> dict[str, Ref]:
+    """By name what flows to the outputs of an operator."""
+    found = {}
+    for name in names:
+        ref = sweep.settled.get(sweep.history.key(name, position + 1))
+        if ref is not None:
+            found[name] = ref
+    return found
+
+
+def _inputs(body: Sweep, listed: Sequence[str], more: Iterable[str] = ()) -> list[str]:
+    """What an operator's gradient is taken of: what it lists, and outer names that gradients flow
+    to although it does not.
+    """
+    names = dict.fromkeys([*listed, *more])
+    for key in body.settled:
+        name = key if type(key) is str else key[0]
+        if name not in body.block.vars and key == body.history.key(name, 0):
+            names[name] = None
+    return list(names)
+
+
+def _gradients(
+    sweep: Sweep, body: Sweep, position: int, names: Sequence[str], local: dict[str, Ref]
+) -> list[Ref | None]:
+    """Refs of the gradients of inputs, noted as parts of what flows to them; and in ``local`` what
+    they are called in the block.
+    """
+    refs: list[Ref | None] = []
+    for name in names:
+        variable = sweep.active(name)
+        inner = body.settled.get(body.history.key(name, 0))
+        if variable is None or inner is None:
+            refs.append(None)
+            continue
+        local[name] = inner
+        refs.append(Ref(variable))
+        sweep.contribute(sweep.history.key(name, position), refs[-1])  # type: ignore[arg-type]
+    return refs
+
+
+@control_rule("conditional_block")
+def conditional_block(sweep: Sweep, position: int, op: Operator) -> None:
+    """Note a ``conditional_block_grad``."""
+    outs = op.outputs.get("Out", ())
+    flowing = _flowing(sweep, position, outs)
+    body = _body(sweep, position, op)
+    kept_where_not_run = []
+    for name, ref in flowing.items():
+        body.contribute(body.history.last(name), ref)
+        if sweep.had_value(name, position):
+            kept_where_not_run.append(name)
+    body.run()
+    for name in kept_where_not_run:
+        first = body.history.key(name, 0)
+        if first not in body.settled and sweep.active(name) is not None:
+            body.zeros(first, body.value(name, 0), op)
+    names = _inputs(body, op.inputs.get("Input", ()), kept_where_not_run)
+    local: dict[str, Ref] = {}
+    refs = _gradients(sweep, body, position, names, local)
+    if not local:
+        return
+    ins: dict[str, Sequence[Any]] = {
+        "Cond": [sweep.value(n, position) for n in op.inputs.get("Cond", ())],
+        "Input": names,
+        "Out": outs,
+        "Out@GRAD": [flowing.get(name) for name in outs],
+        "Scope": op.outputs["Scope"],
+    }
+    attrs = {"is_scalar_condition": op.attrs.get("is_scalar_condition", False)}
+    outputs = {"Input@GRAD": refs}
+    sweep.records.append(
+        Record(
+            "conditional_block_grad", ins, outputs, attrs, op.callsite, False, body,
+            local=[(name, local.get(name)) for name in names],
+        )
+    )
+
+
+@control_rule("while")
+def while_(sweep: Sweep, position: int, op: Operator) -> None:
+    """Note a ``while_grad``."""
+    outs = op.outputs.get("Out", ())
+    body = _body(sweep, position, op)
+    carried = [v for name in outs if (v := sweep.active(name)) is not None]
+    incoming = []
+    firsts: dict[str, Key] = {}
+    for v in carried:
+        key = sweep.history.key(v.name, position + 1)
+        incoming.append(
+            sweep.settled.get(key) or sweep.zeros(key, sweep.value(v.name, position + 1), op)
+        )
+        first = firsts[v.name] = body.history.key(v.name, 0)
+        body.contribute(body.history.last(v.name), Ref(v, v.name + GRAD))
+        body.agreed[first] = v.name + GRAD
+    body.run()
+    for v in carried:
+        if firsts[v.name] not in body.settled:  # the value before the pass is not used
+            body.zeros(firsts[v.name], body.value(v.name, 0), op)
+    had = [v.name for v in carried if sweep.had_value(v.name, position)]
+    names = _inputs(body, op.inputs.get("X", ()), had)
+    local: dict[str, Ref] = {}
+    refs = _gradients(sweep, body, position, names, local)
+    ins: dict[str, Sequence[Any]] = {
+        "X": names,
+        "Out": outs,
+        "Out@GRAD": incoming,
+        "StepScopes": op.outputs["StepScopes"],
+    }
+    attrs = {
+        "is_test": op.attrs.get("is_test", False),
+        "original_output_grad": tuple(v.name + GRAD for v in carried),
+    }
+    sweep.records.append(
+        Record(
+            "while_grad", ins, {"X@GRAD": refs}, attrs, op.callsite, False, body,
+            local=[(name, local.get(name)) for name in names],
+        )
+    )
+
+
+@control_rule("recurrent")
+def recurrent(sweep: Sweep, position: int, op: Operator) -> None:
+    """Note a ``recurrent_grad``."""
+    body = _body(sweep, position, op)
+    outs = op.outputs.get("outputs", ())
+    flowing = _flowing(sweep, position, outs)
+    for name in flowing:
+        inner = body.block.var_recursive(name)
+        body.contribute(body.history.last(name), Ref(inner, name + GRAD))
+    for name in op.attrs.get("states", ()):
+        inner = body.block.var_recursive(name)
+        body.contribute(body.history.last(name), Ref(inner, name + GRAD))
+    for name in op.attrs.get("ex_states", ()):
+        body.agreed[body.history.key(name, 0)] = name + GRAD
+    body.run()
+    for name in op.attrs.get("ex_states", ()):
+        key = body.history.key(name, 0)
+        if key not in body.settled:
+            body.zeros(key, body.value(name, 0), op)
+    local: dict[str, Ref] = {}
+    sequences = op.inputs.get("inputs", ())
+    parameters = _inputs(body, op.inputs.get("parameters", ()))
+    of_sequences = _gradients(sweep, body, position, sequences, local)
+    of_parameters = _gradients(sweep, body, position, parameters, local)
+    of_states: list[Ref | None] = []
+    for name in op.inputs.get("initial_states", ()):
+        variable = sweep.active(name)
+        of_states.append(None if variable is None else Ref(variable))
+        if of_states[-1] is not None:
+            sweep.contribute(sweep.history.key(name, position), of_states[-1])
+    scopes = op.outputs["step_scopes"]
+    ins: dict[str, Sequence[Any]] = {
+        "initial_states": op.inputs.get("initial_states", ()),
+        "inputs": sequences,
+        "outputs": outs,
+        "outputs@GRAD": [flowing.get(name) for name in outs],
+        "parameters": parameters,
+        "step_scopes": scopes,
+        "step_scopes@GRAD": scopes,
+    }
+    outputs = {
+        "initial_states@GRAD": of_states,
+        "inputs@GRAD": of_sequences,
+        "parameters@GRAD": of_parameters,
+    }
+    attrs = {k: v for k, v in op.attrs.items() if k not in ("sub_block", "skip_eager_deletion_vars")}
+    sweep.records.append(
+        Record(
+            "recurrent_grad", ins, outputs, attrs, op.callsite, False, body,
+            local=[(name, local.get(name)) for name in (*sequences, *parameters)],
+        )
+    )
+
+
+def _no_second_order(sweep: Sweep, position: int, op: Operator) -> None:
+    """Refuse to differentiate the gradient of a loop."""
+    raise NoGradientError(
+        f"operator {op.type!r} has no gradient: a second derivative through a loop of a program is "
+        f"not built. Write the loop in Python, so that its steps are operators of the program"
+        f"{described(op)}"
+    )
+
+
+control_rule("while_grad")(_no_second_order)
+control_rule("recurrent_grad")(_no_second_order)
+
+
+@control_rule("conditional_block_grad")
+def conditional_block_grad(sweep: Sweep, position: int, op: Operator) -> None:
+    """Note a ``conditional_block`` of the forward block, its block of gradients and the gradients
+    of both.
+
+    Where the block does not run, nothing flows but through the inputs that are outputs too.
+    """
+    names = op.inputs.get("Input", ())
+    instance: Any = op.instance()
+    local = dict(zip(names, instance.gradient_names({"Input": names})))
+    results = dict(zip(names, op.outputs.get("Input@GRAD", ())))
+    flowing = _flowing(sweep, position, [n for n in results.values() if n != EMPTY])
+    whole = Joined(sweep, position, op)
+    body = Sweep(whole.block, (), sweep, position)
+    through = dict(zip(op.inputs.get("Out", ()), op.inputs.get("Out@GRAD", ())))
+    passed: dict[str, Ref] = {}
+    for name in names:
+        ref = flowing.get(results.get(name, EMPTY))
+        if ref is not None:
+            inside = whole.inside.get(local[name], local[name])
+            body.contribute(body.history.last(inside), ref)
+            if name in through:
+                passed[through[name]] = ref
+    body.run()
+    targets: list[Ref | None] = []
+    for inside, (name, at) in whole.outer.items():
+        inner = body.settled.get(body.history.key(inside, 0))
+        variable = sweep.active(name)
+        if inner is None or variable is None:
+            continue
+        target = Ref(variable)
+        targets.append(target)
+        body.foreign.add(id(target))
+        first = passed.get(name)
+        type, value = ("assign", first) if first else ("fill_zeros_like", inside)
+        sweep.records.append(Record(type, {"X": [value]}, {"Out": [target]}, {}, op.callsite))
+        body.records.append(Record("assign", {"X": [inner]}, {"Out": [target]}, {}, op.callsite))
+        sweep.contribute(sweep.history.key(name, at), target)
+    if not targets:
+        return
+    old = sweep.block.var_recursive(op.inputs["Scope"][0])
+    scope = Ref(old, f"{old.name}@AGAIN_{whole.block.idx}")
+    ins = {"Cond": op.inputs.get("Cond", ()), "Input": list(whole.outer)}
+    attrs = {"is_scalar_condition": True}
+    sweep.records.append(
+        Record(
+            "conditional_block", ins, {"Out": targets, "Scope": [scope]}, attrs, op.callsite,
+            False, body, in_place=True,
+        )
+    )

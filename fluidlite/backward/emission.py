@@ -1,0 +1,230 @@
+"""Naming what a sweep has noted, and appending it to the program.
+
+Nothing of the program is touched before the sweep is done, so that an error leaves it as it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from ..ir.analysis import reads_of
+from ..ir.block import Block
+from ..ir.operator import EMPTY, Operator, OpRole
+from ..ir.variable import Variable
+from .sweep import Group, Record, Ref, Sweep, name_of
+
+GRAD = "@GRAD"
+Callback = Callable[..., Any]
+
+
+class Emission:
+    """Appends what sweeps have noted.
+
+    Args:
+        seeds: the Refs that begin gradients, which get names of their own.
+        callbacks: called after each appended gradient operator.
+    """
+
+    def __init__(self, seeds: Iterable[Ref], callbacks: Sequence[Callback] = ()) -> None:
+        self.callbacks = callbacks
+        self.context: dict[str, Any] = {}
+        #: name of a gradient -> the operator of the outermost block that completes it
+        self.completed_by: dict[str, Operator] = {}
+        self._seeds = {id(ref) for ref in seeds}
+
+    def emit(self, sweep: Sweep, first: Sequence[Record], role: int) -> None:
+        """Append the records ``first`` with a role, then those of the sweep, to its block."""
+        block = sweep.block
+        _save_values(sweep)
+        _Names(sweep, block, self._seeds, self.context).give()
+        for record in first:
+            self._append(record, block, sweep).role = role
+        for record in sweep.records:
+            op = self._append(record, block, sweep)
+            for names in op.outputs.values():
+                for name in names:
+                    self.completed_by[name] = op
+            self._call_back(op, block)
+        self.context.pop("__current_op_desc__", None)
+        block.program.touch()
+
+    def _emit_block(self, sweep: Sweep, parent: Block, in_place: bool) -> Block:
+        """Make the block of gradients that a sweep over another block has noted, or append them to
+        that block.
+        """
+        _save_values(sweep)
+        block = sweep.block
+        if not in_place:
+            block = parent.program.add_block(parent.idx, forward_block_idx=block.idx)
+        _Names(sweep, block, self._seeds, self.context).give()
+        for record in sweep.records:
+            self._call_back(self._append(record, block, sweep), block)
+        return block
+
+    def _call_back(self, op: Operator, block: Block) -> None:
+        if self.callbacks:
+            self.context["__current_op_desc__"] = op.desc
+            for callback in self.callbacks:
+                callback(block=block, context=self.context)
+
+    def _append(self, record: Record, block: Block, sweep: Sweep) -> Operator:
+        attrs = record.attrs
+        outputs = {}
+        for slot, refs in record.outs.items():
+            names = []
+            for ref in refs:
+                if ref is None:
+                    names.append(EMPTY)
+                else:
+                    names.append(ref.name)
+                    if ref.name not in block.vars and id(ref) not in sweep.foreign:
+                        _declare(ref, block, sweep)
+            if any(name != EMPTY for name in names):
+                outputs[slot] = tuple(names)
+        inputs = {
+            slot: tuple(
+                [EMPTY if v is None else v if type(v) is str else v.name for v in values]
+            )
+            for slot, values in record.ins.items()
+        }
+        if record.body is not None:
+            inner = self._emit_block(record.body, block, record.in_place)
+            attrs = {**attrs, "sub_block": inner.idx, **_local_gradients(record)}
+        op = Operator(
+            block,
+            record.type,
+            inputs,
+            outputs,
+            attrs,
+            role=OpRole.BACKWARD,
+            callsite=record.site,
+            lists_given_attrs=record.lists_given,
+        )
+        block.ops.append(op)
+        return op
+
+
+def _local_gradients(record: Record) -> dict[str, Any]:
+    """What a block calls the gradients of inputs, where one goes by another name than usual."""
+    usual = [name + GRAD for name, _ in record.local]
+    found = [ref.name if ref else name + GRAD for name, ref in record.local]
+    return {} if found == usual else {"local_gradients": tuple(found)}
+
+
+class _Names:
+    """Gives names to the gradients of a sweep.
+
+    Args:
+        sweep: whose gradients.
+        block: where they will be declared.
+        seeds: identities of the Refs that begin gradients.
+        context: takes the names of gradients, with those of their variables.
+    """
+
+    def __init__(
+        self, sweep: Sweep, block: Block, seeds: set[int], context: dict[str, Any]
+    ) -> None:
+        self.sweep = sweep
+        self.block = block
+        self.seeds = seeds
+        self.context = context
+        self.chosen: dict[str, str] = {}
+        self.given: set[str] = set()
+        if sweep.block is not block:  # names of outer gradients that the block reads
+            self.given = {
+                value.name
+                for record in sweep.records
+                for values in record.ins.values()
+                for value in values
+                if isinstance(value, Ref) and value.name
+            }
+            self.given.update(name for op in sweep.block.ops for name in reads_of(op))
+
+    def give(self) -> None:
+        """Name all of them.
+
+        The gradients of the values that a name holds in turn share one name: what makes a value has
+        taken its gradient before there is any of the value before.
+        """
+        for group in self.sweep.groups:
+            self._name(group)
+
+    def _name(self, group: Group) -> None:
+        key, parts, total = group
+        name = name_of(key)
+        final = total or parts[0]
+        agreed = self.sweep.agreed.get(key)
+        if agreed is not None:
+            final.name = agreed
+        elif not final.name:
+            chosen = self.chosen.get(name)
+            if chosen is None:
+                chosen = self._free(name + GRAD, id(final) in self.seeds)
+                self.chosen[name] = chosen
+            final.name = chosen
+        self.context[final.name] = name
+        if total is not None:
+            stem = f"{final.name}@RENAME@block{self.sweep.block.idx}@"
+            for k, part in enumerate(parts):
+                if not part.name:
+                    part.name = stem + str(k)
+                self.context[part.name] = name
+
+    def _free(self, stem: str, seed: bool) -> str:
+        """A gradient's name.  One that is taken gets fluid's prefix, once more for every call; that
+        of a seed a number.
+        """
+        name, k = stem, 0
+        declared, given = self.block.vars, self.given
+        while name in declared or name in given:
+            name = f"{stem}_{k}" if seed else "grad/" * (k + 2) + stem
+            k += 1
+        given.add(name)
+        return name
+
+
+def _declare(ref: Ref, block: Block, sweep: Sweep) -> None:
+    name, like = ref.name, ref.like
+    if sweep.agreed and name in sweep.agreed.values():
+        outer = block.parent
+        if outer is not None and outer.find_var_recursive(name) is not None:
+            return  # the gradient that comes in goes out under the same name
+    block.vars[name] = Variable(
+        block,
+        name,
+        kind=ref.kind,
+        shape=ref.shape or like.shape,
+        dtype=like.dtype,
+        lod_level=like.lod_level,
+    )
+
+
+def _save_values(sweep: Sweep) -> None:
+    """Copy the values that are overwritten before a gradient operator reads them."""
+    block = sweep.block
+    at: dict[int, list[Operator]] = {}
+    for key, copy in sweep.saved.items():
+        if copy in block.vars:
+            continue
+        name = key[0]
+        like = block.var_recursive(name)
+        block.vars[copy] = Variable(
+            block,
+            copy,
+            kind=like.kind,
+            shape=like.shape if like.has_shape else None,
+            dtype=like.dtype,
+            lod_level=like.lod_level,
+        )
+        position = sweep.history.made_at(key)
+        site = block.ops[max(position - 1, 0)].callsite
+        op = Operator(block, "assign", {"X": (name,)}, {"Out": (copy,)}, {}, callsite=site)
+        at.setdefault(position, []).append(op)
+    if at:
+        ops: list[Operator] = []
+        for position, op in enumerate(block.ops):
+            ops += [*at.get(position, ()), op]
+        block.ops[:] = [*ops, *at.get(len(block.ops), ())]
+        block.program.touch()
+

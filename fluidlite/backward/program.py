@@ -1,0 +1,219 @@
+"""append_backward and gradients: what users call."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+
+from ..dtypes import DType
+from ..errors import ArgumentError, ShapeError
+from ..ir.analysis import reads_of, writes_of
+from ..ir.block import Block
+from ..ir.callsite import caller
+from ..ir.operator import OpRole
+from ..ir.program import Program
+from ..ir.variable import Variable
+from ..opdef.spec import size_of
+from .arguments import checked_callbacks, checked_checkpoints, names_of, no_grad_names, variables, weights_of
+from .emission import Callback, Emission
+from .recompute import run_with_checkpoints
+from .sweep import Record, Ref, Sweep, name_of
+
+
+def append_backward(
+    loss: Variable,
+    parameter_list: Sequence[Variable | str] | None = None,
+    no_grad_set: Iterable[Variable | str] | None = None,
+    callbacks: Sequence[Callback] | None = None,
+    checkpoints: Sequence[Variable] | None = None,
+) -> list[tuple[Variable, Variable]]:
+    """Append the operators that compute the gradients of a loss to the loss's block.
+
+    Args:
+        loss: a variable of one element.
+        parameter_list: parameters, or their names, whose gradients are returned; all trainable ones
+        when None.
+        no_grad_set: variables, or their names, at which gradients stop; inside a branch or a loop
+            only ``stop_gradient`` does.
+        callbacks: called as ``callback(block=..., context=...)`` after each appended gradient
+            operator; ``context`` maps names of gradients to those of their variables.
+        checkpoints: variables to keep; what lies between them is computed again for the gradients
+            instead of kept.
+
+    Returns:
+        pairs of a parameter and its gradient, in the order of ``parameter_list``, or of the
+        parameters' creation.
+
+    Raises:
+        ArgumentError: an argument is of the wrong type, or no operator computes the loss.
+        ShapeError: the loss is known to have several elements.
+        NoGradientError: an operator on the way has no gradient rule.
+
+    >>> x = fluid.data("x", [None, 3], "float32")
+    >>> loss = fluid.layers.mean(fluid.layers.fc(x, 1))
+    >>> [(p.name, g.name) for p, g in fluid.backward.append_backward(loss)]
+    [('fc_0.w_0', 'fc_0.w_0@GRAD'), ('fc_0.b_0', 'fc_0.b_0@GRAD')]
+    """
+    if not isinstance(loss, Variable):
+        raise ArgumentError(
+            f"expected the loss to be a variable, got {loss!r:.60} of type {type(loss).__name__}"
+        )
+    listed = None if parameter_list is None else names_of(parameter_list, "parameter_list")
+    stopped = no_grad_names(no_grad_set)
+    hooks = checked_callbacks(callbacks)
+    kept = checked_checkpoints(checkpoints, loss)
+    block = loss.block
+    maker = loss.op
+    if maker is None:
+        raise ArgumentError(
+            f"no operator computes the loss {loss.name!r}, so nothing can be differentiated"
+        )
+    if loss.has_shape and size_of(loss.shape) > 1:
+        raise ShapeError(
+            f"expected a loss of one element, {loss.name!r} has shape {list(loss.shape)}; "
+            "reduce it first: layers.mean or layers.reduce_sum"
+        )
+    sweep = Sweep(block, stopped)
+    if sweep.active(loss.name) is None:
+        maker.role |= OpRole.LOSS
+        block.program.touch()
+        return []
+    with _rewriting(block.program):
+        seed = Ref(loss)
+        seed.shape = (1,)
+        sweep.contribute(sweep.history.last(loss.name), seed)
+        if kept:
+            run_with_checkpoints(sweep, kept)
+        else:
+            sweep.run()
+        maker.role |= OpRole.LOSS
+        fill = {"shape": (1,), "value": 1.0, "dtype": loss.dtype, "force_cpu": False}
+        first = Record("fill_constant", {}, {"Out": [seed]}, fill, maker.callsite)
+        emission = Emission([seed], hooks)
+        emission.emit(sweep, [first], OpRole.BACKWARD | OpRole.LOSS)
+    return _parameter_gradients(sweep, emission, listed)
+
+
+def _parameter_gradients(
+    sweep: Sweep, emission: Emission, listed: list[str] | None
+) -> list[tuple[Variable, Variable]]:
+    block = sweep.block
+    if listed is None:
+        listed = [p.name for p in block.program.all_parameters() if p.trainable]
+    found = {}
+    for key, ref in sweep.settled.items():
+        found[name_of(key)] = ref.name  # the earliest value is settled last
+    pairs = []
+    for name in listed:
+        if name in found:
+            gradient = block.var_recursive(found[name])
+            pairs.append((block.var_recursive(name), gradient))
+            emission.completed_by[gradient.name].role_vars += (name, gradient.name)
+    return pairs
+
+
+def gradients(
+    targets: Variable | Sequence[Variable],
+    inputs: Variable | Sequence[Variable],
+    target_gradients: Variable | Sequence[Variable | None] | None = None,
+    no_grad_set: Iterable[Variable | str] | None = None,
+) -> list[Variable | None]:
+    """Append the operators that compute the gradients of targets with respect to inputs.
+
+    Args:
+        targets: one or several variables of one block; their gradients add up.
+        inputs: one or several variables.
+        target_gradients: what each target is weighted with, of its shape; None means ones.
+        no_grad_set: variables, or their names, at which gradients stop; inside a branch or a loop
+            only ``stop_gradient`` does.
+
+    Returns:
+        the gradient of each input, in their order; None where the targets do not depend on it.
+
+    Raises:
+        ArgumentError: an argument is of the wrong type, or numbers of targets and their gradients
+        differ.
+        ShapeError: a target and its gradient have different shapes.
+        NoGradientError: an operator on the way has no gradient rule.
+
+    >>> x = fluid.data("x", [2], "float32")
+    >>> x.stop_gradient = False
+    >>> [g.name for g in fluid.gradients(fluid.layers.square(x), x)]
+    ['x@GRAD']
+    """
+    goals = variables(targets, "targets")
+    sources = variables(inputs, "inputs")
+    weights = weights_of(goals, target_gradients)
+    if not goals:
+        raise ArgumentError("gradients needs at least one target")
+    block = goals[0].block
+    for source in sources:
+        if source.block.program is not block.program:
+            raise ArgumentError(
+                f"input {source.name!r} and target {goals[0].name!r} are of different programs"
+            )
+    with _rewriting(block.program):
+        sweep = Sweep(block, no_grad_names(no_grad_set))
+        first: list[Record] = []
+        seeds = []
+        for goal, weight in dict(zip(goals, weights, strict=True)).items():
+            if sweep.active(goal.name) is None:
+                continue
+            seed = Ref(goal, weight.name if weight is not None else "")
+            if weight is None:
+                first += _ones_like(goal, seed)
+            seeds.append(seed)
+            sweep.contribute(sweep.history.last(goal.name), seed)
+        sweep.run(_reached_from(block, [source.name for source in sources]))
+        Emission(seeds).emit(sweep, first, OpRole.BACKWARD)
+    found: dict[str, Variable] = {}
+    for key, ref in sweep.settled.items():
+        found[name_of(key)] = block.var_recursive(ref.name)
+    return [None if sweep.active(s.name) is None else found.get(s.name) for s in sources]
+
+
+calc_gradient = gradients
+
+
+def _ones_like(goal: Variable, seed: Ref) -> list[Record]:
+    """The operators that fill a gradient of a target's shape with ones."""
+    shape = Ref(goal, f"{goal.name}_shape")
+    shape.like = Variable(goal.block, shape.name, shape=[len(goal.shape)], dtype=DType.INT32)
+    shape.shape = shape.like.shape
+    fill = {"shape": goal.shape, "value": 1.0, "dtype": goal.dtype}
+    site = caller()
+    return [
+        Record("shape", {"Input": [goal.name]}, {"Out": [shape]}, {}, site),
+        Record("fill_constant", {"ShapeTensor": [shape]}, {"Out": [seed]}, fill, site),
+    ]
+
+
+def _reached_from(block: Block, sources: list[str]) -> set[int]:
+    """The positions of the operators whose results depend on the sources."""
+    reached = set(sources)
+    positions = set()
+    for position, op in enumerate(block.ops):
+        if not reached.isdisjoint(reads_of(op)):
+            reached.update(writes_of(op))
+            positions.add(position)
+    return positions
+
+
+@contextmanager
+def _rewriting(program: Program) -> Iterator[None]:
+    """Take blocks away again that were added before an error.
+
+    Python's cycle collector is paused: it would look through a growing program again and again, and
+    nothing here makes garbage that it would find.
+    """
+    count, collecting = len(program.blocks), gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    except BaseException:
+        del program.blocks[count:]
+        raise
+    finally:
+        if collecting:
+            gc.enable()

@@ -1,0 +1,107 @@
+"""Trading time for memory: values between checkpoints are computed again for the gradients.
+
+Source: Chen, Xu, Zhang and Guestrin, Training Deep Nets with Sublinear Memory Cost, 2016.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..errors import ArgumentError
+from ..ir.operator import EMPTY, Operator
+from .sweep import Record, Ref, Sweep
+
+SUBPROGRAM = ".subprog_"
+
+
+def run_with_checkpoints(sweep: Sweep, checkpoints: Sequence[str]) -> None:
+    """Sweep a block segment by segment; before the gradients of a segment come copies of the
+    operators whose values they read.
+
+    Operators behind the last checkpoint are not computed again: their values are at hand.
+
+    Args:
+        sweep: whose contributions are set.
+        checkpoints: names of the values that are kept.
+
+    Raises:
+        ArgumentError: no operator makes a checkpoint.
+    """
+    ops = sweep.block.ops
+    kept = set(checkpoints)
+    ends = []
+    for name in dict.fromkeys(checkpoints):
+        found = [i for i, op in enumerate(ops) if op.writes(name)]
+        if found:
+            ends.append(found[-1])
+        else:
+            raise ArgumentError(f"no operator computes checkpoint {name!r}")
+    ends.sort()
+    bounds = [0, *[end + 1 for end in ends]]
+    for position in range(len(ops) - 1, bounds[-1] - 1, -1):
+        sweep.visit(position, ops[position])
+    for number, k in enumerate(range(len(bounds) - 2, -1, -1)):
+        _segment(sweep, bounds[k], bounds[k + 1], kept, number)
+    sweep.finish()
+
+
+def _segment(sweep: Sweep, begin: int, end: int, kept: set[str], number: int) -> None:
+    """Sweep the operators of one segment over copies of what they computed."""
+    ops = sweep.block.ops
+    renamed = {}
+    for op in ops[begin:end]:
+        for name in op.output_arg_names:
+            if _is_recomputed(sweep, name, op, kept):
+                renamed[name] = f"{name}{SUBPROGRAM}{number}"
+    sweep.recomputed = renamed
+    before = len(sweep.records)
+    for position in range(end - 1, begin - 1, -1):
+        sweep.visit(position, ops[position])
+    sweep.recomputed = {}
+    copies = [
+        _copied(sweep, ops[position], position, renamed)
+        for position in range(begin, end)
+        if not renamed.keys().isdisjoint(ops[position].output_arg_names)
+    ]
+    if len(sweep.records) > before:
+        sweep.records[before:before] = copies
+
+
+def _is_recomputed(sweep: Sweep, name: str, op: Operator, kept: set[str]) -> bool:
+    """Whether a value is dropped and computed again: not where it is kept, stays in the scope, is
+    one of several under its name, or comes of an operator that draws or drives blocks.
+    """
+    if name in kept or name == EMPTY or name in sweep.history.rewritten:
+        return False
+    variable = sweep.block.find_var_recursive(name)
+    definition = op.definition
+    return (
+        variable is not None
+        and not variable.persistable
+        and definition is not None
+        and definition.execute is None
+        and not (definition.random and not _is_seeded(op))
+    )
+
+
+def _is_seeded(op: Operator) -> bool:
+    """Whether a random operator draws the same numbers when it is run again."""
+    return bool(op.inputs.get("Seed")) or bool(op.attr("is_test") if op.has_attr("is_test") else 0)
+
+
+def _copied(sweep: Sweep, op: Operator, position: int, renamed: dict[str, str]) -> Record:
+    block = sweep.block
+    ins = {
+        slot: [renamed.get(n) or sweep.value(n, position) for n in names]
+        for slot, names in op.inputs.items()
+    }
+    outs = {
+        slot: [
+            None if n == EMPTY else Ref(block.var_recursive(n), renamed.get(n, n)) for n in names
+        ]
+        for slot, names in op.outputs.items()
+    }
+    return Record(op.type, ins, outs, op.attrs, op.callsite, lists_given=False)
+
+
+

@@ -1,0 +1,464 @@
+"""One sweep over operators in reverse, which notes the gradient operators to come.
+
+The sweep collects, for every value, the contributions to its gradient as place-holders without
+names.  When it reaches the operator that writes the value their number is known: one becomes
+``v@GRAD``, several become ``v@GRAD@RENAME@block<b>@<k>`` and a ``sum``.  Nothing is renamed
+afterwards.
+
+This is reverse accumulation on straight-line programs (Griewank and Walther, Evaluating
+Derivatives, 2nd edition, SIAM 2008, chapter 3).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from ..dtypes import DType, Kind
+from ..errors import NoGradientError
+from ..ir.analysis import reads_of, writes_of
+from ..ir.block import Block
+from ..ir.builder import op_width
+from ..ir.callsite import CallSite
+from ..ir.operator import EMPTY, Operator
+from ..ir.variable import Variable
+from ..opdef.definition import Op, lookup
+from ..opdef.gradient import is_constant, is_differentiable
+from ..opdef.interpreter import Interpreter
+from ..opdef.spec import Shape
+
+#: a value: a name; with the number of writes before it, where the name holds several values
+Key = str | tuple[str, int]
+
+
+class Ref:
+    """A value that an operator to come will compute; it gets its name when all are known."""
+
+    __slots__ = ("kind", "like", "name", "shape")
+
+    def __init__(self, like: Variable, name: str = "", kind: Kind | None = None) -> None:
+        self.like = like
+        self.shape: Shape = like.shape
+        self.kind = like.kind if kind is None else kind
+        self.name = name
+
+    @property
+    def dtype(self) -> DType:
+        """The element type."""
+        return self.like.dtype
+
+
+class Record(NamedTuple):
+    """An operator to come."""
+
+    type: str
+    ins: dict[str, Sequence[Any]]  #: names or Refs by slot
+    outs: dict[str, Sequence[Ref | None]]  #: None where nobody wants the output
+    attrs: Mapping[str, Any]
+    site: CallSite | None
+    lists_given: bool = True  #: whether only the attributes given here are listed
+    body: Sweep | None = None  #: what the operator's block is made of
+    #: inputs of an operator that drives a block of gradients, and their gradients in it
+    local: Sequence[tuple[str, Ref | None]] = ()
+    in_place: bool = False  #: whether the body belongs into the block that it sweeps
+
+
+class Group(NamedTuple):
+    """The contributions to one gradient, and the Ref of their sum where there are several."""
+
+    key: Key
+    parts: list[Ref]
+    total: Ref | None
+
+
+def name_of(key: Key) -> str:
+    """The name that a value goes by."""
+    return key if type(key) is str else key[0]
+
+
+class History:
+    """The names of a block that hold several values in turn, and who writes them.
+
+    A name that is written once, before anything reads it, is one value and not listed.
+
+    Args:
+        block: whose operators are read.
+        outer: whether a name of an outer block counts as holding a value before the first write.
+    """
+
+    def __init__(self, block: Block, outer: bool) -> None:
+        first: dict[str, int] = {}
+        read: set[str] = set()
+        rewritten: dict[str, list[int]] = {}
+        inside = block.vars
+        for position, op in enumerate(block.ops):
+            for name in reads_of(op):
+                if name not in first:
+                    read.add(name)
+            for name in writes_of(op):
+                writers = rewritten.get(name)
+                if writers is not None:
+                    if writers[-1] != position:
+                        writers.append(position)
+                elif name in first:
+                    if first[name] != position:
+                        rewritten[name] = [first[name], position]
+                else:
+                    first[name] = position
+                    if name in read or (outer and name not in inside):
+                        rewritten[name] = [position]
+        self.rewritten = rewritten
+        self.written = first
+
+    def key(self, name: str, position: int) -> Key:
+        """The value that a name holds before the operator at a position."""
+        writers = self.rewritten.get(name)
+        return name if writers is None else (name, bisect_left(writers, position))
+
+    def last(self, name: str) -> Key:
+        """The value that a name holds after the last operator."""
+        writers = self.rewritten.get(name)
+        return name if writers is None else (name, len(writers))
+
+    def is_last(self, key: Key) -> bool:
+        """Whether the name still holds that value after the last operator."""
+        return type(key) is str or key[1] == len(self.rewritten[key[0]])
+
+    def made_at(self, key: tuple[str, int]) -> int:
+        """The position behind the operator that makes a value; 0 for what was there before."""
+        return self.rewritten[key[0]][key[1] - 1] + 1 if key[1] else 0
+
+
+class Recorder(Interpreter):
+    """The interpreter for rules that are written into the program: notes what they compose."""
+
+    def __init__(self, like: Variable, site: CallSite | None) -> None:
+        self.records: list[Record] = []
+        self._like = like
+        self._site = site
+
+    def apply(
+        self, op: Op, ins: Mapping[str, Any], want: Iterable[str] | None = None
+    ) -> dict[str, Any]:
+        outs: dict[str, list[Ref | None]] = {}
+        for slot in op.outputs:
+            if not slot.optional:
+                count = op_width(op, ins) if slot.many else 1
+                outs[slot.name] = [Ref(self._like) for _ in range(count)]
+        taken = {slot: _listed(value) for slot, value in ins.items() if value is not None}
+        self.records.append(Record(op.type, taken, outs, op.given_attrs(), self._site))
+        return {
+            slot: refs if op.output_slots[slot].many else refs[0] for slot, refs in outs.items()
+        }
+
+
+#: what backward does for operators that drive blocks, by type: called with the sweep, the
+#: operator's position and the operator
+ControlRule = Callable[["Sweep", int, Operator], None]
+_control_rules: dict[str, ControlRule] = {}
+
+
+def control_rule(type: str) -> Callable[[ControlRule], ControlRule]:
+    """A decorator that says how backward passes operators of a type that drive blocks."""
+
+    def register(rule: ControlRule) -> ControlRule:
+        _control_rules[type] = rule
+        return rule
+
+    return register
+
+
+class Sweep:
+    """One walk over the operators of a block in reverse.
+
+    Args:
+        block: whose operators are walked.
+        no_grad: names at which gradients stop, beside those of variables that say so themselves.
+        parent: the sweep over the block around it, where an operator there drives this block.
+        position: that operator's position.
+    """
+
+    def __init__(
+        self,
+        block: Block,
+        no_grad: Container[str] = (),
+        parent: Sweep | None = None,
+        position: int = 0,
+    ) -> None:
+        self.block = block
+        self.no_grad = no_grad
+        self.parent = parent
+        self.position = position
+        self.history = History(block, outer=parent is not None)
+        self.records: list[Record] = []
+        self.groups: list[Group] = []
+        self.contributions: dict[Key, list[Ref]] = {}
+        self.settled: dict[Key, Ref] = {}
+        #: values that are overwritten later and that a gradient operator reads -> their copies
+        self.saved: dict[tuple[str, int], str] = {}
+        #: values that are computed again -> the names of the new ones
+        self.recomputed: dict[str, str] = {}
+        #: gradients whose names are agreed on with whoever runs the block
+        self.agreed: dict[Key, str] = {}
+        #: identities of Refs that the block writes and that belong to the block around it
+        self.foreign: set[int] = set()
+
+    def contribute(self, key: Key, ref: Ref) -> None:
+        """Note a part of a value's gradient."""
+        parts = self.contributions.get(key)
+        if parts is None:
+            self.contributions[key] = [ref]
+        else:
+            parts.append(ref)
+
+    def run(self, among: set[int] | None = None) -> None:
+        """Walk the operators from the last to the first.
+
+        Args:
+            among: the positions of the operators to visit; None for all.
+
+        Raises:
+            NoGradientError: something flows to an operator that nobody wrote a rule for.
+        """
+        ops = self.block.ops
+        for position in range(len(ops) - 1, -1, -1):
+            if among is None or position in among:
+                self.visit(position, ops[position])
+        self.finish()
+
+    def finish(self) -> None:
+        """Sum what no operator of the block makes."""
+        for key in list(self.contributions):
+            self.settle(key)
+
+    def visit(self, position: int, op: Operator) -> None:
+        """Note the gradient operator of ``op`` if something flows to its outputs.
+
+        Raises:
+            NoGradientError: there is no rule.
+        """
+        flows = False
+        for names in op.outputs.values():
+            for name in names:
+                key = self.history.key(name, position + 1)
+                if key in self.contributions:
+                    self.settle(key)
+                    flows = True
+        if not flows:
+            return
+        definition = op.definition
+        if definition is None:
+            raise NoGradientError(
+                f"operator {op.type!r} is not defined, so it has no gradient{described(op)}"
+            )
+        rule = _control_rules.get(op.type)
+        if rule is not None:
+            rule(self, position, op)
+            return
+        if is_constant(definition):
+            return
+        wanted = self.wanted_inputs(op, definition)
+        if not wanted:
+            return
+        if not is_differentiable(definition):
+            raise NoGradientError(
+                f"operator {op.type!r} has no gradient rule, and a gradient flows to it; stop the "
+                f"gradient before it (stop_gradient or no_grad_set), or write a rule{described(op)}"
+            )
+        step = self._written_rule if definition.direct else self._gradient_operator
+        step(position, op, definition, wanted)
+
+    def wanted_inputs(
+        self, op: Operator, definition: type[Op]
+    ) -> dict[str, list[Variable | None]]:
+        """By slot the inputs that need a gradient; None at positions that do not."""
+        wanted = {}
+        slots = definition.input_slots
+        for slot, names in op.inputs.items():
+            if not slots[slot].constant:
+                variables = [self.active(n) for n in names]
+                if any(v is not None for v in variables):
+                    wanted[slot] = variables
+        return wanted
+
+    def active(self, name: str) -> Variable | None:
+        """The variable of a name when gradients flow to it."""
+        variable = self.block.vars.get(name) or self.block.find_var_recursive(name)
+        if variable is None or variable.stop_gradient or name in self.no_grad:
+            return None
+        return variable if variable.dtype.is_float else None
+
+    def had_value(self, name: str, position: int) -> bool:
+        """Whether a name held something before the operator at a position writes it."""
+        key = self.history.key(name, position)
+        if type(key) is not str and key[1] > 0:
+            return True
+        if self.parent is not None and name not in self.block.vars:
+            return self.parent.had_value(name, self.position)
+        variable = self.block.find_var_recursive(name)
+        return variable is not None and (variable.persistable or variable.is_data)
+
+    def settle(self, key: Key) -> Ref:
+        """The gradient of a value, once all contributions to it are there."""
+        parts = self.contributions.pop(key)
+        found = parts[0]
+        total = None
+        if len(parts) > 1:
+            kind = Kind.LOD_TENSOR
+            if all(part.kind is not Kind.LOD_TENSOR for part in parts):
+                kind = found.kind
+            found = total = Ref(self.block.var_recursive(name_of(key)), kind=kind)
+            self.records.append(Record("sum", {"X": parts}, {"Out": [total]}, {}, None))
+        self.groups.append(Group(key, parts, total))
+        self.settled[key] = found
+        return found
+
+    def cotangents(
+        self, op: Operator, slot: str, position: int, optional: bool
+    ) -> list[Ref | None]:
+        """What flows to the variables of an output slot; zeros where nothing does and the rule
+        needs something.
+        """
+        names = op.outputs.get(slot, ())
+        keys = [self.history.key(name, position + 1) for name in names]
+        settled = self.settled
+        if optional and not any(key in settled for key in keys):
+            return []
+        for name, key in zip(names, keys):
+            if key not in settled and name != EMPTY:
+                self.zeros(key, self.value(name, position + 1), op)
+        return [settled.get(key) for key in keys]
+
+    def zeros(self, key: Key, value: str | Ref, op: Operator) -> Ref:
+        """A gradient of zeros for a value that nothing flows to."""
+        made = Ref(self.block.var_recursive(name_of(key)))
+        self.records.append(
+            Record("fill_zeros_like", {"X": [value]}, {"Out": [made]}, {}, op.callsite)
+        )
+        self.groups.append(Group(key, [made], None))
+        self.settled[key] = made
+        return made
+
+    def _gradient_operator(
+        self,
+        position: int,
+        op: Operator,
+        definition: type[Op],
+        wanted: dict[str, list[Variable | None]],
+    ) -> None:
+        """Note the derived gradient operator of ``op``."""
+        gradient: Any = lookup(definition.grad_type)
+        ins: dict[str, Sequence[Any]] = {}
+        for read in gradient.reads:
+            found: Sequence[Any]
+            if read.source == "cotangent":
+                found = self.cotangents(op, read.of, position, read.optional)
+            elif read.source == "in":
+                found = [self.value(n, position) for n in op.inputs.get(read.of, ())]
+            else:
+                found = [self.value(n, position + 1) for n in op.outputs.get(read.of, ())]
+            if found:
+                ins[read.slot] = found
+        rows: frozenset[str] = frozenset()
+        if definition.has_sparse_gradients:
+            rows = op.instance().sparse_gradients()
+        outs: dict[str, Sequence[Ref | None]] = {}
+        for slot, name in gradient.grad_slots.items():
+            variables = wanted.get(slot)
+            if variables is not None:
+                kind = Kind.SELECTED_ROWS if slot in rows else None
+                refs = [None if v is None else Ref(v, "", kind) for v in variables]
+                outs[name] = refs
+                self.contribute_all(variables, refs, position)
+        self.records.append(Record(gradient.type, ins, outs, op.attrs, op.callsite, False))
+
+    def _written_rule(
+        self,
+        position: int,
+        op: Operator,
+        definition: type[Op],
+        wanted: dict[str, list[Variable | None]],
+    ) -> None:
+        """Note what the rule of ``op`` composes, in place of a gradient operator."""
+        instance = op.instance()
+        given: dict[str, Any] = {}
+        for read in lookup(definition.grad_type).reads:  # type: ignore[attr-defined]
+            slots = instance.input_slots if read.source == "in" else instance.output_slots
+            if read.source == "cotangent":
+                found: list[Any] = self.cotangents(op, read.of, position, read.optional)
+            elif read.source == "in":
+                found = [self.operand(n, position) for n in op.inputs.get(read.of, ())]
+            else:
+                found = [self.operand(n, position + 1) for n in op.outputs.get(read.of, ())]
+            given[read.parameter] = found if slots[read.of].many else (found[0] if found else None)
+        for slot in definition.updates:
+            names = op.outputs.get(slot, ())
+            if names and self.had_value(names[0], position):
+                variable = self.active(names[0])
+                if variable is not None:
+                    wanted = {**wanted, slot: [variable]}
+        like = next(v for variables in wanted.values() for v in variables if v is not None)
+        recorder = Recorder(like, op.callsite)
+        kept: set[int] = set()
+        for slot, thunk in instance.grad(recorder, **given).items():
+            if slot in wanted:
+                refs = _own(_listed(thunk()), recorder)
+                for ref, variable in zip(refs, wanted[slot], strict=True):
+                    if variable is not None:
+                        ref.like, ref.kind, ref.shape = variable, variable.kind, variable.shape
+                        kept.add(id(ref))
+                self.contribute_all(wanted[slot], refs, position)
+        self.records += [
+            r
+            for r in recorder.records
+            if any(id(o) in kept for outs in r.outs.values() for o in outs)
+        ]
+
+    def contribute_all(
+        self, wanted: Sequence[Variable | None], refs: Sequence[Ref | None], position: int
+    ) -> None:
+        """Note parts of the gradients of an operator's inputs."""
+        for variable, ref in zip(wanted, refs, strict=True):
+            if variable is not None and ref is not None:
+                self.contribute(self.history.key(variable.name, position), ref)
+
+    def operand(self, name: str, position: int) -> Ref | None:
+        """A forward value as an operand of a rule."""
+        if name == EMPTY:
+            return None
+        return Ref(self.block.var_recursive(name), self.value(name, position))
+
+    def value(self, name: str, position: int) -> str:
+        """The name under which the value that ``name`` holds before an operator can be read when
+        the gradients are computed: its own, or that of a copy.
+        """
+        again = self.recomputed.get(name)
+        if again is not None:
+            return again
+        key = self.history.key(name, position)
+        if self.parent is not None and name not in self.block.vars and name != EMPTY:
+            if type(key) is str:
+                return self.parent.value(name, self.position)
+            return self._copy(key)
+        if type(key) is str or self.history.is_last(key):
+            return name
+        return self._copy(key)
+
+    def _copy(self, key: tuple[str, int]) -> str:
+        return self.saved.setdefault(key, f"{key[0]}@SAVED_{key[1]}")
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def _own(refs: list[Any], recorder: Recorder) -> list[Ref]:
+    """Refs that the recorder's operators compute; a cotangent that is passed on is assigned."""
+    made = {id(out) for record in recorder.records for outs in record.outs.values() for out in outs}
+    return [ref if id(ref) in made else recorder.assign(ref) for ref in refs]
+
+
+def described(op: Operator) -> str:
+    """An operator and the user's line, for a message."""
+    return f"\n  {op}" + (f"\n  built at {op.callsite}" if op.callsite is not None else "")

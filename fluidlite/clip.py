@@ -1,0 +1,449 @@
+"""Clipping of gradients: those of parameters, before optimizers use them, and those of any variable
+while they flow back.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any
+
+from . import unique_name
+from .dtypes import Kind
+from .errors import ArgumentError
+from .ir.block import Block
+from .ir.builder import Builder
+from .ir.name_scope import name_scope
+from .ir.operator import OpRole
+from .ir.program import Program, default_main_program
+from .ir.variable import Parameter, Variable
+
+Pair = tuple[Variable, Variable | None]  #: a parameter and its gradient; None where it has none
+NeedClip = Callable[[Variable], bool]
+
+
+class GradientClipBase:
+    """The base of all clips of parameters' gradients: called with pairs of a parameter and its
+    gradient, it appends the operators that clip and returns the pairs to use.
+
+    A subclass says in ``clip`` what to append.
+    """
+
+    #: says of a parameter whether its gradient is clipped; all are when None
+    need_clip: NeedClip | None = None
+
+    def __call__(self, params_grads: Iterable[Pair]) -> list[Pair]:
+        """Append the operators that clip, behind the gradients.
+
+        Args:
+            params_grads: pairs of a parameter and its gradient; None where it has none.
+
+        Returns:
+            the pairs with clipped gradients, in the same order.
+        """
+        pairs = list(params_grads)
+        chosen = [(p, g) for p, g in pairs if g is not None and self._clips(p)]
+        if not chosen:
+            return pairs
+        with chosen[0][1].program.as_role(OpRole.OPTIMIZE), name_scope("gradient_clip"):
+            made = self.clip(chosen)
+        clipped = {param.name: grad for (param, _), grad in zip(chosen, made, strict=True)}
+        return [(p, g and clipped.get(p.name, g)) for p, g in pairs]
+
+    def clip(self, params_grads: Sequence[tuple[Variable, Variable]]) -> list[Variable]:
+        """The clipped gradients, one for each pair.
+
+        Args:
+            params_grads: the pairs to clip, at least one.
+        """
+        raise NotImplementedError
+
+    @property
+    def group(self) -> Any:
+        """The same for all clips whose parameters are clipped together."""
+        return self
+
+    def _clips(self, param: Variable) -> bool:
+        return self.need_clip is None or bool(self.need_clip(param))
+
+    def _check(self) -> None:
+        if self.need_clip is not None and not callable(self.need_clip):
+            raise ArgumentError(
+                f"{type(self).__name__}: expected need_clip to be None or a function of a "
+                f"parameter, got {self.need_clip!r:.60}"
+            )
+
+
+class _EachClip(GradientClipBase):
+    """A clip that treats every gradient by itself, in one operator."""
+
+    def clip(self, params_grads: Sequence[tuple[Variable, Variable]]) -> list[Variable]:
+        made = []
+        for param, grad in params_grads:
+            begin = len(grad.block.ops)
+            clipped = self._clipped(grad)
+            for op in grad.block.ops[begin:]:
+                op.role_vars = (param.name, clipped.name)
+            made.append(clipped)
+        return made
+
+    def _clipped(self, grad: Variable) -> Variable:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class GradientClipByValue(_EachClip):
+    """Keeps every element of a gradient in [min, max].
+
+    Args:
+        max: the largest value.
+        min: the smallest one; ``-max`` when None.
+        need_clip: a function that says of a parameter whether its gradient is clipped; all are when
+            None.
+
+    Raises:
+        ArgumentError: the bounds are no numbers, or ``min`` is not less than ``max``.
+
+    >>> fluid.clip.GradientClipByValue(0.5).min
+    -0.5
+    """
+
+    max: float
+    min: float | None = None
+    need_clip: NeedClip | None = None
+
+    def __post_init__(self) -> None:
+        self._check()
+        _store_bounds(self, self.min, self.max)
+
+    def _clipped(self, grad: Variable) -> Variable:
+        made: Variable = _layer(grad, "clip").clip(grad, min=self.min, max=self.max)
+        return made
+
+
+@dataclass(frozen=True)
+class GradientClipByNorm(_EachClip):
+    """Scales every gradient whose Euclidean norm is larger than ``clip_norm`` to that norm.
+
+    Args:
+        clip_norm: the largest norm.
+        need_clip: a function that says of a parameter whether its gradient is clipped; all are when
+            None.
+
+    Raises:
+        ArgumentError: ``clip_norm`` is no positive number.
+
+    >>> fluid.clip.GradientClipByNorm(2).clip_norm
+    2.0
+    """
+
+    clip_norm: float
+    need_clip: NeedClip | None = None
+
+    def __post_init__(self) -> None:
+        self._check()
+        _store_norm(self, self.clip_norm)
+
+    def _clipped(self, grad: Variable) -> Variable:
+        f = _layer(grad, "clip_by_norm")
+        made: Variable = f.clip_by_norm(grad, max_norm=self.clip_norm)
+        return made
+
+
+@dataclass(frozen=True)
+class GradientClipByGlobalNorm(GradientClipBase):
+    """Scales all gradients by one number when the Euclidean norm of them together is larger than
+    ``clip_norm``, so that it becomes that.
+
+    Args:
+        clip_norm: the largest norm.
+        group_name: which parameters are taken together where they have clips of their own.
+        need_clip: a function that says of a parameter whether its gradient is clipped, and counts;
+            all do when None.
+
+    Raises:
+        ArgumentError: ``clip_norm`` is no positive number.
+
+    >>> fluid.clip.GradientClipByGlobalNorm(1.0).group_name
+    'default_group'
+    """
+
+    clip_norm: float
+    group_name: str = "default_group"
+    need_clip: NeedClip | None = None
+
+    def __post_init__(self) -> None:
+        self._check()
+        _store_norm(self, self.clip_norm)
+
+    @property
+    def group(self) -> Any:
+        return type(self), self.group_name
+
+    def clip(self, params_grads: Sequence[tuple[Variable, Variable]]) -> list[Variable]:
+        block = params_grads[0][1].block
+        begin = len(block.ops)
+        owners: list[int] = []  # of each operator: the position of the pair that it is about
+
+        def own(position: int) -> None:
+            owners.extend([position] * (len(block.ops) - begin - len(owners)))
+
+        squares = []
+        for i, (_, grad) in enumerate(params_grads):
+            squares.append(_squared_norm(grad))
+            own(i)
+        scale = self._scale(squares)
+        own(len(params_grads) - 1)
+        clipped: list[Variable] = []
+        for i, (_, grad) in enumerate(params_grads):
+            clipped.append(_layer(grad, "elementwise_mul").elementwise_mul(grad, scale))
+            own(i)
+        for op, i in zip(block.ops[begin:], owners, strict=True):
+            op.role_vars = (params_grads[i][0].name, clipped[i].name)
+        return clipped
+
+    def _scale(self, squares: list[Variable]) -> Variable:
+        """What gradients are multiplied by: clip_norm / max(clip_norm, norm)."""
+        like = squares[0]
+        norm = _layer(like, "sqrt").sqrt(_layer(like, "sum").sum(squares))
+        most = _layer(like, "fill_constant").fill_constant(
+            shape=[1], dtype=like.dtype, value=self.clip_norm, str_value=str(self.clip_norm)
+        )
+        most.stop_gradient = True
+        larger = _layer(like, "elementwise_max").elementwise_max(most, norm)
+        scale: Variable = _layer(like, "elementwise_div").elementwise_div(most, larger)
+        return scale
+
+
+def _squared_norm(grad: Variable) -> Variable:
+    """The sum of the squares of a gradient's elements; rows that are named twice are added up."""
+    if grad.kind is Kind.SELECTED_ROWS:
+        grad = _layer(grad, "merge_selected_rows").merge_selected_rows(grad)
+        f = _layer(grad, "get_tensor_from_selected_rows")
+        grad = f.get_tensor_from_selected_rows(grad)
+    square = _layer(grad, "square").square(grad)
+    total: Variable = _layer(grad, "reduce_sum").reduce_sum(square, dim=[0], reduce_all=True)
+    return total
+
+
+def _layer(like: Variable, kind: str) -> Builder:
+    """An interpreter that appends to the block of a variable and names results as a layer does."""
+    return like.block.builder(f"{unique_name.generate(kind)}.tmp")
+
+
+def append_gradient_clip_ops(params_grads: Iterable[Pair]) -> list[Pair]:
+    """Append the operators that clip gradients as their parameters say.
+
+    Args:
+        params_grads: pairs of a parameter and its gradient; None where it has none.
+
+    Returns:
+        the pairs with the gradients to use, in the same order.
+
+    Raises:
+        ArgumentError: a parameter's clip is of another kind, or parameters of one group have
+            different norms.
+    """
+    pairs = list(params_grads)
+    groups: dict[Any, tuple[GradientClipBase, list[Pair]]] = {}
+    for param, grad in pairs:
+        clip = param.gradient_clip_attr if isinstance(param, Parameter) else None
+        if clip is None or grad is None:
+            continue
+        if not isinstance(clip, GradientClipBase):
+            raise ArgumentError(
+                f"expected the gradient_clip of {param.name!r} to be a clip such as "
+                f"GradientClipByNorm(1.0), got {clip!r:.60} of type {type(clip).__name__}"
+            )
+        first, members = groups.setdefault(clip.group, (clip, []))
+        if members and first != clip:
+            raise ArgumentError(
+                f"parameters {members[0][0].name!r} and {param.name!r} are clipped together, and "
+                f"their clips differ: {first} and {clip}; give one another group_name"
+            )
+        members.append((param, grad))
+    clipped = {param.name: grad for clip, some in groups.values() for param, grad in clip(some)}
+    return [(p, g and clipped.get(p.name, g)) for p, g in pairs]
+
+
+def set_gradient_clip(
+    clip: GradientClipBase,
+    param_list: Sequence[Variable | str] | None = None,
+    program: Program | None = None,
+) -> None:
+    """Say how gradients of parameters are clipped by optimizers that are given no ``grad_clip``.
+
+    Parameters that are not mentioned are not clipped.
+
+    Args:
+        clip: how.
+        param_list: parameters, or their names; all that there are now when None.
+        program: whose; the default main program when None.
+
+    Raises:
+        ArgumentError: an argument is of another kind.
+        UnknownVariableError: the program has no such parameter.
+
+    >>> x = fluid.data("x", [None, 3], "float32")
+    >>> loss = fluid.layers.mean(fluid.layers.fc(x, 1))
+    >>> fluid.clip.set_gradient_clip(fluid.clip.GradientClipByNorm(1.0), param_list=["fc_0.w_0"])
+    >>> ops, pairs = fluid.optimizer.SGD(0.1).minimize(loss)
+    >>> [op.input("Grad") for op in ops]
+    [['fc_0.b_0@GRAD'], ['clip_by_norm_0.tmp_0']]
+    """
+    if not isinstance(clip, GradientClipBase):
+        raise ArgumentError(
+            f"expected clip to be a clip such as GradientClipByNorm(1.0), got {clip!r:.60} of type "
+            f"{type(clip).__name__}"
+        )
+    program = default_main_program() if program is None else program
+    if not isinstance(program, Program):
+        raise ArgumentError(f"expected program to be a Program, got {program!r:.60}")
+    if isinstance(param_list, (str, Variable)):
+        raise ArgumentError(
+            f"expected param_list to be a list of parameters or names, got {param_list!r:.60}"
+        )
+    listed = program.all_parameters() if param_list is None else param_list
+    chosen = [_parameter(each, program) for each in listed]
+    for param in chosen:
+        param.gradient_clip_attr = clip
+    if any(op.role & OpRole.OPTIMIZE for op in program.global_block().ops):
+        warnings.warn(
+            "set_gradient_clip has no effect on steps of optimizers that the program has already; "
+            "call it before minimize",
+            stacklevel=2,
+        )
+
+
+def _parameter(given: Any, program: Program) -> Parameter:
+    param = program.global_block().var(given) if isinstance(given, str) else given
+    if not isinstance(param, Parameter):
+        raise ArgumentError(f"expected parameters or their names in param_list, got {given!r:.60}")
+    return param
+
+
+# -- clipping while gradients flow back ------------------------------------------------------------
+
+
+class ErrorClipBase:
+    """The base of what a variable's ``error_clip`` may be."""
+
+    def append(self, block: Block, grad_name: str) -> None:
+        """Append the operators that clip a gradient in place.
+
+        Args:
+            block: where the gradient has just been computed.
+            grad_name: the gradient's name.
+        """
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class ErrorClipByValue(ErrorClipBase):
+    """Keeps every element of a variable's gradient in [min, max] while it flows back.
+
+    Args:
+        max: the largest value.
+        min: the smallest one; ``-max`` when None.
+
+    Raises:
+        ArgumentError: the bounds are no numbers, or ``min`` is not less than ``max``.
+
+    >>> x = fluid.data("x", [None, 3], "float32")
+    >>> hidden = fluid.layers.fc(x, 4)
+    >>> hidden.error_clip = fluid.clip.ErrorClipByValue(0.1)
+    >>> ops, pairs = fluid.optimizer.SGD(0.1).minimize(fluid.layers.mean(hidden))
+    >>> [op.output("Out") for op in hidden.block.ops if op.type == "clip"]
+    [['fc_0.tmp_1@GRAD']]
+    """
+
+    max: float
+    min: float | None = None
+
+    def __post_init__(self) -> None:
+        _store_bounds(self, self.min, self.max)
+
+    def append(self, block: Block, grad_name: str) -> None:
+        attrs = {"min": self.min, "max": self.max}
+        with block.program.as_role(OpRole.BACKWARD):
+            block.append_op("clip", {"X": grad_name}, {"Out": grad_name}, attrs)
+
+
+def error_clip_callback(block: Block, context: Mapping[str, Any]) -> None:
+    """Clip gradients that have just been computed, where their variables have an ``error_clip``.
+
+    One of the ``callbacks`` of ``append_backward``; optimizers use it.
+
+    Args:
+        block: where the gradient operators are appended.
+        context: the names of gradients and of their variables; the last gradient operator.
+
+    Raises:
+        ArgumentError: an ``error_clip`` is of another kind.
+    """
+    for grad_name in context["__current_op_desc__"].output_arg_names():
+        name = context.get(grad_name)
+        if name is None or "@RENAME@" in grad_name:  # a part: the sum is clipped
+            continue
+        variable = block.var_recursive(name)
+        clip = variable.error_clip
+        if clip is None:
+            continue
+        if not isinstance(clip, ErrorClipBase):
+            raise ArgumentError(
+                f"expected the error_clip of {name!r} to be one such as ErrorClipByValue(1.0), "
+                f"got {clip!r:.60} of type {type(clip).__name__}"
+            )
+        clip.append(block, grad_name)
+
+
+# -- checks of numbers -----------------------------------------------------------------------------
+
+
+def _store_bounds(clip: Any, low: Any, high: Any) -> None:
+    """Keep bounds as floats.
+
+    Raises:
+        ArgumentError: they are no numbers, or in the wrong order.
+    """
+    name = type(clip).__name__
+    high = _finite(name, "max", high)
+    low = -high if low is None else _finite(name, "min", low)
+    if not low < high:
+        raise ArgumentError(f"{name}: expected min to be less than max, got min={low}, max={high}")
+    object.__setattr__(clip, "min", low)
+    object.__setattr__(clip, "max", high)
+
+
+def _store_norm(clip: Any, norm: Any) -> None:
+    """Keep a norm as a float.
+
+    Raises:
+        ArgumentError: it is no positive number.
+    """
+    name = type(clip).__name__
+    value = _finite(name, "clip_norm", norm)
+    if value <= 0:
+        raise ArgumentError(f"{name}: expected clip_norm to be positive, got {value}")
+    object.__setattr__(clip, "clip_norm", value)
+
+
+def _finite(name: str, what: str, value: Any) -> float:
+    if not isinstance(value, Real) or isinstance(value, bool) or not math.isfinite(value):
+        raise ArgumentError(
+            f"{name}: expected {what} to be a finite number, got {value!r:.60} of type "
+            f"{type(value).__name__}"
+        )
+    return float(value)
+
+
+__all__ = [
+    "ErrorClipByValue",
+    "GradientClipByGlobalNorm",
+    "GradientClipByNorm",
+    "GradientClipByValue",
+    "set_gradient_clip",
+]

@@ -1,0 +1,219 @@
+"""From rows, as readers yield them, to the arrays that programs are fed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .errors import ArgumentError, FeedError
+from .ir.program import Program, default_main_program
+from .ir.variable import Variable
+from .values import LoDTensor
+
+Array = np.ndarray[Any, Any]
+
+
+class DataFeeder:
+    """Turns rows into the dictionary that ``Executor.run`` is fed.
+
+    Args:
+        feed_list: the variables that are fed, or their names, in the order of a row's fields.
+        place: accepted for old scripts; there is one place.
+        program: where names are looked up; the default main program when None.
+
+    Raises:
+        ArgumentError: the list holds something else.
+        UnknownVariableError: the program has no variable of a name.
+
+    >>> x = fluid.data("x", [None, 3], "float32")
+    >>> label = fluid.data("label", [None, 1], "int64")
+    >>> feeder = fluid.DataFeeder([x, label])
+    >>> feed = feeder.feed([([1, 2, 3], 0), ([4, 5, 6], 1)])
+    >>> feed["x"].shape, feed["label"].tolist()
+    ((2, 3), [[0], [1]])
+    """
+
+    def __init__(
+        self,
+        feed_list: Sequence[Variable | str],
+        place: Any = None,
+        program: Program | None = None,
+    ) -> None:
+        if isinstance(feed_list, (str, Variable)) or not isinstance(feed_list, Iterable):
+            raise ArgumentError(
+                f"expected feed_list to be a list of variables or names, got {feed_list!r:.60}"
+            )
+        block = (program or default_main_program()).global_block()
+        self._columns = []
+        for each in feed_list:
+            variable = block.var(each) if isinstance(each, str) else each
+            if not isinstance(variable, Variable):
+                raise ArgumentError(
+                    f"expected variables or names in feed_list, got {each!r:.60} of type "
+                    f"{type(each).__name__}"
+                )
+            self._columns.append(_Column(variable))
+        self.place = place
+
+    @property
+    def feed_names(self) -> list[str]:
+        """The names of the variables that are fed."""
+        return [column.name for column in self._columns]
+
+    def feed(self, iterable: Iterable[Sequence[Any]]) -> dict[str, Array | LoDTensor]:
+        """The arrays of a mini-batch by the variables' names.
+
+        Args:
+            iterable: rows; each has one field per variable: what a row of that variable holds, or
+                a sequence of such where the variable has sequences (a list of lists for two levels,
+                and so on).
+
+        Returns:
+            arrays of the variables' element types and shapes, the number of rows in front; a
+            LoDTensor for a variable that has sequences.
+
+        Raises:
+            ArgumentError: a row has another number of fields.
+            FeedError: a field does not fit its variable.
+        """
+        rows = list(iterable)
+        for number, row in enumerate(rows):
+            self._check(number, row)
+        return {
+            column.name: column.array([row[k] for row in rows])
+            for k, column in enumerate(self._columns)
+        }
+
+    def _check(self, number: int, row: Any) -> None:
+        wanted = f"{len(self._columns)} fields ({', '.join(self.feed_names)})"
+        if isinstance(row, (str, bytes)) or not hasattr(row, "__len__"):
+            raise ArgumentError(
+                f"expected every row to be a tuple of {wanted}, row {number} is {row!r:.60} of "
+                f"type {type(row).__name__}"
+            )
+        if len(row) != len(self._columns):
+            raise ArgumentError(
+                f"expected every row to have {wanted}, row {number} has {len(row)}: {row!r:.60}"
+            )
+
+
+class _Column:
+    """What the fields of one variable become."""
+
+    def __init__(self, variable: Variable) -> None:
+        self.name = variable.name
+        self.dtype = variable.dtype.dtype
+        self.levels = variable.lod_level
+        self.count = variable.shape[0] if variable.shape else -1
+        self.row = variable.shape[1:]
+        self.known = -1 not in self.row
+        self.size = math.prod(self.row) if self.known else -1
+
+    def array(self, fields: list[Any]) -> Array | LoDTensor:
+        """The fields of all rows as one array.
+
+        Raises:
+            FeedError: one does not fit.
+        """
+        if self.levels:
+            return self._sequences(fields)
+        if self.count not in (-1, len(fields)):
+            raise FeedError(
+                f"variable {self.name!r} takes {self.count} rows at once, got {len(fields)}"
+            )
+        if not fields:
+            return np.zeros((0, *(max(n, 0) for n in self.row)), self.dtype)
+        return self._stacked([self._entry(field) for field in fields])
+
+    def _sequences(self, fields: list[Any]) -> LoDTensor:
+        lengths: list[list[int]] = [[] for _ in range(self.levels)]
+        entries: list[Array] = []
+        for field in fields:
+            self._collect(field, 0, lengths, entries)
+        data = (
+            np.concatenate(entries)
+            if entries
+            else np.zeros((0, *(max(n, 0) for n in self.row)), self.dtype)
+        )
+        made = LoDTensor(data)
+        made.set_recursive_sequence_lengths(lengths)
+        return made
+
+    def _collect(
+        self, field: Any, level: int, lengths: list[list[int]], entries: list[Array]
+    ) -> None:
+        """Note the entries of a sequence, and how many there are on each level."""
+        if isinstance(field, (str, bytes)) or not hasattr(field, "__len__"):
+            raise FeedError(
+                f"variable {self.name!r} has {self.levels} levels of sequences; expected a "
+                f"sequence on level {level}, got {field!r:.60} of type {type(field).__name__}"
+            )
+        lengths[level].append(len(field))
+        if level + 1 < self.levels:
+            for inner in field:
+                self._collect(inner, level + 1, lengths, entries)
+        elif len(field):
+            entries.append(self._stacked([self._entry(entry) for entry in field]))
+
+    def _entry(self, value: Any) -> Array:
+        """What one row of the variable holds, in its shape and element type."""
+        try:
+            given = np.asarray(value)
+        except ValueError:
+            raise FeedError(
+                f"variable {self.name!r} takes rows of shape {self._shape()}; got lists of "
+                f"different lengths: {value!r:.60}"
+            ) from None
+        made = self._converted(given, value)
+        if self.known:
+            if made.size != self.size:
+                raise self._misfit(made)
+            return made.reshape(self.row)
+        if made.ndim == len(self.row):
+            if any(n not in (-1, m) for n, m in zip(self.row, made.shape, strict=True)):
+                raise self._misfit(made)
+            return made
+        try:
+            return made.reshape(self.row)
+        except ValueError:
+            raise self._misfit(made) from None
+
+    def _converted(self, given: Array, value: Any) -> Array:
+        if given.dtype == self.dtype:
+            return given
+        if given.dtype.kind not in "biuf" and given.size:
+            raise FeedError(
+                f"variable {self.name!r} is {self.dtype}; expected numbers, got {value!r:.60}"
+            )
+        with np.errstate(all="ignore"):
+            made = given.astype(self.dtype)
+        if self.dtype.kind != "f" and not np.array_equal(made, given):
+            raise FeedError(
+                f"variable {self.name!r} is {self.dtype}, which would change the values of "
+                f"{value!r:.60}; convert them first"
+            )
+        return made
+
+    def _stacked(self, entries: list[Array]) -> Array:
+        shapes = {entry.shape for entry in entries}
+        if len(shapes) > 1:
+            raise FeedError(
+                f"variable {self.name!r}: the rows of a batch need one shape, got "
+                f"{' and '.join(str(list(s)) for s in sorted(shapes)[:2])}; pad them, or declare "
+                f"the variable with lod_level=1"
+            )
+        return np.stack(entries)
+
+    def _shape(self) -> str:
+        return str([None if n == -1 else n for n in self.row])
+
+    def _misfit(self, made: Array) -> FeedError:
+        return FeedError(
+            f"variable {self.name!r} takes rows of shape {self._shape()}, got {list(made.shape)}"
+        )
+
+
+__all__ = ["DataFeeder"]

@@ -1,0 +1,97 @@
+"""Arrays of tensors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import unique_name
+from ..dtypes import Kind, as_dtype
+from ..errors import ArgumentError
+from ..ir.program import default_main_program
+from ..ir.variable import Variable
+from .layer import LayerBuilder, layer, stopped
+
+
+def create_array(dtype: Any) -> Variable:
+    """An array that holds nothing yet.
+
+    Args:
+        dtype: element type of the tensors.
+
+    >>> fluid.layers.create_array("float32").kind.name
+    'LOD_TENSOR_ARRAY'
+    """
+    block = default_main_program().current_block()
+    name = unique_name.generate(f"{unique_name.generate('array')}.out")
+    return block.create_var(name=name, type=Kind.LOD_TENSOR_ARRAY, dtype=as_dtype(dtype))
+
+
+def _checked(array: Any) -> Variable:
+    if not isinstance(array, Variable) or array.kind is not Kind.LOD_TENSOR_ARRAY:
+        raise ArgumentError(f"expected an array of tensors, got {array!r:.60}")
+    return array
+
+
+@layer("array_write")
+def array_write(
+    f: LayerBuilder, x: Variable, i: Variable, array: Variable | None = None
+) -> Variable:
+    """The array with ``x`` at position ``i``.
+
+    Args:
+        x: what to write.
+        i: a position: one integer.
+        array: where; a new one when None.
+
+    Raises:
+        ArgumentError: ``array`` is no array.
+
+    >>> i = fluid.layers.fill_constant([1], "int64", 0)
+    >>> x = fluid.layers.fill_constant([2], "float32", 5.0)
+    >>> array = fluid.layers.array_write(x, i)
+    >>> fluid.Executor().run(fetch_list=[fluid.layers.array_read(array, i)])
+    [array([5., 5.], dtype=float32)]
+    """
+    if array is None:
+        array = f.block.create_var(
+            name=f"{f.name}.out", type=Kind.LOD_TENSOR_ARRAY, dtype=x.dtype
+        )
+    f.into("write_to_array", {"X": x, "I": i}, {"Out": _checked(array)})
+    return array
+
+
+@layer("array_read")
+def array_read(f: LayerBuilder, array: Variable, i: Variable) -> Variable:
+    """The tensor at position ``i`` of an array.
+
+    Args:
+        array: an array.
+        i: a position: one integer.
+
+    Raises:
+        ArgumentError: ``array`` is no array.
+
+    >>> i = fluid.layers.fill_constant([1], "int64", 0)
+    >>> array = fluid.layers.array_write(fluid.layers.fill_constant([2], "float32", 5.0), i)
+    >>> fluid.layers.array_read(array, i).shape
+    (2,)
+    """
+    return f.read_from_array(_checked(array), i)  # type: ignore[no-any-return]
+
+
+@layer("array_length")
+def array_length(f: LayerBuilder, array: Variable) -> Variable:
+    """How many tensors an array has: [1], int64.
+
+    Args:
+        array: an array.
+
+    Raises:
+        ArgumentError: ``array`` is no array.
+
+    >>> i = fluid.layers.fill_constant([1], "int64", 3)
+    >>> array = fluid.layers.array_write(fluid.layers.fill_constant([2], "float32", 5.0), i)
+    >>> fluid.Executor().run(fetch_list=[fluid.layers.array_length(array)])
+    [array([4])]
+    """
+    return stopped(f.lod_array_length(_checked(array)))

@@ -1,0 +1,110 @@
+"""What layers that drive blocks have in common: making a block, and finding out what it uses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from ..dtypes import DType, Kind
+from ..errors import ArgumentError, ShapeError
+from ..ir.analysis import free_reads, writes_of
+from ..ir.block import Block
+from ..ir.operator import Operator
+from ..ir.program import Program, default_main_program
+from ..ir.variable import Variable
+from ..opdef.spec import size_of
+
+
+@contextmanager
+def new_block(program: Program | None = None) -> Iterator[Block]:
+    """Append to a new block inside a ``with`` block; after an error it is as if it had not been.
+
+    Args:
+        program: where; the default main program when None.
+    """
+    program = default_main_program() if program is None else program
+    count, current = len(program.blocks), program.current_block_idx
+    block = program.create_block()
+    try:
+        yield block
+    except BaseException:
+        del program.blocks[count:]
+        program.current_block_idx = current
+        program.touch()
+        raise
+    program.current_block_idx = current
+
+
+def outer_writes(block: Block) -> list[str]:
+    """The names of outer blocks that a block writes."""
+    found = dict.fromkeys(n for op in block.ops for n in writes_of(op))
+    parent = block.parent
+    assert parent is not None
+    return [n for n in found if n not in block.vars and parent.find_var_recursive(n) is not None]
+
+
+def outer_reads(block: Block) -> list[str]:
+    """The names of outer blocks that a block reads before it writes them."""
+    return free_reads(block)
+
+
+def append_conditional(
+    parent: Block, block: Block, conditions: Sequence[Variable], scalar: bool
+) -> Operator:
+    """Append the operator that runs a block on conditions.
+
+    Args:
+        parent: where.
+        block: the block, complete.
+        conditions: what must hold.
+        scalar: whether these are truths; else they must not be empty.
+    """
+    outs = outer_writes(block)
+    reads = outer_reads(block)
+    scope = parent.create_var(type=Kind.STEP_SCOPES)
+    return parent.append_op(
+        "conditional_block",
+        inputs={"Cond": list(conditions), "Input": reads},
+        outputs={"Out": outs, "Scope": scope},
+        attrs={"sub_block": block, "is_scalar_condition": scalar},
+    )
+
+
+def checked_condition(cond: Any, what: str) -> Variable:
+    """A condition that a user gave.
+
+    Raises:
+        ArgumentError: it is no variable of truths.
+        ShapeError: it is known to hold several.
+    """
+    if not isinstance(cond, Variable):
+        raise ArgumentError(
+            f"{what}: expected the condition to be a variable, got {cond!r:.60} of type "
+            f"{type(cond).__name__}"
+        )
+    if cond.dtype is not DType.BOOL:
+        raise ArgumentError(
+            f"{what}: expected the condition {cond.name!r} to be of type bool, got {cond.dtype}; "
+            "compare it: layers.less_than(...)"
+        )
+    if cond.has_shape and size_of(cond.shape) not in (1, -1):
+        raise ShapeError(
+            f"{what}: expected the condition {cond.name!r} to have one element, got shape "
+            f"{list(cond.shape)}; reduce it: layers.reduce_all(...)"
+        )
+    return cond
+
+
+def checked_function(function: Any, what: str) -> Callable[..., Any]:
+    """A function that a user gave.
+
+    Raises:
+        ArgumentError: it cannot be called.
+    """
+    if not callable(function):
+        raise ArgumentError(
+            f"expected {what} to be a function, got {function!r:.60} of type "
+            f"{type(function).__name__}"
+        )
+    return function  # type: ignore[no-any-return]

@@ -1,0 +1,269 @@
+"""Sums, differences, products, quotients and the like of pairs of elements."""
+
+from __future__ import annotations
+
+from ..ir.variable import Variable
+from .layer import LayerBuilder, layer
+
+
+@layer(act=True)
+def elementwise_add(
+    f: LayerBuilder,
+    x: Variable,
+    y: Variable,
+    axis: int = -1,
+    act: str | None = None,
+    name: str | None = None,
+) -> Variable:
+    """``x + y``, for each element.
+
+    Args:
+        x: a variable of numbers.
+        y: of the element type of ``x``; its dimensions are those of ``x`` from ``axis`` on, and
+            its sizes equal those of ``x`` or are 1.
+        axis: where ``y`` begins in ``x``; -1 for the place where both end together.
+        act: the activation.
+        name: of the layer.
+
+    Returns:
+        A variable of the shape of ``x``.
+
+    >>> x, y = fluid.data("x", [2, 3, 4]), fluid.data("y", [3])
+    >>> fluid.layers.elementwise_add(x, y, axis=1).shape
+    (2, 3, 4)
+    """
+    return f.elementwise_add(x, y, axis=axis)
+
+
+@layer(act=True)
+def elementwise_sub(
+    f: LayerBuilder,
+    x: Variable,
+    y: Variable,
+    axis: int = -1,
+    act: str | None = None,
+    name: str | None = None,
+) -> Variable:
+    """``x - y``, for each element.
+
+    Args:
+        x: a variable of numbers.
+        y: of the element type of ``x``; its dimensions are those of ``x`` from ``axis`` on, and
+            its sizes equal those of ``x`` or are 1.
+        axis: where ``y`` begins in ``x``; -1 for the place where both end together.
+        act: the activation.
+        name: of the layer.
+
+    Returns:
+        A variable of the shape of ``x``.
+
+    >>> x, y = fluid.data("x", [2, 3, 4]), fluid.data("y", [3])
+    >>> fluid.layers.elementwise_sub(x, y, axis=1).shape
+    (2, 3, 4)
+    """
+    return f.elementwise_sub(x, y, axis=axis)
+
+
+@layer(act=True)
+def elementwise_mul(
+    f: LayerBuilder,
+    x: Variable,
+    y: Variable,
+    axis: int = -1,
+    act: str | None = None,
+    name: str | None = None,
+) -> Variable:
+    """``x * y``, for each element.
+
+    Args:
+        x: a variable of numbers.
+        y: of the element type of ``x``; its dimensions are those of ``x`` from ``axis`` on, and
+            its sizes equal those of ``x`` or are 1.
+        axis: where ``y`` begins in ``x``; -1 for the place where both end together.
+        act: the activation.
+        name: of the layer.
+
+    Returns:
+        A variable of the shape of ``x``.
+
+    >>> x, y = fluid.data("x", [2, 3, 4]), fluid.data("y", [3])
+    >>> fluid.layers.elementwise_mul(x, y, axis=1).shape
+    (2, 3, 4)
+    """
+    return f.elementwise_mul(x, y, axis=axis)
+
+
+@layer(act=True)
+def elementwise_div(
+    f: LayerBuilder,
+    x: Variable,
+    y: Variable,
+    axis: int = -1,
+    act: str | None = None,
+    name: str | None = None,
+) -> Variable:
+    """``x / y``, for each element.
+
+    Args:
+        x: a variable of numbers.
+        y: of the element type of ``x``; its dimensions are those of ``x`` from ``axis`` on, and
+            its sizes equal those of ``x`` or are 1.
+        axis: where ``y`` begins in ``x``; -1 for the place where both end together.
+        act: the activation.
+        name: of the layer.
+
+    Returns:
+        A variable of the shape of ``x``.
+
+    >>> x, y = fluid.data("x", [2, 3, 4]), fluid.data("y", [3])
+    >>> fluid.layers.elementwise_div(x, y, axis=1).shape
+    (2, 3, 4)
+    """
+    return f.elementwise_div(x, y, axis=axis)
+
+
+@layer(act=True)
+def elementwise_max(
+    f: LayerBuilder,
+    x: Variable,
+    y: Variable,
+    axis: int = -1,
+    act: str | None = None,
+    name: str | None = None,
+) -> Variable:
+    """The larger of ``x`` and ``y``, for each element.
+
+    Args:
+        x: a variable of numbers.
+        y: of the element type of ``x``; its dimensions are those of ``x`` from ``axis`` on, and
+            its sizes equal those of ``x`` or are 1.
+        axis: where ``y`` begins in ``x``; -1 for the place where both end together.
+        act: the activation.
+        name: of the layer.
+
+    Returns:
+        A variable of the shape of ``x``.
+
+    >>> x, y = fluid.data("x", [2, 3, 4]), fluid.data("y", [3])
+    >>> fluid.layers.elementwise_max(x, y, axis=1).shape
+    (2, 3, 4)
+    """
+    return f.elementwise_max(x, y, axis=axis)
+
+
+@layer(act=True)
+def elementwise_min(
+    f: LayerBuilder,
+    x: Variable,
+    y: Variable,
+    axis: int = -1,
+    act: str | None = None,
+    name: str | None = None,
+) -> Variable:
+    """The smaller of ``x`` and ``y``, for each element.
+
+    Args:
+        x: a variable of numbers.
+        y: of the element type of ``x``; its dimensions are those of ``x`` from ``axis`` on, and
+            its sizes equal those of ``x`` or are 1.
+        axis: where ``y`` begins in ``x``; -1 for the place where both end together.
+        act: the activation.
+        name: of the layer.
+
+    Returns:
+        A variable of the shape of ``x``.
+
+    >>> x, y = fluid.data("x", [2, 3, 4]), fluid.data("y", [3])
+    >>> fluid.layers.elementwise_min(x, y, axis=1).shape
+    (2, 3, 4)
+    """
+    return f.elementwise_min(x, y, axis=axis)
+
+
+@layer(act=True)
+def elementwise_pow(
+    f: LayerBuilder,
+    x: Variable,
+    y: Variable,
+    axis: int = -1,
+    act: str | None = None,
+    name: str | None = None,
+) -> Variable:
+    """``x`` to the power of ``y``, for each element.
+
+    Args:
+        x: a variable of numbers.
+        y: of the element type of ``x``; its dimensions are those of ``x`` from ``axis`` on, and
+            its sizes equal those of ``x`` or are 1.
+        axis: where ``y`` begins in ``x``; -1 for the place where both end together.
+        act: the activation.
+        name: of the layer.
+
+    Returns:
+        A variable of the shape of ``x``.
+
+    >>> x, y = fluid.data("x", [2, 3, 4]), fluid.data("y", [3])
+    >>> fluid.layers.elementwise_pow(x, y, axis=1).shape
+    (2, 3, 4)
+    """
+    return f.elementwise_pow(x, y, axis=axis)
+
+
+@layer(act=True)
+def elementwise_mod(
+    f: LayerBuilder,
+    x: Variable,
+    y: Variable,
+    axis: int = -1,
+    act: str | None = None,
+    name: str | None = None,
+) -> Variable:
+    """The remainder of ``x / y``, for each element.
+
+    It has the sign of ``x`` for integers and that of ``y`` for floats.
+
+    Args:
+        x: a variable of numbers.
+        y: of the element type of ``x``; its dimensions are those of ``x`` from ``axis`` on, and
+            its sizes equal those of ``x`` or are 1.
+        axis: where ``y`` begins in ``x``; -1 for the place where both end together.
+        act: the activation.
+        name: of the layer.
+
+    Returns:
+        A variable of the shape of ``x``.
+
+    >>> x, y = fluid.data("x", [2, 3, 4], "int64"), fluid.data("y", [3], "int64")
+    >>> fluid.layers.elementwise_mod(x, y, axis=1).shape
+    (2, 3, 4)
+    """
+    return f.elementwise_mod(x, y, axis=axis)
+
+
+@layer(act=True)
+def elementwise_floordiv(
+    f: LayerBuilder,
+    x: Variable,
+    y: Variable,
+    axis: int = -1,
+    act: str | None = None,
+    name: str | None = None,
+) -> Variable:
+    """``x / y`` rounded towards 0, for each element.
+
+    Args:
+        x: a variable of integers.
+        y: of the element type of ``x``; its dimensions are those of ``x`` from ``axis`` on, and
+            its sizes equal those of ``x`` or are 1.
+        axis: where ``y`` begins in ``x``; -1 for the place where both end together.
+        act: the activation.
+        name: of the layer.
+
+    Returns:
+        A variable of the shape of ``x``.
+
+    >>> x, y = fluid.data("x", [2, 3, 4], "int64"), fluid.data("y", [3], "int64")
+    >>> fluid.layers.elementwise_floordiv(x, y, axis=1).shape
+    (2, 3, 4)
+    """
+    return f.elementwise_floordiv(x, y, axis=axis)

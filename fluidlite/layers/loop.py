@@ -1,0 +1,145 @@
+"""Loops: While and while_loop."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from .. import unique_name
+from ..dtypes import Kind
+from ..errors import ArgumentError
+from ..ir.block import Block
+from ..ir.program import default_main_program
+from ..ir.variable import Variable
+from .creation import assign
+from .driving import checked_condition, checked_function, new_block, outer_reads, outer_writes
+
+
+class While:
+    """A loop: what is built inside ``block()`` runs as long as a condition holds.
+
+    The block must compute the condition anew, into the same variable.
+
+    Args:
+        cond: a variable of one truth.
+        is_test: whether no gradients will be asked for.
+        name: of the layer.
+
+    Raises:
+        ArgumentError: ``cond`` is no variable of type bool.
+        ShapeError: it has several elements.
+
+    >>> i = fluid.layers.fill_constant([1], "int64", 0)
+    >>> n = fluid.layers.fill_constant([1], "int64", 10)
+    >>> cond = fluid.layers.less_than(i, n)
+    >>> loop = fluid.layers.While(cond)
+    >>> with loop.block():
+    ...     i = fluid.layers.increment(i, in_place=True)
+    ...     cond = fluid.layers.less_than(i, n, cond=cond)
+    >>> fluid.Executor().run(fetch_list=[i])
+    [array([10])]
+    """
+
+    def __init__(self, cond: Variable, is_test: bool = False, name: str | None = None) -> None:
+        self.cond_var = checked_condition(cond, "While")
+        self.is_test = is_test
+        self.name = unique_name.generate("while") if name is None else name
+
+    @contextmanager
+    def block(self) -> Iterator[None]:
+        """What the loop repeats.
+
+        Raises:
+            ArgumentError: the block does not write the condition, so that the loop would not end.
+        """
+        program = default_main_program()
+        parent = program.current_block()
+        with new_block(program) as block:
+            yield
+            if self.cond_var.name not in outer_writes(block):
+                raise ArgumentError(
+                    f"the block of the loop does not write its condition {self.cond_var.name!r}, "
+                    f"so it would run for ever; end it with layers.less_than(..., cond=...)"
+                )
+        self._append(parent, block)
+
+    def _append(self, parent: Block, block: Block) -> None:
+        condition = self.cond_var.name
+        scopes = parent.create_var(type=Kind.STEP_SCOPES)
+        parent.append_op(
+            "while",
+            inputs={
+                "X": [n for n in outer_reads(block) if n != condition],
+                "Condition": self.cond_var,
+            },
+            outputs={"Out": outer_writes(block), "StepScopes": scopes},
+            attrs={"sub_block": block, "is_test": self.is_test},
+        )
+
+
+def while_loop(
+    cond: Callable[..., Variable],
+    body: Callable[..., Any],
+    loop_vars: Sequence[Any],
+    is_test: bool = False,
+    name: str | None = None,
+) -> list[Any]:
+    """Variables after a loop that a function computes anew as long as a condition holds.
+
+    Args:
+        cond: takes the loop's variables, gives one truth.
+        body: takes the loop's variables, gives as many: their next values.
+        loop_vars: variables; lists of them are allowed.
+        is_test: whether no gradients will be asked for.
+        name: of the layer.
+
+    Returns:
+        the loop's variables, which hold the last values.
+
+    Raises:
+        ArgumentError: an argument is of the wrong type, or ``body`` gives another number of
+            variables.
+
+    >>> i = fluid.layers.fill_constant([1], "int64", 0)
+    >>> x = fluid.layers.fill_constant([1], "float32", 3.0)
+    >>> limit = fluid.layers.fill_constant([1], "int64", 4)
+    >>> less = lambda i, x: fluid.layers.less_than(i, limit)
+    >>> i, x = fluid.layers.while_loop(less, lambda i, x: [i + 1, x * 2.0], [i, x])
+    >>> fluid.Executor().run(fetch_list=[x])
+    [array([48.], dtype=float32)]
+    """
+    checked_function(cond, "cond")
+    checked_function(body, "body")
+    if not isinstance(loop_vars, (list, tuple)) or not loop_vars:
+        raise ArgumentError(
+            f"expected loop_vars to be a list of at least one variable, got {loop_vars!r:.60}"
+        )
+    condition = checked_condition(cond(*loop_vars), "while_loop")
+    loop = While(condition, is_test, name)
+    with loop.block():
+        found = body(*loop_vars)
+        found = list(found) if isinstance(found, (list, tuple)) else [found]
+        if len(found) != len(loop_vars):
+            raise ArgumentError(
+                f"expected body to give {len(loop_vars)} variables, as many as loop_vars, got "
+                f"{len(found)}"
+            )
+        again = cond(*found)
+        _assign_all(found, list(loop_vars))
+        assign(again, condition)
+    return list(loop_vars)
+
+
+def _assign_all(values: Any, targets: Any) -> None:
+    """Write values to variables, lists element by element."""
+    if isinstance(targets, (list, tuple)):
+        if not isinstance(values, (list, tuple)) or len(values) != len(targets):
+            raise ArgumentError(
+                f"expected body to give {len(targets)} variables in place of a list of as many, "
+                f"got {values!r:.60}"
+            )
+        for value, target in zip(values, targets):
+            _assign_all(value, target)
+    elif values is not targets or targets.kind is not Kind.LOD_TENSOR_ARRAY:
+        assign(values, targets)

@@ -1,0 +1,291 @@
+"""Random numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..dtypes import DType
+from ..errors import ArgumentError
+from ..ir.variable import Variable
+from .creation import shape_of
+from .layer import LayerBuilder, layer
+from .sizes import Given, Sizes, known_integer, sizes_of
+
+
+@layer
+def uniform_random(
+    f: LayerBuilder,
+    shape: Given,
+    dtype: Any = "float32",
+    min: float = -1.0,
+    max: float = 1.0,
+    seed: int = 0,
+) -> Variable:
+    """Numbers that are equally likely everywhere in [min, max).
+
+    Args:
+        shape: sizes, some of which may be integer variables of one element; or one integer
+            variable that holds them all.
+        dtype: float32 or float64.
+        min, max: the bounds.
+        seed: fixes the numbers of every run; 0 goes on with the program's own.
+
+    Returns:
+        A variable of that shape.
+
+    >>> fluid.layers.uniform_random([2, 3], min=0.0).shape
+    (2, 3)
+    """
+    sizes = _int64_sizes(f, shape)
+    return f.uniform_random(
+        **_inputs(sizes), shape=sizes.numbers, dtype=dtype, min=min, max=max, seed=seed
+    )
+
+
+def _int64_sizes(f: LayerBuilder, shape: Given) -> Sizes:
+    return sizes_of(f, shape, "shape", constant=lambda n: known_integer(f, n, DType.INT64))
+
+
+def _inputs(sizes: Sizes) -> dict[str, Any]:
+    return {"ShapeTensor": sizes.whole, "ShapeTensorList": sizes.each}
+
+
+@layer
+def gaussian_random(
+    f: LayerBuilder,
+    shape: Given,
+    mean: float = 0.0,
+    std: float = 1.0,
+    seed: int = 0,
+    dtype: Any = "float32",
+) -> Variable:
+    """Normally distributed numbers.
+
+    Args:
+        shape: sizes, some of which may be integer variables of one element; or one integer
+            variable that holds them all.
+        mean: their expectation.
+        std: their standard deviation.
+        seed: fixes the numbers of every run; 0 goes on with the program's own.
+        dtype: float32 or float64.
+
+    Returns:
+        A variable of that shape.
+
+    >>> fluid.layers.gaussian_random([2, 3], std=0.1).shape
+    (2, 3)
+    """
+    sizes = shape_of(f, shape)
+    return f.gaussian_random(
+        **_inputs(sizes), shape=sizes.numbers, dtype=dtype, mean=mean, std=std, seed=seed
+    )
+
+
+@layer
+def randn(
+    f: LayerBuilder,
+    shape: Given,
+    out: Variable | None = None,
+    dtype: Any = None,
+    device: str | None = None,
+    stop_gradient: bool = True,
+    name: str | None = None,
+) -> Variable:
+    """Normally distributed numbers of expectation 0 and standard deviation 1.
+
+    Args:
+        shape: sizes, as of ``gaussian_random``.
+        out: the variable to write to; a new one when None.
+        dtype: float32, also when None, or float64.
+        device: accepted, without meaning here.
+        stop_gradient: whether gradients stop here.
+        name: of the layer.
+
+    Returns:
+        A variable of that shape.
+
+    >>> fluid.layers.randn([2, 3]).shape
+    (2, 3)
+    """
+    out = f.result(out)
+    sizes = shape_of(f, shape)
+    dtype = DType.FP32 if dtype is None else dtype
+    f.into("gaussian_random", _inputs(sizes), {"Out": out}, shape=sizes.numbers, dtype=dtype)
+    out.stop_gradient = stop_gradient
+    return out
+
+
+@layer
+def uniform_random_batch_size_like(
+    f: LayerBuilder,
+    input: Variable,
+    shape: Sequence[int],
+    dtype: Any = "float32",
+    input_dim_idx: int = 0,
+    output_dim_idx: int = 0,
+    min: float = -1.0,
+    max: float = 1.0,
+    seed: int = 0,
+) -> Variable:
+    """Numbers equally likely in [min, max), in a shape that has one size in common with ``input``.
+
+    Args:
+        input: a variable.
+        shape: sizes; the one at ``output_dim_idx`` does not matter.
+        dtype: float32 or float64.
+        input_dim_idx: the dimension of ``input`` whose size is taken.
+        output_dim_idx: the dimension that gets it.
+        min, max: the bounds.
+        seed: fixes the numbers of every run; 0 goes on with the program's own.
+
+    Returns:
+        A variable of that shape.
+
+    >>> x = fluid.data("x", [None, 4])
+    >>> fluid.layers.uniform_random_batch_size_like(x, [1, 5]).shape
+    (-1, 5)
+    """
+    return f.uniform_random_batch_size_like(
+        input,
+        shape=shape,
+        dtype=dtype,
+        input_dim_idx=input_dim_idx,
+        output_dim_idx=output_dim_idx,
+        min=min,
+        max=max,
+        seed=seed,
+    )
+
+
+@layer
+def gaussian_random_batch_size_like(
+    f: LayerBuilder,
+    input: Variable,
+    shape: Sequence[int],
+    input_dim_idx: int = 0,
+    output_dim_idx: int = 0,
+    mean: float = 0.0,
+    std: float = 1.0,
+    seed: int = 0,
+    dtype: Any = "float32",
+) -> Variable:
+    """Normally distributed numbers, in a shape that has one size in common with ``input``.
+
+    Args:
+        input: a variable.
+        shape: sizes; the one at ``output_dim_idx`` does not matter.
+        input_dim_idx: the dimension of ``input`` whose size is taken.
+        output_dim_idx: the dimension that gets it.
+        mean: their expectation.
+        std: their standard deviation.
+        seed: fixes the numbers of every run; 0 goes on with the program's own.
+        dtype: float32 or float64.
+
+    Returns:
+        A variable of that shape.
+
+    >>> x = fluid.data("x", [None, 4])
+    >>> fluid.layers.gaussian_random_batch_size_like(x, [1, 5]).shape
+    (-1, 5)
+    """
+    return f.gaussian_random_batch_size_like(
+        input,
+        shape=shape,
+        dtype=dtype,
+        input_dim_idx=input_dim_idx,
+        output_dim_idx=output_dim_idx,
+        mean=mean,
+        std=std,
+        seed=seed,
+    )
+
+
+@layer
+def randint(
+    f: LayerBuilder,
+    low: int,
+    high: int | None = None,
+    shape: Given | None = None,
+    out: Variable | None = None,
+    dtype: Any = None,
+    device: str | None = None,
+    stop_gradient: bool = False,
+    seed: int = 0,
+    name: str | None = None,
+) -> Variable:
+    """Integers that are equally likely everywhere in [low, high).
+
+    Args:
+        low, high: the bounds; [0, low) when ``high`` is None.
+        shape: sizes, some of which may be integer variables of one element; one integer variable
+            that holds them all; [1] when None.
+        out: the variable to write to; a new one when None.
+        dtype: int64, also when None, or int32.
+        device: accepted, without meaning here.
+        stop_gradient: whether gradients stop here.
+        seed: fixes the numbers of every run; 0 goes on with the program's own.
+        name: of the result.
+
+    Returns:
+        A variable of that shape.
+
+    Raises:
+        ArgumentError: ``high`` is None and ``low`` not positive.
+
+    >>> fluid.layers.randint(0, 10, shape=[2, 3]).shape
+    (2, 3)
+    """
+    if high is None:
+        if low < 1:
+            raise ArgumentError(
+                f"expected a positive low where high is not given: integers are drawn from "
+                f"[0, low); got low={low}"
+            )
+        low, high = 0, low
+    sizes = _int64_sizes(f, [1] if shape is None else shape)
+    out = f.named_result() if out is None else f.result(out)
+    f.into(
+        "randint",
+        _inputs(sizes),
+        {"Out": out},
+        shape=sizes.numbers if sizes.are_known else [],
+        low=low,
+        high=high,
+        dtype=DType.INT64 if dtype is None else dtype,
+        seed=seed,
+    )
+    out.stop_gradient = stop_gradient
+    return out
+
+
+@layer
+def randperm(
+    f: LayerBuilder,
+    n: int,
+    out: Variable | None = None,
+    dtype: Any = "int64",
+    device: str | None = None,
+    stop_gradient: bool = True,
+    seed: int = 0,
+) -> Variable:
+    """The numbers 0, 1, ..., n - 1 in random order.
+
+    Args:
+        n: how many.
+        out: the variable to write to; a new one when None.
+        dtype: int64, int32, float32 or float64.
+        device: accepted, without meaning here.
+        stop_gradient: whether gradients stop here.
+        seed: fixes the order of every run; 0 goes on with the program's own numbers.
+
+    Returns:
+        A variable of shape [n].
+
+    >>> fluid.layers.randperm(5).shape
+    (5,)
+    """
+    out = f.result(out)
+    f.into("randperm", {}, {"Out": out}, n=n, dtype=dtype, seed=seed)
+    out.stop_gradient = stop_gradient
+    return out

@@ -1,0 +1,266 @@
+"""Parts of a variable, and room around it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..errors import ArgumentError
+from ..ir.variable import Variable
+from .layer import LayerBuilder, layer, stopped
+from .sizes import Given, Sizes, integers, sizes_of
+
+
+@layer
+def slice(
+    f: LayerBuilder, input: Variable, axes: Sequence[int], starts: Given, ends: Given
+) -> Variable:
+    """The part of a variable between bounds, along some dimensions.
+
+    Args:
+        input: a variable.
+        axes: the dimensions.
+        starts: where the part begins, for each of ``axes``; may count from the end, and may be
+            integer variables of one element, or one integer variable that holds them all.
+        ends: where it ends; this index does not belong to it.  Larger ones mean the end.
+
+    Returns:
+        A variable with as many dimensions as ``input``.
+
+    Raises:
+        ArgumentError: there is not one bound for each of ``axes``.
+
+    >>> x = fluid.data("x", [4, 5, 6])
+    >>> fluid.layers.slice(x, axes=[0, 2], starts=[1, -2], ends=[3, 100]).shape
+    (2, 5, 2)
+    """
+    return f.slice(input, **_bounds(f, axes, starts=starts, ends=ends))
+
+
+def _bounds(f: LayerBuilder, axes: Sequence[int], **given: Given) -> dict[str, Any]:
+    """Slots and attributes of a slice."""
+    axes = integers(axes, "axes")
+    found: dict[str, Any] = {"axes": axes}
+    known = True
+    for what, bounds in given.items():
+        sizes = sizes_of(f, bounds, what)
+        if sizes.whole is None and len(sizes.numbers) != len(axes):
+            raise ArgumentError(
+                f"expected one of {what} for each of axes={axes}, got {len(sizes.numbers)}"
+            )
+        known = known and sizes.are_known
+        slot = f"{what.capitalize()}Tensor"
+        found.update({what: sizes.numbers, slot: sizes.whole, f"{slot}List": sizes.each})
+    return {**found, "infer_flags": [1 if known else -1] * len(axes)}
+
+
+@layer
+def strided_slice(
+    f: LayerBuilder,
+    input: Variable,
+    axes: Sequence[int],
+    starts: Given,
+    ends: Given,
+    strides: Given,
+) -> Variable:
+    """Every so manieth element of a variable between bounds, along some dimensions.
+
+    Args:
+        input: a variable.
+        axes: the dimensions.
+        starts: where to begin, for each of ``axes``; may count from the end, and may be integer
+            variables of one element, or one integer variable that holds them all.
+        ends: where to end; this index does not belong to the part.
+        strides: steps from one element to the next; negative ones go backwards.
+
+    Returns:
+        A variable with as many dimensions as ``input``.
+
+    Raises:
+        ArgumentError: there is not one bound and stride for each of ``axes``.
+
+    >>> x = fluid.data("x", [4, 5])
+    >>> fluid.layers.strided_slice(x, axes=[1], starts=[0], ends=[5], strides=[2]).shape
+    (4, 3)
+    """
+    return f.strided_slice(input, **_bounds(f, axes, starts=starts, ends=ends, strides=strides))
+
+
+@layer
+def crop(
+    f: LayerBuilder,
+    x: Variable,
+    shape: Sequence[int] | Variable | None = None,
+    offsets: Sequence[int] | Variable | None = None,
+    name: str | None = None,
+) -> Variable:
+    """The part of a variable that has a given shape.
+
+    Args:
+        x: a variable.
+        shape: the shape of the part; or a variable that has it.
+        offsets: where the part begins in each dimension, as a list or an integer variable; 0 when
+            None.
+        name: of the layer.
+
+    Returns:
+        A variable of that shape.
+
+    Raises:
+        ArgumentError: no shape is given.
+
+    >>> fluid.layers.crop(fluid.data("x", [4, 5]), shape=[2, 3], offsets=[1, 1]).shape
+    (2, 3)
+    """
+    ins, attrs = {"X": x}, {}
+    if isinstance(shape, Variable):
+        ins["Y"] = shape
+    else:
+        attrs["shape"] = integers(_given(shape), "shape")
+    if isinstance(offsets, Variable):
+        ins["Offsets"] = stopped(offsets)
+    else:
+        attrs["offsets"] = [0] * x.ndim if offsets is None else integers(offsets, "offsets")
+    out = f.new_variable()
+    f.into("crop", ins, {"Out": out}, **attrs)
+    return out
+
+
+def _given(shape: Any) -> Any:
+    if shape is None:
+        raise ArgumentError("expected the shape of the part to crop, got None")
+    return shape
+
+
+@layer
+def crop_tensor(
+    f: LayerBuilder,
+    x: Variable,
+    shape: Given | None = None,
+    offsets: Given | None = None,
+    name: str | None = None,
+) -> Variable:
+    """The part of a variable that has a given shape.
+
+    Args:
+        x: a variable.
+        shape: the sizes of the part, -1 for all from the offset on; some may be integer variables
+            of one element; or one integer variable that holds them all.
+        offsets: where the part begins in each dimension, likewise; 0 when None.
+        name: of the layer.
+
+    Returns:
+        A variable of that shape.
+
+    Raises:
+        ArgumentError: no shape is given.
+
+    >>> fluid.layers.crop_tensor(fluid.data("x", [4, 5]), shape=[2, -1], offsets=[0, 2]).shape
+    (2, 3)
+    """
+    out = f.new_variable()
+    corner = Sizes([0] * x.ndim) if offsets is None else sizes_of(f, offsets, "offsets")
+    sizes = sizes_of(f, _given(shape), "shape", unknown=0)
+    ins = {
+        "X": x,
+        "Shape": sizes.whole,
+        "ShapeTensor": sizes.each,
+        "Offsets": corner.whole,
+        "OffsetsTensor": corner.each,
+    }
+    at = corner.numbers if corner.whole is None else [-1] * x.ndim
+    f.into("crop_tensor", ins, {"Out": out}, shape=sizes.numbers, offsets=at)
+    return out
+
+
+@layer
+def pad(
+    f: LayerBuilder,
+    x: Variable,
+    paddings: Sequence[int],
+    pad_value: float = 0.0,
+    name: str | None = None,
+) -> Variable:
+    """``x`` with room around it, in every dimension.
+
+    Args:
+        x: a variable.
+        paddings: sizes before and after for dimension 0, then for dimension 1, and so on.
+        pad_value: what stands there.
+        name: of the layer.
+
+    Returns:
+        A larger variable.
+
+    Raises:
+        ShapeError: there are not two numbers for each dimension.
+
+    >>> fluid.layers.pad(fluid.data("x", [None, 4]), [0, 0, 1, 2]).shape
+    (-1, 7)
+    """
+    return f.pad(x, paddings=integers(paddings, "paddings"), pad_value=float(pad_value))
+
+
+@layer
+def pad2d(
+    f: LayerBuilder,
+    input: Variable,
+    paddings: Sequence[int] | Variable = [0, 0, 0, 0],  # noqa: B006 (as in fluid; never changed)
+    mode: str = "constant",
+    pad_value: float = 0.0,
+    data_format: str = "NCHW",
+    name: str | None = None,
+) -> Variable:
+    """Images with room around them.
+
+    Args:
+        input: images, [N, C, H, W], or [N, H, W, C] with ``data_format`` NHWC.
+        paddings: sizes above, below, left and right; or an int32 variable that holds them.
+        mode: "constant": ``pad_value`` stands there; "reflect": the image as in a mirror through
+            the middle of its outermost elements; "edge": its outermost elements.
+        pad_value: see there.
+        data_format: NCHW or NHWC.
+        name: of the layer.
+
+    Returns:
+        Larger images.
+
+    Raises:
+        ArgumentError: there is no such mode.
+
+    >>> fluid.layers.pad2d(fluid.data("x", [None, 3, 8, 8]), [1, 1, 2, 2]).shape
+    (-1, 3, 10, 12)
+    """
+    if mode not in ("constant", "reflect", "edge"):
+        raise ArgumentError(f"expected mode 'constant', 'reflect' or 'edge', got {mode!r}")
+    sizes = sizes_of(f, paddings, "paddings")
+    return f.pad2d(
+        input,
+        Paddings=sizes.whole,
+        paddings=sizes.numbers,
+        mode=mode,
+        pad_value=float(pad_value),
+        data_format=data_format,
+    )
+
+
+@layer
+def pad_constant_like(
+    f: LayerBuilder, x: Variable, y: Variable, pad_value: float = 0.0, name: str | None = None
+) -> Variable:
+    """``y`` with room after it, in every dimension, up to the shape of ``x``.
+
+    Args:
+        x: gives the shape.
+        y: a variable that is not larger.
+        pad_value: what stands in the room.
+        name: of the layer.
+
+    Returns:
+        A variable of the shape of ``x``.
+
+    >>> x, y = fluid.data("x", [3, 4]), fluid.data("y", [2, 4])
+    >>> fluid.layers.pad_constant_like(x, y).shape
+    (3, 4)
+    """
+    return f.pad_constant_like(x, y, pad_value=float(pad_value))

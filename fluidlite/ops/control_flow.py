@@ -1,0 +1,390 @@
+"""Operators that drive blocks, and those that choose between values.
+
+Each finds its block in the attribute ``sub_block``.  What backward builds for them is in
+``fluidlite.backward``; here is how they run.
+"""
+
+from __future__ import annotations
+
+from ..errors import OutOfRangeError, ShapeError
+from ..opdef.attribute import REQUIRED, BlockRef, attr
+from ..opdef.definition import Op
+from ..values import zeros_like
+
+GRAD = "@GRAD"
+
+
+class Driving(Op, abstract=True):
+    """An operator that drives a block.
+
+    sub_block: the block.
+    skip_eager_deletion_vars: not read: what is kept follows from the program.
+    """
+
+    sub_block: BlockRef = REQUIRED
+    skip_eager_deletion_vars: list[str] = attr((), inert=True)
+    lod = None
+
+
+class DrivingGradient(Op, abstract=True):
+    """An operator that drives a block of gradients.
+
+    sub_block: the block; its ``forward_block_idx`` is the forward operator's.
+    local_gradients: what the gradients of the inputs are called in the block, where that is not
+        the input's name and ``@GRAD``.
+    """
+
+    sub_block: BlockRef = REQUIRED
+    local_gradients: list[str] = attr((), local=True)
+    lod = None
+    #: the input slots that get gradients
+    differentiated = ()
+
+    def kept_names(self, inputs):
+        return self.gradient_names(inputs)
+
+    def gradient_names(self, inputs):
+        """What the gradients of the differentiated inputs are called in the block, in order."""
+        if self.local_gradients:
+            return list(self.local_gradients)
+        return [n + GRAD for slot in self.differentiated for n in inputs.get(slot, ())]
+
+
+class While(Driving, type="while"):
+    """Run a block as long as Condition holds.
+
+    X: the outer variables that the block reads or writes.
+    Condition: one truth; the block computes it anew.
+    Out: the outer variables that the block writes.
+    StepScopes: what the gradients need of each pass.
+    is_test: no gradients will be asked for.
+    """
+
+    signature = "X?*, Condition* -> Out?*, StepScopes"
+    is_test: bool = False
+
+    def execute(self, run):
+        (condition,) = run.names("inputs", "Condition")
+        passes = []
+        while run.condition(condition):
+            frame = run.run_block()
+            run.export(frame)
+            passes.append(run.saved(frame))
+        run.set(run.names("outputs", "StepScopes")[0], tuple(passes))
+
+
+class while_grad(DrivingGradient):
+    """The gradient of `while`: its passes in reverse.
+
+    X: the outer variables of the loop.
+    Out: the outer variables that it writes.
+    Out@GRAD: the gradients of those of them that gradients flow through.
+    StepScopes: what was kept of each pass.
+    original_output_grad: what the block calls those gradients, before and after a pass.
+    is_test: not read.
+    """
+
+    signature = "X?*!, Out?*!, Out@GRAD?*, StepScopes! -> X@GRAD?*"
+    original_output_grad: list[str] = ()
+    is_test: bool = attr(False, inert=True)
+    skip_eager_deletion_vars: list[str] = attr((), inert=True)
+    differentiated = ("X",)
+
+    def kept_names(self, inputs):
+        return [*self.gradient_names(inputs), *self.original_output_grad]
+
+    def bound_names(self, inputs):
+        return self.original_output_grad
+
+    def execute(self, run):
+        names = run.names("inputs", "X")
+        carried = dict(
+            zip(
+                self.original_output_grad,
+                map(run.value, run.names("inputs", "Out@GRAD")),
+                strict=True,
+            )
+        )
+        local = self.gradient_names({"X": names})
+        wanted = run.names("outputs", "X@GRAD")
+        sums = {}
+        for kept in reversed(run.value(run.names("inputs", "StepScopes")[0])):
+            frame = run.run_block({**kept, **carried})
+            for name, out in zip(local, wanted):
+                if out != "@EMPTY@" and name not in carried and name in frame:
+                    sums[name] = sums[name] + frame[name] if name in sums else frame[name]
+            carried = {name: frame[name] for name in carried}
+        for name, out, x in zip(local, wanted, names):
+            if out != "@EMPTY@":
+                found = carried.get(name, sums.get(name))
+                run.set(out, zeros_like(run.value(x)) if found is None else found)
+
+
+class conditional_block(Driving):
+    """Run a block if Cond holds.
+
+    Cond: with ``is_scalar_condition`` one truth each, all of which must hold; else tensors, none of
+        which may be empty.
+    Input: the outer variables that the block reads.
+    Out: the outer variables that it writes; they stay as they are where it does not run.
+    Scope: what the gradients need.
+    is_scalar_condition: what Cond means.
+    """
+
+    signature = "Cond?*, Input?* -> Out?*, Scope"
+    is_scalar_condition: bool = False
+
+    def execute(self, run):
+        kept = None
+        if self.holds(run):
+            frame = run.run_block()
+            run.export(frame)
+            kept = run.saved(frame)
+        run.set(run.names("outputs", "Scope")[0], kept)
+
+    def holds(self, run):
+        """Whether the block is to be run."""
+        names = run.names("inputs", "Cond")
+        if self.is_scalar_condition:
+            return all(run.condition(name) for name in names)
+        return all(run.value(name).size for name in names)
+
+
+class conditional_block_infer(conditional_block):
+    """`conditional_block` in programs that were saved for inference."""
+
+
+class conditional_block_grad(DrivingGradient):
+    """The gradient of `conditional_block`.
+
+    Cond, Input, Out, Scope: those of the forward operator.
+    Out@GRAD: the gradients of its outputs.
+    Input@GRAD: 0 where the block did not run, but for an input that is an output too: it went
+        through unchanged.
+    is_scalar_condition: not read: Scope knows whether the block ran.
+    """
+
+    signature = "Cond?*!, Input?*!, Out?*!, Out@GRAD?*, Scope! -> Cond@GRAD?*, Input@GRAD?*"
+    is_scalar_condition: bool = attr(False, inert=True)
+    differentiated = ("Input",)
+
+    def execute(self, run):
+        inputs = run.names("inputs", "Input")
+        wanted = run.names("outputs", "Input@GRAD")
+        kept = run.value(run.names("inputs", "Scope")[0])
+        if kept is not None:
+            frame = run.run_block(kept)
+        passed = dict(zip(run.names("inputs", "Out"), run.names("inputs", "Out@GRAD")))
+        results = {}
+        for x, name, out in zip(inputs, self.gradient_names({"Input": inputs}), wanted):
+            if out != "@EMPTY@":
+                if kept is not None:
+                    found = frame.get(name)
+                else:
+                    found = run.find(passed[x]) if x in passed else None
+                results[out] = zeros_like(run.value(x)) if found is None else found
+        for out, value in results.items():
+            run.set(out, value)
+
+
+class recurrent(Driving):
+    """Run a block once for each step of sequences, as a recurrent network does.
+
+    inputs: the sequences, of shape [steps, ...]; the block has a variable of the same name for each,
+        which holds one step.
+    initial_states: the states before the first step.
+    parameters: other outer variables that the block reads.
+    outputs: variables of the block, stacked over the steps under the same name.
+    step_scopes: what the gradients need of each step.
+    ex_states: what the block calls the states before a step.
+    states: what it calls them after the step.
+    reverse: begin with the last step.
+    has_states: not read: there are as many as ``states``.
+    is_train: not read: what is kept follows from the program.
+    """
+
+    signature = "inputs?*, initial_states?*, parameters?* -> outputs?*, step_scopes"
+    ex_states: list[str] = REQUIRED
+    states: list[str] = REQUIRED
+    reverse: bool = False
+    has_states: bool = attr(False, inert=True)
+    is_train: bool = attr(True, inert=True)
+
+    def kept_names(self, inputs):
+        return self.states
+
+    def bound_names(self, inputs):
+        return [*inputs.get("inputs", ()), *self.ex_states]
+
+    def execute(self, run):
+        sequences = {name: run.value(name) for name in run.names("inputs", "inputs")}
+        outputs = run.names("outputs", "outputs")
+        states = [run.value(name) for name in run.names("inputs", "initial_states")]
+        passes, collected = [], []
+        for t in steps_of(sequences, self.reverse):
+            values = {name: value[t] for name, value in sequences.items()}
+            frame = run.run_block({**values, **dict(zip(self.ex_states, states))})
+            states = [frame[name] for name in self.states]
+            collected.append([frame[name] for name in outputs])
+            passes.append(run.saved(frame))
+        if self.reverse:
+            collected.reverse()
+        for name, parts in zip(outputs, zip(*collected)):
+            run.set(name, run.f.stack(list(parts), axis=0))
+        run.set(run.names("outputs", "step_scopes")[0], tuple(passes))
+
+
+def steps_of(sequences, reverse):
+    """The positions of the steps, in the order in which they run."""
+    lengths = {name: value.shape[0] for name, value in sequences.items()}
+    if len(set(lengths.values())) != 1:
+        given = ", ".join(f"{name!r} {n}" for name, n in lengths.items()) or "none"
+        raise ShapeError(f"expected sequences of one length, got {given}")
+    count = next(iter(lengths.values()))
+    if not count:
+        raise ShapeError("expected sequences of at least one step, got none")
+    return range(count - 1, -1, -1) if reverse else range(count)
+
+
+class recurrent_grad(DrivingGradient):
+    """The gradient of `recurrent`: its steps in reverse.
+
+    inputs, initial_states, parameters, outputs, step_scopes: those of the forward operator.
+    outputs@GRAD: the gradients of its outputs.
+    step_scopes@GRAD: not read.
+    ex_states, states, reverse, has_states, is_train: those of the forward operator.
+    """
+
+    signature = (
+        "initial_states?*!, inputs?*!, outputs?*!, outputs@GRAD?*, parameters?*!, step_scopes!, "
+        "step_scopes@GRAD?! -> initial_states@GRAD?*, inputs@GRAD?*, parameters@GRAD?*"
+    )
+    ex_states: list[str] = REQUIRED
+    states: list[str] = REQUIRED
+    reverse: bool = False
+    has_states: bool = attr(False, inert=True)
+    is_train: bool = attr(True, inert=True)
+    differentiated = ("inputs", "parameters")
+
+    def kept_names(self, inputs):
+        return [*self.gradient_names(inputs), *(name + GRAD for name in self.ex_states)]
+
+    def bound_names(self, inputs):
+        return [name + GRAD for name in (*inputs.get("outputs", ()), *self.states)]
+
+    def execute(self, run):
+        names = {slot: run.names("inputs", slot) for slot in self.differentiated}
+        local = self.gradient_names(names)
+        sequences = {name: run.value(name) for name in names["inputs"]}
+        seeds = {
+            name + GRAD: run.value(given)
+            for name, given in zip(
+                run.names("inputs", "outputs"), run.names("inputs", "outputs@GRAD")
+            )
+            if given != "@EMPTY@"
+        }
+        initial = [run.value(n) for n in run.names("inputs", "initial_states")]
+        carried = [zeros_like(value) for value in initial]
+        order = list(steps_of(sequences, self.reverse))
+        parts = {name: {} for name in local}
+        passes = run.value(run.names("inputs", "step_scopes")[0])
+        for t, kept in zip(reversed(order), reversed(passes), strict=True):
+            values = {name: value[t] for name, value in seeds.items()}
+            values |= {name + GRAD: value for name, value in zip(self.states, carried)}
+            frame = run.run_block({**kept, **values})
+            carried = [frame[name + GRAD] for name in self.ex_states]
+            for name in local:
+                if dict.get(frame, name) is not None:
+                    parts[name][t] = frame[name]
+        count = len(names["inputs"])
+        for name, x, out in zip(
+            local[:count], names["inputs"], run.names("outputs", "inputs@GRAD")
+        ):
+            if out != "@EMPTY@":
+                found = [parts[name].get(t) for t in range(len(order))]
+                zeros = zeros_like(sequences[x][0])
+                run.set(out, run.f.stack([zeros if v is None else v for v in found], axis=0))
+        for name, x, out in zip(
+            local[count:], names["parameters"], run.names("outputs", "parameters@GRAD")
+        ):
+            if out != "@EMPTY@":
+                found = list(parts[name].values())
+                run.set(out, run.f.sum(found) if found else zeros_like(run.value(x)))
+        for out, value in zip(run.names("outputs", "initial_states@GRAD"), carried):
+            run.set(out, value)
+
+
+class rnn_memory_helper(Op):
+    """Out = X: what a block of `recurrent` hands out.
+
+    dtype: not read.
+    """
+
+    signature = "X -> Out"
+    dtype: int = attr(5, inert=True)
+
+    def run(self, xp, X):
+        return X
+
+    def grad(self, f, X, Out, dOut):
+        return dict(X=lambda: f.assign(dOut))
+
+
+class select_input(Op):
+    """Out = X[Mask]; the others need not have been computed.
+
+    X: one of them for each value of Mask.
+    Mask: a number.
+    """
+
+    signature = "X*, Mask! -> Out"
+    direct = True
+    lod = None
+
+    def execute(self, run):
+        names = run.names("inputs", "X")
+        at = chosen(run, len(names))
+        run.set(run.names("outputs", "Out")[0], run.value(names[at]))
+
+    def grad(self, f, X, Mask, dOut):
+        return dict(X=lambda: f.select_output(dOut, Mask, branches=len(X)))
+
+
+class select_output(Op):
+    """Out[Mask] = X; the others are left as they are.
+
+    X: what is handed on.
+    Mask: a number.
+    branches: how many Out there are.
+    """
+
+    signature = "X, Mask! -> Out*"
+    branches: int = attr(0, local=True)
+    direct = True
+    lod = None
+
+    def width(self, X, Mask):
+        return self.branches
+
+    def given_attrs(self):
+        return {}  # the number of outputs says it
+
+    def execute(self, run):
+        names = run.names("outputs", "Out")
+        value = run.find(run.names("inputs", "X")[0])
+        if value is not None:
+            run.set(names[chosen(run, len(names))], value)
+
+    def grad(self, f, Mask, dOut):
+        return dict(X=lambda: f.select_input(dOut, Mask))
+
+
+def chosen(run, count):
+    """The branch that Mask names."""
+    value = run.value(run.names("inputs", "Mask")[0])
+    at = int(value.reshape(()))
+    if not 0 <= at < count:
+        raise OutOfRangeError(f"expected Mask in [0, {count}), got {at}")
+    return at
+
+

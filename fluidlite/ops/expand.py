@@ -1,0 +1,95 @@
+"""Repetition."""
+
+from __future__ import annotations
+
+from ..errors import ShapeError
+from ..opdef.definition import Op
+from .given import foretold, numbers
+
+
+class expand(Op):
+    """Out = X repeated ``expand_times[i]`` times along each dimension i.
+
+    ExpandTimes: the numbers as a vector; goes before ``expand_times``.
+    expand_times_tensor: the numbers as one each; goes before ExpandTimes.
+    expand_times: how often X is repeated along each dimension; -1 where only an input says.
+    """
+
+    signature = "X, ExpandTimes?!, expand_times_tensor?*! -> Out"
+    expand_times: list[int] = ()
+
+    def infer(self, X, ExpandTimes, expand_times_tensor):
+        times = foretold(self.expand_times, ExpandTimes, expand_times_tensor)
+        if times is None:
+            return X.with_shape((-1,) * X.ndim)
+        least = 1 if ExpandTimes is None and not expand_times_tensor else -1
+        if any(t == 0 or t < least for t in times):
+            raise ShapeError(f"expected expand_times of at least 1, got {list(times)}")
+        return X.with_shape(repeated(X.shape, times))
+
+    def run(self, xp, X, ExpandTimes, expand_times_tensor):
+        return tile(xp, X, numbers(self.expand_times, ExpandTimes, expand_times_tensor))
+
+    def grad(self, f, X, ExpandTimes, expand_times_tensor, dOut):
+        return dict(X=lambda: sum_of_tiles(f, dOut, X.shape))
+
+
+class expand_as(Op):
+    """Out = X repeated along each dimension until it has the shape of target_tensor.
+
+    target_tensor: its sizes are multiples of those of X; its values do not matter.
+    """
+
+    signature = "X, target_tensor! -> Out"
+
+    def infer(self, X, target_tensor):
+        pairs = zip(X.shape, target_tensor.shape)
+        if X.ndim != target_tensor.ndim or any(
+            n != -1 and m != -1 and m % max(n, 1) for n, m in pairs
+        ):
+            raise ShapeError(
+                f"expected sizes of target_tensor that are multiples of those of X, "
+                f"got {list(target_tensor.shape)} for {list(X.shape)}"
+            )
+        return X.with_shape(target_tensor.shape)
+
+    def run(self, xp, X, target_tensor):
+        pairs = zip(X.shape, target_tensor.shape, strict=True)
+        return tile(xp, X, [m // max(n, 1) for n, m in pairs]).reshape(target_tensor.shape)
+
+    def grad(self, f, X, target_tensor, dOut):
+        return dict(X=lambda: sum_of_tiles(f, dOut, X.shape))
+
+
+def repeated(shape, times):
+    """A shape after repetition; unknown numbers are -1."""
+    if len(times) != len(shape):
+        raise ShapeError(
+            f"expected one of expand_times for each dimension of X, got {list(times)} "
+            f"for shape {list(shape)}"
+        )
+    return tuple(-1 if -1 in (n, t) else n * t for n, t in zip(shape, times))
+
+
+def tile(xp, value, times):
+    """``value`` repeated along each dimension; a view where only sizes of 1 are."""
+    out = tuple(n * t for n, t in zip(value.shape, times, strict=True))
+    if all(n == 1 or t == 1 for n, t in zip(value.shape, times)):
+        return xp.broadcast_to(value, out)
+    ones = tuple(m for n in value.shape for m in (1, n))
+    pairs = tuple(m for n, t in zip(value.shape, times) for m in (t, n))
+    return xp.broadcast_to(value.reshape(ones), pairs).reshape(out)
+
+
+def sum_of_tiles(f, tiled, shape):
+    """The sum of the copies of a tensor of ``shape`` that ``tiled`` consists of."""
+    times = [m // n if n else 1 for m, n in zip(tiled.shape, shape)]
+    several = [i for i, t in enumerate(times) if t != 1]
+    if not several:
+        return f.scale(tiled, scale=1.0)
+    if all(shape[i] == 1 for i in several):
+        return f.reduce_sum(tiled, dim=several, keep_dim=True)
+    pairs = [m for n, t in zip(shape, times) for m in (t, n)]
+    apart = f.reshape(tiled, shape=pairs)
+    total = f.reduce_sum(apart, dim=[2 * i for i in several], keep_dim=True)
+    return f.reshape(total, shape=shape)

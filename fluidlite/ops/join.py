@@ -1,0 +1,196 @@
+"""Several tensors made one, and one made several: each the adjoint of another."""
+
+from __future__ import annotations
+
+from ..errors import AttributeValueError, ShapeError
+from ..opdef.attribute import REQUIRED
+from ..opdef.definition import Op
+from ..opdef.spec import agree, known, normal_axis, same_dtype, spec
+from .given import foretold, numbers
+from .knobs import UseMkldnn, UseQuantizer
+
+
+def common(specs, but=None):
+    """The sizes that tensors have in common; those along the dimension ``but`` do not matter.
+
+    Raises:
+        DTypeError: the tensors have several element types.
+        ShapeError: they differ in another size.
+    """
+    same_dtype(**{f"X[{i}]": one for i, one in enumerate(specs)})
+    shape = specs[0].shape
+    for one in specs[1:]:
+        if len(one.shape) != len(shape) or not all(
+            i == but or agree(m, n) for i, (m, n) in enumerate(zip(shape, one.shape))
+        ):
+            listed = ", ".join(str(list(each.shape)) for each in specs)
+            where = "" if but is None else f" except along {but}"
+            raise ShapeError(f"expected tensors of the same sizes{where}, got {listed}")
+        shape = tuple(map(known, shape, one.shape))
+    return shape
+
+
+class concat(UseMkldnn, UseQuantizer, Op):
+    """Out = all X, one behind the other along ``axis``.
+
+    X: tensors of the same sizes but along ``axis``.
+    AxisTensor: the dimension as a tensor of one element; goes before ``axis``.
+    axis: the dimension; may count from the end.
+    """
+
+    signature = "X*, AxisTensor?! -> Out"
+    axis: int = 0
+
+    def infer(self, X, AxisTensor):
+        if AxisTensor is not None:
+            return X[0].with_shape((-1,) * X[0].ndim)
+        axis = normal_axis(self.axis, X[0].ndim)
+        sizes = [one.shape[axis] if one.ndim == X[0].ndim else -1 for one in X]
+        total = -1 if -1 in sizes else sum(sizes)
+        return X[0].with_shape(common(X, but=axis)).with_dim(axis, total)
+
+    def run(self, xp, X, AxisTensor):
+        return xp.concatenate(X, axis=self.place(AxisTensor))
+
+    def grad(self, f, X, AxisTensor, dOut):
+        def parts():
+            axis = self.place(AxisTensor)
+            return f.split(dOut, axis=axis, sections=[one.shape[axis] for one in X])
+
+        return dict(X=parts)
+
+    def place(self, AxisTensor):
+        """The dimension."""
+        return self.axis if AxisTensor is None else int(AxisTensor.reshape(()))
+
+
+class split(Op):
+    """Out = the parts of X along ``axis``.
+
+    AxisTensor: the dimension as a tensor of one element; goes before ``axis``.
+    SectionsTensorList: the sizes of the parts as one number each; goes before ``sections``.
+    sections: the sizes of the parts; one may be -1 and takes what is left.
+    num: how many parts there are, all of one size; 0 where ``sections`` says.
+    axis: the dimension; may count from the end.
+    """
+
+    signature = "X, AxisTensor?!, SectionsTensorList?*! -> Out*"
+    sections: list[int] = ()
+    num: int = 0
+    axis: int = 0
+    direct = True
+
+    def width(self, X, AxisTensor, SectionsTensorList):
+        return self.num or len(SectionsTensorList or self.sections)
+
+    def infer(self, X, AxisTensor, SectionsTensorList):
+        if AxisTensor is not None:
+            unknown = X.with_shape((-1,) * X.ndim)
+            return [unknown] * self.width(X, AxisTensor, SectionsTensorList)
+        axis = normal_axis(self.axis, X.ndim)
+        if SectionsTensorList and not self.num:
+            sizes = foretold(self.sections, None, SectionsTensorList)
+        else:
+            sizes = self.sizes(X.shape[axis], self.sections)
+        return [X.with_dim(axis, n) for n in sizes]
+
+    def run(self, xp, X, AxisTensor, SectionsTensorList):
+        axis = self.axis if AxisTensor is None else int(AxisTensor.reshape(()))
+        axis = normal_axis(axis, X.ndim)
+        sections = numbers(self.sections, None, SectionsTensorList)
+        parts, start = [], 0
+        for n in self.sizes(X.shape[axis], sections):
+            parts.append(X[(slice(None),) * axis + (slice(start, start + n),)])
+            start += n
+        return parts
+
+    def grad(self, f, AxisTensor, dOut):
+        return dict(X=lambda: f.concat(dOut, AxisTensor, axis=self.axis))
+
+    def sizes(self, size, sections):
+        """The sizes of the parts of ``size`` elements; unknown ones are -1.
+
+        Raises:
+            AttributeValueError: nothing says how many parts there are, or two of them take the
+                rest.
+            ShapeError: the parts do not make up the whole.
+        """
+        if self.num > 0:
+            if size != -1 and size % self.num:
+                raise ShapeError(
+                    f"expected a size along axis {self.axis} that num {self.num} divides, "
+                    f"got {size}"
+                )
+            return [-1 if size == -1 else size // self.num] * self.num
+        if not sections or sum(n < 0 for n in sections) > 1:
+            raise AttributeValueError(
+                f"expected num of at least 1, or sections with at most one size of -1, "
+                f"got num={self.num} and sections={list(sections)}"
+            )
+        rest = size - sum(n for n in sections if n >= 0)
+        takes_rest = any(n < 0 for n in sections)
+        if size != -1 and (rest < 0 or (rest > 0 and not takes_rest)):
+            raise ShapeError(
+                f"expected sections that add up to the size {size} along axis {self.axis}, "
+                f"got {list(sections)}"
+            )
+        return [n if n >= 0 else -1 if size == -1 else rest for n in sections]
+
+
+class stack(Op):
+    """Y[i] = X[i], along a new dimension of Y.
+
+    X: tensors of one shape.
+    axis: the place of the new dimension; may count from the end.
+    """
+
+    signature = "X* -> Y"
+    axis: int = 0
+    lod = None
+
+    def infer(self, X):
+        shape = list(common(X))
+        shape.insert(normal_axis(self.axis, len(shape) + 1), len(X))
+        return spec(shape, X[0].dtype)
+
+    def run(self, xp, X):
+        return xp.stack(X, axis=self.axis)
+
+    def grad(self, f, dY):
+        return dict(X=lambda: f.unstack(dY, axis=self.axis, num=dY.shape[self.axis]))
+
+
+class unstack(Op):
+    """Y[i] = X[i], counted along a dimension of X that Y do not have.
+
+    axis: the dimension; may count from the end.
+    num: its size, which is how many Y there are.
+    """
+
+    signature = "X -> Y*"
+    axis: int = 0
+    num: int = REQUIRED
+    lod = None
+
+    def width(self, X):
+        return self.num
+
+    def infer(self, X):
+        axis = normal_axis(self.axis, X.ndim)
+        if not agree(X.shape[axis], self.num):
+            raise ShapeError(
+                f"expected num to be the size of X along axis {self.axis}, "
+                f"got {self.num} for shape {list(X.shape)}"
+            )
+        return [spec(X.shape[:axis] + X.shape[axis + 1 :], X.dtype)] * self.num
+
+    def run(self, xp, X):
+        lead = (slice(None),) * normal_axis(self.axis, X.ndim)
+        if X.shape[self.axis] != self.num:
+            raise ShapeError(
+                f"expected {self.num} elements along axis {self.axis}, got {X.shape[self.axis]}"
+            )
+        return [X[(*lead, i)] for i in range(self.num)]
+
+    def grad(self, f, dY):
+        return dict(X=lambda: f.stack(dY, axis=self.axis))

@@ -1,0 +1,185 @@
+"""More elements around those of a tensor."""
+
+from __future__ import annotations
+
+from ..errors import AttributeValueError, ShapeError
+from ..opdef.attribute import REQUIRED
+from ..opdef.definition import Op
+from ..opdef.spec import need_ndim, same_dtype
+from .given import numbers
+
+
+def pairs_of(paddings, ndim):
+    """Paddings before and after each dimension.
+
+    Raises:
+        ShapeError: there is another number of them, or one is below zero.
+    """
+    if len(paddings) != 2 * ndim or any(n < 0 for n in paddings):
+        raise ShapeError(
+            f"expected {2 * ndim} paddings of at least 0, two for each of {ndim} dimensions, "
+            f"got {list(paddings)}"
+        )
+    return list(zip(paddings[::2], paddings[1::2]))
+
+
+def padded(xp, x, pairs, value):
+    """``x`` with ``value`` around it."""
+    if value:
+        return xp.pad(x, pairs, constant_values=value)
+    sizes = [n + sum(pair) for n, pair in zip(x.shape, pairs)]
+    place = tuple(slice(before, before + n) for n, (before, _) in zip(x.shape, pairs))
+    return xp.add_at(xp.zeros(sizes, x.dtype), place, x)
+
+
+class pad(Op):
+    """Out = X with ``pad_value`` before and after its elements along each dimension.
+
+    paddings: how many before and how many after, for one dimension behind the other.
+    pad_value: the number that is added.
+    """
+
+    signature = "X -> Out"
+    paddings: list[int] = REQUIRED
+    pad_value: float = 0.0
+
+    def infer(self, X):
+        pairs = zip(X.shape, pairs_of(self.paddings, X.ndim))
+        return X.with_shape(-1 if n == -1 else n + sum(pair) for n, pair in pairs)
+
+    def run(self, xp, X):
+        return padded(xp, X, pairs_of(self.paddings, X.ndim), self.pad_value)
+
+    def grad(self, f, dOut):
+        def inner():
+            pairs = pairs_of(self.paddings, len(dOut.shape))
+            sizes = [n - sum(pair) for n, pair in zip(dOut.shape, pairs)]
+            return f.crop(dOut, offsets=self.paddings[::2], shape=sizes)
+
+        return dict(X=inner)
+
+
+class pad_constant_like(Op):
+    """Out = Y with ``pad_value`` behind its elements until it has the shape of X.
+
+    X: no size is below that of Y; the values do not matter.
+    pad_value: the number that is added.
+    """
+
+    signature = "X!, Y -> Out"
+    pad_value: float = 0.0
+
+    def infer(self, X, Y):
+        same_dtype(X=X, Y=Y)
+        pairs = list(zip(X.shape, Y.shape))
+        if X.ndim != Y.ndim or any(n < m for n, m in pairs if n != -1):
+            raise ShapeError(
+                f"expected X to be at least as large as Y, got {list(X.shape)} and {list(Y.shape)}"
+            )
+        return Y.with_shape(X.shape)
+
+    def run(self, xp, X, Y):
+        pairs = [(0, n - m) for n, m in zip(X.shape, Y.shape, strict=True)]
+        return padded(xp, Y, pairs, self.pad_value)
+
+    def grad(self, f, Y, dOut):
+        return dict(Y=lambda: f.crop(dOut, shape=Y.shape))
+
+
+class pad2d(Op):
+    """Out = images X with further rows and columns.
+
+    Paddings: the paddings as a tensor; goes before ``paddings``.
+    paddings: how many rows above and below, and how many columns left and right.
+    pad_value: what ``constant`` adds.
+    mode: what is added: constant, a number; reflect, the image mirrored at its outermost elements;
+        edge, these elements repeated.
+    data_format: the order of the dimensions, NCHW or NHWC.
+    """
+
+    signature = "X, Paddings?! -> Out"
+    paddings: list[int] = REQUIRED
+    pad_value: float = 0.0
+    mode: str = "constant"
+    data_format: str = "NCHW"
+
+    @property
+    def axes(self):
+        """The dimensions of rows and columns."""
+        return (1, 2) if self.data_format == "NHWC" else (2, 3)
+
+    def infer(self, X, Paddings):
+        need_ndim("X", X, 4)
+        if self.mode not in ("constant", "reflect", "edge"):
+            raise AttributeValueError(f"expected mode constant, reflect or edge, got {self.mode!r}")
+        if self.data_format not in ("NCHW", "NHWC"):
+            raise AttributeValueError(
+                f"expected data_format NCHW or NHWC, got {self.data_format!r}"
+            )
+        shape = list(X.shape)
+        pairs = self.pairs(shape, self.paddings) if Paddings is None else [(0, 0)] * 4
+        for axis in self.axes:
+            unknown = Paddings is not None or shape[axis] == -1
+            shape[axis] = -1 if unknown else shape[axis] + sum(pairs[axis])
+        return X.with_shape(shape)
+
+    def run(self, xp, X, Paddings):
+        pairs = self.pairs(X.shape, numbers(self.paddings, Paddings, None))
+        if self.mode == "constant":
+            return padded(xp, X, pairs, self.pad_value)
+        return xp.pad(X, pairs, mode=self.mode)
+
+    def grad(self, f, X, Paddings, dOut):
+        def inner():
+            pairs = self.pairs(X.shape, numbers(self.paddings, Paddings, None))
+            flow = dOut
+            for axis in self.axes:
+                flow = folded(f, flow, axis, *pairs[axis], self.mode)
+            return flow
+
+        return dict(X=inner)
+
+    def pairs(self, shape, paddings):
+        """Paddings before and after each dimension."""
+        found = [(0, 0)] * 4
+        for axis, pair in zip(self.axes, pairs_of(paddings, 2)):
+            found[axis] = pair
+            if self.mode == "reflect" and shape[axis] != -1 and max(pair) >= shape[axis]:
+                raise ShapeError(
+                    f"expected paddings below the size {shape[axis]} that is mirrored along axis "
+                    f"{axis}, got {list(pair)}"
+                )
+        return found
+
+
+def folded(f, g, axis, before, after, mode):
+    """What flows back through the padding of one dimension.
+
+    Args:
+        f: the interpreter.
+        g: the cotangent of the padded tensor.
+        axis: the dimension.
+        before, after: how many elements were added there.
+        mode: that of `pad2d`.
+    """
+    size = g.shape[axis] - before - after
+
+    def part(start, length):
+        offsets = [start if i == axis else 0 for i in range(4)]
+        sizes = [length if i == axis else n for i, n in enumerate(g.shape)]
+        return f.crop(g, offsets=offsets, shape=sizes)
+
+    def at(start, length, value):
+        paddings = [0] * 8
+        paddings[2 * axis : 2 * axis + 2] = [start, size - start - length]
+        return f.pad(value, paddings=paddings)
+
+    parts = [part(before, size)]
+    sides = ((before, 0, 1, 0), (after, before + size, size - 1 - after, size - 1))
+    for count, start, mirrored, outermost in sides:
+        if count and mode == "reflect":
+            parts.append(at(mirrored, count, f.reverse(part(start, count), axis=[axis])))
+        elif count and mode == "edge":
+            total = f.reduce_sum(part(start, count), dim=[axis], keep_dim=True)
+            parts.append(at(outermost, 1, total))
+    return f.sum(parts) if len(parts) > 1 else parts[0]

@@ -1,0 +1,405 @@
+"""Parts of a tensor, and its elements in reverse order."""
+
+from __future__ import annotations
+
+from ..errors import AttributeValueError, ShapeError
+from ..opdef.attribute import REQUIRED
+from ..opdef.definition import Op
+from ..opdef.spec import agree, normal_axis
+from .given import foretold, numbers
+
+
+def cut(size, start, end, stride, axis):
+    """What a slice takes from ``size`` elements, as a slice without negative numbers.
+
+    Raises:
+        ShapeError: nothing.
+    """
+    if stride == 0:
+        raise AttributeValueError(f"expected strides other than 0, got 0 for axis {axis}")
+    taken = slice(start, end, stride)
+    first, last, _ = taken.indices(size)
+    if not range(first, last, stride):
+        raise ShapeError(
+            f"expected a slice of at least one element along axis {axis}, got start {start}, "
+            f"end {end} and stride {stride} for size {size}"
+        )
+    return slice(first, None if last < 0 else last, stride)
+
+
+def length(taken, size):
+    """How many of ``size`` elements a slice takes."""
+    return len(range(*taken.indices(size)))
+
+
+class Cutting(Op, abstract=True):
+    """A part of a tensor, by where it begins and ends along some dimensions.
+
+    axes: the dimensions that are cut.
+    starts: where the part begins along each of them; may count from the end.
+    ends: where it stops, before that place; may count from the end, or lie beyond it.
+    """
+
+    axes: list[int] = REQUIRED
+    starts: list[int] = ()
+    ends: list[int] = ()
+
+    @property
+    def lod(self):
+        """Rows that are cut belong to other sequences than before."""
+        return None if 0 in self.axes else "first"
+
+    def check(self, starts, ends, strides):
+        """Refuse bounds of another number than there are axes."""
+        if not len(starts) == len(ends) == len(strides) == len(self.axes):
+            raise AttributeValueError(
+                f"expected one start, end and stride for each of the axes {list(self.axes)}, "
+                f"got {list(starts)}, {list(ends)} and {list(strides)}"
+            )
+
+    def cuts(self, shape, starts, ends, strides):
+        """A slice for each dimension of ``shape``."""
+        self.check(starts, ends, strides)
+        found = [slice(0, n, 1) for n in shape]
+        for axis, *bounds in zip(self.axes, starts, ends, strides):
+            axis = normal_axis(axis, len(shape), "axes")
+            found[axis] = cut(shape[axis], *bounds, axis)
+        return found
+
+
+class Slicing(Cutting, abstract=True):
+    """What the slices have in common.
+
+    StartsTensor: the starts as a vector; goes before ``starts``.
+    EndsTensor: the ends as a vector; goes before ``ends``.
+    StartsTensorList: the starts as one number each; goes before StartsTensor.
+    EndsTensorList: the ends as one number each; goes before EndsTensor.
+    infer_flags: -1 for each of ``axes`` whose bounds only tensors say, 1 for the others.
+    decrease_axis: dimensions, cut to one element, that Out does not have; where none is left, Out
+        has shape [1].
+    """
+
+    infer_flags: list[int] = ()
+    decrease_axis: list[int] = ()
+
+    def spec(self, Input, given, *bounds):
+        """The spec of Out.
+
+        Args:
+            Input: its spec.
+            given: the specs of the tensors that say bounds.
+            bounds: starts, ends and strides, as far as attributes say them.
+        """
+        if not any(given):
+            self.check(*bounds)
+            flags = (1,) * len(self.axes)
+        elif any(len(some) != len(self.axes) for some in (*bounds, self.infer_flags)):
+            flags = (-1,) * len(self.axes)
+        else:
+            flags = self.infer_flags
+        axes = [normal_axis(axis, Input.ndim, "axes") for axis in self.axes]
+        certain = [i for i, flag in enumerate(flags) if flag == 1 and Input.shape[axes[i]] != -1]
+        shape = [-1 if i in axes else n for i, n in enumerate(Input.shape)]
+        for i in certain:
+            n = Input.shape[axes[i]]
+            shape[axes[i]] = length(cut(n, *[some[i] for some in bounds], axes[i]), n)
+        lod_level = 0 if self.lod is None else Input.lod_level
+        return Input.with_shape(self.decreased(shape))._replace(lod_level=lod_level)
+
+    def decreased(self, shape):
+        """A shape without ``decrease_axis``."""
+        dropped = {normal_axis(axis, len(shape), "decrease_axis") for axis in self.decrease_axis}
+        if any(shape[axis] not in (1, -1) for axis in dropped):
+            raise ShapeError(
+                f"expected one element along each of decrease_axis {list(self.decrease_axis)}, "
+                f"got a slice of shape {list(shape)}"
+            )
+        return tuple(n for i, n in enumerate(shape) if i not in dropped) or (1,)
+
+    def taken(self, Input, cuts):
+        """Out."""
+        out = Input[tuple(cuts)]
+        return out.reshape(self.decreased(out.shape)) if self.decrease_axis else out
+
+    def undropped(self, f, dOut, shape, cuts):
+        """The cotangent of Out with the dimensions that Out does not have."""
+        if not self.decrease_axis:
+            return dOut
+        return f.reshape(dOut, shape=[length(c, n) for c, n in zip(cuts, shape)])
+
+
+class Slice(Slicing, type="slice"):
+    """Out = Input from ``starts`` to ``ends`` along ``axes``."""
+
+    signature = "Input, StartsTensor?!, EndsTensor?!, StartsTensorList?*!, EndsTensorList?*! -> Out"
+
+    def infer(self, Input, StartsTensor, EndsTensor, StartsTensorList, EndsTensorList):
+        given = (StartsTensor, EndsTensor, StartsTensorList, EndsTensorList)
+        return self.spec(Input, given, self.starts, self.ends, (1,) * len(self.axes))
+
+    def run(self, xp, Input, StartsTensor, EndsTensor, StartsTensorList, EndsTensorList):
+        starts = numbers(self.starts, StartsTensor, StartsTensorList)
+        ends = numbers(self.ends, EndsTensor, EndsTensorList)
+        return self.taken(Input, self.cuts(Input.shape, starts, ends, (1,) * len(self.axes)))
+
+    def grad(self, f, Input, StartsTensor, EndsTensor, StartsTensorList, EndsTensorList, dOut):
+        def placed():
+            starts = numbers(self.starts, StartsTensor, StartsTensorList)
+            ends = numbers(self.ends, EndsTensor, EndsTensorList)
+            cuts = self.cuts(Input.shape, starts, ends, (1,) * len(self.axes))
+            flow = self.undropped(f, dOut, Input.shape, cuts)
+            pairs = zip(cuts, Input.shape)
+            return f.pad(flow, paddings=[n for c, m in pairs for n in (c.start, m - c.stop)])
+
+        return dict(Input=placed)
+
+
+class strided_slice(Slicing):
+    """Out = Input from ``starts`` to ``ends`` in steps of ``strides`` along ``axes``.
+
+    StridesTensor: the strides as a vector; goes before ``strides``.
+    StridesTensorList: the strides as one number each; goes before StridesTensor.
+    strides: the steps; below zero where a slice runs backwards.
+    """
+
+    signature = (
+        "Input, StartsTensor?!, EndsTensor?!, StridesTensor?!, StartsTensorList?*!, "
+        "EndsTensorList?*!, StridesTensorList?*! -> Out"
+    )
+    strides: list[int] = ()
+
+    def infer(
+        self,
+        Input,
+        StartsTensor,
+        EndsTensor,
+        StridesTensor,
+        StartsTensorList,
+        EndsTensorList,
+        StridesTensorList,
+    ):
+        tensors = (StartsTensor, EndsTensor, StridesTensor)
+        lists = (StartsTensorList, EndsTensorList, StridesTensorList)
+        return self.spec(Input, (*tensors, *lists), self.starts, self.ends, self.strides)
+
+    def run(
+        self,
+        xp,
+        Input,
+        StartsTensor,
+        EndsTensor,
+        StridesTensor,
+        StartsTensorList,
+        EndsTensorList,
+        StridesTensorList,
+    ):
+        bounds = self.bounds(
+            (StartsTensor, EndsTensor, StridesTensor),
+            (StartsTensorList, EndsTensorList, StridesTensorList),
+        )
+        return self.taken(Input, self.cuts(Input.shape, **bounds))
+
+    def grad(
+        self,
+        f,
+        Input,
+        StartsTensor,
+        EndsTensor,
+        StridesTensor,
+        StartsTensorList,
+        EndsTensorList,
+        StridesTensorList,
+        dOut,
+    ):
+        def placed():
+            bounds = self.bounds(
+                (StartsTensor, EndsTensor, StridesTensor),
+                (StartsTensorList, EndsTensorList, StridesTensorList),
+            )
+            cuts = self.cuts(Input.shape, **bounds)
+            flow = self.undropped(f, dOut, Input.shape, cuts)
+            return f.strided_slice_adjoint(flow, axes=self.axes, size=Input.shape, **bounds)
+
+        return dict(Input=placed)
+
+    def bounds(self, tensors, lists):
+        """Starts, ends and strides by name."""
+        attributes = (self.starts, self.ends, self.strides)
+        found = map(numbers, attributes, tensors, lists)
+        return dict(zip(("starts", "ends", "strides"), found))
+
+
+class strided_slice_adjoint(Cutting):
+    """Out = zeros with G at the places that ``strided_slice`` would take.
+
+    G: of the shape of what it would take, with all dimensions.
+    size: the shape of Out.
+    strides: the steps; below zero where a slice runs backwards.
+    """
+
+    signature = "G -> Out"
+    strides: list[int] = ()
+    size: list[int] = REQUIRED
+
+    def infer(self, G):
+        cuts = self.cuts(self.size, self.starts, self.ends, self.strides)
+        part = [length(c, n) for c, n in zip(cuts, self.size)]
+        if len(part) != G.ndim or not all(map(agree, part, G.shape)):
+            raise ShapeError(f"expected G of shape {part}, got {list(G.shape)}")
+        return G.with_shape(self.size)
+
+    def run(self, xp, G):
+        cuts = self.cuts(self.size, self.starts, self.ends, self.strides)
+        return xp.add_at(xp.zeros(self.size, G.dtype), tuple(cuts), G)
+
+    def grad(self, f, dOut):
+        bounds = dict(starts=self.starts, ends=self.ends, strides=self.strides)
+        return dict(G=lambda: f.strided_slice(dOut, axes=self.axes, **bounds))
+
+
+class Cropping(Op, abstract=True):
+    """What the crops have in common.
+
+    Offsets: the offsets as a vector; goes before ``offsets``.
+    offsets: where Out begins along each dimension; at 0 where there are none.
+    shape: the shape of Out; -1 for all that is left behind the offset.
+    """
+
+    offsets: list[int] = ()
+    shape: list[int] = ()
+
+    def cropped(self, shape, offsets, sizes):
+        """The shape of Out.
+
+        Args:
+            shape: that of X.
+            offsets: where Out begins, -1 where that is unknown.
+            sizes: the shape that is asked for.
+
+        Raises:
+            ShapeError: X does not reach that far.
+        """
+        if not len(shape) == len(offsets) == len(sizes):
+            raise ShapeError(
+                f"expected an offset and a size for each dimension of X, got offsets "
+                f"{list(offsets)} and sizes {list(sizes)} for shape {list(shape)}"
+            )
+        found = []
+        for n, start, size in zip(shape, offsets, sizes):
+            if n != -1 and max(start, 0) + max(size, 0) > n:
+                raise ShapeError(
+                    f"expected a part of X of shape {list(shape)}, got offsets {list(offsets)} "
+                    f"and sizes {list(sizes)}"
+                )
+            rest = -1 if n == -1 or start == -1 else n - start
+            found.append(rest if size == -1 else size)
+        return tuple(found)
+
+    def begin(self, ndim, offsets):
+        """The offsets where none may be given."""
+        return offsets or (0,) * ndim
+
+    def taken(self, X, offsets, sizes):
+        """Out."""
+        offsets = self.begin(X.ndim, offsets)
+        sizes = self.cropped(X.shape, offsets, sizes)
+        return X[tuple(slice(start, start + n) for start, n in zip(offsets, sizes))]
+
+    def placed(self, f, X, offsets, dOut):
+        """The cotangent of X."""
+        offsets = self.begin(len(X.shape), offsets)
+        ends = [n - start - m for n, start, m in zip(X.shape, offsets, dOut.shape)]
+        return f.pad(dOut, paddings=[n for pair in zip(offsets, ends) for n in pair])
+
+
+class crop(Cropping):
+    """Out = the part of X that begins at ``offsets``.
+
+    Y: has the shape of Out; goes before ``shape``, its values do not matter.
+    """
+
+    signature = "X, Y?!, Offsets?! -> Out"
+
+    def infer(self, X, Y, Offsets):
+        offsets = self.offsets if Offsets is None else (-1,) * X.ndim
+        sizes = self.shape if Y is None else Y.shape
+        part = self.cropped(X.shape, self.begin(X.ndim, offsets), sizes)
+        return X.with_shape(part if Y is None else sizes)
+
+    def run(self, xp, X, Y, Offsets):
+        offsets = numbers(self.offsets, Offsets, None)
+        return self.taken(X, offsets, self.shape if Y is None else Y.shape)
+
+    def grad(self, f, X, Offsets, dOut):
+        return dict(X=lambda: self.placed(f, X, numbers(self.offsets, Offsets, None), dOut))
+
+
+class crop_tensor(Cropping):
+    """Out = the part of X that begins at ``offsets``.
+
+    Shape: the shape of Out as a vector; goes before ``shape``.
+    ShapeTensor: the shape of Out as one number each; goes before Shape.
+    OffsetsTensor: the offsets as one number each; goes before Offsets.
+    """
+
+    signature = "X, Shape?!, Offsets?!, ShapeTensor?*!, OffsetsTensor?*! -> Out"
+
+    def infer(self, X, Shape, Offsets, ShapeTensor, OffsetsTensor):
+        unknown = (-1,) * X.ndim
+        offsets = unknown if OffsetsTensor or Offsets is not None else self.offsets
+        if Shape is None and not ShapeTensor:
+            sizes = self.shape
+            return X.with_shape(self.cropped(X.shape, self.begin(X.ndim, offsets), sizes))
+        sizes = foretold(self.shape, Shape, ShapeTensor)
+        return X.with_shape(unknown if sizes is None else sizes)
+
+    def run(self, xp, X, Shape, Offsets, ShapeTensor, OffsetsTensor):
+        offsets = numbers(self.offsets, Offsets, OffsetsTensor)
+        return self.taken(X, offsets, numbers(self.shape, Shape, ShapeTensor))
+
+    def grad(self, f, X, Offsets, OffsetsTensor, dOut):
+        offsets = numbers(self.offsets, Offsets, OffsetsTensor)
+        return dict(X=lambda: self.placed(f, X, offsets, dOut))
+
+
+def mirrored(name, axes, ndim):
+    """The dimensions along which elements are reversed, counted from the front."""
+    if not axes:
+        raise AttributeValueError(f"expected {name} to name at least one dimension, got none")
+    return tuple({normal_axis(axis, ndim, name) for axis in axes})
+
+
+class reverse(Op):
+    """Out = X with its elements in reverse order along each dimension of ``axis``."""
+
+    signature = "X -> Out"
+    axis: list[int] = REQUIRED
+    direct = True
+
+    def infer(self, X):
+        mirrored("axis", self.axis, X.ndim)
+        return X
+
+    def run(self, xp, X):
+        return xp.flip(X, mirrored("axis", self.axis, X.ndim))
+
+    def grad(self, f, dOut):
+        return dict(X=lambda: f.reverse(dOut, axis=self.axis))
+
+
+class flip(Op):
+    """Out = X with its elements in reverse order along each dimension of ``dims``."""
+
+    signature = "X -> Out"
+    dims: list[int] = REQUIRED
+    direct = True
+
+    def infer(self, X):
+        mirrored("dims", self.dims, X.ndim)
+        return X
+
+    def run(self, xp, X):
+        return xp.flip(X, mirrored("dims", self.dims, X.ndim))
+
+    def grad(self, f, dOut):
+        return dict(X=lambda: f.flip(dOut, dims=self.dims))

@@ -1,0 +1,80 @@
+"""Adam: steps scaled by running means of the gradient and of its square."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ..clip import GradientClipBase
+from ..ir.variable import Variable
+from ..regularizer import WeightDecayRegularizer
+from .arguments import number
+from .optimizer import Optimizer, State
+
+
+class Adam(Optimizer):
+    """Adam: steps scaled by running means of the gradient and of its square.
+
+    Kingma and Ba, Adam: a method for stochastic optimization, ICLR 2015.
+
+    Args:
+        learning_rate, parameter_list, regularization, grad_clip, name: as of
+            :class:`~fluidlite.optimizer.optimizer.Optimizer`.
+        beta1: how much of the running mean of the gradient stays; a number in [0, 1), or a variable
+            of one element, for which the correction of the first steps begins with 0.9.
+        beta2: the same for the mean of its square; 0.999.
+        epsilon: keeps the division finite.
+        lazy_mode: update only the rows that a gradient of selected rows has.
+
+    Raises:
+        ArgumentError: an argument is of another kind.
+
+    >>> x = fluid.data("x", [None, 3], "float32")
+    >>> loss = fluid.layers.mean(fluid.layers.fc(x, 1, bias_attr=False))
+    >>> adam = fluid.optimizer.Adam(0.01)
+    >>> ops, pairs = adam.minimize(loss)
+    >>> adam.get_opti_var_name_list()[:2]
+    ['fc_0.w_0_moment1_0', 'fc_0.w_0_moment2_0']
+    """
+
+    type = "adam"
+
+    def __init__(
+        self,
+        learning_rate: float | Variable = 0.001,
+        beta1: float | Variable = 0.9,
+        beta2: float | Variable = 0.999,
+        epsilon: float = 1e-8,
+        parameter_list: Iterable[Variable | str] | None = None,
+        regularization: WeightDecayRegularizer | None = None,
+        grad_clip: GradientClipBase | None = None,
+        name: str | None = None,
+        lazy_mode: bool = False,
+    ) -> None:
+        super().__init__(learning_rate, parameter_list, regularization, grad_clip, name)
+        betas = {"beta1": (beta1, 0.9), "beta2": (beta2, 0.999)}
+        self._beta_variables = {n: b for n, (b, _) in betas.items() if isinstance(b, Variable)}
+        self._betas = {
+            name: usual
+            if isinstance(beta, Variable)
+            else number("Adam", name, beta, least=0, below=1)
+            for name, (beta, usual) in betas.items()
+        }
+        self._epsilon = number("Adam", "epsilon", epsilon, least=0)
+        self._lazy_mode = bool(lazy_mode)
+        self.states = (
+            State("Moment1", "moment1"),
+            State("Moment2", "moment2"),
+            State("Beta1Pow", "beta1_pow_acc", self._betas["beta1"], one_number=True),
+            State("Beta2Pow", "beta2_pow_acc", self._betas["beta2"], one_number=True),
+        )
+
+    def attrs(self, param: Variable) -> dict[str, Any]:
+        given = {n: b for n, b in self._betas.items() if n not in self._beta_variables}
+        return {**given, "epsilon": self._epsilon, "lazy_mode": self._lazy_mode}
+
+    def inputs(self, param: Variable) -> dict[str, Variable]:
+        return {f"{name.capitalize()}Tensor": v for name, v in self._beta_variables.items()}
+
+
+AdamOptimizer = Adam

@@ -1,0 +1,461 @@
+"""What all optimizers have in common: a loss becomes gradients, and gradients become steps.
+
+An optimizer says which operator makes its step (``type``), which variables it keeps for every
+parameter (``states``) and what else the operator is given (``attrs``, ``inputs``).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from numbers import Real
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from .. import unique_name
+from ..backward import append_backward
+from ..clip import GradientClipBase, append_gradient_clip_ops, error_clip_callback
+from ..dtypes import DType
+from ..errors import ArgumentError, NotInitializedError
+from ..initializer import Constant
+from ..ir.block import Block
+from ..ir.name_scope import name_scope
+from ..ir.operator import Operator, OpRole
+from ..ir.program import (
+    Program,
+    default_main_program,
+    default_startup_program,
+    program_guard,
+)
+from ..ir.variable import Parameter, Variable
+from ..layers.params import global_variable
+from ..regularizer import WeightDecayRegularizer, append_regularization_ops, check_regularizer
+from .rollback import all_or_nothing
+
+Pair = tuple[Variable, Variable | None]  #: a parameter and its gradient; None where it has none
+
+
+class State(NamedTuple):
+    """A variable that an optimizer keeps for every parameter.
+
+    The step's operator reads it in a slot and, unless ``written`` is False, writes it in the slot
+    of that name with ``Out`` behind.
+    """
+
+    slot: str
+    name: str  #: stands in the variable's name, behind the parameter's
+    value: float = 0.0  #: what it begins with
+    one_number: bool = False  #: has shape [1], not the parameter's; made where the host reads it
+    written: bool = True
+
+
+class Optimizer:
+    """The base of all optimizers.
+
+    Args:
+        learning_rate: the size of steps: a number, or a variable of one element, as those that
+            schedules make.
+        parameter_list: the parameters, or their names, to update; all trainable ones when None.
+        regularization: added to the gradients of parameters that have no regularizer of their own.
+        grad_clip: how gradients are clipped, before regularization; when None, as
+            ``set_gradient_clip`` said.
+        name: stands in the names of the optimizer's variables.
+
+    Raises:
+        ArgumentError: an argument is of another kind.
+
+    >>> x = fluid.data("x", [None, 3], "float32")
+    >>> loss = fluid.layers.mean(fluid.layers.fc(x, 1))
+    >>> ops, pairs = fluid.optimizer.SGD(learning_rate=0.1).minimize(loss)
+    >>> [op.type for op in ops]
+    ['sgd', 'sgd']
+    """
+
+    #: the type of the operator that makes a step
+    type = ""
+    #: the variables that are kept for every parameter
+    states: Sequence[State] = ()
+
+    def __init__(
+        self,
+        learning_rate: float | Variable,
+        parameter_list: Iterable[Variable | str] | None = None,
+        regularization: WeightDecayRegularizer | None = None,
+        grad_clip: GradientClipBase | None = None,
+        name: str | None = None,
+    ) -> None:
+        self._learning_rate = self._checked_rate(learning_rate)
+        self._parameter_list = self._checked_parameters(parameter_list)
+        check_regularizer(regularization, f"regularization of {self._kind}")
+        self.regularization = regularization
+        if grad_clip is not None and not isinstance(grad_clip, GradientClipBase):
+            raise ArgumentError(
+                f"{self._kind}: expected grad_clip to be None or a clip such as "
+                f"fluid.clip.GradientClipByNorm(1.0), got {_said(grad_clip)}"
+            )
+        self._grad_clip = grad_clip
+        if name is not None and not isinstance(name, str):
+            raise ArgumentError(f"{self._kind}: expected name to be a text, got {_said(name)}")
+        self._name = name
+        #: program -> what a variable is for -> its name
+        self._made: WeakKeyDictionary[Program, dict[tuple[str, str], str]] = WeakKeyDictionary()
+
+    @property
+    def _kind(self) -> str:
+        return type(self).__name__
+
+    # -- from a loss to steps ----------------------------------------------------------------------
+
+    def minimize(
+        self,
+        loss: Variable,
+        startup_program: Program | None = None,
+        parameter_list: Iterable[Variable | str] | None = None,
+        no_grad_set: Iterable[Variable | str] | None = None,
+    ) -> tuple[list[Operator], list[tuple[Variable, Variable]]]:
+        """Append the gradients of a loss and one step that uses them to the loss's program.
+
+        When it fails, the programs are as they were.
+
+        Args:
+            loss: a variable of one element.
+            startup_program: where the optimizer's variables get their first values; the default one
+                when None.
+            parameter_list: the parameters, or their names, to update; when None or empty those that
+                the optimizer was made with.
+            no_grad_set: variables, or their names, at which gradients stop.
+
+        Returns:
+            the operators of the step, and pairs of a parameter and its gradient as the loss has it,
+            before clipping and regularization.
+
+        Raises:
+            ArgumentError: an argument is of another kind.
+            NoGradientError: an operator on the way has no gradient rule.
+        """
+        main, startup = _programs(loss, startup_program)
+        with all_or_nothing(main, startup):
+            pairs = self.backward(loss, startup, parameter_list, no_grad_set)
+            return self.apply_optimize(loss, startup, pairs), pairs
+
+    def backward(
+        self,
+        loss: Variable,
+        startup_program: Program | None = None,
+        parameter_list: Iterable[Variable | str] | None = None,
+        no_grad_set: Iterable[Variable | str] | None = None,
+        callbacks: Sequence[Callable[..., Any]] | None = None,
+    ) -> list[tuple[Variable, Variable]]:
+        """Append the gradients of a loss: the first half of :meth:`minimize`.
+
+        Args:
+            loss, startup_program, parameter_list, no_grad_set: as of :meth:`minimize`.
+            callbacks: called after each appended gradient operator, in place of clipping the
+                gradients of variables that have an ``error_clip``.
+
+        Returns:
+            pairs of a parameter and its gradient.
+        """
+        main, startup = _programs(loss, startup_program)
+        listed = self._checked_parameters(parameter_list) or self._parameter_list
+        if callbacks is None and any(v.error_clip is not None for v in main.list_vars()):
+            callbacks = [error_clip_callback]
+        with all_or_nothing(main, startup), program_guard(main, startup):
+            return append_backward(loss, listed, no_grad_set, callbacks)
+
+    def apply_gradients(self, params_grads: Iterable[Pair]) -> list[Operator]:
+        """Append clipping, regularization and one step: the second half of :meth:`minimize`.
+
+        Args:
+            params_grads: pairs of a parameter and its gradient; without one it is not updated.
+
+        Returns:
+            the operators of the step.
+
+        Raises:
+            ArgumentError: an argument is of another kind.
+        """
+        pairs = _checked_pairs(params_grads)
+        main = pairs[0][0].program if pairs else default_main_program()
+        return self._apply(pairs, main, default_startup_program())
+
+    def apply_optimize(
+        self, loss: Variable, startup_program: Program | None, params_grads: Iterable[Pair]
+    ) -> list[Operator]:
+        """:meth:`apply_gradients`, for the program of a loss.
+
+        Args:
+            loss: its program gets the steps.
+            startup_program: as of :meth:`minimize`.
+            params_grads: pairs of a parameter and its gradient.
+        """
+        return self._apply(_checked_pairs(params_grads), *_programs(loss, startup_program))
+
+    def _apply(self, pairs: list[Pair], main: Program, startup: Program) -> list[Operator]:
+        for param, grad in pairs:
+            if any(v is not None and v.program is not main for v in (param, grad)):
+                raise ArgumentError(
+                    f"parameter {param.name!r} or its gradient is a variable of another program"
+                )
+        pairs.sort(key=lambda pair: pair[0].name)
+        with all_or_nothing(main, startup), program_guard(main, startup):
+            clip = self._grad_clip or append_gradient_clip_ops
+            decayed = append_regularization_ops(clip(pairs), self.regularization)
+            return self._append_steps(main, startup, decayed)
+
+    def _append_steps(self, main: Program, startup: Program, pairs: list[Pair]) -> list[Operator]:
+        block = main.current_block()
+        begin = len(block.ops)
+        updated = [(p, g) for p, g in pairs if not isinstance(p, Parameter) or p.trainable]
+        for param, _ in updated:
+            for state in self.states:
+                self._state(main, startup, state, param)
+        rate = self._rate(main, startup, updated[0][0].dtype if updated else DType.FP32)
+        for param, grad in updated:
+            if grad is not None:
+                with main.as_role(OpRole.OPTIMIZE, (param, grad)), name_scope("optimizer"):
+                    self._append_step(block, param, grad, _scaled_rate(rate, param))
+        self.finish(block, [(p, g) for p, g in updated if g is not None])
+        return block.ops[begin:]
+
+    def _append_step(
+        self, block: Block, param: Variable, grad: Variable, rate: Variable
+    ) -> Operator:
+        inputs = {"Param": param, "Grad": grad, "LearningRate": rate, **self.inputs(param)}
+        outputs = {"ParamOut": param}
+        for state in self.states:
+            variable = self.state_of(state, param)
+            inputs[state.slot] = variable
+            if state.written:
+                outputs[f"{state.slot}Out"] = variable
+        return block.append_op(self.type, inputs, outputs, self.attrs(param))
+
+    # -- what an optimizer says --------------------------------------------------------------------
+
+    def attrs(self, param: Variable) -> dict[str, Any]:
+        """The attributes of a parameter's step."""
+        return {}
+
+    def inputs(self, param: Variable) -> dict[str, Variable]:
+        """What a parameter's step reads besides parameter, gradient, rate and states."""
+        return {}
+
+    def finish(self, block: Block, pairs: Sequence[tuple[Variable, Variable]]) -> None:
+        """Append what follows when all parameters have been updated.
+
+        Args:
+            block: where to append.
+            pairs: the parameters that are updated, and what they are updated with.
+        """
+
+    # -- the optimizer's variables -----------------------------------------------------------------
+
+    def _state(self, main: Program, startup: Program, state: State, param: Variable) -> Variable:
+        """A parameter's state; made when it is not there."""
+        made = self._made.setdefault(main, {})
+        block = main.global_block()
+        name = made.get((state.name, param.name))
+        if name is not None and block.has_var(name):
+            return block.var(name)
+        middle = state.name if self._name is None else f"{self._name}_{state.name}"
+        name = unique_name.generate(f"{param.name}_{middle}")
+        shape = (1,) if state.one_number else param.shape
+        value = Constant(float(state.value))
+        variable = global_variable(main, startup, name, shape, param.dtype, value)
+        variable.stop_gradient = False  # as in fluid's programs
+        if state.one_number:
+            startup.global_block().ops[0].device = "cpu"
+        made[state.name, param.name] = name
+        return variable
+
+    def state_of(self, state: State | str, param: Variable) -> Variable:
+        """What is kept for a parameter.
+
+        Args:
+            state: which one; or its name, as ``"velocity"``.
+            param: the parameter.
+
+        Raises:
+            ArgumentError: nothing of the kind is kept.
+        """
+        wanted = state.name if isinstance(state, State) else state
+        name = self._made.get(param.program, {}).get((wanted, param.name))
+        if name is None:
+            raise ArgumentError(f"{self._kind} keeps no {wanted!r} for {param.name!r}")
+        return param.program.global_block().var(name)
+
+    def get_opti_var_name_list(self) -> list[str]:
+        """The names of all states, in order of creation."""
+        return [n for made in self._made.values() for key, n in made.items() if key != _RATE]
+
+    def _rate(self, main: Program, startup: Program, dtype: DType) -> Variable:
+        """The variable of the learning rate in a program; made when it is not there."""
+        there = self._global_learning_rate(main)
+        if there is not None:
+            return there
+        rate = self._learning_rate
+        if isinstance(rate, Variable):
+            raise ArgumentError(
+                f"the learning rate {rate.name!r} of {self._kind} is a variable of another program "
+                f"than the loss"
+            )
+        name = unique_name.generate("learning_rate")
+        self._made.setdefault(main, {})[_RATE] = name
+        return global_variable(main, startup, name, (1,), dtype, Constant(rate))
+
+    def _global_learning_rate(self, program: Program | None = None) -> Variable | None:
+        """The variable of the learning rate in a program; None when there is none yet.
+
+        fluid 1.8's name, and what its scripts fetch.
+
+        Args:
+            program: the default main program when None.
+        """
+        program = default_main_program() if program is None else program
+        if isinstance(self._learning_rate, Variable):
+            return program.global_block().find_var_recursive(self._learning_rate.name)
+        name = self._made.get(program, {}).get(_RATE)
+        return None if name is None else program.global_block().vars.get(name)
+
+    def current_step_lr(self, scope: Any = None) -> float:
+        """The learning rate of the next step.
+
+        Args:
+            scope: where programs are run, as ``fluid.global_scope()``; None gives the number that
+                they begin with.
+
+        Raises:
+            ArgumentError: without a scope, when the rate is a variable.
+            NotInitializedError: the scope has no value of it.
+        """
+        if scope is None:
+            if isinstance(self._learning_rate, Variable):
+                raise self._needs_scope("current_step_lr(fluid.global_scope())")
+            return self._learning_rate
+        rate = self._global_learning_rate()
+        if rate is None and not isinstance(self._learning_rate, Variable):
+            return self._learning_rate
+        tensor = _tensor_of(rate, scope)
+        return float(np.array(tensor).reshape(-1)[0])
+
+    def set_lr(self, value: float, scope: Any = None) -> None:
+        """Use another learning rate from now on.
+
+        Args:
+            value: the rate.
+            scope: where the program is run, as ``fluid.global_scope()``; needed when it has been
+                built, since then a variable holds the rate.
+
+        Raises:
+            ArgumentError: ``value`` is no number, the rate is a variable of the user's, or the
+                scope is missing.
+            NotInitializedError: the scope has no value of it.
+
+        >>> sgd = fluid.optimizer.SGD(0.1)
+        >>> sgd.set_lr(0.05)
+        >>> sgd.current_step_lr()
+        0.05
+        """
+        number = self._checked_rate(value)
+        if isinstance(self._learning_rate, Variable) or isinstance(number, Variable):
+            raise ArgumentError(
+                f"{self._kind}: set_lr sets a number in place of a number; "
+                f"got {_said(value)} in place of {_said(self._learning_rate)}"
+            )
+        rate = self._global_learning_rate()
+        if rate is not None and scope is None:
+            raise self._needs_scope(f"set_lr({number}, fluid.global_scope())")
+        if rate is not None:
+            _tensor_of(rate, scope).set(np.full([1], number, rate.dtype.dtype))
+        self._learning_rate = number
+
+    def _needs_scope(self, call: str) -> ArgumentError:
+        return ArgumentError(
+            f"the learning rate of {self._kind} is a variable of the program, and scopes hold the "
+            f"values of variables; give one: {call}"
+        )
+
+    # -- checks ------------------------------------------------------------------------------------
+
+    def _checked_rate(self, given: Any) -> float | Variable:
+        if isinstance(given, Variable):
+            return given
+        if not isinstance(given, Real) or isinstance(given, bool) or not math.isfinite(given):
+            raise ArgumentError(
+                f"{self._kind}: expected the learning rate to be a number or a variable, "
+                f"got {_said(given)}"
+            )
+        return float(given)
+
+    def _checked_parameters(self, given: Any) -> list[Any] | None:
+        if given is None:
+            return None
+        if isinstance(given, (str, bytes, Variable)) or not isinstance(given, Iterable):
+            raise ArgumentError(
+                f"{self._kind}: expected parameter_list to be a list of parameters or names, "
+                f"got {_said(given)}"
+            )
+        return list(given)
+
+    def __repr__(self) -> str:
+        rate = self._learning_rate
+        return f"<{self._kind}: learning_rate={rate.name if isinstance(rate, Variable) else rate}>"
+
+
+_RATE = ("", "learning_rate")  #: the key of the rate among an optimizer's variables
+
+
+def _programs(loss: Any, startup: Program | None) -> tuple[Program, Program]:
+    """The program of a loss, and the one that gives its variables their first values."""
+    if not isinstance(loss, Variable):
+        raise ArgumentError(f"expected the loss to be a variable, got {_said(loss)}")
+    if startup is not None and not isinstance(startup, Program):
+        raise ArgumentError(f"expected startup_program to be a Program, got {_said(startup)}")
+    return loss.program, startup or default_startup_program()
+
+
+def _checked_pairs(given: Any) -> list[Pair]:
+    """Pairs of a parameter and its gradient, as a new list."""
+    wanted = "expected params_grads to be a list of pairs (parameter, gradient), "
+    if isinstance(given, (str, bytes, Variable)) or not isinstance(given, Iterable):
+        raise ArgumentError(f"{wanted}got {_said(given)}")
+    pairs: list[Pair] = []
+    for pair in given:
+        if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+            raise ArgumentError(f"{wanted}got {_said(pair)} in it")
+        param, grad = pair
+        if not isinstance(param, Variable) or not (grad is None or isinstance(grad, Variable)):
+            raise ArgumentError(f"{wanted}got ({_said(param)}, {_said(grad)}) in it")
+        pairs.append((param, grad))
+    return pairs
+
+
+def _scaled_rate(rate: Variable, param: Variable) -> Variable:
+    """The rate for a parameter: times its own factor, in its element type."""
+    factor = param.optimize_attr["learning_rate"] if isinstance(param, Parameter) else 1.0
+    if isinstance(factor, Variable):
+        return factor
+    if factor == 1.0 and rate.dtype == param.dtype:
+        return rate
+    role = OpRole.OPTIMIZE | OpRole.LRSCHED
+    with param.program.as_role(role), name_scope("scale_with_param_lr"):
+        if rate.dtype != param.dtype:
+            rate = rate.astype(param.dtype)
+        return rate if factor == 1.0 else rate * float(factor)
+
+
+def _tensor_of(rate: Variable | None, scope: Any) -> Any:
+    """The tensor that holds a rate in a scope."""
+    found = None if rate is None else scope.find_var(rate.name)
+    if found is None or not found.is_initialized:
+        what = "it" if rate is None else repr(rate.name)
+        raise NotInitializedError(
+            f"the scope has no value of the learning rate, {what}; run the startup program first"
+        )
+    return found.get_tensor()
+
+
+def _said(value: Any) -> str:
+    return f"{value!r:.60} of type {type(value).__name__}"

@@ -1,0 +1,50 @@
+"""Programs that stay as they were when what changes them fails."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from ..ir.program import Program
+
+
+@contextmanager
+def all_or_nothing(*programs: Program) -> Iterator[None]:
+    """Take everything back that was done to programs inside when it ends with an error.
+
+    Operators and variables that were there before are theirs again, in their order; of operators
+    only roles are restored, for nothing else of them is changed by adding gradients or steps.
+
+    Args:
+        programs: what is changed inside.
+    """
+    before = [_Before(program) for program in {id(p): p for p in programs}.values()]
+    try:
+        yield
+    except BaseException:
+        for each in before:
+            each.restore()
+        raise
+
+
+class _Before:
+    """What a program was at some moment."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.blocks = list(program.blocks)
+        self.current = program.current_block_idx
+        self.contents = [(dict(block.vars), list(block.ops)) for block in program.blocks]
+        self.roles = [(op, op.role, op.role_vars) for _, ops in self.contents for op in ops]
+
+    def restore(self) -> None:
+        """Make the program that again."""
+        program = self.program
+        program.blocks[:] = self.blocks
+        program.current_block_idx = self.current
+        for block, (variables, ops) in zip(self.blocks, self.contents, strict=True):
+            block.vars = variables
+            block.ops = ops
+        for op, role, role_vars in self.roles:
+            op.role, op.role_vars = role, role_vars
+        program.touch()

@@ -1,0 +1,98 @@
+"""Products of matrices, sums, scaling, clipping, casts."""
+
+import numpy as np
+import pytest
+from building import data, refused, run, written
+
+from fluidlite import layers
+from fluidlite.dtypes import DType
+from fluidlite.errors import ArgumentError, DTypeError, ShapeError
+
+X = np.arange(8, dtype="float32").reshape(2, 4) - 3.5
+
+
+def test_mul_flattens_to_matrices():
+    x, y = data(shape=[None, 2, 4]), data("y", [4, 3])
+    out = layers.mul(x, y, x_num_col_dims=2)
+    assert written() == ["mul_0.tmp_0 = mul(X=x, Y=y, x_num_col_dims=2)"]
+    assert out.shape == (-1, 2, 3)
+
+
+def test_mul_refuses_what_does_not_fit_by_the_names_of_the_variables():
+    x, y = data(), data("y", [5, 3])
+    with refused(ShapeError, r"(?s)got 4 and 5.*x float32\[-1, 4\], y float32\[5, 3\]"):
+        layers.mul(x, y)
+
+
+def test_matmul_transposes_and_multiplies():
+    x, y = data(shape=[2, 4]), data("y", [3, 4])
+    out = layers.matmul(x, y, transpose_y=True, alpha=0.5, name="m")
+    assert written() == ["m.tmp_0 = matmul(X=x, Y=y, transpose_Y=true, alpha=0.5)"]
+    y_value = np.ones([3, 4], "float32")
+    assert np.allclose(run(out, x=X, y=y_value), 0.5 * X @ y_value.T)
+
+
+def test_scale_takes_a_number_or_a_variable():
+    x, factor = data(), data("s", [1])
+    layers.scale(x, 2.0, bias=1.0, bias_after_scale=False)
+    layers.scale(x, factor)
+    assert written() == [
+        "scale_0.tmp_0 = scale(X=x, scale=2.0, bias=1.0, bias_after_scale=false)",
+        "scale_1.tmp_0 = scale(X=x, ScaleTensor=s)",
+    ]
+
+
+def test_sums_writes_to_a_given_variable():
+    x, y = data(), data("y")
+    assert layers.sum([x, y]).name == "sum_0.tmp_0"
+    assert layers.sums([x, y], out=y) is y
+    assert written() == ["sum_0.tmp_0 = sum(X=[x, y])", "y = sum(X=[x, y])"]
+
+
+def test_sum_takes_variables_only():
+    x = data()
+    with refused(ArgumentError, r"expected x to be a variable or a list of them, got 1\.0 of type"):
+        layers.sum([x, 1.0])
+
+
+@pytest.mark.parametrize("dtype", ["int64", "bool", "float64", np.float32, DType.INT32])
+def test_cast_names_both_element_types(dtype):
+    out = layers.cast(data(), dtype)
+    assert out.dtype == np.dtype(dtype)
+    assert written()[0].startswith("cast_0.tmp_0 = cast(X=x, ")
+
+
+def test_cast_refuses_an_unknown_element_type_with_a_suggestion():
+    x = data()
+    with refused(DTypeError, "'float31'; did you mean 'float32'"):
+        layers.cast(x, "float31")
+
+
+def test_clip_keeps_bounds():
+    out = layers.clip(data(), -1.0, 2.0)
+    assert written() == ["clip_0.tmp_0 = clip(X=x, min=-1.0, max=2.0)"]
+    assert np.array_equal(run(out, x=X), X.clip(-1, 2))
+
+
+def test_clip_refuses_bounds_that_leave_nothing():
+    x = data()
+    with refused(ArgumentError, "expected min to be at most max, got min=2 and max=1"):
+        layers.clip(x, 2, 1)
+
+
+def test_clamp_may_have_one_bound():
+    x, out = data(), layers.create_tensor("float32", name="out")
+    low, high = layers.clamp(x, min=-1.0), layers.clamp(x, max=2.0, output=out)
+    assert high is out
+    values = run(low, high, x=X)
+    assert np.array_equal(values[0], X.clip(-1, None))
+    assert np.array_equal(values[1], X.clip(None, 2))
+    with refused(ArgumentError, "expected min or max, got neither"):
+        layers.clamp(x)
+
+
+def test_clip_by_norm_shortens_what_is_longer():
+    x = data(shape=[4])
+    out = layers.clip_by_norm(x, 5)
+    assert written() == ["clip_by_norm_0.tmp_0 = clip_by_norm(X=x, max_norm=5.0)"]
+    assert np.allclose(run(out, x=np.array([6, 0, 8, 0], "float32")), [3, 0, 4, 0])

@@ -1,0 +1,27 @@
+"""Samples of repetition."""
+
+import numpy as np
+
+from .form import Sample, samples
+
+
+@samples("expand")
+def expand(rng):
+    x = rng.normal(size=[2, 3])
+    yield Sample(dict(X=x), dict(expand_times=[3, 2]))
+    yield Sample(dict(X=rng.normal(size=[2, 1, 3])), dict(expand_times=[1, 4, 2]), "mixed")
+    yield Sample(dict(X=rng.normal(size=[2, 1])), dict(expand_times=[1, 4]), "stretched")
+    yield Sample(dict(X=x), dict(expand_times=[1, 1]), "once")
+    times = np.array([2, 3], np.int32)
+    yield Sample(dict(X=x, ExpandTimes=times), {}, "vector")
+    listed = [np.array([2]), np.array([3])]
+    attrs = dict(expand_times=[2, -1])
+    yield Sample(dict(X=x, expand_times_tensor=listed), attrs, "numbers")
+
+
+@samples("expand_as")
+def expand_as(rng):
+    target = rng.normal(size=[2, 6])
+    yield Sample(dict(X=rng.normal(size=[2, 3]), target_tensor=target))
+    yield Sample(dict(X=rng.normal(size=[1, 6]), target_tensor=target), name="stretched")
+    yield Sample(dict(X=rng.normal(size=[2, 6]), target_tensor=target), name="once")
