@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .errors import ArgumentError
+from .errors import ArgumentError, ShapeError
 from .ir.variable import Variable
-from .layers import conv, nn, norm
+from .layers import activation, conv, elementwise, joining, math, nn, norm, reshaping
 
 
 def simple_img_conv_pool(
@@ -146,3 +146,106 @@ def _for_each(value: Any, what: str, count: int) -> list[Any]:
             f"expected {what} to have one entry for each of {count} convolutions, got {len(value)}"
         )
     return list(value)
+
+
+def glu(input: Variable, dim: int = -1) -> Variable:
+    """The first half of a variable times the sigmoid of the second: a gated linear unit.
+
+    Dauphin et al., Language modeling with gated convolutional networks, ICML 2017.
+
+    Args:
+        input: a float variable.
+        dim: the dimension that is halved; may count from the end.
+
+    Returns:
+        A variable of half the size along ``dim``.
+
+    Raises:
+        ShapeError: the size along ``dim`` is odd.
+
+    >>> fluid.nets.glu(fluid.data("x", [None, 6])).shape
+    (-1, 3)
+    """
+    value, gate = joining.split(input, 2, dim=dim)
+    return elementwise.elementwise_mul(value, activation.sigmoid(gate))
+
+
+def scaled_dot_product_attention(
+    queries: Variable,
+    keys: Variable,
+    values: Variable,
+    num_heads: int = 1,
+    dropout_rate: float = 0.0,
+) -> Variable:
+    """The mean of values, weighted by how well their keys fit each query.
+
+    The weights are ``softmax(queries keys^T / sqrt(width))``.  Vaswani et al., Attention is all you
+    need, NIPS 2017.
+
+    Args:
+        queries: [N, queries, width].
+        keys: [N, keys, width].
+        values: [N, keys, size].
+        num_heads: with more than one, all three go through a ``layers.fc`` each, and each head
+            sees its part of the widths only; divides both.
+        dropout_rate: of the weights.
+
+    Returns:
+        A variable of shape [N, queries, size].
+
+    Raises:
+        ShapeError: the shapes do not fit together, or a size other than N is unknown.
+        ArgumentError: ``num_heads`` does not divide the widths.
+
+    >>> q, k = fluid.data("q", [None, 3, 8]), fluid.data("k", [None, 5, 8])
+    >>> fluid.nets.scaled_dot_product_attention(q, k, k, num_heads=2).shape
+    (-1, 3, 8)
+    """
+    _check_attention(queries, keys, values, num_heads)
+    q, k, v = (
+        _heads(x, num_heads) if num_heads > 1 else x
+        for x in _projected(queries, keys, values, num_heads)
+    )
+    scaled = math.scale(q, scale=(keys.shape[-1] // num_heads) ** -0.5)
+    product = math.matmul(scaled, k, transpose_y=True)
+    rows = reshaping.reshape(product, [-1, product.shape[-1]], act="softmax")
+    weights = reshaping.reshape(rows, product.shape)
+    if dropout_rate:
+        weights = nn.dropout(weights, dropout_prob=dropout_rate, is_test=False)
+    mean = math.matmul(weights, v)
+    if num_heads == 1:
+        return mean
+    beside = reshaping.transpose(mean, [0, 2, 1, 3])
+    return reshaping.reshape(beside, [*beside.shape[:2], beside.shape[2] * beside.shape[3]])
+
+
+def _check_attention(q: Variable, k: Variable, v: Variable, num_heads: int) -> None:
+    for what, x in (("queries", q), ("keys", k), ("values", v)):
+        if x.ndim != 3 or -1 in x.shape[1:]:
+            raise ShapeError(
+                f"expected {what} of 3 dimensions, the last two of known size, got {x.name!r} of "
+                f"shape {list(x.shape)}"
+            )
+    if q.shape[2] != k.shape[2] or k.shape[1] != v.shape[1]:
+        raise ShapeError(
+            f"expected queries as wide as keys, and as many keys as values, got {q.name!r} "
+            f"{list(q.shape)}, {k.name!r} {list(k.shape)} and {v.name!r} {list(v.shape)}"
+        )
+    if num_heads < 1 or k.shape[2] % num_heads or v.shape[2] % num_heads:
+        raise ArgumentError(
+            f"expected num_heads to divide the widths of keys and values, got "
+            f"num_heads={num_heads} for {k.shape[2]} and {v.shape[2]}"
+        )
+
+
+def _projected(q: Variable, k: Variable, v: Variable, num_heads: int) -> list[Variable]:
+    """What attention compares: the inputs, or with several heads linear functions of them."""
+    if num_heads == 1:
+        return [q, k, v]
+    return [nn.fc(x, size=x.shape[2], num_flatten_dims=2) for x in (q, k, v)]
+
+
+def _heads(x: Variable, count: int) -> Variable:
+    """[N, rows, width] as [N, count, rows, width / count]."""
+    apart = reshaping.reshape(x, [*x.shape[:2], count, x.shape[2] // count])
+    return reshaping.transpose(apart, [0, 2, 1, 3])

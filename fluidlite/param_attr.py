@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
+from numbers import Real
 from typing import Any
 
 from .errors import ArgumentError
 from .initializer import Initializer
-from .regularizer import WeightDecayRegularizer
+from .regularizer import WeightDecayRegularizer, check_regularizer
 
 
 class ParamAttr:
@@ -20,6 +22,9 @@ class ParamAttr:
         trainable: whether optimizers update it.
         gradient_clip: clipping of its gradient.
         do_model_average: whether ModelAverage averages it.
+
+    Raises:
+        ArgumentError: an argument is of another kind.
 
     >>> fluid.ParamAttr(name="w", learning_rate=0.5).learning_rate
     0.5
@@ -35,6 +40,13 @@ class ParamAttr:
         gradient_clip: Any = None,
         do_model_average: bool = True,
     ) -> None:
+        _need("name", name, name is None or isinstance(name, str), "None or a text")
+        known = initializer is None or isinstance(initializer, Initializer)
+        _need("initializer", initializer, known, "None or an initializer such as Constant(0.0)")
+        _need("learning_rate", learning_rate, _is_number(learning_rate), "a finite number")
+        check_regularizer(regularizer, "the regularizer of a ParamAttr")
+        _need("trainable", trainable, isinstance(trainable, bool), "a bool")
+        _need("do_model_average", do_model_average, isinstance(do_model_average, bool), "a bool")
         self.name = name
         self.initializer = initializer
         self.learning_rate = learning_rate
@@ -52,6 +64,18 @@ class ParamAttr:
             "gradient_clip_attr": self.gradient_clip,
             "do_model_average": self.do_model_average,
         }
+
+
+def _need(what: str, value: Any, holds: bool, wanted: str) -> None:
+    if not holds:
+        raise ArgumentError(
+            f"ParamAttr: expected {what} to be {wanted}, got {value!r:.60} of type "
+            f"{type(value).__name__}"
+        )
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def as_param_attr(value: Any) -> ParamAttr | None:

@@ -109,7 +109,8 @@ def _parameter_gradients(
         if name in found:
             gradient = block.var_recursive(found[name])
             pairs.append((block.var_recursive(name), gradient))
-            emission.completed_by[gradient.name].role_vars += (name, gradient.name)
+            op = emission.completed_by[gradient.name]
+            op.role_vars = (name, gradient.name, *op.role_vars)
     return pairs
 
 

@@ -285,9 +285,9 @@ class Sweep:
     def active(self, name: str) -> Variable | None:
         """The variable of a name when gradients flow to it."""
         variable = self.block.vars.get(name) or self.block.find_var_recursive(name)
-        if variable is None or variable.stop_gradient or name in self.no_grad:
+        if variable is None or not variable.takes_gradient or name in self.no_grad:
             return None
-        return variable if variable.dtype.is_float else None
+        return variable
 
     def had_value(self, name: str, position: int) -> bool:
         """Whether a name held something before the operator at a position writes it."""

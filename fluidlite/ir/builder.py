@@ -131,7 +131,9 @@ class Builder(Interpreter):
         dropped = [cut.axis for cut in cuts if cut.dropped]
         f = Builder(self.block, f"{x.name}_slice")
         if any(cut.step != 1 for cut in cuts):
-            found = f.strided_slice(x, **where, strides=[cut.step for cut in cuts])
+            f = Builder(self.block, f"{x.name}_strided_slice")
+            where.update(strides=[cut.step for cut in cuts], infer_flags=[1] * len(cuts))
+            found = f.strided_slice(x, **where)
             return f.squeeze(found, axes=dropped) if dropped else found
         if any(cut.at is not None for cut in cuts):
             where.update(self._bounds_at_run(cuts))

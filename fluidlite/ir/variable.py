@@ -124,6 +124,15 @@ class Variable(Arithmetic):
         return self.block.program
 
     @property
+    def takes_gradient(self) -> bool:
+        """Whether backward computes a gradient of the variable unless it is told not to."""
+        return not self.stop_gradient and self.dtype.is_float
+
+    def _set_error_clip(self, error_clip: Any) -> None:
+        """Set how the variable's gradient is clipped; so fluid 1.8's scripts do it."""
+        self.error_clip = error_clip
+
+    @property
     def op(self) -> Operator | None:
         """The last operator of the variable's block that writes it, None when there is none."""
         name = self.name
@@ -223,7 +232,6 @@ class Parameter(Variable):
                 f"parameter {name!r} needs a shape of positive sizes, got {list(sizes)}"
             )
         more.setdefault("persistable", True)
-        more.setdefault("stop_gradient", not trainable)
         super().__init__(block, name, shape=sizes, dtype=dtype, **more)
         self.trainable = trainable
         self.initializer = initializer

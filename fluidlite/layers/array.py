@@ -53,9 +53,7 @@ def array_write(
     [array([5., 5.], dtype=float32)]
     """
     if array is None:
-        array = f.block.create_var(
-            name=f"{f.name}.out", type=Kind.LOD_TENSOR_ARRAY, dtype=x.dtype
-        )
+        array = f.block.create_var(name=f"{f.name}.out", type=Kind.LOD_TENSOR_ARRAY, dtype=x.dtype)
     f.into("write_to_array", {"X": x, "I": i}, {"Out": _checked(array)})
     return array
 

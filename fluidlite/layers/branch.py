@@ -449,5 +449,7 @@ class IfElse:
 
 
 @layer("merge_lod_tensor")
-def _rows_merged(f: LayerBuilder, mask: Variable, on_true: Variable, on_false: Variable) -> Variable:
+def _rows_merged(
+    f: LayerBuilder, mask: Variable, on_true: Variable, on_false: Variable
+) -> Variable:
     return f.merge_lod_tensor(mask, mask, on_true, on_false, level=0)  # type: ignore[no-any-return]

@@ -240,6 +240,28 @@ def reverse(f: LayerBuilder, x: Variable, axis: int | Sequence[int]) -> Variable
 
 
 @layer
+def flip(
+    f: LayerBuilder, input: Variable, dims: Sequence[int], name: str | None = None
+) -> Variable:
+    """``input`` in the opposite order along some dimensions.
+
+    Args:
+        input: a variable.
+        dims: a list of dimensions; may count from the end.
+        name: of the result.
+
+    Returns:
+        A variable of the shape of ``input``.
+
+    >>> fluid.layers.flip(fluid.data("x", [None, 4]), dims=[1]).shape
+    (-1, 4)
+    """
+    out = f.named_result()
+    f.into("flip", {"X": input}, {"Out": out}, dims=integers(dims, "dims"))
+    return out
+
+
+@layer
 def shape(f: LayerBuilder, input: Variable) -> Variable:
     """The shape of a variable when the program runs.
 

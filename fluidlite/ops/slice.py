@@ -351,7 +351,9 @@ class crop_tensor(Cropping):
             sizes = self.shape
             return X.with_shape(self.cropped(X.shape, self.begin(X.ndim, offsets), sizes))
         sizes = foretold(self.shape, Shape, ShapeTensor)
-        return X.with_shape(unknown if sizes is None else sizes)
+        if sizes is None:
+            return X.with_shape(unknown)
+        return X.with_shape(n if n > 0 else -1 for n in sizes)  # programs have 0 for a tensor's
 
     def run(self, xp, X, Shape, Offsets, ShapeTensor, OffsetsTensor):
         offsets = numbers(self.offsets, Offsets, OffsetsTensor)

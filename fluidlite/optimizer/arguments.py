@@ -30,7 +30,7 @@ def number(
         not isinstance(value, Real)
         or isinstance(value, bool)
         or not math.isfinite(value)
-        or not least <= value < below
+        or not least <= float(value) < below
     ):
         raise ArgumentError(
             f"{optimizer}: expected {what} to be a number{bounds}, "

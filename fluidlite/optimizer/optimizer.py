@@ -288,7 +288,12 @@ class Optimizer:
 
     def get_opti_var_name_list(self) -> list[str]:
         """The names of all states, in order of creation."""
-        return [n for made in self._made.values() for key, n in made.items() if key != _RATE]
+        return [
+            name
+            for program, made in self._made.items()
+            for key, name in made.items()
+            if key != _RATE and program.global_block().has_var(name)
+        ]
 
     def _rate(self, main: Program, startup: Program, dtype: DType) -> Variable:
         """The variable of the learning rate in a program; made when it is not there."""
@@ -439,11 +444,14 @@ def _scaled_rate(rate: Variable, param: Variable) -> Variable:
         return factor
     if factor == 1.0 and rate.dtype == param.dtype:
         return rate
-    role = OpRole.OPTIMIZE | OpRole.LRSCHED
-    with param.program.as_role(role), name_scope("scale_with_param_lr"):
+    f = param.program.current_block().builder("tmp")
+    with (
+        param.program.as_role(OpRole.OPTIMIZE | OpRole.LRSCHED),
+        name_scope("scale_with_param_lr"),
+    ):
         if rate.dtype != param.dtype:
-            rate = rate.astype(param.dtype)
-        return rate if factor == 1.0 else rate * float(factor)
+            rate = f.cast(rate, in_dtype=rate.dtype, out_dtype=param.dtype)
+        return rate if factor == 1.0 else f.scale(rate, scale=float(factor))
 
 
 def _tensor_of(rate: Variable | None, scope: Any) -> Any:

@@ -83,6 +83,8 @@ class Step:
                     continue
                 value = (found[i] if found is not None else None) if many else found
                 if value is None:
+                    if self.instance.output_slots[slot].hidden:
+                        continue  # the mask of a dropout that drops nothing
                     value = self._zeros(slot, i, ins)
                 env[name] = LoDTensor(value, lod) if lod and _has_rows(value, lod) else value
         self.let_go(env)

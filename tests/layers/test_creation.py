@@ -10,21 +10,20 @@ from fluidlite.errors import ArgumentError, DTypeError
 
 
 @pytest.mark.parametrize(
-    "dtype, value, wanted",
+    "dtype, value, number, text",
     [
-        ("float32", 1.5, "dtype=float32, value=1.5, str_value=\"1.5\""),
-        ("int64", 7, "dtype=int64, value=7.0, str_value=\"7\""),
-        ("int32", 2.7, "value=2.7, str_value=\"2\""),
-        ("float64", 0.1, "dtype=float64, value=0.1, str_value=\"0.1\""),
-        ("bool", True, "dtype=bool, value=1.0, str_value=\"1.0\""),
-        ("float32", float("inf"), "value=inf, str_value=\"inf\""),
+        ("float32", 1.5, "1.5", "1.5"),
+        ("int64", 7, "7.0", "7"),
+        ("int32", 2.7, "2.7", "2"),
+        ("float64", 0.1, "0.1", "0.1"),
+        ("bool", True, "1.0", "1.0"),
+        ("float32", float("inf"), "inf", "inf"),
     ],
 )
-def test_a_constant_is_written_as_a_number_and_exactly_as_a_text(dtype, value, wanted):
+def test_a_constant_is_written_as_a_number_and_exactly_as_a_text(dtype, value, number, text):
     out = layers.fill_constant([2, 3], dtype, value)
     (line,) = written()
-    for part in wanted.split(", "):
-        assert part.removeprefix("dtype=float32") in line
+    assert f'value={number}, str_value="{text}"' in line
     assert (out.name, out.shape, out.dtype) == ("fill_constant_0.tmp_0", (2, 3), np.dtype(dtype))
     assert out.stop_gradient
     assert (run(out) == np.full([2, 3], value, dtype)).all()
@@ -174,8 +173,8 @@ def test_a_range_makes_variables_of_its_numbers():
 def test_a_range_casts_variables_to_its_element_type():
     n = data("n", [1], "int32")
     out = layers.range(0, n, 1, "int64")
-    assert [op for line in written() if "cast" in line for op in [line.split("(")[0]]] == [
-        "cast_0.tmp_0 = cast"
+    assert [line for line in written() if " = cast(" in line] == [
+        "cast_0.tmp_0 = cast(X=n, out_dtype=int64, in_dtype=int32)"
     ]
     assert run(out, n=np.array([3], "int32")).tolist() == [0, 1, 2]
 

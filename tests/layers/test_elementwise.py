@@ -42,8 +42,7 @@ def test_the_second_operand_begins_at_axis(name):
 def test_an_activation_follows(name):
     dtype = "float32" if name in FLOATS else "int64"
     x, y = data(dtype=dtype), data("y", dtype=dtype)
-    act = "square"
-    assert getattr(layers, name)(x, y, act=act, name="e").name == "e.tmp_1"
+    assert getattr(layers, name)(x, y, act="scale", name="e").name == "e.tmp_1"
 
 
 def test_shapes_that_do_not_fit_are_refused_by_the_names_of_the_variables():
