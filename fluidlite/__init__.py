@@ -39,6 +39,6 @@ from .runtime.place import (
 )
 from .runtime.scope import Scope, global_scope, scope_guard
 from .state import get_flags, set_flags
-from .values import LoDTensor, create_lod_tensor, create_random_int_lodtensor
+from .values import LoDTensor, LoDTensorArray, create_lod_tensor, create_random_int_lodtensor
 
 __version__ = "0.1.0"

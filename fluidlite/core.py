@@ -8,7 +8,7 @@ from .dtypes import DType, Kind
 from .errors import FluidError as EnforceNotMet
 from .runtime.place import CPUPlace, CUDAPinnedPlace, CUDAPlace, is_compiled_with_cuda
 from .runtime.scope import Scope
-from .values import LoDTensor
+from .values import LoDTensor, LoDTensorArray, SelectedRows
 
 
 class VarDesc:
@@ -23,7 +23,9 @@ __all__ = [
     "CUDAPlace",
     "EnforceNotMet",
     "LoDTensor",
+    "LoDTensorArray",
     "Scope",
+    "SelectedRows",
     "VarDesc",
     "is_compiled_with_cuda",
 ]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -234,9 +234,9 @@ class Xavier(Initializer):
         _need_fans("Xavier", fan_in=self.fan_in, fan_out=self.fan_out)
 
     def operator(self, var: Variable, block: Block, dtype: DType) -> tuple[str, dict[str, Any]]:
-        fan_in, fan_out = fans(var)
-        fan_in = fan_in if self.fan_in is None else self.fan_in
-        fan_out = fan_out if self.fan_out is None else self.fan_out
+        of_shape = fans(var)
+        fan_in = of_shape[0] if self.fan_in is None else self.fan_in
+        fan_out = of_shape[1] if self.fan_out is None else self.fan_out
         variance = 2.0 / (fan_in + fan_out)
         return _of_variance(variance, self.uniform, var, block, dtype, self.seed)
 
@@ -278,7 +278,7 @@ class _Written(Initializer):
     """Values that stand in the program, element by element."""
 
     #: per element type: the attribute, and the Python type of its elements
-    _lists = {
+    _lists: ClassVar = {
         DType.BOOL: ("bool_values", bool),
         DType.FP32: ("fp32_values", float),
         DType.INT32: ("int32_values", int),
@@ -462,7 +462,7 @@ def _need_fans(name: str, **values: Any) -> None:
     for what, value in values.items():
         if value is None:
             continue
-        if not isinstance(value, Real) or isinstance(value, bool) or not value > 0:
+        if not isinstance(value, Real) or isinstance(value, bool) or not float(value) > 0:
             raise ArgumentError(
                 f"{name}: expected {what} to be None or a positive number, got {value!r:.60}"
             )

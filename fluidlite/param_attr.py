@@ -102,5 +102,5 @@ def as_param_attr(value: Any) -> ParamAttr | None:
         return ParamAttr(regularizer=value)
     raise ArgumentError(
         f"expected a ParamAttr, a name, an initializer, a regularizer or a bool for a parameter, "
-        f"got {value!r:.60}"
+        f"got {value!r:.60} of type {type(value).__name__}"
     )

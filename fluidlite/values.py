@@ -242,6 +242,14 @@ class LoDTensorArray:
         padded[index] = value
         return LoDTensorArray(padded)
 
+    def append(self, tensor: Any) -> None:
+        """Put an element behind the last one.
+
+        Args:
+            tensor: an array, or a LoDTensor.
+        """
+        self.items = (*self.items, _bare(tensor))
+
     def zeros_like(self) -> LoDTensorArray:
         """An array of the same length without elements."""
         return LoDTensorArray([None] * len(self.items))
@@ -266,8 +274,20 @@ class LoDTensorArray:
     def __getitem__(self, index: int) -> Any:
         return self.items[index]
 
+    def __setitem__(self, index: int, tensor: Any) -> None:
+        items = list(self.items)
+        items[index] = _bare(tensor)
+        self.items = tuple(items)
+
     def __repr__(self) -> str:
         return f"LoDTensorArray({len(self.items)} elements)"
+
+
+def _bare(tensor: Any) -> Any:
+    """A copy of a tensor: a LoDTensor where its rows form sequences, else an array."""
+    if isinstance(tensor, LoDTensor) and tensor.offsets:
+        return LoDTensor(np.array(tensor.data), tensor.offsets)
+    return np.array(tensor)
 
 
 class SelectedRows:
@@ -277,38 +297,69 @@ class SelectedRows:
 
     Args:
         rows: numbers of rows, [n].
-        value: the rows, [n, ...].
         height: how many rows the whole tensor has.
+        value: the rows, [n, ...]; when None, they are to be set.
 
     Raises:
         ShapeError: there are not as many rows as numbers.
         OutOfRangeError: a number is outside [0, height).
 
-    >>> SelectedRows([2, 0, 2], np.ones([3, 1]), 4).to_dense()[:, 0]
+    >>> SelectedRows([2, 0, 2], 4, np.ones([3, 1])).to_dense()[:, 0]
     array([1., 0., 2., 0.])
     """
 
-    __slots__ = ("height", "rows", "value")
+    __slots__ = ("_height", "numbers", "value")
     __array_ufunc__ = None  # so that array + rows asks the rows
 
-    def __init__(self, rows: Any, value: Any, height: int) -> None:
-        self.rows = np.asarray(rows, "int64").reshape(-1)
+    def __init__(self, rows: Any = (), height: int = 0, value: Any = None) -> None:
+        self.numbers = np.asarray(rows, "int64").reshape(-1)
+        self._height = int(height)
+        if value is None:
+            self.value = np.zeros((len(self.numbers), 0), "float32")
+            return
         self.value = np.asarray(value)
-        self.height = int(height)
-        if self.value.shape[:1] != self.rows.shape:
+        if self.value.shape[:1] != self.numbers.shape:
             raise ShapeError(
-                f"expected a value of {len(self.rows)} rows, got shape {list(self.value.shape)}"
+                f"expected a value of {len(self.numbers)} rows, got shape {list(self.value.shape)}"
             )
-        if self.rows.size and not 0 <= self.rows.min() <= self.rows.max() < self.height:
+        if self.numbers.size and not 0 <= self.numbers.min() <= self.numbers.max() < height:
             raise OutOfRangeError(
-                f"expected numbers of rows in [0, {self.height}), got {self.rows.min()} to "
-                f"{self.rows.max()}"
+                f"expected numbers of rows in [0, {height}), got {self.numbers.min()} to "
+                f"{self.numbers.max()}"
             )
+
+    def rows(self) -> list[int]:
+        """The numbers of the rows that are stored."""
+        found: list[int] = self.numbers.tolist()
+        return found
+
+    def height(self) -> int:
+        """How many rows the whole tensor has."""
+        return self._height
+
+    def numel(self) -> int:
+        """The number of elements that are stored."""
+        return int(self.value.size)
+
+    def get_tensor(self) -> LoDTensor:
+        """The rows as a tensor; what is set there is set here."""
+        return _StoredRows(self)
+
+    def set_rows(self, rows: Any) -> None:
+        """Say which rows are stored."""
+        self.numbers = np.array(rows, "int64").reshape(-1)
+
+    def set_height(self, height: int) -> None:
+        """Say how many rows the whole tensor has."""
+        self._height = int(height)
+
+    def sync_index(self) -> None:
+        """Nothing: there is no index beside the numbers.  Accepted for old scripts."""
 
     @property
     def shape(self) -> tuple[int, ...]:
         """The shape of the whole tensor."""
-        return (self.height, *self.value.shape[1:])
+        return (self._height, *self.value.shape[1:])
 
     @property
     def dtype(self) -> Any:
@@ -325,36 +376,52 @@ class SelectedRows:
         """The number of elements of the whole tensor."""
         return int(np.prod(self.shape))
 
+    def with_value(self, value: Any) -> SelectedRows:
+        """The same rows with other elements."""
+        return SelectedRows(self.numbers, self._height, value)
+
+    def copy(self) -> SelectedRows:
+        """The same tensor in arrays of its own."""
+        return SelectedRows(self.numbers.copy(), self._height, self.value.copy())
+
     def merged(self) -> SelectedRows:
         """The same tensor with every row stored once, in ascending order."""
-        rows, where = np.unique(self.rows, return_inverse=True)
-        if len(rows) == len(self.rows) and (rows == self.rows).all():
-            return self
-        value = np.zeros((len(rows), *self.value.shape[1:]), self.value.dtype)
-        np.add.at(value, where.reshape(-1), self.value)
-        return SelectedRows(rows, value, self.height)
+        order = np.argsort(self.numbers, kind="stable")
+        rows = self.numbers[order]
+        first = np.ones(len(rows), "bool")
+        first[1:] = rows[1:] != rows[:-1]
+        if first.all():
+            value = self.value[order]
+        else:
+            value = np.add.reduceat(self.value[order], np.flatnonzero(first), axis=0)
+        return SelectedRows(rows[first], self._height, value.astype(self.dtype, copy=False))
 
     def to_dense(self) -> np.ndarray[Any, Any]:
         """The whole tensor."""
-        dense = np.zeros(self.shape, self.value.dtype)
-        np.add.at(dense, self.rows, self.value)
+        dense = np.zeros(self.shape, self.dtype)
+        merged = self.merged()
+        dense[merged.numbers] = merged.value
         return dense
 
     def zeros_like(self) -> SelectedRows:
         """The same tensor without any row."""
-        return SelectedRows(self.rows[:0], self.value[:0], self.height)
+        return SelectedRows(self.numbers[:0], self._height, self.value[:0])
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        return np.asarray(self.to_dense(), dtype)
 
     def __add__(self, other: Any) -> Any:
+        if np.shape(other) != self.shape:
+            raise ShapeError(
+                f"expected two tensors of one shape, got shapes {list(self.shape)} and "
+                f"{list(np.shape(other))}"
+            )
         if isinstance(other, SelectedRows):
-            if other.shape != self.shape:
-                raise ShapeError(
-                    f"expected rows of one tensor, got shapes {list(self.shape)} and "
-                    f"{list(other.shape)}"
-                )
-            rows = np.concatenate([self.rows, other.rows])
-            return SelectedRows(rows, np.concatenate([self.value, other.value]), self.height)
-        dense = np.array(other)
-        np.add.at(dense, self.rows, self.value)
+            numbers = np.concatenate([self.numbers, other.numbers])
+            value = np.concatenate([self.value, other.value])
+            return SelectedRows(numbers, self._height, value)
+        dense, merged = np.array(other), self.merged()
+        dense[merged.numbers] += merged.value
         return dense
 
     __radd__ = __add__
@@ -362,13 +429,28 @@ class SelectedRows:
     def __mul__(self, factor: Any) -> SelectedRows:
         if np.size(factor) != 1:
             raise ArgumentError("expected one number to multiply rows by, got several")
-        factor = np.asarray(factor, self.value.dtype).reshape(())
-        return SelectedRows(self.rows, self.value * factor, self.height)
+        factor = np.asarray(factor, self.dtype).reshape(())
+        return self.with_value(np.asarray(self.value * factor))
 
     __rmul__ = __mul__
 
     def __repr__(self) -> str:
-        return f"SelectedRows({len(self.rows)} of {self.height} rows)"
+        return f"SelectedRows({len(self.numbers)} of {self._height} rows)"
+
+
+class _StoredRows(LoDTensor):
+    """The rows of a SelectedRows as a tensor."""
+
+    __slots__ = ("_rows_of",)
+
+    def __init__(self, rows: SelectedRows) -> None:
+        self._rows_of = rows
+
+    def _load(self) -> tuple[Any, Lod]:
+        return self._rows_of.value, ()
+
+    def _store(self, data: Any, lod: Lod) -> None:
+        self._rows_of.value = data
 
 
 def zeros_like(value: Any) -> Any:
@@ -376,3 +458,14 @@ def zeros_like(value: Any) -> Any:
     if isinstance(value, (LoDTensorArray, SelectedRows)):
         return value.zeros_like()
     return np.zeros_like(value)
+
+
+def arrays_in(value: Any) -> list[np.ndarray[Any, Any]]:
+    """The arrays that hold the elements of a value of any kind."""
+    if isinstance(value, LoDTensorArray):
+        return [array for item in value for array in arrays_in(item)]
+    if isinstance(value, LoDTensor):
+        value = value.data
+    elif isinstance(value, SelectedRows):
+        value = value.value
+    return [value] if isinstance(value, np.ndarray) else []

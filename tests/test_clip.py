@@ -116,6 +116,7 @@ class HalfOfIt(fluid.clip.GradientClipBase):
 def test_users_write_their_own():
     dw, db = clipped(HalfOfIt())
     np.testing.assert_allclose(dw, DW / 2)
+    np.testing.assert_allclose(db, DB / 2)
     loss = loss_of_a_layer()
     ops, _ = fluid.optimizer.SGD(0.1, grad_clip=HalfOfIt()).minimize(loss)
     assert [op.input("Grad")[0][:6] for op in ops] == ["scale_"] * 2

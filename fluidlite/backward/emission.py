@@ -169,7 +169,6 @@ class _Names:
             for k, part in enumerate(parts):
                 if not part.name:
                     part.name = stem + str(k)
-                self.context[part.name] = name
 
     def _free(self, stem: str, seed: bool) -> str:
         """A gradient's name.  One that is taken gets fluid's prefix, once more for every call; that

@@ -13,11 +13,12 @@ from ..ir.block import Block
 from ..ir.callsite import caller
 from ..ir.operator import OpRole
 from ..ir.program import Program
+from ..ir.rollback import all_or_nothing
 from ..ir.variable import Variable
 from ..opdef.spec import size_of
 from .arguments import checked_callbacks, checked_checkpoints, names_of, no_grad_names, variables, weights_of
 from .emission import Callback, Emission
-from .recompute import run_with_checkpoints
+from .recompute import insert_seeds, run_with_checkpoints
 from .sweep import Record, Ref, Sweep, name_of
 
 
@@ -80,6 +81,8 @@ def append_backward(
         block.program.touch()
         return []
     with _rewriting(block.program):
+        if kept and insert_seeds(block, kept):
+            sweep = Sweep(block, stopped)
         seed = Ref(loss)
         seed.shape = (1,)
         sweep.contribute(sweep.history.last(loss.name), seed)
@@ -203,18 +206,16 @@ def _reached_from(block: Block, sources: list[str]) -> set[int]:
 
 @contextmanager
 def _rewriting(program: Program) -> Iterator[None]:
-    """Take blocks away again that were added before an error.
+    """Leave a program as it was after an error.
 
     Python's cycle collector is paused: it would look through a growing program again and again, and
     nothing here makes garbage that it would find.
     """
-    count, collecting = len(program.blocks), gc.isenabled()
+    collecting = gc.isenabled()
     gc.disable()
     try:
-        yield
-    except BaseException:
-        del program.blocks[count:]
-        raise
+        with all_or_nothing(program):
+            yield
     finally:
         if collecting:
             gc.enable()

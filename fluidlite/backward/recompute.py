@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..errors import ArgumentError
+from ..ir.block import Block
 from ..ir.operator import EMPTY, Operator
+from ..ir.program import copy_operator
 from .sweep import Record, Ref, Sweep
 
 SUBPROGRAM = ".subprog_"
@@ -43,6 +45,38 @@ def run_with_checkpoints(sweep: Sweep, checkpoints: Sequence[str]) -> None:
     for number, k in enumerate(range(len(bounds) - 2, -1, -1)):
         _segment(sweep, bounds[k], bounds[k + 1], kept, number)
     sweep.finish()
+
+
+def insert_seeds(block: Block, checkpoints: Sequence[str]) -> bool:
+    """Let random operators before the last checkpoint draw from a seed that an operator makes, so
+    that they draw the same numbers when they are run again.
+
+    Args:
+        block: where.
+        checkpoints: names of the values that are kept.
+
+    Returns:
+        whether there are any.
+    """
+    last = max((i for i, op in enumerate(block.ops) for n in checkpoints if op.writes(n)), default=0)
+    ops: list[Operator] = []
+    for position, op in enumerate(block.ops):
+        definition = op.definition
+        takes = definition is not None and definition.random and "Seed" in definition.input_slots
+        if takes and position < last and not _is_seeded(op):
+            name = f"{op.output_arg_names[0]}.seed"
+            block.create_var(name=name, shape=[1], dtype="int32", stop_gradient=True)
+            seed = Operator(block, "seed", {}, {"Out": (name,)}, {}, callsite=op.callsite)
+            seeded = copy_operator(op, block)
+            seeded.set_input("Seed", name)
+            ops += [seed, seeded]
+        else:
+            ops.append(op)
+    found = len(ops) > len(block.ops)
+    if found:
+        block.ops = ops
+        block.program.touch()
+    return found
 
 
 def _segment(sweep: Sweep, begin: int, end: int, kept: set[str], number: int) -> None:

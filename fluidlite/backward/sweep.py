@@ -40,13 +40,20 @@ class Ref:
     def __init__(self, like: Variable, name: str = "", kind: Kind | None = None) -> None:
         self.like = like
         self.shape: Shape = like.shape
-        self.kind = like.kind if kind is None else kind
+        self.kind = gradient_kind(like) if kind is None else kind
         self.name = name
 
     @property
     def dtype(self) -> DType:
         """The element type."""
         return self.like.dtype
+
+
+def gradient_kind(variable: Variable) -> Kind:
+    """What the gradient of a variable holds, unless the operator that computes it says otherwise:
+    rows of a tensor have the gradient of the whole tensor.
+    """
+    return Kind.LOD_TENSOR if variable.kind is Kind.SELECTED_ROWS else variable.kind
 
 
 class Record(NamedTuple):
@@ -406,14 +413,17 @@ class Sweep:
                 refs = _own(_listed(thunk()), recorder)
                 for ref, variable in zip(refs, wanted[slot], strict=True):
                     if variable is not None:
-                        ref.like, ref.kind, ref.shape = variable, variable.kind, variable.shape
+                        ref.like, ref.shape = variable, variable.shape
+                        ref.kind = gradient_kind(variable)
                         kept.add(id(ref))
                 self.contribute_all(wanted[slot], refs, position)
-        self.records += [
-            r
-            for r in recorder.records
-            if any(id(o) in kept for outs in r.outs.values() for o in outs)
-        ]
+        for record in recorder.records:
+            outs: dict[str, Sequence[Ref | None]] = {
+                slot: [ref if id(ref) in kept else None for ref in refs]
+                for slot, refs in record.outs.items()
+            }
+            if any(ref is not None for refs in outs.values() for ref in refs):
+                self.records.append(record._replace(outs=outs))
 
     def contribute_all(
         self, wanted: Sequence[Variable | None], refs: Sequence[Ref | None], position: int

@@ -385,7 +385,7 @@ class Block:
             slot: [None if n == EMPTY else self.var_recursive(n) for n in names]
             for slot, names in outputs.items()
         }
-        if known and not instance.is_control:
+        if known and (not instance.is_control or instance.infers):
             try:
                 inferred = instance.infer_outputs(specs)
             except FluidError as error:

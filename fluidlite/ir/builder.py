@@ -213,7 +213,8 @@ def _number(value: Any, operator: str) -> float:
         return float(value.item() if isinstance(value, np.ndarray) else value)
     except (TypeError, ValueError):
         raise ArgumentError(
-            f"{operator}: expected a variable or a number, got {value!r:.60}"
+            f"{operator}: expected a variable or a number, got {value!r:.60} of type "
+            f"{type(value).__name__}"
         ) from None
 
 

@@ -295,6 +295,19 @@ class Operator:
         self._outputs = _renamed(self._outputs, old, new)
         self.block.program.touch()
 
+    def set_input(self, slot: str, *names: str) -> None:
+        """Read other variables in an input slot.
+
+        Raises:
+            SlotError: the operator has no such slot.
+        """
+        definition = lookup(self.type)
+        if slot not in definition.input_slots:
+            raise SlotError(f"{self.type} has no input slot {slot!r}")
+        given = {**self._inputs, slot: names}
+        self._inputs = {name: given[name] for name in definition.input_slots if name in given}
+        self.block.program.touch()
+
     def rename(self, names: Mapping[str, str]) -> None:
         """Read and write other variables in place of those that ``names`` lists."""
         self._inputs = {s: tuple(names.get(n, n) for n in v) for s, v in self._inputs.items()}

@@ -126,7 +126,6 @@ def _flags_text(variable: Variable, word: str) -> Iterator[str]:
     usual = {"trainable": True}
     if word == "param":
         usual["persistable"] = True
-        usual["stop_gradient"] = not getattr(variable, "trainable", True)
     elif word == "data":
         usual["is_data"] = usual["stop_gradient"] = True
     for flag, field in FLAGS.items():

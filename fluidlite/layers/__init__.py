@@ -12,7 +12,6 @@ from .activation import (
     leaky_relu,
     log_softmax,
     logsigmoid,
-    maxout,
     mish,
     relu,
     relu6,
@@ -83,7 +82,7 @@ from .loop import While, while_loop
 from .loss import cross_entropy, mse_loss, softmax_with_cross_entropy, square_error_cost
 from .math import cast, clamp, clip, clip_by_norm, matmul, mul, scale, sum, sums
 from .metric import accuracy
-from .nn import dropout, embedding, fc, one_hot, prelu
+from .nn import dropout, embedding, fc, maxout, one_hot, prelu
 from .norm import batch_norm, layer_norm
 from .reduce import (
     mean,
@@ -237,7 +236,6 @@ __all__ = [
     "thresholded_relu",
     "softmax",
     "log_softmax",
-    "maxout",
     # products, sums and clipping
     "mul",
     "matmul",
@@ -315,6 +313,7 @@ __all__ = [
     "one_hot",
     "dropout",
     "prelu",
+    "maxout",
     # images
     "conv2d",
     "conv2d_transpose",

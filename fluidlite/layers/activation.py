@@ -496,26 +496,3 @@ def log_softmax(
     if dtype is not None:
         input = f.cast(input, in_dtype=input.dtype, out_dtype=dtype)
     return f.log(f.softmax(input, axis=-1 if axis is None else axis))
-
-
-@layer
-def maxout(
-    f: LayerBuilder, x: Variable, groups: int, name: str | None = None, axis: int = 1
-) -> Variable:
-    """The largest of each ``groups`` neighbouring channels.
-
-    Goodfellow et al., Maxout networks, ICML 2013.
-
-    Args:
-        x: images, [N, C, H, W], or [N, H, W, C] with ``axis`` 3 or -1.
-        groups: how many channels there are in a group; divides C.
-        name: of the layer.
-        axis: the dimension of the channels.
-
-    Returns:
-        A variable of the shape of ``x`` with ``C / groups`` channels.
-
-    >>> fluid.layers.maxout(fluid.data("x", [None, 6, 8, 8]), groups=2).shape
-    (-1, 3, 8, 8)
-    """
-    return f.maxout(x, groups=groups, axis=axis)

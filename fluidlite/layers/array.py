@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import unique_name
-from ..dtypes import Kind, as_dtype
+from ..dtypes import DType, Kind, as_dtype
 from ..errors import ArgumentError
 from ..ir.program import default_main_program
 from ..ir.variable import Variable
@@ -32,6 +32,15 @@ def _checked(array: Any) -> Variable:
     return array
 
 
+def _checked_position(i: Any) -> Variable:
+    if not isinstance(i, Variable) or i.dtype not in (DType.INT64, DType.INT32):
+        found = i.dtype if isinstance(i, Variable) else f"{i!r:.60}"
+        raise ArgumentError(
+            f"expected the position in an array to be a variable of type int64, got {found}"
+        )
+    return i
+
+
 @layer("array_write")
 def array_write(
     f: LayerBuilder, x: Variable, i: Variable, array: Variable | None = None
@@ -44,7 +53,7 @@ def array_write(
         array: where; a new one when None.
 
     Raises:
-        ArgumentError: ``array`` is no array.
+        ArgumentError: ``array`` is no array, or ``i`` no integer.
 
     >>> i = fluid.layers.fill_constant([1], "int64", 0)
     >>> x = fluid.layers.fill_constant([2], "float32", 5.0)
@@ -54,7 +63,7 @@ def array_write(
     """
     if array is None:
         array = f.block.create_var(name=f"{f.name}.out", type=Kind.LOD_TENSOR_ARRAY, dtype=x.dtype)
-    f.into("write_to_array", {"X": x, "I": i}, {"Out": _checked(array)})
+    f.into("write_to_array", {"X": x, "I": _checked_position(i)}, {"Out": _checked(array)})
     return array
 
 
@@ -67,14 +76,14 @@ def array_read(f: LayerBuilder, array: Variable, i: Variable) -> Variable:
         i: a position: one integer.
 
     Raises:
-        ArgumentError: ``array`` is no array.
+        ArgumentError: ``array`` is no array, or ``i`` no integer.
 
     >>> i = fluid.layers.fill_constant([1], "int64", 0)
     >>> array = fluid.layers.array_write(fluid.layers.fill_constant([2], "float32", 5.0), i)
     >>> fluid.layers.array_read(array, i).shape
     (2,)
     """
-    return f.read_from_array(_checked(array), i)  # type: ignore[no-any-return]
+    return f.read_from_array(_checked(array), _checked_position(i))  # type: ignore[no-any-return]
 
 
 @layer("array_length")

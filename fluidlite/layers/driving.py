@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ..dtypes import DType, Kind
-from ..errors import ArgumentError, ShapeError
+from ..errors import ArgumentError
 from ..ir.analysis import free_reads, writes_of
 from ..ir.block import Block
 from ..ir.operator import Operator
@@ -75,8 +75,7 @@ def checked_condition(cond: Any, what: str) -> Variable:
     """A condition that a user gave.
 
     Raises:
-        ArgumentError: it is no variable of truths.
-        ShapeError: it is known to hold several.
+        ArgumentError: it is no variable of truths, or is known to hold several.
     """
     if not isinstance(cond, Variable):
         raise ArgumentError(
@@ -89,7 +88,7 @@ def checked_condition(cond: Any, what: str) -> Variable:
             "compare it: layers.less_than(...)"
         )
     if cond.has_shape and size_of(cond.shape) not in (1, -1):
-        raise ShapeError(
+        raise ArgumentError(
             f"{what}: expected the condition {cond.name!r} to have one element, got shape "
             f"{list(cond.shape)}; reduce it: layers.reduce_all(...)"
         )

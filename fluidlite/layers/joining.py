@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -37,6 +38,13 @@ def concat(
     >>> fluid.layers.concat([x, y], axis=1).shape
     (-1, 7)
     """
+    if not isinstance(input, (list, tuple)):
+        what = f"variable {input.name!r}" if isinstance(input, Variable) else f"{input!r:.60}"
+        warnings.warn(
+            f"concat joins a list of variables, got the one {what}: there is nothing to join",
+            UserWarning,
+            stacklevel=3,
+        )
     return f.concat(variables_of(input, "input"), **_along(axis))
 
 

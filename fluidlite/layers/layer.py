@@ -18,9 +18,10 @@ from collections.abc import Callable
 from typing import Any, Concatenate, ParamSpec, TypeVar, overload
 
 from .. import unique_name
-from ..errors import ArgumentError, UnknownOperatorError
+from ..errors import ArgumentError, FluidError, UnknownOperatorError, with_context
 from ..ir.block import Block
 from ..ir.builder import Builder
+from ..ir.callsite import caller
 from ..ir.program import default_main_program, default_startup_program
 from ..ir.variable import Variable
 from ..opdef.definition import Op, lookup
@@ -158,6 +159,7 @@ def _layer(function: Callable[..., Any], stem: str | None, act: bool) -> Callabl
     parameters = list(signature.parameters.values())[1:]
     positions = {p.name: i for i, p in enumerate(parameters)}
     layer_type = stem or function.__name__
+    shown = layer_type if function.__name__.startswith("_") else function.__name__
     variables = {p.name: _OPTIONAL[p.annotation] for p in parameters if p.annotation in _OPTIONAL}
 
     def given(what: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -173,26 +175,32 @@ def _layer(function: Callable[..., Any], stem: str | None, act: bool) -> Callabl
             if isinstance(value, Variable) or value is _ABSENT or (value is None and optional):
                 continue
             raise ArgumentError(
-                f"{function.__name__}: expected {what} to be a variable, got {value!r:.60} of type "
+                f"expected {what} to be a variable, got {value!r:.60} of type "
                 f"{type(value).__name__}"
             )
         name = given("name", args, kwargs)
         if name is _ABSENT or name is None or isinstance(name, str):
             return None if name is _ABSENT else name
-        raise ArgumentError(f"{function.__name__}: expected name to be a text, got {name!r:.60}")
+        raise ArgumentError(f"expected name to be a text, got {name!r:.60}")
 
     @functools.wraps(function)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
-        f = LayerBuilder(layer_type, check(args, kwargs))
-        wanted = given("act", args, kwargs) if act else _ABSENT
-        last = None if wanted is _ABSENT else activation_of(wanted)
-        undo = Undo(f.block, f.startup.global_block())
+        undo = None
         try:
+            f = LayerBuilder(layer_type, check(args, kwargs))
+            wanted = given("act", args, kwargs) if act else _ABSENT
+            last = None if wanted is _ABSENT else activation_of(wanted)
+            undo = Undo(f.block, f.startup.global_block())
             out = function(f, *args, **kwargs)
             return f.activation(out, last) if act else out
-        except BaseException:
-            undo()
-            raise
+        except BaseException as error:
+            if undo is not None:
+                undo()
+            site = caller()
+            if not isinstance(error, FluidError) or site is None or f" at {site}" in str(error):
+                raise
+            called = with_context(error, f"  in {shown}, called at {site}")
+            raise called from error.__cause__
 
     wrapped.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
     return wrapped

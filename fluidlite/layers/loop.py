@@ -27,8 +27,7 @@ class While:
         name: of the layer.
 
     Raises:
-        ArgumentError: ``cond`` is no variable of type bool.
-        ShapeError: it has several elements.
+        ArgumentError: ``cond`` is no variable of type bool, or has several elements.
 
     >>> i = fluid.layers.fill_constant([1], "int64", 0)
     >>> n = fluid.layers.fill_constant([1], "int64", 10)

@@ -1,4 +1,4 @@
-"""Layers with weights of their own, and those without a better place: fc, embedding, dropout."""
+"""Layers with weights of their own, and those without a better place: dropout, maxout."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any
 
-from ..errors import ArgumentError, ShapeError
+import numpy as np
+
+from ..errors import ArgumentError, DTypeError, ShapeError
 from ..initializer import Constant
 from ..ir.variable import Variable
 from ..opdef.interpreter import Call
@@ -40,6 +42,7 @@ def fc(
         A variable of the first ``num_flatten_dims`` sizes of the input, then ``size``.
 
     Raises:
+        DTypeError: an input is not float.
         ShapeError: a size that is to be flattened is unknown, or there is none.
 
     >>> x = fluid.data("x", [None, 13])
@@ -47,8 +50,15 @@ def fc(
     (-1, 10)
     """
     inputs = variables_of(input, "input")
+    if isinstance(size, bool) or not isinstance(size, (int, np.integer)) or size < 1:
+        raise ArgumentError(f"expected size to be a positive integer, got {size!r:.60}")
     parts = []
     for x, attr in zip(inputs, _one_each(param_attr, len(inputs))):
+        if not x.dtype.is_float:
+            raise DTypeError(
+                f"expected {x.name!r} to be float32 or float64 like its weight, got {x.dtype}; "
+                f"cast it, or look ids up: layers.embedding"
+            )
         rows = num_flatten_dims + x.ndim if num_flatten_dims < 0 else num_flatten_dims
         columns = x.shape[rows:]
         if -1 in columns:
@@ -265,3 +275,26 @@ def prelu(
         shape = [1, *x.shape[1:]]
     slopes = f.weight(param_attr, shape, x.dtype, Constant(0.25))
     return f.prelu(x, slopes, mode=mode)
+
+
+@layer
+def maxout(
+    f: LayerBuilder, x: Variable, groups: int, name: str | None = None, axis: int = 1
+) -> Variable:
+    """The largest of each ``groups`` neighbouring channels.
+
+    Goodfellow et al., Maxout networks, ICML 2013.
+
+    Args:
+        x: images, [N, C, H, W], or [N, H, W, C] with ``axis`` 3 or -1.
+        groups: how many channels there are in a group; divides C.
+        name: of the layer.
+        axis: the dimension of the channels.
+
+    Returns:
+        A variable of the shape of ``x`` with ``C / groups`` channels.
+
+    >>> fluid.layers.maxout(fluid.data("x", [None, 6, 8, 8]), groups=2).shape
+    (-1, 3, 8, 8)
+    """
+    return f.maxout(x, groups=groups, axis=axis)

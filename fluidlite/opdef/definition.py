@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar, TypeAlias
 
+from ..dtypes import Kind
 from ..errors import (
     AttributeValueError,
     DefinitionError,
@@ -65,6 +66,8 @@ class Op:
     ``updates``
         outputs whose variable's value before the operator counts: an array that one element of is
         written, say.  The rule gives the cotangent of that value under the output's name.
+    ``rows``
+        the input slots that may hold SelectedRows; elsewhere they are made whole first.
     ``sparse_gradients(self)``
         the inputs whose gradients are SelectedRows.
     ``random``, ``host``
@@ -82,6 +85,7 @@ class Op:
     host: ClassVar[bool] = False
     lod: ClassVar[str | None] = "first"
     updates: ClassVar[tuple[str, ...]] = ()
+    rows: ClassVar[tuple[str, ...]] = ()
     grad_type: ClassVar[str] = ""
     derived_from: ClassVar[Definition | None] = None
     kernels: ClassVar[dict[str, Callable[..., Any]]] = {}
@@ -179,7 +183,8 @@ class Op:
         Args:
             ins: specs by input slot.
         """
-        found = self.infer(*[ins.get(name) for name in self.run_reads["infer"]])
+        given = ((name, ins.get(name)) for name in self.run_reads["infer"])
+        found = self.infer(*[s if name in self.rows else _whole(s) for name, s in given])
         return self.by_slot(found)
 
     def kept_names(self, inputs: Mapping[str, tuple[str, ...]]) -> Iterable[str]:
@@ -237,12 +242,26 @@ class Op:
         return self.expand is not None
 
     @property
+    def infers(self) -> bool:
+        """Whether the definition has a shape rule of its own."""
+        return type(self).infer is not Op.infer
+
+    @property
     def is_control(self) -> bool:
         """Whether the operator drives blocks instead of computing arrays."""
         return self.execute is not None
 
 
 Definition: TypeAlias = type[Op]
+
+
+def _whole(given: Any) -> Any:
+    """A spec, or a list of them, as of whole tensors."""
+    if isinstance(given, list):
+        return [_whole(each) for each in given]
+    if given is None or given.kind is not Kind.SELECTED_ROWS:
+        return given
+    return given._replace(kind=Kind.LOD_TENSOR)
 
 
 def lookup(type: str) -> type[Op]:

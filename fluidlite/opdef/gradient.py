@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
+from ..dtypes import Kind
 from ..errors import NoGradientError
 from .arithmetic import WITH_NUMBER, Arithmetic
 from .definition import Op, lookup, rule_parameters
@@ -102,6 +103,9 @@ def derive_grad(forward: type[Op]) -> type[Op]:
 
     def infer(self: Op, *specs: Any) -> dict[str, Any]:
         by_slot = {r.of: s for r, s in zip(reads, specs, strict=True) if r.source == "in"}
+        if forward.has_sparse_gradients:
+            for slot in forward(self.attr_values()).sparse_gradients():
+                by_slot[slot] = by_slot[slot]._replace(kind=Kind.SELECTED_ROWS)
         return {name: by_slot.get(slot) for slot, name in grad_slots.items()}
 
     infer.reads = tuple(r.slot for r in reads)  # type: ignore[attr-defined]

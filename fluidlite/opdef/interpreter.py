@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
 from ..errors import SlotError, suggestion
+from ..values import SelectedRows
 from .definition import Op, lookup, takes_rng
 
 
@@ -111,6 +112,9 @@ class Eval(Interpreter):
     def apply(
         self, op: Op, ins: Mapping[str, Any], want: Iterable[str] | None = None
     ) -> dict[str, Any]:
+        for slot, value in ins.items():
+            if type(value) in _MAYBE_ROWS and slot not in op.rows:
+                ins = {**ins, slot: _whole(value)}
         kernel, reads, rng = kernel_of(op, self.backend.name)
         if kernel is None:
             return op.outputs_for(self, ins, want)
@@ -124,6 +128,16 @@ class Eval(Interpreter):
                     [asarray(v) for v in value] if op.output_slots[name].many else asarray(value)
                 )
         return outs
+
+
+_MAYBE_ROWS = (SelectedRows, list)
+
+
+def _whole(value: Any) -> Any:
+    """A value with tensors in the place of SelectedRows."""
+    if isinstance(value, list):
+        return [_whole(each) for each in value]
+    return value.to_dense() if isinstance(value, SelectedRows) else value
 
 
 def kernel_of(op: Op, backend: str) -> tuple[Any, tuple[str, ...], bool]:

@@ -6,6 +6,7 @@ from . import compare  # noqa: F401
 from . import control_flow  # noqa: F401
 from . import conv  # noqa: F401
 from . import creation  # noqa: F401
+from . import debug  # noqa: F401
 from . import dropout  # noqa: F401
 from . import elementwise  # noqa: F401
 from . import expand  # noqa: F401
@@ -13,6 +14,7 @@ from . import gather  # noqa: F401
 from . import io  # noqa: F401
 from . import join  # noqa: F401
 from . import loss  # noqa: F401
+from . import mask  # noqa: F401
 from . import math  # noqa: F401
 from . import metric  # noqa: F401
 from . import norm  # noqa: F401
@@ -20,6 +22,7 @@ from . import optimizer  # noqa: F401
 from . import pad  # noqa: F401
 from . import pool  # noqa: F401
 from . import reduce  # noqa: F401
+from . import rows  # noqa: F401
 from . import sampling  # noqa: F401
 from . import shape  # noqa: F401
 from . import slice  # noqa: F401

@@ -263,6 +263,7 @@ class assign(Op):
 
     signature = "X? -> Out"
     direct = True
+    rows = ("X",)
 
     def run(self, xp, X):
         return X

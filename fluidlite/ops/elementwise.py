@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..dtypes import DType
+from ..dtypes import DType, Kind
 from ..errors import DTypeError
 from ..opdef.attribute import attr
 from ..opdef.definition import Op
-from ..opdef.spec import broadcast, need_integer, same_dtype
+from ..opdef.spec import broadcast, need_integer, same_dtype, size_of
+from ..values import SelectedRows
 from .knobs import UseMkldnn
 
 
@@ -100,6 +101,18 @@ class elementwise_mul(Elementwise):
     """Out = X * Y."""
 
     ufunc = np.multiply
+    rows = ("X",)
+
+    def infer(self, X, Y):
+        found = super().infer(X, Y)
+        return found if size_of(Y.shape) == 1 else found._replace(kind=Kind.LOD_TENSOR)
+
+    def run(self, xp, X, Y):
+        if isinstance(X, SelectedRows):
+            if Y.size == 1:
+                return X.with_value(xp.multiply(X.value, xp.reshape(Y, (1,))))
+            X = X.to_dense()
+        return xp.multiply(*align(xp, X, Y, self.axis))
 
     def grad(self, f, X, Y, dOut):
         times = lambda v: f.elementwise_mul(dOut, v, axis=self.axis)

@@ -344,7 +344,7 @@ class Lookup(Op, abstract=True):
 
     W: the table, one row for each id.
     Ids: numbers of rows.
-    is_sparse: a wish for a gradient that has only the rows used; so far the gradient is dense.
+    is_sparse: the gradient of W has only the rows that were used.
     padding_idx: the id that stands for zeros, through which no gradient flows; -1 for none.
     """
 
@@ -374,14 +374,17 @@ class Lookup(Op, abstract=True):
 
     def grad(self, f, W, Ids, dOut):
         height, width = W.shape
-        return dict(
-            W=lambda: f.lookup_table_adjoint(
-                f.reshape(Ids, shape=[-1]),
-                f.reshape(dOut, shape=[-1, width]),
-                size=height,
-                padding_idx=self.padding_idx,
-            )
-        )
+
+        def table():
+            ids, rows = f.reshape(Ids, shape=[-1]), f.reshape(dOut, shape=[-1, width])
+            if self.is_sparse:
+                return f.selected_rows(ids, rows, height=height, padding_idx=self.padding_idx)
+            return f.lookup_table_adjoint(ids, rows, size=height, padding_idx=self.padding_idx)
+
+        return dict(W=table)
+
+    def sparse_gradients(self):
+        return frozenset({"W"} if self.is_sparse else ())
 
 
 class lookup_table(Lookup):

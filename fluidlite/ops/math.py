@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from ..dtypes import DType
+from ..dtypes import DType, Kind
 from ..errors import AttributeValueError, DTypeError, ShapeError
 from ..opdef.attribute import REQUIRED, attr
 from ..opdef.definition import Op
 from ..opdef.spec import agree, broadcast, flat, known, need_float, same_dtype, size_of
+from ..values import SelectedRows
 from .activation import between
 from .elementwise import sum_like
 from .knobs import UseMkldnn, UseQuantizer
@@ -193,15 +194,20 @@ class scale(Op):
 
     signature = "X, ScaleTensor?! -> Out"
     direct = True
+    rows = ("X",)
     scale: float = 1.0
     bias: float = 0.0
     bias_after_scale: bool = True
 
     def infer(self, X, ScaleTensor):
         need_one(ScaleTensor=ScaleTensor)
-        return X
+        return X._replace(kind=Kind.LOD_TENSOR) if self.bias else X
 
     def run(self, xp, X, ScaleTensor):
+        if isinstance(X, SelectedRows):
+            if not self.bias:
+                return X.with_value(self.run(xp, X.value, ScaleTensor))
+            X = X.to_dense()
         out = X
         if self.bias and not self.bias_after_scale:
             out = out + xp.asarray(self.bias, X.dtype)
@@ -247,6 +253,7 @@ class Sum(UseMkldnn, Op, type="sum"):
 
     signature = "X* -> Out"
     direct = True
+    rows = ("X",)
 
     def infer(self, X):
         if not X:
@@ -260,7 +267,8 @@ class Sum(UseMkldnn, Op, type="sum"):
                     f"and X[{i}] {list(s.shape)}"
                 )
             shape = tuple(map(known, shape, s.shape))
-        return X[0].with_shape(shape)
+        whole = next((s for s in X if s.kind is not Kind.SELECTED_ROWS), X[0])
+        return whole.with_shape(shape)
 
     def run(self, xp, X):
         total = X[0]
@@ -281,6 +289,7 @@ class cast(Op):
 
     signature = "X -> Out"
     direct = True
+    rows = ("X",)
     out_dtype: DType = REQUIRED
     in_dtype: DType = REQUIRED
 
@@ -288,6 +297,8 @@ class cast(Op):
         return X.with_dtype(self.out_dtype)
 
     def run(self, xp, X):
+        if isinstance(X, SelectedRows):
+            return X.with_value(xp.asarray(X.value, self.out_dtype.dtype))
         return xp.asarray(X, self.out_dtype.dtype)
 
     def grad(self, f, dOut):
@@ -304,6 +315,7 @@ class clip(Op):
     """
 
     signature = "X, Min?!, Max?! -> Out"
+    rows = ("X",)
     min: float = REQUIRED
     max: float = REQUIRED
 
@@ -315,13 +327,22 @@ class clip(Op):
             raise AttributeValueError(
                 f"expected min to be less than max, got min={self.min} and max={self.max}"
             )
-        return X
+        return X if self.keeps_zeros(Min, Max) else X._replace(kind=Kind.LOD_TENSOR)
+
+    def keeps_zeros(self, Min, Max):
+        """Whether 0 is known to be within the bounds: rows that are not stored stay so."""
+        return Min is None and Max is None and self.min <= 0 <= self.max
 
     def bounds(self, Min, Max):
         """The bounds: numbers, or arrays of one."""
         return self.min if Min is None else Min, self.max if Max is None else Max
 
     def run(self, xp, X, Min, Max):
+        if isinstance(X, SelectedRows):
+            if self.keeps_zeros(Min, Max):
+                rows = X.merged()
+                return rows.with_value(self.run(xp, rows.value, Min, Max))
+            X = X.to_dense()
         low, high = self.bounds(Min, Max)
         low = low if Min is None else xp.reshape(low, ())
         high = high if Max is None else xp.reshape(high, ())
@@ -338,6 +359,7 @@ class clip_by_norm(Op):
     """
 
     signature = "X -> Out"
+    rows = ("X",)
     max_norm: float = REQUIRED
     grad = None
 
@@ -348,6 +370,9 @@ class clip_by_norm(Op):
         return X
 
     def run(self, xp, X):
+        if isinstance(X, SelectedRows):
+            rows = X.merged()
+            return rows.with_value(self.run(xp, rows.value))
         norm = xp.sqrt(xp.sum(X * X, keepdims=True))
         return X * (self.max_norm / xp.maximum(norm, self.max_norm))
 

@@ -6,6 +6,7 @@ from ..errors import ShapeError
 from ..opdef.attribute import REQUIRED, Long, attr
 from ..opdef.definition import Op
 from ..opdef.spec import agree, need_float, same_dtype, size_of
+from ..values import SelectedRows
 
 
 class Step(Op, abstract=True):
@@ -35,6 +36,19 @@ class Step(Op, abstract=True):
                 raise ShapeError(f"expected {name} of 1 element, got shape {list(one.shape)}")
 
 
+def on_rows(xp, Grad, wholes, step):
+    """Arrays after a step in the rows that a gradient has; the others stay as they are.
+
+    Args:
+        Grad: a gradient of which only some rows are stored.
+        wholes: arrays of its shape.
+        step: gives the new rows from those of the gradient and of ``wholes``.
+    """
+    rows = Grad.merged()
+    found = step(rows.value, *[xp.take(whole, rows.numbers, axis=0) for whole in wholes])
+    return [xp.scatter_set(whole, rows.numbers, part) for whole, part in zip(wholes, found)]
+
+
 def number(xp, value, like):
     """One element, with as many dimensions as ``like`` so that products keep its shape."""
     return xp.reshape(value, (1,) * like.ndim)
@@ -44,12 +58,16 @@ class sgd(Step):
     """ParamOut = Param - LearningRate * Grad."""
 
     signature = "Param, LearningRate, Grad -> ParamOut"
+    rows = ("Grad",)
 
     def infer(self, Param, LearningRate, Grad):
         self.check(Param, LearningRate, dict(Grad=Grad))
         return Param
 
     def run(self, xp, Param, LearningRate, Grad):
+        if isinstance(Grad, SelectedRows):
+            step = lambda g, p: [self.run(xp, p, LearningRate, g)]
+            return on_rows(xp, Grad, [Param], step)[0]
         return Param - number(xp, LearningRate, Param) * Grad
 
 
@@ -90,7 +108,8 @@ class adam(Step):
     beta1, beta2: how much of the running means stays.
     Beta1Tensor, Beta2Tensor: the same as tensors of one element; win over the attributes.
     epsilon: keeps the division finite.
-    lazy_mode: a wish that matters for gradients that have only some rows.
+    lazy_mode: of a gradient that has only some rows, the others do not count as 0: there,
+        parameter and running means stay as they are.
     """
 
     signature = (
@@ -98,6 +117,7 @@ class adam(Step):
         "Beta1Tensor?, Beta2Tensor? -> "
         "ParamOut, Moment1Out, Moment2Out, Beta1PowOut, Beta2PowOut"
     )
+    rows = ("Grad",)
     beta1: float = 0.9
     beta2: float = 0.999
     epsilon: float = 1e-8
@@ -124,14 +144,23 @@ class adam(Step):
         Beta1Tensor,
         Beta2Tensor,
     ):
+        numbers = Beta1Pow, Beta2Pow, Beta1Tensor, Beta2Tensor
+        if isinstance(Grad, SelectedRows):
+            if self.lazy_mode:
+                step = lambda g, p, *moments: self.run(xp, p, g, LearningRate, *moments, *numbers)
+                wholes = on_rows(xp, Grad, [Param, Moment1, Moment2], step)
+                return *wholes, *self.next_powers(xp, *numbers)
+            Grad = Grad.to_dense()
         beta1 = self.beta1 if Beta1Tensor is None else number(xp, Beta1Tensor, Param)
         beta2 = self.beta2 if Beta2Tensor is None else number(xp, Beta2Tensor, Param)
         moment1 = beta1 * Moment1 + (1 - beta1) * Grad
         moment2 = beta2 * Moment2 + (1 - beta2) * xp.square(Grad)
         rate = LearningRate * xp.sqrt(1 - Beta2Pow) / (1 - Beta1Pow)
         step = number(xp, rate, Param) * moment1 / (xp.sqrt(moment2) + self.epsilon)
-        powers = (
-            xp.reshape(beta * number(xp, power, Param), power.shape)
-            for beta, power in ((beta1, Beta1Pow), (beta2, Beta2Pow))
-        )
-        return Param - step, moment1, moment2, *powers
+        return Param - step, moment1, moment2, *self.next_powers(xp, *numbers)
+
+    def next_powers(self, xp, Beta1Pow, Beta2Pow, Beta1Tensor, Beta2Tensor):
+        """The powers of beta1 and beta2 for the next step."""
+        beta1 = self.beta1 if Beta1Tensor is None else xp.reshape(Beta1Tensor, ())
+        beta2 = self.beta2 if Beta2Tensor is None else xp.reshape(Beta2Tensor, ())
+        return xp.asarray(beta1 * Beta1Pow), xp.asarray(beta2 * Beta2Pow)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..dtypes import DType
 from ..errors import AttributeValueError, DTypeError
 from ..opdef.attribute import REQUIRED
+from ..opdef.definition import Op
 from ..opdef.spec import size_of, spec
 from .creation import Made, ShapeFromBatch, ShapeFromTensors, sizes
 from .knobs import UseMkldnn
@@ -182,3 +183,23 @@ class randperm(Drawn):
 
     def run(self, xp, rng):
         return xp.asarray(rng(self.seed).permutation(self.n), self.dtype.dtype)
+
+
+class seed(Op):
+    """Out = ``seed``, or a random number where it is 0: what random operators start from.
+
+    seed: the number.
+    """
+
+    signature = "-> Out"
+    random = True
+    seed: int = 0
+    lod = None
+    grad = None
+
+    def infer(self):
+        return spec([1], DType.INT32)
+
+    def run(self, xp, rng):
+        number = self.seed or int(rng(0).integers(1, 2**31))
+        return xp.asarray([number], "int32")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from .adam import Adam, AdamOptimizer
 from .momentum import Momentum, MomentumOptimizer
 from .optimizer import Optimizer
+from .recompute import RecomputeOptimizer
 from .sgd import SGD, SGDOptimizer
 
 __all__ = [
@@ -14,5 +15,6 @@ __all__ = [
     "Momentum",
     "MomentumOptimizer",
     "Optimizer",
+    "RecomputeOptimizer",
     "SGDOptimizer",
 ]

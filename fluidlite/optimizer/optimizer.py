@@ -29,10 +29,10 @@ from ..ir.program import (
     default_startup_program,
     program_guard,
 )
+from ..ir.rollback import all_or_nothing
 from ..ir.variable import Parameter, Variable
 from ..layers.params import global_variable
 from ..regularizer import WeightDecayRegularizer, append_regularization_ops, check_regularizer
-from .rollback import all_or_nothing
 
 Pair = tuple[Variable, Variable | None]  #: a parameter and its gradient; None where it has none
 
@@ -99,6 +99,8 @@ class Optimizer:
         if name is not None and not isinstance(name, str):
             raise ArgumentError(f"{self._kind}: expected name to be a text, got {_said(name)}")
         self._name = name
+        #: what to keep of the forward values; what lies between is computed again
+        self._checkpoints: list[Variable | str] | None = None
         #: program -> what a variable is for -> its name
         self._made: WeakKeyDictionary[Program, dict[tuple[str, str], str]] = WeakKeyDictionary()
 
@@ -160,10 +162,12 @@ class Optimizer:
         """
         main, startup = _programs(loss, startup_program)
         listed = self._checked_parameters(parameter_list) or self._parameter_list
+        frozen = [p.name for p in main.all_parameters() if not p.trainable]
+        stops = no_grad_set if not frozen else [*(no_grad_set or ()), *frozen]
         if callbacks is None and any(v.error_clip is not None for v in main.list_vars()):
             callbacks = [error_clip_callback]
         with all_or_nothing(main, startup), program_guard(main, startup):
-            return append_backward(loss, listed, no_grad_set, callbacks)
+            return append_backward(loss, listed, stops, callbacks, self._checkpoints)
 
     def apply_gradients(self, params_grads: Iterable[Pair]) -> list[Operator]:
         """Append clipping, regularization and one step: the second half of :meth:`minimize`.

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..errors import FluidError, OpError
-from ..ir.operator import EMPTY, located
+from ..ir.operator import EMPTY, Operator, located
+from ..ir.variable import Variable
 from ..opdef.interpreter import Eval
 from .plan import BlockPlan, Environment, Step
 from .session import Session
@@ -52,10 +53,19 @@ class Driver:
         """The interpreter, for operators on values."""
         return self.session.f
 
+    @property
+    def op(self) -> Operator:
+        """The operator."""
+        return self.step.op
+
     def names(self, side: str, slot: str) -> tuple[str, ...]:
         """The variables in a slot of ``side`` "inputs" or "outputs"."""
         found: Mapping[str, tuple[str, ...]] = getattr(self.step.op, side)
         return found.get(slot, ())
+
+    def variable(self, name: str) -> Variable | None:
+        """What is declared of a variable."""
+        return self.step.op.block.find_var_recursive(name)
 
     def value(self, name: str) -> Any:
         """The value of a variable.

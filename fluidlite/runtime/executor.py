@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import warnings
 from collections import OrderedDict
@@ -28,7 +29,7 @@ from ..ir.operator import Operator, located
 from ..ir.program import Program, default_main_program
 from ..ir.variable import Variable
 from ..ir.verify import verify
-from ..values import LoDTensor
+from ..values import LoDTensor, LoDTensorArray, SelectedRows, arrays_in
 from .blocks import drive
 from .place import Place, checked
 from .plan import Environment, Plan
@@ -37,6 +38,8 @@ from .session import Session
 
 PLANS_KEPT = 16  # of one program, for different feeds and fetches
 
+#: how many executors there have been: each draws other random numbers
+_made: state.Slot[itertools.count[int]] = state.slot("executors made", itertools.count)
 _entropy: state.Slot[int] = state.slot("entropy", lambda: int.from_bytes(os.urandom(8), "little"))
 
 
@@ -71,6 +74,7 @@ class Executor:
         self._backend = backends.get("numpy")
         self._runs: WeakKeyDictionary[Program, _Runs] = WeakKeyDictionary()
         self._closed = False
+        self._number = next(_made.get())
         self._check = os.environ.get("FLUIDLITE_CHECK", "") not in ("", "0")
 
     def close(self) -> None:
@@ -102,7 +106,8 @@ class Executor:
             fetch_list: variables, or their names, whose values are wanted.
             feed_var_name, fetch_var_name, return_merged, use_prune: accepted for old scripts.
             scope: where persistable variables are kept; the global scope when None.
-            return_numpy: give arrays; LoDTensors when False.
+            return_numpy: give arrays, lists of them for arrays of tensors; when False, LoDTensors,
+                lists of them, and SelectedRows where only some rows are stored.
             use_program_cache: keep the plan for the next run with the same feeds and fetches.
 
         Returns:
@@ -167,7 +172,7 @@ class Executor:
     def _execute(self, plan: Plan, env: Environment, program: Program, run: int) -> None:
         session = Session(
             self._backend,
-            program.random_seed or _entropy.get(),
+            program.random_seed or _entropy.get() + self._number,
             run,
             drive,
             look_for_bad=bool(state.flags.get().get("FLAGS_check_nan_inf")) or self._check,
@@ -321,7 +326,17 @@ def _check_fetches(
 
 
 def _fetched(name: str, env: Environment, scope: Scope, return_numpy: bool) -> Any:
-    value = env[name] if name in env else scope.value(name)
+    return _handed_out(name, env[name] if name in env else scope.value(name), return_numpy)
+
+
+def _handed_out(name: str, value: Any, return_numpy: bool) -> Any:
+    """A copy of a value as the user wants to have it."""
+    if isinstance(value, LoDTensorArray):
+        return [_handed_out(f"{name}[{i}]", v, return_numpy) for i, v in enumerate(value.items)]
+    if value is None:  # an element of an array that nothing has written
+        return None
+    if isinstance(value, SelectedRows):
+        return value.to_dense() if return_numpy else value.copy()
     if isinstance(value, LoDTensor):
         copy = LoDTensor(np.array(value.data), value.offsets)
         if not return_numpy:
@@ -337,9 +352,11 @@ def _owned(value: Any, fed: set[int]) -> Any:
     """A value that nobody outside can change: a copy where it is a view, or an array that the user
     fed.
     """
-    data = value.data if isinstance(value, LoDTensor) else value
-    if isinstance(data, np.ndarray) and (data.base is not None or id(data) in fed):
-        return (
-            LoDTensor(data.copy(), value.offsets) if isinstance(value, LoDTensor) else data.copy()
-        )
-    return value
+    if isinstance(value, LoDTensorArray):
+        return LoDTensorArray([_owned(item, fed) for item in value.items])
+    if isinstance(value, SelectedRows):
+        return value.copy()
+    if all(data.base is None and id(data) not in fed for data in arrays_in(value)):
+        return value
+    copied = np.array(value)
+    return LoDTensor(copied, value.offsets) if isinstance(value, LoDTensor) else copied

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import as_dtype
+from ..dtypes import Kind, as_dtype
 from ..errors import FluidError, NonFiniteError, NotInitializedError, OpError, ShapeError
 from ..ir.analysis import blocks_of, last_uses, read_by_gradients, reads_of, writes_of
 from ..ir.block import Block
@@ -15,7 +15,7 @@ from ..ir.operator import EMPTY, Operator, OpRole, located
 from ..ir.program import Program
 from ..opdef.interpreter import Eval
 from ..opdef.spec import Spec, size_of
-from ..values import LoDTensor, zeros_like
+from ..values import LoDTensor, SelectedRows, arrays_in, zeros_like
 
 Environment = dict[str, Any]
 
@@ -162,18 +162,14 @@ class Step:
         """
         for name in writes_of(self.op):
             value = env.get(name)
-            data = value.data if isinstance(value, LoDTensor) else value
-            if (
-                isinstance(data, np.ndarray)
-                and data.dtype.kind == "f"
-                and not np.isfinite(data).all()
-            ):
-                bad = "NaN" if np.isnan(data).any() else "infinity"
-                raise located(
-                    NonFiniteError(f"variable {name!r} holds {bad}"),
-                    self.op,
-                    [(name, _spec_of(data))],
-                )
+            for array in arrays_in(value):
+                if array.dtype.kind == "f" and not np.isfinite(array).all():
+                    bad = "NaN" if np.isnan(array).any() else "infinity"
+                    raise located(
+                        NonFiniteError(f"variable {name!r} holds {bad}"),
+                        self.op,
+                        [(name, _spec_of(value))],
+                    )
 
 
 class BlockPlan:
@@ -258,6 +254,8 @@ def loss_seeded_by(op: Operator) -> str | None:
 
 
 def _has_rows(value: Any, lod: Any) -> bool:
+    if isinstance(value, SelectedRows):
+        return False
     shape: Any = getattr(value, "shape", ())
     return bool(shape) and shape[0] == lod[-1][-1]
 
@@ -267,4 +265,6 @@ def _spec_of(value: Any) -> Any:
         return [_spec_of(v) for v in value]
     if isinstance(value, LoDTensor):
         return Spec(value.data.shape, as_dtype(value.data.dtype), lod_level=len(value.offsets))
+    if isinstance(value, SelectedRows):
+        return Spec(value.shape, as_dtype(value.dtype), Kind.SELECTED_ROWS)
     return Spec(value.shape, as_dtype(value.dtype)) if isinstance(value, np.ndarray) else None

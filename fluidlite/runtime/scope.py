@@ -8,7 +8,7 @@ from typing import Any
 
 from .. import state
 from ..errors import ArgumentError
-from ..values import Lod, LoDTensor
+from ..values import Lod, LoDTensor, LoDTensorArray, SelectedRows
 
 
 class ScopeVariable:
@@ -25,6 +25,18 @@ class ScopeVariable:
         copies.
         """
         return _BoundTensor(self)
+
+    def get_selected_rows(self) -> SelectedRows:
+        """The value as rows of a tensor; an empty one is made where it is of another kind."""
+        if not isinstance(self.value, SelectedRows):
+            self.value = SelectedRows()
+        return self.value
+
+    def get_lod_tensor_array(self) -> LoDTensorArray:
+        """The value as an array of tensors; an empty one is made where it is of another kind."""
+        if not isinstance(self.value, LoDTensorArray):
+            self.value = LoDTensorArray()
+        return self.value
 
     @property
     def is_initialized(self) -> bool:

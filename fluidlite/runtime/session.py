@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from types import ModuleType
 
-import numpy as np
-
-
 from ..ir.operator import Operator
 from ..opdef.interpreter import Eval
+from ..values import arrays_in
 from .plan import Environment, Step
 
 #: called with the session, a control operator's step and the values around it
@@ -65,6 +63,8 @@ class Session:
             for step in steps:
                 if step.body is not None or step.instance.is_control:
                     self._drive(self, step, env)
+                    if checked and step.body is None:
+                        self._check(step, env)
                     step.let_go(env)
                     continue
                 if step.instance.random:
@@ -84,6 +84,5 @@ class Session:
 
 def _make_read_only(op: Operator, env: Environment) -> None:
     for name in op.output_arg_names:
-        value = env.get(name)
-        if isinstance(value, np.ndarray):
-            value.flags.writeable = False
+        for array in arrays_in(env.get(name)):
+            array.flags.writeable = False

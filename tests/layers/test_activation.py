@@ -4,11 +4,12 @@ import math
 
 import numpy as np
 import pytest
-from building import data, refused, run, written
 
 from fluidlite import layers
 from fluidlite.errors import ShapeError
 from fluidlite.layers import activation
+
+from building import data, refused, run, written
 
 X = np.array([[-2.5, -0.3, 0.4, 3.1]], "float32")
 EXPECTED = {
@@ -35,7 +36,7 @@ EXPECTED = {
     "softshrink": lambda x: math.copysign(max(abs(x) - 0.5, 0), x),
     "thresholded_relu": lambda x: x if x > 1 else 0,
 }
-OTHERS = {"softmax", "log_softmax", "maxout"}
+OTHERS = {"softmax", "log_softmax"}
 
 
 def test_every_activation_is_tested():
@@ -94,19 +95,6 @@ def test_the_logarithm_of_softmax_is_two_operators():
 def test_the_logarithm_of_softmax_is_computed_in_another_element_type():
     out = layers.log_softmax(data(), dtype="float64")
     assert run(out, x=X).dtype == "float64"
-
-
-def test_maxout_takes_the_largest_of_neighbouring_channels():
-    images = data(shape=[None, 4, 1, 1])
-    out = layers.maxout(images, groups=2)
-    values = np.array([3, 1, 2, 5], "float32").reshape(1, 4, 1, 1)
-    assert run(out, x=values).ravel().tolist() == [3, 5]
-
-
-def test_maxout_refuses_channels_that_the_groups_do_not_divide():
-    images = data(shape=[None, 5, 1, 1])
-    with refused(ValueError, r"(?s)groups.*x float32\[-1, 5, 1, 1\]"):
-        layers.maxout(images, groups=2)
 
 
 def test_softmax_refuses_a_dimension_that_is_not_there():

@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
-from building import data, refused, run, written
 
 from fluidlite import layers
 from fluidlite.dtypes import DType
 from fluidlite.errors import DTypeError
+
+from building import data, refused, run, written
 
 X, Y = np.array([[1, 2, 3]], "float32"), np.array([[2, 2, 2]], "float32")
 COMPARISONS = {

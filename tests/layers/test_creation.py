@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
-from building import data, refused, run, started, written
 
 from fluidlite import layers
 from fluidlite.dtypes import DType
 from fluidlite.errors import ArgumentError, DTypeError
+
+from building import data, refused, run, started, written
 
 
 @pytest.mark.parametrize(

@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from building import data, refused, run, written
 
 from fluidlite import layers
 from fluidlite.errors import DTypeError, ShapeError
+
+from building import data, refused, run, written
 
 X, Y = np.array([[5.0, -3.0, 2.0]], "float32"), np.array([[2.0, 2.0, -1.0]], "float32")
 FLOATS = {

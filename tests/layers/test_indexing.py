@@ -1,10 +1,11 @@
 """Elements at places that other variables name."""
 
 import numpy as np
-from building import data, refused, run, written
 
 from fluidlite import layers
 from fluidlite.errors import DTypeError, ShapeError
+
+from building import data, refused, run, written
 
 X = np.arange(10, dtype="float32").reshape(5, 2)
 

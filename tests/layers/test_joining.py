@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from building import data, refused, run, written
 
 from fluidlite import layers
 from fluidlite.errors import ArgumentError, ShapeError
+
+from building import data, refused, run, written
 
 X = np.arange(24, dtype="float32").reshape(4, 6)
 
@@ -18,10 +19,11 @@ def test_concat_joins_along_a_dimension():
     assert np.array_equal(run(out, x=X[:, :3], y=X[:, 3:5]), X[:, :5])
 
 
-def test_concat_takes_one_variable_or_a_tuple():
+def test_concat_takes_a_tuple_and_warns_of_one_variable():
     x = data(shape=[2, 3])
-    assert layers.concat(x).shape == (2, 3)
     assert layers.concat((x, x)).shape == (4, 3)
+    with pytest.warns(UserWarning, match="got the one variable .x.: there is nothing"):
+        assert layers.concat(x).shape == (2, 3)
 
 
 def test_the_dimension_may_be_a_variable():

@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
-from building import data, refused, run, written
 
 from fluidlite import layers
 from fluidlite.dtypes import DType
 from fluidlite.errors import ArgumentError, DTypeError, ShapeError
+
+from building import data, refused, run, written
 
 X = np.arange(8, dtype="float32").reshape(2, 4) - 3.5
 

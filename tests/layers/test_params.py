@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
-from building import data, refused, run, started
 
 import fluidlite as fluid
 from fluidlite import layers
 from fluidlite.errors import ArgumentError, DuplicateVariableError
 from fluidlite.initializer import Constant, NumpyArrayInitializer
+
+from building import data, refused, run, started
 
 W = np.arange(12, dtype="float32").reshape(4, 3)
 

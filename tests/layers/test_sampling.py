@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
-from building import data, refused, run, written
 
 import fluidlite as fluid
 from fluidlite import layers
 from fluidlite.dtypes import DType
 from fluidlite.errors import ArgumentError, DTypeError
+
+from building import data, refused, run, written
 
 
 def test_uniform_numbers_lie_between_the_bounds():

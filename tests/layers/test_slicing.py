@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from building import data, refused, run, written
 
 from fluidlite import layers
 from fluidlite.errors import ArgumentError, DTypeError, ShapeError
+
+from building import data, refused, run, written
 
 X = np.arange(24, dtype="float32").reshape(2, 3, 4)
 

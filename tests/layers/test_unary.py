@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
-from building import data, refused, run, written
 
 from fluidlite import layers
 from fluidlite.errors import ArgumentError, DTypeError
 from fluidlite.layers import unary
+
+from building import data, refused, run, written
 
 X = np.array([[0.2, 0.5, 0.9, 0.7]], "float32")
 EXPECTED = {

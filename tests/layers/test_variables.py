@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
-from building import data, refused, run, started, written
 
 import fluidlite as fluid
 from fluidlite import layers
 from fluidlite.dtypes import DType
 from fluidlite.errors import ArgumentError, DuplicateVariableError, ShapeError
+
+from building import data, refused, run, started, written
 
 
 def test_a_tensor_has_no_shape_until_it_is_written():

@@ -14,6 +14,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from oracle.waiting import waits_for
+
 TESTS = Path(__file__).parent.parent
 DATA = TESTS / "data"
 
@@ -76,7 +78,9 @@ def parts():
 
 def every(kind, part, but=()):
     """Runs a test for every case of a kind that has this part, by the name of the case."""
-    names = [n for n, there in parts()[kind].items() if part in there and n not in but]
+    names = [
+        n for n, there in parts()[kind].items() if part in there and n not in but and not waits_for(n)
+    ]
     return pytest.mark.parametrize("name", names)
 
 

@@ -2,9 +2,12 @@
 
 import functools
 
+import pytest
+
 import fluidlite as fluid
 from oracle.golden import every, holds, load, script
 from oracle.programs import assert_same_program, optimizer
+from oracle.waiting import waits_for
 
 GOLDENS = load("program_goldens.json.gz")
 
@@ -16,6 +19,12 @@ def built(name):
     if "optimizer" in golden:
         options["make_opt"] = optimizer(golden["optimizer"])
     return script(golden.get("net", name)).build(fluid, **options)
+
+
+@pytest.mark.parametrize("name", [name for name in GOLDENS if waits_for(name)])
+def test_what_waits_cannot_be_built_yet(name):
+    with pytest.raises((AttributeError, fluid.FluidError)):
+        built(name)
 
 
 @every("nets", "main")

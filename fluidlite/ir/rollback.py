@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from ..ir.program import Program
+from .operator import OpRole
+from .program import Program
 
 
 @contextmanager
@@ -28,23 +29,32 @@ def all_or_nothing(*programs: Program) -> Iterator[None]:
 
 
 class _Before:
-    """What a program was at some moment."""
+    """What a program was at some moment.
+
+    Variables are only ever added in between, at the end of a block's table.
+    """
 
     def __init__(self, program: Program) -> None:
         self.program = program
         self.blocks = list(program.blocks)
         self.current = program.current_block_idx
-        self.contents = [(dict(block.vars), list(block.ops)) for block in program.blocks]
-        self.roles = [(op, op.role, op.role_vars) for _, ops in self.contents for op in ops]
+        self.contents = [(len(block.vars), list(block.ops)) for block in program.blocks]
+        self.roles = {
+            id(op): (op.role, op.role_vars)
+            for _, ops in self.contents
+            for op in ops
+            if op.role is not OpRole.FORWARD or op.role_vars
+        }
 
     def restore(self) -> None:
         """Make the program that again."""
         program = self.program
         program.blocks[:] = self.blocks
         program.current_block_idx = self.current
-        for block, (variables, ops) in zip(self.blocks, self.contents, strict=True):
-            block.vars = variables
+        for block, (count, ops) in zip(self.blocks, self.contents, strict=True):
+            for name in list(block.vars)[count:]:
+                del block.vars[name]
             block.ops = ops
-        for op, role, role_vars in self.roles:
-            op.role, op.role_vars = role, role_vars
+            for op in ops:
+                op.role, op.role_vars = self.roles.get(id(op), (OpRole.FORWARD, ()))
         program.touch()

@@ -1,0 +1,249 @@
+"""Operators that reach out of the program: printing, checking, and calling Python functions."""
+
+from __future__ import annotations
+
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from .. import state
+from ..dtypes import DType, as_dtype
+from ..errors import (
+    AttributeValueError,
+    DTypeError,
+    FluidError,
+    NoGradientError,
+    OpError,
+    ShapeError,
+)
+from ..opdef.attribute import REQUIRED, Long, attr
+from ..opdef.callables import registered
+from ..opdef.definition import Op
+from ..opdef.spec import agree, size_of
+from ..values import LoDTensor, LoDTensorArray, SelectedRows, zeros_like
+
+#: operator -> how often it has printed
+_printed = state.slot("printed", WeakKeyDictionary)
+
+
+def elements(value, count):
+    """The elements of an array in order, as a text.
+
+    Args:
+        value: the array.
+        count: how many of them to show; all when negative.
+    """
+    flat = np.asarray(value).reshape(-1)
+    shown = flat if count < 0 else flat[:count]
+    texts = [f"{v:g}" if isinstance(v, float) else str(v) for v in shown.tolist()]
+    return ", ".join([*texts, "..."] if len(shown) < len(flat) else texts)
+
+
+class Print(Op, type="print"):
+    """Out = In, and a line about it on the standard output.
+
+    first_n: how often it prints, at most; without end when negative.
+    message: stands in front of the line.
+    summarize: how many elements are shown; all when negative.
+    print_tensor_name: whether the line names the variable.
+    print_tensor_type: whether it has the element type.
+    print_tensor_shape: whether it has the shape.
+    print_tensor_lod: whether it has the LoD, where there is one.
+    print_phase: which values are printed: "FORWARD" for In, "BACKWARD" for its gradient, "BOTH".
+    is_forward: whether In is no gradient.
+    """
+
+    signature = "In -> Out"
+    first_n: int = REQUIRED
+    message: str = REQUIRED
+    summarize: int = REQUIRED
+    print_tensor_name: bool = REQUIRED
+    print_tensor_type: bool = REQUIRED
+    print_tensor_shape: bool = REQUIRED
+    print_tensor_lod: bool = REQUIRED
+    print_phase: str = "BOTH"
+    is_forward: bool = True
+    direct = True
+    rows = ("In",)
+
+    def infer(self, In):
+        if self.print_phase not in ("FORWARD", "BACKWARD", "BOTH"):
+            raise AttributeValueError(
+                f"expected print_phase FORWARD, BACKWARD or BOTH, got {self.print_phase!r}"
+            )
+        return In
+
+    def execute(self, run):
+        (name,) = run.names("inputs", "In")
+        value = run.value(name)
+        if self.print_phase in ("BOTH", "FORWARD" if self.is_forward else "BACKWARD"):
+            counts = _printed.get()
+            count = counts[run.op] = counts.get(run.op, 0) + 1
+            if self.first_n < 0 or count <= self.first_n:
+                print(self.line(name, value), flush=True)
+        run.set(run.names("outputs", "Out")[0], value)
+
+    def line(self, name, value):
+        """What is printed of a value."""
+        words = [self.message] if self.message else []
+        if self.print_tensor_name:
+            words.append(name)
+        if isinstance(value, LoDTensorArray):
+            return " ".join([*words, f"array of {len(value)} tensors"])
+        data = value.data if isinstance(value, LoDTensor) else value
+        if self.print_tensor_type:
+            words.append(str(as_dtype(data.dtype)))
+        if self.print_tensor_shape:
+            words.append(str(list(data.shape)))
+        if self.print_tensor_lod and isinstance(value, LoDTensor):
+            words.append(f"lod {value.lod()}")
+        return f"{' '.join(words)}: {elements(data, self.summarize)}"
+
+    def grad(self, f, dOut):
+        attrs = {**self.attr_values(), "is_forward": False}
+        return dict(In=lambda: f.print(dOut, **attrs))
+
+
+class Assert(Op, type="assert"):
+    """Fails unless Cond holds.
+
+    Cond: a truth.
+    Data: what the error shows.
+    summarize: how many elements of each Data it shows; all when negative.
+    """
+
+    signature = "Cond!, Data?*! ->"
+    summarize: Long = -1
+    grad = None
+    lod = None
+
+    def infer(self, Cond, Data):
+        if Cond.dtype is not DType.BOOL:
+            raise DTypeError(f"expected Cond to be bool, got {Cond.dtype}")
+        if size_of(Cond.shape) not in (1, -1):
+            raise ShapeError(f"expected Cond to hold one truth, got shape {list(Cond.shape)}")
+        return {}
+
+    def execute(self, run):
+        (name,) = run.names("inputs", "Cond")
+        if run.condition(name):
+            return
+        lines = [f"expected {name} to hold, it is False"]
+        for data in run.names("inputs", "Data"):
+            value = np.asarray(run.value(data))
+            found = elements(value, self.summarize)
+            lines.append(f"  {data} {as_dtype(value.dtype)}{list(value.shape)}: {found}")
+        raise OpError("\n".join(lines))
+
+
+class py_func(Op):
+    """Out = what a Python function returns for X.
+
+    forward_callable_id: the number of the function.
+    backward_callable_id: the number of that which computes the gradients of X from X, Out and the
+        gradients of Out; without one, -1, no gradient flows.
+    backward_skip_vars: names of X and Out that it is not given.
+    results: how many Out there are, where nothing else says it.
+    """
+
+    signature = "X?* -> Out*~"
+    forward_callable_id: int = 0
+    backward_callable_id: int = -1
+    backward_skip_vars: list[str] = ()
+    results: int = attr(0, local=True)
+    direct = True
+    lod = None
+
+    def width(self, X):
+        return self.results
+
+    def given_attrs(self):
+        return {name: v for name, v in super().given_attrs().items() if name != "results"}
+
+    def execute(self, run):
+        called = registered(self.forward_callable_id)
+        arguments = [argument(run.value(n)) for n in run.names("inputs", "X")]
+        try:
+            found = called.function(*arguments)
+        except FluidError:
+            raise
+        except Exception as error:
+            message = f"the function {called.name} raised {type(error).__name__}: {error}"
+            raise OpError(message) from error
+        names = run.names("outputs", "Out")
+        if not names:
+            return
+        results = list(found) if isinstance(found, (list, tuple)) else [found]
+        if len(results) != len(names):
+            raise OpError(
+                f"expected the function {called.name} to return {len(names)} arrays, got "
+                f"{len(results)}"
+            )
+        for name, result in zip(names, results):
+            if name != "@EMPTY@":
+                if result is None:
+                    run.set(name, nothing(run, called, name))
+                else:
+                    run.set(name, taken(run, called, name, result))
+
+    def grad(self, f, X, Out, dOut):
+        if self.backward_callable_id < 0:
+            called = registered(self.forward_callable_id)
+            if called.backward:
+                raise NoGradientError(
+                    f"the function {called.name} computes gradients in Python, so these have no "
+                    f"gradients of their own"
+                )
+            return {}
+
+        def gradients():
+            skipped = set(self.backward_skip_vars)
+            kept = [v for v in (*(X or ()), *Out) if name_of(v) not in skipped]
+            call = dict(forward_callable_id=self.backward_callable_id, results=len(X))
+            return f.py_func.all([*kept, *dOut], **call)["Out"]
+
+        return dict(X=gradients)
+
+
+def name_of(operand):
+    """The name of the variable that an operand of a rule stands for; None where it is a value."""
+    return getattr(getattr(operand, "like", None), "name", None)
+
+
+def argument(value):
+    """A value as a function of the user gets it: it cannot change what others read."""
+    if isinstance(value, (LoDTensor, LoDTensorArray)):
+        return value
+    return LoDTensor(value.to_dense() if isinstance(value, SelectedRows) else value)
+
+
+def taken(run, called, name, result):
+    """A copy of what a function returned for a variable, checked against its declaration."""
+    offsets = result.offsets if isinstance(result, LoDTensor) else ()
+    array = np.array(result)
+    variable = run.variable(name)
+    what = f"expected the function {called.name} to return"
+    if variable is not None and variable.has_dtype and as_dtype(array.dtype) != variable.dtype:
+        raise DTypeError(
+            f"{what} {variable.dtype} for {name!r}, as it is declared; got {array.dtype}"
+        )
+    if variable is not None and variable.has_shape:
+        shape = variable.shape
+        if array.ndim != len(shape) or not all(map(agree, array.shape, shape)):
+            raise ShapeError(
+                f"{what} shape {list(shape)} for {name!r}, as it is declared; "
+                f"got {list(array.shape)}"
+            )
+    return LoDTensor(array, offsets) if offsets else array
+
+
+def nothing(run, called, name):
+    """Zeros for a gradient that a function leaves out."""
+    variable = run.variable(name)
+    if called.backward:
+        value = run.find(name.partition("@GRAD")[0])
+        if value is not None:
+            return zeros_like(value.data if isinstance(value, LoDTensor) else value)
+        if variable is not None and variable.has_shape and -1 not in variable.shape:
+            return np.zeros(variable.shape, variable.dtype.dtype)
+    raise OpError(f"expected the function {called.name} to return an array for {name!r}, got None")

@@ -1,0 +1,70 @@
+"""Tensors of which only some rows are stored: gradients of tables that are looked up."""
+
+from __future__ import annotations
+
+from ..dtypes import Kind
+from ..opdef.attribute import REQUIRED, Long
+from ..opdef.definition import Op
+from ..opdef.spec import need_integer, need_ndim
+from ..values import SelectedRows
+from .gather import need_shape
+
+
+class selected_rows(Op):
+    """Out = Updates as the rows Ids of a tensor whose other rows are 0; rows named twice add up.
+
+    ``lookup_table_adjoint`` without the zeros.
+
+    Ids: numbers of rows of Out, of shape [n].
+    Updates: the rows, n of them.
+    height: how many rows Out has.
+    padding_idx: the id whose updates are left out; -1 for none.
+    """
+
+    signature = "Ids!, Updates -> Out"
+    height: Long = REQUIRED
+    padding_idx: Long = -1
+    lod = None
+
+    def infer(self, Ids, Updates):
+        need_ndim("Ids", Ids, 1)
+        need_integer(Ids=Ids)
+        need_ndim("Updates", Updates, 2)
+        need_shape("Updates", Updates, (*Ids.shape, -1))
+        return Updates.with_dim(0, self.height)._replace(kind=Kind.SELECTED_ROWS)
+
+    def run(self, xp, Ids, Updates):
+        if self.padding_idx != -1:
+            kept = Ids != self.padding_idx
+            Ids, Updates = Ids[kept], Updates[kept]
+        return SelectedRows(Ids, self.height, Updates)
+
+    def grad(self, f, Ids, dOut):
+        return dict(Updates=lambda: f.lookup_table_v2(dOut, Ids, padding_idx=self.padding_idx))
+
+
+class merge_selected_rows(Op):
+    """Out = X with every row stored once, in ascending order."""
+
+    signature = "X -> Out"
+    rows = ("X",)
+    lod = None
+
+    def run(self, xp, X):
+        return X.merged() if isinstance(X, SelectedRows) else X
+
+
+class get_tensor_from_selected_rows(Op):
+    """Out = the rows of X that are stored, one behind the other; all rows of a whole tensor."""
+
+    signature = "X -> Out"
+    rows = ("X",)
+    lod = None
+
+    def infer(self, X):
+        if X.kind is not Kind.SELECTED_ROWS:
+            return X
+        return X.with_dim(0, -1)._replace(kind=Kind.LOD_TENSOR)
+
+    def run(self, xp, X):
+        return X.value if isinstance(X, SelectedRows) else X

@@ -1,0 +1,37 @@
+"""Nets and trainings of the real system that wait for layers or optimizers that are not there yet.
+
+An entry whose net can be built fails a test, so that it is taken out.
+"""
+
+import fnmatch
+
+#: pattern of a net's or training's name -> what it waits for
+WAITING = {
+    "dynamic_rnn": "DynamicRNN and sequences",
+    "gru_crf*": "dynamic_gru, linear_chain_crf and sequences",
+    "lstm_lod": "dynamic_lstm and sequences",
+    "seq_conv_text": "sequence_conv_pool and sequences",
+    "*__adadelta": "the optimizer Adadelta",
+    "*__adagrad*": "the optimizer Adagrad",
+    "*__adamax": "the optimizer Adamax",
+    "*__decayed_adagrad": "the optimizer DecayedAdagrad",
+    "*__ftrl*": "the optimizer Ftrl",
+    "*__lamb*": "the optimizer Lamb",
+    "*__lars": "the optimizer LarsMomentum",
+    "*__rmsprop*": "the optimizer RMSProp",
+    "mlp": "the optimizer Adagrad",
+    "*__*_lr_*": "schedules of the learning rate",
+    "lr_noam_warmup": "schedules of the learning rate",
+    "resnet_block": "schedules of the learning rate",
+    "ema": "ExponentialMovingAverage",
+    "lookahead": "LookaheadOptimizer",
+    "model_average": "ModelAverage",
+    "transformer_block": "label_smooth",
+    "two_optimizers": "sigmoid_cross_entropy_with_logits",
+}
+
+
+def waits_for(name):
+    """What a net or training waits for; None where it is there."""
+    found = [why for pattern, why in WAITING.items() if fnmatch.fnmatchcase(name, pattern)]
+    return found[0] if found else None
