@@ -260,9 +260,7 @@ class LoDTensorArray:
         longer, shorter = self.items, other.items
         if len(longer) < len(shorter):
             longer, shorter = shorter, longer
-        both = [
-            b if a is None else a if b is None else a + b for a, b in zip(longer, shorter)
-        ]
+        both = [b if a is None else a if b is None else a + b for a, b in zip(longer, shorter)]
         return LoDTensorArray([*both, *longer[len(shorter) :]])
 
     def __len__(self) -> int:

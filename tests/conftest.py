@@ -1,6 +1,8 @@
 """Every test begins with fresh programs, names and seeds; golden programs are kept in files."""
 
 import importlib
+import inspect
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -51,3 +53,12 @@ def check_program(request):
         assert not differences(program, Program.parse(text))
 
     return check
+
+
+@pytest.fixture
+def recursion_limit():
+    """A function that sets how deep Python may recurse from here on, until the test ends."""
+    before = sys.getrecursionlimit()
+    depth = len(inspect.stack(0))
+    yield lambda limit: sys.setrecursionlimit(depth + limit)
+    sys.setrecursionlimit(before)

@@ -18,6 +18,7 @@ import numpy as np
 from fluidlite.backend import numpy_
 from fluidlite.opdef.gradient import Tape
 from fluidlite.opdef.interpreter import Eval
+from fluidlite.values import SelectedRows
 
 Function = Callable[..., Any]
 
@@ -112,12 +113,14 @@ def pull_back(
     tape = Tape(f)
     boxes = [tape.watch(value) for value in values]
     outputs = outputs_of(function(tape, *boxes))
-    return tape.pull(list(zip(outputs, cotangents, strict=True)), boxes)
+    pulled = tape.pull(list(zip(outputs, cotangents, strict=True)), boxes)
+    return outputs_of(pulled)
 
 
 def outputs_of(found: Any) -> list[Any]:
-    """What a function returned, as a list."""
-    return list(found) if isinstance(found, (list, tuple)) else [found]
+    """What a function returned, as a list; whole tensors in the place of some of their rows."""
+    listed = list(found) if isinstance(found, (list, tuple)) else [found]
+    return [v.to_dense() if isinstance(v, SelectedRows) else v for v in listed]
 
 
 def random_like(rng: np.random.Generator, values: Sequence[Any]) -> list[Any]:

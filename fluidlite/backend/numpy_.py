@@ -101,18 +101,16 @@ def generators(seed: int, *counters: int | str) -> Callable[[int], np.random.Gen
 
     Returns:
         a function of an operator's own ``seed``: 0 draws from ``seed`` and ``counters``, another
-        number from it alone. The bits come from Philox (Salmon et al., Parallel random numbers: as
-        easy as 1, 2, 3, SC 2011).
+        number from it alone. Its attribute ``number`` is what 0 stands for, so that the same draw
+        can be had again. The bits come from Philox (Salmon et al., Parallel random numbers: as easy
+        as 1, 2, 3, SC 2011).
     """
+    text = "/".join(map(str, (seed, *counters)))
+    number = zlib.crc32(text.encode(), zlib.adler32(text.encode())) & 0x7FFFFFFF or 1
 
     def generator(own: int = 0) -> np.random.Generator:
-        words = (
-            [own]
-            if own
-            else [seed, *(zlib.crc32(c.encode()) if isinstance(c, str) else c for c in counters)]
-        )
-        return np.random.Generator(
-            np.random.Philox(np.random.SeedSequence([w & 0xFFFFFFFFFFFFFFFF for w in words]))
-        )
+        start = np.random.SeedSequence((own or number) & 0xFFFFFFFFFFFFFFFF)
+        return np.random.Generator(np.random.Philox(start))
 
+    generator.number = number  # type: ignore[attr-defined]
     return generator

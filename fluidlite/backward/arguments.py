@@ -102,7 +102,6 @@ def checked_callbacks(given: Any) -> Sequence[Callback]:
     return list(given)
 
 
-
 def checked_checkpoints(given: Any, loss: Variable) -> list[str]:
     """The names of the values to keep between segments that are computed again.
 

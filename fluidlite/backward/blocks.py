@@ -39,7 +39,7 @@ def _inputs(body: Sweep, listed: Sequence[str], more: Iterable[str] = ()) -> lis
     """
     names = dict.fromkeys([*listed, *more])
     for key in body.settled:
-        name = key if type(key) is str else key[0]
+        name = key if isinstance(key, str) else key[0]
         if name not in body.block.vars and key == body.history.key(name, 0):
             names[name] = None
     return list(names)
@@ -96,7 +96,13 @@ def conditional_block(sweep: Sweep, position: int, op: Operator) -> None:
     outputs = {"Input@GRAD": refs}
     sweep.records.append(
         Record(
-            "conditional_block_grad", ins, outputs, attrs, op.callsite, False, body,
+            "conditional_block_grad",
+            ins,
+            outputs,
+            attrs,
+            op.callsite,
+            False,
+            body,
             local=[(name, local.get(name)) for name in names],
         )
     )
@@ -138,7 +144,13 @@ def while_(sweep: Sweep, position: int, op: Operator) -> None:
     }
     sweep.records.append(
         Record(
-            "while_grad", ins, {"X@GRAD": refs}, attrs, op.callsite, False, body,
+            "while_grad",
+            ins,
+            {"X@GRAD": refs},
+            attrs,
+            op.callsite,
+            False,
+            body,
             local=[(name, local.get(name)) for name in names],
         )
     )
@@ -189,10 +201,18 @@ def recurrent(sweep: Sweep, position: int, op: Operator) -> None:
         "inputs@GRAD": of_sequences,
         "parameters@GRAD": of_parameters,
     }
-    attrs = {k: v for k, v in op.attrs.items() if k not in ("sub_block", "skip_eager_deletion_vars")}
+    attrs = {
+        k: v for k, v in op.attrs.items() if k not in ("sub_block", "skip_eager_deletion_vars")
+    }
     sweep.records.append(
         Record(
-            "recurrent_grad", ins, outputs, attrs, op.callsite, False, body,
+            "recurrent_grad",
+            ins,
+            outputs,
+            attrs,
+            op.callsite,
+            False,
+            body,
             local=[(name, local.get(name)) for name in (*sequences, *parameters)],
         )
     )
@@ -245,7 +265,7 @@ def conditional_block_grad(sweep: Sweep, position: int, op: Operator) -> None:
         targets.append(target)
         body.foreign.add(id(target))
         first = passed.get(name)
-        type, value = ("assign", first) if first else ("fill_zeros_like", inside)
+        type, value = ("assign", first) if first else ("zeros_if_written", inside)
         sweep.records.append(Record(type, {"X": [value]}, {"Out": [target]}, {}, op.callsite))
         body.records.append(Record("assign", {"X": [inner]}, {"Out": [target]}, {}, op.callsite))
         sweep.contribute(sweep.history.key(name, at), target)
@@ -257,7 +277,13 @@ def conditional_block_grad(sweep: Sweep, position: int, op: Operator) -> None:
     attrs = {"is_scalar_condition": True}
     sweep.records.append(
         Record(
-            "conditional_block", ins, {"Out": targets, "Scope": [scope]}, attrs, op.callsite,
-            False, body, in_place=True,
+            "conditional_block",
+            ins,
+            {"Out": targets, "Scope": [scope]},
+            attrs,
+            op.callsite,
+            False,
+            body,
+            in_place=True,
         )
     )

@@ -12,6 +12,7 @@ from ..ir.analysis import reads_of
 from ..ir.block import Block
 from ..ir.operator import EMPTY, Operator, OpRole
 from ..ir.variable import Variable
+from ..opdef.definition import lookup
 from .sweep import Group, Record, Ref, Sweep, name_of
 
 GRAD = "@GRAD"
@@ -83,14 +84,13 @@ class Emission:
             if any(name != EMPTY for name in names):
                 outputs[slot] = tuple(names)
         inputs = {
-            slot: tuple(
-                [EMPTY if v is None else v if type(v) is str else v.name for v in values]
-            )
+            slot: tuple([EMPTY if v is None else v if type(v) is str else v.name for v in values])
             for slot, values in record.ins.items()
         }
         if record.body is not None:
             inner = self._emit_block(record.body, block, record.in_place)
             attrs = {**attrs, "sub_block": inner.idx, **_local_gradients(record)}
+            attrs = lookup(record.type)(attrs).attr_values()
         op = Operator(
             block,
             record.type,
@@ -226,4 +226,3 @@ def _save_values(sweep: Sweep) -> None:
             ops += [*at.get(position, ()), op]
         block.ops[:] = [*ops, *at.get(len(block.ops), ())]
         block.program.touch()
-

@@ -39,13 +39,12 @@ class Joined:
             if name not in forward.vars:
                 self._make_local(name)
         inside = self._inside(forward, before)
-        written = {n: self._local(n) for op in forward.ops for n in writes_of(op)
-                   if n not in forward.vars}
+        written = {
+            n: self._local(n) for op in forward.ops for n in writes_of(op) if n not in forward.vars
+        }
         for name in free_reads(forward):
             if name in written:
-                self.block.append_op(
-                    "assign", {"X": inside[name]}, {"Out": written[name]}
-                )
+                self.block.append_op("assign", {"X": inside[name]}, {"Out": written[name]})
         self._take(forward, self.block, {**inside, **written})
         self.inside = self._inside(gradients, position, forward)
         self._take(gradients, self.block, self.inside)
@@ -92,4 +91,3 @@ class Joined:
                 self._take(inner, twin_block, renamed)
                 made.set_attr(name, twin_block.idx)
             target.ops.append(made)
-

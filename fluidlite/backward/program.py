@@ -16,7 +16,14 @@ from ..ir.program import Program
 from ..ir.rollback import all_or_nothing
 from ..ir.variable import Variable
 from ..opdef.spec import size_of
-from .arguments import checked_callbacks, checked_checkpoints, names_of, no_grad_names, variables, weights_of
+from .arguments import (
+    checked_callbacks,
+    checked_checkpoints,
+    names_of,
+    no_grad_names,
+    variables,
+    weights_of,
+)
 from .emission import Callback, Emission
 from .recompute import insert_seeds, run_with_checkpoints
 from .sweep import Record, Ref, Sweep, name_of
@@ -27,7 +34,7 @@ def append_backward(
     parameter_list: Sequence[Variable | str] | None = None,
     no_grad_set: Iterable[Variable | str] | None = None,
     callbacks: Sequence[Callback] | None = None,
-    checkpoints: Sequence[Variable] | None = None,
+    checkpoints: Sequence[Variable | str] | None = None,
 ) -> list[tuple[Variable, Variable]]:
     """Append the operators that compute the gradients of a loss to the loss's block.
 

@@ -58,7 +58,9 @@ def insert_seeds(block: Block, checkpoints: Sequence[str]) -> bool:
     Returns:
         whether there are any.
     """
-    last = max((i for i, op in enumerate(block.ops) for n in checkpoints if op.writes(n)), default=0)
+    last = max(
+        (i for i, op in enumerate(block.ops) for n in checkpoints if op.writes(n)), default=0
+    )
     ops: list[Operator] = []
     for position, op in enumerate(block.ops):
         definition = op.definition
@@ -66,7 +68,8 @@ def insert_seeds(block: Block, checkpoints: Sequence[str]) -> bool:
         if takes and position < last and not _is_seeded(op):
             name = f"{op.output_arg_names[0]}.seed"
             block.create_var(name=name, shape=[1], dtype="int32", stop_gradient=True)
-            seed = Operator(block, "seed", {}, {"Out": (name,)}, {}, callsite=op.callsite)
+            attrs = {"draws_for": op.output_arg_names[0]}
+            seed = Operator(block, "seed", {}, {"Out": (name,)}, attrs, callsite=op.callsite)
             seeded = copy_operator(op, block)
             seeded.set_input("Seed", name)
             ops += [seed, seeded]
@@ -120,7 +123,7 @@ def _is_recomputed(sweep: Sweep, name: str, op: Operator, kept: set[str]) -> boo
 
 def _is_seeded(op: Operator) -> bool:
     """Whether a random operator draws the same numbers when it is run again."""
-    return bool(op.inputs.get("Seed")) or bool(op.attr("is_test") if op.has_attr("is_test") else 0)
+    return bool(op.inputs.get("Seed")) or any(op.attrs.get(n) for n in ("is_test", "fix_seed"))
 
 
 def _copied(sweep: Sweep, op: Operator, position: int, renamed: dict[str, str]) -> Record:
@@ -136,6 +139,3 @@ def _copied(sweep: Sweep, op: Operator, position: int, renamed: dict[str, str]) 
         for slot, names in op.outputs.items()
     }
     return Record(op.type, ins, outs, op.attrs, op.callsite, lists_given=False)
-
-
-

@@ -60,9 +60,9 @@ class Record(NamedTuple):
     """An operator to come."""
 
     type: str
-    ins: dict[str, Sequence[Any]]  #: names or Refs by slot
-    outs: dict[str, Sequence[Ref | None]]  #: None where nobody wants the output
-    attrs: Mapping[str, Any]
+    ins: Mapping[str, Sequence[Any]]  #: names or Refs by slot
+    outs: Mapping[str, Sequence[Ref | None]]  #: None where nobody wants the output
+    attrs: dict[str, Any]
     site: CallSite | None
     lists_given: bool = True  #: whether only the attributes given here are listed
     body: Sweep | None = None  #: what the operator's block is made of
@@ -81,7 +81,7 @@ class Group(NamedTuple):
 
 def name_of(key: Key) -> str:
     """The name that a value goes by."""
-    return key if type(key) is str else key[0]
+    return key if isinstance(key, str) else key[0]
 
 
 class History:
@@ -130,7 +130,7 @@ class History:
 
     def is_last(self, key: Key) -> bool:
         """Whether the name still holds that value after the last operator."""
-        return type(key) is str or key[1] == len(self.rewritten[key[0]])
+        return isinstance(key, str) or key[1] == len(self.rewritten[key[0]])
 
     def made_at(self, key: tuple[str, int]) -> int:
         """The position behind the operator that makes a value; 0 for what was there before."""
@@ -276,9 +276,7 @@ class Sweep:
         step = self._written_rule if definition.direct else self._gradient_operator
         step(position, op, definition, wanted)
 
-    def wanted_inputs(
-        self, op: Operator, definition: type[Op]
-    ) -> dict[str, list[Variable | None]]:
+    def wanted_inputs(self, op: Operator, definition: type[Op]) -> dict[str, list[Variable | None]]:
         """By slot the inputs that need a gradient; None at positions that do not."""
         wanted = {}
         slots = definition.input_slots
@@ -299,7 +297,7 @@ class Sweep:
     def had_value(self, name: str, position: int) -> bool:
         """Whether a name held something before the operator at a position writes it."""
         key = self.history.key(name, position)
-        if type(key) is not str and key[1] > 0:
+        if not isinstance(key, str) and key[1] > 0:
             return True
         if self.parent is not None and name not in self.block.vars:
             return self.parent.had_value(name, self.position)
@@ -448,10 +446,10 @@ class Sweep:
             return again
         key = self.history.key(name, position)
         if self.parent is not None and name not in self.block.vars and name != EMPTY:
-            if type(key) is str:
+            if isinstance(key, str):
                 return self.parent.value(name, self.position)
             return self._copy(key)
-        if type(key) is str or self.history.is_last(key):
+        if isinstance(key, str) or self.history.is_last(key):
             return name
         return self._copy(key)
 

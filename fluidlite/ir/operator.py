@@ -55,6 +55,7 @@ class Operator:
     """One operator of a block.  Made by :meth:`Block.append_op`."""
 
     __slots__ = (
+        "__weakref__",
         "_attrs",
         "_inputs",
         "_outputs",

@@ -48,8 +48,10 @@ def verify(program: Program, feeds: Iterable[str] = ()) -> None:
     owners = _owners(program)
     for block in program.blocks:
         _check_variables(block)
+        driver = owners.get(block.idx)
+        bound = set() if driver is None else set(_bound_inside(driver))
         for op in block.ops:
-            _check_names(op)
+            _check_names(op, bound)
             _check_definition(op)
     _Written(owners, feeds).check(program)
     _check_shapes(program)
@@ -110,10 +112,10 @@ def _check_variables(block: Block) -> None:
             _fail(7, f"variable {name!r} has the shape {list(variable.shape)}", block)
 
 
-def _check_names(op: Operator) -> None:
+def _check_names(op: Operator, bound: set[str]) -> None:
     block = op.block
     for name in (*op.input_arg_names, *op.output_arg_names):
-        if name != EMPTY and block.find_var_recursive(name) is None:
+        if name != EMPTY and name not in bound and block.find_var_recursive(name) is None:
             _fail(2, f"there is no variable {name!r}{suggestion(name, block.vars)}", block, op)
 
 
@@ -204,6 +206,8 @@ def _needs_a_writer(block: Block, name: str) -> bool:
 
 def _bound_inside(op: Operator) -> Iterator[str]:
     """Names that an operator gives values to in the block that it drives."""
+    if op.definition is not None:
+        yield from op.instance().bound_names(op.inputs)
     yield from op.input_arg_names
     for value in op.attrs.values():
         if isinstance(value, tuple):

@@ -64,6 +64,7 @@ from .creation import (
     zeros,
     zeros_like,
 )
+from .debug import Assert, Print, py_func
 from .elementwise import (
     elementwise_add,
     elementwise_div,
@@ -110,6 +111,7 @@ from .reshaping import (
     unsqueeze,
 )
 from .rnn import StaticRNN
+from .rows import get_tensor_from_selected_rows, merge_selected_rows
 from .sampling import (
     gaussian_random,
     gaussian_random_batch_size_like,
@@ -327,6 +329,13 @@ __all__ = [
     "softmax_with_cross_entropy",
     "square_error_cost",
     "mse_loss",
+    # rows of tensors
+    "merge_selected_rows",
+    "get_tensor_from_selected_rows",
+    # printing, checking and Python functions
+    "Print",
+    "Assert",
+    "py_func",
     # metrics
     "accuracy",
     # branches and loops

@@ -83,7 +83,7 @@ def array_read(f: LayerBuilder, array: Variable, i: Variable) -> Variable:
     >>> fluid.layers.array_read(array, i).shape
     (2,)
     """
-    return f.read_from_array(_checked(array), _checked_position(i))  # type: ignore[no-any-return]
+    return f.read_from_array(_checked(array), _checked_position(i))
 
 
 @layer("array_length")

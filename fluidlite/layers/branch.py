@@ -80,7 +80,7 @@ def _handed_out(value: Any, parent: Any) -> Variable:
     shape = value.shape if value.has_shape else None
     outer = parent.create_var(dtype=value.dtype, shape=shape, type=value.kind)
     assign(value, outer)
-    return outer  # type: ignore[no-any-return]
+    return outer
 
 
 def _map(value: Any, function: Callable[[Any], Any]) -> Any:
@@ -129,9 +129,9 @@ def _merged(mask: Variable, on_false: Any, on_true: Any) -> Any:
         return None
     block = mask.block
     shape = on_true.shape if on_true.has_shape and on_true.shape == on_false.shape else None
-    if shape is None and on_true.has_shape and on_false.has_shape:
-        if on_true.ndim == on_false.ndim:
-            shape = tuple(m if m == n else -1 for m, n in zip(on_true.shape, on_false.shape))
+    known = on_true.has_shape and on_false.has_shape
+    if shape is None and known and on_true.ndim == on_false.ndim:
+        shape = tuple(m if m == n else -1 for m, n in zip(on_true.shape, on_false.shape))
     merged = block.create_var(dtype=on_true.dtype, shape=shape, type=on_true.kind)
     block.append_op("select_input", {"X": [on_false, on_true], "Mask": mask}, {"Out": merged})
     return merged
@@ -233,6 +233,7 @@ def switch_case(
 
 
 def _numbered(branch_fns: Any) -> list[tuple[int, Function]]:
+    listed: list[Any]
     if isinstance(branch_fns, Mapping):
         listed = list(branch_fns.items())
     elif isinstance(branch_fns, (list, tuple)) and branch_fns:
@@ -452,4 +453,4 @@ class IfElse:
 def _rows_merged(
     f: LayerBuilder, mask: Variable, on_true: Variable, on_false: Variable
 ) -> Variable:
-    return f.merge_lod_tensor(mask, mask, on_true, on_false, level=0)  # type: ignore[no-any-return]
+    return f.merge_lod_tensor(mask, mask, on_true, on_false, level=0)

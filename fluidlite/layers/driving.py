@@ -106,4 +106,4 @@ def checked_function(function: Any, what: str) -> Callable[..., Any]:
             f"expected {what} to be a function, got {function!r:.60} of type "
             f"{type(function).__name__}"
         )
-    return function  # type: ignore[no-any-return]
+    return function

@@ -12,6 +12,7 @@ from ..errors import ArgumentError, ShapeError
 from ..ir.block import Block
 from ..ir.program import default_main_program
 from ..ir.variable import Variable
+from ..opdef.spec import agree
 from .driving import new_block, outer_reads
 
 
@@ -86,12 +87,11 @@ class StaticRNN:
             raise ArgumentError(f"expected a sequence to be a variable, got {x!r:.60}")
         if not x.ndim:
             raise ShapeError(f"expected {x.name!r} to have a dimension of steps, got shape []")
-        if self._length is not None and -1 not in (self._length, x.shape[0]):
-            if x.shape[0] != self._length:
-                raise ShapeError(
-                    f"expected {self._length} steps, as the other sequences have, {x.name!r} has "
-                    f"shape {list(x.shape)}"
-                )
+        if self._length is not None and not agree(self._length, x.shape[0]):
+            raise ShapeError(
+                f"expected {self._length} steps, as the other sequences have, {x.name!r} has "
+                f"shape {list(x.shape)}"
+            )
         self._length = x.shape[0] if self._length in (None, -1) else self._length
         inner = block.create_var(name=x.name, dtype=x.dtype, shape=x.shape[1:])
         inner.stop_gradient = x.stop_gradient

@@ -195,6 +195,14 @@ class Op:
         """
         return ()
 
+    def random_key(self, output: str) -> str:
+        """Of a random operator: what tells its draws from others, beside the run.
+
+        Args:
+            output: the name of its first output.
+        """
+        return output
+
     def bound_names(self, inputs: Mapping[str, tuple[str, ...]]) -> Iterable[str]:
         """Of a control operator: variables of its block that it gives values to before a pass.
 

@@ -182,7 +182,10 @@ class conditional_block_grad(DrivingGradient):
                     found = frame.get(name)
                 else:
                     found = run.find(passed[x]) if x in passed else None
-                results[out] = zeros_like(run.value(x)) if found is None else found
+                if found is None and run.find(x) is not None:  # else its branch was not taken
+                    found = zeros_like(run.find(x))
+                if found is not None:
+                    results[out] = found
         for out, value in results.items():
             run.set(out, value)
 
@@ -190,8 +193,8 @@ class conditional_block_grad(DrivingGradient):
 class recurrent(Driving):
     """Run a block once for each step of sequences, as a recurrent network does.
 
-    inputs: the sequences, of shape [steps, ...]; the block has a variable of the same name for each,
-        which holds one step.
+    inputs: the sequences, of shape [steps, ...]; for each the block has a variable of the same
+        name, which holds one step.
     initial_states: the states before the first step.
     parameters: other outer variables that the block reads.
     outputs: variables of the block, stacked over the steps under the same name.
@@ -379,6 +382,22 @@ class select_output(Op):
         return dict(X=lambda: f.select_input(dOut, Mask))
 
 
+class zeros_if_written(Op):
+    """Out = 0 in the form of X; nothing where nothing has written X in this run.
+
+    The gradient that a branch which was not taken hands on.
+    """
+
+    signature = "X! -> Out"
+    grad = None
+    lod = None
+
+    def execute(self, run):
+        found = run.find(run.names("inputs", "X")[0])
+        if found is not None:
+            run.set(run.names("outputs", "Out")[0], zeros_like(found))
+
+
 def chosen(run, count):
     """The branch that Mask names."""
     value = run.value(run.names("inputs", "Mask")[0])
@@ -386,5 +405,3 @@ def chosen(run, count):
     if not 0 <= at < count:
         raise OutOfRangeError(f"expected Mask in [0, {count}), got {at}")
     return at
-
-

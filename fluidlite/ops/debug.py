@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -22,6 +23,7 @@ from ..opdef.definition import Op
 from ..opdef.spec import agree, size_of
 from ..values import LoDTensor, LoDTensorArray, SelectedRows, zeros_like
 
+EMPTY = "@EMPTY@"
 #: operator -> how often it has printed
 _printed = state.slot("printed", WeakKeyDictionary)
 
@@ -162,7 +164,10 @@ class py_func(Op):
 
     def execute(self, run):
         called = registered(self.forward_callable_id)
-        arguments = [argument(run.value(n)) for n in run.names("inputs", "X")]
+        arguments = [
+            None if name == EMPTY else argument(run.value(name))
+            for name in run.names("inputs", "X")
+        ]
         try:
             found = called.function(*arguments)
         except FluidError:
@@ -180,11 +185,9 @@ class py_func(Op):
                 f"{len(results)}"
             )
         for name, result in zip(names, results):
-            if name != "@EMPTY@":
-                if result is None:
-                    run.set(name, nothing(run, called, name))
-                else:
-                    run.set(name, taken(run, called, name, result))
+            if name != EMPTY:
+                kept = nothing if result is None else partial(taken, result=result)
+                run.set(name, kept(run, called, name))
 
     def grad(self, f, X, Out, dOut):
         if self.backward_callable_id < 0:

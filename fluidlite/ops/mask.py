@@ -36,6 +36,7 @@ class split_lod_tensor(Masked):
     """OutTrue = the rows of X where Mask holds, OutFalse = the others."""
 
     signature = "X, Mask! -> OutTrue, OutFalse"
+    host = True
 
     def infer(self, X, Mask):
         count = self.count(Mask)

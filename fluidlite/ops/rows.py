@@ -59,6 +59,7 @@ class get_tensor_from_selected_rows(Op):
 
     signature = "X -> Out"
     rows = ("X",)
+    host = True
     lod = None
 
     def infer(self, X):

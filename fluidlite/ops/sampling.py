@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..dtypes import DType
 from ..errors import AttributeValueError, DTypeError
-from ..opdef.attribute import REQUIRED
+from ..opdef.attribute import REQUIRED, attr
 from ..opdef.definition import Op
 from ..opdef.spec import size_of, spec
 from .creation import Made, ShapeFromBatch, ShapeFromTensors, sizes
@@ -189,17 +189,22 @@ class seed(Op):
     """Out = ``seed``, or a random number where it is 0: what random operators start from.
 
     seed: the number.
+    draws_for: the variable whose operator would start from the same number without being told.
     """
 
     signature = "-> Out"
     random = True
     seed: int = 0
+    draws_for: str = attr("", local=True)
     lod = None
     grad = None
+
+    def random_key(self, output):
+        return self.draws_for or output
 
     def infer(self):
         return spec([1], DType.INT32)
 
     def run(self, xp, rng):
-        number = self.seed or int(rng(0).integers(1, 2**31))
+        number = self.seed or rng.number
         return xp.asarray([number], "int32")

@@ -188,7 +188,7 @@ class BlockPlan:
         ops = [op for op in block.ops if op.type not in _EDGES]
         self.ops = ops
         #: own variables that blocks of gradients read
-        self.saved = read_by_gradients.get(block.idx, frozenset())
+        self.saved = read_by_gradients.get(block.idx, set())
         losses = [name for op in ops if (name := loss_seeded_by(op)) is not None]
         outer: set[str] = set()
         if block.idx:

@@ -68,7 +68,8 @@ class Session:
                     step.let_go(env)
                     continue
                 if step.instance.random:
-                    f.rng = self.backend.generators(*self._counters, step.op.output_arg_names[0])
+                    key = step.instance.random_key(step.op.output_arg_names[0])
+                    f.rng = self.backend.generators(*self._counters, key)
                 step.run(f, env)
                 if checked:
                     self._check(step, env)

@@ -79,7 +79,9 @@ def parts():
 def every(kind, part, but=()):
     """Runs a test for every case of a kind that has this part, by the name of the case."""
     names = [
-        n for n, there in parts()[kind].items() if part in there and n not in but and not waits_for(n)
+        n
+        for n, there in parts()[kind].items()
+        if part in there and n not in but and not waits_for(n)
     ]
     return pytest.mark.parametrize("name", names)
 

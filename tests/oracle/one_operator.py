@@ -1,6 +1,8 @@
 """Programs of a single operator."""
 
 import fluidlite as fluid
+from fluidlite.core import SelectedRows
+from fluidlite.dtypes import Kind
 
 FLOATS = {"inf": float("inf"), "-inf": float("-inf"), "nan": float("nan")}
 
@@ -22,7 +24,7 @@ class OneOperator:
         for slot, entries in case["inputs"].items():
             self.inputs[slot] = self._names(slot, entries)
             for entry, name in zip(entries, self.inputs[slot]):
-                self._declare_input(name, values[entry["key"]], batch_unknown)
+                self._declare_input(name, entry, batch_unknown)
         for slot, entries in case["outputs"].items():
             self.outputs[slot] = self._declare_outputs(slot, entries)
         self.block.append_op(
@@ -38,12 +40,15 @@ class OneOperator:
     def _names(self, slot, entries):
         return [slot] if len(entries) == 1 else [f"{slot}{i}" for i in range(len(entries))]
 
-    def _declare_input(self, name, array, batch_unknown):
-        shape = list(array.shape)
-        if batch_unknown and shape:
+    def _declare_input(self, name, entry, batch_unknown):
+        array = self.values[entry["key"]]
+        shape, kind = list(array.shape), Kind.LOD_TENSOR
+        if "selected_rows" in entry:
+            shape[0], kind = entry["selected_rows"]["height"], Kind.SELECTED_ROWS
+        elif batch_unknown and shape:
             shape[0] = -1
         variable = self.block.create_var(
-            name=name, shape=shape, dtype=str(array.dtype), persistable=True
+            name=name, shape=shape, dtype=str(array.dtype), type=kind, persistable=True
         )
         variable.stop_gradient = False
 
@@ -68,8 +73,14 @@ class OneOperator:
         scope = fluid.Scope()
         for slot, entries in self.case["inputs"].items():
             for entry, name in zip(entries, self.inputs[slot]):
-                put(scope, name, self.values[entry["key"]])
+                put(scope, name, self.value(entry))
         return scope
+
+    def value(self, entry):
+        """What was recorded of a variable: an array, or rows of one."""
+        rows = entry.get("selected_rows")
+        array = self.values[entry["key"]]
+        return array if rows is None else SelectedRows(rows["rows"], rows["height"], array)
 
     def recorded_outputs(self):
         """Name and recorded entry of every output variable."""
@@ -77,5 +88,8 @@ class OneOperator:
             yield from zip(self.outputs[slot], entries)
 
 
-def put(scope, name, array):
-    scope.var(name).get_tensor().set(array, fluid.CPUPlace())
+def put(scope, name, value):
+    if isinstance(value, SelectedRows):
+        scope.var(name).value = value
+    else:
+        scope.var(name).get_tensor().set(value, fluid.CPUPlace())

@@ -42,3 +42,9 @@ def truncated(rng):
 def randperm(rng):
     yield drawn({}, dict(n=7))
     yield drawn({}, dict(n=1, dtype="int32"), "one")
+
+
+@samples("seed")
+def seed(rng):
+    yield Sample({}, values_matter=False)
+    yield Sample({}, dict(seed=7), "given")

@@ -1,0 +1,204 @@
+"""Which operator's gradient rule does not belong to its kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .. import backend as backends
+from ..errors import NoGradientError
+from ..ir.analysis import blocks_of
+from ..ir.operator import EMPTY, Operator
+from ..ir.program import Program
+from ..opdef.gradient import Tape, is_constant
+from ..opdef.interpreter import Eval
+from .differences import Limits, Probe, Slope
+from .float64 import dense, is_float, with_data
+from .report import Culprit, number, place
+from .trial import Seen
+
+_NAMED = 3  # culprits in a report
+
+
+def find_culprits(
+    seen: Iterable[Seen], reached: set[str], limits: Limits, rng: np.random.Generator
+) -> list[Culprit]:
+    """The operators whose rules disagree with their kernels on the values that they saw; one of
+    each type.
+
+    Args:
+        seen: operators and what they were given.
+        reached: the names that depend on what is differentiated by.
+        limits: what is allowed.
+        rng: draws directions and cotangents.
+    """
+    found: dict[str, Culprit] = {}
+    for each in seen:
+        if len(found) == _NAMED:
+            break
+        if each.op.type not in found:
+            culprit = _examined(each, reached, limits, rng)
+            if culprit is not None:
+                found[each.op.type] = culprit
+    return list(found.values())
+
+
+def downstream(program: Program, sources: Iterable[str]) -> set[str]:
+    """The names that may depend on the sources, in any block."""
+    reached = set(sources)
+    while True:
+        before = len(reached)
+        for block in program.blocks:
+            for op in block.ops:
+                if not reached.isdisjoint(op.input_arg_names):
+                    reached.update(op.output_arg_names)
+                    if blocks_of(op):
+                        reached.update(op.instance().bound_names(op.inputs))
+        reached.discard(EMPTY)
+        if len(reached) == before:
+            return reached
+
+
+def driving_operators(program: Program, reached: set[str]) -> list[str]:
+    """The operators that drive blocks and read one of the names, each with its line."""
+    return [
+        described(op)
+        for op in program.global_block().ops
+        if blocks_of(op) and not reached.isdisjoint(op.input_arg_names)
+    ]
+
+
+def described(op: Operator) -> str:
+    """An operator and the user's line."""
+    return f"{op}{place(op.callsite)}"
+
+
+class _Alone:
+    """One operator as a function of its inputs.
+
+    Args:
+        seen: the operator and what it was given.
+        rng: draws cotangents.
+    """
+
+    def __init__(self, seen: Seen, rng: np.random.Generator) -> None:
+        self.seen = seen
+        self._f = Eval(backends.get("numpy"), seen.rng)
+        outs = self._f.apply(seen.instance, seen.ins, seen.want)
+        slots = seen.instance.output_slots
+        all_count = is_constant(type(seen.instance))
+        #: (slot, position in a list slot) -> what the output is weighted with
+        self._weights: dict[tuple[str, int], Any] = {}
+        for slot, value in outs.items():
+            if slot in seen.want and (all_count or not slots[slot].constant):
+                for k, each in enumerate(_listed(value)):
+                    if is_float(each) and each.size:
+                        self._weights[slot, k] = rng.normal(size=each.shape)
+
+    def total(self, ins: Mapping[str, Any]) -> tuple[float, float]:
+        """The weighted sum of the outputs, and that of their absolute values."""
+        outs = self._f.apply(self.seen.instance, ins, self.seen.want)
+        total = size = 0.0
+        for (slot, k), weight in self._weights.items():
+            products = weight * _listed(outs[slot])[k]
+            total += float(np.sum(products))
+            size += float(np.sum(np.abs(products)))
+        return total, size
+
+    def gradients(self, places: list[tuple[str, int]]) -> list[Any]:
+        """The rule's gradients of that sum with respect to inputs; None where nothing flows.
+
+        Args:
+            places: slots and positions in them.
+        """
+        tape = Tape(self._f)
+        boxes = [tape.watch(_listed(self.seen.ins[slot])[k]) for slot, k in places]
+        ins = self.seen.ins
+        for (slot, k), box in zip(places, boxes):
+            ins = replaced(ins, slot, k, box)
+        outs = tape.apply(self.seen.instance, ins, self.seen.want)
+        seeds = [(_listed(outs[slot])[k], w) for (slot, k), w in self._weights.items()]
+        return tape.pull(seeds, boxes)
+
+
+def _examined(
+    seen: Seen, reached: set[str], limits: Limits, rng: np.random.Generator
+) -> Culprit | None:
+    op = seen.op
+    places = [
+        (slot, k)
+        for slot, names in op.inputs.items()
+        for k, name in enumerate(names)
+        if name in reached and is_float(value := _listed(seen.ins[slot])[k]) and dense(value).size
+    ]
+    if not places:
+        return None
+    alone = _Alone(seen, rng)
+    try:
+        gradients = alone.gradients(places)
+    except NoGradientError:
+        return None  # backward has said so, if the operator is on the way
+    for (slot, k), gradient in zip(places, gradients):
+        value = _listed(seen.ins[slot])[k]
+        name = op.inputs[slot][k]
+        array = dense(gradient)
+        if array is not None and array.shape != dense(value).shape:
+            return _culprit(op, slot, name, None, (
+                f"its rule gives a gradient of shape {list(array.shape)}, expected "
+                f"{list(dense(value).shape)}"
+            ))
+        probe = Probe(
+            lambda data, slot=slot, k=k, value=value: alone.total(  # type: ignore[misc]
+                replaced(seen.ins, slot, k, with_data(value, data))
+            ),
+            dense(value),
+            array,
+            limits,
+        )
+        if not probe.agrees(rng):
+            slope = probe.worst(rng)
+            if not slope.ok:
+                return _culprit(op, slot, name, slope, _what(seen, slot, gradient, slope))
+    return None
+
+
+def _what(seen: Seen, slot: str, gradient: Any, slope: Slope) -> str:
+    expected = f"finite differences give {number(slope.expected)}"
+    if gradient is not None:
+        text = f"its rule gives {number(slope.found)}, {expected}"
+    elif is_constant(type(seen.instance)):
+        text = f"its definition says that nothing flows through it, {expected}"
+    elif seen.instance.input_slots[slot].constant:
+        text = f"its definition says that nothing flows to {slot}, {expected}"
+    else:
+        text = f"its rule gives nothing, {expected}"
+    return text + ("; its slope jumps there: move the input away" if slope.kink else "")
+
+
+def _culprit(op: Operator, slot: str, name: str, slope: Slope | None, what: str) -> Culprit:
+    return Culprit(
+        type=op.type,
+        operator=str(op),
+        callsite=op.callsite,
+        slot=slot,
+        variable=name,
+        index=None if slope is None else slope.index,
+        found=None if slope is None else slope.found,
+        expected=None if slope is None else slope.expected,
+        what=what,
+    )
+
+
+def replaced(ins: Mapping[str, Any], slot: str, k: int, value: Any) -> dict[str, Any]:
+    """Inputs by slot with another value at one place."""
+    old = ins[slot]
+    if not isinstance(old, list):
+        return {**ins, slot: value}
+    return {**ins, slot: [*old[:k], value, *old[k + 1 :]]}
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]

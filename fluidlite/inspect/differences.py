@@ -1,0 +1,119 @@
+"""A gradient with respect to one array against central differences."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+Array = np.ndarray[Any, Any]
+#: from an array to a number, and to how large what was added up for it is
+Function = Callable[[Array], tuple[float, float]]
+
+STEP = 6e-6  # the cube root of float64's epsilon: truncation and rounding are about equal there
+_ROUNDING = 16 * float(np.finfo(np.float64).eps)  # what kernels may lose, relative to results
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How far a gradient and differences may lie apart, and the step of the differences."""
+
+    rtol: float
+    atol: float
+    step: float
+
+
+@dataclass(frozen=True)
+class Slope:
+    """The derivative at one element."""
+
+    index: tuple[int, ...]  #: the element
+    found: float  #: the gradient's
+    expected: float  #: by differences
+    error: float  #: relative, beyond rounding
+    ok: bool
+    kink: bool = False  #: whether the slopes to the left and to the right differ
+
+
+class Probe:
+    """Compares a gradient with central differences of a function of an array.
+
+    Args:
+        function: the function.
+        value: where.
+        gradient: in the shape of ``value``; None stands for zeros.
+        limits: what is allowed.
+    """
+
+    def __init__(
+        self, function: Function, value: Array, gradient: Array | None, limits: Limits
+    ) -> None:
+        self._function = function
+        self._value = value
+        self._gradient = np.zeros(value.shape) if gradient is None else gradient
+        self._limits = limits
+
+    def at(self, number: int) -> Slope:
+        """The derivative at an element.
+
+        Args:
+            number: the element's position in the flat array.
+        """
+        direction = np.zeros(self._value.size)
+        direction[number] = 1.0
+        found, expected, error, ok = self._along(direction, abs(self._value.flat[number]))
+        index = tuple(int(i) for i in np.unravel_index(number, self._value.shape))
+        return Slope(index, found, expected, error, ok, not ok and self._has_kink(direction))
+
+    def agrees(self, rng: np.random.Generator) -> bool:
+        """Whether the derivative along a random direction through all elements is right."""
+        return self._along(*self._random(np.arange(self._value.size), rng))[3]
+
+    def worst(self, rng: np.random.Generator) -> Slope:
+        """The derivative at an element where it is wrong, found by halving.
+
+        Args:
+            rng: draws directions; one of them is known to disagree.
+        """
+        group = np.arange(self._value.size)
+        while len(group) > 1:
+            half = len(group) // 2
+            group = max((group[:half], group[half:]), key=lambda part: self._missed(part, rng))
+        return self.at(int(group[0]))
+
+    def _missed(self, part: Array, rng: np.random.Generator) -> float:
+        found, expected, *_ = self._along(*self._random(part, rng))
+        missed = abs(found - expected)
+        return missed if np.isfinite(missed) else np.inf
+
+    def _random(self, part: Array, rng: np.random.Generator) -> tuple[Array, float]:
+        direction = np.zeros(self._value.size)
+        direction[part] = rng.normal(size=len(part))
+        return direction, float(np.median(np.abs(self._value)))
+
+    def _along(self, direction: Array, size: float) -> tuple[float, float, float, bool]:
+        limits = self._limits
+        step = limits.step * max(1.0, float(size))
+        move = (step * direction).reshape(self._value.shape)
+        (plus, size_plus), (minus, size_minus) = (
+            self._function(self._value + move),
+            self._function(self._value - move),
+        )
+        found = float(np.sum(self._gradient * direction.reshape(self._value.shape)))
+        expected = (plus - minus) / (2 * step)
+        rounding = _ROUNDING * (size_plus + size_minus) / (2 * step)
+        scale = max(abs(found), abs(expected), limits.atol / limits.rtol)
+        error = max(0.0, abs(found - expected) - rounding) / scale
+        if not np.isfinite(found + expected):
+            error = np.inf
+        return found, expected, float(error), bool(error <= limits.rtol)
+
+    def _has_kink(self, direction: Array) -> bool:
+        move = (self._limits.step * direction).reshape(self._value.shape)
+        plus, here, minus = (
+            self._function(self._value + sign * move)[0] for sign in (1.0, 0.0, -1.0)
+        )
+        right, left = (plus - here) / self._limits.step, (here - minus) / self._limits.step
+        return bool(abs(right - left) > 1e-3 * max(abs(right), abs(left), 1e-3))

@@ -1,0 +1,99 @@
+"""What gradcheck found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..ir.callsite import CallSite
+from .explain import Explanation
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What was found about the gradient of one input at one order."""
+
+    name: str
+    shape: tuple[int, ...]
+    order: int
+    ok: bool
+    elements: int  #: how many were checked one by one
+    error: float  #: the largest relative error
+    index: tuple[int, ...] | None  #: where; None where no element was checked
+    found: float  #: the gradient there
+    expected: float  #: by finite differences
+    problem: str = ""  #: what is wrong beyond the numbers
+
+    def __str__(self) -> str:
+        where = "no elements" if self.index is None else f"element {list(self.index)}"
+        if self.ok:
+            return (
+                f"order {self.order}, {self.name} {list(self.shape)}: largest relative error "
+                f"{self.error:.1e}, at {where}; {self.elements} elements checked"
+            )
+        numbers = f"{where} is {number(self.found)}, by finite differences {number(self.expected)}"
+        text = f"order {self.order}, {self.name} {list(self.shape)}: {numbers}"
+        return f"{text}; {self.problem}" if self.problem else text
+
+
+@dataclass(frozen=True)
+class Culprit:
+    """An operator whose gradient is not that of its kernel."""
+
+    type: str
+    operator: str  #: its text
+    callsite: CallSite | None  #: the user's line
+    slot: str
+    variable: str  #: in that slot
+    index: tuple[int, ...] | None  #: the element, None where the shape is wrong already
+    found: float | None
+    expected: float | None
+    what: str
+
+    def __str__(self) -> str:
+        at = "" if self.index is None else f", element {list(self.index)}"
+        return (
+            f"operator {self.operator}{place(self.callsite)}\n"
+            f"  input {self.slot}, variable {self.variable!r}{at}: {self.what}"
+        )
+
+
+@dataclass(frozen=True)
+class Report:
+    """What :func:`gradcheck` found."""
+
+    ok: bool
+    order: int  #: the highest order at which everything agrees
+    inputs: tuple[Checked, ...]  #: one for each input and order
+    culprits: tuple[Culprit, ...] = ()  #: operators that are wrong by themselves
+    explanations: tuple[Explanation, ...] = ()  #: why gradients that are missing are
+    hint: str = ""  #: where else to look
+
+    @property
+    def wrong(self) -> tuple[Checked, ...]:
+        """What disagrees."""
+        return tuple(each for each in self.inputs if not each.ok)
+
+    def __str__(self) -> str:
+        if self.ok:
+            head = f"gradients agree with finite differences up to order {self.order}"
+            return "\n".join([head, *(f"  {each}" for each in self.inputs)])
+        lines = ["gradients disagree with finite differences"]
+        lines += [f"  {each}" for each in self.wrong]
+        lines += [_indented(str(each)) for each in (*self.culprits, *self.explanations)]
+        if self.hint:
+            lines.append(_indented(self.hint))
+        return "\n".join(lines)
+
+
+def number(value: float) -> str:
+    """A number as reports show it."""
+    return f"{value:.7g}"
+
+
+def place(callsite: CallSite | None) -> str:
+    """Where an operator was built, to stand behind its text."""
+    return "" if callsite is None else f", built at {callsite}"
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"  {line}" for line in text.splitlines())
