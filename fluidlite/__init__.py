@@ -25,6 +25,7 @@ from .backward import append_backward, calc_gradient, gradients
 from .data_feeder import DataFeeder
 from .errors import FluidError
 from .input import data, embedding, one_hot
+from .inspect import explain_gradient, gradcheck
 from .ir.name_scope import name_scope
 from .ir.program import Program, default_main_program, default_startup_program, program_guard
 from .param_attr import ParamAttr

@@ -91,6 +91,10 @@ class NoGradientError(FluidError, NotImplementedError):
     """Nobody wrote a gradient rule for an operator that lies on the way of a gradient."""
 
 
+class GradientCheckError(FluidError, AssertionError):
+    """A gradient is not what finite differences give."""
+
+
 class ParseError(FluidError, ValueError):
     """A text is no program; says line and column."""
 

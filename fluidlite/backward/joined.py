@@ -61,8 +61,8 @@ class Joined:
         return f"{name}@LOCAL_{self.block.idx}"
 
     def _make_local(self, name: str) -> None:
-        twin = copy.copy(self.sweep.block.var_recursive(name))
-        twin.block, twin.name, twin.persistable = self.block, self._local(name), False
+        twin = self.sweep.block.var_recursive(name).copy_to(self.block)
+        twin.name, twin.persistable = self._local(name), False
         self.block.vars[twin.name] = twin
 
     def _inside(self, block: Block, position: int, forward: Block | None = None) -> dict[str, str]:
@@ -77,8 +77,7 @@ class Joined:
     def _take(self, source: Block, target: Block, renamed: Mapping[str, str]) -> None:
         """Copy variables and operators of a block, those of the blocks it drives included."""
         for name, variable in source.vars.items():
-            twin = target.vars[name] = copy.copy(variable)
-            twin.block = target
+            target.vars[name] = variable.copy_to(target)
         for op in source.ops:
             made = copy.copy(op)
             made.block = target

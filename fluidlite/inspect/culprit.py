@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,8 +16,9 @@ from ..opdef.gradient import Tape, is_constant
 from ..opdef.interpreter import Eval
 from .differences import Limits, Probe, Slope
 from .float64 import dense, is_float, with_data
-from .report import Culprit, number, place
+from .report import Culprit, number
 from .trial import Seen
+from .ways import place
 
 _NAMED = 3  # culprits in a report
 
@@ -146,10 +146,9 @@ def _examined(
         name = op.inputs[slot][k]
         array = dense(gradient)
         if array is not None and array.shape != dense(value).shape:
-            return _culprit(op, slot, name, None, (
-                f"its rule gives a gradient of shape {list(array.shape)}, expected "
-                f"{list(dense(value).shape)}"
-            ))
+            expected = f"expected {list(dense(value).shape)}"
+            what = f"its rule gives a gradient of shape {list(array.shape)}, {expected}"
+            return _culprit(op, slot, name, None, what)
         probe = Probe(
             lambda data, slot=slot, k=k, value=value: alone.total(  # type: ignore[misc]
                 replaced(seen.ins, slot, k, with_data(value, data))

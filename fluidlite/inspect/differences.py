@@ -32,7 +32,7 @@ class Slope:
     index: tuple[int, ...]  #: the element
     found: float  #: the gradient's
     expected: float  #: by differences
-    error: float  #: relative, beyond rounding
+    error: float  #: relative; to atol / rtol where both are smaller
     ok: bool
     kink: bool = False  #: whether the slopes to the left and to the right differ
 
@@ -105,10 +105,9 @@ class Probe:
         expected = (plus - minus) / (2 * step)
         rounding = _ROUNDING * (size_plus + size_minus) / (2 * step)
         scale = max(abs(found), abs(expected), limits.atol / limits.rtol)
-        error = max(0.0, abs(found - expected) - rounding) / scale
-        if not np.isfinite(found + expected):
-            error = np.inf
-        return found, expected, float(error), bool(error <= limits.rtol)
+        missed = abs(found - expected) if np.isfinite(found + expected) else np.inf
+        ok = missed <= limits.rtol * scale + rounding
+        return found, expected, float(missed / scale), bool(ok)
 
     def _has_kink(self, direction: Array) -> bool:
         move = (self._limits.step * direction).reshape(self._value.shape)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from ..ir.callsite import CallSite
 from .explain import Explanation
+from .ways import place
 
 
 @dataclass(frozen=True)
@@ -88,11 +89,6 @@ class Report:
 def number(value: float) -> str:
     """A number as reports show it."""
     return f"{value:.7g}"
-
-
-def place(callsite: CallSite | None) -> str:
-    """Where an operator was built, to stand behind its text."""
-    return "" if callsite is None else f", built at {callsite}"
 
 
 def _indented(text: str) -> str:

@@ -326,17 +326,9 @@ class Block:
         }
         site = caller()
         try:
-            instance = lookup(type)(given)
-            op = self.make_op(
-                instance,
-                names_by_slot(type, inputs, "input"),
-                names_by_slot(type, outputs, "output"),
-                site,
-            )
+            op = self.make_op(lookup(type)(given), inputs, outputs, site)
         except FluidError as error:
-            if site is None or f"at {site}" in str(error):
-                raise
-            raise error.__class__(f"{error}\n  called at {site}") from None
+            raise _called(error, site) from None
         for name, value in framework.items():
             op.set_attr(name, value)
         self.ops.insert(index, op)
@@ -346,55 +338,64 @@ class Block:
         self.program.touch()
         return op
 
+    def add_op(self, instance: Op, inputs: Mapping[str, Any], outputs: Mapping[str, Any]) -> None:
+        """Put an operator at the end, given its definition with its attributes.
+
+        Args:
+            instance: definition and attributes.
+            inputs, outputs: as of :meth:`append_op`.
+        """
+        site = caller()
+        try:
+            op = self.make_op(instance, inputs, outputs, site)
+        except FluidError as error:
+            raise _called(error, site) from None
+        self.ops.append(op)
+        self.program.touch()
+
     def make_op(
         self,
         instance: Op,
-        inputs: dict[str, tuple[str, ...]],
-        outputs: dict[str, tuple[str, ...]],
+        inputs: Mapping[str, Any] | None,
+        outputs: Mapping[str, Any] | None,
         site: CallSite | None,
-        attrs: dict[str, Any] | None = None,
     ) -> Operator:
         """An operator that is not yet in the block, its outputs' shapes and element types declared.
 
         Args:
             instance: definition and attributes.
-            inputs, outputs: names by slot, checked.
+            inputs, outputs: as of :meth:`append_op`.
             site: the user's line.
-            attrs: the attributes to list, where backward writes the operator itself.
         """
         program = self.program
+        definition = type(instance)
         op = Operator(
             self,
             instance.type,
-            inputs,
-            outputs,
-            instance.attr_values() if attrs is None else attrs,
+            names_by_slot(definition, inputs, "input"),
+            names_by_slot(definition, outputs, "output"),
+            instance.attr_values(),
             role=program.role,
             role_vars=program.role_vars,
             namescope=current_name_scope(),
             callsite=site,
-            lists_given_attrs=attrs is not None,
         )
         specs: dict[str, Any] = {}
         known = True
-        for slot, names in inputs.items():
-            found = [None if n == EMPTY else self.var_recursive(n).spec for n in names]
+        find = self.var_recursive
+        for slot, names in op.inputs.items():
+            found = [None if n == EMPTY else find(n).spec for n in names]
             known = known and None not in found
-            specs[slot] = found if instance.input_slots[slot].many else found[0]
+            specs[slot] = found if definition.input_slots[slot].many else found[0]
         targets = {
-            slot: [None if n == EMPTY else self.var_recursive(n) for n in names]
-            for slot, names in outputs.items()
+            slot: [None if n == EMPTY else find(n) for n in names]
+            for slot, names in op.outputs.items()
         }
         if known and (not instance.is_control or instance.infers):
             try:
                 inferred = instance.infer_outputs(specs)
             except FluidError as error:
-                pairs = [
-                    (n, self.var_recursive(n).spec)
-                    for names in inputs.values()
-                    for n in names
-                    if n != EMPTY
-                ]
+                pairs = [(n, find(n).spec) for n in op.input_arg_names if n != EMPTY]
                 raise located(error, op, pairs) from None
             for slot, variables in targets.items():
                 one = inferred.get(slot)
@@ -422,6 +423,13 @@ class Block:
 
     def __repr__(self) -> str:
         return f"<Block {self.idx}: {len(self.vars)} variables, {len(self.ops)} operators>"
+
+
+def _called(error: FluidError, site: CallSite | None) -> FluidError:
+    """An error that says where the user was."""
+    if site is None or f"at {site}" in str(error):
+        return error
+    return error.__class__(f"{error}\n  called at {site}")
 
 
 def _declare(variable: Variable, spec: Spec, instance: Op, specs: dict[str, Any]) -> None:

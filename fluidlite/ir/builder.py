@@ -62,7 +62,7 @@ class Builder(Interpreter):
 
     def append(self, op: Op, ins: Mapping[str, Any], outs: Mapping[str, Any]) -> None:
         """Append an operator that writes given variables."""
-        self.block.append_op(type=op.type, inputs=ins, outputs=outs, attrs=op.attr_values())
+        self.block.add_op(op, ins, outs)
 
     # -- Python's operators on variables -----------------------------------------------------------
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
+from types import FrameType
 from typing import NamedTuple
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+_own: dict[str, bool] = {}  # file -> whether it is one of fluidlite's
 
 
 class CallSite(NamedTuple):
@@ -21,10 +23,13 @@ class CallSite(NamedTuple):
 
 def caller() -> CallSite | None:
     """The innermost line on the stack that is not fluidlite's own; None when there is none."""
-    frame = sys._getframe(1)
+    frame: FrameType | None = sys._getframe(1)
     while frame is not None:
-        code = frame.f_code
-        if not code.co_filename.startswith(_PACKAGE):
-            return CallSite(code.co_filename, frame.f_lineno)
-        frame = frame.f_back  # type: ignore[assignment]
+        file = frame.f_code.co_filename
+        own = _own.get(file)
+        if own is None:
+            own = _own[file] = file.startswith(_PACKAGE)
+        if not own:
+            return CallSite(file, frame.f_lineno)
+        frame = frame.f_back
     return None

@@ -398,38 +398,41 @@ def _renamed(slots: dict[str, Names], old: str, new: str) -> dict[str, Names]:
     return {slot: tuple(new if n == old else n for n in names) for slot, names in slots.items()}
 
 
-def names_by_slot(type: str, given: Mapping[str, Any] | None, side: str) -> dict[str, Names]:
+def names_by_slot(
+    definition: type[Op], given: Mapping[str, Any] | None, side: str
+) -> dict[str, Names]:
     """What a caller put into the slots of one side, as names, checked against the definition.
 
     Args:
-        type: the operator's type.
+        definition: of the operator.
         given: slot -> variable, name, or a list of them; None and empty lists count as absent.
         side: "input" or "output".
 
     Raises:
         SlotError: a slot is unknown, missing, or holds the wrong number of variables.
     """
-    definition = lookup(type)
-    slots = getattr(definition, f"{side}_slots")
+    inputs = side == "input"
+    slots = definition.input_slots if inputs else definition.output_slots
     found: dict[str, Names] = {}
     for slot, values in (given or {}).items():
-        if slot not in slots:
+        declared = slots.get(slot)
+        if declared is None:
             raise SlotError(
-                f"{type} has no {side} slot {slot!r}{suggestion(slot, slots)}; it has "
+                f"{definition.type} has no {side} slot {slot!r}{suggestion(slot, slots)}; it has "
                 f"{', '.join(slots) or 'none'}"
             )
-        names = _names(values, type, slot)
-        if len(names) > 1 and not slots[slot].many:
+        names = _names(values, definition.type, slot)
+        if len(names) > 1 and not declared.many:
             raise SlotError(
-                f"{side} slot {slot} of {type} takes one variable, got {len(names)}: "
+                f"{side} slot {slot} of {definition.type} takes one variable, got {len(names)}: "
                 f"{', '.join(names)}"
             )
         if names:
             found[slot] = names
-    for slot in slots.values():
-        if slot.name not in found and not slot.optional and (side == "input" or not slot.hidden):
-            raise SlotError(f"{type} needs a variable in its {side} slot {slot.name}")
-    return {name: found[name] for name in slots if name in found}
+    for name in definition.required_inputs if inputs else definition.required_outputs:
+        if name not in found:
+            raise SlotError(f"{definition.type} needs a variable in its {side} slot {name}")
+    return found if len(found) < 2 else {name: found[name] for name in slots if name in found}
 
 
 def _names(values: Any, type: str, slot: str) -> Names:
@@ -437,16 +440,14 @@ def _names(values: Any, type: str, slot: str) -> Names:
         return ()
     if not isinstance(values, (list, tuple)):
         values = (values,)
-    names = []
-    for value in values:
-        name = value if isinstance(value, str) else getattr(value, "name", None)
+    names = tuple([v if isinstance(v, str) else getattr(v, "name", None) for v in values])
+    for value, name in zip(values, names):
         if not isinstance(name, str):
             raise SlotError(
                 f"slot {slot} of {type} takes variables or their names, got {value!r:.60} of type "
                 f"{value.__class__.__name__}"
             )
-        names.append(name)
-    return tuple(names)
+    return names  # type: ignore[return-value]
 
 
 def located(

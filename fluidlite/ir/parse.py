@@ -374,8 +374,8 @@ class _Parser:
         marks = self.marks()
         if definition is not None:
             try:
-                inputs = names_by_slot(op_type, inputs, "input")
-                outputs = names_by_slot(op_type, outputs, "output")
+                inputs = names_by_slot(definition, inputs, "input")
+                outputs = names_by_slot(definition, outputs, "output")
                 values = definition(attrs).attr_values()
             except FluidError as error:
                 self.fail(str(error), place)

@@ -183,8 +183,7 @@ class Program:
 def _copy_block(block: Block, program: Program) -> Block:
     made = Block(program, block.idx, block.parent_idx, block.forward_block_idx)
     for name, variable in block.vars.items():
-        twin = copy.copy(variable)
-        twin.block = made
+        twin = variable.copy_to(made)
         made.vars[name] = twin
     made.ops = [copy_operator(op, made) for op in block.ops]
     return made

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -66,6 +67,12 @@ class Variable(Arithmetic):
         self.is_data = is_data
         self.need_check_feed = need_check_feed
         self.error_clip = error_clip
+
+    def copy_to(self, block: Block) -> Variable:
+        """The same variable for another block; it is not yet declared there."""
+        made = copy.copy(self)
+        made.block = block
+        return made
 
     @property
     def type(self) -> Kind:
@@ -240,6 +247,12 @@ class Parameter(Variable):
         self.gradient_clip_attr = gradient_clip_attr
         self.do_model_average = do_model_average
         self.is_distributed = is_distributed
+
+    def copy_to(self, block: Block) -> Variable:
+        """The same parameter for another block; it is not yet declared there."""
+        made = super().copy_to(block)
+        made.optimize_attr = dict(self.optimize_attr)  # type: ignore[attr-defined]
+        return made
 
 
 def as_shape(shape: Iterable[int], name: str) -> Shape:

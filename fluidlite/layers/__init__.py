@@ -121,7 +121,7 @@ from .sampling import (
     uniform_random,
     uniform_random_batch_size_like,
 )
-from .search import topk
+from .search import argmax, argmin, topk
 from .slicing import crop, crop_tensor, pad, pad2d, pad_constant_like, slice, strided_slice
 from .unary import (
     abs,
@@ -275,6 +275,8 @@ __all__ = [
     "reduce_any",
     "mean",
     # orders
+    "argmax",
+    "argmin",
     "topk",
     # shapes
     "reshape",

@@ -160,7 +160,11 @@ def _layer(function: Callable[..., Any], stem: str | None, act: bool) -> Callabl
     positions = {p.name: i for i, p in enumerate(parameters)}
     layer_type = stem or function.__name__
     shown = layer_type if function.__name__.startswith("_") else function.__name__
-    variables = {p.name: _OPTIONAL[p.annotation] for p in parameters if p.annotation in _OPTIONAL}
+    variables = [
+        (p.name, i, _OPTIONAL[p.annotation])
+        for i, p in enumerate(parameters)
+        if p.annotation in _OPTIONAL
+    ]
 
     def given(what: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if what in kwargs:
@@ -170,8 +174,9 @@ def _layer(function: Callable[..., Any], stem: str | None, act: bool) -> Callabl
 
     def check(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
         """Refuse what is no variable where one is expected; the layer's name."""
-        for what, optional in variables.items():
-            value = given(what, args, kwargs)
+        count = len(args)
+        for what, at, optional in variables:
+            value = args[at] if at < count else kwargs.get(what, _ABSENT)
             if isinstance(value, Variable) or value is _ABSENT or (value is None and optional):
                 continue
             raise ArgumentError(
@@ -215,9 +220,10 @@ class Undo:
     """Takes what was added to blocks since it was made out of them again."""
 
     def __init__(self, *blocks: Block) -> None:
-        owners = {id(b): b for block in blocks for b in (block, block.program.global_block())}
+        whole = [b if b.idx == 0 else b.program.blocks[0] for b in blocks]
         self._marks = [
-            (b, len(b.vars), len(b.ops), b.ops[0] if b.ops else None) for b in owners.values()
+            (b, len(b.vars), len(b.ops), b.ops[0] if b.ops else None)
+            for b in dict.fromkeys((*blocks, *whole))
         ]
 
     def __call__(self) -> None:

@@ -6,6 +6,40 @@ from ..ir.variable import Variable
 from .layer import LayerBuilder, layer, stopped
 
 
+@layer("arg_max")
+def argmax(f: LayerBuilder, x: Variable, axis: int = 0) -> Variable:
+    """The places of the largest elements along a dimension.
+
+    Args:
+        x: a variable of numbers.
+        axis: the dimension; may count from the end.
+
+    Returns:
+        An int64 variable without the dimension.  No gradient flows through.
+
+    >>> fluid.layers.argmax(fluid.data("x", [None, 10]), axis=-1).shape
+    (-1,)
+    """
+    return stopped(f.arg_max(x, axis=axis))
+
+
+@layer("arg_min")
+def argmin(f: LayerBuilder, x: Variable, axis: int = 0) -> Variable:
+    """The places of the smallest elements along a dimension.
+
+    Args:
+        x: a variable of numbers.
+        axis: the dimension; may count from the end.
+
+    Returns:
+        An int64 variable without the dimension.  No gradient flows through.
+
+    >>> fluid.layers.argmin(fluid.data("x", [None, 10]), axis=-1).shape
+    (-1,)
+    """
+    return stopped(f.arg_min(x, axis=axis))
+
+
 @layer("top_k")
 def topk(
     f: LayerBuilder, input: Variable, k: int | Variable, name: str | None = None

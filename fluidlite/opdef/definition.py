@@ -100,6 +100,8 @@ class Op:
     input_slots: ClassVar[dict[str, Slot]] = {}
     output_slots: ClassVar[dict[str, Slot]] = {}
     required_attributes: ClassVar[tuple[str, ...]] = ()
+    required_inputs: ClassVar[tuple[str, ...]] = ()
+    required_outputs: ClassVar[tuple[str, ...]] = ()
     block_attributes: ClassVar[tuple[str, ...]] = ()
     has_sparse_gradients: ClassVar[bool] = False
     run_reads: ClassVar[dict[str, tuple[str, ...]]] = {}
@@ -349,6 +351,8 @@ def _complete(cls: type[Op]) -> None:
     cls.required_attributes = tuple(
         a.name for a in cls.attributes.values() if a.default is REQUIRED
     )
+    cls.required_inputs = tuple(s.name for s in cls.inputs if not s.optional)
+    cls.required_outputs = tuple(s.name for s in cls.outputs if not s.optional and not s.hidden)
     cls.block_attributes = tuple(
         a.name for a in cls.attributes.values() if a.kind in ("BlockRef", "list[BlockRef]")
     )

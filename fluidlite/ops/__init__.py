@@ -1,7 +1,9 @@
 """Every operator, one family per file.  Importing this package defines them all."""
 
 from . import activation  # noqa: F401
+from . import adaptive  # noqa: F401
 from . import array  # noqa: F401
+from . import averaging  # noqa: F401
 from . import compare  # noqa: F401
 from . import control_flow  # noqa: F401
 from . import conv  # noqa: F401
@@ -13,6 +15,7 @@ from . import expand  # noqa: F401
 from . import gather  # noqa: F401
 from . import io  # noqa: F401
 from . import join  # noqa: F401
+from . import layerwise  # noqa: F401
 from . import loss  # noqa: F401
 from . import mask  # noqa: F401
 from . import math  # noqa: F401
@@ -21,9 +24,11 @@ from . import norm  # noqa: F401
 from . import optimizer  # noqa: F401
 from . import pad  # noqa: F401
 from . import pool  # noqa: F401
+from . import proximal  # noqa: F401
 from . import reduce  # noqa: F401
 from . import rows  # noqa: F401
 from . import sampling  # noqa: F401
+from . import search  # noqa: F401
 from . import shape  # noqa: F401
 from . import slice  # noqa: F401
 from . import unary  # noqa: F401

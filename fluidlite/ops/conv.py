@@ -1,4 +1,6 @@
-"""Convolutions.  Three linear maps, each an adjoint of another, close the family at every order.
+"""Convolutions of images.  Three linear maps, each an adjoint of another, close the family at
+every order.  ``conv3d.py`` has those of volumes: ``Conv`` does not mind how many dimensions an image
+has, it calls the first of them rows.
 
 Convolution is a product of matrices: the filters, one in each row, times the patches of the input
 that they cover, one in each column (Chellapilla, Puri and Simard, High performance convolutional
@@ -25,13 +27,15 @@ PATCH_BYTES = 1 << 19  #: of the patches that are made at a time, more or less
 class Conv(UseCudnn, UseMkldnn, Op, abstract=True):
     """What convolutions have in common: how a window moves over an image.
 
-    strides, dilations: steps of the window, and of its elements, down and across.
-    paddings: zeros around the image: [down, across] or [top, bottom, left, right].
+    strides, dilations: steps of the window, and of its elements, along each dimension.
+    paddings: zeros around the image: a number for each dimension, or those before and after.
     padding_algorithm: EXPLICIT, VALID (no padding), or SAME (ceil(size / stride) positions).
     groups: the channels are cut into so many groups, which do not mix.
-    data_format: NCHW, or NHWC for images whose channels come last.
+    data_format: NCHW, or NHWC for images whose channels come last; NCDHW or NDHWC for volumes.
     """
 
+    rank = 2  #: the dimensions of an image
+    formats = ("NCHW", "NHWC")  #: with the channels first, and last
     strides: list[int] = (1, 1)
     paddings: list[int] = (0, 0)
     padding_algorithm: str = "EXPLICIT"
@@ -54,22 +58,22 @@ class Conv(UseCudnn, UseMkldnn, Op, abstract=True):
     @property
     def channel_axis(self):
         """The dimension of the channels in an image."""
-        return 3 if self.channels_last else 1
+        return self.rank + 1 if self.channels_last else 1
 
     @property
     def channels_last(self):
-        """Whether images are NHWC."""
-        return self.data_format == "NHWC"
+        """Whether the channels are the last dimension of images."""
+        return self.data_format == self.formats[1]
 
     def nchw(self, shape):
         """The shape of an image with its channels before its rows."""
         n, *rest = shape
-        return (n, rest[2], rest[0], rest[1]) if self.channels_last else tuple(shape)
+        return (n, rest[-1], *rest[:-1]) if self.channels_last else tuple(shape)
 
     def stored(self, shape):
         """The shape of an image in ``data_format``."""
-        n, c, h, w = shape
-        return (n, h, w, c) if self.channels_last else (n, c, h, w)
+        n, c, *sizes = shape
+        return (n, *sizes, c) if self.channels_last else (n, c, *sizes)
 
     def spans(self, kernel):
         """The sizes that a window of ``kernel`` elements covers."""
@@ -86,20 +90,20 @@ class Conv(UseCudnn, UseMkldnn, Op, abstract=True):
         need_float(**values)
         same_dtype(**values)
         for name, s in values.items():
-            need_ndim(name, s, 4)
+            need_ndim(name, s, self.rank + 2)
         for name in ("strides", "dilations"):
             numbers = getattr(self, name)
-            if len(numbers) != 2 or min(numbers) < 1:
+            if len(numbers) != self.rank or min(numbers) < 1:
                 raise AttributeValueError(
-                    f"expected {name} of 2 numbers from 1, got {list(numbers)}"
+                    f"expected {name} of {self.rank} numbers from 1, got {list(numbers)}"
                 )
         if min(self.paddings, default=0) < 0:
             raise AttributeValueError(f"expected no negative paddings, got {list(self.paddings)}")
         if self.groups < 1:
             raise AttributeValueError(f"expected at least 1 group, got {self.groups}")
-        if self.data_format not in ("NCHW", "AnyLayout", "NHWC"):
+        if self.data_format not in (*self.formats, "NCHW", "AnyLayout"):  # those mean the first
             raise AttributeValueError(
-                f"expected data_format NCHW or NHWC, got {self.data_format!r}"
+                f"expected data_format {' or '.join(self.formats)}, got {self.data_format!r}"
             )
 
     def convolved(self, image, filter):
@@ -124,23 +128,29 @@ class Conv(UseCudnn, UseMkldnn, Op, abstract=True):
 
     def inner(self, xp, image):
         """An image as [channel, row, column, sample]."""
-        order = (3, 1, 2, 0) if self.channels_last else (1, 2, 3, 0)
-        return xp.ascontiguousarray(xp.transpose(image, order))
+        spatial = range(1, self.rank + 1) if self.channels_last else range(2, self.rank + 2)
+        return xp.ascontiguousarray(xp.transpose(image, (self.channel_axis, *spatial, 0)))
 
     def outer(self, xp, image):
         """The reverse of :meth:`inner`, but for the order in memory."""
-        return xp.transpose(image, (3, 1, 2, 0) if self.channels_last else (3, 0, 1, 2))
+        spatial = range(1, self.rank + 1)
+        last = self.rank + 1
+        order = (last, *spatial, 0) if self.channels_last else (last, 0, *spatial)
+        return xp.transpose(image, order)
 
     def patches(self, xp, image, kernel):
         """Pairs of a slice of output rows and their patches: [group, patch element, position]."""
-        pads = self.pads(image.shape[1:3], kernel)
+        rank = self.rank
+        pads = self.pads(image.shape[1:-1], kernel)
         if any(map(any, pads)):
             image = xp.pad(image, ((0, 0), *pads, (0, 0)))
-        view = xp.windows(xp.moveaxis(image, 3, 0), kernel, self.strides, self.dilations)
-        view = xp.transpose(view, (1, 4, 5, 2, 3, 0))
-        elements = math.prod(view.shape[:3]) // self.groups
-        for rows in blocks(view.shape[3], view.size * view.dtype.itemsize):
-            yield rows, xp.reshape(view[:, :, :, rows], (self.groups, elements, -1))
+        view = xp.windows(xp.moveaxis(image, -1, 0), kernel, self.strides, self.dilations)
+        elements, positions = range(rank + 2, 2 * rank + 2), range(2, rank + 2)
+        view = xp.transpose(view, (1, *elements, *positions, 0))
+        count = math.prod(view.shape[: rank + 1]) // self.groups
+        every = (slice(None),) * (rank + 1)
+        for rows in blocks(view.shape[rank + 1], view.size * view.dtype.itemsize):
+            yield rows, xp.reshape(view[(*every, rows)], (self.groups, count, -1))
 
     def columns(self, xp, image):
         """Some rows of an image as [group, channel, position]."""
@@ -166,8 +176,38 @@ def check_bias(Filter, Bias, filters):
         )
 
 
-class Conv2d(UseQuantizer, Conv, abstract=True):
-    """What the convolutions by a filter have in common.
+class Convolution(Conv, abstract=True):
+    """What the convolutions by a filter have in common."""
+
+    def convolve(self, xp, Input, Filter):
+        """The product of filters and patches, as :meth:`inner` keeps it."""
+        n, filters, *positions = self.nchw(self.convolved(Input.shape, Filter.shape))
+        weights = self.matrices(xp, Filter)
+        parts = [
+            xp.matmul(weights, patches)
+            for _, patches in self.patches(xp, self.inner(xp, Input), Filter.shape[2:])
+        ]
+        out = parts[0] if len(parts) == 1 else xp.concatenate(parts, axis=2)
+        return xp.reshape(out, (filters, *positions, n))
+
+    def maps(self, f):
+        """The convolution of this many dimensions, and its adjoints by its input and its filter."""
+        return [getattr(f, f"conv{self.rank}d{which}") for which in MAPS]
+
+    def adjoints(self, f, Input, Filter, dOutput):
+        """The rules for Input and Filter."""
+        _, by_input, by_filter = self.maps(f)
+        return dict(
+            Input=lambda: by_input(dOutput, Filter, size=list(Input.shape), **self.geometry),
+            Filter=lambda: by_filter(Input, dOutput, size=list(Filter.shape), **self.geometry),
+        )
+
+
+MAPS = ("", "_adjoint_input", "_adjoint_filter")
+
+
+class Conv2d(UseQuantizer, Convolution, abstract=True):
+    """What the convolutions of images by a filter have in common.
 
     Input: images.
     Filter: [filters, channels / groups, height, width], whatever the images' format.
@@ -199,27 +239,13 @@ class Conv2d(UseQuantizer, Conv, abstract=True):
         return Input.with_shape(self.convolved(Input.shape, Filter.shape))
 
     def run(self, xp, Input, Filter, Bias):
-        n, filters, *positions = self.nchw(self.convolved(Input.shape, Filter.shape))
-        weights = self.matrices(xp, Filter)
-        parts = [
-            xp.matmul(weights, patches)
-            for _, patches in self.patches(xp, self.inner(xp, Input), Filter.shape[2:])
-        ]
-        out = parts[0] if len(parts) == 1 else xp.concatenate(parts, axis=2)
-        out = xp.reshape(out, (filters, *positions, n))
+        out = self.convolve(xp, Input, Filter)
         if Bias is not None:
             out = out + xp.reshape(Bias, (-1, 1, 1, 1))
         return self.outer(xp, out)
 
     def grad(self, f, Input, Filter, Bias, dOutput):
-        rules = dict(
-            Input=lambda: f.conv2d_adjoint_input(
-                dOutput, Filter, size=list(Input.shape), **self.geometry
-            ),
-            Filter=lambda: f.conv2d_adjoint_filter(
-                Input, dOutput, size=list(Filter.shape), **self.geometry
-            ),
-        )
+        rules = self.adjoints(f, Input, Filter, dOutput)
         if Bias is not None:
             dims = [i for i in range(4) if i != self.channel_axis]
             rules.update(Bias=lambda: f.reduce_sum(dOutput, dim=dims))
@@ -234,8 +260,8 @@ class depthwise_conv2d(Conv2d):
     """Output = Input convolved channel by channel: ``conv2d`` with as many groups as channels."""
 
 
-class conv2d_adjoint_input(Conv):
-    """Out = the map from conv2d's Output to the cotangent of its Input, at G.
+class AdjointInput(Convolution, abstract=True):
+    """The map from a convolution's Output to the cotangent of its Input.
 
     G: the cotangent of an Output.
     Filter: that of the convolution.
@@ -260,33 +286,35 @@ class conv2d_adjoint_input(Conv):
         for rows in blocks(g.shape[1], channels * math.prod(kernel) * g[0].nbytes):
             patches = xp.matmul(weights, self.columns(xp, g[:, rows]))
             patches = xp.reshape(patches, (channels, *kernel, -1, *g.shape[2:]))
-            for i, j in itertools.product(*map(range, kernel)):
-                out = xp.add_at(out, self.under(i, j, rows, g.shape[1:3]), patches[:, i, j])
-        (top, _), (left, _) = pads
-        return self.outer(xp, out[:, top : top + sizes[0], left : left + sizes[1]])
+            for element in itertools.product(*map(range, kernel)):
+                under = self.under(element, rows, g.shape[1:-1])
+                out = xp.add_at(out, under, patches[(slice(None), *element)])
+        inside = [slice(before, before + size) for (before, _), size in zip(pads, sizes)]
+        return self.outer(xp, out[(slice(None), *inside)])
 
-    def under(self, i, j, rows, positions):
-        """Where element (i, j) of the window lies in a padded image, for some rows of positions."""
-        count = len(range(positions[0])[rows])
-        down, across = self.strides
-        top, left = rows.start * down + i * self.dilations[0], j * self.dilations[1]
-        return (
-            slice(None),
-            slice(top, top + (count - 1) * down + 1, down),
-            slice(left, left + (positions[1] - 1) * across + 1, across),
-        )
+    def under(self, element, rows, positions):
+        """Where an element of the window lies in a padded image, for some rows of positions."""
+        ranges = [range(positions[0])[rows], *map(range, positions[1:])]
+        where = [slice(None)]
+        for k, range_, stride, dilation in zip(element, ranges, self.strides, self.dilations):
+            begin = range_.start * stride + k * dilation
+            where.append(slice(begin, begin + (len(range_) - 1) * stride + 1, stride))
+        return tuple(where)
 
     def grad(self, f, G, Filter, dOut):
+        convolve, _, by_filter = self.maps(f)
         return dict(
-            G=lambda: f.conv2d(dOut, Filter, **self.geometry),
-            Filter=lambda: f.conv2d_adjoint_filter(
-                dOut, G, size=list(Filter.shape), **self.geometry
-            ),
+            G=lambda: convolve(dOut, Filter, **self.geometry),
+            Filter=lambda: by_filter(dOut, G, size=list(Filter.shape), **self.geometry),
         )
 
 
-class conv2d_adjoint_filter(Conv):
-    """Out = the map from conv2d's Output to the cotangent of its Filter, at G.
+class conv2d_adjoint_input(AdjointInput):
+    """Out = the map from conv2d's Output to the cotangent of its Input, at G."""
+
+
+class AdjointFilter(Convolution, abstract=True):
+    """The map from a convolution's Output to the cotangent of its Filter.
 
     Input: that of the convolution.
     G: the cotangent of an Output.
@@ -308,10 +336,15 @@ class conv2d_adjoint_filter(Conv):
         return xp.reshape(out, self.size)
 
     def grad(self, f, Input, G, dOut):
+        convolve, by_input, _ = self.maps(f)
         return dict(
-            Input=lambda: f.conv2d_adjoint_input(G, dOut, size=list(Input.shape), **self.geometry),
-            G=lambda: f.conv2d(Input, dOut, **self.geometry),
+            Input=lambda: by_input(G, dOut, size=list(Input.shape), **self.geometry),
+            G=lambda: convolve(Input, dOut, **self.geometry),
         )
+
+
+class conv2d_adjoint_filter(AdjointFilter):
+    """Out = the map from conv2d's Output to the cotangent of its Filter, at G."""
 
 
 def check_adjoint(G, output):
@@ -320,30 +353,14 @@ def check_adjoint(G, output):
         raise ShapeError(f"expected G of shape {list(output)}, got {list(G.shape)}")
 
 
-class ConvTranspose(Conv, abstract=True):
+class ConvTranspose(Convolution, abstract=True):
     """What the transposed convolutions have in common.
 
-    Input: images.
-    Filter: [channels, filters / groups, height, width], whatever the images' format.
-    Bias: a number for each filter.
-    output_size: height and width of Output where those that follow from Input are not meant: a
-        stride above 1 leaves a choice.
+    output_size: the sizes of Output where those that follow from Input are not meant: a stride
+        above 1 leaves a choice.
     """
 
-    signature = "Input, Filter, Bias? -> Output"
     output_size: list[int] = ()
-    is_test: bool = attr(False, inert=True)
-    fuse_relu: bool = attr(False, inert=True)
-    fuse_activation: str = attr("", inert=True)
-    fuse_alpha: float = attr(0.0, inert=True)
-    fuse_beta: float = attr(0.0, inert=True)
-    workspace_size_MB: int = attr(512, inert=True)
-
-    def infer(self, Input, Filter, Bias):
-        self.check(Input=Input, Filter=Filter)
-        shape, _ = self.transposed(Input.shape, Filter.shape)
-        check_bias(Filter, Bias, shape[self.channel_axis])
-        return Input.with_shape(shape)
 
     def transposed(self, image, filter):
         """The shape of Output, and the padding of the convolution that it would be the input of."""
@@ -373,7 +390,7 @@ class ConvTranspose(Conv, abstract=True):
     def chosen(self, whole):
         """``output_size``, where the sizes that follow from Input leave that choice."""
         out = self.output_size
-        fits = len(out) == 2 and all(
+        fits = len(out) == self.rank and all(
             size == -1 or size <= wanted < size + stride
             for size, wanted, stride in zip(whole, out, self.strides)
         )
@@ -382,16 +399,44 @@ class ConvTranspose(Conv, abstract=True):
             raise ShapeError(f"expected output_size in {' x '.join(ranges)}, got {list(out)}")
         return out
 
-    def expand(self, f, Input, Filter, Bias):
+    def transpose(self, f, Input, Filter):
+        """Output before a bias is added."""
         shape, pads = self.transposed(Input.shape, Filter.shape)
         geometry = dict(self.geometry, paddings=pads, padding_algorithm="EXPLICIT")
-        out = f.conv2d_adjoint_input(Input, Filter, size=shape, **geometry)
+        _, by_input, _ = self.maps(f)
+        return by_input(Input, Filter, size=shape, **geometry)
+
+
+class ConvTranspose2d(ConvTranspose, abstract=True):
+    """What the transposed convolutions of images have in common.
+
+    Input: images.
+    Filter: [channels, filters / groups, height, width], whatever the images' format.
+    Bias: a number for each filter.
+    """
+
+    signature = "Input, Filter, Bias? -> Output"
+    is_test: bool = attr(False, inert=True)
+    fuse_relu: bool = attr(False, inert=True)
+    fuse_activation: str = attr("", inert=True)
+    fuse_alpha: float = attr(0.0, inert=True)
+    fuse_beta: float = attr(0.0, inert=True)
+    workspace_size_MB: int = attr(512, inert=True)
+
+    def infer(self, Input, Filter, Bias):
+        self.check(Input=Input, Filter=Filter)
+        shape, _ = self.transposed(Input.shape, Filter.shape)
+        check_bias(Filter, Bias, shape[self.channel_axis])
+        return Input.with_shape(shape)
+
+    def expand(self, f, Input, Filter, Bias):
+        out = self.transpose(f, Input, Filter)
         return out if Bias is None else f.elementwise_add(out, Bias, axis=self.channel_axis)
 
 
-class conv2d_transpose(ConvTranspose):
+class conv2d_transpose(ConvTranspose2d):
     """Output = Input mapped by the adjoint of ``conv2d`` with Filter, plus Bias."""
 
 
-class depthwise_conv2d_transpose(ConvTranspose):
+class depthwise_conv2d_transpose(ConvTranspose2d):
     """Output = Input mapped channel by channel: ``conv2d_transpose`` with a group per channel."""

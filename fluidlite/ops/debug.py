@@ -102,7 +102,9 @@ class Print(Op, type="print"):
         return f"{' '.join(words)}: {elements(data, self.summarize)}"
 
     def grad(self, f, dOut):
-        attrs = {**self.attr_values(), "is_forward": False}
+        # all attributes are given since programs list them
+        attrs = {a.name: getattr(self, a.field) for a in self.attributes.values()}
+        attrs["is_forward"] = False
         return dict(In=lambda: f.print(dOut, **attrs))
 
 
@@ -202,8 +204,8 @@ class py_func(Op):
         def gradients():
             skipped = set(self.backward_skip_vars)
             kept = [v for v in (*(X or ()), *Out) if name_of(v) not in skipped]
-            call = dict(forward_callable_id=self.backward_callable_id, results=len(X))
-            return f.py_func.all([*kept, *dOut], **call)["Out"]
+            call = dict(forward_callable_id=self.backward_callable_id, backward_callable_id=-1)
+            return f.py_func.all([*kept, *dOut], **call, results=len(X))["Out"]
 
         return dict(X=gradients)
 

@@ -15,7 +15,7 @@ from fluidlite.errors import (
     UnknownVariableError,
 )
 from fluidlite.ir.name_scope import name_scope
-from fluidlite.ir.operator import EMPTY, OpRole
+from fluidlite.ir.operator import EMPTY, Operator, OpRole
 from fluidlite.ir.program import Program
 
 
@@ -362,7 +362,9 @@ def test_attributes_are_changed_by_set_attr_only(block):
 
 def test_a_bare_operator_keeps_what_was_given(block):
     op = block.append_op("scale", {"X": "x"}, {"Out": "y"})
-    bare = block.make_op(op.instance(), {"X": ("x",)}, {"Out": ("y",)}, None, {"scale": 1.0})
+    bare = Operator(
+        block, op.type, {"X": ("x",)}, {"Out": ("y",)}, {"scale": 1.0}, lists_given_attrs=True
+    )
     assert bare.attr_names[0] == "scale"
     assert not bare.has_attr("bias")
     bare.set_attr("bias", 2)

@@ -16,6 +16,7 @@ from fluidlite.ir.operator import Operator
 from fluidlite.ir.program import Program
 from fluidlite.ir.variable import Parameter, Variable
 from fluidlite.opdef.attribute import BlockRef, Long, single_precision
+from fluidlite.opdef.definition import is_defined
 
 
 def parse_block(lines):
@@ -46,7 +47,7 @@ def test_a_program_is_read_with_all_its_parts():
             -- optimize --
             w = sgd(Param=w, Grad=w@GRAD, LearningRate=lr)
             -- forward --
-            print(In=y, summarize=3)
+            report(In=y, summarize=3)
           }
           block 1 in 0 {
           }
@@ -60,7 +61,7 @@ def test_a_program_is_read_with_all_its_parts():
     assert program.random_seed == 7
     assert program.current_block_idx == 0
     assert [type(v) for v in block.vars.values()] == [Parameter, Variable, Variable]
-    assert [op.type for op in block.ops] == ["mul", "scale", "sgd", "print"]
+    assert [op.type for op in block.ops] == ["mul", "scale", "sgd", "report"]
     assert [op.role for op in block.ops] == [0, 1, 2, 0]
     scale = block.ops[1]
     assert scale.attr("scale") == 2.0
@@ -87,7 +88,7 @@ def test_declarations_have_types_and_flags():
         """
     )
     a, b, c, d, e, f, g = block.vars.values()
-    assert (a.dtype, a.shape, a.trainable, a.stop_gradient) == (DType.FP64, (2, 3), False, True)
+    assert (a.dtype, a.shape, a.trainable, a.stop_gradient) == (DType.FP64, (2, 3), False, False)
     assert a.optimize_attr == {"learning_rate": 0.25}
     assert (b.persistable, b.do_model_average, b.stop_gradient) == (False, True, False)
     assert (c.is_data, c.lod_level, c.need_check_feed, c.stop_gradient) == (True, 2, True, False)
@@ -525,7 +526,7 @@ def programs(draw):
             block.ops.append(
                 Operator(
                     block,
-                    draw(names.filter(lambda n: not n.endswith("_grad"))),
+                    draw(names.filter(lambda n: not is_defined(n))),
                     inputs,
                     draw(slots),
                     {name: value for name, value in attrs.items() if name not in inputs},

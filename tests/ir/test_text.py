@@ -45,7 +45,9 @@ def program_of_every_kind():
     with program.as_role(OpRole.BACKWARD, ["fc_0.w_0", "fc_0.w_0@GRAD"]):
         one = block.create_var(name="z@GRAD")
         block.append_op("fill_constant", {}, {"Out": one}, {"shape": [1], "dtype": "int64"})
-    op = block.make_op(op.instance(), {"X": ("y",)}, {"Out": ("z",)}, None, {"scale": 1.0})
+    op = Operator(
+        block, op.type, {"X": ("y",)}, {"Out": ("z",)}, {"scale": 1.0}, lists_given_attrs=True
+    )
     op.role = 5
     block.ops.append(op)
     inner = program.create_block()
@@ -88,7 +90,9 @@ def test_details_show_attributes_at_their_default_and_a_bare_operator_has_none()
     op = block.append_op("scale", {"X": x}, {"Out": x}, {"scale": 1.0})
     assert operator_text(op) == "x = scale(X=x)"
     assert "bias_after_scale=true" in operator_text(op, detail=True)
-    bare = block.make_op(op.instance(), {"X": ("x",)}, {"Out": ("x",)}, None, {"scale": 1.0})
+    bare = Operator(
+        block, op.type, {"X": ("x",)}, {"Out": ("x",)}, {"scale": 1.0}, lists_given_attrs=True
+    )
     assert operator_text(bare, detail=True) == "x = scale(X=x, scale=1.0)"
 
 

@@ -284,8 +284,8 @@ def test_parameters_have_positive_sizes():
         block.create_parameter(name="w", shape=[-1, 3], dtype="float32")
 
 
-def test_parameters_that_are_not_trained_stop_gradients():
+def test_a_parameter_that_is_not_trained_may_still_be_differentiated():
     block = default_main_program().global_block()
     frozen = block.create_parameter(name="w", shape=[3], dtype="float32", trainable=False)
-    assert frozen.stop_gradient
-    assert not block.create_parameter(name="v", shape=[3], dtype="float32").stop_gradient
+    assert not frozen.stop_gradient
+    assert frozen.takes_gradient

@@ -1,0 +1,346 @@
+"""Checking the gradients of a program against finite differences."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import unique_name
+from ..backward import gradients
+from ..dtypes import DType, Kind
+from ..errors import ArgumentError, GradientCheckError, suggestion
+from ..input import data
+from ..ir.block import Block
+from ..ir.passes import prune
+from ..ir.program import Program, program_guard
+from ..ir.variable import Variable
+from ..runtime.executor import Executor
+from ..runtime.scope import Scope, global_scope
+from ..values import LoDTensor, SelectedRows
+from .culprit import downstream, driving_operators, find_culprits
+from .differences import STEP, Array, Limits, Probe, Slope
+from .explain import explain_gradient
+from .float64 import (
+    dense,
+    in_float64,
+    is_float,
+    persistable_values,
+    widened,
+    with_data,
+)
+from .report import Checked, Report
+from .trial import Trial
+
+_ALL = 100  # elements of an array that are all checked; of larger ones as many at random
+
+
+class _Case(NamedTuple):
+    """What is checked: a program of our own in double precision."""
+
+    program: Program
+    values: dict[str, Any]  #: what is fed, and the persistable variables
+    sources: list[str]  #: what is differentiated by
+    goals: list[str]
+
+
+def gradcheck(
+    subject: Program | Callable[..., Any],
+    inputs: Mapping[str, Any] | Sequence[Any],
+    target: Variable | str | Sequence[Variable | str] | None = None,
+    order: int = 1,
+    rtol: float = 1e-6,
+    atol: float = 1e-8,
+    eps: float | None = None,
+    elements: int | None = None,
+    seed: int = 0,
+    scope: Scope | None = None,
+    raise_error: bool = True,
+) -> Report:
+    """Compare the gradients of a program with finite differences, in double precision.
+
+    Gradients are taken with respect to every float in ``inputs`` and every trainable parameter. A
+    target of several elements is weighted with random numbers. From the second order on, the
+    gradients of the order before, weighted likewise, are differentiated.
+
+    The program, its scope and the names in use stay as they are: a copy is checked.
+
+    Args:
+        subject: a program; or a function that builds one: it takes a variable for each of
+            ``inputs`` and returns what to differentiate, one variable or several.
+        inputs: name -> array (or LoDTensor) of everything that is fed; for a function a list of
+            arrays serves, too.
+        target: what to differentiate, variables of the program or their names; for a function what
+            it returns.
+        order: the highest order to check.
+        rtol: the relative difference that is allowed.
+        atol: the absolute difference that is allowed in any case.
+        eps: the step of the differences; 6e-6 when None.
+        elements: how many elements of each array are checked one by one, drawn at random; 100 when
+            None. Where not all are, a random direction through all of them is checked as well.
+        seed: of the sample and the weights, and of random operators where the program has none.
+        scope: where the values of parameters are; the global scope when None.
+        raise_error: whether to raise when something disagrees; else the report says so.
+
+    Returns:
+        a report: ``ok``, and what was found about each input at each order.
+
+    Raises:
+        GradientCheckError: a gradient is wrong, or missing although the target depends on the
+            input; names the input, the element, and the operator that is at fault.
+        ArgumentError: an argument does not fit.
+        NoGradientError: an operator on the way has no gradient rule.
+
+    >>> def norm(x, y):
+    ...     return fluid.layers.sqrt(fluid.layers.reduce_sum(fluid.layers.square(x * y)))
+    >>> report = fluid.gradcheck(norm, {"x": np.ones([2, 3]), "y": np.ones([2, 3])}, order=2)
+    >>> report.ok, report.order
+    (True, 2)
+    """
+    for name, value in (("rtol", rtol), ("atol", atol), ("eps", STEP if eps is None else eps)):
+        if not value > 0:
+            raise ArgumentError(f"expected {name} to be above 0, got {value!r}")
+    for name, value in (("order", order), ("elements", _ALL if elements is None else elements)):
+        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+            raise ArgumentError(f"expected {name} to be an integer of at least 1, got {value!r}")
+    if isinstance(subject, Program):
+        case = _of_program(subject, inputs, target, scope, seed)
+    elif callable(subject):
+        if target is not None or scope is not None:
+            raise ArgumentError("target and scope belong to a program; a function returns its own")
+        case = _of_function(subject, inputs, seed)
+    else:
+        raise ArgumentError(
+            f"expected a program or a function that builds one, got {subject!r:.60} of type "
+            f"{type(subject).__name__}"
+        )
+    check = _Check(case, Limits(rtol, atol, STEP if eps is None else eps), elements or _ALL, seed)
+    report = check.run(order)
+    if raise_error and not report.ok:
+        raise GradientCheckError(str(report))
+    return report
+
+
+def _of_program(
+    program: Program, inputs: Any, target: Any, scope: Scope | None, seed: int
+) -> _Case:
+    if not isinstance(inputs, Mapping):
+        raise ArgumentError(
+            f"expected inputs to be a dictionary of names and arrays, got {type(inputs).__name__}"
+        )
+    if target is None:
+        raise ArgumentError("a program is checked at a target; say which variable: target=loss")
+    listed = target if isinstance(target, (list, tuple)) else [target]
+    goals = [_goal(each, program) for each in listed]
+    made = prune(in_float64(program), inputs, goals)
+    made.random_seed = program.random_seed or seed + 1
+    block = made.global_block()
+    fed = {}
+    for name, value in inputs.items():
+        if name not in program.global_block().vars:
+            raise ArgumentError(
+                f"the program has no variable {name!r} to feed"
+                f"{suggestion(name, program.global_block().vars)}"
+            )
+        given = value if isinstance(value, LoDTensor) else np.asarray(value)
+        wanted = name in block.vars and block.vars[name].dtype.is_float
+        if wanted and not isinstance(given, LoDTensor):
+            given = given.astype("float64")
+        if name in block.vars:
+            fed[name] = widened(given)
+    kept = persistable_values(made, global_scope() if scope is None else scope)
+    sources = [name for name, value in fed.items() if is_float(value)]
+    sources += [
+        p.name
+        for p in made.all_parameters()
+        if p.trainable and not p.stop_gradient and p.name not in fed and is_float(kept.get(p.name))
+    ]
+    for name in sources:
+        block.vars[name].stop_gradient = False
+    own = Scope()
+    for name, value in kept.items():
+        own.var(name).value = value
+    # the executor knows best what is wrong with a feed, or with a parameter that has no value
+    Executor().run(made, feed=fed, fetch_list=goals, scope=own, return_numpy=False)
+    return _Case(made, {**kept, **fed}, sources, goals)
+
+
+def _goal(target: Any, program: Program) -> str:
+    name = target.name if isinstance(target, Variable) else target
+    if not isinstance(name, str):
+        raise ArgumentError(
+            f"expected the target to be a variable or its name, got {target!r:.60} of type "
+            f"{type(target).__name__}"
+        )
+    known = program.global_block().vars
+    if name not in known or (isinstance(target, Variable) and target is not known[name]):
+        raise ArgumentError(
+            f"the target {name!r} is no variable of block 0 of the program{suggestion(name, known)}"
+        )
+    if known[name].kind is not Kind.LOD_TENSOR or not known[name].dtype.is_float:
+        raise ArgumentError(
+            f"expected the target to be a tensor of floats, got {known[name]!r}; only floats have "
+            f"gradients"
+        )
+    return name
+
+
+def _of_function(function: Callable[..., Any], inputs: Any, seed: int) -> _Case:
+    if not isinstance(inputs, (Mapping, list, tuple)):
+        raise ArgumentError(
+            f"expected inputs to be arrays by name, or a list of them, got {type(inputs).__name__}"
+        )
+    if not isinstance(inputs, Mapping):
+        inputs = {f"input_{k}": value for k, value in enumerate(inputs)}
+    given = {n: v if isinstance(v, LoDTensor) else np.asarray(v) for n, v in inputs.items()}
+    main, startup = Program(), Program()
+    main.random_seed = startup.random_seed = seed + 1
+    with unique_name.guard(), program_guard(main, startup):
+        variables = [_fed(name, value) for name, value in given.items()]
+        found = function(*variables)
+    scope = Scope()
+    if startup.global_block().ops:
+        Executor().run(startup, scope=scope)
+    return _of_program(main, given, found, scope, seed)
+
+
+def _fed(name: str, value: Any) -> Variable:
+    array, level = dense(value), len(value.offsets) if isinstance(value, LoDTensor) else 0
+    made = data(name, [-1, *array.shape[1:]] if level else array.shape, array.dtype, level)
+    made.stop_gradient = not made.dtype.is_float
+    return made
+
+
+class _Check:
+    """One check of a case.
+
+    Args:
+        case: what is checked.
+        limits: what is allowed.
+        elements: how many elements of an array are checked one by one.
+        seed: of what is drawn.
+    """
+
+    def __init__(self, case: _Case, limits: Limits, elements: int, seed: int) -> None:
+        self.case = case
+        self.limits = limits
+        self.elements = elements
+        self.rng = np.random.default_rng(seed)
+        self.values = dict(case.values)
+
+    def run(self, order: int) -> Report:
+        """Check up to an order; stops at the first one that disagrees."""
+        block = self.case.program.global_block()
+        goals = [block.var(name) for name in self.case.goals]
+        checked: list[Checked] = []
+        for k in range(1, order + 1):
+            before = Trial(self.case.program, [v.name for v in goals])
+            weights = self._weighted(block, goals, before.run(self.values), all_random=k > 1)
+            sources = [block.var(name) for name in self.case.sources]
+            found = gradients(goals, sources, [block.var(w) for w in weights])
+            flowing = [v for v in found if v is not None]
+            after = Trial(self.case.program, [v.name for v in flowing]).run(self.values)
+            by_name = dict(zip([v.name for v in flowing], after))
+            here = []
+            for source, gradient in zip(sources, found):
+                value = None if gradient is None else by_name[gradient.name]
+                here.append(self._compare(source.name, value, before, weights, k))
+            checked += here
+            wrong = [each.name for each in here if not each.ok]
+            if wrong:
+                return self._failed(k, checked, wrong, goals)
+            goals = [v for v in flowing if not isinstance(by_name[v.name], SelectedRows)]
+            if not goals:
+                break  # nothing is left that could depend on anything
+        return Report(True, order, tuple(checked))
+
+    def _weighted(
+        self, block: Block, goals: list[Variable], found: list[Any], all_random: bool
+    ) -> list[str]:
+        """The names of variables that the goals are weighted with."""
+        names = []
+        for goal, value in zip(goals, found):
+            name = f"{goal.name}@WEIGHT"
+            while name in block.vars:
+                name += "@"
+            shape = goal.shape if goal.has_shape else None
+            block.create_var(name=name, shape=shape, dtype=DType.FP64, stop_gradient=True)
+            size = dense(value).shape
+            random = all_random or dense(value).size > 1
+            self.values[name] = self.rng.normal(size=size) if random else np.ones(size)
+            names.append(name)
+        return names
+
+    def _compare(
+        self, name: str, gradient: Any, before: Trial, weights: list[str], order: int
+    ) -> Checked:
+        value = self.values[name]
+        array, slope = dense(value), dense(gradient)
+        factors = [self.values[w] for w in weights]
+
+        def total(data: Array) -> tuple[float, float]:
+            found = before.run({**self.values, name: with_data(value, data)})
+            products = [w * dense(v) for w, v in zip(factors, found)]
+            return (
+                float(sum(np.sum(p) for p in products)),
+                float(sum(np.sum(np.abs(p)) for p in products)),
+            )
+
+        problem = ""
+        if slope is not None and slope.shape != array.shape:
+            problem = f"the gradient has shape {list(slope.shape)}, expected {list(array.shape)}"
+            slope = None
+        probe = Probe(total, array, slope, self.limits)
+        slopes = self._slopes(probe, array.size)
+        if not slopes:
+            return Checked(name, array.shape, order, not problem, 0, 0.0, None, 0.0, 0.0, problem)
+        worst = max(slopes, key=lambda s: (not s.ok, s.error))
+        if not worst.ok and gradient is None:
+            problem = "it has no gradient, although the target depends on it"
+        elif worst.kink and not problem:
+            problem = "the slope jumps there: move the input away"
+        return Checked(
+            name,
+            array.shape,
+            order,
+            worst.ok and not problem,
+            len(slopes),
+            worst.error,
+            worst.index,
+            worst.found,
+            worst.expected,
+            problem,
+        )
+
+    def _slopes(self, probe: Probe, size: int) -> list[Slope]:
+        """The derivatives at elements, and at a wrong one where a direction through all of them
+        finds that there is one.
+        """
+        if size <= self.elements:
+            return [probe.at(k) for k in range(size)]
+        chosen = np.sort(self.rng.choice(size, self.elements, replace=False))
+        slopes = [probe.at(int(k)) for k in chosen]
+        if all(slope.ok for slope in slopes) and not probe.agrees(self.rng):
+            slopes.append(probe.worst(self.rng))
+        return slopes
+
+    def _failed(
+        self, order: int, checked: list[Checked], wrong: list[str], goals: list[Variable]
+    ) -> Report:
+        """What is known about a disagreement."""
+        program = self.case.program
+        part = prune(program, self.values, [v.name for v in goals])
+        reached = downstream(part, wrong)
+        seen = Trial(part, [v.name for v in goals]).watch(self.values)
+        culprits = find_culprits(seen, reached, self.limits, self.rng)
+        block = program.global_block()
+        explained = [explain_gradient(block.var(name), goals) for name in wrong]
+        stopped = tuple(each for each in explained if not each.flows or each.stops)
+        hint = ""
+        if not culprits and not stopped:
+            hint = "every operator on the way agrees with its own rule"
+            driving = driving_operators(part, reached)
+            if driving:
+                hint += "; what drives blocks was not checked by itself:\n" + "\n".join(driving)
+        return Report(False, order - 1, tuple(checked), tuple(culprits), stopped, hint)

@@ -1,0 +1,123 @@
+"""Steps of optimizers that look at the Euclidean norm of a whole parameter or gradient."""
+
+from __future__ import annotations
+
+from ..errors import AttributeValueError
+from ..opdef.attribute import REQUIRED
+from .optimizer import Step, number
+
+
+def norm(xp, x):
+    """The Euclidean norm of all elements."""
+    return xp.sqrt(xp.sum(xp.square(x)))
+
+
+def ratio(xp, above, below, shrink=1.0):
+    """shrink * above / below; 1 where one of them is 0."""
+    both = (above > 0) & (below > 0)
+    return xp.where(both, shrink * above / xp.where(both, below, 1), 1).astype(above.dtype)
+
+
+class lars_momentum(Step):
+    """VelocityOut = mu * Velocity + r * (Grad + lars_weight_decay * Param);
+    ParamOut = Param - VelocityOut.
+
+    You, Gitman and Ginsburg, Large batch training of convolutional networks, 2017.  The rate r is
+    LearningRate * lars_coeff * norm(Param) / (norm(Grad) + lars_weight_decay * norm(Param)), and
+    LearningRate where a norm is 0.
+
+    Velocity: the last step, of which each one keeps some.
+    mu: how much of the last step stays.
+    lars_coeff: the length of a step, relative to that of Param.
+    lars_weight_decay: what Param counts in the gradient.
+    """
+
+    signature = "Param, Grad, Velocity, LearningRate -> ParamOut, VelocityOut"
+    mu: float = REQUIRED
+    lars_coeff: float = 0.001
+    lars_weight_decay: float = 0.0005
+
+    def infer(self, Param, Grad, Velocity, LearningRate):
+        self.check(Param, LearningRate, dict(Grad=Grad, Velocity=Velocity))
+        return Param, Velocity
+
+    def run(self, xp, Param, Grad, Velocity, LearningRate):
+        of_param, of_grad = norm(xp, Param), norm(xp, Grad)
+        below = xp.where(of_grad > 0, of_grad + self.lars_weight_decay * of_param, 0)
+        rate = number(xp, LearningRate, Param) * ratio(xp, of_param, below, self.lars_coeff)
+        velocity = self.mu * Velocity + rate * (Grad + self.lars_weight_decay * Param)
+        return Param - velocity, velocity
+
+
+class lamb(Step):
+    """ParamOut = Param - LearningRate * norm(Param) / norm(d) * d, where
+    d = Moment1Out / (sqrt(Moment2Out) + epsilon) + weight_decay * Param.
+
+    You et al., Large batch optimization for deep learning: training BERT in 76 minutes, ICLR 2020.
+    Where a norm is 0, the step is LearningRate * d.
+
+    Moment1, Moment1Out: the running mean of the gradient,
+        Moment1Out = beta1 * Moment1 + (1 - beta1) * Grad.
+    Moment2, Moment2Out: the running mean of its square, with beta2.
+    Beta1Pow, Beta2Pow: not used: the means are not corrected for how they begin.
+    weight_decay: what Param counts in the step.
+    beta1, beta2: how much of the running means stays.
+    epsilon: keeps the division finite.
+    """
+
+    signature = (
+        "Param, Grad, LearningRate, Moment1, Moment2, Beta1Pow, Beta2Pow -> "
+        "ParamOut, Moment1Out, Moment2Out"
+    )
+    weight_decay: float = REQUIRED
+    beta1: float = 0.9
+    beta2: float = 0.999
+    epsilon: float = 1e-6
+
+    def infer(self, Param, Grad, LearningRate, Moment1, Moment2, Beta1Pow, Beta2Pow):
+        of_elements = dict(Grad=Grad, Moment1=Moment1, Moment2=Moment2)
+        numbers = dict(Beta1Pow=Beta1Pow, Beta2Pow=Beta2Pow)
+        self.check(Param, LearningRate, of_elements, numbers)
+        return Param, Moment1, Moment2
+
+    def run(self, xp, Param, Grad, LearningRate, Moment1, Moment2):
+        moment1 = self.beta1 * Moment1 + (1 - self.beta1) * Grad
+        moment2 = self.beta2 * Moment2 + (1 - self.beta2) * xp.square(Grad)
+        step = moment1 / (xp.sqrt(moment2) + self.epsilon) + self.weight_decay * Param
+        rate = number(xp, LearningRate, Param) * ratio(xp, norm(xp, Param), norm(xp, step))
+        return Param - rate * step, moment1, moment2
+
+
+class dpsgd(Step):
+    """ParamOut = Param - LearningRate * (Grad * min(1, clip / norm(Grad)) + noise / batch_size).
+
+    Abadi et al., Deep learning with differential privacy, CCS 2016.
+
+    clip: the largest norm that a gradient keeps.
+    batch_size: of how many examples Grad is the mean.
+    sigma: the standard deviation of the noise, which is normal and independent for each element.
+    seed: fixes the noise; with 0 it comes from the program's own stream.
+    """
+
+    signature = "Param, Grad, LearningRate -> ParamOut"
+    random = True
+    clip: float = 10.0
+    batch_size: float = 16.0
+    sigma: float = 1.0
+    seed: int = 0
+
+    def infer(self, Param, Grad, LearningRate):
+        self.check(Param, LearningRate, dict(Grad=Grad))
+        for name in ("clip", "batch_size"):
+            if not getattr(self, name) > 0:
+                raise AttributeValueError(f"expected {name} above 0, got {getattr(self, name)}")
+        if not self.sigma >= 0:
+            raise AttributeValueError(f"expected sigma of at least 0, got {self.sigma}")
+        return Param
+
+    def run(self, xp, rng, Param, Grad, LearningRate):
+        length = norm(xp, Grad)
+        clipped = Grad * xp.where(length > self.clip, self.clip / length, 1).astype(Grad.dtype)
+        drawn = rng(self.seed).standard_normal(Grad.shape, "float64") * self.sigma
+        noise = xp.asarray(drawn / self.batch_size, Grad.dtype)
+        return Param - number(xp, LearningRate, Param) * (clipped + noise)

@@ -1,0 +1,217 @@
+"""Orders and places: what stands first or last, what occurs, and where."""
+
+from __future__ import annotations
+
+from ..dtypes import DType
+from ..errors import AttributeValueError, DTypeError, ShapeError
+from ..opdef.attribute import REQUIRED, Long
+from ..opdef.definition import Op
+from ..opdef.spec import need_integer, need_ndim, normal_axis, spec
+
+
+class ArgExtreme(Op, abstract=True):
+    """The place of an element that goes before all others; the first one where several are equal.
+
+    axis: the dimension; may count from the end.
+    keepdims: it stays, with size 1.
+    dtype: the element type of Out, an integer; -1: int64.
+    """
+
+    signature = "X -> Out"
+    axis: Long = REQUIRED
+    keepdims: bool = False
+    dtype: DType = -1
+    lod = None
+    grad = None
+
+    def infer(self, X):
+        if X.dtype is DType.BOOL:
+            raise DTypeError(f"expected X to hold numbers, got {X.dtype}; cast it first")
+        axis = normal_axis(self.axis, X.ndim)
+        if X.shape[axis] == 0:
+            raise ShapeError(
+                f"expected an element to choose along axis={self.axis}, got X of shape "
+                f"{list(X.shape)}"
+            )
+        if self.dtype not in (-1, DType.INT32, DType.INT64):
+            raise DTypeError(f"expected dtype int64 or int32, got {self.dtype}")
+        middle = (1,) if self.keepdims else ()
+        return spec((*X.shape[:axis], *middle, *X.shape[axis + 1 :]), self.index_type)
+
+    @property
+    def index_type(self):
+        """The element type of Out."""
+        return DType.INT64 if self.dtype == -1 else self.dtype
+
+    def run(self, xp, X):
+        out = self.choose(xp, X)
+        out = xp.expand_dims(out, self.axis) if self.keepdims else out
+        return xp.asarray(out, self.index_type.dtype)
+
+    def choose(self, xp, X):
+        """The places, without the dimension."""
+        raise NotImplementedError
+
+
+class arg_max(ArgExtreme):
+    """Out = the place of the largest element of X along ``axis``."""
+
+    def choose(self, xp, X):
+        return xp.argmax(X, axis=self.axis)
+
+
+class arg_min(ArgExtreme):
+    """Out = the place of the smallest element of X along ``axis``."""
+
+    def choose(self, xp, X):
+        return xp.argmin(X, axis=self.axis)
+
+
+class argsort(Op):
+    """Out = the elements of X in ascending order along ``axis``.
+
+    Indices: where they were; equal elements stay in the order they had.
+    axis: the dimension; may count from the end.
+    descending: the largest come first.
+    """
+
+    signature = "X -> Out, Indices!"
+    axis: int = -1
+    descending: bool = False
+
+    def infer(self, X):
+        if X.dtype is DType.BOOL:
+            raise DTypeError(f"expected X to hold numbers, got {X.dtype}; cast it first")
+        normal_axis(self.axis, X.ndim)
+        return X, X.with_dtype(DType.INT64)
+
+    def run(self, xp, X):
+        if self.descending:  # backwards, so that equal elements stay in their order
+            last = X.shape[self.axis] - 1
+            backwards = xp.argsort(xp.flip(X, self.axis), axis=self.axis, kind="stable")
+            order = last - xp.flip(backwards, self.axis)
+        else:
+            order = xp.argsort(X, axis=self.axis, kind="stable")
+        return xp.take_along_axis(X, order, self.axis), order
+
+    def grad(self, f, X, Indices, dOut):
+        size = X.shape[self.axis]
+        return dict(X=lambda: f.add_along(Indices, dOut, axis=self.axis, size=size))
+
+
+class where_index(Op):
+    """Out = the places where Condition is true or not 0, a row of indices for each.
+
+    Condition: truth values or numbers.
+    """
+
+    signature = "Condition -> Out"
+    host = True
+    lod = None
+    grad = None
+
+    def infer(self, Condition):
+        if Condition.ndim == 0:
+            raise ShapeError("expected Condition to have at least 1 dimension, got shape []")
+        return spec([-1, Condition.ndim], DType.INT64)
+
+    def run(self, xp, Condition):
+        return xp.argwhere(Condition)
+
+
+class Unique(Op, abstract=True):
+    """The values that occur in a vector.
+
+    Index: for each element of X, which of Out it is.
+    dtype: the element type of the indices, int32 or int64.
+    """
+
+    dtype: DType = REQUIRED
+    host = True
+    lod = None
+    grad = None
+
+    def check(self, X):
+        """Refuse what is no vector, and a type that is no integer."""
+        need_ndim("X", X, 1)
+        if self.dtype not in (DType.INT32, DType.INT64):
+            raise DTypeError(f"expected dtype int32 or int64, got {self.dtype}")
+
+    def found(self, xp, X):
+        """The values in order of their first places, the index, and how often each occurs."""
+        values, first, index, count = xp.unique(
+            X, return_index=True, return_inverse=True, return_counts=True
+        )
+        order = xp.argsort(first)
+        rank = xp.argsort(order)
+        number = self.dtype.dtype
+        return values[order], rank[index].astype(number), count[order].astype(number)
+
+
+class unique(Unique):
+    """Out = the values that occur in X, each once, in the order in which they first do."""
+
+    signature = "X -> Out, Index"
+
+    def infer(self, X):
+        self.check(X)
+        return X.with_shape([-1]), X.with_dtype(self.dtype)
+
+    def run(self, xp, X):
+        return self.found(xp, X)[:2]
+
+
+class unique_with_counts(Unique):
+    """Out = the values that occur in X, each once, in the order in which they first do.
+
+    Count: how often each of Out occurs.
+    """
+
+    signature = "X -> Out, Index, Count"
+
+    def infer(self, X):
+        self.check(X)
+        values = X.with_shape([-1])
+        return values, X.with_dtype(self.dtype), values.with_dtype(self.dtype)
+
+    def run(self, xp, X):
+        return self.found(xp, X)
+
+
+class shard_index(Op):
+    """Out = X counted within its shard where it is in shard ``shard_id``, else ``ignore_value``.
+
+    Each shard has ceil(index_num / nshards) numbers, except the last one.
+
+    X: indices below ``index_num``.
+    index_num: how many indices there are in all shards.
+    nshards: how many shards there are.
+    shard_id: which one is meant.
+    ignore_value: stands for indices of other shards.
+    """
+
+    signature = "X -> Out"
+    index_num: int = REQUIRED
+    nshards: int = REQUIRED
+    shard_id: int = REQUIRED
+    ignore_value: int = -1
+    grad = None
+
+    def infer(self, X):
+        need_integer(X=X)
+        if X.ndim == 0 or X.shape[-1] not in (1, -1):
+            raise ShapeError(
+                f"expected X to have size 1 in its last dimension, got {list(X.shape)}"
+            )
+        if self.index_num < 1 or self.nshards < 1 or not 0 <= self.shard_id < self.nshards:
+            raise AttributeValueError(
+                f"expected index_num and nshards of at least 1 and shard_id in [0, nshards), got "
+                f"index_num={self.index_num}, nshards={self.nshards}, shard_id={self.shard_id}"
+            )
+        return X
+
+    def run(self, xp, X):
+        size = -(-self.index_num // self.nshards)
+        X = xp.in_range(X, self.index_num, "X")
+        mine = X // size == self.shard_id
+        return xp.where(mine, X % size, self.ignore_value).astype(X.dtype)
