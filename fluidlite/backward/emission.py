@@ -13,6 +13,7 @@ from ..ir.block import Block
 from ..ir.operator import EMPTY, Operator, OpRole
 from ..ir.variable import Variable
 from ..opdef.definition import lookup
+from ..opdef.definition import lookup
 from .sweep import Group, Record, Ref, Sweep, name_of
 
 GRAD = "@GRAD"
@@ -81,7 +82,7 @@ class Emission:
                     names.append(ref.name)
                     if ref.name not in block.vars and id(ref) not in sweep.foreign:
                         _declare(ref, block, sweep)
-            if any(name != EMPTY for name in names):
+            if any(name != EMPTY for name in names) or not _optional(record, slot):
                 outputs[slot] = tuple(names)
         inputs = {
             slot: tuple([EMPTY if v is None else v if type(v) is str else v.name for v in values])
@@ -103,6 +104,10 @@ class Emission:
         )
         block.ops.append(op)
         return op
+
+
+def _optional(record: Record, slot: str) -> bool:
+    return lookup(record.type).output_slots[slot].optional
 
 
 def _local_gradients(record: Record) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from . import averaging  # noqa: F401
 from . import compare  # noqa: F401
 from . import control_flow  # noqa: F401
 from . import conv  # noqa: F401
+from . import conv3d  # noqa: F401
 from . import creation  # noqa: F401
 from . import debug  # noqa: F401
 from . import dropout  # noqa: F401
@@ -24,6 +25,7 @@ from . import norm  # noqa: F401
 from . import optimizer  # noqa: F401
 from . import pad  # noqa: F401
 from . import pool  # noqa: F401
+from . import pool3d  # noqa: F401
 from . import proximal  # noqa: F401
 from . import reduce  # noqa: F401
 from . import rows  # noqa: F401
@@ -32,3 +34,4 @@ from . import search  # noqa: F401
 from . import shape  # noqa: F401
 from . import slice  # noqa: F401
 from . import unary  # noqa: F401
+from . import unpool  # noqa: F401

@@ -147,7 +147,8 @@ class rmsprop(Step):
     Moment, MomentOut: the last steps, of which each one keeps some.
     MeanSquare, MeanSquareOut: the running mean of the squared gradient,
         MeanSquareOut = decay * MeanSquare + (1 - decay) * Grad^2.
-    MeanGrad, MeanGradOut: the running mean of the gradient; needed, and changed, when ``centered``.
+    MeanGrad, MeanGradOut: the running mean of the gradient, which is needed, and changes, when
+        ``centered``; else 0 where it is not given.
     decay: how much of the running means stays.
     momentum: how much of the last step stays.
     centered: divide by the deviation from the mean.
@@ -170,7 +171,7 @@ class rmsprop(Step):
         if MeanGrad is not None:
             kept["MeanGrad"] = MeanGrad
         self.check(Param, LearningRate, dict(Grad=Grad, **kept))
-        return Param, Moment, MeanSquare, MeanGrad
+        return Param, Moment, MeanSquare, MeanGrad or Param
 
     def run(self, xp, Param, MeanSquare, MeanGrad, LearningRate, Grad, Moment):
         square = self.decay * MeanSquare + (1 - self.decay) * xp.square(Grad)
@@ -178,6 +179,8 @@ class rmsprop(Step):
         if self.centered:
             MeanGrad = self.decay * MeanGrad + (1 - self.decay) * Grad
             below = below - xp.square(MeanGrad)
+        elif MeanGrad is None:
+            MeanGrad = xp.zeros_like(Param)
         step = number(xp, LearningRate, Param) * Grad / xp.sqrt(below)
         moment = self.momentum * Moment + step
         return Param - moment, moment, square, MeanGrad

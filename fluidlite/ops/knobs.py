@@ -22,3 +22,11 @@ class UseQuantizer(Op, abstract=True):
     """``use_quantizer``."""
 
     use_quantizer: bool = attr(False, inert=True)
+
+
+class ShapeAtRuntime(Op, abstract=True):
+    """A mark that fluid's operators of sequences and a few others carry."""
+
+    computes_runtime_shape: bool = attr(
+        True, alias="@ALL_KERNELS_MUST_COMPUTE_RUNTIME_SHAPE@", inert=True
+    )

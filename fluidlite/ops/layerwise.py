@@ -116,8 +116,7 @@ class dpsgd(Step):
         return Param
 
     def run(self, xp, rng, Param, Grad, LearningRate):
-        length = norm(xp, Grad)
-        clipped = Grad * xp.where(length > self.clip, self.clip / length, 1).astype(Grad.dtype)
+        clipped = Grad * (self.clip / xp.maximum(norm(xp, Grad), self.clip))
         drawn = rng(self.seed).standard_normal(Grad.shape, "float64") * self.sigma
         noise = xp.asarray(drawn / self.batch_size, Grad.dtype)
         return Param - number(xp, LearningRate, Param) * (clipped + noise)

@@ -1,6 +1,7 @@
 """Pooling: the largest element or the average under a window that moves over an image.
 
-A window is some rows times some columns, so pooling is done along one dimension at a time.  The
+A window is some rows times some columns, so pooling is done along one dimension at a time, and
+volumes are pooled as images are.  The
 average is a linear map and has an adjoint.  The gradient of the maximum finds the positions of the
 largest elements again, and takes or puts elements there.
 """
@@ -149,57 +150,44 @@ class Windows(NamedTuple):
         return places
 
 
-class Pool(Op, abstract=True):
-    """What pooling and its adjoints have in common: the windows over an image.
+class Windowed(Op, abstract=True):
+    """What operators on windows over an image have in common.
 
-    ksize: height and width of the window; with ``adaptive``, those of Out.
+    ksize: sizes of the window; with ``adaptive``, those of Out.
     global_pooling: one window, the whole image.
-    strides: steps of the window, down and across.
-    paddings: [down, across] or [top, bottom, left, right].
-    exclusive: averages count no padding.
+    strides: steps of the window along each dimension.
+    paddings: a number for each dimension, or those before and after.
     adaptive: windows divide the image as evenly as can be.
-    ceil_mode: a last window may reach beyond the padded image.
-    data_format: NCHW, or NHWC for images whose channels come last.
-    padding_algorithm: EXPLICIT, VALID (no padding), or SAME (ceil(size / stride) windows).
     """
 
     ksize: list[int] = REQUIRED
     global_pooling: bool = False
     strides: list[int] = (1, 1)
     paddings: list[int] = (0, 0)
-    exclusive: bool = True
     adaptive: bool = False
-    ceil_mode: bool = False
-    data_format: str = "NCHW"
-    padding_algorithm: str = "EXPLICIT"
-
-    @property
-    def geometry(self):
-        """The attributes that an adjoint takes over."""
-        return {name: getattr(self, name) for name in Pool.attributes}
+    # of those without a choice
+    ceil_mode = False
+    padding_algorithm = "EXPLICIT"
+    rank = 2  #: the dimensions of an image
 
     @property
     def axes(self):
-        """The dimensions of rows and columns."""
-        return (1, 2) if self.data_format == "NHWC" else (2, 3)
+        """The dimensions that the window moves along."""
+        return range(2, self.rank + 2)
 
     def check(self, X):
         """Check the attributes, and that X is a batch of images."""
         need_float(X=X)
-        need_ndim("X", X, 4)
+        need_ndim("X", X, self.rank + 2)
         for name in ("ksize", "strides"):
             numbers = getattr(self, name)
             unused = self.global_pooling or (self.adaptive and name == "strides")
-            if not unused and (len(numbers) != 2 or min(numbers) < 1):
+            if not unused and (len(numbers) != self.rank or min(numbers) < 1):
                 raise AttributeValueError(
-                    f"expected {name} of 2 numbers from 1, got {list(numbers)}"
+                    f"expected {name} of {self.rank} numbers from 1, got {list(numbers)}"
                 )
         if min(self.paddings, default=0) < 0:
             raise AttributeValueError(f"expected no negative paddings, got {list(self.paddings)}")
-        if self.data_format not in ("NCHW", "AnyLayout", "NHWC"):
-            raise AttributeValueError(
-                f"expected data_format NCHW or NHWC, got {self.data_format!r}"
-            )
 
     def pooled(self, shape):
         """The shape of Out for an image of this shape."""
@@ -209,7 +197,7 @@ class Pool(Op, abstract=True):
         return tuple(out)
 
     def windows(self, shape):
-        """The windows down and across; only their number where the size of the image is unknown."""
+        """The windows along each dimension; only their number where the size there is unknown."""
         sizes = [shape[axis] for axis in self.axes]
         if self.global_pooling:
             return [whole(axis, size) for axis, size in zip(self.axes, sizes)]
@@ -225,15 +213,73 @@ class Pool(Op, abstract=True):
             )
         ]
 
+    def max_places(self, xp, X):
+        """The largest element under each position of the window, and its place in the image: a
+        number along each of ``axes``, of arrays that broadcast.
+        """
+        windows = self.windows(X.shape)
+        reach = math.prod(w.reach for w in windows)
+        largest, codes = X, xp.zeros(X.shape, dtype="uint8" if reach <= 256 else "int64")
+        span = 1
+        for w in reversed(windows):
+            largest, codes = w.first_max(xp, largest, codes, span)
+            span *= w.reach
+        places = []
+        for w in windows:
+            span //= w.reach
+            k = codes // span
+            places.append(w.places(xp, k))
+            codes = codes - k * span
+        return largest, places
+
+
+class Pool(Windowed, abstract=True):
+    """What pooling and its adjoints have in common: the windows over an image.
+
+    exclusive: averages count no padding.
+    ceil_mode: a last window may reach beyond the padded image.
+    data_format: NCHW, or NHWC for images whose channels come last; NCDHW or NDHWC for volumes.
+    padding_algorithm: EXPLICIT, VALID (no padding), or SAME (ceil(size / stride) windows).
+    """
+
+    exclusive: bool = True
+    ceil_mode: bool = False
+    data_format: str = "NCHW"
+    padding_algorithm: str = "EXPLICIT"
+    formats = ("NCHW", "NHWC")  #: with the channels first, and last
+
+    @property
+    def geometry(self):
+        """The attributes that an adjoint takes over."""
+        return {name: getattr(self, name) for name in Pool.attributes}
+
+    @property
+    def axes(self):
+        """The dimensions that the window moves along."""
+        first = 1 if self.data_format == self.formats[1] else 2
+        return range(first, first + self.rank)
+
+    def check(self, X):
+        """Check the attributes, and that X is a batch of images."""
+        super().check(X)
+        if self.data_format not in (*self.formats, "AnyLayout"):
+            raise AttributeValueError(
+                f"expected data_format {' or '.join(self.formats)}, got {self.data_format!r}"
+            )
+
     def counts(self, xp, shape, dtype):
         """What averages divide by, for each window."""
         inclusive = not (self.exclusive or self.adaptive or self.global_pooling)
         counts = []
         for i, windows in enumerate(self.windows(shape)):
             sizes = [self.ksize[i] if inclusive else end - begin for begin, end in windows.ranges]
-            along = [-1 if axis == windows.axis else 1 for axis in range(4)]
+            along = [-1 if axis == windows.axis else 1 for axis in range(len(shape))]
             counts.append(xp.reshape(xp.asarray(sizes, dtype=dtype), along))
-        return counts[0] * counts[1]
+        return math.prod(counts)
+
+    def kind(self, f, which):
+        """The operator of this many dimensions that has to do with pooling."""
+        return getattr(f, f"pool{self.rank}d{which}")
 
 
 def whole(axis, size):
@@ -271,15 +317,14 @@ def moving(axis, size, step, after, ceil_mode):
     return Windows(axis, size, ranges, step if count > 1 else None)
 
 
-class pool2d(UseCudnn, UseMkldnn, UseQuantizer, Pool):
-    """Out = the maximum or the average of X under each position of a window.
+class Pooling(UseCudnn, UseMkldnn, Pool, abstract=True):
+    """The maximum or the average under each position of a window.
 
     pooling_type: max or avg.
     """
 
     signature = "X -> Out"
     pooling_type: str = REQUIRED
-    is_test: bool = attr(False, inert=True)
 
     def infer(self, X):
         if self.pooling_type not in ("max", "avg"):
@@ -290,23 +335,29 @@ class pool2d(UseCudnn, UseMkldnn, UseQuantizer, Pool):
         return X.with_shape(self.pooled(X.shape))
 
     def run(self, xp, X):
-        down, across = self.windows(X.shape)
-        if self.pooling_type == "max":
-            return down.max(xp, across.max(xp, X))
-        return down.sum(xp, across.sum(xp, X)) / self.counts(xp, X.shape, X.dtype)
+        out = X
+        for windows in reversed(self.windows(X.shape)):
+            out = windows.max(xp, out) if self.pooling_type == "max" else windows.sum(xp, out)
+        return out if self.pooling_type == "max" else out / self.counts(xp, X.shape, X.dtype)
 
     def grad(self, f, X, Out, dOut):
         def dx():
             if self.pooling_type == "avg":
-                return f.pool2d_adjoint(dOut, size=X.shape, **self.geometry)
-            positions = f.pool2d_positions(X, **self.geometry)
+                return self.kind(f, "_adjoint")(dOut, size=X.shape, **self.geometry)
+            positions = self.kind(f, "_positions")(X, **self.geometry)
             return f.put_elements(dOut, positions, size=X.shape)
 
         return dict(X=dx)
 
 
-class pool2d_adjoint(Pool):
-    """Out = the map from the average's Out to the cotangent of its X, at G.
+class pool2d(UseQuantizer, Pooling):
+    """Out = the maximum or the average of X under each position of a window."""
+
+    is_test: bool = attr(False, inert=True)
+
+
+class PoolAdjoint(Pool, abstract=True):
+    """The map from the average's Out to the cotangent of its X.
 
     G: the cotangent of an average.
     size: the shape of the image that was pooled.
@@ -323,15 +374,21 @@ class pool2d_adjoint(Pool):
         return G.with_shape(self.size)
 
     def run(self, xp, G):
-        down, across = self.windows(self.size)
-        return across.spread(xp, down.spread(xp, G / self.counts(xp, self.size, G.dtype)))
+        out = G / self.counts(xp, self.size, G.dtype)
+        for windows in self.windows(self.size):
+            out = windows.spread(xp, out)
+        return out
 
     def grad(self, f, dOut):
-        return dict(G=lambda: f.pool2d(dOut, pooling_type="avg", **self.geometry))
+        return dict(G=lambda: self.kind(f, "")(dOut, pooling_type="avg", **self.geometry))
 
 
-class pool2d_positions(Pool):
-    """Out = the positions in X, flattened, of the largest element under each position of a window.
+class pool2d_adjoint(PoolAdjoint):
+    """Out = the map from the average's Out to the cotangent of its X, at G."""
+
+
+class PoolPositions(Pool, abstract=True):
+    """Where the largest elements are.
 
     Of several that are as large it is the first, by rows.
     """
@@ -344,18 +401,18 @@ class pool2d_positions(Pool):
         return X.with_shape(self.pooled(X.shape)).with_dtype("int64")
 
     def run(self, xp, X):
-        down, across = self.windows(X.shape)
-        span = across.reach
-        codes = xp.zeros(X.shape, dtype="uint8" if span * down.reach <= 256 else "int64")
-        largest, codes = across.first_max(xp, X, codes, 1)
-        _, codes = down.first_max(xp, largest, codes, span)
+        _, along = self.max_places(xp, X)
         places = [
-            xp.reshape(xp.arange(n), [-1 if i == a else 1 for i in range(4)])
+            xp.reshape(xp.arange(n), [-1 if i == a else 1 for i in range(X.ndim)])
             for a, n in enumerate(X.shape)
         ]
-        places[down.axis] = down.places(xp, codes // span)
-        places[across.axis] = across.places(xp, codes - codes // span * span)
+        for axis, place in zip(self.axes, along):
+            places[axis] = place
         return sum(place * math.prod(X.shape[i + 1 :]) for i, place in enumerate(places))
+
+
+class pool2d_positions(PoolPositions):
+    """Out = the positions in X, flattened, of the largest element under each position of a window."""
 
 
 class take_elements(Op):

@@ -1,0 +1,188 @@
+"""Diagonals of matrices, and what lies beside them."""
+
+from __future__ import annotations
+
+from ..errors import ShapeError
+from ..opdef.attribute import REQUIRED
+from ..opdef.definition import Op
+from ..opdef.spec import need_ndim, normal_axis
+from .matrix import need_numbers
+
+
+class Diagonal(Op, abstract=True):
+    """An operator on a diagonal of the matrices in two dimensions.
+
+    offset: 0 the main diagonal; above 0 that many columns to the right, below 0 rows down.
+    dim1: the dimension of the rows; may count from the end.
+    dim2: the dimension of the columns; may count from the end.
+    """
+
+    offset: int = 0
+    dim1: int = -2
+    dim2: int = -1
+    lod = None
+
+    @property
+    def place(self):
+        """The attributes that say which diagonal is meant."""
+        return dict(offset=self.offset, dim1=self.dim1, dim2=self.dim2)
+
+    def dims(self, ndim):
+        """The two dimensions, counted from the front.
+
+        Raises:
+            ShapeError: they are the same.
+        """
+        dims = normal_axis(self.dim1, ndim, "dim1"), normal_axis(self.dim2, ndim, "dim2")
+        if dims[0] == dims[1]:
+            raise ShapeError(
+                f"expected two dimensions, got dim1={self.dim1} and dim2={self.dim2}, which are "
+                f"the same of {ndim}"
+            )
+        return dims
+
+    def taken(self, X):
+        """The spec of the diagonals of X, which stand last."""
+        rows, columns = self.dims(X.ndim)
+        rest = [n for i, n in enumerate(X.shape) if i not in (rows, columns)]
+        return X.with_shape((*rest, self.count(X.shape[rows], X.shape[columns])))
+
+    def count(self, rows, columns):
+        """How many elements the diagonal of a matrix has."""
+        if -1 in (rows, columns):
+            return -1
+        return max(min(rows + min(self.offset, 0), columns - max(self.offset, 0)), 0)
+
+
+class take_diagonal(Diagonal):
+    """Out = the diagonals of X, along its last dimension."""
+
+    signature = "X -> Out"
+
+    def infer(self, X):
+        return self.taken(X)
+
+    def run(self, xp, X):
+        return xp.diagonal(X, self.offset, *self.dims(X.ndim))
+
+    def grad(self, f, X, dOut):
+        rows, columns = (X.shape[d] for d in self.dims(len(X.shape)))
+        return dict(X=lambda: f.place_diagonal(dOut, rows=rows, columns=columns, **self.place))
+
+
+class place_diagonal(Diagonal):
+    """Out = matrices of zeros with X on a diagonal: the adjoint of ``take_diagonal``.
+
+    X: the diagonals, along its last dimension.
+    rows, columns: the sizes of the matrices.
+    """
+
+    signature = "X -> Out"
+    rows: int = REQUIRED
+    columns: int = REQUIRED
+
+    def infer(self, X):
+        if X.ndim == 0:
+            raise ShapeError("expected X to have at least 1 dimension, got shape []")
+        rows, columns = self.dims(X.ndim + 1)
+        count = self.count(self.rows, self.columns)
+        if X.shape[-1] not in (count, -1):
+            raise ShapeError(
+                f"expected diagonals of {count} elements in {self.rows} rows and {self.columns} "
+                f"columns, got X of shape {list(X.shape)}"
+            )
+        shape = list(X.shape[:-1])
+        for d, n in sorted(((rows, self.rows), (columns, self.columns))):
+            shape.insert(d, n)
+        return X.with_shape(shape)
+
+    def run(self, xp, X):
+        along = xp.arange(X.shape[-1])
+        place = (..., along + max(-self.offset, 0), along + max(self.offset, 0))
+        zeros = xp.zeros((*X.shape[:-1], self.rows, self.columns), X.dtype)
+        return xp.moveaxis(xp.scatter_set(zeros, place, X), (-2, -1), self.dims(X.ndim + 1))
+
+    def grad(self, f, dOut):
+        return dict(X=lambda: f.take_diagonal(dOut, **self.place))
+
+
+class trace(Diagonal):
+    """Out = the sums of the diagonals of Input, of shape [1] where that has no other dimension."""
+
+    signature = "Input -> Out"
+
+    def infer(self, Input):
+        need_numbers(Input=Input)
+        sums = self.taken(Input).shape[:-1]
+        return Input.with_shape(sums or (1,))
+
+    def expand(self, f, Input):
+        return f.reduce_sum(f.take_diagonal(Input, **self.place), dim=[-1])
+
+
+class diag(Op):
+    """Out = a square matrix of zeros with Diagonal on its diagonal.
+
+    Diagonal: a vector.
+    """
+
+    signature = "Diagonal -> Out"
+    lod = None
+    grad = None
+
+    def infer(self, Diagonal):
+        need_ndim("Diagonal", Diagonal, 1)
+        return Diagonal.with_shape(Diagonal.shape * 2)
+
+    def expand(self, f, Diagonal):
+        size = Diagonal.shape[0]
+        return f.place_diagonal(Diagonal, rows=size, columns=size)
+
+
+class diag_embed(Diagonal):
+    """Out = square matrices of zeros with the last dimension of Input on a diagonal."""
+
+    signature = "Input -> Out"
+    grad = None
+
+    def infer(self, Input):
+        if Input.ndim == 0:
+            raise ShapeError("expected Input to have at least 1 dimension, got shape []")
+        size = self.size(Input.shape[-1])
+        shape = list(Input.shape[:-1])
+        for d in sorted(self.dims(Input.ndim + 1)):
+            shape.insert(d, size)
+        return Input.with_shape(shape)
+
+    def size(self, count):
+        """How many rows a matrix with a diagonal of ``count`` elements has."""
+        return -1 if count == -1 else count + abs(self.offset)
+
+    def expand(self, f, Input):
+        size = self.size(Input.shape[-1])
+        return f.place_diagonal(Input, rows=size, columns=size, **self.place)
+
+
+class tril_triu(Op):
+    """Out = X with zeros above a diagonal of the matrices in its last two dimensions, or below it.
+
+    diagonal: 0 the main one; above 0 that many columns to the right, below 0 rows down.
+    lower: keep what is on the diagonal and below; if not, what is on it and above.
+    """
+
+    signature = "X -> Out"
+    diagonal: int = 0
+    lower: bool = REQUIRED
+
+    def infer(self, X):
+        if X.ndim < 2:
+            raise ShapeError(
+                f"expected X to have at least 2 dimensions, got shape {list(X.shape)}"
+            )
+        return X
+
+    def run(self, xp, X):
+        return (xp.tril if self.lower else xp.triu)(X, self.diagonal)
+
+    def grad(self, f, dOut):
+        return dict(X=lambda: f.tril_triu(dOut, diagonal=self.diagonal, lower=self.lower))

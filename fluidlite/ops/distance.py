@@ -1,0 +1,138 @@
+"""How far, or how alike, vectors are."""
+
+from __future__ import annotations
+
+import math
+
+from ..errors import AttributeValueError, ShapeError
+from ..opdef.definition import Op
+from ..opdef.spec import agree, broadcast, flat, need_float, same_dtype, spec
+from .elementwise import sum_like
+from .knobs import ShapeAtRuntime
+from .vector_norm import power_norm, power_norm_cotangent
+
+
+class dist(Op):
+    """Out = the length of X - Y, of shape [1]: the sum of |X - Y|^p, to the power of 1 / p.
+
+    X, Y: their shapes are aligned at the end, and sizes of 1 stretch.
+    p: 0 counts what differs; inf and -inf give the largest and the smallest difference.
+    """
+
+    signature = "X, Y -> Out"
+    p: float = 2.0
+    lod = None
+
+    def infer(self, X, Y):
+        need_float(X=X, Y=Y)
+        same_dtype(X=X, Y=Y)
+        if math.isnan(self.p):
+            raise AttributeValueError(f"expected p to be a number, got {self.p}")
+        if 0 in broadcast(X.shape, Y.shape) and math.isinf(self.p):
+            raise ShapeError(
+                f"expected an element to choose, got shapes {list(X.shape)} and {list(Y.shape)}"
+            )
+        return spec([1], X.dtype)
+
+    def run(self, xp, X, Y):
+        return xp.reshape(power_norm(xp, X - Y, self.p, None, False), (1,))
+
+    def grad(self, f, X, Y, Out, dOut):
+        def difference():
+            return power_norm_cotangent(f, X - Y, Out, dOut, self.p)
+
+        return dict(
+            X=lambda: sum_like(f, difference(), X),
+            Y=lambda: sum_like(f, -difference(), Y),
+        )
+
+
+class Rows(Op, abstract=True):
+    """A number for each row of X, compared with that row of Y or with its only row.
+
+    X: [N, ...].
+    Y: of the shape of X, or with 1 as first size.
+    """
+
+    def rows(self, X, Y):
+        """The number of rows, of those of Y, and the size of a row when flattened."""
+        need_float(X=X, Y=Y)
+        same_dtype(X=X, Y=Y)
+        if X.ndim < 2 or X.ndim != Y.ndim or not all(map(agree, X.shape[1:], Y.shape[1:])):
+            raise ShapeError(
+                f"expected X [n, ...] and Y with rows of the same shape, got {list(X.shape)} and "
+                f"{list(Y.shape)}"
+            )
+        if Y.shape[0] != 1 and not agree(X.shape[0], Y.shape[0]):
+            raise ShapeError(
+                f"expected as many rows in Y as in X, or a single one; got {list(Y.shape)} and "
+                f"{list(X.shape)}"
+            )
+        return X.shape[0], Y.shape[0], flat(X.shape, 1)[1]
+
+
+class squared_l2_distance(Rows):
+    """Out[i] = the sum of (X[i] - Y[i])^2.
+
+    sub_result: X - Y, with flattened rows.
+    """
+
+    signature = "X, Y -> sub_result~, Out"
+
+    def infer(self, X, Y):
+        count, _, size = self.rows(X, Y)
+        return X.with_shape((count, size)), X.with_shape((count, 1))
+
+    def run(self, xp, X, Y):
+        difference = xp.reshape(X, flat(X.shape, 1)) - xp.reshape(Y, flat(Y.shape, 1))
+        return difference, xp.sum(difference * difference, axis=1, keepdims=True)
+
+    def grad(self, f, X, Y, sub_result, dOut, dsub_result=None):
+        def difference():
+            g = sub_result * dOut * 2.0
+            g = g if dsub_result is None else g + dsub_result
+            return f.reshape(g, shape=list(X.shape))
+
+        return dict(
+            X=lambda: difference(),
+            Y=lambda: sum_like(f, -difference(), Y),
+        )
+
+
+class cos_sim(ShapeAtRuntime, Rows):
+    """Out[i] = the cosine of the angle between X[i] and Y[i].
+
+    XNorm, YNorm: the lengths of the rows, kept away from 0.
+    """
+
+    signature = "X, Y -> Out, XNorm~, YNorm~"
+
+    def infer(self, X, Y):
+        count, other, _ = self.rows(X, Y)
+        out = X.with_shape((count, 1))
+        return out, out, Y.with_shape((other, 1))
+
+    def run(self, xp, X, Y):
+        x, y = (xp.reshape(v, flat(v.shape, 1)) for v in (X, Y))
+        x_norm, y_norm = (
+            xp.sqrt(xp.sum(v * v, axis=1, keepdims=True) + SMALLEST_SQUARE) for v in (x, y)
+        )
+        return xp.sum(x * y, axis=1, keepdims=True) / x_norm / y_norm, x_norm, y_norm
+
+    def grad(self, f, X, Y, Out, XNorm, YNorm, dOut, dXNorm=None, dYNorm=None):
+        flattened = lambda v: f.reshape(v, shape=flat(v.shape, 1))
+
+        def by(one, other, norm, other_norm, dnorm):
+            """The cotangent of a vector: what is perpendicular to it, and its length."""
+            x, y = flattened(one), flattened(other)
+            g = dOut * (y / other_norm - Out * x / norm) / norm
+            g = sum_like(f, g, x)
+            return f.reshape(g if dnorm is None else g + x / norm * dnorm, shape=list(one.shape))
+
+        return dict(
+            X=lambda: by(X, Y, XNorm, YNorm, dXNorm),
+            Y=lambda: by(Y, X, YNorm, XNorm, dYNorm),
+        )
+
+
+SMALLEST_SQUARE = 1e-8  #: is added to the square of a row's length, so that no row is divided by 0

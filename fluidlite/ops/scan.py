@@ -1,0 +1,40 @@
+"""Sums of all that went before."""
+
+from __future__ import annotations
+
+from ..opdef.definition import Op
+from ..opdef.spec import normal_axis
+from .matrix import need_numbers
+
+
+class cumsum(Op):
+    """Out = the sums of X up to each element, along ``axis``.
+
+    axis: the dimension; may count from the end.
+    exclusive: leave the element itself out.
+    reverse: sum from the end.
+    """
+
+    signature = "X -> Out"
+    axis: int = -1
+    exclusive: bool = False
+    reverse: bool = False
+    direct = True
+
+    def infer(self, X):
+        need_numbers(X=X)
+        normal_axis(self.axis, X.ndim)
+        return X
+
+    def run(self, xp, X):
+        X = xp.flip(X, self.axis) if self.reverse else X
+        out = xp.cumsum(X, axis=self.axis, dtype=X.dtype)
+        if self.exclusive and X.shape[self.axis]:
+            rows = xp.moveaxis(out, self.axis, 0)
+            rows = xp.concatenate([xp.zeros_like(rows[:1]), rows[:-1]])
+            out = xp.moveaxis(rows, 0, self.axis)
+        return xp.flip(out, self.axis) if self.reverse else out
+
+    def grad(self, f, dOut):
+        attrs = dict(axis=self.axis, exclusive=self.exclusive, reverse=not self.reverse)
+        return dict(X=lambda: f.cumsum(dOut, **attrs))

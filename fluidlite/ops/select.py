@@ -1,0 +1,128 @@
+"""Operators that choose: between tensors, or along a dimension."""
+
+from __future__ import annotations
+
+from ..errors import ShapeError
+from ..opdef.definition import Op
+from ..opdef.spec import agree, need_integer, need_ndim, normal_axis
+from .compare import need_bool
+from .elementwise import indicator
+from .gather import count_of
+from .join import common
+from .matrix import same_shape
+
+
+class where(Op):
+    """Out = the elements of X where Condition holds, and those of Y elsewhere.
+
+    Condition: truth values in the shape of X and Y.
+    """
+
+    signature = "Condition!, X, Y -> Out"
+
+    def infer(self, Condition, X, Y):
+        need_bool(Condition=Condition)
+        shape = same_shape(X=X, Y=Y)
+        if Condition.ndim != len(shape) or not all(map(agree, Condition.shape, shape)):
+            raise ShapeError(
+                f"expected Condition of the shape of X and Y {list(shape)}, got "
+                f"{list(Condition.shape)}"
+            )
+        return X.with_shape(shape)
+
+    def run(self, xp, Condition, X, Y):
+        return xp.where(Condition, X, Y)
+
+    def grad(self, f, Condition, X, Y, dOut):
+        return dict(
+            X=lambda: f.where(Condition, dOut, f.fill_zeros_like(dOut)),
+            Y=lambda: f.where(Condition, f.fill_zeros_like(dOut), dOut),
+        )
+
+
+class multiplex(Op):
+    """Out[i] = X[Ids[i, 0]][i]: each row from one of several tensors.
+
+    Ids: which tensor each row comes from, of shape [n, 1].
+    X: tensors of one shape, n rows each.
+    """
+
+    signature = "Ids!, X* -> Out"
+
+    def infer(self, Ids, X):
+        if not X:
+            raise ShapeError("expected at least one X, got none")
+        shape = common(X)
+        count = count_of("Ids", Ids)
+        if not shape or not agree(count, shape[0]):
+            raise ShapeError(
+                f"expected one of Ids for each row of X {list(shape)}, got {list(Ids.shape)}"
+            )
+        return X[0].with_shape(shape)
+
+    def run(self, xp, Ids, X):
+        ids = xp.in_range(xp.reshape(Ids, -1), len(X), "Ids")
+        return xp.stack(X)[ids, xp.arange(len(ids))]
+
+    def grad(self, f, Ids, X, dOut):
+        def rows(k):
+            chosen = f.equal(Ids, f.fill_any_like(Ids, value=k))
+            mask = f.reshape(indicator(f, chosen, dOut), shape=[-1])
+            return f.elementwise_mul(dOut, mask, axis=0)
+
+        return dict(X=lambda: [rows(k) for k in range(len(X))])
+
+
+class index_select(Op):
+    """Out = the slices of X along ``dim`` that Index names.
+
+    Index: of shape [n] or [n, 1].
+    dim: the dimension; may count from the end.
+    """
+
+    signature = "X, Index! -> Out"
+    dim: int = 0
+    lod = None
+
+    def infer(self, X, Index):
+        return X.with_dim(normal_axis(self.dim, X.ndim, "dim"), count_of("Index", Index))
+
+    def run(self, xp, X, Index):
+        index = xp.in_range(xp.reshape(Index, -1), X.shape[self.dim], "Index")
+        return xp.take(X, index, axis=self.dim)
+
+    def grad(self, f, X, Index, dOut):
+        def dx():
+            axis, size = normal_axis(self.dim, len(X.shape)), X.shape[self.dim]
+            if axis == 0:
+                return f.index_add(Index, dOut, size=size)
+            swapped = list(range(len(X.shape)))
+            swapped[0], swapped[axis] = axis, 0
+            rows = f.index_add(Index, f.transpose(dOut, axis=swapped), size=size)
+            return f.transpose(rows, axis=swapped)
+
+        return dict(X=dx)
+
+
+class index_sample(Op):
+    """Out[i, j] = X[i, Index[i, j]].
+
+    Index: numbers of columns of X, as many rows of them as X has.
+    """
+
+    signature = "X, Index! -> Out"
+
+    def infer(self, X, Index):
+        need_integer(Index=Index)
+        need_ndim("X", X, 2)
+        need_ndim("Index", Index, 2)
+        if not agree(X.shape[0], Index.shape[0]):
+            raise ShapeError(
+                f"expected as many rows in Index as in X, got shapes {list(Index.shape)} and "
+                f"{list(X.shape)}"
+            )
+        rows = X.shape[0] if Index.shape[0] == -1 else Index.shape[0]
+        return X.with_shape((rows, Index.shape[1]))
+
+    def expand(self, f, X, Index):
+        return f.take_along(X, Index, axis=1)

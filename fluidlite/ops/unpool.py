@@ -1,0 +1,224 @@
+"""Maxima with their places, elements put back to such places, and pyramids of poolings."""
+
+from __future__ import annotations
+
+import math
+
+from ..dtypes import DType
+from ..errors import AttributeValueError, ShapeError
+from ..opdef.attribute import REQUIRED
+from ..opdef.definition import Op
+from ..opdef.spec import agree, need_float, need_integer, need_ndim
+from .elementwise import indicator
+from .pool import Windowed
+
+
+def flat_maps(f, x):
+    """Images as [sample, channel, place]."""
+    return f.reshape(x, shape=[*x.shape[:2], math.prod(x.shape[2:])])
+
+
+class MaxWithIndex(Windowed, abstract=True):
+    """The maximum under each position of a window, and where it is.
+
+    Mask: the number of the element in its image, by rows; of several that are as large the first.
+    """
+
+    signature = "X -> Out, Mask!"
+
+    def infer(self, X):
+        self.check(X)
+        out = X.with_shape(self.pooled(X.shape))
+        return out, out.with_dtype(DType.INT32)
+
+    def run(self, xp, X):
+        largest, places = self.max_places(xp, X)
+        mask = 0
+        for place, size in zip(places, X.shape[2:]):
+            mask = mask * size + place
+        return largest, mask.astype("int32")
+
+    def grad(self, f, X, Mask, dOut):
+        def dx():
+            size = math.prod(X.shape[2:])
+            spread = f.add_along(flat_maps(f, Mask), flat_maps(f, dOut), axis=2, size=size)
+            return f.reshape(spread, shape=X.shape)
+
+        return dict(X=dx)
+
+
+class max_pool2d_with_index(MaxWithIndex):
+    """Out = the maximum of X under each position of a window."""
+
+
+class max_pool3d_with_index(MaxWithIndex):
+    """Out = the maximum of X under each position of a window over volumes."""
+
+    rank = 3
+    strides: list[int] = (1, 1, 1)
+    paddings: list[int] = (0, 0, 0)
+
+
+class unpool(Op):
+    """Out = zeros, and the elements of X where Indices says: max pooling undone.
+
+    Indices: numbers of elements of an image of Out, by rows; of those named twice the last stays.
+    ksize, strides, paddings: of the pooling, which made ``height`` of
+        ``(height - 1) * stride - 2 * padding + ksize``.
+    unpooling_type: max.
+    """
+
+    signature = "X, Indices! -> Out"
+    ksize: list[int] = REQUIRED
+    strides: list[int] = (1, 1)
+    paddings: list[int] = (0, 0)
+    unpooling_type: str = REQUIRED
+
+    def infer(self, X, Indices):
+        need_float(X=X)
+        need_ndim("X", X, 4)
+        need_integer(Indices=Indices)
+        if Indices.ndim != X.ndim or not all(map(agree, X.shape, Indices.shape)):
+            raise ShapeError(
+                f"expected Indices of the shape of X {list(X.shape)}, got {list(Indices.shape)}"
+            )
+        if self.unpooling_type != "max":
+            raise AttributeValueError(
+                f"expected unpooling_type max, got {self.unpooling_type!r}"
+            )
+        for name, least in (("ksize", 1), ("strides", 1), ("paddings", 0)):
+            numbers = getattr(self, name)
+            if len(numbers) != 2 or min(numbers) < least:
+                raise AttributeValueError(
+                    f"expected {name} of 2 numbers from {least}, got {list(numbers)}"
+                )
+        return X.with_shape(self.unpooled(X.shape))
+
+    def unpooled(self, shape):
+        """The shape of Out."""
+        sizes = [
+            -1 if n == -1 else (n - 1) * stride - 2 * pad + k
+            for n, k, stride, pad in zip(shape[2:], self.ksize, self.strides, self.paddings)
+        ]
+        if any(n != -1 and n < 1 for n in sizes):
+            raise ShapeError(
+                f"expected images of at least one element, ksize={list(self.ksize)}, "
+                f"strides={list(self.strides)} and paddings={list(self.paddings)} make them "
+                f"{sizes}"
+            )
+        return (*shape[:2], *sizes)
+
+    def run(self, xp, X, Indices):
+        shape = self.unpooled(X.shape)
+        places = flat_places(xp, Indices, math.prod(shape[2:]))
+        zeros = xp.zeros(math.prod(shape), X.dtype)
+        return xp.reshape(xp.scatter_set(zeros, places, xp.reshape(X, -1)), shape)
+
+    def grad(self, f, X, Indices, dOut, Out=None):
+        def dx():
+            stays = f.is_last_in_map(Indices, size=math.prod(dOut.shape[2:]))
+            taken = f.take_along(flat_maps(f, dOut), flat_maps(f, Indices), axis=2)
+            return f.reshape(taken, shape=X.shape) * indicator(f, stays, dOut)
+
+        return dict(X=dx)
+
+
+class is_last_in_map(Op):
+    """Out = whether no later element of the same image of Index is as large.
+
+    Index: numbers below ``size``, in images [sample, channel, row, column].
+    size: the bound of the numbers.
+    """
+
+    signature = "Index! -> Out"
+    size: int = REQUIRED
+    grad = None
+
+    def infer(self, Index):
+        need_integer(Index=Index)
+        return Index.with_dtype(DType.BOOL)
+
+    def run(self, xp, Index):
+        places = flat_places(xp, Index, self.size)
+        numbers = xp.arange(len(places))
+        count = self.size * math.prod(Index.shape[:2])
+        last = xp.scatter_set(xp.zeros(count, numbers.dtype), places, numbers)
+        return xp.reshape(last[places] == numbers, Index.shape)
+
+
+def flat_places(xp, index, size):
+    """Numbers within images as numbers within all of them, in one dimension."""
+    maps = xp.arange(math.prod(index.shape[:2]), dtype="int64")
+    index = xp.reshape(xp.in_range(index, size, "an index"), (len(maps), -1))
+    return xp.reshape(maps[:, None] * size + index, -1)
+
+
+class spp(Op):
+    """Out = X pooled over 1, 4, 16, ... windows that cover its images, side by side.
+
+    (He, Zhang, Ren and Sun, Spatial pyramid pooling, ECCV 2014.)
+
+    pyramid_height: how many poolings there are.
+    pooling_type: max or avg.
+    """
+
+    signature = "X -> Out"
+    pyramid_height: int = REQUIRED
+    pooling_type: str = REQUIRED
+
+    def infer(self, X):
+        need_float(X=X)
+        need_ndim("X", X, 4)
+        if not 1 <= self.pyramid_height <= 16:
+            raise AttributeValueError(
+                f"expected pyramid_height from 1 to 16, got {self.pyramid_height}"
+            )
+        if self.pooling_type not in ("max", "avg"):
+            raise AttributeValueError(
+                f"expected pooling_type max or avg, got {self.pooling_type!r}"
+            )
+        n, c, *sizes = X.shape
+        if -1 not in sizes:
+            self.geometries(X.shape)
+        windows = sum(4**k for k in range(self.pyramid_height))
+        return X.with_shape((n, -1 if c == -1 else c * windows))
+
+    def geometries(self, shape):
+        """The windows of each pooling."""
+        found = []
+        for k in range(self.pyramid_height):
+            bins = 2**k
+            sizes = [-(-n // bins) for n in shape[2:]]
+            pads = [(size * bins - n + 1) // 2 for size, n in zip(sizes, shape[2:])]
+            if any(size == 0 or pad >= size for size, pad in zip(sizes, pads)):
+                raise ShapeError(
+                    f"expected images of which each of {bins} x {bins} windows covers a part, got "
+                    f"X of shape {list(shape)} with pyramid_height={self.pyramid_height}"
+                )
+            found.append(dict(ksize=sizes, strides=sizes, paddings=pads))
+        return found
+
+    def expand(self, f, X):
+        parts = [
+            f.pool2d(X, pooling_type=self.pooling_type, exclusive=True, **windows)
+            for windows in self.geometries(X.shape)
+        ]
+        return f.concat([f.reshape(p, shape=[X.shape[0], -1]) for p in parts], axis=1)
+
+    def grad(self, f, X, dOut, Out=None):
+        def dx():
+            n, c = X.shape[:2]
+            sides = [2**k for k in range(self.pyramid_height)]
+            flows = f.split(dOut, sections=[c * side * side for side in sides], axis=1)
+            flows = flows if isinstance(flows, list) else [flows]
+            total = []
+            for side, flow, windows in zip(sides, flows, self.geometries(X.shape)):
+                flow = f.reshape(flow, shape=[n, c, side, side])
+                if self.pooling_type == "avg":
+                    total.append(f.pool2d_adjoint(flow, size=X.shape, **windows))
+                else:
+                    positions = f.pool2d_positions(X, **windows)
+                    total.append(f.put_elements(flow, positions, size=X.shape))
+            return f.sum(total)
+
+        return dict(X=dx)

@@ -1,0 +1,168 @@
+"""Lengths of vectors, and vectors divided by them."""
+
+from __future__ import annotations
+
+import math
+
+from ..errors import AttributeValueError
+from ..opdef.attribute import REQUIRED
+from ..opdef.definition import Op
+from ..opdef.spec import need_float, normal_axis, spec
+from .elementwise import indicator
+from .reduce import Reduce
+
+
+class WholeNorm(Op, abstract=True):
+    """A length of all of X, of shape [1]."""
+
+    signature = "X -> Out"
+    lod = None
+
+    def infer(self, X):
+        need_float(X=X)
+        return spec([1], X.dtype)
+
+
+class l1_norm(WholeNorm):
+    """Out = the sum of |X|."""
+
+    def run(self, xp, X):
+        return xp.reshape(xp.sum(xp.abs(X), dtype=X.dtype), (1,))
+
+    def grad(self, f, X, dOut):
+        return dict(X=lambda: f.sign(X) * dOut)
+
+
+class squared_l2_norm(WholeNorm):
+    """Out = the sum of X^2."""
+
+    def run(self, xp, X):
+        return xp.reshape(xp.sum(X * X, dtype=X.dtype), (1,))
+
+    def grad(self, f, X, dOut):
+        return dict(X=lambda: X * dOut * 2.0)
+
+
+class norm(Op):
+    """Out = X / Norm, with Norm = sqrt(the sum of X^2 along ``axis`` + ``epsilon``).
+
+    axis: the dimension of the vectors; may count from the end.
+    epsilon: keeps Norm away from 0.
+    """
+
+    signature = "X -> Norm~, Out"
+    axis: int = REQUIRED
+    epsilon: float = 1e-10
+
+    def infer(self, X):
+        need_float(X=X)
+        return X.with_dim(normal_axis(self.axis, X.ndim), 1), X
+
+    def run(self, xp, X):
+        length = xp.sqrt(xp.sum(X * X, axis=self.axis, keepdims=True) + self.epsilon)
+        return length, X / length
+
+    def grad(self, f, X, Norm, dOut, dNorm=None):
+        def dx():
+            unit = X / Norm
+            along = f.reduce_sum(unit * dOut, dim=[self.axis], keep_dim=True)
+            g = (dOut - unit * along) / Norm
+            return g if dNorm is None else g + unit * dNorm
+
+        return dict(X=dx)
+
+
+def power_norm(xp, X, order, axis, keepdims):
+    """The sum of |X| to the power of ``order``, to the power of 1 / ``order``.
+
+    For 0 that is the number of elements that are not 0; for inf the largest and for -inf the
+    smallest of |X|.
+    """
+    size = xp.abs(X)
+    if order == 0:
+        return xp.asarray(xp.sum(X != 0, axis=axis, keepdims=keepdims), X.dtype)
+    if math.isinf(order):
+        return (xp.max if order > 0 else xp.min)(size, axis=axis, keepdims=keepdims)
+    if order == 1:
+        return xp.sum(size, axis=axis, dtype=X.dtype, keepdims=keepdims)
+    if order == 2:
+        return xp.sqrt(xp.sum(X * X, axis=axis, dtype=X.dtype, keepdims=keepdims))
+    total = xp.sum(size**order, axis=axis, dtype=X.dtype, keepdims=keepdims)
+    return total ** (1 / order)
+
+
+def power_norm_cotangent(f, X, out, dout, order):
+    """The cotangent of X from that of ``power_norm``; 0 where the norm is 0.
+
+    Args:
+        out, dout: the norm and its cotangent; sizes of 1 stretch to those of X.
+    """
+    if order == 0:
+        return f.fill_zeros_like(X)
+    if order == 1:
+        return f.sign(X) * dout
+    if math.isinf(order):
+        size = f.abs(X)
+        spread = f.elementwise_add(f.fill_zeros_like(X), out)
+        return f.sign(X) * indicator(f, f.equal(size, spread), X) * dout
+    out = out + indicator(f, f.equal(out, f.fill_zeros_like(out)), out)
+    if order == 2:
+        return X * (dout / out)
+    # |X|^(order - 1) has no slope at 0 below an order of 2; there sign(X) is 0, and 1 does as well
+    size = f.abs(X)
+    size = size + indicator(f, f.equal(size, f.fill_zeros_like(size)), size)
+    return f.sign(X) * f.pow(size, factor=order - 1) * (dout * f.pow(out, factor=1 - order))
+
+
+class p_norm(Op):
+    """Out = the sum of |X| to the power of ``porder`` along ``axis``, to the power of 1 / ``porder``.
+
+    porder: 0 counts what is not 0; inf and -inf give the largest and the smallest of |X|.
+    axis: the dimension of the vectors; may count from the end.
+    epsilon: not read: the gradient at 0 is 0 without it.
+    keepdim: the dimension stays, with size 1.
+    """
+
+    signature = "X -> Out"
+    porder: float = 2.0
+    axis: int = -1
+    epsilon: float = 1e-12
+    keepdim: bool = False
+
+    def infer(self, X):
+        need_float(X=X)
+        if math.isnan(self.porder):
+            raise AttributeValueError(f"expected porder to be a number, got {self.porder}")
+        axis = normal_axis(self.axis, X.ndim)
+        middle = (1,) if self.keepdim else ()
+        out = X.with_shape((*X.shape[:axis], *middle, *X.shape[axis + 1 :]))
+        return out if axis or self.keepdim else out._replace(lod_level=0)
+
+    def run(self, xp, X):
+        return power_norm(xp, X, self.porder, self.axis, self.keepdim)
+
+    def grad(self, f, X, Out, dOut):
+        def dx():
+            axis = normal_axis(self.axis, len(X.shape))
+            kept = [1 if i == axis else n for i, n in enumerate(X.shape)]
+            along = lambda v: v if self.keepdim else f.reshape(v, shape=kept)
+            return power_norm_cotangent(f, X, along(Out), along(dOut), self.porder)
+
+        return dict(X=dx)
+
+
+class frobenius_norm(Reduce):
+    """Out = the root of the sum of X^2 over ``dim``; its gradient at 0 is 0."""
+
+    def check(self, X):
+        need_float(X=X)
+
+    def reduce(self, xp, X, axis, keepdims):
+        return power_norm(xp, X, 2, axis, keepdims)
+
+    def grad(self, f, X, Out, dOut):
+        def dx():
+            kept = (self.kept(f, v, X) for v in (Out, dOut))
+            return power_norm_cotangent(f, X, *kept, 2)
+
+        return dict(X=dx)
