@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .. import backend as backends
 from ..errors import NoGradientError
-from ..ir.analysis import blocks_of
+from ..ir.analysis import blocks_of, reads_of, writes_of
 from ..ir.operator import EMPTY, Operator
 from ..ir.program import Program
 from ..opdef.gradient import Tape, is_constant
@@ -23,15 +23,25 @@ from .ways import place
 _NAMED = 3  # culprits in a report
 
 
+class Concerned(NamedTuple):
+    """What of an operator lies between sources and goals."""
+
+    reads: set[str]
+    writes: set[str]
+
+
 def find_culprits(
-    seen: Iterable[Seen], reached: set[str], limits: Limits, rng: np.random.Generator
+    seen: Iterable[Seen],
+    concerned: Mapping[Operator, Concerned],
+    limits: Limits,
+    rng: np.random.Generator,
 ) -> list[Culprit]:
     """The operators whose rules disagree with their kernels on the values that they saw; one of
     each type.
 
     Args:
         seen: operators and what they were given.
-        reached: the names that depend on what is differentiated by.
+        concerned: what :func:`between` found.
         limits: what is allowed.
         rng: draws directions and cotangents.
     """
@@ -39,14 +49,44 @@ def find_culprits(
     for each in seen:
         if len(found) == _NAMED:
             break
-        if each.op.type not in found:
-            culprit = _examined(each, reached, limits, rng)
+        if each.op in concerned and each.op.type not in found:
+            culprit = _examined(each, concerned[each.op], limits, rng)
             if culprit is not None:
                 found[each.op.type] = culprit
     return list(found.values())
 
 
-def downstream(program: Program, sources: Iterable[str]) -> set[str]:
+def between(
+    program: Program, sources: Iterable[str], goals: Iterable[str]
+) -> dict[Operator, Concerned]:
+    """The operators between sources and goals: in block 0 in their order, in other blocks by name
+    alone, since what a loop reads may be what it wrote in the pass before.
+
+    Args:
+        program: whose operators.
+        sources: names in block 0.
+        goals: names in block 0.
+    """
+    ops = program.global_block().ops
+    reached, reads = set(sources), []
+    for op in ops:
+        reads.append(reached.intersection(reads_of(op)))
+        (reached.update if reads[-1] else reached.difference_update)(writes_of(op))
+    needed, found = set(goals), {}
+    for op, concerned in zip(reversed(ops), reversed(reads)):
+        writes = needed.intersection(writes_of(op))
+        needed.difference_update(writes_of(op))
+        needed.update(reads_of(op))
+        if concerned and writes:
+            found[op] = Concerned(concerned, writes)
+    inner = _downstream(program, sources)
+    for block in program.blocks[1:]:
+        for op in block.ops:
+            found[op] = Concerned(inner, set(writes_of(op)))
+    return found
+
+
+def _downstream(program: Program, sources: Iterable[str]) -> set[str]:
     """The names that may depend on the sources, in any block."""
     reached = set(sources)
     while True:
@@ -54,7 +94,7 @@ def downstream(program: Program, sources: Iterable[str]) -> set[str]:
         for block in program.blocks:
             for op in block.ops:
                 if not reached.isdisjoint(op.input_arg_names):
-                    reached.update(op.output_arg_names)
+                    reached.update(writes_of(op))
                     if blocks_of(op):
                         reached.update(op.instance().bound_names(op.inputs))
         reached.discard(EMPTY)
@@ -62,13 +102,9 @@ def downstream(program: Program, sources: Iterable[str]) -> set[str]:
             return reached
 
 
-def driving_operators(program: Program, reached: set[str]) -> list[str]:
-    """The operators that drive blocks and read one of the names, each with its line."""
-    return [
-        described(op)
-        for op in program.global_block().ops
-        if blocks_of(op) and not reached.isdisjoint(op.input_arg_names)
-    ]
+def driving_operators(program: Program, concerned: Mapping[Operator, Concerned]) -> list[str]:
+    """The operators of block 0 among them that drive blocks, each with its line."""
+    return [described(op) for op in program.global_block().ops if op in concerned and blocks_of(op)]
 
 
 def described(op: Operator) -> str:
@@ -81,10 +117,11 @@ class _Alone:
 
     Args:
         seen: the operator and what it was given.
+        counted: the names of the outputs that count.
         rng: draws cotangents.
     """
 
-    def __init__(self, seen: Seen, rng: np.random.Generator) -> None:
+    def __init__(self, seen: Seen, counted: set[str], rng: np.random.Generator) -> None:
         self.seen = seen
         self._f = Eval(backends.get("numpy"), seen.rng)
         outs = self._f.apply(seen.instance, seen.ins, seen.want)
@@ -94,8 +131,8 @@ class _Alone:
         self._weights: dict[tuple[str, int], Any] = {}
         for slot, value in outs.items():
             if slot in seen.want and (all_count or not slots[slot].constant):
-                for k, each in enumerate(_listed(value)):
-                    if is_float(each) and each.size:
+                for k, (each, name) in enumerate(zip(_listed(value), seen.op.outputs[slot])):
+                    if name in counted and is_float(each) and each.size:
                         self._weights[slot, k] = rng.normal(size=each.shape)
 
     def total(self, ins: Mapping[str, Any]) -> tuple[float, float]:
@@ -125,18 +162,20 @@ class _Alone:
 
 
 def _examined(
-    seen: Seen, reached: set[str], limits: Limits, rng: np.random.Generator
+    seen: Seen, concerned: Concerned, limits: Limits, rng: np.random.Generator
 ) -> Culprit | None:
     op = seen.op
     places = [
         (slot, k)
         for slot, names in op.inputs.items()
         for k, name in enumerate(names)
-        if name in reached and is_float(value := _listed(seen.ins[slot])[k]) and dense(value).size
+        if name in concerned.reads
+        and is_float(value := _listed(seen.ins[slot])[k])
+        and dense(value).size
     ]
     if not places:
         return None
-    alone = _Alone(seen, rng)
+    alone = _Alone(seen, concerned.writes, rng)
     try:
         gradients = alone.gradients(places)
     except NoGradientError:

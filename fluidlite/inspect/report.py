@@ -79,8 +79,14 @@ class Report:
             head = f"gradients agree with finite differences up to order {self.order}"
             return "\n".join([head, *(f"  {each}" for each in self.inputs)])
         lines = ["gradients disagree with finite differences"]
-        lines += [f"  {each}" for each in self.wrong]
-        lines += [_indented(str(each)) for each in (*self.culprits, *self.explanations)]
+        lines += [_indented(str(each)) for each in self.wrong]
+        lines += [_indented(str(each)) for each in self.culprits]
+        for each in self.explanations:
+            if each.flows:
+                lines.append(f"  to {each.variable!r} some ways are closed:")
+                lines += [_indented(_indented(str(stop))) for stop in each.stops]
+            else:
+                lines.append(_indented(str(each)))
         if self.hint:
             lines.append(_indented(self.hint))
         return "\n".join(lines)

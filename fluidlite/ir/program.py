@@ -269,6 +269,9 @@ def program_guard(main_program: Program, startup_program: Program | None = None)
     """
     for name, program in (("main_program", main_program), ("startup_program", startup_program)):
         if not isinstance(program, Program) and not (program is None and name == "startup_program"):
-            raise ArgumentError(f"expected {name} to be a Program, got {program!r:.60}")
+            raise ArgumentError(
+                f"expected {name} to be a Program, got {program!r:.60} of type "
+                f"{type(program).__name__}"
+            )
     with _main.guard(main_program), _startup.guard(startup_program or _startup.get()):
         yield

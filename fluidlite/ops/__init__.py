@@ -10,6 +10,8 @@ from . import conv  # noqa: F401
 from . import conv3d  # noqa: F401
 from . import creation  # noqa: F401
 from . import debug  # noqa: F401
+from . import diagonal  # noqa: F401
+from . import distance  # noqa: F401
 from . import dropout  # noqa: F401
 from . import elementwise  # noqa: F401
 from . import expand  # noqa: F401
@@ -20,6 +22,7 @@ from . import layerwise  # noqa: F401
 from . import loss  # noqa: F401
 from . import mask  # noqa: F401
 from . import math  # noqa: F401
+from . import matrix  # noqa: F401
 from . import metric  # noqa: F401
 from . import norm  # noqa: F401
 from . import optimizer  # noqa: F401
@@ -28,10 +31,14 @@ from . import pool  # noqa: F401
 from . import pool3d  # noqa: F401
 from . import proximal  # noqa: F401
 from . import reduce  # noqa: F401
+from . import rescale  # noqa: F401
 from . import rows  # noqa: F401
 from . import sampling  # noqa: F401
+from . import scan  # noqa: F401
 from . import search  # noqa: F401
+from . import select  # noqa: F401
 from . import shape  # noqa: F401
 from . import slice  # noqa: F401
 from . import unary  # noqa: F401
 from . import unpool  # noqa: F401
+from . import vector_norm  # noqa: F401

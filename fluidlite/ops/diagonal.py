@@ -67,39 +67,39 @@ class take_diagonal(Diagonal):
 
     def grad(self, f, X, dOut):
         rows, columns = (X.shape[d] for d in self.dims(len(X.shape)))
-        return dict(X=lambda: f.place_diagonal(dOut, rows=rows, columns=columns, **self.place))
+        return dict(X=lambda: f.place_diagonal(dOut, num_rows=rows, num_columns=columns, **self.place))
 
 
 class place_diagonal(Diagonal):
     """Out = matrices of zeros with X on a diagonal: the adjoint of ``take_diagonal``.
 
     X: the diagonals, along its last dimension.
-    rows, columns: the sizes of the matrices.
+    num_rows, num_columns: the sizes of the matrices.
     """
 
     signature = "X -> Out"
-    rows: int = REQUIRED
-    columns: int = REQUIRED
+    num_rows: int = REQUIRED
+    num_columns: int = REQUIRED
 
     def infer(self, X):
         if X.ndim == 0:
             raise ShapeError("expected X to have at least 1 dimension, got shape []")
         rows, columns = self.dims(X.ndim + 1)
-        count = self.count(self.rows, self.columns)
+        count = self.count(self.num_rows, self.num_columns)
         if X.shape[-1] not in (count, -1):
             raise ShapeError(
-                f"expected diagonals of {count} elements in {self.rows} rows and {self.columns} "
+                f"expected diagonals of {count} elements in {self.num_rows} rows and {self.num_columns} "
                 f"columns, got X of shape {list(X.shape)}"
             )
         shape = list(X.shape[:-1])
-        for d, n in sorted(((rows, self.rows), (columns, self.columns))):
+        for d, n in sorted(((rows, self.num_rows), (columns, self.num_columns))):
             shape.insert(d, n)
         return X.with_shape(shape)
 
     def run(self, xp, X):
         along = xp.arange(X.shape[-1])
         place = (..., along + max(-self.offset, 0), along + max(self.offset, 0))
-        zeros = xp.zeros((*X.shape[:-1], self.rows, self.columns), X.dtype)
+        zeros = xp.zeros((*X.shape[:-1], self.num_rows, self.num_columns), X.dtype)
         return xp.moveaxis(xp.scatter_set(zeros, place, X), (-2, -1), self.dims(X.ndim + 1))
 
     def grad(self, f, dOut):
@@ -136,7 +136,7 @@ class diag(Op):
 
     def expand(self, f, Diagonal):
         size = Diagonal.shape[0]
-        return f.place_diagonal(Diagonal, rows=size, columns=size)
+        return f.place_diagonal(Diagonal, num_rows=size, num_columns=size)
 
 
 class diag_embed(Diagonal):
@@ -160,7 +160,7 @@ class diag_embed(Diagonal):
 
     def expand(self, f, Input):
         size = self.size(Input.shape[-1])
-        return f.place_diagonal(Input, rows=size, columns=size, **self.place)
+        return f.place_diagonal(Input, num_rows=size, num_columns=size, **self.place)
 
 
 class tril_triu(Op):

@@ -7,9 +7,11 @@ import math
 from ..errors import AttributeValueError, ShapeError
 from ..opdef.definition import Op
 from ..opdef.spec import agree, broadcast, flat, need_float, same_dtype, spec
-from .elementwise import sum_like
+from .elementwise import indicator, sum_like
 from .knobs import ShapeAtRuntime
 from .vector_norm import power_norm, power_norm_cotangent
+
+SHORTEST = 1e-4  #: what shorter rows count as, so that none is divided by 0
 
 
 class dist(Op):
@@ -54,7 +56,7 @@ class Rows(Op, abstract=True):
     Y: of the shape of X, or with 1 as first size.
     """
 
-    def rows(self, X, Y):
+    def sizes(self, X, Y):
         """The number of rows, of those of Y, and the size of a row when flattened."""
         need_float(X=X, Y=Y)
         same_dtype(X=X, Y=Y)
@@ -80,7 +82,7 @@ class squared_l2_distance(Rows):
     signature = "X, Y -> sub_result~, Out"
 
     def infer(self, X, Y):
-        count, _, size = self.rows(X, Y)
+        count, _, size = self.sizes(X, Y)
         return X.with_shape((count, size)), X.with_shape((count, 1))
 
     def run(self, xp, X, Y):
@@ -102,20 +104,20 @@ class squared_l2_distance(Rows):
 class cos_sim(ShapeAtRuntime, Rows):
     """Out[i] = the cosine of the angle between X[i] and Y[i].
 
-    XNorm, YNorm: the lengths of the rows, kept away from 0.
+    XNorm, YNorm: the lengths of the rows, 1e-4 at least.
     """
 
     signature = "X, Y -> Out, XNorm~, YNorm~"
 
     def infer(self, X, Y):
-        count, other, _ = self.rows(X, Y)
+        count, other, _ = self.sizes(X, Y)
         out = X.with_shape((count, 1))
         return out, out, Y.with_shape((other, 1))
 
     def run(self, xp, X, Y):
         x, y = (xp.reshape(v, flat(v.shape, 1)) for v in (X, Y))
         x_norm, y_norm = (
-            xp.sqrt(xp.sum(v * v, axis=1, keepdims=True) + SMALLEST_SQUARE) for v in (x, y)
+            xp.maximum(xp.sqrt(xp.sum(v * v, axis=1, keepdims=True)), SHORTEST) for v in (x, y)
         )
         return xp.sum(x * y, axis=1, keepdims=True) / x_norm / y_norm, x_norm, y_norm
 
@@ -123,16 +125,14 @@ class cos_sim(ShapeAtRuntime, Rows):
         flattened = lambda v: f.reshape(v, shape=flat(v.shape, 1))
 
         def by(one, other, norm, other_norm, dnorm):
-            """The cotangent of a vector: what is perpendicular to it, and its length."""
+            """The cotangent of a vector: through the product, and through its length."""
             x, y = flattened(one), flattened(other)
-            g = dOut * (y / other_norm - Out * x / norm) / norm
-            g = sum_like(f, g, x)
-            return f.reshape(g if dnorm is None else g + x / norm * dnorm, shape=list(one.shape))
+            longer = f.greater_than(norm, f.fill_any_like(norm, value=SHORTEST))
+            unit = x / norm * indicator(f, longer, norm)
+            g = sum_like(f, dOut * (y / other_norm - Out * unit) / norm, x)
+            return f.reshape(g if dnorm is None else g + unit * dnorm, shape=list(one.shape))
 
         return dict(
             X=lambda: by(X, Y, XNorm, YNorm, dXNorm),
             Y=lambda: by(Y, X, YNorm, XNorm, dYNorm),
         )
-
-
-SMALLEST_SQUARE = 1e-8  #: is added to the square of a row's length, so that no row is divided by 0

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 
 from ..errors import AttributeValueError, ShapeError
-from ..opdef.attribute import attr
+from ..opdef.attribute import REQUIRED, attr
 from ..opdef.definition import Op
 from ..opdef.spec import agree, flat, need_float, need_ndim, same_dtype
 from .knobs import UseMkldnn
@@ -153,6 +153,29 @@ class batch_norm(UseMkldnn, Op):
         )
 
 
+def through_rows(f, g, centred, inverse, dmean=None, dvariance=None):
+    """The cotangent of rows from that of their normalised values.
+
+    Args:
+        f: the interpreter.
+        g: the cotangent of the normalised values: [row, element], as all that follows.
+        centred: the rows less their means.
+        inverse: 1 / sqrt(variance + epsilon) for each row.
+        dmean: the cotangent that arrives at the means, or None.
+        dvariance: twice the cotangent that arrives at the variances, or None.
+    """
+    by_row = lambda v, per_row: f.elementwise_mul(v, per_row, axis=0)
+    total = lambda v: f.reduce_sum(v, dim=[1])
+    share = 1.0 / g.shape[1]
+    g = by_row(g, inverse)
+    to_mean = -total(g) if dmean is None else dmean - total(g)
+    to_variance = -inverse * inverse * total(g * centred)
+    if dvariance is not None:
+        to_variance = to_variance + dvariance
+    out = g + by_row(centred, to_variance * share)
+    return f.elementwise_add(out, to_mean * share, axis=0)
+
+
 class layer_norm(Op):
     """Y = (X - mean) / sqrt(variance + epsilon) * Scale + Bias, over the dimensions of a sample.
 
@@ -200,25 +223,15 @@ class layer_norm(Op):
 
     def grad(self, f, X, Scale, Bias, Mean, Variance, dY, dMean=None, dVariance=None):
         matrix = flat(X.shape, self.begin_norm_axis)
-        share = 1.0 / matrix[1]
         by_row = lambda v, per_sample: f.elementwise_mul(v, per_sample, axis=0)
-        total = lambda v: f.reduce_sum(v, dim=[1])
         dy = lambda: f.reshape(dY, shape=matrix)
         inverse = lambda: f.rsqrt(Variance + self.epsilon)
         centred = lambda: f.elementwise_sub(f.reshape(X, shape=matrix), Mean, axis=0)
 
         def dx():
-            c, s = centred(), inverse()
-            g = by_row(dy() if Scale is None else dy() * Scale, s)
-            dmean = -total(g)
-            # twice the cotangent of the variance
-            dvariance = -s * s * total(g * c)
-            if dMean is not None:
-                dmean = dmean + dMean
-            if dVariance is not None:
-                dvariance = dvariance + 2.0 * dVariance
-            out = f.elementwise_add(g + by_row(c, dvariance * share), dmean * share, axis=0)
-            return f.reshape(out, shape=X.shape)
+            g = dy() if Scale is None else dy() * Scale
+            twice = None if dVariance is None else 2.0 * dVariance
+            return f.reshape(through_rows(f, g, centred(), inverse(), dMean, twice), shape=X.shape)
 
         rules = dict(X=dx)
         if Scale is not None:
@@ -226,4 +239,175 @@ class layer_norm(Op):
             rules.update(Scale=lambda: f.reduce_sum(dy() * normal(), dim=[0]))
         if Bias is not None:
             rules.update(Bias=lambda: f.reduce_sum(dy(), dim=[0]))
+        return rules
+
+
+class PerChannel(Op, abstract=True):
+    """A normalisation with a scale and a bias for each channel."""
+
+    def check(self, X, channels, **per_channel):
+        """Check that X holds numbers, and ``per_channel`` one for each channel of it."""
+        need_float(X=X)
+        need_ndim("X", X, 2, 3, 4, 5)
+        same_dtype(X=X, **per_channel)
+        for name, s in per_channel.items():
+            if s is not None and (s.ndim != 1 or not agree(s.shape[0], channels)):
+                raise ShapeError(
+                    f"expected {name} of shape [{channels}], a number for each channel of "
+                    f"{list(X.shape)}, got {list(s.shape)}"
+                )
+
+
+class instance_norm(PerChannel):
+    """Y = (X - mean) / sqrt(variance + epsilon) * Scale + Bias, over each image of a channel.
+
+    (Ulyanov, Vedaldi and Lempitsky, Instance normalization, arXiv 1607.08022.)
+
+    X: [N, C, ...].
+    Scale, Bias: a number for each channel.
+    SavedMean: the mean of each image.
+    SavedVariance: 1 / sqrt(variance + epsilon) of each image.
+    epsilon: keeps the square root away from 0.
+    """
+
+    signature = "X, Scale, Bias -> Y, SavedMean~, SavedVariance~"
+    epsilon: float = 1e-5
+
+    def infer(self, X, Scale, Bias):
+        self.check(X, X.shape[1] if X.ndim > 1 else -1, Scale=Scale, Bias=Bias)
+        one = X.with_shape([flat(X.shape, 2)[0]])
+        return X, one, one
+
+    def run(self, xp, X, Scale, Bias):
+        x = xp.reshape(X, (X.shape[0], X.shape[1], -1))
+        mean = xp.mean(x, axis=2, keepdims=True)
+        centred = x - mean
+        inverse = 1 / xp.sqrt(xp.mean(centred * centred, axis=2, keepdims=True) + self.epsilon)
+        y = centred * (inverse * Scale[:, None]) + Bias[:, None]
+        return xp.reshape(y, X.shape), xp.reshape(mean, (-1,)), xp.reshape(inverse, (-1,))
+
+    def grad(
+        self,
+        f,
+        X,
+        Scale,
+        SavedMean,
+        SavedVariance,
+        dY,
+        dSavedMean=None,
+        dSavedVariance=None,
+    ):
+        rows, others = flat(X.shape, 2), [i for i in range(len(X.shape)) if i != 1]
+        matrix = lambda v: f.reshape(v, shape=rows)
+        centred = lambda: f.elementwise_sub(matrix(X), SavedMean, axis=0)
+
+        def dx():
+            g = matrix(f.elementwise_mul(dY, Scale, axis=1))
+            cube = SavedVariance * SavedVariance * SavedVariance
+            twice = None if dSavedVariance is None else -cube * dSavedVariance
+            out = through_rows(f, g, centred(), SavedVariance, dSavedMean, twice)
+            return f.reshape(out, shape=X.shape)
+
+        def scale():
+            normal = f.elementwise_mul(centred(), SavedVariance, axis=0)
+            return f.reduce_sum(dY * f.reshape(normal, shape=X.shape), dim=others)
+
+        return dict(X=dx, Scale=scale, Bias=lambda: f.reduce_sum(dY, dim=others))
+
+
+class group_norm(PerChannel):
+    """Y = (X - mean) / sqrt(variance + epsilon) * Scale + Bias, over each group of channels.
+
+    (Wu and He, Group normalization, ECCV 2018.)
+
+    X: [N, C, ...], or [N, ..., C].
+    Scale, Bias: a number for each channel.
+    Mean, Variance: of each group of each sample.
+    epsilon: keeps the square root away from 0.
+    groups: how many groups the channels are cut into.
+    data_layout: NCHW, or NHWC for channels in the last dimension.
+    """
+
+    signature = "X, Scale?, Bias? -> Y, Mean~, Variance~"
+    epsilon: float = 1e-5
+    groups: int = REQUIRED
+    data_layout: str = "NCHW"
+
+    @property
+    def last(self):
+        """Whether the channels come last."""
+        return self.data_layout == "NHWC"
+
+    def infer(self, X, Scale, Bias):
+        if self.data_layout not in ("NCHW", "AnyLayout", "NHWC"):
+            raise AttributeValueError(
+                f"expected data_layout NCHW or NHWC, got {self.data_layout!r}"
+            )
+        need_ndim("X", X, 2, 3, 4, 5)
+        channels = X.shape[-1 if self.last else 1]
+        self.check(X, channels, Scale=Scale, Bias=Bias)
+        if self.groups < 1 or (channels != -1 and channels % self.groups):
+            raise AttributeValueError(
+                f"expected groups that divide {channels} channels of X {list(X.shape)}, "
+                f"got {self.groups}"
+            )
+        one = X.with_shape([X.shape[0], self.groups])
+        return X, one, one
+
+    def order(self, ndim):
+        """The dimensions of X with the channels before its rows."""
+        return (0, ndim - 1, *range(1, ndim - 1)) if self.last else tuple(range(ndim))
+
+    def back(self, ndim):
+        """The reverse of ``order``."""
+        return (0, *range(2, ndim), 1) if self.last else tuple(range(ndim))
+
+    def run(self, xp, X, Scale, Bias):
+        x = xp.transpose(X, self.order(X.ndim))
+        shape = x.shape
+        x = xp.reshape(x, (shape[0] * self.groups, -1))
+        mean = xp.mean(x, axis=1, keepdims=True)
+        y = x - mean
+        variance = xp.mean(y * y, axis=1, keepdims=True)
+        y = xp.reshape(y / xp.sqrt(variance + self.epsilon), (shape[0], shape[1], -1))
+        if Scale is not None:
+            y = y * Scale[:, None]
+        if Bias is not None:
+            y = y + Bias[:, None]
+        statistics = [xp.reshape(v, (shape[0], self.groups)) for v in (mean, variance)]
+        return xp.transpose(xp.reshape(y, shape), self.back(X.ndim)), *statistics
+
+    def grad(self, f, X, Scale, Bias, Mean, Variance, dY, dMean=None, dVariance=None):
+        ndim = len(X.shape)
+        channel = ndim - 1 if self.last else 1
+        others = [i for i in range(ndim) if i != channel]
+        shape = [X.shape[i] for i in self.order(ndim)]
+        flattened = lambda v: f.reshape(v, shape=[-1])
+
+        def rows(v):
+            v = f.transpose(v, axis=self.order(ndim)) if self.last else v
+            return f.reshape(v, shape=[shape[0] * self.groups, math.prod(shape[1:]) // self.groups])
+
+        def image(v):
+            v = f.reshape(v, shape=shape)
+            return f.transpose(v, axis=self.back(ndim)) if self.last else v
+
+        centred = lambda: f.elementwise_sub(rows(X), flattened(Mean), axis=0)
+        inverse = lambda: f.rsqrt(flattened(Variance) + self.epsilon)
+
+        def dx():
+            g = dY if Scale is None else f.elementwise_mul(dY, Scale, axis=channel)
+            mean = None if dMean is None else flattened(dMean)
+            twice = None if dVariance is None else 2.0 * flattened(dVariance)
+            return image(through_rows(f, rows(g), centred(), inverse(), mean, twice))
+
+        def scale():
+            normal = image(f.elementwise_mul(centred(), inverse(), axis=0))
+            return f.reduce_sum(dY * normal, dim=others)
+
+        rules = dict(X=dx)
+        if Scale is not None:
+            rules.update(Scale=scale)
+        if Bias is not None:
+            rules.update(Bias=lambda: f.reduce_sum(dY, dim=others))
         return rules

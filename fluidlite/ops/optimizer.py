@@ -110,6 +110,8 @@ class adam(Step):
     epsilon: keeps the division finite.
     lazy_mode: of a gradient that has only some rows, the others do not count as 0: there,
         parameter and running means stay as they are.
+
+    For a gradient that has only some rows, the bias correction is that of the next step.
     """
 
     signature = (
@@ -144,23 +146,23 @@ class adam(Step):
         Beta1Tensor,
         Beta2Tensor,
     ):
-        numbers = Beta1Pow, Beta2Pow, Beta1Tensor, Beta2Tensor
-        if isinstance(Grad, SelectedRows):
-            if self.lazy_mode:
-                step = lambda g, p, *moments: self.run(xp, p, g, LearningRate, *moments, *numbers)
-                wholes = on_rows(xp, Grad, [Param, Moment1, Moment2], step)
-                return *wholes, *self.next_powers(xp, *numbers)
-            Grad = Grad.to_dense()
-        beta1 = self.beta1 if Beta1Tensor is None else number(xp, Beta1Tensor, Param)
-        beta2 = self.beta2 if Beta2Tensor is None else number(xp, Beta2Tensor, Param)
-        moment1 = beta1 * Moment1 + (1 - beta1) * Grad
-        moment2 = beta2 * Moment2 + (1 - beta2) * xp.square(Grad)
-        rate = LearningRate * xp.sqrt(1 - Beta2Pow) / (1 - Beta1Pow)
-        step = number(xp, rate, Param) * moment1 / (xp.sqrt(moment2) + self.epsilon)
-        return Param - step, moment1, moment2, *self.next_powers(xp, *numbers)
+        given = (self.beta1, Beta1Tensor), (self.beta2, Beta2Tensor)
+        betas = [own if tensor is None else xp.reshape(tensor, ()) for own, tensor in given]
+        powers = Beta1Pow, Beta2Pow
+        next_powers = [xp.asarray(beta * power) for beta, power in zip(betas, powers)]
+        sparse = isinstance(Grad, SelectedRows)
+        if sparse:  # fluid 1.8 is a step ahead here
+            powers = next_powers
+        rate = LearningRate * xp.sqrt(1 - powers[1]) / (1 - powers[0])
 
-    def next_powers(self, xp, Beta1Pow, Beta2Pow, Beta1Tensor, Beta2Tensor):
-        """The powers of beta1 and beta2 for the next step."""
-        beta1 = self.beta1 if Beta1Tensor is None else xp.reshape(Beta1Tensor, ())
-        beta2 = self.beta2 if Beta2Tensor is None else xp.reshape(Beta2Tensor, ())
-        return xp.asarray(beta1 * Beta1Pow), xp.asarray(beta2 * Beta2Pow)
+        def step(grad, param, moment1, moment2):
+            moment1 = betas[0] * moment1 + (1 - betas[0]) * grad
+            moment2 = betas[1] * moment2 + (1 - betas[1]) * xp.square(grad)
+            root = xp.sqrt(moment2) + self.epsilon
+            return param - number(xp, rate, param) * moment1 / root, moment1, moment2
+
+        if sparse and self.lazy_mode:
+            found = on_rows(xp, Grad, [Param, Moment1, Moment2], step)
+        else:
+            found = step(Grad.to_dense() if sparse else Grad, Param, Moment1, Moment2)
+        return *found, *next_powers

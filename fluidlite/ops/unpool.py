@@ -83,9 +83,7 @@ class unpool(Op):
                 f"expected Indices of the shape of X {list(X.shape)}, got {list(Indices.shape)}"
             )
         if self.unpooling_type != "max":
-            raise AttributeValueError(
-                f"expected unpooling_type max, got {self.unpooling_type!r}"
-            )
+            raise AttributeValueError(f"expected unpooling_type max, got {self.unpooling_type!r}")
         for name, least in (("ksize", 1), ("strides", 1), ("paddings", 0)):
             numbers = getattr(self, name)
             if len(numbers) != 2 or min(numbers) < least:

@@ -207,7 +207,9 @@ class BlockPlan:
 def _body(op: Operator, read_by_gradients: Mapping[int, set[str]]) -> BlockPlan | None:
     """The steps of the block that an operator drives."""
     for block in blocks_of(op):
-        return BlockPlan(block, op.instance().kept_names(op.inputs), read_by_gradients)
+        # the block's variables that go by the names of outputs are what is handed out
+        keep = [*op.instance().kept_names(op.inputs), *writes_of(op)]
+        return BlockPlan(block, keep, read_by_gradients)
     return None
 
 

@@ -114,7 +114,11 @@ def test_a_program_is_checked_in_double_precision_with_its_parameters(rng):
     report = fluid.gradcheck(main, feed, loss, order=2, scope=scope)
     assert report.ok
     assert {each.name for each in report.inputs} == {
-        "x", "fc_0.w_0", "fc_0.b_0", "fc_1.w_0", "fc_1.b_0",
+        "x",
+        "fc_0.w_0",
+        "fc_0.b_0",
+        "fc_1.w_0",
+        "fc_1.b_0",
     }
     assert (str(main), str(startup)) == texts
     assert unique_name.current().counts == names

@@ -61,7 +61,7 @@ def parts():
         ops[case["id"]] += ["grad", "grad_ops"] if case["grad"] else []
     ops.update({f"double_grad.{c['id']}": ["second"] for c in load("double_grad.json.gz")})
     nets = {
-        name: ["main", "startup", "params_grads", "names", *(["test"] if "test" in golden else [])]
+        name: ["main", "startup", "names", *(p for p in ("test", "params_grads") if p in golden)]
         for name, golden in load("program_goldens.json.gz").items()
     }
     training = {}
@@ -128,6 +128,8 @@ def holds(kind, name, part):
         raise
     except Exception:
         return
+    if reason in load("wrong_in_real.json").values():
+        return  # what is wrong there need not be wrong everywhere
     raise AssertionError(f"{kind}:{name}:{part} deviates no more; it was listed with: {reason}")
 
 

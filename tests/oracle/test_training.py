@@ -32,10 +32,11 @@ class Training:
             options["make_opt"] = optimizer(case["optimizer"])
         self.case = case
         self.net = script(case["net"]).build(fluid, **options)
-        self.gradients = {p.name: g.name for p, g in self.net["params_grads"] if g is not None}
+        self.gradients = {p.name: g.name for p, g in self.net.get("params_grads", ()) if g}
         self.scope = fluid.Scope()
         self.executor = fluid.Executor(fluid.CPUPlace())
-        self.executor.run(self.net["startup"], scope=self.scope)
+        if self.net["startup"].global_block().ops:
+            self.executor.run(self.net["startup"], scope=self.scope)
         begin = {**under(case, "init/"), **under(case, "state0/")}
         self.started = {name: self.value(name) for name in begin}
         for name, array in begin.items():

@@ -1,0 +1,1 @@
+"""Eager tensors: operators that run at once, and are remembered to be differentiated."""

@@ -1,0 +1,361 @@
+"""Rescaling by given numbers, by the norm of a vector, a matrix, or of neighbouring channels."""
+
+from __future__ import annotations
+
+import math
+
+from ..errors import AttributeValueError, ShapeError
+from ..opdef.attribute import REQUIRED, attr
+from ..opdef.definition import Op
+from ..opdef.spec import agree, need_float, need_ndim, normal_axis, same_dtype
+from .elementwise import indicator
+from .knobs import UseMkldnn
+from .norm import PerChannel, batch_norm
+
+
+class affine_channel(PerChannel):
+    """Out = X * Scale + Bias, for each channel.
+
+    Scale, Bias: a number for each channel.
+    data_layout: NCHW, or NHWC for channels in the last dimension.
+    """
+
+    signature = "X, Scale, Bias -> Out"
+    data_layout: str = "AnyLayout"
+
+    def axis(self, ndim):
+        """The dimension of the channels."""
+        return ndim - 1 if self.data_layout == "NHWC" else 1
+
+    def infer(self, X, Scale, Bias):
+        if self.data_layout not in ("NCHW", "AnyLayout", "NHWC"):
+            raise AttributeValueError(
+                f"expected data_layout NCHW or NHWC, got {self.data_layout!r}"
+            )
+        need_ndim("X", X, 2, 3, 4, 5)
+        self.check(X, X.shape[self.axis(X.ndim)], Scale=Scale, Bias=Bias)
+        return X
+
+    def run(self, xp, X, Scale, Bias):
+        along = [-1 if i == self.axis(X.ndim) else 1 for i in range(X.ndim)]
+        return X * xp.reshape(Scale, along) + xp.reshape(Bias, along)
+
+    def grad(self, f, X, Scale, dOut):
+        ndim = len(X.shape)
+        axis = self.axis(ndim)
+        total = lambda v: f.reduce_sum(v, dim=[i for i in range(ndim) if i != axis])
+        return dict(
+            X=lambda: f.elementwise_mul(dOut, Scale, axis=axis),
+            Scale=lambda: total(dOut * X),
+            Bias=lambda: total(dOut),
+        )
+
+
+class data_norm(UseMkldnn, PerChannel):
+    """Y = (X - Means) * Scales, for each channel, by sums over all data so far.
+
+    Nothing flows to the sums: they are counted, not learnt.
+
+    X: [N, C], or images with any number of dimensions after the channels, or before them.
+    BatchSize: how many numbers were seen of each channel.
+    BatchSum: their sum.
+    BatchSquareSum: the sum of their squares.
+    scale_w, bias: with ``enable_scale_and_shift``, Y is multiplied by the one and added the other.
+    Means: BatchSum / BatchSize.
+    Scales: sqrt(BatchSize / BatchSquareSum).
+    slot_dim: above 0, rows consist of parts of so many numbers, and a part whose first number is 0
+        stays 0.
+    data_layout: NCHW, or NHWC for channels in the last dimension.
+    """
+
+    signature = "scale_w?, bias?, X, BatchSize!, BatchSum!, BatchSquareSum! -> Y, Means!~, Scales!~"
+    epsilon: float = attr(1e-4, inert=True)
+    slot_dim: int = -1
+    summary_decay_rate: float = attr(0.9999999, inert=True)
+    enable_scale_and_shift: bool = False
+    data_layout: str = "NCHW"
+    sync_stats: bool = attr(False, inert=True)
+
+    def axis(self, ndim):
+        """The dimension of the channels."""
+        return ndim - 1 if self.data_layout == "NHWC" else 1
+
+    def infer(self, scale_w, bias, X, BatchSize, BatchSum, BatchSquareSum):
+        if self.data_layout not in ("NCHW", "AnyLayout", "NHWC"):
+            raise AttributeValueError(
+                f"expected data_layout NCHW or NHWC, got {self.data_layout!r}"
+            )
+        need_ndim("X", X, 2, 3, 4, 5)
+        channels = X.shape[self.axis(X.ndim)]
+        sums = dict(BatchSize=BatchSize, BatchSum=BatchSum, BatchSquareSum=BatchSquareSum)
+        self.check(X, channels, scale_w=scale_w, bias=bias, **sums)
+        if self.enable_scale_and_shift and (scale_w is None or bias is None):
+            raise ShapeError("expected scale_w and bias, since enable_scale_and_shift is True")
+        if self.slot_dim > 0 and (X.ndim != 2 or (channels != -1 and channels % self.slot_dim)):
+            raise ShapeError(
+                f"expected rows of parts of slot_dim={self.slot_dim} numbers, got X of shape "
+                f"{list(X.shape)}"
+            )
+        return X, BatchSize, BatchSize
+
+    def run(self, xp, scale_w, bias, X, BatchSize, BatchSum, BatchSquareSum):
+        along = [-1 if i == self.axis(X.ndim) else 1 for i in range(X.ndim)]
+        per_channel = lambda v: xp.reshape(v, along)
+        means, scales = BatchSum / BatchSize, xp.sqrt(BatchSize / BatchSquareSum)
+        y = (X - per_channel(means)) * per_channel(scales)
+        if self.enable_scale_and_shift:
+            y = y * per_channel(scale_w) + per_channel(bias)
+        if self.slot_dim > 0:
+            y = y * beginnings(xp, X, self.slot_dim).astype(X.dtype)
+        return y, means, scales
+
+    def grad(self, f, scale_w, bias, X, Means, Scales, dY):
+        axis = self.axis(len(X.shape))
+        others = [i for i in range(len(X.shape)) if i != axis]
+        times = lambda v, per_channel: f.elementwise_mul(v, per_channel, axis=axis)
+
+        def flow():
+            if self.slot_dim <= 0:
+                return dY
+            return dY * indicator(f, f.begins_with_something(X, size=self.slot_dim), dY)
+
+        def scale():
+            normal = times(f.elementwise_sub(X, Means, axis=axis), Scales)
+            return f.reduce_sum(flow() * normal, dim=others)
+
+        if not self.enable_scale_and_shift:
+            return dict(X=lambda: times(flow(), Scales))
+        return dict(
+            X=lambda: times(flow(), Scales * scale_w),
+            scale_w=scale,
+            bias=lambda: f.reduce_sum(flow(), dim=others),
+        )
+
+
+class begins_with_something(Op):
+    """Out = whether the first of the ``size`` numbers of X that one belongs to is not 0.
+
+    size: rows of X consist of parts of so many numbers.
+    """
+
+    signature = "X -> Out"
+    size: int = REQUIRED
+    grad = None
+
+    def infer(self, X):
+        return X.with_dtype("bool")
+
+    def run(self, xp, X):
+        return beginnings(xp, X, self.size)
+
+
+def beginnings(xp, x, size):
+    """Whether the part of ``size`` numbers that one belongs to begins with something else than 0."""
+    return xp.repeat(xp.abs(x[:, ::size]) >= 1e-7, size, axis=1)
+
+
+class inplace_abn(batch_norm):
+    """Y = an activation of X normalised as by ``batch_norm``.
+
+    (Rota Bulo, Porzi and Kontschieder, In-place activated batch norm, CVPR 2018; here X is kept.)
+
+    activation: leaky_relu, elu, or identity, which an empty text means too.
+    alpha: the slope of ``leaky_relu`` below 0, or the scale of ``elu`` there.
+    """
+
+    activation: str = ""
+    alpha: float = 0.1
+    use_sync_bn: bool = attr(False, inert=True)
+    run = None
+    grad = NotImplemented
+
+    def infer(self, X, Scale, Bias, Mean, Variance):
+        if self.activation not in ("", "identity", "leaky_relu", "elu"):
+            raise AttributeValueError(
+                f"expected activation leaky_relu, elu or identity, got {self.activation!r}"
+            )
+        return super().infer(X, Scale, Bias, Mean, Variance)
+
+    def expand(self, f, X, Scale, Bias, Mean, Variance, MomentumTensor):
+        attrs = {a: getattr(self, a) for a in batch_norm.attributes}
+        outs = f.batch_norm.all(X, Scale, Bias, Mean, Variance, MomentumTensor, **attrs)
+        if self.activation in ("leaky_relu", "elu"):
+            outs = {**outs, "Y": getattr(f, self.activation)(outs["Y"], alpha=self.alpha)}
+        return outs
+
+
+class norm(Op):
+    """Out = X / Norm, where Norm = sqrt(sum of X^2 along ``axis`` + epsilon).
+
+    axis: the dimension of the vectors.
+    epsilon: keeps the square root away from 0.
+    """
+
+    signature = "X -> Norm~, Out"
+    axis: int = REQUIRED
+    epsilon: float = 1e-10
+
+    def infer(self, X):
+        need_float(X=X)
+        return X.with_dim(normal_axis(self.axis, X.ndim), 1), X
+
+    def run(self, xp, X):
+        size = xp.sqrt(xp.sum(X * X, axis=self.axis, keepdims=True) + self.epsilon)
+        return size, X / size
+
+    def grad(self, f, X, Norm, dOut, dNorm=None):
+        def dx():
+            along = f.reduce_sum(dOut * X, dim=[self.axis], keep_dim=True) / (Norm * Norm)
+            return (dOut + X * (-along if dNorm is None else dNorm - along)) / Norm
+
+        return dict(X=dx)
+
+
+class lrn(UseMkldnn, Op):
+    """Out = X / MidOut^beta, where MidOut = k + alpha * the sum of X^2 over ``n`` channels.
+
+    (Krizhevsky, Sutskever and Hinton, ImageNet classification with deep convolutional neural
+    networks, NIPS 2012.)
+
+    MidOut: what is raised to the power of ``beta``.
+    n: how many neighbouring channels are added up, half of them on each side; odd.
+    k, alpha, beta: numbers of the formula.
+    data_format: NCHW, or NHWC for channels in the last dimension.
+    """
+
+    signature = "X -> Out, MidOut~"
+    n: int = 5
+    k: float = 2.0
+    alpha: float = 0.0001
+    beta: float = 0.75
+    data_format: str = "AnyLayout"
+    is_test: bool = attr(False, inert=True)
+
+    @property
+    def axis(self):
+        """The dimension of the channels."""
+        return 3 if self.data_format == "NHWC" else 1
+
+    def infer(self, X):
+        need_float(X=X)
+        need_ndim("X", X, 4)
+        if self.n < 1 or self.n % 2 == 0:
+            raise AttributeValueError(f"expected n odd, for as many on each side, got {self.n}")
+        if self.data_format not in ("NCHW", "AnyLayout", "NHWC"):
+            raise AttributeValueError(
+                f"expected data_format NCHW or NHWC, got {self.data_format!r}"
+            )
+        return X, X
+
+    def run(self, xp, X):
+        mid = self.k + self.alpha * neighbour_sums(xp, X * X, self.n, self.axis)
+        return X * mid**-self.beta, mid
+
+    def grad(self, f, X, MidOut, dOut, dMidOut=None, Out=None):
+        def dx():
+            to_mid = -self.beta * dOut * X * f.pow(MidOut, factor=-self.beta - 1)
+            if dMidOut is not None:
+                to_mid = to_mid + dMidOut
+            spread = f.neighbour_sum(to_mid, n=self.n, axis=self.axis)
+            return dOut * f.pow(MidOut, factor=-self.beta) + X * spread * (2 * self.alpha)
+
+        return dict(X=dx)
+
+
+class neighbour_sum(Op):
+    """Out = the sum of ``n`` neighbouring elements of X along ``axis``, as many on each side.
+
+    n: odd.
+    axis: the dimension.
+    """
+
+    signature = "X -> Out"
+    n: int = REQUIRED
+    axis: int = REQUIRED
+
+    def run(self, xp, X):
+        return neighbour_sums(xp, X, self.n, self.axis)
+
+    def grad(self, f, dOut):
+        return dict(X=lambda: f.neighbour_sum(dOut, n=self.n, axis=self.axis))
+
+
+def neighbour_sums(xp, x, n, axis):
+    """Sums of ``n`` neighbours, half of them on each side, zeros being beyond the ends."""
+    size, reach = x.shape[axis], min(n // 2, x.shape[axis])
+    lead = (slice(None),) * axis
+    pads = [(reach, reach) if i == axis else (0, 0) for i in range(x.ndim)]
+    padded = xp.pad(x, pads)
+    return sum(padded[(*lead, slice(i, i + size))] for i in range(2 * reach + 1))
+
+
+class spectral_norm(Op):
+    """Out = Weight / sigma, its largest singular value by power iteration.
+
+    (Miyato, Kataoka, Koyama and Yoshida, Spectral normalization for generative adversarial
+    networks, ICLR 2018.)  Gradients hold the singular vectors that were found fixed.
+
+    Weight: a matrix, or a tensor that ``dim`` makes one.
+    U: the left singular vector to start from, as long as ``dim``.
+    V: the right one, as long as all other dimensions together.
+    dim: the dimension of Weight that numbers the rows of the matrix.
+    power_iters: how often the vectors are improved.
+    eps: added to norms that are divided by.
+    """
+
+    signature = "Weight, U!, V! -> Out"
+    dim: int = 0
+    power_iters: int = 1
+    eps: float = 1e-12
+
+    def infer(self, Weight, U, V):
+        need_float(Weight=Weight)
+        need_ndim("Weight", Weight, 2, 3, 4, 5)
+        same_dtype(Weight=Weight, U=U, V=V)
+        if not 0 <= self.dim < Weight.ndim:
+            raise AttributeValueError(f"expected dim in [0, {Weight.ndim}), got {self.dim}")
+        if self.power_iters < 0:
+            raise AttributeValueError(f"expected power_iters from 0, got {self.power_iters}")
+        rest = [n for i, n in enumerate(Weight.shape) if i != self.dim]
+        sizes = Weight.shape[self.dim], -1 if -1 in rest else math.prod(rest)
+        for name, s, size in (("U", U, sizes[0]), ("V", V, sizes[1])):
+            if s.ndim != 1 or not agree(s.shape[0], size):
+                raise ShapeError(
+                    f"expected {name} of shape [{size}] for Weight of shape "
+                    f"{list(Weight.shape)} and dim={self.dim}, got {list(s.shape)}"
+                )
+        return Weight
+
+    def expand(self, f, Weight, U, V):
+        shape = Weight.shape
+        rows = shape[self.dim]
+        order = [self.dim, *(i for i in range(len(shape)) if i != self.dim)]
+        matrix = f.transpose(Weight, axis=order) if self.dim else Weight
+        matrix = f.reshape(matrix, shape=[rows, math.prod(shape) // rows])
+        u, v = f.singular_vectors(matrix, U, V, power_iters=self.power_iters, eps=self.eps)
+        sigma = f.matmul(u, f.matmul(matrix, v))
+        return f.elementwise_div(Weight, f.reshape(sigma, shape=[1]))
+
+
+class singular_vectors(Op):
+    """Left, Right = the first singular vectors of Matrix, improved from U and V.
+
+    power_iters: how often they are improved.
+    eps: added to norms that are divided by.
+    """
+
+    signature = "Matrix!, U!, V! -> Left, Right"
+    power_iters: int = 1
+    eps: float = 1e-12
+    grad = None
+
+    def infer(self, Matrix, U, V):
+        return U, V
+
+    def run(self, xp, Matrix, U, V):
+        for _ in range(self.power_iters):
+            V = xp.matmul(U, Matrix)
+            V = V / (xp.sqrt(xp.sum(V * V)) + self.eps)
+            U = xp.matmul(Matrix, V)
+            U = U / (xp.sqrt(xp.sum(U * U)) + self.eps)
+        return U, V
