@@ -103,6 +103,14 @@ class VerifyError(FluidError, ValueError):
     """A program breaks one of the rules that every program keeps."""
 
 
+class FileError(FluidError, OSError, ValueError):
+    """A file cannot be opened, read or written; says which, and why."""
+
+
+class FileFormatError(FluidError, ValueError, RuntimeError):
+    """A file does not hold what it should; says which, at which byte, and what was expected."""
+
+
 def suggestion(name: str, known: Iterable[str]) -> str:
     """``"; did you mean 'x'?"`` when one of the ``known`` names is close to ``name``, else an empty
     text.

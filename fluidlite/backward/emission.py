@@ -13,7 +13,6 @@ from ..ir.block import Block
 from ..ir.operator import EMPTY, Operator, OpRole
 from ..ir.variable import Variable
 from ..opdef.definition import lookup
-from ..opdef.definition import lookup
 from .sweep import Group, Record, Ref, Sweep, name_of
 
 GRAD = "@GRAD"

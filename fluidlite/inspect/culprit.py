@@ -133,7 +133,10 @@ class _Alone:
             if slot in seen.want and (all_count or not slots[slot].constant):
                 for k, (each, name) in enumerate(zip(_listed(value), seen.op.outputs[slot])):
                     if name in counted and is_float(each) and each.size:
-                        self._weights[slot, k] = rng.normal(size=each.shape)
+                        one = each.size == 1  # then reports show the slope itself
+                        self._weights[slot, k] = (
+                            np.ones(each.shape) if one else rng.normal(size=each.shape)
+                        )
 
     def total(self, ins: Mapping[str, Any]) -> tuple[float, float]:
         """The weighted sum of the outputs, and that of their absolute values."""

@@ -199,12 +199,22 @@ def _built(variable: Variable, goals: Sequence[Variable]) -> str | None:
         for block in program.blocks
         if block is variable.block or block.forward_block_idx == variable.block.idx
     ]
-    made = _made_from(goals, [op for block in program.blocks for op in block.ops])
+    made = _made_from(goals, _behind(goals))
     for block in reversed(blocks):
         for name in reversed(block.vars):
             if name in made and re.fullmatch(f"(grad/)*{re.escape(variable.grad_name)}", name):
                 return name
     return None
+
+
+def _behind(goals: Sequence[Variable]) -> list[Operator]:
+    """The operators behind those that make the goals, and those of other blocks."""
+    top = goals[0].block
+    names = {goal.name for goal in goals}
+    made = [k for k, op in enumerate(top.ops) if not names.isdisjoint(op.output_arg_names)]
+    later = top.ops[max(made, default=-1) + 1 :]
+    others = [op for block in top.program.blocks if block is not top for op in block.ops]
+    return [*later, *others]
 
 
 def _made_from(goals: Iterable[Variable], ops: Sequence[Operator]) -> set[str]:

@@ -12,10 +12,11 @@ _own: dict[str, bool] = {}  # file -> whether it is one of fluidlite's
 
 
 class CallSite(NamedTuple):
-    """A file and a line."""
+    """A file and a line, and the whole stack where a program file told it."""
 
     file: str
     line: int
+    stack: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}"

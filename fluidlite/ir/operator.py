@@ -61,6 +61,7 @@ class Operator:
         "_outputs",
         "block",
         "callsite",
+        "carried",
         "device",
         "lists_given_attrs",
         "namescope",
@@ -97,6 +98,8 @@ class Operator:
         #: ``attr_names`` holds only what was given: so do the operators that backward writes itself
         #: in fluid's programs
         self.lists_given_attrs = lists_given_attrs
+        #: what a program file says of it that has no field here; ``proto/`` keeps it
+        self.carried: Any = None
 
     @property
     def definition(self) -> type[Op] | None:
@@ -237,7 +240,9 @@ class Operator:
             return self.namescope
         if name == "op_device":
             return self.device
-        return [] if self.callsite is None else [str(self.callsite)]
+        if self.callsite is None:
+            return []
+        return list(self.callsite.stack) or [str(self.callsite)]
 
     def all_attrs(self) -> dict[str, Any]:
         """All attributes with their values."""

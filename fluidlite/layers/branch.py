@@ -263,9 +263,9 @@ class Switch:
     >>> rate = fluid.layers.create_global_var([1], 0.0, "float32", persistable=True)
     >>> with fluid.layers.Switch() as switch:
     ...     with switch.case(fluid.layers.less_than(x, two)):
-    ...         fluid.layers.assign(x, rate)
+    ...         _ = fluid.layers.assign(x, rate)
     ...     with switch.default():
-    ...         fluid.layers.assign(two, rate)
+    ...         _ = fluid.layers.assign(two, rate)
     >>> exe = fluid.Executor()
     >>> _ = exe.run(fluid.default_startup_program())
     >>> exe.run(fetch_list=[rate])

@@ -16,6 +16,7 @@ from . import dropout  # noqa: F401
 from . import elementwise  # noqa: F401
 from . import expand  # noqa: F401
 from . import gather  # noqa: F401
+from . import interpolate  # noqa: F401
 from . import io  # noqa: F401
 from . import join  # noqa: F401
 from . import layerwise  # noqa: F401
@@ -39,6 +40,7 @@ from . import search  # noqa: F401
 from . import select  # noqa: F401
 from . import shape  # noqa: F401
 from . import slice  # noqa: F401
+from . import soft_labels  # noqa: F401
 from . import unary  # noqa: F401
 from . import unpool  # noqa: F401
 from . import vector_norm  # noqa: F401

@@ -1,6 +1,6 @@
 """Convolutions of images.  Three linear maps, each an adjoint of another, close the family at
-every order.  ``conv3d.py`` has those of volumes: ``Conv`` does not mind how many dimensions an image
-has, it calls the first of them rows.
+every order.  ``conv3d.py`` has those of volumes: ``Conv`` does not mind how many dimensions an
+image has, and calls the first of them rows.
 
 Convolution is a product of matrices: the filters, one in each row, times the patches of the input
 that they cover, one in each column (Chellapilla, Puri and Simard, High performance convolutional

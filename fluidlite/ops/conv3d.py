@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..opdef.attribute import attr
-from .conv import AdjointFilter, AdjointInput, ConvTranspose, Convolution
+from .conv import AdjointFilter, AdjointInput, Convolution, ConvTranspose
 
 
 class Volumes(Convolution, abstract=True):

@@ -412,7 +412,7 @@ class PoolPositions(Pool, abstract=True):
 
 
 class pool2d_positions(PoolPositions):
-    """Out = the positions in X, flattened, of the largest element under each position of a window."""
+    """Out = the positions in X, flattened, of the largest element under each window."""
 
 
 class take_elements(Op):

@@ -24,4 +24,4 @@ class pool3d_adjoint(Volumes, PoolAdjoint):
 
 
 class pool3d_positions(Volumes, PoolPositions):
-    """Out = the positions in X, flattened, of the largest element under each position of a window."""
+    """Out = the positions in X, flattened, of the largest element under each window."""

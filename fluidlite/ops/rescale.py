@@ -1,4 +1,4 @@
-"""Rescaling by given numbers, by the norm of a vector, a matrix, or of neighbouring channels."""
+"""Rescaling by given numbers, by the norm of a matrix, or by that of neighbouring channels."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import math
 from ..errors import AttributeValueError, ShapeError
 from ..opdef.attribute import REQUIRED, attr
 from ..opdef.definition import Op
-from ..opdef.spec import agree, need_float, need_ndim, normal_axis, same_dtype
+from ..opdef.spec import agree, need_float, need_ndim, same_dtype
 from .elementwise import indicator
 from .knobs import UseMkldnn
 from .norm import PerChannel, batch_norm
@@ -96,7 +96,8 @@ class data_norm(UseMkldnn, PerChannel):
                 f"expected rows of parts of slot_dim={self.slot_dim} numbers, got X of shape "
                 f"{list(X.shape)}"
             )
-        return X, BatchSize, BatchSize
+        one = BatchSize.with_shape([channels])
+        return X, one, one
 
     def run(self, xp, scale_w, bias, X, BatchSize, BatchSum, BatchSquareSum):
         along = [-1 if i == self.axis(X.ndim) else 1 for i in range(X.ndim)]
@@ -150,7 +151,7 @@ class begins_with_something(Op):
 
 
 def beginnings(xp, x, size):
-    """Whether the part of ``size`` numbers that one belongs to begins with something else than 0."""
+    """Whether the part of ``size`` numbers that one belongs to begins with something but 0."""
     return xp.repeat(xp.abs(x[:, ::size]) >= 1e-7, size, axis=1)
 
 
@@ -182,33 +183,6 @@ class inplace_abn(batch_norm):
         if self.activation in ("leaky_relu", "elu"):
             outs = {**outs, "Y": getattr(f, self.activation)(outs["Y"], alpha=self.alpha)}
         return outs
-
-
-class norm(Op):
-    """Out = X / Norm, where Norm = sqrt(sum of X^2 along ``axis`` + epsilon).
-
-    axis: the dimension of the vectors.
-    epsilon: keeps the square root away from 0.
-    """
-
-    signature = "X -> Norm~, Out"
-    axis: int = REQUIRED
-    epsilon: float = 1e-10
-
-    def infer(self, X):
-        need_float(X=X)
-        return X.with_dim(normal_axis(self.axis, X.ndim), 1), X
-
-    def run(self, xp, X):
-        size = xp.sqrt(xp.sum(X * X, axis=self.axis, keepdims=True) + self.epsilon)
-        return size, X / size
-
-    def grad(self, f, X, Norm, dOut, dNorm=None):
-        def dx():
-            along = f.reduce_sum(dOut * X, dim=[self.axis], keep_dim=True) / (Norm * Norm)
-            return (dOut + X * (-along if dNorm is None else dNorm - along)) / Norm
-
-        return dict(X=dx)
 
 
 class lrn(UseMkldnn, Op):
@@ -293,7 +267,7 @@ class spectral_norm(Op):
     """Out = Weight / sigma, its largest singular value by power iteration.
 
     (Miyato, Kataoka, Koyama and Yoshida, Spectral normalization for generative adversarial
-    networks, ICLR 2018.)  Gradients hold the singular vectors that were found fixed.
+    networks, ICLR 2018.)  Gradients are those of what is computed, through the iterations.
 
     Weight: a matrix, or a tensor that ``dim`` makes one.
     U: the left singular vector to start from, as long as ``dim``.
@@ -332,30 +306,9 @@ class spectral_norm(Op):
         order = [self.dim, *(i for i in range(len(shape)) if i != self.dim)]
         matrix = f.transpose(Weight, axis=order) if self.dim else Weight
         matrix = f.reshape(matrix, shape=[rows, math.prod(shape) // rows])
-        u, v = f.singular_vectors(matrix, U, V, power_iters=self.power_iters, eps=self.eps)
-        sigma = f.matmul(u, f.matmul(matrix, v))
-        return f.elementwise_div(Weight, f.reshape(sigma, shape=[1]))
-
-
-class singular_vectors(Op):
-    """Left, Right = the first singular vectors of Matrix, improved from U and V.
-
-    power_iters: how often they are improved.
-    eps: added to norms that are divided by.
-    """
-
-    signature = "Matrix!, U!, V! -> Left, Right"
-    power_iters: int = 1
-    eps: float = 1e-12
-    grad = None
-
-    def infer(self, Matrix, U, V):
-        return U, V
-
-    def run(self, xp, Matrix, U, V):
+        unit = lambda v: v / (f.sqrt(f.reduce_sum(v * v)) + self.eps)
         for _ in range(self.power_iters):
-            V = xp.matmul(U, Matrix)
-            V = V / (xp.sqrt(xp.sum(V * V)) + self.eps)
-            U = xp.matmul(Matrix, V)
-            U = U / (xp.sqrt(xp.sum(U * U)) + self.eps)
-        return U, V
+            V = unit(f.matmul(U, matrix))
+            U = unit(f.matmul(matrix, V))
+        sigma = f.matmul(U, f.matmul(matrix, V))
+        return f.elementwise_div(Weight, f.reshape(sigma, shape=[1]))

@@ -6,7 +6,7 @@ import math
 
 from ..dtypes import DType
 from ..errors import AttributeValueError, ShapeError
-from ..opdef.attribute import REQUIRED
+from ..opdef.attribute import REQUIRED, attr
 from ..opdef.definition import Op
 from ..opdef.spec import agree, need_float, need_integer, need_ndim
 from .elementwise import indicator
@@ -25,6 +25,7 @@ class MaxWithIndex(Windowed, abstract=True):
     """
 
     signature = "X -> Out, Mask!"
+    use_cudnn: bool = attr(False, inert=True, local=True)
 
     def infer(self, X):
         self.check(X)

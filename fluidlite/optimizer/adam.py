@@ -9,7 +9,8 @@ from ..clip import GradientClipBase
 from ..ir.variable import Variable
 from ..regularizer import WeightDecayRegularizer
 from .arguments import number
-from .optimizer import Optimizer, State
+from .optimizer import Optimizer
+from .states import State
 
 
 class Adam(Optimizer):
@@ -65,8 +66,8 @@ class Adam(Optimizer):
         self.states = (
             State("Moment1", "moment1"),
             State("Moment2", "moment2"),
-            State("Beta1Pow", "beta1_pow_acc", self._betas["beta1"], one_number=True),
-            State("Beta2Pow", "beta2_pow_acc", self._betas["beta2"], one_number=True),
+            State("Beta1Pow", "beta1_pow_acc", self._betas["beta1"], True, on_host=True),
+            State("Beta2Pow", "beta2_pow_acc", self._betas["beta2"], True, on_host=True),
         )
 
     def attrs(self, param: Variable) -> dict[str, Any]:

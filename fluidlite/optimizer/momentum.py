@@ -9,7 +9,8 @@ from ..clip import GradientClipBase
 from ..ir.variable import Variable
 from ..regularizer import WeightDecayRegularizer
 from .arguments import number
-from .optimizer import Optimizer, State
+from .optimizer import Optimizer
+from .states import State
 
 
 class Momentum(Optimizer):

@@ -7,9 +7,9 @@ parameter (``states``) and what else the operator is given (``attrs``, ``inputs`
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -18,7 +18,7 @@ from .. import unique_name
 from ..backward import append_backward
 from ..clip import GradientClipBase, append_gradient_clip_ops, error_clip_callback
 from ..dtypes import DType
-from ..errors import ArgumentError, NotInitializedError
+from ..errors import ArgumentError
 from ..initializer import Constant
 from ..ir.block import Block
 from ..ir.name_scope import name_scope
@@ -32,23 +32,11 @@ from ..ir.program import (
 from ..ir.rollback import all_or_nothing
 from ..ir.variable import Parameter, Variable
 from ..layers.params import global_variable
+from ..opdef.definition import lookup
 from ..regularizer import WeightDecayRegularizer, append_regularization_ops, check_regularizer
+from .states import State, States, tensor_of
 
 Pair = tuple[Variable, Variable | None]  #: a parameter and its gradient; None where it has none
-
-
-class State(NamedTuple):
-    """A variable that an optimizer keeps for every parameter.
-
-    The step's operator reads it in a slot and, unless ``written`` is False, writes it in the slot
-    of that name with ``Out`` behind.
-    """
-
-    slot: str
-    name: str  #: stands in the variable's name, behind the parameter's
-    value: float = 0.0  #: what it begins with
-    one_number: bool = False  #: has shape [1], not the parameter's; made where the host reads it
-    written: bool = True
 
 
 class Optimizer:
@@ -101,8 +89,9 @@ class Optimizer:
         self._name = name
         #: what to keep of the forward values; what lies between is computed again
         self._checkpoints: list[Variable | str] | None = None
-        #: program -> what a variable is for -> its name
-        self._made: WeakKeyDictionary[Program, dict[tuple[str, str], str]] = WeakKeyDictionary()
+        self._states = States(self._kind, name)
+        #: program -> the name of the learning rate's variable
+        self._rates: WeakKeyDictionary[Program, str] = WeakKeyDictionary()
 
     @property
     def _kind(self) -> str:
@@ -215,7 +204,7 @@ class Optimizer:
         updated = [(p, g) for p, g in pairs if not isinstance(p, Parameter) or p.trainable]
         for param, _ in updated:
             for state in self.states:
-                self._state(main, startup, state, param)
+                self._states.make(main, startup, state, param)
         rate = self._rate(main, startup, updated[0][0].dtype if updated else DType.FP32)
         for param, grad in updated:
             if grad is not None:
@@ -227,13 +216,15 @@ class Optimizer:
     def _append_step(
         self, block: Block, param: Variable, grad: Variable, rate: Variable
     ) -> Operator:
-        inputs = {"Param": param, "Grad": grad, "LearningRate": rate, **self.inputs(param)}
+        inputs = {"Param": param, "Grad": grad, **self.inputs(param)}
+        if "LearningRate" in lookup(self.type).input_slots:
+            inputs["LearningRate"] = rate
         outputs = {"ParamOut": param}
         for state in self.states:
-            variable = self.state_of(state, param)
+            variable = self._states.of(state, param)
             inputs[state.slot] = variable
-            if state.written:
-                outputs[f"{state.slot}Out"] = variable
+            if state.out is not None:
+                outputs[state.out or f"{state.slot}Out"] = variable
         return block.append_op(self.type, inputs, outputs, self.attrs(param))
 
     # -- what an optimizer says --------------------------------------------------------------------
@@ -254,25 +245,7 @@ class Optimizer:
             pairs: the parameters that are updated, and what they are updated with.
         """
 
-    # -- the optimizer's variables -----------------------------------------------------------------
-
-    def _state(self, main: Program, startup: Program, state: State, param: Variable) -> Variable:
-        """A parameter's state; made when it is not there."""
-        made = self._made.setdefault(main, {})
-        block = main.global_block()
-        name = made.get((state.name, param.name))
-        if name is not None and block.has_var(name):
-            return block.var(name)
-        middle = state.name if self._name is None else f"{self._name}_{state.name}"
-        name = unique_name.generate(f"{param.name}_{middle}")
-        shape = (1,) if state.one_number else param.shape
-        value = Constant(float(state.value))
-        variable = global_variable(main, startup, name, shape, param.dtype, value)
-        variable.stop_gradient = False  # as in fluid's programs
-        if state.one_number:
-            startup.global_block().ops[0].device = "cpu"
-        made[state.name, param.name] = name
-        return variable
+    # -- states ------------------------------------------------------------------------------------
 
     def state_of(self, state: State | str, param: Variable) -> Variable:
         """What is kept for a parameter.
@@ -284,20 +257,53 @@ class Optimizer:
         Raises:
             ArgumentError: nothing of the kind is kept.
         """
-        wanted = state.name if isinstance(state, State) else state
-        name = self._made.get(param.program, {}).get((wanted, param.name))
-        if name is None:
-            raise ArgumentError(f"{self._kind} keeps no {wanted!r} for {param.name!r}")
-        return param.program.global_block().var(name)
+        return self._states.of(state, param)
 
     def get_opti_var_name_list(self) -> list[str]:
         """The names of all states, in order of creation."""
-        return [
-            name
-            for program, made in self._made.items()
-            for key, name in made.items()
-            if key != _RATE and program.global_block().has_var(name)
-        ]
+        return self._states.names()
+
+    def state_dict(self, scope: Any = None) -> dict[str, np.ndarray[Any, Any]]:
+        """Copies of the values of all states in a scope, by the names of their variables.
+
+        Args:
+            scope: where the program is run, as ``fluid.global_scope()``.
+
+        Raises:
+            ArgumentError: the scope is missing.
+            NotInitializedError: the scope has no value of a state.
+
+        >>> x = fluid.data("x", [None, 3], "float32")
+        >>> loss = fluid.layers.mean(fluid.layers.fc(x, 1, bias_attr=False))
+        >>> momentum = fluid.optimizer.Momentum(0.1, 0.9)
+        >>> ops, pairs = momentum.minimize(loss)
+        >>> _ = fluid.Executor().run(fluid.default_startup_program())
+        >>> kept = momentum.state_dict(fluid.global_scope())
+        >>> kept["fc_0.w_0_velocity_0"].tolist()
+        [[0.0], [0.0], [0.0]]
+        >>> momentum.set_dict(kept, fluid.global_scope())
+        """
+        if scope is None:
+            raise self._needs_scope("state_dict(fluid.global_scope())")
+        return self._states.values(scope)
+
+    def set_dict(self, state_dict: Mapping[str, Any], scope: Any = None) -> None:
+        """Go on from states that :meth:`state_dict` gave.
+
+        Args:
+            state_dict: arrays by the names of the states' variables; others are passed over.
+            scope: where the program is run, as ``fluid.global_scope()``.
+
+        Raises:
+            ArgumentError: the scope or a state is missing, or a state has another shape or element
+                type.
+            NotInitializedError: the scope has no value of a state.
+        """
+        if scope is None:
+            raise self._needs_scope("set_dict(states, fluid.global_scope())")
+        self._states.set_values(state_dict, scope)
+
+    # -- the learning rate -------------------------------------------------------------------------
 
     def _rate(self, main: Program, startup: Program, dtype: DType) -> Variable:
         """The variable of the learning rate in a program; made when it is not there."""
@@ -311,7 +317,7 @@ class Optimizer:
                 f"than the loss"
             )
         name = unique_name.generate("learning_rate")
-        self._made.setdefault(main, {})[_RATE] = name
+        self._rates[main] = name
         return global_variable(main, startup, name, (1,), dtype, Constant(rate))
 
     def _global_learning_rate(self, program: Program | None = None) -> Variable | None:
@@ -325,7 +331,7 @@ class Optimizer:
         program = default_main_program() if program is None else program
         if isinstance(self._learning_rate, Variable):
             return program.global_block().find_var_recursive(self._learning_rate.name)
-        name = self._made.get(program, {}).get(_RATE)
+        name = self._rates.get(program)
         return None if name is None else program.global_block().vars.get(name)
 
     def current_step_lr(self, scope: Any = None) -> float:
@@ -343,10 +349,10 @@ class Optimizer:
             if isinstance(self._learning_rate, Variable):
                 raise self._needs_scope("current_step_lr(fluid.global_scope())")
             return self._learning_rate
-        rate = self._global_learning_rate()
-        if rate is None and not isinstance(self._learning_rate, Variable):
-            return self._learning_rate
-        tensor = _tensor_of(rate, scope)
+        rate = self._global_learning_rate() or self._learning_rate
+        if not isinstance(rate, Variable):
+            return rate
+        tensor = tensor_of(rate.name, scope)
         return float(np.array(tensor).reshape(-1)[0])
 
     def set_lr(self, value: float, scope: Any = None) -> None:
@@ -377,13 +383,13 @@ class Optimizer:
         if rate is not None and scope is None:
             raise self._needs_scope(f"set_lr({number}, fluid.global_scope())")
         if rate is not None:
-            _tensor_of(rate, scope).set(np.full([1], number, rate.dtype.dtype))
+            tensor_of(rate.name, scope).set(np.full([1], number, rate.dtype.dtype))
         self._learning_rate = number
 
     def _needs_scope(self, call: str) -> ArgumentError:
         return ArgumentError(
-            f"the learning rate of {self._kind} is a variable of the program, and scopes hold the "
-            f"values of variables; give one: {call}"
+            f"{self._kind} has its learning rate and states in variables of the program, and "
+            f"scopes hold the values of variables; give one: {call}"
         )
 
     # -- checks ------------------------------------------------------------------------------------
@@ -411,9 +417,6 @@ class Optimizer:
     def __repr__(self) -> str:
         rate = self._learning_rate
         return f"<{self._kind}: learning_rate={rate.name if isinstance(rate, Variable) else rate}>"
-
-
-_RATE = ("", "learning_rate")  #: the key of the rate among an optimizer's variables
 
 
 def _programs(loss: Any, startup: Program | None) -> tuple[Program, Program]:
@@ -456,17 +459,6 @@ def _scaled_rate(rate: Variable, param: Variable) -> Variable:
         if rate.dtype != param.dtype:
             rate = f.cast(rate, in_dtype=rate.dtype, out_dtype=param.dtype)
         return rate if factor == 1.0 else f.scale(rate, scale=float(factor))
-
-
-def _tensor_of(rate: Variable | None, scope: Any) -> Any:
-    """The tensor that holds a rate in a scope."""
-    found = None if rate is None else scope.find_var(rate.name)
-    if found is None or not found.is_initialized:
-        what = "it" if rate is None else repr(rate.name)
-        raise NotInitializedError(
-            f"the scope has no value of the learning rate, {what}; run the startup program first"
-        )
-    return found.get_tensor()
 
 
 def _said(value: Any) -> str:

@@ -13,6 +13,8 @@ from ..ir.analysis import blocks_of, last_uses, read_by_gradients, reads_of, wri
 from ..ir.block import Block
 from ..ir.operator import EMPTY, Operator, OpRole, located
 from ..ir.program import Program
+from ..opdef.definition import Op
+from ..opdef.gradient import DerivedGrad
 from ..opdef.interpreter import Eval
 from ..opdef.spec import Spec, size_of
 from ..values import LoDTensor, SelectedRows, arrays_in, zeros_like
@@ -57,7 +59,7 @@ class Step:
         if self.loss is not None:
             self._check_loss(env)
         ins: dict[str, Any] = {}
-        lod: Any = ()
+        lods: dict[str, Any] = {}
         for slot, names, many in self.inputs:
             try:
                 values = [None if n == EMPTY else env[n] for n in names]
@@ -67,8 +69,7 @@ class Step:
             for i, value in enumerate(values):
                 if type(value) is LoDTensor and not ragged:
                     values[i] = value.data
-                    if not lod and self.instance.lod in ("first", slot):
-                        lod = value.offsets
+                    lods.setdefault(slot, value.offsets)
             ins[slot] = values if many else values[0]
         for slot, name in self.updates:
             ins[slot] = env.get(name)
@@ -78,6 +79,7 @@ class Step:
             raise self._explained(error, ins) from error
         for slot, names, many in self.outputs:
             found = outs.get(slot)
+            lod = _shared_lod(self.instance, slot, lods) if lods else ()
             for i, name in enumerate(names):
                 if name == EMPTY:
                     continue
@@ -246,6 +248,28 @@ class Plan(BlockPlan):
 
 
 _EDGES = ("feed", "fetch")
+
+
+def _shared_lod(op: Op, slot: str, lods: Mapping[str, Any]) -> Any:
+    """The LoD that an output takes over from the inputs.
+
+    A gradient takes that of the input that it belongs to.
+
+    Args:
+        op: the operator.
+        slot: the output's slot.
+        lods: by input slot, where there is any.
+    """
+    if isinstance(op, DerivedGrad):
+        forward = next(s for s, out in op.grad_slots.items() if out == slot)
+        for read in op.reads:
+            if read.source == "in" and read.of == forward:
+                return lods.get(read.slot, ())
+        first = op.derived_from.inputs[0].name if op.derived_from is not None else forward
+        return next(iter(lods.values())) if forward == first else ()
+    if op.lod == "first":
+        return next(iter(lods.values()))
+    return lods.get(op.lod or "", ())
 
 
 def loss_seeded_by(op: Operator) -> str | None:

@@ -185,7 +185,7 @@ def test_nothing_flows_through_operators_that_are_constant_by_nature():
 def test_slots_to_which_nothing_flows_are_told():
     x = fed(shape=(1,))
     n = layers.fill_constant([1], "float32", 3.0)
-    loss = layers.reduce_sum(layers.linspace(x, n, 5))
+    loss = layers.reduce_sum(layers.linspace(x, n, 5, "float32"))
     stops = fluid.explain_gradient(x, loss).stops
     assert any("linspace" in stop.operator for stop in stops)
 

@@ -395,7 +395,7 @@ def test_the_rate_can_be_read_and_set_while_training():
     sgd.minimize(loss_of_a_layer(param_attr=fluid.initializer.Constant(1.0), bias_attr=False))
     executor, scope = fluid.Executor(), fluid.global_scope()
     with pytest.raises(
-        NotInitializedError, match="no value of the learning rate, 'learning_rate_0"
+        NotInitializedError, match="no value of 'learning_rate_0'; run the startup"
     ):
         sgd.current_step_lr(scope)
     executor.run(fluid.default_startup_program())

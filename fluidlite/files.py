@@ -1,0 +1,356 @@
+"""Files: read within their length, written beside their target and put in its place when whole.
+
+Everything that fluidlite reads goes through a :class:`Source`, everything that it writes through a
+:class:`Transaction`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import io
+import os
+import secrets
+import stat
+import struct
+import time
+from collections.abc import Iterator
+from types import TracebackType
+from typing import Any, BinaryIO, NoReturn
+
+import numpy as np
+
+from .errors import FileError, FileFormatError
+
+Path = str | os.PathLike[str]
+
+#: files that a killed process left behind are removed when they are older (in seconds)
+STALE = 3600
+#: the sizes that one dimension, and all together, may have; larger ones are nonsense
+LARGEST = 2**62
+_SUFFIX = ".partial"
+_BINARY: int = getattr(os, "O_BINARY", 0)  # Windows asks for it
+_WHY = {
+    errno.ENOENT: "there is no such file or folder; check the path",
+    errno.EACCES: "the rights do not allow it; change them, or use another folder",
+    errno.EPERM: "the rights do not allow it; change them, or use another folder",
+    errno.EROFS: "the file system is read-only; use another folder",
+    errno.ENOSPC: "the disk is full; free some space, or use another folder",
+    errno.EDQUOT: "the quota is used up; free some space, or use another folder",
+    errno.EFBIG: "the file would be larger than is allowed here; raise the limit, or split it",
+    errno.EISDIR: "it is a folder, not a file; give the path of a file",
+    errno.ENOTDIR: "a part of the path is a file, not a folder; check the path",
+    errno.EEXIST: "it is there already, and is no folder; use another path",
+    errno.ENAMETOOLONG: "the name is too long; use a shorter one",
+}
+
+
+def file_error(what: str, path: Path, error: OSError) -> FileError:
+    """The error that says what could not be done with a file, why, and what to do.
+
+    Args:
+        what: such as "read" or "write".
+        path: the file.
+        error: what the system said.
+    """
+    why = _WHY.get(error.errno or 0, error.strerror or str(error))
+    made = FileError(f"cannot {what} {os.fspath(path)}: {why}")
+    made.errno = error.errno
+    return made
+
+
+class Source:
+    """Bytes that are read from front to back; never more than there are.
+
+    Args:
+        file: where they come from, at its begin.
+        size: how many there are.
+        name: what messages call them: the path of a file.
+    """
+
+    def __init__(self, file: BinaryIO, size: int, name: str) -> None:
+        self._file = file
+        self.size = size
+        self.name = name
+        self.position = 0
+
+    @classmethod
+    def of(cls, data: bytes, name: str) -> Source:
+        """A source of bytes in memory."""
+        return cls(io.BytesIO(data), len(data), name)
+
+    @property
+    def left(self) -> int:
+        """How many bytes follow."""
+        return self.size - self.position
+
+    def fail(self, expected: str, found: str, at: int | None = None) -> NoReturn:
+        """Refuse the file.
+
+        Args:
+            expected, found: what should be there, and what is.
+            at: the byte; the current position when None.
+        """
+        at = self.position if at is None else at
+        raise FileFormatError(f"{self.name}: expected {expected} at byte {at}, found {found}")
+
+    def need(self, count: int, what: str) -> None:
+        """Refuse the file if fewer bytes follow than ``what`` takes."""
+        if count > self.left:
+            self.fail(f"{what} ({count} bytes)", f"the end of the file after {self.left} bytes")
+
+    def take(self, count: int, what: str) -> bytes:
+        """The next bytes.
+
+        Args:
+            count: how many.
+            what: what they are, for the message.
+
+        Raises:
+            FileFormatError: there are fewer.
+        """
+        self.need(count, what)
+        try:
+            data = self._file.read(count)
+        except OSError as error:
+            raise file_error("read", self.name, error) from error
+        if len(data) != count:
+            self.fail(f"{what} ({count} bytes)", f"only {len(data)}: the file is being changed")
+        self.position += count
+        return data
+
+    def number(self, form: str, what: str) -> Any:
+        """The next number, little endian; ``form`` is a letter of ``struct``."""
+        form = "<" + form
+        return struct.unpack(form, self.take(struct.calcsize(form), what))[0]
+
+    def rest(self, what: str) -> bytes:
+        """All bytes that follow."""
+        return self.take(self.left, what)
+
+    def array(self, dtype: np.dtype[Any], shape: tuple[int, ...], what: str) -> Any:
+        """The next array, row major and little endian.
+
+        Args:
+            dtype: its element type.
+            shape: its sizes; what they ask for is compared with what is there before anything is
+                allocated.
+            what: what it is, for the message.
+        """
+        count = 1
+        for n in shape:
+            count *= n
+        self.need(count * dtype.itemsize, what)
+        made = empty(shape, dtype)
+        if made is None:
+            self.fail(f"the sizes of {what}", f"{list(shape)}, more than an array can have")
+        view = memoryview(made.reshape(-1).view("uint8")) if count else memoryview(b"")
+        done = 0
+        while done < len(view):
+            try:
+                got = self._file.readinto(view[done:])  # type: ignore[attr-defined]
+            except OSError as error:
+                raise file_error("read", self.name, error) from error
+            if not got:
+                self.fail(what, f"only {done} bytes of it: the file is being changed")
+            done += got
+        self.position += done
+        return made if dtype.byteorder != ">" and _LITTLE else made.byteswap()
+
+
+_LITTLE = np.dtype("<i4").isnative
+
+
+def empty(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
+    """An array of any values; None when the sizes are more than an array can have."""
+    if len(shape) > 32 or any(n < 0 or n >= LARGEST for n in shape):
+        return None
+    try:
+        return np.empty(shape, dtype)
+    except (ValueError, OverflowError):  # a size of zero beside others that are too large
+        return None
+
+
+@contextlib.contextmanager
+def open_source(path: Path) -> Iterator[Source]:
+    """The bytes of a file.
+
+    Raises:
+        FileError: it cannot be read, or is no ordinary file.
+    """
+    try:
+        file = open(path, "rb", buffering=0)  # noqa: SIM115
+    except OSError as error:
+        raise file_error("read", path, error) from error
+    except ValueError as error:  # a zero byte in the name
+        raise FileError(f"cannot read {path!r}: {error}") from error
+    with file:
+        info = os.fstat(file.fileno())
+        if not stat.S_ISREG(info.st_mode):
+            raise FileError(f"cannot read {os.fspath(path)}: it is no ordinary file")
+        yield Source(file, info.st_size, os.fspath(path))
+
+
+def read_bytes(path: Path) -> bytes:
+    """All bytes of a file.
+
+    Raises:
+        FileError: it cannot be read.
+    """
+    with open_source(path) as source:
+        return source.rest("the file")
+
+
+def inside(folder: Path, name: str) -> str:
+    """The path of a file of a folder.
+
+    Args:
+        folder: the folder.
+        name: a name from a program; may lie in folders of the folder.
+
+    Raises:
+        FileFormatError: the name would lead out of the folder.
+    """
+    parts = name.replace("\\", "/").split("/") if os.sep == "\\" else name.split("/")
+    if not name or "\0" in name or os.path.isabs(name) or {"", ".", ".."} & set(parts):
+        raise FileFormatError(
+            f"expected the name of a file inside {os.fspath(folder)}, got {name!r}; rename the "
+            f"variable, or save all of them in one file: filename=..."
+        )
+    return os.path.join(folder, *parts)
+
+
+class Transaction:
+    """Files that are written together.
+
+    Each is written beside its target and synced.  At the end of the ``with`` block all of them take
+    the places of their targets, one after the other; before that, a failure, or the end of the
+    process, leaves everything as it was.
+
+    >>> with Transaction() as files, files.open("greeting.txt") as file:
+    ...     _ = file.write(b"hello")
+    """
+
+    def __init__(self) -> None:
+        self._written: list[tuple[str, str]] = []  # partial file, target
+        self._made: list[str] = []  # folders that were not there
+        self._swept: set[str] = set()
+
+    def __enter__(self) -> Transaction:
+        return self
+
+    @contextlib.contextmanager
+    def open(self, path: Path) -> Iterator[BinaryIO]:
+        """A file to write.
+
+        Args:
+            path: where it will be; folders on the way are made.
+
+        Raises:
+            FileError: it cannot be written.
+        """
+        target = os.path.realpath(path)
+        folder, name = os.path.split(target)
+        try:
+            if os.path.isdir(target):
+                raise IsADirectoryError(errno.EISDIR, "is a folder")
+            self._make_folder(folder)
+            self._sweep(folder)
+            partial = os.path.join(folder, f".{name[:100]}.{secrets.token_hex(6)}{_SUFFIX}")
+            number = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY, 0o666)
+            self._written.append((partial, target))
+            if os.path.exists(target):
+                os.chmod(partial, stat.S_IMODE(os.stat(target).st_mode))
+            with os.fdopen(number, "wb", buffering=1 << 20) as file:
+                yield _Spoken(file, path)  # type: ignore[misc]
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            if isinstance(error, FileError):
+                raise
+            raise file_error("write", path, error) from error
+
+    def write(self, path: Path, data: bytes) -> None:
+        """Write a file that holds ``data``."""
+        with self.open(path) as file:
+            file.write(data)
+
+    def _make_folder(self, folder: str) -> None:
+        missing = []
+        while not os.path.isdir(folder):
+            missing.append(folder)
+            folder = os.path.dirname(folder)
+        for path in reversed(missing):
+            with contextlib.suppress(FileExistsError):  # another process was faster
+                os.mkdir(path)
+                self._made.append(path)
+            if not os.path.isdir(path):
+                raise NotADirectoryError(errno.ENOTDIR, "is no folder")
+
+    def _sweep(self, folder: str) -> None:
+        """Remove what a process that was killed left in a folder."""
+        if folder in self._swept:
+            return
+        self._swept.add(folder)
+        with contextlib.suppress(OSError), os.scandir(folder) as entries:
+            for entry in entries:
+                if is_partial(entry.name) and entry.stat().st_mtime < time.time() - STALE:
+                    os.unlink(entry.path)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        try:
+            while kind is None and self._written:
+                partial, target = self._written[0]
+                try:
+                    os.replace(partial, target)
+                except OSError as failure:
+                    raise file_error("write", target, failure) from failure
+                del self._written[0]
+            if kind is None:
+                self._made.clear()
+        finally:
+            for partial, _ in self._written:
+                with contextlib.suppress(OSError):
+                    os.unlink(partial)
+            for folder in reversed(self._made):
+                with contextlib.suppress(OSError):
+                    os.rmdir(folder)
+            for folder in self._swept:
+                sync_folder(folder)
+
+
+class _Spoken:
+    """A file whose failures name it."""
+
+    def __init__(self, file: BinaryIO, path: Path) -> None:
+        self._file = file
+        self._path = path
+
+    def write(self, data: Any) -> int:
+        try:
+            return self._file.write(data)
+        except OSError as error:
+            raise file_error("write", self._path, error) from error
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._file, name)
+
+
+def is_partial(name: str) -> bool:
+    """Whether a file is one that was not finished."""
+    return name.startswith(".") and name.endswith(_SUFFIX)
+
+
+def sync_folder(folder: str) -> None:
+    """Make the names in a folder outlive a power cut, where the system can."""
+    with contextlib.suppress(OSError):
+        number = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(number)
+        finally:
+            os.close(number)

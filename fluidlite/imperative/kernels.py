@@ -1,0 +1,259 @@
+"""Operators on bare arrays, prepared once for their attributes so that a call costs little more than
+its kernel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import state
+from ..backend import numpy_
+from ..errors import SlotError, suggestion
+from ..opdef.definition import Op, lookup
+from ..opdef.interpreter import Interpreter, kernel_of
+from ..values import SelectedRows
+
+MOST_VARIANTS = 1024  #: of an operator that are kept; attributes may differ from call to call
+
+
+class Generator:
+    """The stream of random numbers of eager operators.
+
+    Args:
+        seed: where it starts.
+    """
+
+    def __init__(self, seed: int = 0) -> None:
+        self.restart(seed)
+
+    def restart(self, seed: int) -> None:
+        """Begin anew."""
+        self.initial = seed
+        self.numpy = numpy_.generators(seed)()
+
+    def __call__(self, own: int = 0) -> np.random.Generator:
+        """A source of random numbers: the stream itself, or the one that an operator's own seed
+        starts.
+        """
+        return numpy_.generators(0)(own) if own else self.numpy
+
+
+def _unforeseen() -> Generator:
+    return Generator(int(np.random.SeedSequence().generate_state(1)[0]))
+
+
+generator: state.Slot[Generator] = state.slot("eager_random", _unforeseen)
+
+
+class Prepared:
+    """An operator with its attributes, and what running it needs.
+
+    ``one(*inputs)`` is the output of an operator that has one, as the kernel returns it;
+    ``every(*inputs)`` the outputs by slot, as arrays.  Inputs are arrays in the order of the slots,
+    lists for list slots, None for absent ones.
+
+    Args:
+        op: the operator.
+        parts: runs the parts of a composition.
+    """
+
+    __slots__ = ("has_one", "one", "op", "plans", "size")
+
+    def __init__(self, op: Op, parts: Interpreter) -> None:
+        self.op = op
+        self.size = len(op.inputs)
+        self.plans: dict[Any, Any] = {}
+        self.has_one = len(op.outputs) == 1 and not op.outputs[0].many
+        self.one: Callable[..., Any] = _kernel(op, parts)
+
+    def every(self, *inputs: Any) -> dict[str, Any]:
+        """Outputs by slot."""
+        outs = self.op.by_slot(self.one(*inputs))
+        slots = self.op.output_slots
+        for name, value in outs.items():
+            if value is not None:
+                outs[name] = (
+                    [numpy_.asarray(v) for v in value]
+                    if slots[name].many
+                    else numpy_.asarray(value)
+                )
+        return outs
+
+    def visible(self, *inputs: Any) -> Any:
+        """The outputs that layers return: one, or a tuple of them."""
+        if self.has_one:
+            out = self.one(*inputs)
+            return out if type(out) is np.ndarray else numpy_.asarray(out)
+        outs = self.every(*inputs)
+        shown = [outs.get(slot.name) for slot in self.op.outputs if not slot.hidden]
+        return shown[0] if len(shown) == 1 else tuple(shown)
+
+
+def _kernel(op: Op, parts: Interpreter) -> Callable[..., Any]:
+    """A function of all input slots in order, which returns what the kernel does."""
+    slots = tuple(op.input_slots)
+    kernel, reads, draws = kernel_of(op, "numpy")
+    if kernel is None:
+        single = op.outputs[0].name if len(op.outputs) == 1 else None
+
+        def composed(*inputs: Any) -> Any:
+            outs = op.outputs_for(parts, dict(zip(slots, inputs)))
+            return outs if single is None else outs[single]
+
+        return composed
+    xp = numpy_.xp
+    if (
+        op.ufunc is not None
+        and len(slots) == getattr(op.ufunc, "nin", 0)
+        and getattr(op, "axis", -1) == -1
+    ):
+        function: Callable[..., Any] = getattr(xp, op.ufunc.__name__)
+        return function
+    places = [slots.index(name) for name in reads if name in slots]
+    if draws:
+        return lambda *ins: kernel(op, xp, generator.get(), *[ins[i] for i in places])
+    if places == list(range(len(slots))):
+        return lambda *ins: kernel(op, xp, *ins)
+    return lambda *ins: kernel(op, xp, *[ins[i] for i in places])
+
+
+class PreparedCall:
+    """An operator type whose variants, one for each set of attributes, are kept.
+
+    Args:
+        definition: the type.
+        parts: runs the parts of compositions.
+    """
+
+    __slots__ = ("_parts", "_plain", "definition", "least", "size", "slots", "variants")
+
+    def __init__(self, definition: type[Op], parts: Interpreter) -> None:
+        self.definition = definition
+        self.slots = definition.input_slots
+        self.size = len(definition.inputs)
+        needed = [i for i, slot in enumerate(definition.inputs) if not slot.optional]
+        self.least = needed[-1] + 1 if needed else 0
+        self.variants: dict[Any, Prepared] = {}
+        self._parts = parts
+        self._plain: Prepared | None = None
+
+    @property
+    def plain(self) -> Prepared:
+        """The operator with all attributes at their defaults."""
+        if self._plain is None:
+            self._plain = Prepared(self.definition(), self._parts)
+        return self._plain
+
+    def variant(self, attrs: Mapping[str, Any]) -> Prepared:
+        """The operator with some attributes."""
+        if not attrs:
+            return self.plain
+        key = tuple([(k, tuple(v) if type(v) is list else v) for k, v in attrs.items()])
+        try:
+            return self.variants[key]
+        except KeyError:
+            pass
+        except TypeError:  # something that cannot be looked up: never kept
+            return Prepared(self.definition(attrs), self._parts)
+        return self.keep(key, self.definition(attrs))
+
+    def of(self, op: Op) -> Prepared:
+        """The preparation of an operator that is there already."""
+        if type(op) is not self.definition:
+            return Prepared(op, self._parts)
+        if not op.__dict__:
+            return self.plain
+        key = tuple(op.__dict__.items())
+        try:
+            found = self.variants.get(key)
+        except TypeError:
+            return Prepared(op, self._parts)
+        return self.keep(key, op) if found is None else found
+
+    def keep(self, key: Any, op: Op) -> Prepared:
+        """Prepare a variant, and remember it."""
+        if len(self.variants) >= MOST_VARIANTS:
+            self.variants.clear()
+        made = self.variants[key] = Prepared(op, self._parts)
+        return made
+
+    def bound(
+        self, inputs: tuple[Any, ...], named: Mapping[str, Any]
+    ) -> tuple[Sequence[Any], Mapping[str, Any]]:
+        """The inputs in the order of their slots, and the attributes.
+
+        Raises:
+            SlotError: an input is missing, or there are too many.
+        """
+        count = len(inputs)
+        if self.least <= count <= self.size and self.slots.keys().isdisjoint(named):
+            return (inputs + (None,) * (self.size - count)), named
+        if count > self.size:
+            raise SlotError(
+                f"{self.definition.type} takes {self.size} inputs ({', '.join(self.slots)}), got "
+                f"{len(inputs)}"
+            )
+        attrs = {name: value for name, value in named.items() if name not in self.slots}
+        ins = list(inputs)
+        for slot in self.definition.inputs[count:]:
+            ins.append(named.get(slot.name))
+        for slot, value in zip(self.definition.inputs, ins):
+            if value is None and not slot.optional:
+                raise SlotError(
+                    f"{self.definition.type} needs its input {slot.name}"
+                    f"{suggestion(slot.name, attrs)}"
+                )
+        return ins, attrs
+
+
+class KernelCall(PreparedCall):
+    """An operator type on arrays."""
+
+    __slots__ = ()
+
+    def __call__(self, *inputs: Any, **named: Any) -> Any:
+        """The visible outputs: one, or a tuple of them."""
+        if not named and len(inputs) == self.size:
+            return self.plain.visible(*inputs)
+        ins, attrs = self.bound(inputs, named)
+        return self.variant(attrs).visible(*self.whole(ins))
+
+    def all(self, *inputs: Any, **named: Any) -> dict[str, Any]:
+        """All outputs by slot."""
+        ins, attrs = self.bound(inputs, named)
+        return self.variant(attrs).every(*self.whole(ins))
+
+    def whole(self, ins: Sequence[Any]) -> Sequence[Any]:
+        """Inputs with tensors in the place of rows that the operator does not take as such."""
+        if any([type(value) is SelectedRows for value in ins]):
+            rows, slots = self.definition.rows, self.definition.inputs
+            return [
+                v.to_dense() if type(v) is SelectedRows and slot.name not in rows else v
+                for v, slot in zip(ins, slots)
+            ]
+        return ins
+
+
+class Kernels(Interpreter):
+    """Runs operators on arrays."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        call = self.__dict__[name] = KernelCall(lookup(name), self)
+        return call
+
+    def apply(
+        self, op: Op, ins: Mapping[str, Any], want: Iterable[str] | None = None
+    ) -> dict[str, Any]:
+        if want is not None and op.is_composite and kernel_of(op, "numpy")[0] is None:
+            return op.outputs_for(self, ins, want)
+        call: KernelCall = getattr(self, op.type)
+        values = [ins.get(name) for name in call.slots]
+        return call.of(op).every(*call.whole(values))
+
+
+kernels = Kernels()

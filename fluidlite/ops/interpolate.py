@@ -1,0 +1,244 @@
+"""Images in another size.  Every method is a matrix for each dimension, of weights of old elements
+in new ones, so that gradients are those of products of matrices.
+"""
+
+from __future__ import annotations
+
+import math
+
+from ..dtypes import DType
+from ..errors import AttributeValueError, ShapeError
+from ..opdef.attribute import REQUIRED
+from ..opdef.definition import Op
+from ..opdef.spec import need_float, need_integer, need_ndim, spec
+from .given import numbers
+
+
+class Interpolation(Op, abstract=True):
+    """What the methods have in common: sizes, and where new elements lie among the old ones.
+
+    The sizes are the first of these that is given: SizeTensor, OutSize, Scale, ``scale``, ``out_d``,
+    ``out_h`` and ``out_w``.
+
+    X: images whose channels come after the samples, or last.
+    OutSize: the sizes in one tensor.
+    SizeTensor: one tensor for each size.
+    Scale: a factor of all sizes.
+    data_layout: NCHW, or NHWC for images whose channels come last; NCDHW, NDHWC for volumes.
+    out_d, out_h, out_w: depth, height and width of Out.
+    scale: a factor of all sizes, where it is above 0.
+    interp_method: not read: the operator's type says it.
+    align_corners: the centres of the outermost elements stay where they are.
+    align_mode: without ``align_corners``: 0 keeps the edges where they are, 1 those of smaller
+        indices.
+    """
+
+    signature = "X, OutSize?!, SizeTensor?!*, Scale?! -> Out"
+    data_layout: str = "NCHW"
+    out_d: int = 0
+    out_h: int = 0
+    out_w: int = 0
+    scale: float = 0.0
+    interp_method: str = "bilinear"
+    align_corners: bool = True
+    align_mode: int = 1
+    rank = 2  #: how many dimensions change
+    method = ""  #: of :class:`resize_weights`
+
+    @property
+    def axes(self):
+        """The dimensions that change."""
+        first = 1 if self.data_layout in ("NHWC", "NDHWC") else 2
+        return range(first, first + self.rank)
+
+    @property
+    def asked(self):
+        """The sizes that attributes give."""
+        return (self.out_d, self.out_h, self.out_w)[-self.rank :]
+
+    def infer(self, X, OutSize, SizeTensor, Scale):
+        need_float(X=X)
+        need_ndim("X", X, self.rank + 2)
+        if self.data_layout not in ("NCHW", "NHWC", "NCDHW", "NDHWC", "AnyLayout"):
+            raise AttributeValueError(
+                f"expected data_layout with the channels second or last, as NCHW or NHWC; got "
+                f"{self.data_layout!r}"
+            )
+        if self.align_mode not in (0, 1):
+            raise AttributeValueError(f"expected align_mode 0 or 1, got {self.align_mode}")
+        given = [OutSize, *(SizeTensor or ())]
+        for one in given:
+            need_integer(OutSize=one)
+        if SizeTensor and len(SizeTensor) != self.rank:
+            raise ShapeError(f"expected {self.rank} in SizeTensor, got {len(SizeTensor)}")
+        if Scale is not None or any(one is not None for one in given):
+            sizes = (-1,) * self.rank
+        else:
+            sizes = self.scaled(X.shape, self.scale) if self.scale > 0 else self.asked
+            if any(n < 1 for n in sizes if n != -1 or not self.scale > 0):
+                names = ("out_d", "out_h", "out_w")[-self.rank :]
+                listed = ", ".join(f"{name}={n}" for name, n in zip(names, self.asked))
+                raise AttributeValueError(
+                    f"expected sizes of at least 1, got {listed} and scale={self.scale:g}"
+                )
+        return X.with_shape(self.resized(X.shape, sizes))
+
+    def scaled(self, shape, factor):
+        """Sizes times a factor, as far as they are known."""
+        return [-1 if shape[a] == -1 else int(shape[a] * factor) for a in self.axes]
+
+    def resized(self, shape, sizes):
+        """``shape`` with other sizes."""
+        out = list(shape)
+        for axis, size in zip(self.axes, sizes):
+            out[axis] = size
+        return out
+
+    def sizes(self, X, OutSize, SizeTensor, Scale):
+        """The sizes, from the first of the places that gives them.
+
+        Raises:
+            AttributeValueError: they are below 1.
+        """
+        if SizeTensor or OutSize is not None:
+            sizes = numbers((), OutSize, SizeTensor)
+        elif Scale is not None or self.scale > 0:
+            factor = self.scale if Scale is None else Scale.reshape(-1)[0].item()
+            sizes = self.scaled(X.shape, factor)
+        else:
+            sizes = self.asked
+        if len(sizes) != self.rank or min(sizes) < 1:
+            raise AttributeValueError(
+                f"expected {self.rank} sizes of at least 1, got {list(sizes)}"
+            )
+        return sizes
+
+    def expand(self, f, X, OutSize, SizeTensor, Scale):
+        out = X
+        for axis, size in zip(self.axes, self.sizes(X, OutSize, SizeTensor, Scale)):
+            weights = f.resize_weights(
+                old=X.shape[axis],
+                new=size,
+                method=self.method,
+                align_corners=self.align_corners,
+                align_mode=self.align_mode,
+                dtype=X.dtype,
+            )
+            out = mixed(f, out, weights, axis, size)
+        return out
+
+
+def mixed(f, x, weights, axis, size):
+    """``x`` with its elements along ``axis`` replaced by ``size`` sums of them by weights."""
+    lead, old, trail = math.prod(x.shape[:axis]), x.shape[axis], math.prod(x.shape[axis + 1 :])
+    shape = [*x.shape[:axis], size, *x.shape[axis + 1 :]]
+    if trail == 1:
+        out = f.matmul(f.reshape(x, shape=[lead, old]), weights, transpose_Y=True)
+    else:
+        out = f.matmul(weights, f.reshape(x, shape=[lead, old, trail]))
+    return f.reshape(out, shape=shape)
+
+
+class bilinear_interp(Interpolation):
+    """Out = X in another size, linear between neighbours in both dimensions."""
+
+    method = "linear"
+
+
+class trilinear_interp(Interpolation):
+    """Out = X in another size, linear between neighbours in all three dimensions."""
+
+    method = "linear"
+    rank = 3
+
+
+class nearest_interp(Interpolation):
+    """Out = X in another size, each element that of its nearest neighbour."""
+
+    method = "nearest"
+
+
+class bicubic_interp(Interpolation):
+    """Out = X in another size, cubic between four neighbours in both dimensions.
+
+    (Keys, Cubic convolution interpolation for digital image processing, IEEE ASSP 1981.)
+    """
+
+    method = "cubic"
+
+
+class resize_weights(Op):
+    """Out = the weights of ``old`` elements in ``new`` ones: one row for each new one.
+
+    old, new: how many there are.
+    method: linear, cubic or nearest.
+    align_corners: the centres of the outermost elements stay where they are.
+    align_mode: 0 keeps the edges where they are, 1 those of smaller indices.
+    dtype: the element type of Out.
+    """
+
+    signature = " -> Out"
+    old: int = REQUIRED
+    new: int = REQUIRED
+    method: str = REQUIRED
+    align_corners: bool = True
+    align_mode: int = 1
+    dtype: DType = DType.FP32
+    grad = None
+
+    def infer(self):
+        if self.method not in ("linear", "cubic", "nearest"):
+            raise AttributeValueError(
+                f"expected method linear, cubic or nearest, got {self.method!r}"
+            )
+        if min(self.old, self.new) < 1:
+            raise AttributeValueError(
+                f"expected sizes of at least 1, got old={self.old} and new={self.new}"
+            )
+        return spec([self.new, self.old], self.dtype)
+
+    def run(self, xp):
+        weights = xp.zeros((self.new, self.old))
+        rows = xp.arange(self.new)
+        for place, weight in getattr(self, self.method)(xp, rows):
+            place = xp.minimum(xp.maximum(place, 0), self.old - 1).astype("int64")
+            weights = xp.scatter_add(weights, (rows, place), weight)
+        return weights.astype(self.dtype.dtype)
+
+    def step(self, xp):
+        """How far apart new elements are among the old ones; rounded as fluid does."""
+        if self.new == 1:
+            return xp.float32(0)
+        if self.align_corners:
+            return xp.float32(self.old - 1) / xp.float32(self.new - 1)
+        return xp.float32(self.old) / xp.float32(self.new)
+
+    def nearest(self, xp, rows):
+        """The place of each, with its weight."""
+        half = xp.float32(0.5 if self.align_corners else 0)
+        return [(xp.floor(self.step(xp) * rows.astype("float32") + half), 1.0)]
+
+    def linear(self, xp, rows):
+        """The places of two neighbours, with their weights."""
+        at = self.centres(xp, rows, edges=self.align_mode == 0)
+        at = xp.maximum(at, 0)
+        below = xp.floor(at)
+        return [(below, 1 - (at - below)), (below + 1, at - below)]
+
+    def cubic(self, xp, rows):
+        """The places of four neighbours, with their weights."""
+        at = self.centres(xp, rows, edges=True)
+        below = xp.floor(at)
+        return [(below + k, keys(xp.abs(at - below - k))) for k in (-1, 0, 1, 2)]
+
+    def centres(self, xp, rows, edges):
+        """Where new elements lie among the old ones."""
+        step = float(self.step(xp))
+        return step * (rows + 0.5) - 0.5 if edges and not self.align_corners else step * rows
+
+
+def keys(distance, a=-0.75):
+    """Keys' cubic weight of an element at a distance from 0 to 2."""
+    near = ((a + 2) * distance - (a + 3)) * distance * distance + 1
+    far = a * (((distance - 5) * distance + 8) * distance - 4)
+    return near * (distance <= 1) + far * (distance > 1)

@@ -1,0 +1,154 @@
+"""Losses of predicted numbers: how far they are from what they should be."""
+
+from __future__ import annotations
+
+from ..errors import AttributeValueError, ShapeError
+from ..opdef.attribute import REQUIRED
+from ..opdef.definition import Op
+from ..opdef.spec import agree, flat, need_float, need_integer, need_ndim, same_dtype, size_of
+from .gather import count_of
+from .matrix import same_shape
+
+
+class huber_loss(Op):
+    """Out = Residual^2 / 2 where |Residual| <= delta, and delta (|Residual| - delta / 2) beyond.
+
+    Y: what X should be.
+    Residual: Y - X.
+    delta: where the parabola becomes a line.
+    """
+
+    signature = "X, Y -> Residual~, Out"
+    delta: float = REQUIRED
+
+    def infer(self, X, Y):
+        need_float(X=X, Y=Y)
+        shape = same_shape(X=X, Y=Y)
+        if not self.delta > 0:
+            raise AttributeValueError(f"expected delta above 0, got {self.delta}")
+        return X.with_shape(shape), X.with_shape(shape)
+
+    def run(self, xp, X, Y):
+        residual = Y - X
+        near = xp.clip(residual, -self.delta, self.delta)
+        return residual, near * (residual - 0.5 * near)
+
+    def grad(self, f, Residual, dOut, dResidual=None):
+        def dy():
+            g = dOut * f.clip(Residual, min=-self.delta, max=self.delta)
+            return g if dResidual is None else g + dResidual
+
+        return dict(X=lambda: -dy(), Y=dy)
+
+
+class smooth_l1_loss(Op):
+    """Out[n] = the sum of OutsideWeight h(Diff) over row n, where h is a parabola near 0.
+
+    h(d) = (sigma d)^2 / 2 where |d| < 1 / sigma^2, and |d| - 1 / (2 sigma^2) beyond.
+
+    Y: what X should be.
+    InsideWeight: factor of X - Y, element by element; 1 if absent.
+    OutsideWeight: factor of h, element by element; 1 if absent.
+    Diff: InsideWeight (X - Y).
+    sigma: where the parabola becomes a line.
+    """
+
+    signature = "X, Y, InsideWeight?!, OutsideWeight?! -> Diff~, Out"
+    sigma: float = 1.0
+
+    def infer(self, X, Y, InsideWeight, OutsideWeight):
+        need_float(X=X, Y=Y)
+        weights = {} if InsideWeight is None else dict(InsideWeight=InsideWeight)
+        weights.update({} if OutsideWeight is None else dict(OutsideWeight=OutsideWeight))
+        if X.ndim < 2:
+            raise ShapeError(f"expected X to have rows, got shape {list(X.shape)}")
+        if not self.sigma > 0:
+            raise AttributeValueError(f"expected sigma above 0, got {self.sigma}")
+        shape = same_shape(X=X, Y=Y, **weights)
+        return X.with_shape(shape), X.with_shape((shape[0], 1))
+
+    def run(self, xp, X, Y, InsideWeight, OutsideWeight):
+        difference = X - Y if InsideWeight is None else InsideWeight * (X - Y)
+        squared = self.sigma**2
+        slope = xp.clip(difference * squared, -1, 1)
+        loss = slope * (difference - slope * (0.5 / squared))
+        loss = loss if OutsideWeight is None else OutsideWeight * loss
+        return difference, xp.reshape(loss, flat(loss.shape, 1)).sum(axis=1, keepdims=True)
+
+    def grad(self, f, Diff, InsideWeight, OutsideWeight, dOut, dDiff=None):
+        def dx():
+            slope = f.clip(Diff * self.sigma**2, min=-1.0, max=1.0)
+            g = slope if OutsideWeight is None else slope * OutsideWeight
+            g = f.elementwise_mul(g, f.reshape(dOut, shape=[-1]), axis=0)
+            g = g if dDiff is None else g + dDiff
+            return g if InsideWeight is None else g * InsideWeight
+
+        return dict(X=dx, Y=lambda: -dx())
+
+
+class center_loss(Op):
+    """Loss[n] = |X[n] - Centers[Label[n]]|^2 / 2.
+
+    A feature is drawn to the centre of its class, and the centre to it (Wen et al., A
+    discriminative feature learning approach for deep face recognition, ECCV 2016).
+
+    X: features, [N, D].
+    Label: the classes, of shape [N] or [N, 1].
+    Centers: a row for each class; no gradient flows to them.
+    CenterUpdateRate: how far the centres move, one number.
+    CentersOut: Centers, those of classes that occur moved towards the mean of their features.
+    SampleCenterDiff: X[n] - Centers[Label[n]].
+    cluster_num: the number of classes.
+    need_update: move the centres; if not, CentersOut is Centers.
+    """
+
+    signature = (
+        "X, Label!, Centers!, CenterUpdateRate! -> CentersOut, SampleCenterDiff, Loss"
+    )
+    cluster_num: int = REQUIRED
+    need_update: bool = REQUIRED
+
+    def infer(self, X, Label, Centers, CenterUpdateRate):
+        need_float(X=X)
+        same_dtype(X=X, Centers=Centers, CenterUpdateRate=CenterUpdateRate)
+        need_integer(Label=Label)
+        need_ndim("X", X, 2)
+        need_ndim("Centers", Centers, 2)
+        if not agree(count_of("Label", Label), X.shape[0]):
+            raise ShapeError(
+                f"expected a label for each row of X {list(X.shape)}, got {list(Label.shape)}"
+            )
+        wanted = (self.cluster_num, X.shape[1])
+        if not all(map(agree, Centers.shape, wanted)):
+            raise ShapeError(
+                f"expected Centers of shape {list(wanted)}, got {list(Centers.shape)}"
+            )
+        if not agree(size_of(CenterUpdateRate.shape), 1):
+            raise ShapeError(
+                f"expected CenterUpdateRate to hold one number, got shape "
+                f"{list(CenterUpdateRate.shape)}"
+            )
+        return Centers, X, X.with_dim(1, 1)
+
+    def run(self, xp, X, Label, Centers, CenterUpdateRate):
+        label = xp.in_range(xp.reshape(Label, -1), self.cluster_num, "Label")
+        difference = X - xp.take(Centers, label, axis=0)
+        loss = 0.5 * xp.sum(difference * difference, axis=1, keepdims=True)
+        if not self.need_update:
+            return Centers, difference, loss
+        total = xp.scatter_add(xp.zeros_like(Centers), label, difference)
+        share = xp.reshape(CenterUpdateRate, ()) / self.one_more(xp, label, X.dtype)
+        return Centers + xp.expand_dims(share, 1) * total, difference, loss
+
+    def one_more(self, xp, label, dtype):
+        """How often each class occurs, and 1 more."""
+        return 1 + xp.bincount(label, minlength=self.cluster_num).astype(dtype)
+
+    def grad(self, f, X, SampleCenterDiff, dLoss, dSampleCenterDiff=None):
+        """CentersOut takes part in the next step only, and no gradient flows through it."""
+
+        def dx():
+            g = SampleCenterDiff * dLoss
+            return g if dSampleCenterDiff is None else g + dSampleCenterDiff
+
+        return dict(X=dx)

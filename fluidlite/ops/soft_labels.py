@@ -1,0 +1,85 @@
+"""Labels that are probabilities: making them, and the loss of independent ones."""
+
+from __future__ import annotations
+
+from ..dtypes import DType
+from ..errors import AttributeValueError, ShapeError
+from ..opdef.definition import Op
+from ..opdef.spec import agree, need_float, same_dtype
+from .loss import check_soft_label
+
+
+class label_smooth(Op):
+    """Out = (1 - epsilon) * X + epsilon * PriorDist, PriorDist being 1 / classes everywhere where
+    it is not given.
+
+    Szegedy et al., Rethinking the Inception architecture for computer vision, CVPR 2016.
+
+    X: probabilities of the classes in the last dimension; one-hot forms of labels, say.
+    PriorDist: probabilities of the classes, of shape [1, classes].
+    epsilon: the part that the prior gets.
+    """
+
+    signature = "X, PriorDist?! -> Out"
+    epsilon: float = 0.0
+
+    def infer(self, X, PriorDist):
+        need_float(X=X)
+        same_dtype(X=X, PriorDist=PriorDist)
+        if not 0.0 <= self.epsilon <= 1.0:
+            raise AttributeValueError(f"expected epsilon in [0, 1], got {self.epsilon}")
+        if X.ndim == 0:
+            raise ShapeError("expected X to have at least 1 dimension, got shape []")
+        wanted = (1, X.shape[-1])
+        if PriorDist is not None and not (
+            PriorDist.ndim == 2 and all(map(agree, PriorDist.shape, wanted))
+        ):
+            raise ShapeError(
+                f"expected PriorDist of shape {list(wanted)}, a probability for each class, got "
+                f"{list(PriorDist.shape)}"
+            )
+        return X
+
+    def run(self, xp, X, PriorDist):
+        prior = 1.0 / X.shape[-1] if PriorDist is None else xp.reshape(PriorDist, (-1,))
+        return (1.0 - self.epsilon) * X + self.epsilon * prior
+
+    def grad(self, f, dOut):
+        return dict(X=lambda: f.scale(dOut, scale=1.0 - self.epsilon))
+
+
+class sigmoid_cross_entropy_with_logits(Op):
+    """Out = -Label * log(p) - (1 - Label) * log(1 - p) with p = sigmoid(X), for each element.
+
+    X: unnormalised logarithms of odds.
+    Label: probabilities in the shape of X; classes that do not exclude each other have one each.
+    normalize: divide by the number of labels that are not ignored.
+    ignore_index: where Label is this, Out and its gradient are 0.
+    """
+
+    signature = "X, Label! -> Out"
+    normalize: bool = False
+    ignore_index: int = -100
+
+    def infer(self, X, Label):
+        need_float(X=X)
+        check_soft_label(X, Label)
+        return X
+
+    def run(self, xp, X, Label):
+        kept = Label != self.ignore_index
+        loss = xp.maximum(X, 0) - X * Label + xp.log1p(xp.exp(-xp.abs(X)))
+        loss = xp.where(kept, loss, xp.zeros_like(loss))
+        return loss / max(int(xp.sum(kept)), 1) if self.normalize else loss
+
+    def grad(self, f, X, Label, dOut):
+        def dx():
+            ignored = f.fill_any_like(Label, value=self.ignore_index)
+            kept = f.cast(f.not_equal(Label, ignored), in_dtype=DType.BOOL, out_dtype=X.dtype)
+            slope = (f.sigmoid(X) - Label) * kept * dOut
+            if not self.normalize:
+                return slope
+            count = f.reduce_sum(kept, reduce_all=True)
+            return slope / f.elementwise_max(count, f.fill_any_like(count, value=1.0))
+
+        return dict(X=dx)

@@ -1,0 +1,149 @@
+"""The variables that optimizers keep for every parameter."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from .. import unique_name
+from ..dtypes import DType
+from ..errors import ArgumentError, NotInitializedError, suggestion
+from ..initializer import Constant
+from ..ir.program import Program
+from ..ir.variable import Variable
+from ..layers.params import global_variable
+
+
+class State(NamedTuple):
+    """A variable that an optimizer keeps for every parameter.
+
+    The step's operator reads it in a slot and writes it in another one.
+    """
+
+    slot: str
+    name: str  #: stands in the variable's name, behind the parameter's
+    value: float = 0.0  #: what it begins with
+    one_number: bool = False  #: has shape [1], not the parameter's
+    out: str | None = ""  #: where it is written: ``<slot>Out`` when empty, nowhere when None
+    dtype: DType | None = None  #: the parameter's when None
+    on_host: bool = False  #: made where the host reads it
+
+
+class States:
+    """The states of one optimizer, in all programs that it has to do with.
+
+    Args:
+        owner: what the optimizer is called in messages.
+        name: stands in the names of variables, when not None.
+    """
+
+    def __init__(self, owner: str, name: str | None) -> None:
+        self._owner = owner
+        self._name = name
+        #: program -> (name of the state, name of the parameter) -> name of the variable
+        self._made: WeakKeyDictionary[Program, dict[tuple[str, str], str]] = WeakKeyDictionary()
+
+    def make(self, main: Program, startup: Program, state: State, param: Variable) -> Variable:
+        """A parameter's state; made when it is not there.
+
+        Args:
+            main, startup: the parameter's program, and the one that gives first values.
+            state: which one.
+            param: the parameter.
+        """
+        made = self._made.setdefault(main, {})
+        block = main.global_block()
+        name = made.get((state.name, param.name))
+        if name is not None and block.has_var(name):
+            return block.var(name)
+        middle = state.name if self._name is None else f"{self._name}_{state.name}"
+        name = unique_name.generate(f"{param.name}_{middle}")
+        shape = (1,) if state.one_number else param.shape
+        value = Constant(float(state.value))
+        variable = global_variable(main, startup, name, shape, state.dtype or param.dtype, value)
+        variable.stop_gradient = False  # as in fluid's programs
+        if state.on_host:
+            startup.global_block().ops[0].device = "cpu"
+        made[state.name, param.name] = name
+        return variable
+
+    def of(self, state: State | str, param: Variable) -> Variable:
+        """What is kept for a parameter.
+
+        Args:
+            state: which one, or its name.
+            param: the parameter.
+
+        Raises:
+            ArgumentError: nothing of the kind is kept.
+        """
+        wanted = state.name if isinstance(state, State) else state
+        name = self._made.get(param.program, {}).get((wanted, param.name))
+        if name is None:
+            raise ArgumentError(f"{self._owner} keeps no {wanted!r} for {param.name!r}")
+        return param.program.global_block().var(name)
+
+    def names(self) -> list[str]:
+        """The names of all variables that are there, in order of creation."""
+        return [
+            name
+            for program, made in self._made.items()
+            for name in made.values()
+            if program.global_block().has_var(name)
+        ]
+
+    def values(self, scope: Any) -> dict[str, np.ndarray[Any, Any]]:
+        """Copies of all values in a scope, by name.
+
+        Raises:
+            NotInitializedError: the scope has no value of a state.
+        """
+        return {name: np.array(tensor_of(name, scope)) for name in self.names()}
+
+    def set_values(self, values: Mapping[str, Any], scope: Any) -> None:
+        """Set all values in a scope, or none where one of them is refused.
+
+        Args:
+            values: arrays by name; those of other names are passed over.
+            scope: where.
+
+        Raises:
+            ArgumentError: a state is missing, or has another shape or element type.
+            NotInitializedError: the scope has no value of a state.
+        """
+        if not isinstance(values, Mapping):
+            raise ArgumentError(
+                f"expected states to be a dictionary of arrays, got {values!r:.60} of type "
+                f"{type(values).__name__}"
+            )
+        found = []
+        for name in self.names():
+            if name not in values:
+                raise ArgumentError(f"the states lack {name!r}{suggestion(name, values)}")
+            tensor, value = tensor_of(name, scope), np.asarray(values[name])
+            kept = np.array(tensor)
+            if (value.shape, value.dtype) != (kept.shape, kept.dtype):
+                raise ArgumentError(
+                    f"expected the state {name!r} to be {kept.dtype}{list(kept.shape)}, got "
+                    f"{value.dtype}{list(value.shape)}"
+                )
+            found.append((tensor, value))
+        for tensor, value in found:
+            tensor.set(value)
+
+
+def tensor_of(name: str, scope: Any) -> Any:
+    """The tensor that holds a variable in a scope.
+
+    Raises:
+        NotInitializedError: it has no value.
+    """
+    found = scope.find_var(name)
+    if found is None or not found.is_initialized:
+        raise NotInitializedError(
+            f"the scope has no value of {name!r}; run the startup program first"
+        )
+    return found.get_tensor()

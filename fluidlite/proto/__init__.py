@@ -1,0 +1,1 @@
+"""The formats of files: programs, tensors, pickles of arrays."""
