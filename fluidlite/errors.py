@@ -111,6 +111,34 @@ class FileFormatError(FluidError, ValueError, RuntimeError):
     """A file does not hold what it should; says which, at which byte, and what was expected."""
 
 
+class ReleasedError(FluidError, RuntimeError, SystemError):
+    """A gradient is asked for whose graph an earlier one has released."""
+
+
+class OverwrittenError(FluidError, RuntimeError):
+    """A gradient needs a value that was written over in place."""
+
+
+class InplaceError(FluidError, RuntimeError, ValueError):
+    """A tensor cannot be written in place."""
+
+
+class UnreachableError(FluidError, RuntimeError, ValueError):
+    """A tensor does not take part in what is differentiated."""
+
+
+class GradientShapeError(ShapeError, RuntimeError):
+    """A gradient has not the shape of what it belongs to."""
+
+
+class GradientTypeError(DTypeError, RuntimeError):
+    """A gradient is asked for with respect to what has none: integers, truth values."""
+
+
+class GradientStateError(FluidError, RuntimeError):
+    """A tensor wants no gradient, or holds none, where one is needed."""
+
+
 def suggestion(name: str, known: Iterable[str]) -> str:
     """``"; did you mean 'x'?"`` when one of the ``known`` names is close to ``name``, else an empty
     text.

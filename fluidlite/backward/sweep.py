@@ -280,9 +280,11 @@ class Sweep:
         """By slot the inputs that need a gradient; None at positions that do not."""
         wanted = {}
         slots = definition.input_slots
+        byproducts = getattr(definition, "byproducts", ())
         for slot, names in op.inputs.items():
             if not slots[slot].constant:
-                variables = [self.active(n) for n in names]
+                find = self.byproduct if slot in byproducts else self.active
+                variables = [find(n) for n in names]
                 if any(v is not None for v in variables):
                     wanted[slot] = variables
         return wanted
@@ -293,6 +295,15 @@ class Sweep:
         if variable is None or not variable.takes_gradient or name in self.no_grad:
             return None
         return variable
+
+    def byproduct(self, name: str) -> Variable | None:
+        """The variable of a by-product that a gradient operator reads, a statistic say.
+
+        Layers mark it so that no gradient flows to it, which speaks of those who use it; it is a
+        function of the operator's inputs all the same, and the next order needs its share.
+        """
+        variable = self.block.find_var_recursive(name)
+        return variable if variable is not None and variable.dtype.is_float else None
 
     def had_value(self, name: str, position: int) -> bool:
         """Whether a name held something before the operator at a position writes it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,8 +16,7 @@ STEP = 6e-6  # the cube root of float64's epsilon: truncation and rounding are a
 _ROUNDING = 16 * float(np.finfo(np.float64).eps)  # what kernels may lose, relative to results
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(NamedTuple):
     """How far a gradient and differences may lie apart, and the step of the differences."""
 
     rtol: float

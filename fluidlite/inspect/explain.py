@@ -14,6 +14,8 @@ from ..ir.program import default_main_program
 from ..ir.variable import Parameter, Variable
 from .ways import Passage, Stop, Ways
 
+_CLOSED = "every way to it is closed"
+
 
 @dataclass(frozen=True)
 class Explanation:
@@ -42,6 +44,8 @@ class Explanation:
             ]
         else:
             lines = [f"{self.variable!r} gets no gradient from {targets}: {self.reason}"]
+            if self.stops and self.reason != _CLOSED:
+                lines.append(f"besides, {_CLOSED}:")
         if self.flows and self.stops:
             lines.append("other ways are closed:")
         lines += [f"  {stop}" for stop in self.stops]
@@ -101,7 +105,7 @@ def explain_gradient(
         contributions=() if reason else tuple(route.contributions),
         gradient=gradient,
         reason=reason,
-        stops=tuple(route.stops) if variable.dtype.is_float else (),
+        stops=tuple(route.stops) if _concern(variable, reason, route.flows) else (),
         note=note,
     )
 
@@ -119,7 +123,12 @@ def _reason(variable: Variable, connected: bool, flows: bool) -> str:
                 f"it is fed, and gradients stop at data variables unless told otherwise: {change}"
             )
         return f"gradients stop at it (stop_gradient): {change}"
-    return "" if flows else "every way to it is closed"
+    return "" if flows else _CLOSED
+
+
+def _concern(variable: Variable, reason: str, flows: bool) -> bool:
+    """Whether places where gradients stop matter for a variable."""
+    return variable.dtype.is_float and not (reason and flows)
 
 
 def _variable(given: Any, block: Block) -> Variable:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..backward.sweep import History
 from ..ir.analysis import blocks_of, free_reads, reads_of, writes_of
@@ -19,8 +18,7 @@ from ..opdef.gradient import is_constant, is_differentiable
 Node = tuple[Any, ...]
 
 
-@dataclass(frozen=True)
-class Passage:
+class Passage(NamedTuple):
     """An operator that a gradient goes through."""
 
     operator: str
@@ -32,8 +30,7 @@ class Passage:
         return self.operator + place(self.callsite)
 
 
-@dataclass(frozen=True)
-class Stop:
+class Stop(NamedTuple):
     """A place where a gradient does not get further."""
 
     variable: str  #: that gets no gradient
@@ -46,8 +43,7 @@ class Stop:
         return f"{text}\n    {self.operator}{place(self.callsite)}" if self.operator else text
 
 
-@dataclass(frozen=True)
-class Route:
+class Route(NamedTuple):
     """The ways between a variable and targets."""
 
     connected: bool  #: whether a target depends on the variable
@@ -57,10 +53,9 @@ class Route:
     stops: Sequence[Stop] = ()
 
 
-@dataclass(frozen=True)
-class _Edge:
+class _Edge(NamedTuple):
     stop: Stop | None
-    count: int = 1  #: how often an operator reads a value
+    times: int = 1  #: how often an operator reads a value
 
 
 class Ways:
@@ -155,7 +150,7 @@ class Ways:
         counts: dict[Node, dict[Node, int]] = {node: {} for node in path if node[0] == "value"}
         for (a, b), edge in self._edges.items():
             if a in counts and b in receiving and edge.stop is None:
-                counts[a][b[1:3]] = edge.count  # an operator that drives a block counts once
+                counts[a][b[1:3]] = edge.times  # an operator that drives a block counts once
         sums = [(node, sum(by_op.values())) for node, by_op in counts.items()]
         return [
             (self._names[node], count)
@@ -200,7 +195,7 @@ class Ways:
         elif old is None or old.stop is not None:
             self._edges[a, b] = _Edge(None)
         else:
-            self._edges[a, b] = _Edge(None, old.count + 1)
+            self._edges[a, b] = _Edge(None, old.times + 1)
 
     def _add(self, block: Block, position: int, op: Operator) -> None:
         inner = [b for b in blocks_of(op) if b.forward_block_idx < 0]

@@ -34,7 +34,16 @@ if TYPE_CHECKING:
 class Block:
     """A list of operators and the variables they name.  Made by :meth:`Program.create_block`."""
 
-    __slots__ = ("__weakref__", "forward_block_idx", "idx", "ops", "parent_idx", "program", "vars")
+    __slots__ = (
+        "__weakref__",
+        "carried",
+        "forward_block_idx",
+        "idx",
+        "ops",
+        "parent_idx",
+        "program",
+        "vars",
+    )
 
     def __init__(
         self, program: Program, idx: int, parent_idx: int = -1, forward_block_idx: int = -1
@@ -45,6 +54,8 @@ class Block:
         self.forward_block_idx = forward_block_idx
         self.vars: dict[str, Variable] = {}
         self.ops: list[Operator] = []
+        #: what a program file says of it that has no field here; ``proto/`` keeps it
+        self.carried: Any = None
 
     # -- variables ---------------------------------------------------------------------------------
 

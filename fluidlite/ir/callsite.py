@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import os
 import sys
 from types import FrameType
 from typing import NamedTuple
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
-_own: dict[str, bool] = {}  # file -> whether it is one of fluidlite's
+#: file -> whether its lines are none of the user's
+_own: dict[str, bool] = {contextlib.__file__: True, functools.__file__: True}
 
 
 class CallSite(NamedTuple):

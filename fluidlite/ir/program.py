@@ -10,6 +10,7 @@ from typing import Any
 from .. import state
 from ..errors import ArgumentError
 from .block import Block
+from .encoding import encoding
 from .operator import Operator, OpRole
 from .parse import parse_into
 from .text import program_text
@@ -33,6 +34,8 @@ class Program:
         self.role: int = OpRole.FORWARD
         self.role_vars: tuple[str, ...] = ()
         self._seed = 0
+        #: what a program file says of it that has no field here; ``proto/`` keeps it
+        self.carried: Any = None
 
     # -- blocks ------------------------------------------------------------------------------------
 
@@ -132,6 +135,7 @@ class Program:
         """
         made = Program()
         made._seed = self._seed
+        made.carried = self.carried
         made.current_block_idx = self.current_block_idx
         made.blocks = [_copy_block(block, made) for block in self.blocks]
         if for_test:
@@ -162,6 +166,48 @@ class Program:
         parse_into(made, text)
         return made
 
+    @staticmethod
+    def parse_from_string(binary_str: bytes) -> Program:
+        """The program that the bytes of a program file describe: fluid's ProgramDesc.
+
+        Args:
+            binary_str: what :meth:`to_bytes` gives, or the content of a ``__model__`` or
+                ``.pdmodel`` file; operators that nobody defined are allowed.
+
+        Raises:
+            FileFormatError: the bytes are no program; says at which byte, and why.
+        """
+        made = Program()
+        encoding().decode(made, binary_str, "the program")
+        return made
+
+    def to_bytes(self, call_sites: bool | None = None) -> bytes:
+        """The program as fluid's ProgramDesc, the content of a program file.
+
+        What a program file holds and this class does not (unknown fields and attributes) is
+        written as it was read.
+
+        Args:
+            call_sites: True writes where operators were made, with the paths of this machine;
+                False leaves out even what a program file said; None keeps that and adds nothing.
+
+        >>> program = Program()
+        >>> Program.parse_from_string(program.to_bytes()).num_blocks
+        1
+        """
+        return encoding().encode(self, call_sites)
+
+    def serialize_to_string(self) -> bytes:
+        """:meth:`to_bytes` by its old name."""
+        return self.to_bytes()
+
+    @property
+    def desc(self) -> Program:
+        """The program itself: there is no second description to keep in step.  Old scripts write
+        ``program.desc.serialize_to_string()``.
+        """
+        return self
+
     def __str__(self) -> str:
         return program_text(self)
 
@@ -182,6 +228,7 @@ class Program:
 
 def _copy_block(block: Block, program: Program) -> Block:
     made = Block(program, block.idx, block.parent_idx, block.forward_block_idx)
+    made.carried = block.carried
     for name, variable in block.vars.items():
         twin = variable.copy_to(made)
         made.vars[name] = twin

@@ -29,6 +29,7 @@ class Variable(Arithmetic):
         "_dtype",
         "_shape",
         "block",
+        "carried",
         "error_clip",
         "is_data",
         "kind",
@@ -67,6 +68,8 @@ class Variable(Arithmetic):
         self.is_data = is_data
         self.need_check_feed = need_check_feed
         self.error_clip = error_clip
+        #: what a program file says of it that has no field here; ``proto/`` keeps it
+        self.carried: Any = None
 
     def copy_to(self, block: Block) -> Variable:
         """The same variable for another block; it is not yet declared there."""

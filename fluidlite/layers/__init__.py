@@ -79,6 +79,16 @@ from .elementwise import (
 from .indexing import gather, gather_nd, scatter, scatter_nd, scatter_nd_add
 from .io import data
 from .joining import concat, split, stack, unstack
+from .learning_rate import (
+    cosine_decay,
+    exponential_decay,
+    inverse_time_decay,
+    linear_lr_warmup,
+    natural_exp_decay,
+    noam_decay,
+    piecewise_decay,
+    polynomial_decay,
+)
 from .loop import While, while_loop
 from .loss import cross_entropy, mse_loss, softmax_with_cross_entropy, square_error_cost
 from .math import cast, clamp, clip, clip_by_norm, matmul, mul, scale, sum, sums
@@ -123,6 +133,7 @@ from .sampling import (
 )
 from .search import argmax, argmin, topk
 from .slicing import crop, crop_tensor, pad, pad2d, pad_constant_like, slice, strided_slice
+from .soft_labels import label_smooth, sigmoid_cross_entropy_with_logits
 from .unary import (
     abs,
     acos,
@@ -151,6 +162,7 @@ from .variables import (
     create_tensor,
     increment,
 )
+from . import learning_rate as learning_rate_scheduler  # where fluid 1.8's scripts look for it
 
 __all__ = [
     # fed variables
@@ -329,6 +341,8 @@ __all__ = [
     # losses
     "cross_entropy",
     "softmax_with_cross_entropy",
+    "sigmoid_cross_entropy_with_logits",
+    "label_smooth",
     "square_error_cost",
     "mse_loss",
     # rows of tensors
@@ -340,6 +354,15 @@ __all__ = [
     "py_func",
     # metrics
     "accuracy",
+    # schedules of the learning rate
+    "noam_decay",
+    "exponential_decay",
+    "natural_exp_decay",
+    "inverse_time_decay",
+    "polynomial_decay",
+    "piecewise_decay",
+    "cosine_decay",
+    "linear_lr_warmup",
     # branches and loops
     "cond",
     "case",

@@ -14,7 +14,7 @@ An instance is an operator's type with the values of its attributes: what interp
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, TypeAlias
 
 from ..dtypes import Kind
@@ -26,6 +26,7 @@ from ..errors import (
     suggestion,
 )
 from .attribute import REQUIRED, Attribute, read_attributes
+from .prepared import Prepared
 from .signature import Signature, Slot, parse_signature
 from .spec import Spec
 
@@ -63,6 +64,12 @@ class Op:
         how many variables a list output holds; gets variables, shapes may be unknown.
     ``lod``
         the input whose LoD the outputs share: its slot, ``"first"`` (the first ragged one) or None.
+    ``reads_shapes``
+        the kernel reads only shapes and element types of its inputs.
+    ``folds``
+        the kernel may run once, when all its inputs are known before a program runs.
+    ``prepare(self, *specs)``
+        a faster form of ``run`` for values of these shapes: see ``runtime/prepare.py``.
     ``updates``
         outputs whose variable's value before the operator counts: an array that one element of is
         written, say.  The rule gives the cotangent of that value under the output's name.
@@ -85,11 +92,14 @@ class Op:
     host: ClassVar[bool] = False
     lod: ClassVar[str | None] = "first"
     updates: ClassVar[tuple[str, ...]] = ()
+    reads_shapes: ClassVar[bool] = False
+    folds: ClassVar[bool] = True
     rows: ClassVar[tuple[str, ...]] = ()
     grad_type: ClassVar[str] = ""
     derived_from: ClassVar[Definition | None] = None
     kernels: ClassVar[dict[str, Callable[..., Any]]] = {}
     ufunc: ClassVar[Callable[..., Any] | None] = None
+    _plain_run: ClassVar[Any] = None  #: the kernel that only calls ``ufunc``
 
     run: Any = None
     expand: Any = None
@@ -156,6 +166,24 @@ class Op:
             for a in self.attributes.values()
             if a.field in given and (a.default is REQUIRED or given[a.field] != a.default)
         }
+
+    def prepare(self, *specs: Any) -> Prepared | None:
+        """A kernel for values of these shapes; None where there is nothing better than ``run``.
+
+        Args:
+            specs: of the values that ``run`` takes, in its order; lists of them, or None.
+        """
+        return None
+
+    def prepared(self, specs: Sequence[Any]) -> Prepared | None:
+        """What :meth:`prepare` gives, or the operator's ufunc where that does it."""
+        if self.ufunc is not None and type(self).run is type(self)._plain_run:
+            return Prepared(self.ufunc, out=True, over=tuple(range(len(specs))))
+        return self.prepare(*specs)
+
+    def frozen_attrs(self) -> Any:
+        """Something hashable that is equal for equal attributes."""
+        return tuple(self.attr_values().items())
 
     def given_attrs(self) -> dict[str, Any]:
         """The attributes that were given, those at their default too: name in programs -> value."""
@@ -384,7 +412,7 @@ def _run_by_ufunc(cls: type[Op]) -> None:
     def run(self: Op, xp: Any, *values: Any) -> Any:
         return getattr(xp, name)(*values)
 
-    cls.run = run
+    cls.run = cls._plain_run = run
     run.reads = slots  # type: ignore[attr-defined]
 
 

@@ -41,6 +41,8 @@ class DerivedGrad(Op, abstract=True):
 
     reads: ClassVar[tuple[Read, ...]] = ()  #: where its inputs come from
     grad_slots: ClassVar[dict[str, str]] = {}  #: forward input slot -> output slot
+    #: input slots that hold hidden outputs of the forward operator
+    byproducts: ClassVar[frozenset[str]] = frozenset()
 
 
 def has_rule(definition: type[Op]) -> bool:
@@ -115,6 +117,9 @@ def derive_grad(forward: type[Op]) -> type[Op]:
         "signature": Signature(inputs, tuple(outputs)),
         "reads": reads,
         "grad_slots": grad_slots,
+        "byproducts": frozenset(
+            r.slot for r in reads if r.source == "out" and forward.output_slots[r.of].hidden
+        ),
         "derived_from": forward,
         "expand": expand,
         "infer": infer,

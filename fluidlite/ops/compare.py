@@ -194,3 +194,31 @@ class is_empty(Question):
 
     def run(self, xp, X):
         return xp.asarray([0 in X.shape])
+
+
+class EachQuestion(Op, abstract=True):
+    """A question about each element."""
+
+    signature = "X -> Out"
+    grad = None
+
+    def infer(self, X):
+        return X.with_dtype(DType.BOOL)
+
+
+class isfinite_v2(EachQuestion):
+    """Out = whether each element of X is a finite number."""
+
+    ufunc = np.isfinite
+
+
+class isnan_v2(EachQuestion):
+    """Out = whether each element of X is not a number."""
+
+    ufunc = np.isnan
+
+
+class isinf_v2(EachQuestion):
+    """Out = whether each element of X is infinite."""
+
+    ufunc = np.isinf

@@ -170,6 +170,7 @@ class fill_zeros_like(Op):
     """Out = 0, everywhere, in the shape and element type of X."""
 
     signature = "X -> Out"
+    reads_shapes = True
     grad = None
 
     def run(self, xp, X):

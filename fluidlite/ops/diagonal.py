@@ -67,7 +67,9 @@ class take_diagonal(Diagonal):
 
     def grad(self, f, X, dOut):
         rows, columns = (X.shape[d] for d in self.dims(len(X.shape)))
-        return dict(X=lambda: f.place_diagonal(dOut, num_rows=rows, num_columns=columns, **self.place))
+        return dict(
+            X=lambda: f.place_diagonal(dOut, num_rows=rows, num_columns=columns, **self.place)
+        )
 
 
 class place_diagonal(Diagonal):
@@ -88,8 +90,8 @@ class place_diagonal(Diagonal):
         count = self.count(self.num_rows, self.num_columns)
         if X.shape[-1] not in (count, -1):
             raise ShapeError(
-                f"expected diagonals of {count} elements in {self.num_rows} rows and {self.num_columns} "
-                f"columns, got X of shape {list(X.shape)}"
+                f"expected diagonals of {count} elements in {self.num_rows} rows and "
+                f"{self.num_columns} columns, got X of shape {list(X.shape)}"
             )
         shape = list(X.shape[:-1])
         for d, n in sorted(((rows, self.num_rows), (columns, self.num_columns))):
@@ -176,9 +178,7 @@ class tril_triu(Op):
 
     def infer(self, X):
         if X.ndim < 2:
-            raise ShapeError(
-                f"expected X to have at least 2 dimensions, got shape {list(X.shape)}"
-            )
+            raise ShapeError(f"expected X to have at least 2 dimensions, got shape {list(X.shape)}")
         return X
 
     def run(self, xp, X):

@@ -8,7 +8,7 @@ from ..dtypes import DType, Kind
 from ..errors import DTypeError
 from ..opdef.attribute import attr
 from ..opdef.definition import Op
-from ..opdef.spec import broadcast, need_integer, same_dtype, size_of
+from ..opdef.spec import broadcast, need_float, need_integer, same_dtype, size_of
 from ..values import SelectedRows
 from .knobs import UseMkldnn
 
@@ -151,6 +151,34 @@ class elementwise_min(Elementwise):
         return self.likewise(f, X, Y, lambda: where(f.less_than), lambda: where(f.greater_equal))
 
 
+class Shared(Elementwise, abstract=True):
+    """One of two elements; where they are equal, each gets half of the gradient."""
+
+    wins = ""  #: the comparison that holds where X is chosen and differs from Y
+
+    def grad(self, f, X, Y, dOut):
+        def share(winner, loser):
+            half = indicator(f, f.equal(X, Y, axis=self.axis), dOut) * 0.5
+            chosen = getattr(f, self.wins)(winner, loser, axis=self.axis)
+            return dOut * (indicator(f, chosen, dOut) + half)
+
+        return self.likewise(f, X, Y, lambda: share(X, Y), lambda: share(Y, X))
+
+
+class maximum(Shared):
+    """Out = max(X, Y); where they are equal, each gets half of the gradient."""
+
+    ufunc = np.maximum
+    wins = "greater_than"
+
+
+class minimum(Shared):
+    """Out = min(X, Y); where they are equal, each gets half of the gradient."""
+
+    ufunc = np.minimum
+    wins = "less_than"
+
+
 class elementwise_pow(Elementwise):
     """Out = X to the power of Y, rounded towards zero for integers."""
 
@@ -192,6 +220,40 @@ class elementwise_floordiv(Elementwise):
 
     def run(self, xp, X, Y):
         return truncated_quotient(xp, *align(xp, X, Y, self.axis))
+
+
+class floor_divide(Elementwise):
+    """Out = X / Y, rounded down."""
+
+    ufunc = np.floor_divide
+    grad = None
+
+
+class remainder(Elementwise):
+    """Out = X less the multiple of Y that is next below: it has the sign of Y."""
+
+    ufunc = np.remainder
+
+    def grad(self, f, X, Y, dOut):
+        quotient = lambda: f.floor_divide(X, Y, axis=self.axis)
+        return self.likewise(f, X, Y, lambda: dOut, lambda: -dOut * quotient())
+
+
+class arctan2(Elementwise):
+    """Out = the angle of the point (Y, X) seen from the origin: X is its height, Y its distance."""
+
+    ufunc = np.arctan2
+
+    def infer(self, X, Y):
+        need_float(X=X, Y=Y)
+        return super().infer(X, Y)
+
+    def grad(self, f, X, Y, dOut):
+        times = lambda a, b: f.elementwise_mul(a, b, axis=self.axis)
+        part = lambda v: f.elementwise_div(
+            times(dOut, v), f.elementwise_add(X * X, Y * Y, axis=self.axis), axis=self.axis
+        )
+        return self.likewise(f, X, Y, lambda: part(Y), lambda: -part(X))
 
 
 def truncated_quotient(xp, X, Y):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..errors import ShapeError
 from ..opdef.definition import Op
+from ..opdef.spec import need_ndim, same_dtype
 from .given import foretold, numbers
 
 
@@ -59,6 +60,37 @@ class expand_as(Op):
 
     def grad(self, f, X, target_tensor, dOut):
         return dict(X=lambda: sum_of_tiles(f, dOut, X.shape))
+
+
+class meshgrid(Op):
+    """Out[k] = X[k] along dimension k, repeated along the dimensions of the other X.
+
+    X: vectors.
+    """
+
+    signature = "X* -> Out*"
+    lod = None
+
+    def width(self, X):
+        return len(X)
+
+    def infer(self, X):
+        for i, one in enumerate(X):
+            need_ndim(f"X[{i}]", one, 1)
+        same_dtype(**{f"X[{i}]": one for i, one in enumerate(X)})
+        return [one.with_shape(each.shape[0] for each in X) for one in X]
+
+    def run(self, xp, X):
+        shape = [len(one) for one in X]
+        along = [[-1 if i == k else 1 for i in range(len(X))] for k in range(len(X))]
+        return [xp.broadcast_to(xp.reshape(one, a), shape) for one, a in zip(X, along, strict=True)]
+
+    def grad(self, f, X, dOut):
+        def part(k):
+            others = [i for i in range(len(X)) if i != k]
+            return f.reduce_sum(dOut[k], dim=others) if others else dOut[k]
+
+        return dict(X=lambda: [part(k) for k in range(len(X))])
 
 
 def repeated(shape, times):

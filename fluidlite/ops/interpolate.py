@@ -17,8 +17,8 @@ from .given import numbers
 class Interpolation(Op, abstract=True):
     """What the methods have in common: sizes, and where new elements lie among the old ones.
 
-    The sizes are the first of these that is given: SizeTensor, OutSize, Scale, ``scale``, ``out_d``,
-    ``out_h`` and ``out_w``.
+    The sizes are the first of these that is given: SizeTensor, OutSize, Scale, ``scale``, or
+    ``out_d``, ``out_h`` and ``out_w``.
 
     X: images whose channels come after the samples, or last.
     OutSize: the sizes in one tensor.

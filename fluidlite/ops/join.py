@@ -194,3 +194,93 @@ class unstack(Op):
 
     def grad(self, f, dY):
         return dict(X=lambda: f.stack(dY, axis=self.axis))
+
+
+class unbind(Op):
+    """Out[i] = X[i], counted along a dimension of X that Out do not have.
+
+    axis: the dimension; may count from the end.
+    """
+
+    signature = "X -> Out*"
+    axis: int = 0
+    lod = None
+    direct = True
+
+    def width(self, X):
+        count = X.shape[normal_axis(self.axis, len(X.shape))]
+        if count == -1:
+            raise ShapeError(
+                f"expected X to have a known size along axis {self.axis}, got {list(X.shape)}"
+            )
+        return count
+
+    def infer(self, X):
+        axis = normal_axis(self.axis, X.ndim)
+        part = spec(X.shape[:axis] + X.shape[axis + 1 :], X.dtype)
+        return None if X.shape[axis] == -1 else [part] * X.shape[axis]
+
+    def run(self, xp, X):
+        lead = (slice(None),) * normal_axis(self.axis, X.ndim)
+        return [X[(*lead, i)] for i in range(X.shape[self.axis])]
+
+    def grad(self, f, dOut):
+        return dict(X=lambda: f.stack(dOut, axis=self.axis))
+
+
+class Partial(Op, abstract=True):
+    """Some columns of each X.
+
+    X: matrices of one shape.
+    start_index: the first column; may count from the end.
+    length: how many columns; -1 for all that follow.
+    """
+
+    signature = "X* -> Out"
+    start_index: int = 0
+    length: int = -1
+
+    def check(self, X):
+        """The number of rows and of columns that are taken."""
+        rows, size = common(X) if all(one.ndim == 2 for one in X) else (None, None)
+        if rows is None:
+            listed = ", ".join(str(list(one.shape)) for one in X)
+            raise ShapeError(f"expected X to be matrices, got {listed}")
+        if size == -1:
+            return rows, self.length
+        start = normal_axis(self.start_index, size, "start_index")
+        length = size - start if self.length < 0 else self.length
+        if not 0 < length <= size - start:
+            raise AttributeValueError(
+                f"expected length from 1 to {size - start}, the columns from start_index="
+                f"{self.start_index} on; got {self.length}"
+            )
+        return rows, length
+
+    def parts(self, f, X):
+        """The columns of each X."""
+        size = X[0].shape[1]
+        start = self.start_index % size
+        end = size if self.length < 0 else start + self.length
+        return [f.slice(one, axes=[1], starts=[start], ends=[end]) for one in X]
+
+
+class partial_concat(Partial):
+    """Out = some columns of each X, side by side."""
+
+    def infer(self, X):
+        rows, length = self.check(X)
+        return X[0].with_shape((rows, -1 if length == -1 else length * len(X)))
+
+    def expand(self, f, X):
+        return f.concat(self.parts(f, X), axis=1)
+
+
+class partial_sum(UseMkldnn, Partial):
+    """Out = the sum of some columns of each X."""
+
+    def infer(self, X):
+        return X[0].with_shape(self.check(X))
+
+    def expand(self, f, X):
+        return f.sum(self.parts(f, X))

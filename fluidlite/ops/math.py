@@ -249,7 +249,7 @@ class increment(Op):
 
 
 class Sum(UseMkldnn, Op, type="sum"):
-    """Out = X[0] + X[1] + ..., all of one shape."""
+    """Out = X[0] + X[1] + ..., all of one shape; of SelectedRows, each row is stored once."""
 
     signature = "X* -> Out"
     direct = True
@@ -274,7 +274,7 @@ class Sum(UseMkldnn, Op, type="sum"):
         total = X[0]
         for value in X[1:]:
             total = total + value
-        return total
+        return total.merged() if isinstance(total, SelectedRows) else total
 
     def grad(self, f, X, dOut):
         return dict(X=lambda: [f.scale(dOut, scale=1.0) for _ in X])

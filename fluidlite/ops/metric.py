@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from ..dtypes import DType
-from ..errors import AttributeValueError, ShapeError
+from ..errors import AttributeValueError, OutOfRangeError, ShapeError
+from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Op
-from ..opdef.spec import agree, need_integer, need_ndim, spec
+from ..opdef.spec import agree, need_float, need_integer, need_ndim, same_dtype, size_of, spec
 
 
 class top_k(Op):
@@ -75,4 +76,226 @@ class accuracy(Op):
             (correct / max(total, 1)).astype(xp.float32),
             correct.astype(xp.int32),
             xp.full((1,), total, xp.int32),
+        )
+
+
+class auc(Op):
+    """AUC = how probable it is that a positive example scores higher than a negative one.
+
+    The area under the curve of true over false positive rates, from counts by thresholds.
+
+    Predict: probabilities, of shape [n, 1], or [n, 2] with those of the positive class last.
+    Label: 1 for positive examples, 0 for others, of shape [n, 1].
+    StatPos, StatNeg: the counts so far of positive and negative examples; what is missing at the
+        end is 0.
+    StatPosOut, StatNegOut: the counts with those of this batch.  With ``slide_steps`` they are the
+        counts of that many last batches, their sum, and how many batches there were.
+    curve: ROC; PR gives the same number.
+    num_thresholds: how finely scores are told apart.
+    slide_steps: how many of the last batches count; 0 for all.
+    """
+
+    signature = "Predict!, Label!, StatPos!, StatNeg! -> AUC, StatPosOut, StatNegOut"
+    curve: str = "ROC"
+    num_thresholds: int = 8191
+    slide_steps: int = 1
+    lod = None
+    grad = None
+
+    def infer(self, Predict, Label, StatPos, StatNeg):
+        need_float(Predict=Predict)
+        need_integer(Label=Label, StatPos=StatPos, StatNeg=StatNeg)
+        if self.num_thresholds < 1 or self.slide_steps < 0 or self.curve not in ("ROC", "PR"):
+            raise AttributeValueError(
+                f"expected num_thresholds of at least 1, slide_steps of at least 0 and curve ROC "
+                f"or PR, got {self.num_thresholds}, {self.slide_steps} and {self.curve!r}"
+            )
+        need_ndim("Predict", Predict, 2)
+        if not (agree(Predict.shape[1], 1) or agree(Predict.shape[1], 2)):
+            raise ShapeError(
+                f"expected Predict of shape [n, 1] or [n, 2], got {list(Predict.shape)}"
+            )
+        if not agree(size_of(Label.shape), Predict.shape[0]):
+            raise ShapeError(
+                f"expected a label for each row of Predict {list(Predict.shape)}, got shape "
+                f"{list(Label.shape)}"
+            )
+        for name, s in (("StatPos", StatPos), ("StatNeg", StatNeg)):
+            if size_of(s.shape) > size_of(self.shape):
+                raise ShapeError(
+                    f"expected {name} of {size_of(self.shape)} counts, got shape {list(s.shape)}"
+                )
+        counts = spec(self.shape, DType.INT64)
+        return spec([1], DType.FP64), counts, counts
+
+    @property
+    def buckets(self):
+        """How many intervals of scores are told apart."""
+        return self.num_thresholds + 1
+
+    @property
+    def shape(self):
+        """The shape of the counts."""
+        if self.slide_steps:
+            return ((self.slide_steps + 1) * self.buckets + 1,)
+        return 1, self.buckets
+
+    def run(self, xp, Predict, Label, StatPos, StatNeg):
+        score, label = Predict[:, -1], xp.reshape(Label, -1)
+        if not xp.all((score >= 0) & (score <= 1)):
+            raise OutOfRangeError("expected Predict to hold probabilities, in [0, 1]")
+        bucket = (score * self.num_thresholds).astype("int64")
+        stats, sums = [], []
+        for before, mine in ((StatPos, label != 0), (StatNeg, label == 0)):
+            now = xp.bincount(bucket[mine], minlength=self.buckets)
+            found, total = self.counted(xp, xp.reshape(before, -1), now)
+            stats.append(found)
+            sums.append(xp.flip(total).astype("float64"))
+        return xp.reshape(area(xp, *sums), (1,)), *stats
+
+    def counted(self, xp, before, now):
+        """All counts after a batch, and those that count."""
+        missing = xp.zeros(size_of(self.shape) - len(before), "int64")
+        before = xp.concatenate([before.astype("int64"), missing])
+        if not self.slide_steps:
+            return xp.reshape(before + now, self.shape), before + now
+        steps, batches = self.slide_steps, before[-1]
+        lately = xp.reshape(before[: steps * self.buckets], (steps, self.buckets))
+        oldest = xp.arange(steps)[:, None] == batches % steps
+        lately = xp.where(oldest, now, lately)
+        total = xp.sum(lately, axis=0)
+        parts = [xp.reshape(lately, -1), total, xp.reshape(batches + 1, (1,))]
+        return xp.concatenate(parts), total
+
+
+def area(xp, positive, negative):
+    """The share of pairs of a positive and a negative example that are in order; ties are half.
+
+    Args:
+        positive, negative: how many there are of each score, the highest first.
+    """
+    pairs = xp.sum(positive) * xp.sum(negative)
+    higher = xp.cumsum(positive) - positive / 2
+    return xp.sum(higher * negative) / xp.where(pairs == 0, 1, pairs)
+
+
+class mean_iou(Op):
+    """OutMeanIou = the mean over all classes that occur of what two segmentations share of a class.
+
+    Predictions, Labels: the class of each pixel, in the same shape.
+    InWrongs, InCorrects: counts to add to OutWrong and OutCorrect before anything is divided.
+    InMeanIou: numbers to add to OutMeanIou.
+    OutWrong: for each class, how many pixels have it in one of the two only.
+    OutCorrect: for each class, how many pixels have it in both.
+    num_classes: how many classes there are.
+    """
+
+    signature = (
+        "Predictions!, Labels!, InWrongs?*!, InCorrects?*!, InMeanIou?*! -> "
+        "OutMeanIou, OutWrong, OutCorrect"
+    )
+    num_classes: int = REQUIRED
+    lod = None
+    grad = None
+
+    def infer(self, Predictions, Labels, InWrongs, InCorrects, InMeanIou):
+        need_integer(Predictions=Predictions, Labels=Labels)
+        if self.num_classes < 1:
+            raise AttributeValueError(f"expected num_classes of at least 1, got {self.num_classes}")
+        if not agree(size_of(Predictions.shape), size_of(Labels.shape)):
+            raise ShapeError(
+                f"expected Predictions and Labels of the same shape, got "
+                f"{list(Predictions.shape)} and {list(Labels.shape)}"
+            )
+        for name, specs, count in (
+            ("InWrongs", InWrongs, self.num_classes),
+            ("InCorrects", InCorrects, self.num_classes),
+            ("InMeanIou", InMeanIou, 1),
+        ):
+            for s in specs or ():
+                if not agree(size_of(s.shape), count):
+                    raise ShapeError(
+                        f"expected {name} of {count} numbers each, got shape {list(s.shape)}"
+                    )
+        counts = spec([self.num_classes], DType.INT32)
+        return spec([1], DType.FP32), counts, counts
+
+    def run(self, xp, Predictions, Labels, InWrongs, InCorrects, InMeanIou):
+        count = self.num_classes
+        found, right = (
+            xp.in_range(xp.reshape(v, -1), count, name)
+            for v, name in ((Predictions, "Predictions"), (Labels, "Labels"))
+        )
+        counts = lambda v: xp.bincount(v, minlength=count)
+        correct = counts(found[found == right])
+        wrong = counts(found) + counts(right) - 2 * correct
+        wrong = sum((xp.reshape(v, -1) for v in InWrongs or ()), wrong)
+        correct = sum((xp.reshape(v, -1) for v in InCorrects or ()), correct)
+        occurs = wrong + correct > 0
+        shares = correct / xp.where(occurs, wrong + correct, 1)
+        mean = xp.reshape(xp.sum(shares) / max(int(xp.sum(occurs)), 1), (1,))
+        mean = sum((xp.reshape(v, (1,)) for v in InMeanIou or ()), mean)
+        return mean.astype("float32"), wrong.astype("int32"), correct.astype("int32")
+
+
+class positive_negative_pair(Op):
+    """PositivePair, NegativePair, NeutralPair = how often scores order two examples as labels do.
+
+    Only pairs count that have different labels and belong to the same query.  Ties of scores count
+    as negative and as neutral.
+
+    Score: of shape [n, width].
+    Label: what the order should be by, of shape [n, 1].
+    QueryID: what each example belongs to, of shape [n, 1].
+    AccumulatePositivePair, AccumulateNegativePair, AccumulateNeutralPair: numbers to add.
+    Weight: of each example, of shape [n, 1]; a pair has the mean of both.
+    column: the column of Score to use; may count from the end.
+    """
+
+    signature = (
+        "Score!, Label!, QueryID!, AccumulatePositivePair?!, AccumulateNegativePair?!, "
+        "AccumulateNeutralPair?!, Weight?! -> PositivePair, NegativePair, NeutralPair?"
+    )
+    column: int = 0
+    lod = None
+    grad = None
+
+    def infer(self, Score, Label, QueryID, Weight):
+        need_float(Score=Score)
+        same_dtype(Score=Score, Label=Label, Weight=Weight)
+        need_integer(QueryID=QueryID)
+        need_ndim("Score", Score, 2)
+        for name, s in dict(Label=Label, QueryID=QueryID, Weight=Weight).items():
+            if s is not None and not agree(size_of(s.shape), Score.shape[0]):
+                raise ShapeError(
+                    f"expected {name} of shape [{Score.shape[0]}, 1], got {list(s.shape)}"
+                )
+        width = Score.shape[1]
+        if width != -1 and not -width <= self.column < width:
+            raise AttributeValueError(f"expected column in [{-width}, {width}), got {self.column}")
+        return (spec([1], Score.dtype),) * 3
+
+    def run(
+        self,
+        xp,
+        Score,
+        Label,
+        QueryID,
+        AccumulatePositivePair,
+        AccumulateNegativePair,
+        AccumulateNeutralPair,
+        Weight,
+    ):
+        score, label, query = Score[:, self.column], xp.reshape(Label, -1), xp.reshape(QueryID, -1)
+        weight = xp.ones_like(score) if Weight is None else xp.reshape(Weight, -1)
+        minus = lambda v: v[:, None] - v[None, :]
+        same = (query[:, None] == query) & (minus(label) != 0)
+        mass = xp.triu(xp.where(same, (weight[:, None] + weight) / 2, 0), 1)
+        ordered = minus(score) * minus(label) > 0
+        kinds = (ordered, ~ordered, minus(score) == 0)
+        before = (AccumulatePositivePair, AccumulateNegativePair, AccumulateNeutralPair)
+        return tuple(
+            xp.reshape(xp.sum(xp.where(kind, mass, 0)), (1,)).astype(Score.dtype)
+            + (0 if start is None else xp.reshape(start, (1,)))
+            for kind, start in zip(kinds, before, strict=True)
         )

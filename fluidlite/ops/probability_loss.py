@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-from ..dtypes import DType
 from ..errors import AttributeValueError, ShapeError
 from ..opdef.attribute import REQUIRED, Long
 from ..opdef.definition import Op
@@ -215,9 +214,7 @@ class sigmoid_focal_loss(Op):
         need_integer(Label=Label, FgNum=FgNum)
         need_ndim("Label", Label, 2)
         if not all(map(agree, Label.shape, (X.shape[0], 1))):
-            raise ShapeError(
-                f"expected Label of shape [{X.shape[0]}, 1], got {list(Label.shape)}"
-            )
+            raise ShapeError(f"expected Label of shape [{X.shape[0]}, 1], got {list(Label.shape)}")
         return X
 
     def expand(self, f, X, Label, FgNum):
@@ -225,7 +222,7 @@ class sigmoid_focal_loss(Op):
         examples = f.elementwise_max(FgNum, f.fill_any_like(FgNum, value=1))
         examples = f.reshape(f.cast(examples, **number), shape=[1])
         attrs = dict(depth=X.shape[1], allow_out_of_range=True, dtype=X.dtype)
-        right = f.one_hot(f.increment_all(Label), **attrs)
+        right = f.one_hot(f.scale(Label, bias=-1.0), **attrs)
         counted = indicator(f, f.not_equal(Label, f.fill_any_like(Label, value=-1)), X)
 
         def loss(logits):

@@ -144,6 +144,33 @@ class reduce_min(Extreme):
         return xp.min(X, axis=axis, keepdims=keepdims)
 
 
+class SharedExtreme(Extreme, abstract=True):
+    """An element that goes before all others; where several are equal, they share the gradient."""
+
+    def grad(self, f, X, Out, dOut):
+        def dx():
+            chosen = indicator(f, f.equal(X, self.spread(f, Out, X)), X)
+            axes = list(self.axes(len(X.shape)))
+            count = f.reduce_sum(chosen, dim=axes, keep_dim=True) if axes else chosen
+            return self.spread(f, self.kept(f, dOut, X) / count, X) * chosen
+
+        return dict(X=dx)
+
+
+class amax(SharedExtreme):
+    """Out = the largest element of X over ``dim``; of equal ones each gets its share."""
+
+    def reduce(self, xp, X, axis, keepdims):
+        return xp.max(X, axis=axis, keepdims=keepdims)
+
+
+class amin(SharedExtreme):
+    """Out = the smallest element of X over ``dim``; of equal ones each gets its share."""
+
+    def reduce(self, xp, X, axis, keepdims):
+        return xp.min(X, axis=axis, keepdims=keepdims)
+
+
 class reduce_prod(Reduce):
     """Out = the product of X over ``dim``."""
 

@@ -102,9 +102,7 @@ class center_loss(Op):
     need_update: move the centres; if not, CentersOut is Centers.
     """
 
-    signature = (
-        "X, Label!, Centers!, CenterUpdateRate! -> CentersOut, SampleCenterDiff, Loss"
-    )
+    signature = "X, Label!, Centers!, CenterUpdateRate! -> CentersOut, SampleCenterDiff, Loss"
     cluster_num: int = REQUIRED
     need_update: bool = REQUIRED
 
@@ -120,9 +118,7 @@ class center_loss(Op):
             )
         wanted = (self.cluster_num, X.shape[1])
         if not all(map(agree, Centers.shape, wanted)):
-            raise ShapeError(
-                f"expected Centers of shape {list(wanted)}, got {list(Centers.shape)}"
-            )
+            raise ShapeError(f"expected Centers of shape {list(wanted)}, got {list(Centers.shape)}")
         if not agree(size_of(CenterUpdateRate.shape), 1):
             raise ShapeError(
                 f"expected CenterUpdateRate to hold one number, got shape "

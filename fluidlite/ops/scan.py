@@ -1,7 +1,9 @@
-"""Sums of all that went before."""
+"""What moves along a dimension: sums of all that went before, and elements that change places."""
 
 from __future__ import annotations
 
+from ..errors import AttributeValueError
+from ..opdef.attribute import Long
 from ..opdef.definition import Op
 from ..opdef.spec import normal_axis
 from .matrix import need_numbers
@@ -38,3 +40,32 @@ class cumsum(Op):
     def grad(self, f, dOut):
         attrs = dict(axis=self.axis, exclusive=self.exclusive, reverse=not self.reverse)
         return dict(X=lambda: f.cumsum(dOut, **attrs))
+
+
+class roll(Op):
+    """Out = X with its elements moved, those that fall off one end coming back at the other.
+
+    shifts: how far, for each of ``dims``.
+    dims: the dimensions; may count from the end.
+    """
+
+    signature = "X -> Out"
+    shifts: list[Long] = ()
+    dims: list[Long] = ()
+
+    def infer(self, X):
+        if len(self.shifts) != len(self.dims):
+            raise AttributeValueError(
+                f"expected one of shifts for each of dims, got {list(self.shifts)} and "
+                f"{list(self.dims)}"
+            )
+        for d in self.dims:
+            normal_axis(d, X.ndim, "dims")
+        return X
+
+    def run(self, xp, X):
+        return xp.roll(X, self.shifts, self.dims)
+
+    def grad(self, f, X, dOut):
+        back = [-n for n in self.shifts]
+        return dict(X=lambda: f.roll(dOut, shifts=back, dims=self.dims))

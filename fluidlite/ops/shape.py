@@ -308,6 +308,7 @@ class size(Op):
     """Out = the number of elements of Input."""
 
     signature = "Input! -> Out"
+    reads_shapes = True
     lod = None
     grad = None
 

@@ -44,6 +44,33 @@ class log(Activation):
         return dict(X=lambda: dOut / X)
 
 
+class log2(Unary):
+    """Out = the logarithm of X to the base 2."""
+
+    ufunc = np.log2
+
+    def grad(self, f, X, dOut):
+        return dict(X=lambda: dOut * (1 / math.log(2)) / X)
+
+
+class log10(Unary):
+    """Out = the logarithm of X to the base 10."""
+
+    ufunc = np.log10
+
+    def grad(self, f, X, dOut):
+        return dict(X=lambda: dOut * (1 / math.log(10)) / X)
+
+
+class expm1(Unary):
+    """Out = e^X - 1, exact for small X."""
+
+    ufunc = np.expm1
+
+    def grad(self, f, Out, dOut):
+        return dict(X=lambda: dOut * (1.0 + Out))
+
+
 class log1p(Activation):
     """Out = ln(1 + X), exact for small X."""
 
@@ -110,6 +137,33 @@ class cos(Activation):
 
     def grad(self, f, X, dOut):
         return dict(X=lambda: -dOut * f.sin(X))
+
+
+class tan(Unary):
+    """Out = tan X."""
+
+    ufunc = np.tan
+
+    def grad(self, f, Out, dOut):
+        return dict(X=lambda: dOut * (1.0 + Out * Out))
+
+
+class sinh(Unary):
+    """Out = (e^X - e^-X) / 2."""
+
+    ufunc = np.sinh
+
+    def grad(self, f, X, dOut):
+        return dict(X=lambda: dOut * f.cosh(X))
+
+
+class cosh(Unary):
+    """Out = (e^X + e^-X) / 2."""
+
+    ufunc = np.cosh
+
+    def grad(self, f, X, dOut):
+        return dict(X=lambda: dOut * f.sinh(X))
 
 
 class asin(Unary):
@@ -188,6 +242,12 @@ class ceil(Step):
     """Out = the smallest integer that is not below X."""
 
     ufunc = np.ceil
+
+
+class trunc(Step):
+    """Out = X without its fraction."""
+
+    ufunc = np.trunc
 
 
 class Round(Step, type="round"):

@@ -115,7 +115,7 @@ def power_norm_cotangent(f, X, out, dout, order):
 
 
 class p_norm(Op):
-    """Out = the sum of |X| to the power of ``porder`` along ``axis``, to the power of 1 / ``porder``.
+    """Out = (the sum of |X|^porder along ``axis``)^(1 / porder).
 
     porder: 0 counts what is not 0; inf and -inf give the largest and the smallest of |X|.
     axis: the dimension of the vectors; may count from the end.

@@ -2,19 +2,50 @@
 
 from __future__ import annotations
 
+from .adadelta import Adadelta, AdadeltaOptimizer
+from .adagrad import Adagrad, AdagradOptimizer, DecayedAdagrad, DecayedAdagradOptimizer
 from .adam import Adam, AdamOptimizer
+from .adamax import Adamax, AdamaxOptimizer
+from .averages import ExponentialMovingAverage, ModelAverage
+from .dpsgd import Dpsgd, DpsgdOptimizer
+from .ftrl import Ftrl, FtrlOptimizer
+from .lamb import Lamb, LambOptimizer
+from .lars import LarsMomentum, LarsMomentumOptimizer
+from .lookahead import LookaheadOptimizer
 from .momentum import Momentum, MomentumOptimizer
 from .optimizer import Optimizer
 from .recompute import RecomputeOptimizer
+from .rmsprop import RMSProp, RMSPropOptimizer
 from .sgd import SGD, SGDOptimizer
 
 __all__ = [
     "SGD",
+    "Adadelta",
+    "AdadeltaOptimizer",
+    "Adagrad",
+    "AdagradOptimizer",
     "Adam",
     "AdamOptimizer",
+    "Adamax",
+    "AdamaxOptimizer",
+    "DecayedAdagrad",
+    "DecayedAdagradOptimizer",
+    "Dpsgd",
+    "DpsgdOptimizer",
+    "ExponentialMovingAverage",
+    "Ftrl",
+    "FtrlOptimizer",
+    "Lamb",
+    "LambOptimizer",
+    "LarsMomentum",
+    "LarsMomentumOptimizer",
+    "LookaheadOptimizer",
+    "ModelAverage",
     "Momentum",
     "MomentumOptimizer",
     "Optimizer",
+    "RMSProp",
+    "RMSPropOptimizer",
     "RecomputeOptimizer",
     "SGDOptimizer",
 ]

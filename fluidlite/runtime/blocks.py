@@ -111,7 +111,7 @@ class Driver:
             the values at its end.
         """
         frame = Frame(self.env, values)
-        self.session.run(self.body.steps, frame, self._passes)
+        self.session.run(self.body, frame, self._passes)
         self._passes += 1
         return frame
 

@@ -179,7 +179,7 @@ class Executor:
             freeze=self._check,
         )
         with np.errstate(all="ignore"):  # infinities are values; FLAGS_check_nan_inf looks for them
-            session.run(plan.steps, env)
+            session.run(plan, env)
 
 
 def _fetch_names(fetch_list: Any, program: Program) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -122,13 +123,15 @@ class Step:
                 [(self.loss, found)],
             )
 
+    def zeros_like(self, slot: str, index: int, ins: dict[str, Any]) -> Any:
+        """The value whose form a gradient has that is left out; None for other outputs."""
+        slots = {out: into for into, out in getattr(self.instance, "grad_slots", {}).items()}
+        like = ins.get(slots.get(slot, ""))
+        return like[index] if isinstance(like, list) else like
+
     def _zeros(self, slot: str, index: int, ins: dict[str, Any]) -> Any:
         """What a gradient operator leaves out because nothing flows there."""
-        forward = {out: into for into, out in getattr(self.instance, "grad_slots", {}).items()}.get(
-            slot
-        )
-        like = ins.get(forward) if forward is not None else None
-        like = like[index] if isinstance(like, list) else like
+        like = self.zeros_like(slot, index, ins)
         if like is None:
             raise OpError(f"{self.op.type} computed nothing for its output {slot}\n  {self.op}")
         return zeros_like(like)
@@ -200,10 +203,51 @@ class BlockPlan:
             Step(op, free, _body(op, read_by_gradients))
             for op, free in zip(ops, last_uses(ops, keep), strict=True)
         ]
+        #: what is run: stretches of steps, and steps that drive blocks
+        self.items = _stretches(self.steps)
         #: outer names that the block writes
         self.exports = [
             n for n in dict.fromkeys(n for op in ops for n in writes_of(op)) if n in outer
         ]
+
+
+class Stretch:
+    """Steps in a row that drive no blocks.
+
+    Args:
+        steps: in order.
+    """
+
+    def __init__(self, steps: list[Step]) -> None:
+        self.steps = steps
+        #: what they read that comes from before them
+        self.reads: list[str] = []
+        written: dict[str, None] = {}
+        for step in steps:
+            for name in reads_of(step.op):
+                if name not in written and name not in self.reads:
+                    self.reads.append(name)
+            written.update(dict.fromkeys(writes_of(step.op)))
+        freed = {name for step in steps for name in step.free}
+        #: what they write that is wanted behind them
+        self.writes = [name for name in written if name not in freed]
+        self.free = [name for name in self.reads if name in freed and name not in written]
+        #: shapes of what is read -> the function that does what the steps do
+        self.functions: OrderedDict[Any, Any] = OrderedDict()
+
+
+def _stretches(steps: Iterable[Step]) -> list[Stretch | Step]:
+    items: list[Stretch | Step] = []
+    row: list[Step] = []
+    for step in steps:
+        if step.body is None and not step.instance.is_control:
+            row.append(step)
+            continue
+        if row:
+            items.append(Stretch(row))
+        items.append(step)
+        row = []
+    return [*items, Stretch(row)] if row else items
 
 
 def _body(op: Operator, read_by_gradients: Mapping[int, set[str]]) -> BlockPlan | None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from types import ModuleType
+from typing import Any
 
 from ..ir.operator import Operator
 from ..opdef.interpreter import Eval
 from ..values import arrays_in
-from .plan import Environment, Step
+from .plan import BlockPlan, Environment, Step, Stretch
+from .specialise import function_for
 
 #: called with the session, a control operator's step and the values around it
 Drive = Callable[["Session", Step, Environment], None]
@@ -41,13 +43,14 @@ class Session:
         self._drive = drive
         self._look_for_bad = look_for_bad
         self._freeze = freeze
+        self._checked = look_for_bad or freeze
         self._counters: tuple[int | str, ...] = (seed, run)
 
-    def run(self, steps: Sequence[Step], env: Environment, turn: int | None = None) -> None:
-        """Run steps in order.
+    def run(self, plan: BlockPlan, env: Environment, turn: int | None = None) -> None:
+        """Run a block.
 
         Args:
-            steps: of one block.
+            plan: of the block.
             env: values by name; takes the results.
             turn: how often the block ran before in this run of the program; tells the random
                 numbers of its passes apart.
@@ -58,23 +61,42 @@ class Session:
         before = self._counters
         if turn is not None:
             self._counters = (*before, turn)
-        f, checked = self.f, self._look_for_bad or self._freeze
         try:
-            for step in steps:
-                if step.body is not None or step.instance.is_control:
-                    self._drive(self, step, env)
-                    if checked and step.body is None:
-                        self._check(step, env)
-                    step.let_go(env)
-                    continue
-                if step.instance.random:
-                    key = step.instance.random_key(step.op.output_arg_names[0])
-                    f.rng = self.backend.generators(*self._counters, key)
-                step.run(f, env)
-                if checked:
-                    self._check(step, env)
+            for item in plan.items:
+                if isinstance(item, Stretch):
+                    self._run_stretch(item, env)
+                else:
+                    self._drive(self, item, env)
+                    if self._checked:
+                        self._check(item, env)
+                    item.let_go(env)
         finally:
             self._counters = before
+
+    def _run_stretch(self, stretch: Stretch, env: Environment) -> None:
+        """Run steps as one function where there is one, else one by one."""
+        if not self._checked:
+            function = function_for(stretch, env, self.backend)
+            if function is not None:
+                try:
+                    function(env, self._draw)
+                except Exception:  # the steps one by one say which of them fails
+                    pass
+                else:
+                    for name in stretch.free:
+                        env.pop(name, None)
+                    return
+        f = self.f
+        for step in stretch.steps:
+            if step.instance.random:
+                f.rng = self._draw(step.instance.random_key(step.op.output_arg_names[0]))
+            step.run(f, env)
+            if self._checked:
+                self._check(step, env)
+
+    def _draw(self, key: str) -> Any:
+        """A source of random numbers for an operator."""
+        return self.backend.generators(*self._counters, key)
 
     def _check(self, step: Step, env: Environment) -> None:
         if self._look_for_bad:

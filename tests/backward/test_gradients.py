@@ -103,3 +103,26 @@ def test_integers_stop_gradients_silently():
     through = layers.cast(layers.cast(x, "int64"), "float64")
     (dx,) = fluid.gradients(through * x, x)
     np.testing.assert_allclose(run([dx], x=[2.5, -1.5])[0], [2, -1])
+
+
+@pytest.mark.parametrize("layer", ["batch_norm", "layer_norm"])
+def test_a_second_order_through_statistics_is_right(layer):
+    x = variable(shape=[4, 3])
+    y = layers.tanh(getattr(layers, layer)(x)) * x
+    fluid.default_startup_program().random_seed = 1
+    weight = np.random.default_rng(0).normal(size=[4, 3])
+    (dx,) = fluid.gradients(layers.reduce_sum(y), x)
+    (twice,) = fluid.gradients(dx, x, layers.assign(weight))
+    exe = fluid.Executor()
+    exe.run(fluid.default_startup_program())
+    at = np.random.default_rng(1).normal(size=[4, 3])
+
+    def slope(v):
+        return (exe.run(feed={"x": v}, fetch_list=[dx])[0] * weight).sum()
+
+    found = exe.run(feed={"x": at}, fetch_list=[twice])[0]
+    for i, j in ((0, 0), (2, 1), (3, 2)):
+        step = np.zeros([4, 3])
+        step[i, j] = 1e-5
+        numeric = (slope(at + step) - slope(at - step)) / 2e-5
+        np.testing.assert_allclose(found[i, j], numeric, rtol=1e-6)

@@ -117,6 +117,16 @@ def test_data_variables_stop_gradients_unless_told_otherwise():
     assert fluid.explain_gradient(x, loss).flows
 
 
+def test_what_stops_gradients_besides_is_told_only_where_no_way_is_open():
+    x = fed(stops=True)
+    h = layers.tanh(x)
+    h.stop_gradient = True
+    closed = fluid.explain_gradient(x, layers.reduce_sum(h * 2.0))
+    assert "\nbesides, every way to it is closed:\n  'tanh_0.tmp_0': gradients stop" in str(closed)
+    open_ = fluid.explain_gradient(x, layers.reduce_sum(h * x))
+    assert not open_.flows and open_.stops == () and "besides" not in str(open_)
+
+
 def test_integers_have_no_gradients():
     ids = fed("ids", (2, 1), "int64")
     loss = layers.reduce_sum(layers.embedding(ids, [4, 3]))

@@ -1,0 +1,470 @@
+"""Operators on eager tensors: run at once, and remembered where gradients may flow.
+
+What is remembered is a node for each operator.  It is held by its outputs, and holds where its
+inputs came from (its edges) and the values that the gradient rule reads; what nobody can
+differentiate any more is thus freed at once.  An edge leads to the node of an operator with one
+output, to a :class:`Port` of one with several, or to a leaf: the tensor itself.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from types import CodeType, FrameType
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from ..backend import numpy_
+from ..errors import ArgumentError, FluidError, OpError, OutOfRangeError, with_context
+from ..opdef.definition import Op, lookup
+from ..opdef.gradient import has_rule, is_constant
+from ..opdef.interpreter import Interpreter
+from ..values import LoDTensorArray, SelectedRows
+from .kernels import Prepared, PreparedCall, kernels
+from .mode import thread
+from .reverse import Form, Reverse, form_of, spec_of
+
+MOST_PLANS = 512  #: of a variant of an operator that are kept, one for each combination of shapes
+_FLOATS = frozenset(np.dtype(name) for name in ("float16", "float32", "float64"))
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+_own: dict[str, bool] = {}  # file -> whether it is one of fluidlite's
+_count = itertools.count()
+_ndarray = np.ndarray
+_asarray = numpy_.asarray
+
+
+class Handle:
+    """What the engine knows of an eager tensor.
+
+    Args:
+        array: the value, never written to: tensors that share it rely on that.
+        port: where it came from: a node, a port of one, or None for leaves and constants.
+        stop: whether no gradient flows through it.
+    """
+
+    __slots__ = ("__weakref__", "array", "port", "stop", "version")
+
+    #: the class of what operators make of such tensors
+    results: ClassVar[type[Handle]]
+
+    def __init_subclass__(cls, results: bool = True, **more: Any) -> None:
+        super().__init_subclass__(**more)
+        if results:
+            cls.results = cls
+
+    def __init__(self, array: Any, port: Any = None, stop: bool = True) -> None:
+        self.array = array
+        self.port = port
+        self.stop = stop
+        self.version = 0  #: counts writes in place
+
+    @property
+    def edge(self) -> Any:
+        """Where a cotangent of this tensor goes; None where it stops."""
+        return None if self.stop else self if self.port is None else self.port
+
+
+class CallSite(NamedTuple):
+    """A file and a line."""
+
+    file: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
+
+
+class Node:
+    """An operator that was applied to something that wants a gradient."""
+
+    __slots__ = (
+        "__weakref__", "at", "code", "count", "edges", "hooks", "how", "out", "saved", "versions"
+    )  # fmt: skip
+
+    def __init__(
+        self, how: Any, edges: Any, saved: Any, versions: Any, out: Any, code: Any, at: int
+    ) -> None:
+        self.count = next(_count)  #: nodes that were made later have larger ones
+        self.how = how  #: a Reverse, or what else can pull a cotangent back
+        self.edges = edges  #: by input slot; None once the graph was released
+        self.saved = saved  #: values that the rule reads
+        self.versions = versions  #: what their versions were; None where all were 0
+        self.out = out  #: outputs that the rule reads
+        self.hooks: Any = None
+        self.code, self.at = code, at
+
+    @property
+    def type(self) -> str:
+        """The type of the operator."""
+        return self.how.op.type  # type: ignore[no-any-return]
+
+    @property
+    def site(self) -> CallSite | None:
+        """Where the user called it."""
+        return _located(self.code, self.at)
+
+    def release(self) -> None:
+        """Let go of everything that a gradient would need."""
+        self.edges = self.saved = self.out = None
+
+    def __repr__(self) -> str:
+        return f"<{self.type} called at {self.site}>"
+
+
+class Port:
+    """One output of a node that has several."""
+
+    __slots__ = ("index", "node")
+
+    def __init__(self, node: Node, index: int) -> None:
+        self.node, self.index = node, index
+
+    def __repr__(self) -> str:
+        return f"<output {self.index} of {self.node.type} called at {self.node.site}>"
+
+
+class Overwritten(NamedTuple):
+    """Stands for an output that was written in place after it was kept."""
+
+    site: CallSite | None
+
+
+def caller() -> tuple[CodeType | None, int]:
+    """The innermost code on the stack that is not fluidlite's own, and the place in it."""
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None:
+        code = frame.f_code
+        own = _own.get(code.co_filename)
+        if own is None:
+            own = _own[code.co_filename] = code.co_filename.startswith(_PACKAGE)
+        if not own:
+            return code, frame.f_lasti
+        frame = frame.f_back
+    return None, 0
+
+
+def call_site() -> CallSite | None:
+    """Where the user called."""
+    return _located(*caller())
+
+
+def _located(code: CodeType | None, at: int) -> CallSite | None:
+    if code is None:
+        return None
+    line = code.co_firstlineno
+    for start, end, number in code.co_lines():
+        if start <= at < end and number is not None:
+            line = number
+    return CallSite(code.co_filename, line)
+
+
+class Plan:
+    """What is known of an operator on inputs of certain shapes and types.
+
+    Args:
+        op: the operator.
+        ins: forms of its inputs, in the order of the slots.
+        outs: its outputs by slot.
+    """
+
+    __slots__ = ("flows", "ins", "op", "outs", "places", "reverses")
+
+    def __init__(self, op: Op, ins: Sequence[Any], outs: Mapping[str, Any]) -> None:
+        self.op = op
+        self.ins = ins
+        self.outs = {slot: form_of(value) for slot, value in outs.items()}
+        #: slot, and number in a list, of each output that has a gradient
+        self.places = [
+            (slot.name, k if slot.many else None)
+            for slot in op.outputs
+            if not slot.constant
+            for k, form in enumerate(_listed(self.outs.get(slot.name)))
+            if form is not None and form.dtype in _FLOATS
+        ]
+        self.flows = bool(self.places) and not is_constant(type(op))
+        self.reverses: dict[Any, Reverse] = {}
+
+    def reverse(self, wanted: tuple[bool, ...]) -> Reverse:
+        """How cotangents pass, for some inputs that want one."""
+        found = self.reverses.get(wanted)
+        if found is None:
+            found = self.reverses[wanted] = Reverse(
+                self.op, self.ins, self.outs, self.places, wanted
+            )
+        return found
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+class EagerCall(PreparedCall):
+    """An operator type on eager tensors.
+
+    Bare arrays among the inputs are constants.  Where all are, so are the outputs.
+    """
+
+    __slots__ = ("_lists", "_single", "_unruled")
+
+    def __init__(self, definition: type[Op], parts: Interpreter) -> None:
+        super().__init__(definition, parts)
+        self._lists = any(slot.many for slot in (*definition.inputs, *definition.outputs))
+        self._single = len(definition.outputs) == 1 and not self._lists
+        #: its gradient is that of the parts
+        self._unruled = definition.expand is not None and not has_rule(definition)
+
+    def __call__(self, *inputs: Any, **named: Any) -> Any:
+        """The visible outputs: one, or a tuple of them."""
+        ins, attrs = self.bound(inputs, named)
+        prepared = self.variant(attrs) if attrs else self.plain
+        if self._single and not self._unruled:
+            return self.one(prepared, ins)
+        outs = self.every(prepared, ins)
+        shown = [outs.get(slot.name) for slot in self.definition.outputs if not slot.hidden]
+        return shown[0] if len(shown) == 1 else tuple(shown)
+
+    def all(self, *inputs: Any, **named: Any) -> dict[str, Any]:
+        """All outputs by slot."""
+        ins, attrs = self.bound(inputs, named)
+        return self.every(self.variant(attrs), ins)
+
+    def one(self, prepared: Prepared, ins: Sequence[Any]) -> Any:
+        """The output of an operator that has one, and no lists."""
+        arrays: list[Any] = []
+        key: list[Any] = []
+        first = None
+        tracked = False
+        for t in ins:
+            if isinstance(t, Handle):
+                a = t.array
+                if first is None:
+                    first = t
+                if not t.stop:
+                    tracked = True
+            else:
+                a = t
+            arrays.append(a)
+            if a is None:
+                key.append(None)
+            else:
+                try:
+                    key.append(a.shape)
+                    key.append(a.dtype)
+                except AttributeError:
+                    raise self._no_tensor(a) from None
+        plan = prepared.plans.get(tuple(key))
+        if plan is None:
+            self._check(prepared, arrays)
+        try:
+            out = thread.run(prepared.one, *arrays)
+        except Exception as error:
+            out = self._again(error, prepared, arrays)
+        if type(out) is not _ndarray:
+            out = _asarray(out)
+        if plan is None:
+            plan = self._plan(prepared, key, arrays, {self.definition.outputs[0].name: out})
+        if first is None:
+            return out
+        if not tracked or not thread.recording or not plan.flows:
+            return first.results(out)
+        edges = tuple(
+            [
+                None if not isinstance(t, Handle) or t.stop else t if t.port is None else t.port
+                for t in ins
+            ]
+        )
+        reverse = plan.reverse(tuple([e is not None for e in edges]))
+        versions = None
+        saved = []
+        for place, form in reverse.keeps:
+            if form is None:
+                t = ins[place]
+                saved.append(t)
+                if isinstance(t, Handle) and t.version:
+                    versions = True
+            else:
+                saved.append(form)
+        if versions:
+            versions = _versions(saved)
+        node = Node(
+            reverse, edges, saved, versions, out if reverse.keeps_out else None, *caller()
+        )
+        return first.results(out, node, False)
+
+    def every(self, prepared: Prepared, ins: Sequence[Any]) -> dict[str, Any]:
+        """All outputs by slot."""
+        arrays = [_stripped(value) for value in ins]
+        handles = [t for t in _flat(ins) if isinstance(t, Handle)]
+        tracked = thread.recording and any([not t.stop for t in handles])
+        if self._unruled and tracked:
+            return prepared.op.outputs_for(eager, dict(zip(self.slots, ins)))
+        key = [_key(value) for value in arrays]
+        for a in _flat(arrays):
+            if a is not None and not isinstance(a, _VALUES):
+                raise self._no_tensor(a)
+        plan = prepared.plans.get(tuple(key))
+        if plan is None:
+            self._check(prepared, arrays)
+        try:
+            outs: dict[str, Any] = thread.run(prepared.every, *arrays)
+        except Exception as error:
+            outs = self._again(error, prepared, arrays)
+        if plan is None:
+            plan = self._plan(prepared, key, arrays, outs)
+        if not handles:
+            return outs
+        cls = handles[0].results
+        if not tracked or not plan.flows:
+            return {slot: _wrapped(cls, value) for slot, value in outs.items()}
+        edges = tuple([_edges(value) for value in ins])
+        reverse = plan.reverse(tuple([_any_edge(e) for e in edges]))
+        saved = [ins[place] if form is None else form for place, form in reverse.keeps]
+        versions = _versions(saved)
+        kept: Any = {slot: outs[slot] for slot in reverse.keeps_out}
+        if reverse.single:
+            kept = kept.get(prepared.op.outputs[0].name)
+        node = Node(reverse, edges, saved, versions, kept, *caller())
+        made = {slot: _wrapped(cls, value) for slot, value in outs.items()}
+        for index, (slot, k) in enumerate(plan.places):
+            t = made[slot] if k is None else made[slot][k]
+            t.port = node if reverse.single else Port(node, index)
+            t.stop = False
+        return made
+
+    def _check(self, prepared: Prepared, arrays: Sequence[Any]) -> None:
+        """Refuse inputs that do not fit."""
+        specs = {slot: _spec(value) for slot, value in zip(self.slots, arrays)}
+        try:
+            prepared.op.infer_outputs(specs)
+        except FluidError as error:
+            site = call_site()
+            raise with_context(error, f"  in {self.definition.type}, called at {site}") from None
+
+    def _plan(
+        self, prepared: Prepared, key: list[Any], arrays: Sequence[Any], outs: Mapping[str, Any]
+    ) -> Plan:
+        plan = Plan(prepared.op, [form_of(a) for a in arrays], outs)
+        if not self.definition.host:  # the shapes of its outputs depend on values
+            if len(prepared.plans) >= MOST_PLANS:
+                prepared.plans.clear()
+            prepared.plans[tuple(key)] = plan
+        return plan
+
+    def _again(self, error: Exception, prepared: Prepared, arrays: Sequence[Any]) -> Any:
+        """What the operator gives on whole tensors in the place of rows, or the error."""
+        whole = self._whole(arrays)
+        if whole is not arrays:
+            try:
+                outs: Any = prepared.one(*whole) if self._single else prepared.every(*whole)
+                return outs
+            except Exception as another:
+                error = another
+        self._check(prepared, arrays)
+        where = f"  in {self.definition.type}, called at {call_site()}"
+        if isinstance(error, FluidError):
+            raise with_context(error, where) from error.__cause__
+        if isinstance(error, IndexError):
+            raise OutOfRangeError(f"{error}\n{where}") from error
+        if isinstance(error, (TypeError, ValueError, ArithmeticError, MemoryError)):
+            inputs = ", ".join(f"{s} {_described(a)}" for s, a in zip(self.slots, arrays))
+            raise OpError(f"{error}\n{where}, with {inputs}") from error
+        raise error
+
+    def _whole(self, arrays: Sequence[Any]) -> Sequence[Any]:
+        if not any([isinstance(a, SelectedRows) for a in _flat(arrays)]):
+            return arrays
+        return [
+            a.to_dense() if isinstance(a, SelectedRows) and name not in self.definition.rows else a
+            for name, a in zip(self.slots, arrays)
+        ]
+
+    def _no_tensor(self, value: Any) -> ArgumentError:
+        return ArgumentError(
+            f"{self.definition.type} takes tensors, got {value!r:.60} of type "
+            f"{type(value).__name__}; make it one first: fluidlite.to_tensor(...)\n"
+            f"  in {self.definition.type}, called at {call_site()}"
+        )
+
+
+_VALUES = (np.ndarray, np.generic, SelectedRows, LoDTensorArray)
+
+
+def _flat(values: Iterable[Any]) -> list[Any]:
+    flat = []
+    for value in values:
+        if isinstance(value, (list, tuple)):
+            flat += value
+        else:
+            flat.append(value)
+    return flat
+
+
+def _stripped(value: Any) -> Any:
+    if isinstance(value, (list, tuple)):
+        return [t.array if isinstance(t, Handle) else t for t in value]
+    return value.array if isinstance(value, Handle) else value
+
+
+def _key(value: Any) -> Any:
+    if isinstance(value, list):
+        return tuple([(getattr(a, "shape", None), getattr(a, "dtype", None)) for a in value])
+    return None if value is None else (getattr(value, "shape", None), getattr(value, "dtype", None))
+
+
+def _spec(value: Any) -> Any:
+    return spec_of(form_of(value))
+
+
+def _described(value: Any) -> str:
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_described, value)) + "]"
+    return "None" if value is None else f"{value.dtype}{list(value.shape)}"
+
+
+def _edges(value: Any) -> Any:
+    if isinstance(value, (list, tuple)):
+        return tuple([t.edge if isinstance(t, Handle) else None for t in value])
+    return value.edge if isinstance(value, Handle) else None
+
+
+def _any_edge(edge: Any) -> bool:
+    return any([e is not None for e in edge]) if type(edge) is tuple else edge is not None
+
+
+def _wrapped(cls: Any, value: Any) -> Any:
+    if isinstance(value, list):
+        return [None if v is None else cls(v) for v in value]
+    return None if value is None else cls(value)
+
+
+def _versions(saved: Sequence[Any]) -> Any:
+    """The versions of kept tensors, None where all are 0."""
+    found = [
+        [getattr(t, "version", 0) for t in value]
+        if isinstance(value, (list, tuple)) and not isinstance(value, Form)
+        else getattr(value, "version", 0)
+        for value in saved
+    ]
+    return found if any(v if isinstance(v, int) else any(v) for v in found) else None
+
+
+class Eager(Interpreter):
+    """Runs operators on eager tensors, and remembers them."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        call = self.__dict__[name] = EagerCall(lookup(name), kernels)
+        return call
+
+    def apply(
+        self, op: Op, ins: Mapping[str, Any], want: Iterable[str] | None = None
+    ) -> dict[str, Any]:
+        call: EagerCall = getattr(self, op.type)
+        return call.every(call.of(op), [ins.get(slot) for slot in call.slots])
+
+
+eager = Eager()

@@ -1,0 +1,354 @@
+"""How cotangents pass an operator: one call of its gradient rule, with the values that it reads.
+
+Which values a rule reads is found out by running it on probes, which have a shape and a type and no
+elements.  Of the others only shape and type are kept: the sum of two tensors keeps neither.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..backend import numpy_
+from ..dtypes import as_dtype
+from ..opdef.arithmetic import Arithmetic
+from ..opdef.definition import Op, lookup, rule_parameters
+from ..opdef.gradient import has_rule
+from ..opdef.interpreter import Interpreter
+from ..opdef.spec import Spec, size_of
+
+
+class Form(NamedTuple):
+    """Stands for a value of which only shape and element type matter."""
+
+    shape: tuple[int, ...]
+    dtype: Any
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return size_of(self.shape)
+
+
+def form_of(value: Any) -> Any:
+    """The form of an array; lists of them for lists."""
+    if value is None:
+        return None
+    if isinstance(value, (list, tuple)):
+        return [form_of(each) for each in value]
+    return Form(value.shape, value.dtype)
+
+
+def spec_of(form: Any) -> Any:
+    """The spec of a form; lists of them for lists."""
+    if form is None:
+        return None
+    if isinstance(form, list):
+        return [spec_of(each) for each in form]
+    return Spec(tuple(form.shape), as_dtype(form.dtype))
+
+
+class Read(NamedTuple):
+    """One parameter of a rule: where its value comes from."""
+
+    source: str  #: "in", "out" or "cotangent"
+    slot: str
+    place: int  #: of the slot among the inputs or outputs
+    optional: bool
+
+
+class Rule:
+    """The gradient rule of an operator type, taken apart once."""
+
+    __slots__ = ("differentiable", "needs", "reads", "slots")
+
+    def __init__(self, definition: type[Op]) -> None:
+        self.reads: tuple[Read, ...] = ()
+        self.needs: dict[Any, frozenset[str]] = {}
+        self.differentiable = tuple(not slot.constant for slot in definition.inputs)
+        self.slots = tuple(slot.name for slot in definition.inputs)
+        if has_rule(definition):
+            places = {
+                "in": list(definition.input_slots),
+                "out": list(definition.output_slots),
+                "cotangent": list(definition.output_slots),
+            }
+            self.reads = tuple(
+                Read(source, slot, places[source].index(slot), optional)
+                for source, slot, optional in rule_parameters(definition).values()
+            )
+
+
+_rules: dict[type[Op], Rule] = {}
+
+
+def rule_of(definition: type[Op]) -> Rule:
+    """The rule of an operator type."""
+    found = _rules.get(definition)
+    if found is None:
+        found = _rules[definition] = Rule(definition)
+    return found
+
+
+class Reverse:
+    """How cotangents pass one operator, for inputs of certain shapes some of which want one.
+
+    Args:
+        op: the operator.
+        ins: the forms of its inputs by slot, in order; lists for list slots.
+        outs: the forms of its outputs by slot.
+        places: slot, and number in a list, of each output that has a gradient.
+        wanted: for each input slot, whether a cotangent is wanted.
+    """
+
+    __slots__ = (
+        "keeps", "keeps_out", "op", "outs", "places", "reads", "rule", "single", "wanted"
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        op: Op,
+        ins: Sequence[Any],
+        outs: Mapping[str, Any],
+        places: Sequence[tuple[str, int | None]],
+        wanted: tuple[bool, ...],
+    ) -> None:
+        rule = rule_of(type(op))
+        self.op = op
+        self.rule: Callable[..., dict[str, Any]] = op.grad
+        self.reads = rule.reads
+        self.outs = outs
+        self.places = places
+        self.single = len(op.outputs) == 1 and not op.outputs[0].many
+        self.wanted = tuple(
+            (i, slot)
+            for i, (slot, flows, want) in enumerate(zip(rule.slots, rule.differentiable, wanted))
+            if flows and want
+        )
+        needed = _needed(op, rule, ins, outs, tuple(slot for _, slot in self.wanted))
+        #: for each input that is read: its place, and its form where that is enough
+        self.keeps = tuple(
+            (r.place, None if r.slot in needed else ins[r.place])
+            for r in self.reads
+            if r.source == "in"
+        )
+        #: the outputs whose values are read
+        self.keeps_out = tuple(
+            r.slot for r in self.reads if r.source == "out" and r.slot in needed
+        )
+
+    def by_slot(self, cotangents: Mapping[int, Any]) -> dict[str, Any]:
+        """Cotangents of several outputs by slot.
+
+        Args:
+            cotangents: by the number of the output among ``places``.
+        """
+        found: dict[str, Any] = {}
+        for index, (slot, k) in enumerate(self.places):
+            if k is None:
+                found[slot] = cotangents.get(index)
+            else:
+                found.setdefault(slot, [None] * len(self.outs[slot]))[k] = cotangents.get(index)
+        return found
+
+    def gradients(
+        self,
+        f: Interpreter,
+        saved: Iterable[Any],
+        out: Mapping[str, Any] | Any,
+        cotangents: Mapping[str, Any] | Any,
+        follow: tuple[bool, ...] | None = None,
+    ) -> list[tuple[int, Any]]:
+        """Pairs of an input's place and its cotangent.
+
+        Args:
+            f: runs the operators of the rule.
+            saved: the inputs that are read, in the order of ``keeps``.
+            out: the value of the output where there is one, else the values by slot.
+            cotangents: the cotangent of the output where there is one, else those by slot.
+            follow: for each input slot, whether its cotangent is wanted; all that may be when None.
+        """
+        values = iter(saved)
+        arguments = []
+        for source, slot, _, optional in self.reads:
+            if source == "in":
+                arguments.append(next(values))
+            elif source == "out":
+                value = out if self.single else out.get(slot)
+                arguments.append(self.outs.get(slot) if value is None else value)
+            elif self.single:
+                arguments.append(cotangents)
+            else:
+                arguments.append(_complete(cotangents.get(slot), self.outs.get(slot), optional))
+        parts = self.rule(f, *arguments)
+        found = []
+        for place, slot in self.wanted:
+            if follow is None or follow[place]:
+                part = parts.get(slot)
+                if part is not None:
+                    value = part() if callable(part) else part
+                    if value is not None:
+                        found.append((place, value))
+        return found
+
+
+def _complete(cotangent: Any, form: Any, optional: bool) -> Any:
+    """A cotangent with zeros where nothing came."""
+    if isinstance(form, list):
+        given = cotangent or [None] * len(form)
+        return [zeros(f) if c is None and f is not None else c for c, f in zip(given, form)]
+    if cotangent is None and not optional and form is not None:
+        return zeros(form)
+    return cotangent
+
+
+def zeros(form: Form) -> Any:
+    """Zeros of a form."""
+    return np.zeros(form.shape, form.dtype)
+
+
+# -- which values a rule reads -------------------------------------------------------------------------
+
+
+def _needed(
+    op: Op, rule: Rule, ins: Sequence[Any], outs: Mapping[str, Any], wanted: tuple[str, ...]
+) -> frozenset[str]:
+    """The slots whose values the rule reads; all that it takes where it looks at elements itself."""
+    key = (
+        tuple((name, _sort(value)) for name, value in op.__dict__.items()),
+        tuple(map(_sketch, ins)),
+        wanted,
+    )
+    found = rule.needs.get(key)
+    if found is None:
+        found = rule.needs[key] = _probe(op, rule, ins, outs, wanted)
+    return found
+
+
+def _sort(value: Any) -> Any:
+    """What an attribute has in common with others that lead a rule the same way."""
+    if isinstance(value, (bool, str)):
+        return value
+    if isinstance(value, (int, float)):
+        return (value > 0) - (value < 0) + (value == 1)
+    if isinstance(value, tuple):
+        return tuple([_sort(each) for each in value])
+    return None
+
+
+def _sketch(form: Any) -> Any:
+    """The same for the form of an input."""
+    if form is None:
+        return None
+    if isinstance(form, list):
+        return tuple([_sketch(each) for each in form])
+    return tuple([n == 1 for n in form.shape]), form.dtype
+
+
+def _probe(
+    op: Op, rule: Rule, ins: Sequence[Any], outs: Mapping[str, Any], wanted: tuple[str, ...]
+) -> frozenset[str]:
+    spy = Spy()
+    everything = frozenset(r.slot for r in rule.reads if r.source != "cotangent")
+    try:
+        arguments = []
+        for r in rule.reads:
+            form = ins[r.place] if r.source == "in" else outs.get(r.slot)
+            origin = None if r.source == "cotangent" else r.slot
+            arguments.append(spy.probes(form, origin))
+        parts = op.grad(spy, *arguments)
+        for slot in wanted:
+            part = parts.get(slot)
+            if callable(part):
+                part()
+    except Exception:  # the rule wants elements, or another kind of value
+        return everything
+    return frozenset(spy.touched)
+
+
+class Spy(Interpreter):
+    """Runs operators on probes, and notes whose values are used."""
+
+    def __init__(self) -> None:
+        self.touched: set[str] = set()
+
+    def probes(self, form: Any, origin: str | None) -> Any:
+        """Probes in the place of values of a form."""
+        if form is None:
+            return None
+        if isinstance(form, list):
+            return [self.probes(each, origin) for each in form]
+        return Probe(self, spec_of(form), origin)
+
+    def touch(self, value: Any) -> Any:
+        """Note that a value is used, and give its spec."""
+        if isinstance(value, (list, tuple)):
+            return [self.touch(each) for each in value]
+        if isinstance(value, Probe):
+            if value.origin is not None:
+                self.touched.add(value.origin)
+            return value.spec
+        return spec_of(form_of(value))
+
+    def apply(
+        self, op: Op, ins: Mapping[str, Any], want: Iterable[str] | None = None
+    ) -> dict[str, Any]:
+        specs = op.infer_outputs({slot: self.touch(value) for slot, value in ins.items()})
+        return {slot: self.results(spec) for slot, spec in specs.items()}
+
+    def results(self, spec: Any) -> Any:
+        """Probes of an operator's results."""
+        if spec is None:
+            return None
+        if isinstance(spec, list):
+            return [self.results(each) for each in spec]
+        if -1 in spec.shape:
+            raise ValueError(spec)
+        return Probe(self, spec, None)
+
+
+class Probe(Arithmetic):
+    """A value without elements."""
+
+    __slots__ = ("origin", "spec", "spy")
+    __array_ufunc__ = None
+
+    def __init__(self, spy: Spy, spec: Spec, origin: str | None) -> None:
+        self.spy, self.spec, self.origin = spy, spec, origin
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape."""
+        return self.spec.shape
+
+    @property
+    def dtype(self) -> Any:
+        """The element type."""
+        return self.spec.dtype
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions."""
+        return len(self.spec.shape)
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return size_of(self.spec.shape)
+
+    def _combine(self, method: str, operator: str, other: Any, reflected: bool) -> Any:
+        if isinstance(other, (int, float)):
+            other = Probe(self.spy, Spec((), self.spec.dtype), None)
+        a, b = (other, self) if reflected else (self, other)
+        found = self.spy.apply(lookup(operator)(), {"X": a, "Y": b})
+        return found["Out"]
+
+    def __neg__(self) -> Any:
+        return self * -1.0

@@ -1,0 +1,377 @@
+"""Schedules: learning rates that change from step to step, as operators of the program.
+
+A step is a run of the main program.  All schedules of a program share one counter of steps.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+from numbers import Real
+from typing import Any
+
+from .. import unique_name
+from ..dtypes import DType
+from ..errors import ArgumentError
+from ..ir.operator import OpRole
+from ..ir.program import default_main_program
+from ..ir.variable import Variable
+from .branch import Switch
+from .creation import assign, fill_constant
+from .elementwise import elementwise_min
+from .math import cast
+from .unary import ceil, cos, exp, floor
+from .variables import autoincreased_step_counter, create_global_var
+
+Rate = float | Variable
+
+
+def _decay_step_counter(begin: int = 0) -> Any:
+    """The number of steps so far as a float32 variable of one element; fluid 1.8's name for it.
+
+    Args:
+        begin: the number at the first step, where the program has no schedule yet.
+    """
+    with _scheduling():
+        counter = autoincreased_step_counter(counter_name="@LR_DECAY_COUNTER@", begin=begin)
+        return cast(counter, "float32")
+
+
+def noam_decay(d_model: float, warmup_steps: float, learning_rate: Rate = 1.0) -> Variable:
+    """A rate that grows up to a step and then falls with the root of the number of steps:
+    ``learning_rate * d_model^-0.5 * min(step^-0.5, step * warmup_steps^-1.5)``.
+
+    Vaswani et al., Attention is all you need, NIPS 2017.  Steps are counted from 1.
+
+    Args:
+        d_model: the width of the model.
+        warmup_steps: how many steps the rate grows.
+        learning_rate: multiplies it; a number or a variable.
+
+    Returns:
+        A variable of one element.
+
+    Raises:
+        ArgumentError: a number is not positive.
+
+    >>> rate = fluid.layers.noam_decay(d_model=512, warmup_steps=4000)
+    >>> fluid.optimizer.Adam(learning_rate=rate)
+    <Adam: learning_rate=tmp_3>
+    """
+    first = _number_or_variable("noam_decay", learning_rate)
+    _positive("noam_decay", d_model=d_model, warmup_steps=warmup_steps)
+    with _scheduling():
+        step = _decay_step_counter(1)
+        falling = step**-0.5
+        growing = (warmup_steps**-1.5) * step
+        least: Any = elementwise_min(falling, growing)
+        rate: Variable = first * (d_model**-0.5) * least
+    return rate
+
+
+def exponential_decay(
+    learning_rate: Rate, decay_steps: float, decay_rate: float, staircase: bool = False
+) -> Variable:
+    """``learning_rate * decay_rate^(step / decay_steps)``.
+
+    Args:
+        learning_rate: the first rate; a number or a variable.
+        decay_steps: after so many steps the rate has been multiplied by ``decay_rate``.
+        decay_rate: see ``decay_steps``.
+        staircase: let the rate change only every ``decay_steps`` steps.
+
+    Returns:
+        A variable of one element.
+
+    Raises:
+        ArgumentError: ``decay_steps`` is not positive.
+
+    >>> rate = fluid.layers.exponential_decay(0.1, decay_steps=1, decay_rate=0.5)
+    >>> exe = fluid.Executor()
+    >>> _ = exe.run(fluid.default_startup_program())
+    >>> [round(float(exe.run(fetch_list=[rate])[0].item()), 4) for step in range(3)]
+    [0.1, 0.05, 0.025]
+    """
+    first = _number_or_variable("exponential_decay", learning_rate)
+    with _scheduling():
+        passed = _periods("exponential_decay", decay_steps, staircase)
+        rate: Variable = first * (decay_rate**passed)
+    return rate
+
+
+def natural_exp_decay(
+    learning_rate: Rate, decay_steps: float, decay_rate: float, staircase: bool = False
+) -> Variable:
+    """``learning_rate * exp(-decay_rate * step / decay_steps)``.
+
+    Args:
+        learning_rate: the first rate; a number or a variable.
+        decay_steps: after so many steps the rate has been multiplied by exp(-decay_rate).
+        decay_rate: see ``decay_steps``.
+        staircase: let the rate change only every ``decay_steps`` steps.
+
+    Returns:
+        A variable of one element.
+
+    Raises:
+        ArgumentError: ``decay_steps`` is not positive.
+
+    >>> fluid.layers.natural_exp_decay(0.1, decay_steps=1000, decay_rate=0.5).shape
+    (1,)
+    """
+    first = _number_or_variable("natural_exp_decay", learning_rate)
+    with _scheduling():
+        passed = _periods("natural_exp_decay", decay_steps, staircase)
+        shrunk: Any = exp(-1 * decay_rate * passed)
+        rate: Variable = first * shrunk
+    return rate
+
+
+def inverse_time_decay(
+    learning_rate: Rate, decay_steps: float, decay_rate: float, staircase: bool = False
+) -> Variable:
+    """``learning_rate / (1 + decay_rate * step / decay_steps)``.
+
+    Args:
+        learning_rate: the first rate; a number or a variable.
+        decay_steps: after so many steps the rate has been divided by 1 + decay_rate.
+        decay_rate: see ``decay_steps``.
+        staircase: let the rate change only every ``decay_steps`` steps.
+
+    Returns:
+        A variable of one element.
+
+    Raises:
+        ArgumentError: ``decay_steps`` is not positive.
+
+    >>> fluid.layers.inverse_time_decay(0.1, decay_steps=1000, decay_rate=0.5).shape
+    (1,)
+    """
+    first = _number_or_variable("inverse_time_decay", learning_rate)
+    with _scheduling():
+        passed = _periods("inverse_time_decay", decay_steps, staircase)
+        rate: Variable = first / (1 + decay_rate * passed)
+    return rate
+
+
+def _periods(what: str, decay_steps: float, staircase: bool) -> Any:
+    """How many times ``decay_steps`` steps have passed; whole ones with ``staircase``."""
+    _positive(what, decay_steps=decay_steps)
+    passed = _decay_step_counter() / decay_steps
+    return floor(passed) if staircase else passed
+
+
+def polynomial_decay(
+    learning_rate: Rate,
+    decay_steps: float,
+    end_learning_rate: float = 0.0001,
+    power: float = 1.0,
+    cycle: bool = False,
+) -> Variable:
+    """``(learning_rate - end_learning_rate) * (1 - step / decay_steps)^power +
+    end_learning_rate``.
+
+    Args:
+        learning_rate: the first rate; a number or a variable.
+        decay_steps: after so many steps the rate is ``end_learning_rate``, and stays so.
+        end_learning_rate: see ``decay_steps``.
+        power: the degree of the polynomial.
+        cycle: let the rate rise again after ``decay_steps`` steps: then twice as many lead to the
+            end, and so on.
+
+    Returns:
+        A variable of one element.
+
+    Raises:
+        ArgumentError: ``decay_steps`` is not positive.
+
+    >>> rate = fluid.layers.polynomial_decay(0.1, decay_steps=2, end_learning_rate=0.0)
+    >>> exe = fluid.Executor()
+    >>> _ = exe.run(fluid.default_startup_program())
+    >>> [round(float(exe.run(fetch_list=[rate])[0].item()), 4) for step in range(4)]
+    [0.1, 0.05, 0.0, 0.0]
+    """
+    first = _number_or_variable("polynomial_decay", learning_rate)
+    last_rate = _finite("polynomial_decay", "end_learning_rate", end_learning_rate)
+    _positive("polynomial_decay", decay_steps=decay_steps)
+    with _scheduling():
+        step, last = _decay_step_counter(), decay_steps
+        if cycle:
+            last = decay_steps * _cycles(step, decay_steps)
+        else:
+            step = elementwise_min(step, fill_constant([1], "float32", float(decay_steps)))
+        left = (1 - step / last) ** power
+        rate: Variable = (first - last_rate) * left + last_rate
+    return rate
+
+
+def _cycles(step: Any, decay_steps: float) -> Any:
+    """How many cycles have begun: 1 at first."""
+    begun = ceil(step / decay_steps)
+    zero = fill_constant([1], "float32", 0.0)
+    one = fill_constant([1], "float32", 1.0)
+    with Switch() as switch, switch.case(step == zero):
+        assign(one, begun)
+    return begun
+
+
+def piecewise_decay(boundaries: Sequence[float], values: Sequence[float]) -> Variable:
+    """The first value up to the first boundary, then the second one, and so on.
+
+    Args:
+        boundaries: the steps at which the rate changes, in ascending order.
+        values: the rates, one more than there are boundaries.
+
+    Returns:
+        A variable of one element.
+
+    Raises:
+        ArgumentError: there are not as many values, or the boundaries do not ascend.
+
+    >>> rate = fluid.layers.piecewise_decay(boundaries=[1, 3], values=[1.0, 0.5, 0.25])
+    >>> exe = fluid.Executor()
+    >>> _ = exe.run(fluid.default_startup_program())
+    >>> [exe.run(fetch_list=[rate])[0].item() for step in range(4)]
+    [1.0, 0.5, 0.5, 0.25]
+    """
+    boundaries = [_finite("piecewise_decay", "boundaries", n) for n in boundaries]
+    values = [_finite("piecewise_decay", "values", n) for n in values]
+    if len(values) != len(boundaries) + 1:
+        raise ArgumentError(
+            f"piecewise_decay: expected one value more than there are boundaries, got "
+            f"{len(values)} values and {len(boundaries)} boundaries"
+        )
+    if any(a >= b for a, b in pairwise(boundaries)):
+        raise ArgumentError(
+            f"piecewise_decay: expected boundaries in ascending order, got {boundaries}"
+        )
+    with _scheduling():
+        step = _decay_step_counter()
+        rate = _rate("learning_rate", "float32")
+        with Switch() as switch:
+            for boundary, value in zip(boundaries, values):
+                end = fill_constant([1], "float32", boundary, force_cpu=True)
+                now = fill_constant([1], "float32", value)
+                with switch.case(step < end):
+                    assign(now, rate)
+            last = fill_constant([1], "float32", values[-1])
+            if not boundaries:
+                return assign(last, rate)
+            with switch.default():
+                assign(last, rate)
+    return rate
+
+
+def cosine_decay(learning_rate: Rate, step_each_epoch: float, epochs: float) -> Variable:
+    """``learning_rate * (cos(pi * epoch / epochs) + 1) / 2``.
+
+    Loshchilov and Hutter, SGDR: stochastic gradient descent with warm restarts, ICLR 2017.
+
+    Args:
+        learning_rate: the first rate; a number or a variable.
+        step_each_epoch: how many steps an epoch has; the rate changes when one is over.
+        epochs: after so many epochs the rate is 0.
+
+    Returns:
+        A variable of one element.
+
+    Raises:
+        ArgumentError: a number is not positive.
+
+    >>> fluid.layers.cosine_decay(0.1, step_each_epoch=1000, epochs=120).shape
+    (1,)
+    """
+    first = _number_or_variable("cosine_decay", learning_rate)
+    _positive("cosine_decay", step_each_epoch=step_each_epoch, epochs=epochs)
+    with _scheduling():
+        epoch: Any = floor(_decay_step_counter() / step_each_epoch)
+        wave: Any = cos(epoch * math.pi / epochs)
+        rate: Variable = first * 0.5 * (wave + 1)
+    return rate
+
+
+def linear_lr_warmup(
+    learning_rate: Rate, warmup_steps: float, start_lr: float, end_lr: float
+) -> Variable:
+    """A rate that goes from ``start_lr`` to ``end_lr`` in equal steps, and then is
+    ``learning_rate``.
+
+    Args:
+        learning_rate: the rate after ``warmup_steps`` steps: a number, or another schedule.
+        warmup_steps: how many steps it takes.
+        start_lr, end_lr: where it begins and where it leads.
+
+    Returns:
+        A variable of one element.
+
+    Raises:
+        ArgumentError: ``warmup_steps`` is not positive, or the rates are no numbers.
+
+    >>> later = fluid.layers.cosine_decay(0.1, step_each_epoch=1000, epochs=120)
+    >>> rate = fluid.layers.linear_lr_warmup(later, warmup_steps=4, start_lr=0.0, end_lr=0.1)
+    >>> exe = fluid.Executor()
+    >>> _ = exe.run(fluid.default_startup_program())
+    >>> [round(float(exe.run(fetch_list=[rate])[0].item()), 4) for step in range(5)]
+    [0.0, 0.025, 0.05, 0.075, 0.1]
+    """
+    what = "linear_lr_warmup"
+    _positive(what, warmup_steps=warmup_steps)
+    start, end = _finite(what, "start_lr", start_lr), _finite(what, "end_lr", end_lr)
+    later = _number_or_variable(what, learning_rate)
+    dtype = later.dtype if isinstance(later, Variable) else DType.FP32
+    with _scheduling():
+        rate = _rate("learning_rate_warmup", dtype)
+        step = _decay_step_counter()
+        with Switch() as switch:
+            with switch.case(step < warmup_steps):
+                warm = start + (end - start) * (step / float(warmup_steps))
+                assign(warm if dtype is DType.FP32 else cast(warm, dtype), rate)
+            with switch.default():
+                if not isinstance(later, Variable):
+                    later = fill_constant([1], dtype, later)
+                assign(later, rate)
+    return rate
+
+
+def _scheduling() -> Any:
+    """The role of operators that compute learning rates."""
+    return default_main_program().as_role(OpRole.LRSCHED)
+
+
+def _rate(name: str, dtype: Any) -> Variable:
+    """A variable that branches write a rate to."""
+    if default_main_program().global_block().has_var(name):  # of another schedule
+        name = unique_name.generate(name)
+    return create_global_var([1], 0.0, dtype, persistable=True, name=name)
+
+
+def _number_or_variable(what: str, learning_rate: Any) -> Any:
+    """The rate that a schedule begins with.
+
+    Raises:
+        ArgumentError: it is neither a number nor a variable.
+    """
+    if isinstance(learning_rate, Variable):
+        return learning_rate
+    return _finite(what, "learning_rate", learning_rate)
+
+
+def _positive(what: str, **numbers: Any) -> None:
+    """Refuse what is no positive number.
+
+    Raises:
+        ArgumentError: one of them is none.
+    """
+    for name, value in numbers.items():
+        if not _finite(what, name, value) > 0:
+            raise ArgumentError(f"{what}: expected {name} to be above 0, got {value}")
+
+
+def _finite(what: str, name: str, value: Any) -> float:
+    if not isinstance(value, Real) or isinstance(value, bool) or not math.isfinite(value):
+        raise ArgumentError(
+            f"{what}: expected {name} to be a number, got {value!r:.60} of type "
+            f"{type(value).__name__}"
+        )
+    return float(value)

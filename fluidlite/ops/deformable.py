@@ -1,0 +1,178 @@
+"""Convolutions whose windows are moved, element by element."""
+
+from __future__ import annotations
+
+import math
+
+from ..dtypes import DType
+from ..errors import AttributeValueError, ShapeError
+from ..opdef.attribute import REQUIRED, attr
+from ..opdef.definition import Op
+from ..opdef.spec import agree, need_float, need_ndim, same_dtype, spec
+from .points import between
+
+
+class Deformable(Op, abstract=True):
+    """What deformable convolutions have in common.
+
+    Input: images, [N, C, H, W].
+    Offset: how far each element of the window is moved, (down, across) for each group, element and
+        position: [N, groups * height * width * 2, rows, columns].
+    Filter: [filters, channels / groups, height, width].
+    strides, dilations: steps of the window, and of its elements, down and across.
+    paddings: zeros around the image.
+    groups: the channels are cut into so many groups, which do not mix.
+    deformable_groups: so many parts of the channels have offsets of their own.
+    """
+
+    strides: list[int] = (1, 1)
+    paddings: list[int] = (0, 0)
+    dilations: list[int] = (1, 1)
+    groups: int = 1
+    deformable_groups: int = 1
+    im2col_step: int = attr(64, inert=True)
+
+    def check(self, Input, Offset, Mask, Filter):
+        """Check everything; the shape of Output."""
+        given = dict(Input=Input, Offset=Offset, Mask=Mask, Filter=Filter)
+        need_float(Input=Input)
+        same_dtype(**given)
+        for name, s in given.items():
+            if s is not None:
+                need_ndim(name, s, 4)
+        for name, least in (("strides", 1), ("dilations", 1), ("paddings", 0)):
+            numbers = getattr(self, name)
+            if len(numbers) != 2 or min(numbers) < least:
+                raise AttributeValueError(
+                    f"expected {name} of 2 numbers from {least}, got {list(numbers)}"
+                )
+        channels, filters = Input.shape[1], Filter.shape[0]
+        for name in ("groups", "deformable_groups"):
+            count = getattr(self, name)
+            if count < 1 or (channels != -1 and channels % count):
+                raise AttributeValueError(
+                    f"expected {name} that divide {channels} channels, got {count}"
+                )
+        if not agree(channels, Filter.shape[1] * self.groups) or filters % self.groups:
+            raise ShapeError(
+                f"expected Filter of shape [filters, channels / groups, height, width] with "
+                f"groups={self.groups}, got {list(Filter.shape)} for Input {list(Input.shape)}"
+            )
+        sizes = self.positions(Input.shape, Filter.shape)
+        elements = self.deformable_groups * math.prod(Filter.shape[2:])
+        for name, s, count in (("Offset", Offset, 2 * elements), ("Mask", Mask, elements)):
+            wanted = (Input.shape[0], count, *sizes)
+            if s is not None and not all(map(agree, s.shape, wanted)):
+                raise ShapeError(f"expected {name} of shape {list(wanted)}, got {list(s.shape)}")
+        return Input.with_shape((Input.shape[0], filters, *sizes))
+
+    def positions(self, image, filter):
+        """How many positions the window has, down and across."""
+        sizes = [
+            -1 if -1 in (n, k) else (n + 2 * pad - (k - 1) * dilation - 1) // stride + 1
+            for n, k, stride, pad, dilation in zip(
+                image[2:], filter[2:], self.strides, self.paddings, self.dilations
+            )
+        ]
+        if any(n != -1 and n < 1 for n in sizes):
+            raise ShapeError(
+                f"expected a window that fits into the image, got Filter {list(filter)} with "
+                f"dilations={list(self.dilations)} for Input {list(image)}"
+            )
+        return sizes
+
+    def convolve(self, f, Input, Offset, Mask, Filter):
+        """The sums over the moved elements of the window."""
+        n, c, height, width = Input.shape
+        kernel, positions = Filter.shape[2:], self.positions(Input.shape, Filter.shape)
+        parts, elements = self.deformable_groups, math.prod(Filter.shape[2:])
+        points = elements * math.prod(positions)
+        offsets = f.reshape(Offset, shape=[n * parts, elements, 2, math.prod(positions)])
+
+        def along(k):
+            moved = f.slice(offsets, axes=[2], starts=[k], ends=[k + 1])
+            straight = f.window_places(
+                kernel=kernel[k],
+                count=positions[k],
+                stride=self.strides[k],
+                padding=self.paddings[k],
+                dilation=self.dilations[k],
+                dtype=Offset.dtype,
+            )
+            # [element, position] of one dimension to [elements of both, positions of both]
+            ones = [1, 1, 1, 1, 1]
+            ones[1 + k], ones[3 + k] = kernel[k], positions[k]
+            shape = [n * parts, *kernel, *positions]
+            moved = f.elementwise_add(
+                f.reshape(moved, shape=shape), f.reshape(straight, shape=ones)
+            )
+            return f.reshape(moved, shape=[n * parts, points])
+
+        images = f.reshape(Input, shape=[n * parts, c // parts, height, width])
+        mask = None if Mask is None else f.reshape(Mask, shape=[n * parts, points])
+        values = between(f, images, along(0), along(1), mask)
+        depth = c // self.groups * elements
+        values = f.reshape(values, shape=[n, self.groups, depth, math.prod(positions)])
+        filters = Filter.shape[0]
+        weights = f.reshape(Filter, shape=[self.groups, filters // self.groups, depth])
+        return f.reshape(f.matmul(weights, values), shape=[n, filters, *positions])
+
+
+class deformable_conv(Deformable):
+    """Output = Input convolved with Filter, each element of the window moved and weighted.
+
+    (Zhu, Hu, Lin and Dai, Deformable ConvNets v2, CVPR 2019.)
+
+    Mask: the weights: [N, groups * height * width, rows, columns].
+    """
+
+    signature = "Input, Offset, Mask, Filter -> Output"
+
+    def infer(self, Input, Offset, Mask, Filter):
+        return self.check(Input, Offset, Mask, Filter)
+
+    def expand(self, f, Input, Offset, Mask, Filter):
+        return self.convolve(f, Input, Offset, Mask, Filter)
+
+
+class deformable_conv_v1(Deformable):
+    """Output = Input convolved with Filter, each element of the window moved.
+
+    (Dai et al., Deformable convolutional networks, ICCV 2017.)
+    """
+
+    signature = "Input, Offset, Filter -> Output"
+
+    def infer(self, Input, Offset, Filter):
+        return self.check(Input, Offset, None, Filter)
+
+    def expand(self, f, Input, Offset, Filter):
+        return self.convolve(f, Input, Offset, None, Filter)
+
+
+class window_places(Op):
+    """Out[k, i] = the place of element k of a window at its position i.
+
+    kernel: the number of elements.
+    count: the number of positions.
+    stride, dilation: steps of the window, and of its elements.
+    padding: how far before the image the window begins.
+    dtype: the element type.
+    """
+
+    signature = " -> Out"
+    kernel: int = REQUIRED
+    count: int = REQUIRED
+    stride: int = 1
+    padding: int = 0
+    dilation: int = 1
+    dtype: DType = DType.FP32
+    grad = None
+
+    def infer(self):
+        return spec([self.kernel, self.count], self.dtype)
+
+    def run(self, xp):
+        elements = xp.arange(self.kernel)[:, None] * self.dilation
+        positions = xp.arange(self.count) * self.stride - self.padding
+        return (elements + positions).astype(self.dtype.dtype)

@@ -1,0 +1,236 @@
+"""Features and rows of them: marked, cropped, shifted against each other."""
+
+from __future__ import annotations
+
+from ..dtypes import DType
+from ..errors import AttributeValueError, ShapeError
+from ..opdef.attribute import REQUIRED
+from ..opdef.definition import Op
+from ..opdef.spec import agree, need_float, need_integer, need_ndim, same_dtype, spec
+
+
+class add_position_encoding(Op):
+    """Out = alpha * X + beta * sines and cosines of the position, from slow to fast.
+
+    (Vaswani et al., Attention is all you need, NIPS 2017.)
+
+    X: [sequences, positions, features].
+    alpha, beta: factors.
+    """
+
+    signature = "X -> Out"
+    alpha: float = 1.0
+    beta: float = 1.0
+
+    def infer(self, X):
+        need_float(X=X)
+        need_ndim("X", X, 3)
+        if X.shape[2] != -1 and (X.shape[2] % 2 or X.shape[2] == 0):
+            raise ShapeError(
+                f"expected an even number of features, half sines and half cosines; got X of "
+                f"shape {list(X.shape)}"
+            )
+        return X
+
+    def run(self, xp, X):
+        _, positions, features = X.shape
+        half = features // 2
+        exponents = xp.arange(half) / (half - 1) if half > 1 else xp.ones(1)
+        angles = xp.arange(positions)[:, None] / 10000.0**exponents
+        encoding = xp.concatenate([xp.sin(angles), xp.cos(angles)], axis=1)
+        return self.alpha * X + (self.beta * encoding).astype(X.dtype)
+
+    def grad(self, f, dOut):
+        return dict(X=lambda: f.scale(dOut, scale=self.alpha))
+
+
+class similarity_focus(Op):
+    """Out = 1 at the rows and columns that the largest numbers of chosen slices of X lie in.
+
+    Of a slice, numbers are taken from the largest down, each in a row and a column that have none
+    yet; all slices have a 1 at these places.
+
+    axis: the dimension that numbers the slices: 1, 2 or 3.
+    indexes: the slices that are looked at.
+    """
+
+    signature = "X -> Out"
+    axis: int = REQUIRED
+    indexes: list[int] = REQUIRED
+    grad = None
+
+    def infer(self, X):
+        need_float(X=X)
+        need_ndim("X", X, 4)
+        if self.axis not in (1, 2, 3):
+            raise AttributeValueError(f"expected axis 1, 2 or 3, got {self.axis}")
+        size = X.shape[self.axis]
+        if not self.indexes or any(k < 0 or (size != -1 and k >= size) for k in self.indexes):
+            raise AttributeValueError(
+                f"expected indexes of slices in [0, {size}), got {list(self.indexes)}"
+            )
+        return X
+
+    def run(self, xp, X):
+        slices = xp.moveaxis(X, self.axis, 1)
+        marked = xp.zeros((len(slices), *slices.shape[2:]), X.dtype)
+        for n, sample in enumerate(slices):
+            for k in self.indexes:
+                for place in largest_apart(xp, sample[k]):
+                    marked = xp.add_at(marked, (n, *place), 1)
+        marked = xp.minimum(marked, 1)
+        out = xp.repeat(marked[:, None], slices.shape[1], axis=1)
+        return xp.moveaxis(out, 1, self.axis)
+
+
+def largest_apart(xp, matrix):
+    """The places of numbers from the largest down, of which no two share a row or a column."""
+    rows, columns, found = set(), set(), []
+    for place in xp.argsort(-matrix, axis=None, kind="stable").tolist():
+        row, column = divmod(place, matrix.shape[1])
+        if row not in rows and column not in columns:
+            rows.add(row)
+            columns.add(column)
+            found.append((row, column))
+            if len(found) == min(matrix.shape):
+                break
+    return found
+
+
+class random_crop(Op):
+    """Out = a part of each sample of X, at a random place.
+
+    Seed: one number, from which the places are drawn; with 0 they come from the program's own
+        stream.
+    SeedOut: a number for the next time.
+    shape: of a part: the last sizes of Out; the dimensions of X before these number the samples.
+    startup_seed: not read: Seed is always there.
+    """
+
+    signature = "X, Seed! -> Out, SeedOut~"
+    shape: list[int] = REQUIRED
+    startup_seed: int = 0
+    random = True
+    grad = None
+
+    def infer(self, X, Seed):
+        need_integer(Seed=Seed)
+        k = len(self.shape)
+        whole = X.shape[X.ndim - k :]
+        if not 0 < k < X.ndim or any(n < 1 for n in self.shape):
+            raise ShapeError(
+                f"expected sizes of a part of the samples of X {list(X.shape)}, got "
+                f"shape={list(self.shape)}"
+            )
+        if any(size != -1 and n > size for n, size in zip(self.shape, whole)):
+            raise ShapeError(
+                f"expected parts that fit into samples of {list(whole)}, got "
+                f"shape={list(self.shape)}"
+            )
+        return X.with_shape((*X.shape[: X.ndim - k], *self.shape)), spec([1], DType.INT64)
+
+    def run(self, xp, rng, X, Seed):
+        generator = rng(int(xp.reshape(Seed, -1)[0]))
+        lead = X.ndim - len(self.shape)
+        room = [size - n + 1 for size, n in zip(X.shape[lead:], self.shape)]
+        parts = []
+        for sample in xp.reshape(X, (-1, *X.shape[lead:])):
+            begins = [int(generator.integers(n)) for n in room]
+            parts.append(sample[tuple(slice(b, b + n) for b, n in zip(begins, self.shape))])
+        out = xp.reshape(xp.asarray(parts, dtype=X.dtype), (*X.shape[:lead], *self.shape))
+        return out, xp.asarray([int(generator.integers(1, 2**31))], dtype="int64")
+
+
+class conv_shift(Op):
+    """Out[n, i] = the sum over j of X[n, i + j - half] * Y[n, j], where X is a ring.
+
+    (Graves, Wayne and Danihelka, Neural Turing machines, arXiv 1410.5401.)
+
+    Y: [n, an odd number of weights], of which the middle one is for no shift.
+    """
+
+    signature = "X, Y -> Out"
+
+    def infer(self, X, Y):
+        need_float(X=X)
+        same_dtype(X=X, Y=Y)
+        need_ndim("X", X, 2)
+        need_ndim("Y", Y, 2)
+        if not agree(X.shape[0], Y.shape[0]):
+            raise ShapeError(f"expected as many rows, got {X.shape[0]} in X, {Y.shape[0]} in Y")
+        if Y.shape[1] != -1 and (
+            Y.shape[1] % 2 == 0 or (X.shape[1] != -1 and Y.shape[1] > X.shape[1])
+        ):
+            raise ShapeError(
+                f"expected rows of Y to be odd and no longer than those of X, got X of shape "
+                f"{list(X.shape)} and Y of shape {list(Y.shape)}"
+            )
+        return X
+
+    def run(self, xp, X, Y):
+        return xp.sum(ring(xp, X, Y.shape[1]) * Y[:, None, :], axis=2)
+
+    def grad(self, f, X, Y, dOut):
+        return dict(
+            X=lambda: f.conv_shift(dOut, f.reverse(Y, axis=[1])),
+            Y=lambda: f.conv_shift_adjoint(X, dOut, size=Y.shape[1]),
+        )
+
+
+class conv_shift_adjoint(Op):
+    """Out[n, j] = the sum over i of X[n, i + j - half] * Y[n, i], where X is a ring.
+
+    size: how many j there are: an odd number.
+    """
+
+    signature = "X, Y -> Out"
+    size: int = REQUIRED
+
+    def infer(self, X, Y):
+        return X.with_dim(1, self.size)
+
+    def run(self, xp, X, Y):
+        return xp.sum(ring(xp, X, self.size) * Y[:, :, None], axis=1)
+
+    def grad(self, f, X, Y, dOut):
+        return dict(
+            X=lambda: f.conv_shift(Y, f.reverse(dOut, axis=[1])),
+            Y=lambda: f.conv_shift(X, dOut),
+        )
+
+
+def ring(xp, x, size):
+    """[n, i, j]: element ``i + j - size // 2`` of each row, which is a ring."""
+    n = x.shape[1]
+    places = (xp.arange(n)[:, None] + xp.arange(size) - size // 2) % max(n, 1)
+    return x[:, places]
+
+
+class row_conv(Op):
+    """Out[n, t] = the sum over k of X[n, t + k] * Filter[k]: a look at the rows to come.
+
+    (Amodei et al., Deep Speech 2, ICML 2016.)
+
+    X: [sequences, steps, features].
+    Filter: [rows that are seen, this one included; features].
+    """
+
+    signature = "X, Filter -> Out"
+
+    def infer(self, X, Filter):
+        need_float(X=X)
+        same_dtype(X=X, Filter=Filter)
+        need_ndim("X", X, 3)
+        need_ndim("Filter", Filter, 2)
+        if not agree(X.shape[2], Filter.shape[1]):
+            raise ShapeError(
+                f"expected Filter of shape [rows, {X.shape[2]}], got {list(Filter.shape)}"
+            )
+        return X
+
+    def expand(self, f, X, Filter):
+        steps, rows = X.shape[1], Filter.shape[0]
+        padded = f.pad(X, paddings=[0, 0, 0, rows - 1, 0, 0])
+        weights = [f.slice(Filter, axes=[0], starts=[k], ends=[k + 1]) for k in range(rows)]
+        ahead = [f.slice(padded, axes=[1], starts=[k], ends=[k + steps]) for k in range(rows)]
+        return f.sum([f.elementwise_mul(x, w) for x, w in zip(ahead, weights)])

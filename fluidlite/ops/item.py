@@ -1,0 +1,243 @@
+"""What stands at an index, and what is put there: each the adjoint of the other.
+
+An index is that of an array in Python: numbers, slices with steps, ``...``, new dimensions, and
+tensors of numbers or truth values.  As an attribute it is a list of four numbers for each entry:
+its sort, and what that needs.
+"""
+
+from __future__ import annotations
+
+from ..dtypes import DType
+from ..errors import DTypeError, OutOfRangeError, ShapeError
+from ..opdef.attribute import REQUIRED
+from ..opdef.definition import Op
+from ..opdef.spec import agree, broadcast, same_dtype
+from .elementwise import sum_like
+
+NUMBER, SLICE, ELLIPSIS, NEW, TENSOR = range(5)  #: sorts of entries
+ABSENT = -(2**31)  #: in place of a bound of a slice
+
+
+def entries_of(item):
+    """The entries of an index: sort and three numbers each."""
+    return [tuple(item[i : i + 4]) for i in range(0, len(item), 4)]
+
+
+def key_of(item, tensors):
+    """The index as arrays take it."""
+    key, rest = [], iter(tensors or ())
+    for sort, a, b, c in entries_of(item):
+        if sort == NUMBER:
+            key.append(a)
+        elif sort == SLICE:
+            key.append(slice(*(None if n == ABSENT else n for n in (a, b, c))))
+        elif sort == TENSOR:
+            key.append(next(rest))
+        else:
+            key.append(Ellipsis if sort == ELLIPSIS else None)
+    return tuple(key)
+
+
+def taken(shape, item, tensors):
+    """The shape of what an index takes from a tensor; -1 where values say.
+
+    Args:
+        shape: that of the tensor.
+        item: the index.
+        tensors: specs of the tensors in it.
+
+    Raises:
+        ShapeError: it has more entries than there are dimensions, or tensors that do not go
+            together.
+        OutOfRangeError: a number is outside of its dimension.
+        DTypeError: a tensor holds neither integers nor truth values.
+    """
+    entries, tensors = entries_of(item), list(tensors or ())
+    rest = iter(tensors)
+    masks = [t.ndim if t.dtype is DType.BOOL else 1 for t in tensors]
+    widths = iter(masks)
+    used = sum(
+        next(widths) if sort == TENSOR else 1
+        for sort, *_ in entries
+        if sort not in (ELLIPSIS, NEW)
+    )
+    if used > len(shape):
+        raise ShapeError(f"a tensor of shape {list(shape)} takes {len(shape)} indices, got {used}")
+    if all(sort != ELLIPSIS for sort, *_ in entries):
+        entries = [*entries, (ELLIPSIS, 0, 0, 0)]
+    out, block, places, axis, position = [], (), [], 0, 0
+    for sort, a, b, c in entries:
+        if sort == ELLIPSIS:
+            count = len(shape) - used
+            out += shape[axis : axis + count]
+            axis += count
+        elif sort == NEW:
+            out.append(1)
+        elif sort == SLICE:
+            n = shape[axis]
+            bounds = slice(*(None if x == ABSENT else x for x in (a, b, c)))
+            whole = (a, b) == (ABSENT, ABSENT) and c in (ABSENT, 1)
+            out.append(len(range(n)[bounds]) if n != -1 else -1 if not whole else n)
+            axis += 1
+        elif sort == NUMBER:
+            n = shape[axis]
+            if n != -1 and not -n <= a < n:
+                raise OutOfRangeError(
+                    f"expected an index in [{-n}, {n}) along dimension {axis} of shape "
+                    f"{list(shape)}, got {a}"
+                )
+            if tensors:
+                places.append((position, len(out)))
+            axis += 1
+        else:
+            size, width = chosen(next(rest), shape[axis:])
+            block = broadcast(block, size)
+            places.append((position, len(out)))
+            axis += width
+        position += 1
+    if not places:
+        return tuple(out)
+    numbers = [p for p, _ in places]
+    together = numbers == list(range(numbers[0], numbers[0] + len(numbers)))
+    at = places[0][1] if together else 0
+    return (*out[:at], *block, *out[at:])
+
+
+def chosen(index, shape):
+    """The sizes that a tensor in an index stands for, and how many dimensions it takes."""
+    if index.dtype is DType.BOOL:
+        if len(index.shape) > len(shape) or not all(map(agree, index.shape, shape)):
+            raise ShapeError(
+                f"expected a mask of the sizes {list(shape[: len(index.shape)])} that it selects "
+                f"from, got {list(index.shape)}"
+            )
+        return (-1,), len(index.shape)
+    if index.dtype.is_float:
+        raise DTypeError(f"expected indices of integers or truth values, got {index.dtype}")
+    return index.shape, 1
+
+
+class Item(Op, abstract=True):
+    """What stands at an index.
+
+    Index: the tensors in the index, in their order: integers, or masks of truth values.
+    item: the index: four numbers for each entry, its sort and what that needs.
+    """
+
+    item: list[int] = REQUIRED
+    host = True
+    lod = None
+
+    def need_taken(self, shape, name, value, Index):
+        """Check the shape of what belongs at the index."""
+        wanted = taken(shape, self.item, Index)
+        if len(wanted) != len(value.shape) or not all(map(agree, wanted, value.shape)):
+            raise ShapeError(
+                f"expected {name} of the shape {list(wanted)} that the index takes from "
+                f"{list(shape)}, got {list(value.shape)}"
+            )
+
+
+class take_item(Item):
+    """Out = X[index]."""
+
+    signature = "X, Index*?! -> Out"
+
+    def infer(self, X, Index):
+        return X.with_shape(taken(X.shape, self.item, Index))
+
+    def run(self, xp, X, Index):
+        return X[key_of(self.item, Index)]
+
+    def grad(self, f, X, Index, dOut):
+        return dict(X=lambda: f.add_item(dOut, Index, item=self.item, size=X.shape))
+
+
+class add_item(Item):
+    """Out = zeros with G added at the index: the adjoint of ``take_item``.
+
+    G: in the shape of what the index takes.
+    size: the shape of Out.
+    """
+
+    signature = "G, Index*?! -> Out"
+    size: list[int] = REQUIRED
+
+    def infer(self, G, Index):
+        self.need_taken(self.size, "G", G, Index)
+        return G.with_shape(self.size)
+
+    def run(self, xp, G, Index):
+        zeros, key = xp.zeros(self.size, G.dtype), key_of(self.item, Index)
+        add = xp.scatter_add if Index else xp.add_at
+        return add(zeros, key, G)
+
+    def grad(self, f, Index, dOut):
+        return dict(G=lambda: f.take_item(dOut, Index, item=self.item))
+
+
+class put_item(Item):
+    """Out = X with Value at the index; of places named twice the last one stays.
+
+    Value: broadcasts to what the index takes.
+    """
+
+    signature = "X, Value, Index*?! -> Out"
+
+    def infer(self, X, Value, Index):
+        same_dtype(X=X, Value=Value)
+        wanted = taken(X.shape, self.item, Index)
+        lead = len(Value.shape) - len(wanted)
+        small = Value.shape[max(lead, 0) :]
+        fits = all(n == 1 for n in Value.shape[: max(lead, 0)]) and all(
+            m == 1 or agree(m, n) for m, n in zip(reversed(small), reversed(wanted))
+        )
+        if not fits:
+            raise ShapeError(
+                f"expected Value to broadcast to the shape {list(wanted)} that the index takes "
+                f"from {list(X.shape)}, got {list(Value.shape)}"
+            )
+        return X
+
+    def run(self, xp, X, Value, Index):
+        key = key_of(self.item, Index)
+        spare = Value.ndim - len(X[key].shape)
+        Value = Value.reshape(Value.shape[spare:]) if spare > 0 else Value
+        return xp.scatter_set(X, key, Value)
+
+    def grad(self, f, Value, Index, dOut):
+        def rest():
+            zero = f.fill_any_like(Value, value=0.0)
+            return f.put_item(dOut, zero, Index, item=self.item)
+
+        def value():
+            flow = f.take_item(dOut, Index, item=self.item)
+            if Index:  # a place that is named again holds the later value
+                last = f.last_item(dOut, Index, item=self.item)
+                flow = flow * f.cast(last, in_dtype=last.dtype, out_dtype=dOut.dtype)
+            spare = len(Value.shape) - len(flow.shape)
+            if spare > 0:
+                flow = f.reshape(flow, shape=(1,) * spare + tuple(flow.shape))
+            return sum_like(f, flow, Value)
+
+        return dict(X=rest, Value=value)
+
+
+class last_item(Item):
+    """Out = whether each place that the index takes from X is named for the last time there."""
+
+    signature = "X!, Index*?! -> Out"
+    grad = None
+
+    def infer(self, X, Index):
+        return X.with_shape(taken(X.shape, self.item, Index)).with_dtype(DType.BOOL)
+
+    def run(self, xp, X, Index):
+        key = key_of(self.item, Index)
+        shape = X[key].shape
+        count = 1
+        for n in shape:
+            count *= n
+        numbers = xp.reshape(xp.arange(count), shape)
+        marks = xp.scatter_set(xp.zeros(X.shape, numbers.dtype), key, numbers)
+        return marks[key] == numbers

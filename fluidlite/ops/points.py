@@ -1,0 +1,292 @@
+"""Images between their elements: at any point, the mean of the elements around it by distance.
+
+Sums of elements at given places by given weights are linear in the elements and in the weights.
+Three maps, each an adjoint of another, close them at every order; weights are products of one for
+each dimension, linear from element to element.
+"""
+
+from __future__ import annotations
+
+from ..dtypes import DType
+from ..errors import AttributeValueError, ShapeError
+from ..opdef.attribute import REQUIRED, attr
+from ..opdef.definition import Op
+from ..opdef.spec import agree, need_float, need_integer, need_ndim, same_dtype, spec
+from .given import numbers
+
+
+class Weighted(Op, abstract=True):
+    """A map of sums Out[n, c, p] = sum over j of X[n, c, Index[n, p, j]] * Weight[n, p, j].
+
+    Index: places, each of which belongs to the sum of a point.
+    """
+
+    def rows(self, xp, x):
+        """Values as one row for each place or point of each sample."""
+        return xp.reshape(xp.transpose(x, (0, 2, 1)), (-1, x.shape[1]))
+
+    def places(self, xp, Index, size):
+        """For each j, the rows that belong to the points."""
+        lead = xp.arange(Index.shape[0])[:, None] * size
+        index = xp.in_range(Index, size, "Index")
+        return [xp.reshape(index[..., j] + lead, -1) for j in range(Index.shape[2])]
+
+
+class weighted_take(Weighted):
+    """Out[n, c, p] = sum over j of X[n, c, Index[n, p, j]] * Weight[n, p, j].
+
+    Weight: of the places.
+    """
+
+    signature = "X, Index!, Weight -> Out"
+
+    def infer(self, X, Index, Weight):
+        return X.with_dim(2, Index.shape[1])
+
+    def run(self, xp, X, Index, Weight):
+        rows, out = self.rows(xp, X), 0
+        for j, places in enumerate(self.places(xp, Index, X.shape[2])):
+            out = out + xp.take(rows, places, axis=0) * xp.reshape(Weight[..., j], (-1, 1))
+        out = xp.reshape(out, (X.shape[0], Index.shape[1], X.shape[1]))
+        return xp.transpose(out, (0, 2, 1))
+
+    def grad(self, f, X, Index, Weight, dOut):
+        return dict(
+            X=lambda: f.weighted_put(dOut, Index, Weight, size=X.shape[2]),
+            Weight=lambda: f.weighted_dot(X, dOut, Index),
+        )
+
+
+class weighted_put(Weighted):
+    """Out[n, c, i] = sum of X[n, c, p] * Weight[n, p, j] over all p, j where Index[n, p, j] = i.
+
+    Weight: of the places.
+    size: how many places there are.
+    """
+
+    signature = "X, Index!, Weight -> Out"
+    size: int = REQUIRED
+
+    def infer(self, X, Index, Weight):
+        return X.with_dim(2, self.size)
+
+    def run(self, xp, X, Index, Weight):
+        rows = self.rows(xp, X)
+        out = xp.zeros((X.shape[0] * self.size, X.shape[1]), X.dtype)
+        for j, places in enumerate(self.places(xp, Index, self.size)):
+            out = xp.scatter_add(out, places, rows * xp.reshape(Weight[..., j], (-1, 1)))
+        return xp.transpose(xp.reshape(out, (X.shape[0], self.size, X.shape[1])), (0, 2, 1))
+
+    def grad(self, f, X, Index, Weight, dOut):
+        return dict(
+            X=lambda: f.weighted_take(dOut, Index, Weight),
+            Weight=lambda: f.weighted_dot(dOut, X, Index),
+        )
+
+
+class weighted_dot(Weighted):
+    """Out[n, p, j] = sum over c of X[n, c, Index[n, p, j]] * Y[n, c, p]."""
+
+    signature = "X, Y, Index! -> Out"
+
+    def infer(self, X, Y, Index):
+        return X.with_shape(Index.shape)
+
+    def run(self, xp, X, Y, Index):
+        rows, points = self.rows(xp, X), self.rows(xp, Y)
+        sums = [
+            xp.sum(xp.take(rows, places, axis=0) * points, axis=1)
+            for places in self.places(xp, Index, X.shape[2])
+        ]
+        return xp.reshape(xp.stack(sums, axis=1), Index.shape)
+
+    def grad(self, f, X, Y, Index, dOut):
+        return dict(
+            X=lambda: f.weighted_put(Y, Index, dOut, size=X.shape[2]),
+            Y=lambda: f.weighted_take(X, Index, dOut),
+        )
+
+
+class Neighbours(Op, abstract=True):
+    """The two elements beside each point along one dimension.
+
+    X: where the points are; element i is at i.
+    size: how many elements there are; those beyond are zeros.
+    """
+
+    size: int = REQUIRED
+
+    def pair(self, xp, X):
+        """Both neighbours, and 1 where they exist."""
+        both = xp.stack([xp.floor(X), xp.floor(X) + 1], axis=-1)
+        return both, ((both >= 0) & (both < self.size)).astype(X.dtype)
+
+
+class neighbours(Neighbours):
+    """Index, Weight = the elements beside each point X, and how much they count: 1 - distance."""
+
+    signature = "X -> Index!, Weight"
+
+    def infer(self, X):
+        both = X.with_shape([*X.shape, 2])
+        return both.with_dtype(DType.INT64), both
+
+    def run(self, xp, X):
+        both, there = self.pair(xp, X)
+        index = xp.where(there > 0, both, xp.zeros_like(both)).astype("int64")
+        return index, there * (1 - xp.abs(X[..., None] - both))
+
+    def grad(self, f, X, dWeight):
+        slopes = lambda: dWeight * f.neighbour_slopes(X, size=self.size)
+        return dict(X=lambda: f.reshape(f.reduce_sum(slopes(), dim=[-1]), shape=X.shape))
+
+
+class neighbour_slopes(Neighbours):
+    """Out = the derivatives of the weights of ``neighbours`` by X: -1, 1, or 0 beyond an end."""
+
+    signature = "X -> Out"
+    grad = None
+
+    def infer(self, X):
+        return X.with_shape([*X.shape, 2])
+
+    def run(self, xp, X):
+        _, there = self.pair(xp, X)
+        return there * xp.asarray([-1, 1], dtype=X.dtype)
+
+
+def between(f, x, rows, columns, mask=None):
+    """The values of images at points.
+
+    Args:
+        f: the interpreter.
+        x: [sample, channel, row, column].
+        rows, columns: where the points are, in elements: [sample, point].
+        mask: what the value at each point is multiplied with, or None.
+
+    Returns:
+        [sample, channel, point].
+    """
+    samples, channels, height, width = x.shape
+    points = rows.shape[1]
+    row, down = f.neighbours(rows, size=height)
+    column, across = f.neighbours(columns, size=width)
+    first = lambda v: f.reshape(v, shape=[samples, points, 2, 1])
+    second = lambda v: f.reshape(v, shape=[samples, points, 1, 2])
+    four = lambda v: f.reshape(v, shape=[samples, points, 4])
+    index = four(f.elementwise_add(first(f.scale(row, scale=width)), second(column)))
+    weight = four(f.elementwise_mul(first(down), second(across)))
+    if mask is not None:
+        weight = f.elementwise_mul(weight, mask, axis=0)
+    return f.weighted_take(f.reshape(x, shape=[samples, channels, height * width]), index, weight)
+
+
+class grid_sampler(Op):
+    """Output[n, :, i, j] = X[n] at the point Grid[n, i, j]; beyond the image are zeros.
+
+    Grid: [n, height, width, 2], points (x, y), where -1 and 1 are the centres of the outermost
+        elements.
+    """
+
+    signature = "X, Grid -> Output"
+    use_cudnn: bool = attr(True, inert=True)
+
+    def infer(self, X, Grid):
+        need_float(X=X)
+        same_dtype(X=X, Grid=Grid)
+        need_ndim("X", X, 4)
+        need_ndim("Grid", Grid, 4)
+        if not agree(Grid.shape[3], 2) or not agree(X.shape[0], Grid.shape[0]):
+            raise ShapeError(
+                f"expected Grid of shape [{X.shape[0]}, height, width, 2] for X of shape "
+                f"{list(X.shape)}, got {list(Grid.shape)}"
+            )
+        return X.with_shape([*X.shape[:2], *Grid.shape[1:3]])
+
+    def expand(self, f, X, Grid):
+        samples, height, width, _ = Grid.shape
+        points = f.reshape(Grid, shape=[samples, height * width, 2])
+
+        def along(k, size):
+            part = f.slice(points, axes=[2], starts=[k], ends=[k + 1])
+            part = f.reshape(part, shape=[samples, height * width])
+            return (part + 1.0) * ((size - 1) / 2)
+
+        out = between(f, X, along(1, X.shape[2]), along(0, X.shape[3]))
+        return f.reshape(out, shape=[*X.shape[:2], height, width])
+
+
+class affine_grid(Op):
+    """Output[n, i, j] = Theta[n] (x, y, 1): where element (i, j) of an image comes from.
+
+    (Jaderberg, Simonyan, Zisserman and Kavukcuoglu, Spatial transformer networks, NIPS 2015.)
+
+    Theta: [n, 2, 3], a map of the plane, in which -1 and 1 are the centres of the outermost
+        elements.
+    OutputShape: the shape of the image, [n, channels, height, width], as a tensor.
+    output_shape: the same as an attribute; the tensor goes first.
+    """
+
+    signature = "Theta, OutputShape?! -> Output"
+    use_cudnn: bool = attr(True, inert=True)
+    output_shape: list[int] = ()
+
+    def infer(self, Theta, OutputShape):
+        need_float(Theta=Theta)
+        need_integer(OutputShape=OutputShape)
+        need_ndim("Theta", Theta, 3)
+        if not all(map(agree, Theta.shape[1:], (2, 3))):
+            raise ShapeError(f"expected Theta of shape [n, 2, 3], got {list(Theta.shape)}")
+        if OutputShape is not None:
+            return Theta.with_shape([Theta.shape[0], -1, -1, 2])
+        if len(self.output_shape) != 4 or min(self.output_shape[2:]) < 1:
+            raise AttributeValueError(
+                f"expected output_shape [n, channels, height, width], or OutputShape; got "
+                f"{list(self.output_shape)}"
+            )
+        return Theta.with_shape([Theta.shape[0], *self.output_shape[2:], 2])
+
+    def run(self, xp, Theta, OutputShape):
+        shape = numbers(self.output_shape, OutputShape, None)
+        if len(shape) != 4 or min(shape[2:]) < 1 or shape[0] not in (-1, Theta.shape[0]):
+            raise ShapeError(
+                f"expected a shape [{Theta.shape[0]}, channels, height, width], got {shape}"
+            )
+        points = corners_to_points(xp, *shape[2:], Theta.dtype)
+        out = xp.matmul(points, xp.swapaxes(Theta, 1, 2))
+        return xp.reshape(out, (Theta.shape[0], *shape[2:], 2))
+
+    def grad(self, f, OutputShape, dOutput):
+        def theta():
+            samples, height, width, _ = dOutput.shape
+            points = f.plane_points(height=height, width=width, dtype=dOutput.dtype)
+            flow = f.reshape(dOutput, shape=[samples, height * width, 2])
+            return f.matmul(flow, points, transpose_X=True)
+
+        return dict(Theta=theta)
+
+
+class plane_points(Op):
+    """Out = (x, y, 1) of each element of an image, by rows; -1 and 1 are the outermost ones.
+
+    height, width: of the image.
+    dtype: the element type.
+    """
+
+    signature = " -> Out"
+    height: int = REQUIRED
+    width: int = REQUIRED
+    dtype: DType = DType.FP32
+    grad = None
+
+    def infer(self):
+        return spec([self.height * self.width, 3], self.dtype)
+
+    def run(self, xp):
+        return corners_to_points(xp, self.height, self.width, self.dtype.dtype)
+
+
+def corners_to_points(xp, height, width, dtype):
+    """(x, y, 1) of each element of an image: [height * width, 3]."""
+    y, x = xp.meshgrid(xp.linspace(-1, 1, height), xp.linspace(-1, 1, width), indexing="ij")
+    return xp.reshape(xp.stack([x, y, xp.ones_like(x)], axis=2), (-1, 3)).astype(dtype)

@@ -1,0 +1,140 @@
+"""Losses of scores: which one should be larger, or on which side of a margin."""
+
+from __future__ import annotations
+
+import math
+
+from ..errors import ShapeError
+from ..opdef.definition import Op
+from ..opdef.spec import need_float
+from .elementwise import indicator
+from .loss import check_label
+from .matrix import same_shape
+
+
+class hinge_loss(Op):
+    """Loss = max(0, 1 - s Logits), with s = 2 Labels - 1.
+
+    Logits: scores, above 0 for the class 1.
+    Labels: 0 or 1.
+    """
+
+    signature = "Logits, Labels! -> Loss"
+
+    def infer(self, Logits, Labels):
+        need_float(Logits=Logits)
+        return Logits.with_shape(same_shape(Logits=Logits, Labels=Labels))
+
+    def run(self, xp, Logits, Labels):
+        return xp.maximum(1 - (2 * Labels - 1) * Logits, 0)
+
+    def grad(self, f, Logits, Labels, dLoss):
+        def slope():
+            side = Labels * 2.0 - 1.0
+            return -dLoss * side * indicator(f, side * Logits < 1.0, Logits)
+
+        return dict(Logits=slope)
+
+
+class modified_huber_loss(Op):
+    """Out = (1 - IntermediateVal)^2, but 0 above 1, and -4 IntermediateVal below -1.
+
+    X: scores, above 0 for the class 1.
+    Y: 0 or 1.
+    IntermediateVal: (2 Y - 1) X.
+    """
+
+    signature = "X, Y! -> IntermediateVal~, Out"
+
+    def infer(self, X, Y):
+        need_float(X=X)
+        out = X.with_shape(same_shape(X=X, Y=Y))
+        return out, out
+
+    def run(self, xp, X, Y):
+        sided = (2 * Y - 1) * X
+        missing = xp.clip(1 - sided, 0, 2)
+        return sided, missing * (missing + 2 * (1 - sided - missing))
+
+    def grad(self, f, Y, IntermediateVal, dOut, dIntermediateVal=None):
+        def dx():
+            g = f.clip(1.0 - IntermediateVal, min=0.0, max=2.0) * -2.0 * dOut
+            g = g if dIntermediateVal is None else g + dIntermediateVal
+            return g * (Y * 2.0 - 1.0)
+
+        return dict(X=dx)
+
+
+class rank_loss(Op):
+    """Out = log(1 + e^(Left - Right)) - Label (Left - Right).
+
+    The logistic loss of the order of two documents (Burges et al., Learning to rank using gradient
+    descent, ICML 2005).
+
+    Label: how probable it is that the left one should come first.
+    Left, Right: their scores.
+    """
+
+    signature = "Label!, Left, Right -> Out"
+
+    def infer(self, Label, Left, Right):
+        need_float(Left=Left)
+        return Left.with_shape(same_shape(Left=Left, Right=Right, Label=Label))
+
+    def run(self, xp, Label, Left, Right):
+        ahead = Left - Right
+        return xp.logaddexp(0, ahead) - Label * ahead
+
+    def grad(self, f, Label, Left, Right, dOut):
+        slope = lambda: dOut * (f.sigmoid(Left - Right) - Label)
+        return dict(Left=slope, Right=lambda: -slope())
+
+
+class margin_rank_loss(Op):
+    """Out = max(0, margin - Label (X1 - X2)).
+
+    X1, X2: two scores.
+    Label: 1 where the first one should be larger, -1 where the second one should.
+    Activated: 1 where Out is above 0, else 0.
+    margin: by how much it should be larger.
+    """
+
+    signature = "X1, X2, Label! -> Activated!~, Out"
+    margin: float = 0.0
+
+    def infer(self, X1, X2, Label):
+        need_float(X1=X1)
+        out = X1.with_shape(same_shape(X1=X1, X2=X2, Label=Label))
+        return out, out
+
+    def run(self, xp, X1, X2, Label):
+        loss = xp.maximum(self.margin - Label * (X1 - X2), 0)
+        return (loss > 0).astype(X1.dtype), loss
+
+    def grad(self, f, Label, Activated, dOut):
+        slope = lambda: dOut * Label * Activated
+        return dict(X1=lambda: -slope(), X2=slope)
+
+
+class bpr_loss(Op):
+    """Y = the mean of log(1 + e^(X[j] - X[Label])) over all j but Label.
+
+    Bayesian personalised ranking (Rendle et al., UAI 2009).
+
+    X: scores of the classes in the last dimension, at least 2.
+    Label: the right classes, with 1 as last size.
+    """
+
+    signature = "X, Label! -> Y"
+
+    def infer(self, X, Label):
+        need_float(X=X)
+        check_label(X, Label, -1)
+        if X.shape[-1] in (0, 1):
+            raise ShapeError(f"expected X to have at least 2 classes, got shape {list(X.shape)}")
+        return X.with_dim(-1, 1)
+
+    def expand(self, f, X, Label):
+        behind = f.softplus(X - f.pick_label(X, Label))  # log 2 where the class is Label itself
+        total = f.reduce_sum(behind, dim=[-1], keep_dim=True)
+        return (total - math.log(2)) / (X.shape[-1] - 1)

@@ -1,0 +1,320 @@
+"""Elements of images moved between channels, places and frames; windows laid out in columns.
+
+All of these are linear and move or copy numbers only, so that gradients move them back.
+"""
+
+from __future__ import annotations
+
+import itertools
+
+from ..errors import AttributeValueError, ShapeError
+from ..opdef.attribute import REQUIRED, Long
+from ..opdef.definition import Op
+from ..opdef.spec import agree, need_float, need_ndim, pooled
+
+
+def need_factor(what, number, channels, times, X):
+    """Check that a number is at least 1 and that ``times`` divides the channels of X."""
+    if number < 1:
+        raise AttributeValueError(f"expected {what} of at least 1, got {number}")
+    if channels != -1 and channels % times:
+        raise ShapeError(
+            f"expected channels that {times} divides, for {what}={number}; got {channels} in X "
+            f"of shape {list(X.shape)}"
+        )
+
+
+def times(size, factor):
+    """A size times a factor, as far as it is known."""
+    return -1 if size == -1 else size * factor
+
+
+class pixel_shuffle(Op):
+    """Out = X with each square of channels spread over a square of places.
+
+    (Shi et al., Real-time single image super-resolution, CVPR 2016.)
+
+    upscale_factor: the side of the squares; images get so many times higher and wider.
+    """
+
+    signature = "X -> Out"
+    upscale_factor: int = 1
+
+    def infer(self, X):
+        need_float(X=X)
+        need_ndim("X", X, 4)
+        n, c, h, w = X.shape
+        r = self.upscale_factor
+        need_factor("upscale_factor", r, c, r * r, X)
+        return X.with_shape([n, -1 if c == -1 else c // (r * r), times(h, r), times(w, r)])
+
+    def expand(self, f, X):
+        n, c, h, w = X.shape
+        r = self.upscale_factor
+        squares = f.reshape(X, shape=[n, c // (r * r), r, r, h, w])
+        spread = f.transpose(squares, axis=[0, 1, 4, 2, 5, 3])
+        return f.reshape(spread, shape=[n, c // (r * r), h * r, w * r])
+
+    def grad(self, f, dOut):
+        def dx():
+            n, c, h, w = dOut.shape
+            r = self.upscale_factor
+            spread = f.reshape(dOut, shape=[n, c, h // r, r, w // r, r])
+            squares = f.transpose(spread, axis=[0, 1, 3, 5, 2, 4])
+            return f.reshape(squares, shape=[n, c * r * r, h // r, w // r])
+
+        return dict(X=dx)
+
+
+class shuffle_channel(Op):
+    """Out = X with its channels dealt out: first the first of each group, then the second.
+
+    (Zhang, Zhou, Lin and Sun, ShuffleNet, CVPR 2018.)
+
+    group: how many groups of neighbouring channels there are.
+    """
+
+    signature = "X -> Out"
+    group: int = 1
+
+    def infer(self, X):
+        need_float(X=X)
+        need_ndim("X", X, 4)
+        need_factor("group", self.group, X.shape[1], self.group, X)
+        return X
+
+    def expand(self, f, X):
+        n, c, h, w = X.shape
+        rows = f.reshape(X, shape=[n, self.group, c // self.group, h, w])
+        return f.reshape(f.transpose(rows, axis=[0, 2, 1, 3, 4]), shape=[n, c, h, w])
+
+    def grad(self, f, dOut):
+        return dict(X=lambda: f.shuffle_channel(dOut, group=dOut.shape[1] // self.group))
+
+
+class space_to_depth(Op):
+    """Out = X with smaller images and more channels.
+
+    Numbers go where Darknet's "reorg" layer puts them: as ``pixel_shuffle`` would, with the
+    squares of channels outermost, into larger images whose memory is then cut into smaller ones.
+
+    blocksize: images get so many times lower and narrower.
+    """
+
+    signature = "X -> Out"
+    blocksize: Long = 2
+
+    def infer(self, X):
+        need_float(X=X)
+        need_ndim("X", X, 4)
+        n, c, *sizes = X.shape
+        b = self.blocksize
+        need_factor("blocksize", b, c, b * b, X)
+        if any(size != -1 and size % b for size in sizes):
+            raise ShapeError(
+                f"expected height and width that blocksize={b} divides, got X of shape "
+                f"{list(X.shape)}"
+            )
+        return X.with_shape([n, times(c, b * b), *(-1 if s == -1 else s // b for s in sizes)])
+
+    def expand(self, f, X):
+        n, c, h, w = X.shape
+        b = self.blocksize
+        squares = f.reshape(X, shape=[n, b, b, c // (b * b), h, w])
+        large = f.transpose(squares, axis=[0, 3, 4, 1, 5, 2])
+        return f.reshape(large, shape=[n, c * b * b, h // b, w // b])
+
+    def grad(self, f, X, dOut):
+        def dx():
+            n, c, h, w = X.shape
+            b = self.blocksize
+            large = f.reshape(dOut, shape=[n, c // (b * b), h, b, w, b])
+            squares = f.transpose(large, axis=[0, 3, 5, 1, 2, 4])
+            return f.reshape(squares, shape=X.shape)
+
+        return dict(X=dx)
+
+
+class temporal_shift(Op):
+    """Out = X with some channels taken from the frame before, and some from the one after.
+
+    (Lin, Gan and Han, TSM, ICCV 2019.)
+
+    X: frames of clips, one after the other: [clips * seg_num, C, H, W].
+    seg_num: how many frames a clip has; beyond its ends are zeros.
+    shift_ratio: which part of the channels comes from before, and which from after.
+    """
+
+    signature = "X -> Out"
+    seg_num: int = REQUIRED
+    shift_ratio: float = 0.25
+
+    def infer(self, X):
+        need_float(X=X)
+        need_ndim("X", X, 4)
+        if not 0 <= self.shift_ratio <= 0.5:
+            raise AttributeValueError(
+                f"expected shift_ratio from 0 to 0.5, got {self.shift_ratio:g}"
+            )
+        if self.seg_num < 1 or (X.shape[0] != -1 and X.shape[0] % self.seg_num):
+            raise ShapeError(
+                f"expected clips of seg_num={self.seg_num} frames, got X of shape {list(X.shape)}"
+            )
+        return X
+
+    def shifted(self, f, x, step):
+        """Channels taken from ``step`` frames before and after."""
+        bounds = [int(x.shape[1] * self.shift_ratio), int(x.shape[1] * 2 * self.shift_ratio)]
+        return f.shift_frames(x, frames=self.seg_num, bounds=bounds, step=step)
+
+    def expand(self, f, X):
+        return self.shifted(f, X, 1)
+
+    def grad(self, f, dOut):
+        return dict(X=lambda: self.shifted(f, dOut, -1))
+
+
+class shift_frames(Op):
+    """Out = X, the first channels taken from ``step`` frames before, the next from as many after.
+
+    frames: how many frames a clip has.
+    bounds: where the first channels end, and the next.
+    step: 1 or -1.
+    """
+
+    signature = "X -> Out"
+    frames: int = REQUIRED
+    bounds: list[int] = REQUIRED
+    step: int = REQUIRED
+
+    def run(self, xp, X):
+        clips = xp.reshape(X, (-1, self.frames, *X.shape[1:]))
+        first, second = self.bounds
+        parts = [
+            moved(xp, clips[:, :, :first], self.step),
+            moved(xp, clips[:, :, first:second], -self.step),
+            clips[:, :, second:],
+        ]
+        return xp.reshape(xp.concatenate(parts, axis=2), X.shape)
+
+    def grad(self, f, dOut):
+        back = dict(frames=self.frames, bounds=self.bounds, step=-self.step)
+        return dict(X=lambda: f.shift_frames(dOut, **back))
+
+
+def moved(xp, clips, step):
+    """Frames moved by one place forwards or backwards."""
+    nothing = xp.zeros_like(clips[:, :1])
+    parts = [nothing, clips[:, :-1]] if step > 0 else [clips[:, 1:], nothing]
+    return xp.concatenate(parts, axis=1)
+
+
+class Unfolding(Op, abstract=True):
+    """How a window moves over images, each of whose positions gives a column.
+
+    kernel_sizes: height and width of the window.
+    strides, dilations: steps of the window, and of its elements, down and across.
+    paddings: zeros above, left, below and right of the image.
+    """
+
+    kernel_sizes: list[int] = REQUIRED
+    strides: list[int] = REQUIRED
+    paddings: list[int] = REQUIRED
+    dilations: list[int] = REQUIRED
+
+    @property
+    def geometry(self):
+        """The attributes that an adjoint takes over."""
+        return {name: getattr(self, name) for name in Unfolding.attributes}
+
+    @property
+    def pads(self):
+        """Padding before and after, down and across."""
+        top, left, bottom, right = self.paddings
+        return (top, bottom), (left, right)
+
+    def positions(self, sizes):
+        """How many positions there are, down and across."""
+        return [
+            pooled(size, (k - 1) * dilation + 1, *pad, stride)
+            for size, k, dilation, pad, stride in zip(
+                sizes, self.kernel_sizes, self.dilations, self.pads, self.strides
+            )
+        ]
+
+    def check(self):
+        """Check the attributes."""
+        for name, count, least in (
+            ("kernel_sizes", 2, 1),
+            ("strides", 2, 1),
+            ("dilations", 2, 1),
+            ("paddings", 4, 0),
+        ):
+            numbers = getattr(self, name)
+            if len(numbers) != count or min(numbers) < least:
+                raise AttributeValueError(
+                    f"expected {name} of {count} numbers from {least}, got {list(numbers)}"
+                )
+
+    def columns(self, shape):
+        """The shape of the columns of images of this shape."""
+        down, across = self.positions(shape[2:])
+        height = times(shape[1], self.kernel_sizes[0] * self.kernel_sizes[1])
+        return [shape[0], height, -1 if -1 in (down, across) else down * across]
+
+
+class unfold(Unfolding):
+    """Y[n, :, i] = what lies under position i of a window over X[n], by channels and then rows."""
+
+    signature = "X -> Y"
+
+    def infer(self, X):
+        need_float(X=X)
+        need_ndim("X", X, 4)
+        self.check()
+        return X.with_shape(self.columns(X.shape))
+
+    def run(self, xp, X):
+        padded = xp.pad(X, ((0, 0), (0, 0), *self.pads))
+        view = xp.windows(padded, self.kernel_sizes, self.strides, self.dilations)
+        return xp.reshape(xp.transpose(view, (0, 1, 4, 5, 2, 3)), self.columns(X.shape))
+
+    def grad(self, f, X, dY):
+        return dict(X=lambda: f.unfold_adjoint(dY, size=X.shape, **self.geometry))
+
+
+class unfold_adjoint(Unfolding):
+    """Out = the map from unfold's Y to the cotangent of its X, at G.
+
+    G: the cotangent of a Y.
+    size: the shape of its X.
+    """
+
+    signature = "G -> Out"
+    size: list[int] = REQUIRED
+
+    def infer(self, G):
+        self.check()
+        wanted = self.columns(self.size)
+        if len(G.shape) != 3 or not all(map(agree, G.shape, wanted)):
+            raise ShapeError(f"expected G of shape {wanted}, got {list(G.shape)}")
+        return G.with_shape(self.size)
+
+    def run(self, xp, G):
+        n, c, *sizes = self.size
+        down, across = self.positions(sizes)
+        columns = xp.reshape(G, (n, c, *self.kernel_sizes, down, across))
+        (top, bottom), (left, right) = self.pads
+        out = xp.zeros((n, c, sizes[0] + top + bottom, sizes[1] + left + right), G.dtype)
+        for element in itertools.product(*map(range, self.kernel_sizes)):
+            under = [
+                slice(k * dilation, k * dilation + (count - 1) * stride + 1, stride)
+                for k, dilation, count, stride in zip(
+                    element, self.dilations, (down, across), self.strides
+                )
+            ]
+            out = xp.add_at(out, (..., *under), columns[:, :, element[0], element[1]])
+        return out[:, :, top : top + sizes[0], left : left + sizes[1]]
+
+    def grad(self, f, dOut):
+        return dict(G=lambda: f.unfold(dOut, **self.geometry))

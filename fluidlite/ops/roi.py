@@ -1,0 +1,352 @@
+"""Parts of images, each pooled to one size: regions of interest.
+
+Their rows and columns are weighted, which ``regions.py`` does; here the weights are made.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..dtypes import DType
+from ..errors import AttributeValueError, ShapeError
+from ..opdef.attribute import REQUIRED
+from ..opdef.definition import Op
+from ..opdef.spec import agree, need_float, need_integer, need_ndim, same_dtype
+from ..values import LoDTensor
+from .elementwise import indicator
+from .regions import roi_images
+
+
+class RoiPooling(Op, abstract=True):
+    """What poolings of regions have in common.
+
+    X: images, [N, C, H, W].
+    ROIs: regions (left, top, right, bottom); each image's are a sequence.
+    spatial_scale: what the numbers of ROIs are multiplied with.
+    pooled_height, pooled_width: of Out.
+    """
+
+    spatial_scale: float = 1.0
+    pooled_height: int = 1
+    pooled_width: int = 1
+    lod = None
+
+    def check(self, X, ROIs, Numbers=None):
+        """Check everything; the spec of an Out with the channels of X."""
+        need_float(X=X)
+        same_dtype(X=X, ROIs=ROIs)
+        need_ndim("X", X, 4)
+        if ROIs.ndim != 2 or not agree(ROIs.shape[1], 4):
+            raise ShapeError(f"expected ROIs of shape [n, 4], got {list(ROIs.shape)}")
+        if Numbers is not None:
+            need_integer(RoisLod=Numbers)
+        sizes = [self.pooled_height, self.pooled_width]
+        if min(sizes) < 1 or self.spatial_scale <= 0:
+            raise AttributeValueError(
+                f"expected pooled_height and pooled_width of at least 1 and a positive "
+                f"spatial_scale, got {sizes[0]}, {sizes[1]} and {self.spatial_scale:g}"
+            )
+        return X.with_shape([ROIs.shape[0], X.shape[1], *sizes])
+
+
+class roi_align(RoiPooling):
+    """Out = for each region the means of points between the elements of X.
+
+    (He, Gkioxari, Dollar and Girshick, Mask R-CNN, ICCV 2017.)
+
+    RoisLod: where the regions of each image begin, and where the last ones end.
+    sampling_ratio: how many points a part has in each direction; below 1, one for each element.
+    """
+
+    signature = "X, ROIs![], RoisLod?! -> Out"
+    sampling_ratio: int = -1
+
+    def infer(self, X, ROIs, RoisLod):
+        return self.check(X, ROIs, RoisLod)
+
+    def expand(self, f, X, ROIs, RoisLod):
+        images = f.roi_images(ROIs, RoisLod, images=X.shape[0])
+        weights = lambda axis, bins: f.roi_align_weights(
+            ROIs,
+            axis=axis,
+            bins=bins,
+            size=X.shape[3 - axis],
+            spatial_scale=self.spatial_scale,
+            sampling_ratio=self.sampling_ratio,
+        )
+        return f.roi_blend(X, weights(1, self.pooled_height), weights(0, self.pooled_width), images)
+
+
+class RoiWeights(Op, abstract=True):
+    """Weights of the elements of an image along one dimension, for each part of each region.
+
+    ROIs: the regions.
+    axis: 0 for columns, 1 for rows.
+    bins: how many parts a region has.
+    size: how many elements the image has.
+    spatial_scale: what the numbers of ROIs are multiplied with.
+    """
+
+    signature = "ROIs![] -> Out"
+    axis: int = REQUIRED
+    bins: int = REQUIRED
+    size: int = REQUIRED
+    spatial_scale: float = 1.0
+    grad = None
+    lod = None
+
+    def infer(self, ROIs):
+        return ROIs.with_shape([ROIs.shape[0], self.bins, self.size])
+
+    def ends(self, xp, ROIs):
+        """Where each region begins and ends."""
+        rois = ROIs.data if isinstance(ROIs, LoDTensor) else ROIs
+        return rois[:, self.axis], rois[:, self.axis + 2]
+
+
+class roi_align_weights(RoiWeights):
+    """Out = the weights of elements in means of points between them.
+
+    sampling_ratio: how many points a part has; below 1, one for each element.
+    """
+
+    sampling_ratio: int = -1
+
+    def run(self, xp, ROIs):
+        begins, ends = (v * self.spatial_scale for v in self.ends(xp, ROIs))
+        spans = xp.maximum(ends - begins, 1) / self.bins
+        out = xp.zeros((len(begins), self.bins, self.size), begins.dtype)
+        for r, (begin, span) in enumerate(zip(begins, spans)):
+            count = self.sampling_ratio if self.sampling_ratio > 0 else math.ceil(span)
+            points = begin + (xp.arange(self.bins * count) + 0.5) * (span / count)
+            inside = ((points >= -1) & (points <= self.size)) / count
+            points = xp.minimum(xp.maximum(points, 0), self.size - 1)
+            below = xp.minimum(xp.floor(points), max(self.size - 2, 0)).astype("int64")
+            bins = xp.repeat(xp.arange(self.bins), count)
+            for place, weight in ((below, 1 - (points - below)), (below + 1, points - below)):
+                place = xp.minimum(place, self.size - 1)
+                out = xp.add_at(out, r, scattered(xp, out[r], (bins, place), weight * inside))
+        return out
+
+
+def scattered(xp, like, index, values):
+    """Zeros with values added at an index."""
+    return xp.scatter_add(xp.zeros_like(like), index, values.astype(like.dtype))
+
+
+class psroi_pool(RoiPooling):
+    """Out = for each region the means over its parts, each part of channels of its own.
+
+    (Dai, Li, He and Sun, R-FCN, NIPS 2016.)
+
+    output_channels: of Out; X has as many for each part.
+    """
+
+    signature = "X, ROIs![] -> Out"
+    output_channels: int = REQUIRED
+
+    def infer(self, X, ROIs):
+        out = self.check(X, ROIs)
+        wanted = self.output_channels * self.pooled_height * self.pooled_width
+        if self.output_channels < 1 or not agree(X.shape[1], wanted):
+            raise ShapeError(
+                f"expected X of {wanted} channels, output_channels={self.output_channels} for each "
+                f"of {self.pooled_height} x {self.pooled_width} parts; got {X.shape[1]}"
+            )
+        return out.with_dim(1, self.output_channels)
+
+    def expand(self, f, X, ROIs):
+        images = f.roi_images(ROIs, images=X.shape[0])
+        weights = lambda axis, bins: f.psroi_weights(
+            ROIs,
+            axis=axis,
+            bins=bins,
+            size=X.shape[3 - axis],
+            spatial_scale=self.spatial_scale,
+        )
+        rows, columns = weights(1, self.pooled_height), weights(0, self.pooled_width)
+        return f.roi_blend(X, rows, columns, images, by_place=True)
+
+
+class psroi_weights(RoiWeights):
+    """Out = the weights of elements in means over the parts of regions."""
+
+    def run(self, xp, ROIs):
+        begins, ends = (away_from_zero(xp, v) for v in self.ends(xp, ROIs))
+        begins, ends = begins * self.spatial_scale, (ends + 1) * self.spatial_scale
+        spans = xp.maximum(ends - begins, 0.1) / self.bins
+        bins, place = xp.arange(self.bins), xp.arange(self.size)
+        first = xp.floor(bins * spans[:, None] + begins[:, None])
+        last = xp.ceil((bins + 1) * spans[:, None] + begins[:, None])
+        under = (place >= first[..., None]) & (place < last[..., None])
+        counts = xp.maximum(xp.sum(under, axis=2, keepdims=True), 1)
+        return under.astype(begins.dtype) / counts.astype(begins.dtype)
+
+
+def away_from_zero(xp, x):
+    """``x`` rounded to whole numbers, halves away from zero."""
+    return xp.copysign(xp.floor(xp.abs(x) + 0.5), x)
+
+
+class prroi_pool(RoiPooling):
+    """Out = for each region the means over its parts of X, linear between its elements.
+
+    (Jiang, Luo, Mao, Xiao and Jiang, Acquisition of localization confidence, ECCV 2018.)  The means
+    are integrals, so that they can be differentiated by the regions.
+
+    BatchRoINums: how many regions each image has.
+    """
+
+    signature = "X, ROIs[], BatchRoINums?! -> Out"
+
+    def infer(self, X, ROIs, BatchRoINums):
+        return self.check(X, ROIs, BatchRoINums)
+
+    def blend(self, f, X, ROIs, BatchRoINums):
+        """Out, composed of operators."""
+        images = f.roi_images(ROIs, None, BatchRoINums, images=X.shape[0])
+        regions = f.rows_only(ROIs)
+        count = regions.shape[0]
+        column = lambda k: f.slice(regions, axes=[1], starts=[k], ends=[k + 1])
+
+        def weights(axis, bins):
+            """Integrals over the parts along one dimension, and the length of a part."""
+            begin = f.scale(column(axis), scale=self.spatial_scale)
+            length = f.scale(column(axis + 2), scale=self.spatial_scale) - begin
+            part = f.relu(length) / bins
+            ramp = f.part_numbers(regions, bins=bins + 1)
+            edges = f.elementwise_add(f.elementwise_mul(ramp, part, axis=0), begin, axis=0)
+            places = f.part_numbers(regions, bins=X.shape[3 - axis])
+            apart = f.elementwise_sub(
+                f.expand(
+                    f.reshape(edges, shape=[count, bins + 1, 1]),
+                    expand_times=[1, 1, X.shape[3 - axis]],
+                ),
+                f.reshape(places, shape=[count, 1, X.shape[3 - axis]]),
+            )
+            under = f.hat_integral(apart)
+            upper = f.slice(under, axes=[1], starts=[1], ends=[bins + 1])
+            return upper - f.slice(under, axes=[1], starts=[0], ends=[bins]), part
+
+        rows, height = weights(1, self.pooled_height)
+        columns, width = weights(0, self.pooled_width)
+        area = f.reshape(height * width, shape=[count])
+        positive = f.greater_than(area, f.fill_zeros_like(area))
+        there = indicator(f, positive, area)
+        inverse = there / (area + (1.0 - there))
+        return f.elementwise_mul(f.roi_blend(X, rows, columns, images), inverse, axis=0)
+
+    def expand(self, f, X, ROIs, BatchRoINums):
+        return self.blend(f, X, ROIs, BatchRoINums)
+
+
+class part_numbers(Op):
+    """Out[r, i] = i, for each row of X.
+
+    bins: how many there are.
+    """
+
+    signature = "X! -> Out"
+    bins: int = REQUIRED
+    grad = None
+
+    def infer(self, X):
+        return X.with_shape([X.shape[0], self.bins])
+
+    def run(self, xp, X):
+        return xp.zeros((len(X), 1), X.dtype) + xp.arange(self.bins, dtype=X.dtype)
+
+
+class hat_integral(Op):
+    """Out = the integral from -1 to X of a hat: 1 - |t| from -1 to 1, and 0 beyond."""
+
+    signature = "X -> Out"
+
+    def run(self, xp, X):
+        t = xp.minimum(xp.maximum(X, -1), 1)
+        return (0.5 + t - t * xp.abs(t) * 0.5).astype(X.dtype)
+
+    def grad(self, f, X, dOut):
+        return dict(X=lambda: dOut * f.relu(1.0 - f.abs(X)))
+
+
+class roi_pool(RoiPooling):
+    """Out = for each region the maxima over its parts; 0 for a part without elements.
+
+    (Girshick, Fast R-CNN, ICCV 2015.)
+
+    RoisLod: where the regions of each image begin, and where the last ones end.
+    Argmax: the number of the element in its image, by rows; -1 for a part without elements.
+    """
+
+    signature = "X, ROIs![], RoisLod?! -> Out, Argmax!~"
+
+    def infer(self, X, ROIs, RoisLod):
+        out = self.check(X, ROIs, RoisLod)
+        return out, out.with_dtype(DType.INT64)
+
+    def run(self, xp, X, ROIs, RoisLod):
+        rois = ROIs.data if isinstance(ROIs, LoDTensor) else ROIs
+        images = roi_images({"images": len(X)}).run(xp, ROIs, RoisLod, None)
+        shape = (len(rois), X.shape[1], self.pooled_height, self.pooled_width)
+        out, place = xp.zeros(shape, X.dtype), xp.full(shape, -1, "int64")
+        for r, (roi, image) in enumerate(zip(rois, images.tolist())):
+            rows, columns = self.parts(xp, roi, X.shape[2:])
+            for i, (top, bottom) in enumerate(rows):
+                for j, (left, right) in enumerate(columns):
+                    if top < bottom and left < right:
+                        part = xp.reshape(X[image, :, top:bottom, left:right], (X.shape[1], -1))
+                        first = xp.argmax(part, axis=1)
+                        row, column = first // (right - left), first % (right - left)
+                        out[r, :, i, j] = xp.max(part, axis=1)
+                        place[r, :, i, j] = (row + top) * X.shape[3] + column + left
+        return out, place
+
+    def parts(self, xp, roi, sizes):
+        """The ranges of rows and of columns that the parts of a region cover."""
+        ends = away_from_zero(xp, roi * self.spatial_scale).astype("int64").tolist()
+        left, top, right, bottom = ends
+        found = []
+        for begin, end, bins, size in (
+            (top, bottom, self.pooled_height, sizes[0]),
+            (left, right, self.pooled_width, sizes[1]),
+        ):
+            # in single precision, as fluid rounds
+            span = np.float32(max(end - begin + 1, 1)) / np.float32(bins)
+            edges = [
+                (math.floor(np.float32(i) * span), math.ceil(np.float32(i + 1) * span))
+                for i in range(bins)
+            ]
+            found.append([tuple(min(max(e + begin, 0), size) for e in edge) for edge in edges])
+        return found
+
+    def grad(self, f, X, ROIs, Argmax, dOut, RoisLod=None):
+        def dx():
+            images = f.roi_images(ROIs, RoisLod, images=X.shape[0])
+            positions, there = f.roi_positions(Argmax, images, size=X.shape)
+            return f.put_elements(dOut * indicator(f, there, dOut), positions, size=X.shape)
+
+        return dict(X=dx)
+
+
+class roi_positions(Op):
+    """Out, There = the positions of maxima in all images, flattened, and whether they exist.
+
+    Argmax: the numbers of elements in their images; -1 where there is none.
+    Images: the number of the image of each region.
+    size: the shape of all images.
+    """
+
+    signature = "Argmax!, Images! -> Out, There"
+    size: list[int] = REQUIRED
+    grad = None
+
+    def infer(self, Argmax, Images):
+        return Argmax, Argmax.with_dtype(DType.BOOL)
+
+    def run(self, xp, Argmax, Images):
+        maps = Images[:, None] * self.size[1] + xp.arange(self.size[1])
+        places = xp.maximum(Argmax, 0) + maps[:, :, None, None] * math.prod(self.size[2:])
+        return places, Argmax >= 0

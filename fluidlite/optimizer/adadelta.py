@@ -1,0 +1,64 @@
+"""Adadelta: steps whose size follows from the last ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ..clip import GradientClipBase
+from ..ir.variable import Variable
+from ..regularizer import WeightDecayRegularizer
+from .arguments import number
+from .optimizer import Optimizer
+from .states import State
+
+
+class Adadelta(Optimizer):
+    """Adadelta: gradients scaled by the ratio of running means, of squared steps and of squared
+    gradients.
+
+    Zeiler, ADADELTA: an adaptive learning rate method, 2012.
+
+    Args:
+        learning_rate: not used, since steps get their size from the last ones; kept for
+            :meth:`~fluidlite.optimizer.optimizer.Optimizer.current_step_lr`.
+        parameter_list, regularization, grad_clip, name: as of
+            :class:`~fluidlite.optimizer.optimizer.Optimizer`.
+        epsilon: keeps the division finite, and gives the first steps their size.
+        rho: how much of the running means stays.
+
+    Raises:
+        ArgumentError: an argument is of another kind.
+
+    >>> x = fluid.data("x", [None, 3], "float32")
+    >>> loss = fluid.layers.mean(fluid.layers.fc(x, 1, bias_attr=False))
+    >>> ops, pairs = fluid.optimizer.Adadelta(1.0, rho=0.9).minimize(loss)
+    >>> ops[0].input_names
+    ['Param', 'Grad', 'AvgSquaredGrad', 'AvgSquaredUpdate']
+    """
+
+    type = "adadelta"
+    states = (
+        State("AvgSquaredGrad", "_avg_squared_grad"),
+        State("AvgSquaredUpdate", "_avg_squared_update"),
+    )
+
+    def __init__(
+        self,
+        learning_rate: float | Variable,
+        epsilon: float = 1e-6,
+        rho: float = 0.95,
+        parameter_list: Iterable[Variable | str] | None = None,
+        regularization: WeightDecayRegularizer | None = None,
+        grad_clip: GradientClipBase | None = None,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(learning_rate, parameter_list, regularization, grad_clip, name)
+        self._epsilon = number("Adadelta", "epsilon", epsilon, least=0)
+        self._rho = number("Adadelta", "rho", rho, least=0, below=1)
+
+    def attrs(self, param: Variable) -> dict[str, Any]:
+        return {"epsilon": self._epsilon, "rho": self._rho}
+
+
+AdadeltaOptimizer = Adadelta

@@ -1,0 +1,102 @@
+"""Steps divided by the root of accumulated squares of gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ..clip import GradientClipBase
+from ..ir.variable import Variable
+from ..regularizer import WeightDecayRegularizer
+from .arguments import number
+from .optimizer import Optimizer
+from .states import State
+
+
+class Adagrad(Optimizer):
+    """Adagrad: ``moment += grad^2; param -= learning_rate * grad / (sqrt(moment) + epsilon)``.
+
+    Duchi, Hazan and Singer, Adaptive subgradient methods for online learning and stochastic
+    optimization, JMLR 2011.  Of gradients of selected rows only these rows are updated.
+
+    Args:
+        learning_rate, parameter_list, regularization, grad_clip, name: as of
+            :class:`~fluidlite.optimizer.optimizer.Optimizer`.
+        epsilon: keeps the division finite.
+        initial_accumulator_value: what the accumulated squares begin with.
+
+    Raises:
+        ArgumentError: an argument is of another kind.
+
+    >>> x = fluid.data("x", [None, 3], "float32")
+    >>> loss = fluid.layers.mean(fluid.layers.fc(x, 1, bias_attr=False))
+    >>> ops, pairs = fluid.optimizer.Adagrad(0.1).minimize(loss)
+    >>> ops[0].output("MomentOut")
+    ['fc_0.w_0_moment_0']
+    """
+
+    type = "adagrad"
+
+    def __init__(
+        self,
+        learning_rate: float | Variable,
+        epsilon: float = 1e-6,
+        parameter_list: Iterable[Variable | str] | None = None,
+        regularization: WeightDecayRegularizer | None = None,
+        grad_clip: GradientClipBase | None = None,
+        name: str | None = None,
+        initial_accumulator_value: float = 0.0,
+    ) -> None:
+        super().__init__(learning_rate, parameter_list, regularization, grad_clip, name)
+        self._epsilon = number("Adagrad", "epsilon", epsilon, least=0)
+        start = initial_accumulator_value
+        start = number("Adagrad", "initial_accumulator_value", start, least=0)
+        self.states = (State("Moment", "moment", start),)
+
+    def attrs(self, param: Variable) -> dict[str, Any]:
+        return {"epsilon": self._epsilon}
+
+
+class DecayedAdagrad(Optimizer):
+    """Adagrad with a running mean in place of the sum: ``moment = decay * moment + (1 - decay) *
+    grad^2; param -= learning_rate * grad / (sqrt(moment) + epsilon)``.
+
+    Args:
+        learning_rate, parameter_list, regularization, grad_clip, name: as of
+            :class:`~fluidlite.optimizer.optimizer.Optimizer`.
+        decay: how much of the mean stays.
+        epsilon: keeps the division finite.
+
+    Raises:
+        ArgumentError: an argument is of another kind.
+
+    >>> x = fluid.data("x", [None, 3], "float32")
+    >>> loss = fluid.layers.mean(fluid.layers.fc(x, 1, bias_attr=False))
+    >>> ops, pairs = fluid.optimizer.DecayedAdagrad(0.1, decay=0.9).minimize(loss)
+    >>> ops[0].type
+    'decayed_adagrad'
+    """
+
+    type = "decayed_adagrad"
+    states = (State("Moment", "moment"),)
+
+    def __init__(
+        self,
+        learning_rate: float | Variable,
+        decay: float = 0.95,
+        epsilon: float = 1e-6,
+        parameter_list: Iterable[Variable | str] | None = None,
+        regularization: WeightDecayRegularizer | None = None,
+        grad_clip: GradientClipBase | None = None,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(learning_rate, parameter_list, regularization, grad_clip, name)
+        self._decay = number("DecayedAdagrad", "decay", decay, least=0, below=1)
+        self._epsilon = number("DecayedAdagrad", "epsilon", epsilon, least=0)
+
+    def attrs(self, param: Variable) -> dict[str, Any]:
+        return {"decay": self._decay, "epsilon": self._epsilon}
+
+
+AdagradOptimizer = Adagrad
+DecayedAdagradOptimizer = DecayedAdagrad

@@ -1,0 +1,75 @@
+"""Adamax: Adam with the largest gradient in place of the mean of squares."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from ..clip import GradientClipBase
+from ..ir.block import Block
+from ..ir.name_scope import name_scope
+from ..ir.operator import OpRole
+from ..ir.variable import Variable
+from ..regularizer import WeightDecayRegularizer
+from .arguments import number
+from .optimizer import Optimizer
+from .states import State
+
+
+class Adamax(Optimizer):
+    """Adamax: steps by the running mean of the gradient, divided by a decaying maximum of its size.
+
+    Kingma and Ba, Adam: a method for stochastic optimization, ICLR 2015, section 7.1.
+
+    Args:
+        learning_rate, parameter_list, regularization, grad_clip, name: as of
+            :class:`~fluidlite.optimizer.optimizer.Optimizer`.
+        beta1: how much of the running mean stays.
+        beta2: how much of the maximum stays.
+        epsilon: keeps the division finite.
+
+    Raises:
+        ArgumentError: an argument is of another kind.
+
+    >>> x = fluid.data("x", [None, 3], "float32")
+    >>> loss = fluid.layers.mean(fluid.layers.fc(x, 1, bias_attr=False))
+    >>> ops, pairs = fluid.optimizer.Adamax(0.01).minimize(loss)
+    >>> [op.type for op in ops]
+    ['adamax', 'scale']
+    """
+
+    type = "adamax"
+
+    def __init__(
+        self,
+        learning_rate: float | Variable = 0.001,
+        beta1: float = 0.9,
+        beta2: float = 0.999,
+        epsilon: float = 1e-8,
+        parameter_list: Iterable[Variable | str] | None = None,
+        regularization: WeightDecayRegularizer | None = None,
+        grad_clip: GradientClipBase | None = None,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(learning_rate, parameter_list, regularization, grad_clip, name)
+        self._beta1 = number("Adamax", "beta1", beta1, least=0, below=1)
+        self._beta2 = number("Adamax", "beta2", beta2, least=0, below=1)
+        self._epsilon = number("Adamax", "epsilon", epsilon, least=0)
+        self.states = (
+            State("Moment", "moment"),
+            State("InfNorm", "inf_norm"),
+            State("Beta1Pow", "beta1_pow_acc", self._beta1, one_number=True, out=None),
+        )
+
+    def attrs(self, param: Variable) -> dict[str, Any]:
+        return {"beta1": self._beta1, "beta2": self._beta2, "epsilon": self._epsilon}
+
+    def finish(self, block: Block, pairs: Sequence[tuple[Variable, Variable]]) -> None:
+        for param, grad in pairs:
+            power = self.state_of("beta1_pow_acc", param)
+            # "adamx": fluid's programs spell it so
+            with block.program.as_role(OpRole.OPTIMIZE, (param, grad)), name_scope("adamx"):
+                block.append_op("scale", {"X": power}, {"Out": power}, {"scale": self._beta1})
+
+
+AdamaxOptimizer = Adamax

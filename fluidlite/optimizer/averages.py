@@ -1,0 +1,305 @@
+"""Averages of parameters over a training: often better than the last ones, and kept beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import unique_name
+from ..dtypes import DType
+from ..errors import ArgumentError
+from ..initializer import Constant
+from ..ir.block import Block
+from ..ir.name_scope import name_scope
+from ..ir.operator import OpRole
+from ..ir.program import Program, default_main_program, default_startup_program, program_guard
+from ..ir.variable import Parameter, Variable
+from ..layers.branch import Switch
+from ..layers.creation import assign
+from ..layers.elementwise import elementwise_pow
+from ..layers.math import cast, sum
+from ..layers.params import global_variable
+from ..layers.variables import autoincreased_step_counter
+from ..regularizer import WeightDecayRegularizer
+from .arguments import number
+from .states import State, States
+
+
+class _Averaged(NamedTuple):
+    """A parameter, and the variable that keeps it while its average is in its place."""
+
+    param: Parameter
+    kept: Variable
+
+
+class _Averages:
+    """Averages of the parameters of a program that can take their place for a while.
+
+    A subclass makes ``apply_program``.
+    """
+
+    #: puts the averages in the place of the parameters, which it keeps
+    apply_program: Program
+    #: puts the kept parameters back
+    restore_program: Program
+
+    def __init__(self, kind: str, name: str | None) -> None:
+        if name is not None and not isinstance(name, str):
+            raise ArgumentError(f"{kind}: expected name to be a text, got {name!r:.60}")
+        self._main, self._startup = default_main_program(), default_startup_program()
+
+    def _kept(self, prefix: str, suffix: str) -> list[_Averaged]:
+        """The parameters to average, with a variable each."""
+        block = self._main.global_block()
+        made = []
+        for param in self._main.all_parameters():
+            if param.do_model_average is False:
+                continue
+            name = unique_name.generate(f"{prefix}{param.name}.{suffix}")
+            kept = block.create_var(name=name, dtype=param.dtype, stop_gradient=True)
+            made.append(_Averaged(param, kept))
+        return made
+
+    def _restoring(self, averaged: list[_Averaged]) -> Program:
+        program = Program()
+        with program_guard(program):
+            block = program.global_block()
+            for param, kept in averaged:
+                assign(_twin(kept, block, param.shape), _twin(param, block))
+        return program
+
+    @contextmanager
+    def apply(self, executor: Any, need_restore: bool = True) -> Iterator[None]:
+        """Use the averages in the place of the parameters inside a ``with`` block.
+
+        Args:
+            executor: runs the programs that exchange them.
+            need_restore: put the parameters back at the end; else :meth:`restore` does it.
+        """
+        executor.run(self.apply_program)
+        try:
+            yield
+        finally:
+            if need_restore:
+                self.restore(executor)
+
+    def restore(self, executor: Any) -> None:
+        """Put the parameters back that :meth:`apply` has kept.
+
+        Args:
+            executor: runs the program that does it.
+        """
+        executor.run(self.restore_program)
+
+
+class ExponentialMovingAverage(_Averages):
+    """Running means of all parameters of the default main program: after each step
+    ``average = decay * average + (1 - decay) * parameter``.
+
+    They begin with 0 and are corrected for it when they are applied, by ``1 - decay^steps``; before
+    the first step the parameters themselves stay.  Parameters with ``do_model_average=False`` are
+    left out.
+
+    Args:
+        decay: how much of the mean stays.
+        thres_steps: a variable with the number of steps so far, n: then no more than
+            (1 + n) / (10 + n) stays, so that early means follow faster.
+        name: stands in the names of the means.
+
+    Raises:
+        ArgumentError: an argument is of another kind.
+
+    >>> x = fluid.data("x", [None, 3], "float32")
+    >>> loss = fluid.layers.mean(fluid.layers.fc(x, 1, bias_attr=False))
+    >>> ops, pairs = fluid.optimizer.SGD(0.1).minimize(loss)
+    >>> average = fluid.optimizer.ExponentialMovingAverage(0.99)
+    >>> average.update()
+    >>> exe, feed = fluid.Executor(), {"x": np.ones([2, 3], "float32")}
+    >>> _ = exe.run(fluid.default_startup_program())
+    >>> _ = exe.run(feed=feed)
+    >>> with average.apply(exe):
+    ...     pass  # test here
+    """
+
+    def __init__(
+        self, decay: float = 0.999, thres_steps: Variable | None = None, name: str | None = None
+    ) -> None:
+        super().__init__("ExponentialMovingAverage", name)
+        self._decay = number("ExponentialMovingAverage", "decay", decay, least=0, below=1)
+        if thres_steps is not None and not isinstance(thres_steps, Variable):
+            raise ArgumentError(
+                f"ExponentialMovingAverage: expected thres_steps to be a variable, got "
+                f"{thres_steps!r:.60} of type {type(thres_steps).__name__}"
+            )
+        prefix = name or ""
+        self._decay_var = self._decay_variable(thres_steps)
+        self._step_name = _free_name("@EMA_STEP_COUNTER@", self._startup.global_block())
+        self._averaged = self._kept(prefix, "ema_tmp")
+        self._means: list[Variable] = []
+        for param, kept in self._averaged:
+            with self._main.as_role(OpRole.OPTIMIZE, (param, kept)), name_scope("moving_average"):
+                self._means.append(self._mean_of(param, prefix))
+        self.apply_program = self._applying()
+        self.restore_program = self._restoring(self._averaged)
+
+    def _decay_variable(self, steps: Variable | None) -> Variable:
+        """How much of the means stays in a step."""
+        with self._main.as_role(OpRole.LRSCHED):
+            name = _free_name("scheduled_ema_decay_rate", self._main.global_block())
+            start = Constant(self._decay)
+            made = global_variable(self._main, self._startup, name, [1], DType.FP32, start)
+            if steps is None:
+                return made
+            n: Any = steps if steps.dtype is DType.FP32 else cast(steps, "float32")
+            most = (n + 1.0) / (n + 10.0)
+            with Switch() as switch:
+                with switch.case(most < self._decay):
+                    assign(most, made)
+                with switch.default():
+                    assign(np.array([self._decay], "float32"), made)
+        return made
+
+    def _mean_of(self, param: Parameter, prefix: str) -> Variable:
+        name = unique_name.generate(f"{prefix}{param.name}_ema")
+        start = Constant(0.0)
+        return global_variable(self._main, self._startup, name, param.shape, param.dtype, start)
+
+    def _applying(self) -> Program:
+        program = Program()
+        with program_guard(program, self._startup):
+            block = program.global_block()
+            start = Constant(0.0)
+            counter = global_variable(
+                program, self._startup, self._step_name, [1], DType.INT64, start
+            )
+            steps: Any = cast(counter, "float32")
+            power: Any = elementwise_pow(_twin(self._decay_var, block), steps)
+            for (param, kept), mean in zip(self._averaged, self._means, strict=True):
+                there, average = _twin(param, block), _twin(mean, block)
+                assign(there, _twin(kept, block))
+                with Switch() as switch, switch.case(steps > 0.0):
+                    assign(average / (1.0 - power), there)
+        return program
+
+    def update(self) -> None:
+        """Append a step of all means to the program; to be called behind ``minimize``."""
+        decay: Any = self._decay_var
+        with program_guard(self._main, self._startup):
+            autoincreased_step_counter(counter_name=self._step_name)
+            for (param, kept), mean in zip(self._averaged, self._means, strict=True):
+                role = self._main.as_role(OpRole.OPTIMIZE, (param, kept))
+                with role, name_scope("moving_average"):
+                    now: Any = param
+                    old: Any = mean
+                    assign(old * decay + now * (1.0 - decay), mean)
+
+
+class ModelAverage(_Averages):
+    """Means of all parameters of the default main program over the last steps.
+
+    The program gets the operators that sum parameters up; to be made behind ``minimize``.  A mean
+    goes over the newest window of steps and the one before.  Parameters with
+    ``do_model_average=False`` are left out.
+
+    Args:
+        average_window_rate: how many steps a window gets, relative to the number of steps so far.
+        min_average_window: how many it gets at least.
+        max_average_window: how many it gets at most.
+        regularization: accepted for old scripts; averages need none.
+        name: stands in the names of the sums.
+
+    Raises:
+        ArgumentError: an argument is of another kind.
+
+    >>> x = fluid.data("x", [None, 3], "float32")
+    >>> loss = fluid.layers.mean(fluid.layers.fc(x, 1, bias_attr=False))
+    >>> ops, pairs = fluid.optimizer.SGD(0.1).minimize(loss)
+    >>> average = fluid.optimizer.ModelAverage(0.15, 1000, 10000)
+    >>> exe, feed = fluid.Executor(), {"x": np.ones([2, 3], "float32")}
+    >>> _ = exe.run(fluid.default_startup_program())
+    >>> _ = exe.run(feed=feed)
+    >>> with average.apply(exe):
+    ...     pass  # test here
+    """
+
+    #: the order in which fluid makes them
+    _sums = tuple(State(f"in_sum_{k}", f"sum_{k}", out=f"out_sum_{k}") for k in (1, 2, 3))
+    _counts = tuple(
+        State(f"in_{name}", name, 0.0, True, f"out_{name}", DType.INT64)
+        for name in ("num_accumulates", "old_num_accumulates", "num_updates")
+    )
+
+    def __init__(
+        self,
+        average_window_rate: float,
+        min_average_window: int = 10000,
+        max_average_window: int = 10000,
+        regularization: WeightDecayRegularizer | None = None,
+        name: str | None = None,
+    ) -> None:
+        super().__init__("ModelAverage", name)
+        rate = number("ModelAverage", "average_window_rate", average_window_rate, least=0)
+        self._attrs = {
+            "average_window": rate,
+            "min_average_window": _count("min_average_window", min_average_window),
+            "max_average_window": _count("max_average_window", max_average_window),
+        }
+        self._states = States("ModelAverage", name)
+        self._averaged = self._kept("", "tmp")
+        for param, kept in self._averaged:
+            with self._main.as_role(OpRole.OPTIMIZE, (param, kept)), name_scope("move_average"):
+                self._accumulate(param)
+        self.apply_program = self._applying()
+        self.restore_program = self._restoring(self._averaged)
+
+    def _accumulate(self, param: Parameter) -> None:
+        """Append the operator that adds a parameter to its sums."""
+        ins: dict[str, Variable] = {"param": param}
+        outs: dict[str, Variable] = {}
+        for state in (*self._sums, *self._counts):
+            made = self._states.make(self._main, self._startup, state, param)
+            ins[state.slot] = outs[str(state.out)] = made
+        self._main.global_block().append_op("average_accumulates", ins, outs, self._attrs)
+
+    def _applying(self) -> Program:
+        program = Program()
+        with program_guard(program):
+            block = program.global_block()
+            for param, kept in self._averaged:
+                there = _twin(param, block)
+                assign(there, _twin(kept, block))
+                sums = [_twin(self._states.of(s, param), block) for s in self._sums]
+                counts = [_twin(self._states.of(s, param), block) for s in self._counts]
+                count, total = sum(counts[:2]), sum(sums)
+                count, total = cast(count, param.dtype), cast(total, param.dtype)
+                block.append_op("elementwise_div", {"X": total, "Y": count}, {"Out": there})
+        return program
+
+
+def _twin(variable: Variable, block: Block, shape: Any = None) -> Any:
+    """The variable of that name in another program, where its value stays in the scope."""
+    if shape is None and variable.has_shape:
+        shape = variable.shape
+    return block.create_var(name=variable.name, shape=shape, dtype=variable.dtype, persistable=True)
+
+
+def _free_name(name: str, block: Block) -> str:
+    """A name, or one like it where it is taken."""
+    return unique_name.generate(name) if block.has_var(name) else name
+
+
+def _count(what: str, value: Any) -> int:
+    """A positive integer.
+
+    Raises:
+        ArgumentError: it is none.
+    """
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise ArgumentError(
+            f"ModelAverage: expected {what} to be a positive integer, got {value!r:.60} of type "
+            f"{type(value).__name__}"
+        )
+    return value

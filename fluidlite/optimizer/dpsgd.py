@@ -1,0 +1,54 @@
+"""Differentially private gradient descent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ..ir.variable import Variable
+from .arguments import number
+from .optimizer import Optimizer
+
+
+class Dpsgd(Optimizer):
+    """Gradient descent with clipped gradients and noise, so that steps tell little of any example.
+
+    Abadi et al., Deep learning with differential privacy, CCS 2016.
+
+    Args:
+        learning_rate, parameter_list: as of :class:`~fluidlite.optimizer.optimizer.Optimizer`.
+        clip: the largest norm that a gradient keeps.
+        batch_size: of how many examples a gradient is the mean; divides the noise.
+        sigma: the standard deviation of the noise.
+
+    Raises:
+        ArgumentError: an argument is of another kind.
+
+    >>> x = fluid.data("x", [None, 3], "float32")
+    >>> loss = fluid.layers.mean(fluid.layers.fc(x, 1, bias_attr=False))
+    >>> dpsgd = fluid.optimizer.Dpsgd(0.1, clip=10.0, batch_size=16.0, sigma=1.0)
+    >>> ops, pairs = dpsgd.minimize(loss)
+    >>> ops[0].attr("clip")
+    10.0
+    """
+
+    type = "dpsgd"
+
+    def __init__(
+        self,
+        learning_rate: float | Variable = 0.001,
+        clip: float = 0.9,
+        batch_size: float = 0.999,
+        sigma: float = 1e-8,
+        parameter_list: Iterable[Variable | str] | None = None,
+    ) -> None:
+        super().__init__(learning_rate, parameter_list)
+        self._clip = number("Dpsgd", "clip", clip, least=0)
+        self._batch_size = number("Dpsgd", "batch_size", batch_size, least=0)
+        self._sigma = number("Dpsgd", "sigma", sigma, least=0)
+
+    def attrs(self, param: Variable) -> dict[str, Any]:
+        return {"clip": self._clip, "batch_size": self._batch_size, "sigma": self._sigma}
+
+
+DpsgdOptimizer = Dpsgd

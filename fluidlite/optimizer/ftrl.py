@@ -1,0 +1,65 @@
+"""FTRL: the parameters that were best for all gradients so far."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ..clip import GradientClipBase
+from ..ir.variable import Variable
+from ..regularizer import WeightDecayRegularizer
+from .arguments import number
+from .optimizer import Optimizer
+from .states import State
+
+
+class Ftrl(Optimizer):
+    """FTRL-Proximal, follow the regularized leader: after each step parameters are what minimises
+    the slopes of all losses so far and L1 and L2 decay, so that some are exactly 0.
+
+    McMahan et al., Ad click prediction: a view from the trenches, KDD 2013.
+
+    Args:
+        learning_rate, parameter_list, regularization, grad_clip, name: as of
+            :class:`~fluidlite.optimizer.optimizer.Optimizer`.
+        l1: what the sum of absolute values counts.
+        l2: what the sum of squares counts.
+        lr_power: how steps shrink with the sum of the squares of gradients.
+
+    Raises:
+        ArgumentError: an argument is of another kind.
+
+    >>> x = fluid.data("x", [None, 3], "float32")
+    >>> loss = fluid.layers.mean(fluid.layers.fc(x, 1, bias_attr=False))
+    >>> ops, pairs = fluid.optimizer.Ftrl(0.1, l1=0.01, l2=0.02).minimize(loss)
+    >>> ops[0].output("SquaredAccumOut")
+    ['fc_0.w_0_squared_0']
+    """
+
+    type = "ftrl"
+    states = (
+        State("SquaredAccumulator", "squared", out="SquaredAccumOut"),
+        State("LinearAccumulator", "linear", out="LinearAccumOut"),
+    )
+
+    def __init__(
+        self,
+        learning_rate: float | Variable,
+        l1: float = 0.0,
+        l2: float = 0.0,
+        lr_power: float = -0.5,
+        parameter_list: Iterable[Variable | str] | None = None,
+        regularization: WeightDecayRegularizer | None = None,
+        grad_clip: GradientClipBase | None = None,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(learning_rate, parameter_list, regularization, grad_clip, name)
+        self._l1 = number("Ftrl", "l1", l1, least=0)
+        self._l2 = number("Ftrl", "l2", l2, least=0)
+        self._lr_power = number("Ftrl", "lr_power", lr_power)
+
+    def attrs(self, param: Variable) -> dict[str, Any]:
+        return {"l1": self._l1, "l2": self._l2, "lr_power": self._lr_power}
+
+
+FtrlOptimizer = Ftrl

@@ -1,0 +1,67 @@
+"""LARS: momentum with a rate of its own for every parameter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ..clip import GradientClipBase
+from ..ir.variable import Variable
+from ..regularizer import WeightDecayRegularizer
+from .arguments import number
+from .optimizer import Optimizer
+from .states import State
+
+
+class LarsMomentum(Optimizer):
+    """Momentum whose steps have lengths relative to those of the parameters: layer-wise adaptive
+    rate scaling.
+
+    You, Gitman and Ginsburg, Large batch training of convolutional networks, 2017.
+
+    Args:
+        learning_rate, parameter_list, regularization, grad_clip, name: as of
+            :class:`~fluidlite.optimizer.optimizer.Optimizer`.
+        momentum: how much of the velocity stays.
+        lars_coeff: the length of a step, relative to its parameter's.
+        lars_weight_decay: what a parameter counts in its gradient.
+
+    Raises:
+        ArgumentError: an argument is of another kind.
+
+    >>> x = fluid.data("x", [None, 3], "float32")
+    >>> loss = fluid.layers.mean(fluid.layers.fc(x, 1, bias_attr=False))
+    >>> ops, pairs = fluid.optimizer.LarsMomentum(0.1, momentum=0.9).minimize(loss)
+    >>> ops[0].output("VelocityOut")
+    ['fc_0.w_0_velocity_0']
+    """
+
+    type = "lars_momentum"
+    states = (State("Velocity", "velocity"),)
+
+    def __init__(
+        self,
+        learning_rate: float | Variable,
+        momentum: float,
+        lars_coeff: float = 0.001,
+        lars_weight_decay: float = 0.0005,
+        parameter_list: Iterable[Variable | str] | None = None,
+        regularization: WeightDecayRegularizer | None = None,
+        grad_clip: GradientClipBase | None = None,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(learning_rate, parameter_list, regularization, grad_clip, name)
+        self._momentum = number("LarsMomentum", "momentum", momentum)
+        self._lars_coeff = number("LarsMomentum", "lars_coeff", lars_coeff)
+        decay = number("LarsMomentum", "lars_weight_decay", lars_weight_decay, least=0)
+        self._lars_weight_decay = decay
+
+    def attrs(self, param: Variable) -> dict[str, Any]:
+        return {
+            "mu": self._momentum,
+            "lars_coeff": self._lars_coeff,
+            "lars_weight_decay": self._lars_weight_decay,
+        }
+
+
+LarsMomentumOptimizer = LarsMomentum

@@ -1,0 +1,140 @@
+"""Lookahead: fast parameters that return to slow ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..errors import ArgumentError
+from ..ir.block import Block
+from ..ir.operator import Operator
+from ..ir.program import Program, default_startup_program, program_guard
+from ..ir.rollback import all_or_nothing
+from ..ir.variable import Parameter, Variable
+from ..layers.branch import Switch
+from ..layers.creation import assign, fill_constant
+from ..layers.elementwise import (
+    elementwise_add,
+    elementwise_mod,
+    elementwise_mul,
+    elementwise_sub,
+)
+from ..layers.math import cast
+from ..layers.variables import create_global_var, increment
+from .arguments import number
+from .optimizer import Optimizer
+
+
+class LookaheadOptimizer:
+    """An optimizer whose parameters go back, every ``k`` steps, to between where they are and where
+    they were: ``slow = alpha * fast + (1 - alpha) * slow; fast = slow``.
+
+    Zhang, Lucas, Hinton and Ba, Lookahead optimizer: k steps forward, 1 step back, NeurIPS 2019.
+
+    Args:
+        inner_optimizer: makes the steps in between.
+        alpha: how much of the way stays.
+        k: the number of steps in between.
+
+    Raises:
+        ArgumentError: an argument is of another kind.
+
+    >>> x = fluid.data("x", [None, 3], "float32")
+    >>> loss = fluid.layers.mean(fluid.layers.fc(x, 1, bias_attr=False))
+    >>> sgd = fluid.optimizer.SGD(0.1)
+    >>> ops, pairs = fluid.optimizer.LookaheadOptimizer(sgd, alpha=0.5, k=5).minimize(loss)
+    >>> loss.block.var("fc_0.w_0@SLOW").shape
+    (3, 1)
+    """
+
+    def __init__(self, inner_optimizer: Optimizer, alpha: float = 0.5, k: int = 5) -> None:
+        if not isinstance(inner_optimizer, Optimizer):
+            raise ArgumentError(
+                f"LookaheadOptimizer: expected an optimizer, such as fluid.optimizer.SGD(0.1), got "
+                f"{inner_optimizer!r:.60}"
+            )
+        if isinstance(k, bool) or not isinstance(k, int) or k < 1:
+            raise ArgumentError(
+                f"LookaheadOptimizer: expected k to be a positive integer, got {k!r:.60} of type "
+                f"{type(k).__name__}"
+            )
+        self.inner_optimizer = inner_optimizer
+        self.alpha = number("LookaheadOptimizer", "alpha", alpha, least=0)
+        if self.alpha > 1:
+            raise ArgumentError(f"LookaheadOptimizer: expected alpha in [0, 1], got {alpha}")
+        self.k = k
+        self.type = "lookahead"
+
+    def minimize(
+        self, loss: Variable, startup_program: Program | None = None
+    ) -> tuple[list[Operator], list[tuple[Variable, Variable]]]:
+        """Append gradients, steps of the inner optimizer, and the way back every ``k`` steps.
+
+        When it fails, the programs are as they were.
+
+        Args:
+            loss: a variable of one element.
+            startup_program: where variables get their first values; the default one when None.
+
+        Returns:
+            what the inner optimizer's ``minimize`` returns.
+
+        Raises:
+            ArgumentError: an argument is of another kind.
+            NoGradientError: an operator on the way has no gradient rule.
+        """
+        if not isinstance(loss, Variable):
+            raise ArgumentError(f"expected the loss to be a variable, got {loss!r:.60}")
+        startup = default_startup_program() if startup_program is None else startup_program
+        if not isinstance(startup, Program):
+            raise ArgumentError(f"expected startup_program to be a Program, got {startup!r:.60}")
+        main = loss.program
+        with all_or_nothing(main, startup):
+            made = self.inner_optimizer.minimize(loss, startup)
+            slow = [(p, _slow(p, startup.global_block())) for p in main.all_parameters()]
+            with program_guard(main, startup):
+                self._go_back(slow)
+        return made
+
+    def _go_back(self, parameters: list[tuple[Parameter, Variable]]) -> None:
+        """Append what returns to the slow parameters when it is time."""
+        k = _kept_number("lookahead_k", self.k, "int32")
+        alpha = _kept_number("lookahead_alpha", self.alpha, "float32")
+        step = _kept_number("lookahead_step", 0, "int32")
+        increment(step, value=1.0)
+        zero = fill_constant([1], "float32", 0.0)
+        one = fill_constant([1], "float32", 1.0)
+        over = elementwise_mod(step, k)
+        equal: Any = over == zero  # a variable, in two operators
+        with Switch() as switch:
+            with switch.case(equal):
+                for fast, slow in parameters:
+                    between = _between(fast, slow, alpha, one)
+                    assign(between, slow)
+                    assign(between, fast)
+            with switch.default():
+                pass
+
+
+def _slow(param: Parameter, startup: Block) -> Variable:
+    """The slow form of a parameter, which begins where it does."""
+    made, first = (
+        block.create_var(
+            name=f"{param.name}@SLOW", shape=param.shape, dtype=param.dtype, persistable=True
+        )
+        for block in (param.block, startup)
+    )
+    startup.append_op("assign", {"X": param.name}, {"Out": first})
+    return made
+
+
+def _between(fast: Variable, slow: Variable, alpha: Variable, one: Variable) -> Variable:
+    """alpha * fast + (1 - alpha) * slow."""
+    if fast.dtype is not alpha.dtype:
+        alpha, one = cast(alpha, fast.dtype), cast(one, fast.dtype)
+    moved = elementwise_mul(fast, alpha)
+    stays = elementwise_mul(slow, elementwise_sub(one, alpha))
+    return elementwise_add(moved, stays)
+
+
+def _kept_number(name: str, value: float, dtype: str) -> Variable:
+    return create_global_var([1], value, dtype, persistable=True, name=name)

@@ -1,0 +1,74 @@
+"""RMSProp: gradients divided by the root of the mean of their squares."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ..clip import GradientClipBase
+from ..ir.variable import Variable
+from ..regularizer import WeightDecayRegularizer
+from .arguments import number
+from .optimizer import Optimizer
+from .states import State
+
+
+class RMSProp(Optimizer):
+    """RMSProp: steps by gradients, each divided by the root of the running mean of its square.
+
+    Tieleman and Hinton, Lecture 6.5: rmsprop, Coursera, 2012.
+
+    Args:
+        learning_rate, parameter_list, regularization, grad_clip, name: as of
+            :class:`~fluidlite.optimizer.optimizer.Optimizer`.
+        rho: how much of the running means stays.
+        epsilon: keeps the division finite; stands under the root.
+        momentum: how much of the last step stays.
+        centered: divide by the root of the variance instead: Graves, Generating sequences with
+            recurrent neural networks, 2013.
+
+    Raises:
+        ArgumentError: an argument is of another kind.
+
+    >>> x = fluid.data("x", [None, 3], "float32")
+    >>> loss = fluid.layers.mean(fluid.layers.fc(x, 1, bias_attr=False))
+    >>> ops, pairs = fluid.optimizer.RMSProp(0.01, rho=0.9).minimize(loss)
+    >>> ops[0].input("MeanSquare")
+    ['fc_0.w_0_mean_square_0']
+    """
+
+    type = "rmsprop"
+    states = (
+        State("Moment", "momentum"),
+        State("MeanSquare", "mean_square"),
+        State("MeanGrad", "mean_grad"),
+    )
+
+    def __init__(
+        self,
+        learning_rate: float | Variable,
+        rho: float = 0.95,
+        epsilon: float = 1e-6,
+        momentum: float = 0.0,
+        centered: bool = False,
+        parameter_list: Iterable[Variable | str] | None = None,
+        regularization: WeightDecayRegularizer | None = None,
+        grad_clip: GradientClipBase | None = None,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(learning_rate, parameter_list, regularization, grad_clip, name)
+        self._rho = number("RMSProp", "rho", rho, least=0, below=1)
+        self._epsilon = number("RMSProp", "epsilon", epsilon, least=0)
+        self._momentum = number("RMSProp", "momentum", momentum)
+        self._centered = bool(centered)
+
+    def attrs(self, param: Variable) -> dict[str, Any]:
+        return {
+            "epsilon": self._epsilon,
+            "decay": self._rho,
+            "momentum": self._momentum,
+            "centered": self._centered,
+        }
+
+
+RMSPropOptimizer = RMSProp

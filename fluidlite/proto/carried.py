@@ -1,0 +1,61 @@
+"""What a program file says and a program has no field for.
+
+It is attached to what it was said of, copied with it, and written again.  Records are shared:
+operators of one type mostly have the same layout.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Layout(NamedTuple):
+    """In what order a file lists the parts of an operator."""
+
+    attributes: tuple[str, ...]
+    inputs: tuple[str, ...]  #: slots without variables too
+    outputs: tuple[str, ...]
+    wires: tuple[str, ...]  #: the wire types of the attributes, "" for those kept apart
+
+
+class Original(NamedTuple):
+    """A message whose bytes are not what would be written of what was read."""
+
+    raw: bytes
+    seen: bytes  #: what would be written; while it is, ``raw`` is written instead
+
+
+class CarriedOperator(NamedTuple):
+    """What is said of an operator."""
+
+    layout: Layout
+    apart: dict[str, bytes] = {}  #: attributes of a kind that is unknown here -> their messages
+    rest: bytes = b""  #: fields that are unknown here
+    original: Original | None = None
+
+
+class CarriedVariable(NamedTuple):
+    """Which fields of a variable a file gives, be it their default."""
+
+    persistable: bool = True
+    need_check_feed: bool = False
+    lod_level: bool = True
+    is_parameter: bool = False
+    stop_gradient: bool = False
+    rest: bytes = b""
+    original: Original | None = None
+
+
+class CarriedBlock(NamedTuple):
+    """What is said of a block."""
+
+    forward: bool = False  #: whether the file says that there is no forward block
+    rest: bytes = b""
+
+
+class CarriedProgram(NamedTuple):
+    """What is said of a program."""
+
+    version: bytes | None  #: the message
+    compatible: bytes | None  #: which operators changed between versions: the message
+    rest: bytes = b""

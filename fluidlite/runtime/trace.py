@@ -1,0 +1,293 @@
+"""From steps on names to a list of primitive kernels on numbered values, for given shapes.
+
+Nothing is computed here but what depends on constants alone.  Operators that are compositions, the
+derived gradient operators among them, are expanded until only kernels remain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..dtypes import Kind, as_dtype
+from ..opdef.arithmetic import WITH_NUMBER, Arithmetic
+from ..opdef.definition import Op
+from ..opdef.interpreter import Eval, Interpreter, kernel_of
+from ..opdef.spec import Shape, Spec, size_of
+from ..ir.operator import EMPTY
+from .plan import Step
+
+FOLDED_SIZE = 1 << 16  #: constants of more elements than this are computed in every run
+
+
+class Unsupported(Exception):
+    """The steps cannot be specialised; they are interpreted."""
+
+
+class Value(Arithmetic):
+    """A value that a kernel will compute, that comes from outside, or that is known already."""
+
+    __slots__ = ("constant", "dtype", "kind", "number", "shape", "trace")
+    __array_ufunc__ = None  # so that array + value asks the value
+
+    def __init__(self, trace: Trace, spec: Spec, constant: Any = None) -> None:
+        self.trace = trace
+        self.shape: Shape = spec.shape
+        self.dtype = spec.dtype.dtype
+        self.kind = spec.kind
+        self.constant = constant
+        self.number = trace.count
+        trace.count += 1
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return size_of(self.shape)
+
+    @property
+    def nbytes(self) -> int:
+        """The size in memory."""
+        return self.size * self.dtype.itemsize
+
+    @property
+    def spec(self) -> Spec:
+        """Shape and element type."""
+        return Spec(self.shape, as_dtype(self.dtype), self.kind)
+
+    def _combine(self, method: str, operator: str, other: Any, reflected: bool) -> Any:
+        f = self.trace
+        if isinstance(other, (int, float)):
+            if method in WITH_NUMBER:
+                return f.scale(self, **WITH_NUMBER[method](other))
+            if method == "__pow__":
+                return f.pow(self, factor=other)
+            other = f.known(np.full([1] * len(self.shape), other, self.dtype))
+        call = getattr(f, operator)
+        return call(other, self) if reflected else call(self, other)
+
+    def __neg__(self) -> Any:
+        return self.trace.scale(self, scale=-1.0)
+
+    def __repr__(self) -> str:
+        return f"v{self.number}: {self.spec}"
+
+
+class Kernel:
+    """A primitive operator on values."""
+
+    __slots__ = ("function", "ins", "op", "outs", "random_key", "reads", "step", "takes_rng")
+
+    def __init__(
+        self,
+        op: Op,
+        ins: dict[str, Any],
+        outs: dict[str, Any],
+        step: Step,
+    ) -> None:
+        self.op = op
+        self.ins = ins
+        self.outs = outs
+        self.step = step
+        self.function, self.reads, self.takes_rng = kernel_of(op, "numpy")
+        self.random_key = ""
+
+    @property
+    def arguments(self) -> list[Any]:
+        """What the kernel's function takes: values, lists of them, and None."""
+        return [self.ins.get(slot) for slot in self.reads]
+
+    @property
+    def inputs(self) -> list[Value]:
+        """The values read."""
+        return flat(self.arguments)
+
+    @property
+    def outputs(self) -> list[Value]:
+        """The values made."""
+        return flat(self.outs.values())
+
+    @property
+    def output(self) -> Value | None:
+        """The value made, where there is just one output slot with one value."""
+        if len(self.op.outputs) != 1:
+            return None
+        found = self.outs.get(self.op.outputs[0].name)
+        return found if isinstance(found, Value) else None
+
+
+def flat(values: Iterable[Any]) -> list[Value]:
+    """The values among values, lists of them and None."""
+    found: list[Value] = []
+    for value in values:
+        if isinstance(value, Value):
+            found.append(value)
+        elif isinstance(value, list):
+            found += [each for each in value if isinstance(each, Value)]
+    return found
+
+
+class Trace(Interpreter):
+    """The interpreter that notes which kernels run.
+
+    Args:
+        backend: evaluates what depends on constants alone.
+    """
+
+    def __init__(self, backend: Any) -> None:
+        self.count = 0
+        self.kernels: list[Kernel] = []
+        self.inputs: dict[str, Value] = {}
+        self._eval = Eval(backend)
+        self._step: Step | None = None
+
+    def known(self, array: Any) -> Value:
+        """A value that is known already."""
+        return Value(self, Spec(array.shape, as_dtype(array.dtype)), array)
+
+    def apply(
+        self, op: Op, ins: Mapping[str, Any], want: Iterable[str] | None = None
+    ) -> dict[str, Any]:
+        function, reads, takes_rng = kernel_of(op, "numpy")
+        if function is None and op.is_composite:
+            return op.outputs_for(self, ins, want)
+        if function is None or any(slot.ragged for slot in op.inputs) or op.updates:
+            raise Unsupported(op.type)
+        ins = {slot: self._whole(value, slot in op.rows) for slot, value in ins.items()}
+        given = [ins.get(slot) for slot in reads]
+        if not takes_rng and op.folds and all(_is_known(v, op) for v in given):
+            return self._folded(op, ins)
+        specs = {slot: _spec_of(value) for slot, value in ins.items()}
+        outs: dict[str, Any] = {}
+        for slot, spec in op.infer_outputs(specs).items():
+            if spec is None or (want is not None and slot not in want and op.output_slots[slot].optional):
+                continue
+            outs[slot] = (
+                [self._value(each) for each in spec]
+                if isinstance(spec, list)
+                else self._value(spec)
+            )
+        assert self._step is not None
+        self.kernels.append(Kernel(op, dict(ins), outs, self._step))
+        return outs
+
+    def _value(self, spec: Spec) -> Value:
+        if -1 in spec.shape or spec.kind not in (Kind.LOD_TENSOR, Kind.SELECTED_ROWS):
+            raise Unsupported("a shape that depends on values")
+        return Value(self, spec)
+
+    def _whole(self, value: Any, takes_rows: bool) -> Any:
+        """A value with a tensor in the place of SelectedRows, where an operator takes none."""
+        if isinstance(value, list):
+            return [self._whole(each, takes_rows) for each in value]
+        if takes_rows or not isinstance(value, Value) or value.kind is Kind.LOD_TENSOR:
+            return value
+        return self.get_tensor_from_selected_rows(value)
+
+    def _folded(self, op: Op, ins: Mapping[str, Any]) -> dict[str, Any]:
+        """The outputs of an operator on known values."""
+        found = self._eval.apply(op, {slot: _array_of(value) for slot, value in ins.items()})
+        return {
+            slot: None
+            if value is None
+            else [self.known(v) for v in value]
+            if isinstance(value, list)
+            else self.known(value)
+            for slot, value in found.items()
+        }
+
+    # -- steps of a block --------------------------------------------------------------------------
+
+    def run(
+        self, steps: Sequence[Step], given: Mapping[str, Spec], wanted: Iterable[str]
+    ) -> dict[str, Value]:
+        """Note the kernels of steps.
+
+        Args:
+            steps: in order.
+            given: what is known about the values that come from outside, by name.
+            wanted: the names whose values are needed at the end.
+
+        Returns:
+            the wanted values that the steps write, by name.
+
+        Raises:
+            Unsupported: an operator drives a block, works on sequences, or gives shapes that depend
+                on values.
+        """
+        env: dict[str, Value] = {}
+        for name, spec in given.items():
+            env[name] = self.inputs[name] = self._value(spec)
+        for step in steps:
+            self._run_step(step, env)
+        return {name: env[name] for name in wanted if name in env}
+
+    def _run_step(self, step: Step, env: dict[str, Value]) -> None:
+        self._step = step
+        op = step.instance
+        if step.loss is not None and step.loss in env and env[step.loss].size != 1:
+            raise Unsupported("a loss of several elements")
+        if op.is_control:
+            raise Unsupported(op.type)
+        ins: dict[str, Any] = {}
+        for slot, names, many in step.inputs:
+            values = [None if n == EMPTY else env[n] for n in names]
+            ins[slot] = values if many else values[0]
+        first = len(self.kernels)
+        outs = self.apply(op, ins, step.want)
+        for kernel in self.kernels[first:]:
+            if kernel.takes_rng:
+                kernel.random_key = op.random_key(step.op.output_arg_names[0])
+        for slot, names, many in step.outputs:
+            found = outs.get(slot)
+            for i, name in enumerate(names):
+                if name == EMPTY:
+                    continue
+                value = (found[i] if found is not None else None) if many else found
+                if value is None:
+                    if op.output_slots[slot].hidden:
+                        env.pop(name, None)
+                        continue
+                    value = self._zeros(step, slot, i, ins)
+                env[name] = value
+
+    def _zeros(self, step: Step, slot: str, index: int, ins: dict[str, Any]) -> Value:
+        """What a gradient operator leaves out because nothing flows there."""
+        like = step.zeros_like(slot, index, ins)
+        if like is None:
+            raise Unsupported(f"{step.op.type} without its output {slot}")
+        made: Value = self.fill_zeros_like(like)
+        return made
+
+
+def _is_known(value: Any, op: Op) -> bool:
+    """Whether all that an operator takes of a value is known."""
+    if value is None:
+        return True
+    if isinstance(value, list):
+        return all(_is_known(each, op) for each in value)
+    if op.reads_shapes:
+        return value.size <= FOLDED_SIZE and value.kind is Kind.LOD_TENSOR
+    return value.constant is not None and value.size <= FOLDED_SIZE
+
+
+def _array_of(value: Any) -> Any:
+    if value is None or isinstance(value, list):
+        return None if value is None else [_array_of(each) for each in value]
+    if value.constant is not None:
+        return value.constant
+    return np.broadcast_to(np.zeros((), value.dtype), value.shape)
+
+
+def _spec_of(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_spec_of(each) for each in value]
+    return None if value is None else value.spec
+
+
