@@ -122,6 +122,12 @@ class Port:
     def __init__(self, node: Node, index: int) -> None:
         self.node, self.index = node, index
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Port) and self.node is other.node and self.index == other.index
+
+    def __hash__(self) -> int:
+        return hash((id(self.node), self.index))
+
     def __repr__(self) -> str:
         return f"<output {self.index} of {self.node.type} called at {self.node.site}>"
 
@@ -211,8 +217,8 @@ class EagerCall(PreparedCall):
 
     def __init__(self, definition: type[Op], parts: Interpreter) -> None:
         super().__init__(definition, parts)
-        self._lists = any(slot.many for slot in (*definition.inputs, *definition.outputs))
-        self._single = len(definition.outputs) == 1 and not self._lists
+        self._lists = [i for i, slot in enumerate(definition.inputs) if slot.many]
+        self._single = len(definition.outputs) == 1 and not definition.outputs[0].many
         #: its gradient is that of the parts
         self._unruled = definition.expand is not None and not has_rule(definition)
 
@@ -220,7 +226,7 @@ class EagerCall(PreparedCall):
         """The visible outputs: one, or a tuple of them."""
         ins, attrs = self.bound(inputs, named)
         prepared = self.variant(attrs) if attrs else self.plain
-        if self._single and not self._unruled:
+        if self._single and not self._unruled and not any([ins[i] for i in self._lists]):
             return self.one(prepared, ins)
         outs = self.every(prepared, ins)
         shown = [outs.get(slot.name) for slot in self.definition.outputs if not slot.hidden]
@@ -327,12 +333,18 @@ class EagerCall(PreparedCall):
         if reverse.single:
             kept = kept.get(prepared.op.outputs[0].name)
         node = Node(reverse, edges, saved, versions, kept, *caller())
-        made = {slot: _wrapped(cls, value) for slot, value in outs.items()}
+        if reverse.single:
+            (slot,) = outs
+            return {slot: cls(outs[slot], node, False)}
+        made = {
+            slot: list(value) if isinstance(value, list) else value for slot, value in outs.items()
+        }
         for index, (slot, k) in enumerate(plan.places):
-            t = made[slot] if k is None else made[slot][k]
-            t.port = node if reverse.single else Port(node, index)
-            t.stop = False
-        return made
+            if k is None:
+                made[slot] = cls(made[slot], Port(node, index), False)
+            else:
+                made[slot][k] = cls(made[slot][k], Port(node, index), False)
+        return {slot: _wrapped(cls, value) for slot, value in made.items()}
 
     def _check(self, prepared: Prepared, arrays: Sequence[Any]) -> None:
         """Refuse inputs that do not fit."""
@@ -347,7 +359,7 @@ class EagerCall(PreparedCall):
         self, prepared: Prepared, key: list[Any], arrays: Sequence[Any], outs: Mapping[str, Any]
     ) -> Plan:
         plan = Plan(prepared.op, [form_of(a) for a in arrays], outs)
-        if not self.definition.host:  # the shapes of its outputs depend on values
+        if not self.definition.host or self._single:  # shapes of outputs may depend on values
             if len(prepared.plans) >= MOST_PLANS:
                 prepared.plans.clear()
             prepared.plans[tuple(key)] = plan
@@ -436,8 +448,8 @@ def _any_edge(edge: Any) -> bool:
 
 def _wrapped(cls: Any, value: Any) -> Any:
     if isinstance(value, list):
-        return [None if v is None else cls(v) for v in value]
-    return None if value is None else cls(value)
+        return [_wrapped(cls, v) for v in value]
+    return value if value is None or isinstance(value, Handle) else cls(value)
 
 
 def _versions(saved: Sequence[Any]) -> Any:

@@ -82,6 +82,7 @@ class Builder(Interpreter):
                     )
                 return self.scale(x, **WITH_NUMBER[method](number))
             other = self._filled_like(x, number) if reflected else self._scalar(x, number)
+            other.stop_gradient = True
         elif other.dtype != x.dtype:
             other = self.cast(other, in_dtype=other.dtype, out_dtype=x.dtype)
         left, right = (other, x) if reflected else (x, other)

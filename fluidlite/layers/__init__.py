@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from . import learning_rate as learning_rate_scheduler  # where fluid 1.8's scripts look for it
 from .activation import (
     brelu,
     elu,
@@ -162,7 +163,6 @@ from .variables import (
     create_tensor,
     increment,
 )
-from . import learning_rate as learning_rate_scheduler  # where fluid 1.8's scripts look for it
 
 __all__ = [
     # fed variables

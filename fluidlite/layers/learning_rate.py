@@ -33,9 +33,7 @@ def _decay_step_counter(begin: int = 0) -> Any:
     Args:
         begin: the number at the first step, where the program has no schedule yet.
     """
-    with _scheduling():
-        counter = autoincreased_step_counter(counter_name="@LR_DECAY_COUNTER@", begin=begin)
-        return cast(counter, "float32")
+    return cast(autoincreased_step_counter("@LR_DECAY_COUNTER@", begin), "float32")
 
 
 def noam_decay(d_model: float, warmup_steps: float, learning_rate: Rate = 1.0) -> Variable:

@@ -26,7 +26,7 @@ from ..errors import (
     suggestion,
 )
 from .attribute import REQUIRED, Attribute, read_attributes
-from .prepared import Prepared
+from .prepared import Prepared, preparation_of
 from .signature import Signature, Slot, parse_signature
 from .spec import Spec
 
@@ -176,7 +176,15 @@ class Op:
         return None
 
     def prepared(self, specs: Sequence[Any]) -> Prepared | None:
-        """What :meth:`prepare` gives, or the operator's ufunc where that does it."""
+        """The kernel that ``kernels/`` has, or the operator itself; None where there is none.
+
+        Args:
+            specs: of the values that ``run`` takes, in its order.
+        """
+        preparation = preparation_of(self.type)
+        found = None if preparation is None else preparation(self, *specs)
+        if found is not None:
+            return found
         if self.ufunc is not None and type(self).run is type(self)._plain_run:
             return Prepared(self.ufunc, out=True, over=tuple(range(len(specs))))
         return self.prepare(*specs)

@@ -7,17 +7,42 @@ from typing import Any, NamedTuple
 
 
 class Prepared(NamedTuple):
-    """A kernel for values of known shapes.
+    """A NumPy kernel for values of known shapes.
 
     ``function`` takes the values that ``run`` takes and gives one array, or a tuple of them.
     """
 
     function: Callable[..., Any]
-    #: whether it takes ``out=``, an array of its result's shape and type to write to
+    #: whether it takes ``out=``: an array to write its result to, or None; a tuple of them where it
+    #: gives several
     out: bool = False
     #: positions of arguments that ``out`` may be
     over: tuple[int, ...] = ()
-    #: whether the result is an array that shares no memory with an argument
-    fresh: bool = True
-    #: functions that make arrays to work in, which are passed behind the other arguments
-    scratch: tuple[Callable[[], Any], ...] = ()
+    #: makes an array to work in, which is passed behind the other arguments
+    scratch: Callable[[], Any] | None = None
+
+
+#: makes a prepared kernel of an operator and the specs of what ``run`` takes; None where it cannot
+Preparation = Callable[..., "Prepared | None"]
+_preparations: dict[str, Preparation] = {}
+
+
+def prepares(*types: str) -> Callable[[Preparation], Preparation]:
+    """A decorator for functions that make NumPy kernels ready.
+
+    The function takes the operator, and the specs of what its ``run`` takes.
+
+    Args:
+        types: of the operators.
+    """
+
+    def register(preparation: Preparation) -> Preparation:
+        _preparations.update(dict.fromkeys(types, preparation))
+        return preparation
+
+    return register
+
+
+def preparation_of(type: str) -> Preparation | None:
+    """The function that prepares kernels of an operator; None where there is none."""
+    return _preparations.get(type)

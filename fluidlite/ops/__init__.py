@@ -2,8 +2,10 @@
 
 from . import activation  # noqa: F401
 from . import adaptive  # noqa: F401
+from . import anchors  # noqa: F401
 from . import array  # noqa: F401
 from . import averaging  # noqa: F401
+from . import boxes  # noqa: F401
 from . import clicks  # noqa: F401
 from . import compare  # noqa: F401
 from . import control_flow  # noqa: F401
@@ -12,6 +14,7 @@ from . import conv3d  # noqa: F401
 from . import creation  # noqa: F401
 from . import debug  # noqa: F401
 from . import deformable  # noqa: F401
+from . import deformable_roi  # noqa: F401
 from . import diagonal  # noqa: F401
 from . import distance  # noqa: F401
 from . import dropout  # noqa: F401
@@ -26,6 +29,7 @@ from . import join  # noqa: F401
 from . import layerwise  # noqa: F401
 from . import loss  # noqa: F401
 from . import mask  # noqa: F401
+from . import matching  # noqa: F401
 from . import math  # noqa: F401
 from . import matrix  # noqa: F401
 from . import metric  # noqa: F401
@@ -56,3 +60,4 @@ from . import soft_labels  # noqa: F401
 from . import unary  # noqa: F401
 from . import unpool  # noqa: F401
 from . import vector_norm  # noqa: F401
+from . import yolo  # noqa: F401

@@ -9,7 +9,7 @@ from ..errors import DTypeError, ShapeError
 from ..opdef.attribute import attr
 from ..opdef.definition import Op
 from ..opdef.spec import agree, broadcast, need_float, same_dtype, spec
-from .elementwise import align
+from .elementwise import align, aligned_ufunc
 
 
 class Compare(Op, abstract=True):
@@ -30,6 +30,9 @@ class Compare(Op, abstract=True):
 
     def run(self, xp, X, Y):
         return getattr(xp, self.ufunc.__name__)(*align(xp, X, Y, self.axis))
+
+    def prepare(self, X, Y):
+        return aligned_ufunc(self.ufunc, X, Y, self.axis)
 
 
 class equal(Compare):

@@ -5,10 +5,19 @@ from __future__ import annotations
 import numpy as np
 
 from ..dtypes import DType, Kind
-from ..errors import DTypeError
+from ..errors import DTypeError, ShapeError
 from ..opdef.attribute import attr
 from ..opdef.definition import Op
-from ..opdef.spec import broadcast, need_float, need_integer, same_dtype, size_of
+from ..opdef.prepared import Prepared
+from ..opdef.spec import (
+    agree,
+    broadcast,
+    known,
+    need_float,
+    need_integer,
+    same_dtype,
+    size_of,
+)
 from ..values import SelectedRows
 from .knobs import UseMkldnn
 
@@ -32,6 +41,20 @@ def align(xp, X, Y, axis):
     if X.ndim > Y.ndim:
         return X, xp.reshape(Y, aligned(Y.shape, X.ndim, axis))
     return xp.reshape(X, aligned(X.shape, Y.ndim, axis)), Y
+
+
+def aligned_ufunc(ufunc, X, Y, axis):
+    """A ufunc made ready for operands of these specs, aligned at ``axis``."""
+    if X.kind is not Kind.LOD_TENSOR or Y.kind is not Kind.LOD_TENSOR:
+        return None
+    if axis == -1 or X.ndim == Y.ndim:
+        return Prepared(ufunc, out=True, over=(0, 1))
+    if X.ndim < Y.ndim:
+        return None
+    shape = aligned(Y.shape, X.ndim, axis)
+    if shape[X.ndim - Y.ndim :] == Y.shape:
+        return Prepared(ufunc, out=True, over=(0, 1))
+    return Prepared(lambda x, y, out=None: ufunc(x, y.reshape(shape), out=out), out=True, over=(0,))
 
 
 def sum_like(f, g, like, axis=-1):
@@ -71,6 +94,9 @@ class Elementwise(UseMkldnn, Op, abstract=True):
     def run(self, xp, X, Y):
         return getattr(xp, self.ufunc.__name__)(*align(xp, X, Y, self.axis))
 
+    def prepare(self, X, Y):
+        return None if self.ufunc is None else aligned_ufunc(self.ufunc, X, Y, self.axis)
+
     def likewise(self, f, X, Y, dX, dY):
         """A rule's result from functions that give the cotangents in the shape of Out."""
         return dict(
@@ -95,6 +121,25 @@ class elementwise_sub(Elementwise):
 
     def grad(self, f, X, Y, dOut):
         return self.likewise(f, X, Y, lambda: dOut, lambda: -dOut)
+
+
+class minus(Op):
+    """Out = X - Y, of one shape."""
+
+    signature = "X, Y -> Out"
+    ufunc = np.subtract
+    direct = True
+
+    def infer(self, X, Y):
+        same_dtype(X=X, Y=Y)
+        if X.ndim != Y.ndim or not all(map(agree, X.shape, Y.shape)):
+            raise ShapeError(
+                f"expected X and Y of the same shape, got {list(X.shape)} and {list(Y.shape)}"
+            )
+        return X.with_shape(map(known, X.shape, Y.shape))
+
+    def grad(self, f, X, Y, dOut):
+        return dict(X=lambda: f.scale(dOut, scale=1.0), Y=lambda: f.scale(dOut, scale=-1.0))
 
 
 class elementwise_mul(Elementwise):
@@ -125,6 +170,9 @@ class elementwise_div(Elementwise):
     def run(self, xp, X, Y):
         X, Y = align(xp, X, Y, self.axis)
         return truncated_quotient(xp, X, Y) if X.dtype.kind == "i" else X / Y
+
+    def prepare(self, X, Y):
+        return aligned_ufunc(np.divide, X, Y, self.axis) if X.dtype.is_float else None
 
     def grad(self, f, X, Y, Out, dOut):
         over = lambda g: f.elementwise_div(g, Y, axis=self.axis)

@@ -6,16 +6,16 @@ operators of one type mostly have the same layout.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class Layout(NamedTuple):
     """In what order a file lists the parts of an operator."""
 
-    attributes: tuple[str, ...]
     inputs: tuple[str, ...]  #: slots without variables too
     outputs: tuple[str, ...]
-    wires: tuple[str, ...]  #: the wire types of the attributes, "" for those kept apart
+    wires: dict[str, str]  #: attribute -> its wire type, "" for those kept apart
+    defaults: dict[str, Any]  #: of those that are declared
 
 
 class Original(NamedTuple):
@@ -29,7 +29,7 @@ class CarriedOperator(NamedTuple):
     """What is said of an operator."""
 
     layout: Layout
-    apart: dict[str, bytes] = {}  #: attributes of a kind that is unknown here -> their messages
+    apart: dict[str, bytes]  #: attributes of a kind that is unknown here -> their messages
     rest: bytes = b""  #: fields that are unknown here
     original: Original | None = None
 

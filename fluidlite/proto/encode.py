@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from ..dtypes import DType, Kind
 from ..ir.block import Block
 from ..ir.callsite import CallSite
-from ..ir.literal import wire_type
 from ..ir.operator import FRAMEWORK_ATTRIBUTES, Operator
 from ..ir.program import Program
 from ..ir.variable import Variable
@@ -18,13 +18,16 @@ from .wire import delimited, varint_field
 
 #: the version of the format that files say they have: that of fluid 1.8.5
 FORMAT_VERSION = 1008005
-_WITH_TENSOR = {
+#: kind of variable -> the field that says what its tensors are like
+WITH_TENSOR = {
     Kind.LOD_TENSOR: "lod_tensor",
     Kind.SELECTED_ROWS: "selected_rows",
     Kind.LOD_TENSOR_ARRAY: "tensor_array",
 }
-_NO_LAYOUT = Layout((), (), (), ())
-_FRESH = CarriedOperator(_NO_LAYOUT)
+_FRESH = CarriedOperator(Layout((), (), {}, {}), {})
+#: wire types of values that take little room
+_SHORT = frozenset({"INT", "FLOAT", "BOOLEAN", "BLOCK", "LONG"})
+_KEPT = 50_000  # encoded attributes
 
 
 def encode_text(text: str) -> bytes:
@@ -46,6 +49,8 @@ class Encoder:
         self.call_sites = call_sites
         self.messages = message_classes()
         self.texts: dict[str, bytes] = {}
+        self.attributes: dict[Any, bytes] = {}
+        self.layouts: dict[Any, Layout] = {}
 
     def text(self, text: str) -> bytes:
         """The bytes of a text, made once."""
@@ -83,7 +88,7 @@ class Encoder:
         desc = self.messages["VarDesc"]()
         desc.name = self.text(variable.name)
         desc.type.type = int(variable.kind)
-        field = _WITH_TENSOR.get(variable.kind)
+        field = WITH_TENSOR.get(variable.kind)
         if field is not None:
             inner = getattr(desc.type, field)
             if field != "selected_rows":
@@ -108,65 +113,86 @@ class Encoder:
 
     def operator(self, op: Operator) -> bytes:
         """The message of an operator."""
-        carried = op.carried or _FRESH
-        layout = carried.layout
-        desc = self.messages["OpDesc"]()
-        fresh = carried is _FRESH
-        self._slots(desc.inputs, op.inputs, op.input_names if fresh else layout.inputs)
-        self._slots(desc.outputs, op.outputs, op.output_names if fresh else layout.outputs)
-        desc.type = self.text(op.type)
-        wires = dict(zip(layout.attributes, layout.wires))
-        names: Any = wires
-        if fresh or not wires.keys() >= op.attrs.keys():
-            names = dict.fromkeys([*wires, *(op.attr_names if fresh else op.attrs)])
-        for name in names:
-            if name in carried.apart:
-                desc.attrs.add().MergeFromString(carried.apart[name])
+        carried = op.carried
+        if carried is None:
+            carried, layout = _FRESH, self.layout(op)
+        else:
+            layout = carried.layout
+        parts = [*self.slots(1, op.inputs, layout.inputs)]
+        parts += self.slots(2, op.outputs, layout.outputs)
+        parts.append(delimited(3, self.text(op.type)))
+        attrs, wires = op.attrs, layout.wires
+        for name, wire in wires.items():
+            if not wire:
+                parts.append(delimited(4, carried.apart[name]))
+            elif name in attrs:
+                parts.append(self.attribute(name, wire, attrs[name]))
             elif name == "op_callstack":
-                self._call_stack(desc, op.callsite, loaded=name in wires)
+                parts.append(self.call_stack(op.callsite, loaded=carried is not _FRESH))
+            elif name in FRAMEWORK_ATTRIBUTES:
+                parts.append(self.attribute(name, wire, op.attr(name)))
             else:
-                self._attribute(desc, op, name, wires.get(name))
-        if self.call_sites and "op_callstack" not in names and op.callsite is not None:
-            self._call_stack(desc, op.callsite, loaded=False)
-        made: bytes = desc.SerializeToString() + carried.rest
+                parts.append(self.attribute(name, wire, layout.defaults.get(name, REQUIRED)))
+        if attrs and not wires.keys() >= attrs.keys():
+            added = [name for name in attrs if name not in wires]
+            parts += [self.attribute(name, op.attr_type(name), attrs[name]) for name in added]
+        if self.call_sites and "op_callstack" not in wires:
+            parts.append(self.call_stack(op.callsite, loaded=False))
+        made = b"".join([*parts, carried.rest])
         original = carried.original
         return original.raw if original is not None and made == original.seen else made
 
-    def _slots(self, slots: Any, given: Any, listed: Any) -> None:
-        text = self.text
+    def layout(self, op: Operator) -> Layout:
+        """How an operator is written that no file told anything about."""
+        key = (op.type, tuple(op.attrs)) if op.lists_given_attrs else op.type
+        found = self.layouts.get(key)
+        if found is None:
+            names = [name for name in op.attr_names if name != "op_callstack"]
+            wires = {name: op.attr_type(name) for name in names}
+            found = Layout(tuple(op.input_names), tuple(op.output_names), wires, defaults_of(op))
+            if op.definition is not None:
+                self.layouts[key] = found
+        return found
+
+    def slots(self, number: int, given: Any, listed: Any) -> Iterator[bytes]:
+        """The fields of the slots of one side."""
+        text, slot = self.text, self.messages["Slot"]
         for name in listed:
-            slots.add(parameter=text(name), arguments=[text(n) for n in given.get(name, ())])
-        for name, names in given.items():
-            if name not in listed:
-                slots.add(parameter=text(name), arguments=[text(n) for n in names])
+            arguments = [text(n) for n in given.get(name, ())]
+            message = slot(parameter=text(name), arguments=arguments)
+            yield delimited(number, message.SerializeToString())
+        if not given.keys() <= set(listed):
+            more = {name: names for name, names in given.items() if name not in listed}
+            yield from self.slots(number, more, tuple(more))
 
-    def _call_stack(self, desc: Any, site: CallSite | None, loaded: bool) -> None:
-        """Write where an operator was made: what a file said, or else where it is asked for."""
+    def call_stack(self, site: CallSite | None, loaded: bool) -> bytes:
+        """The field that says where an operator was made: what a file said, and else what is asked
+        for.
+        """
         if self.call_sites is False or site is None or (not self.call_sites and not loaded):
-            return
+            return b""
         lines = site.stack or (f'  File "{site.file}", line {site.line}',)
-        self._put(desc.attrs.add(), "op_callstack", "STRINGS", lines)
+        return self.attribute("op_callstack", "STRINGS", lines)
 
-    def _attribute(self, desc: Any, op: Operator, name: str, wire: str | None) -> None:
-        if name in FRAMEWORK_ATTRIBUTES:
-            value = op.attr(name)
-            wire = FRAMEWORK_ATTRIBUTES[name]
-        else:
-            definition = op.definition
-            declared = None if definition is None else definition.attributes.get(name)
-            if name in op.attrs:
-                value = op.attrs[name]
-            elif declared is not None:
-                value = declared.default
-            else:
-                return
-            if value is REQUIRED:
-                return
-            if not wire:
-                wire = wire_type(value) if declared is None else declared.wire
-        self._put(desc.attrs.add(), name, wire, value)
+    def attribute(self, name: str, wire: str, value: Any) -> bytes:
+        """The field of an attribute; nothing for one that has no value."""
+        if value is REQUIRED:
+            return b""
+        short = wire in _SHORT or (wire == "STRING" and len(value) < 40) or len(value) == 0
+        key = (name, wire, value or 0) if short and value is not None else None
+        if wire == "FLOAT":
+            key = (name, wire, repr(value))
+        found = self.attributes.get(key)
+        if found is None:
+            attr = self.messages["Attr"]()
+            self.put(attr, name, wire, value)
+            found = delimited(4, attr.SerializeToString())
+            if key is not None and len(self.attributes) < _KEPT:
+                self.attributes[key] = found
+        return found
 
-    def _put(self, attr: Any, name: str, wire: str, value: Any) -> None:
+    def put(self, attr: Any, name: str, wire: str, value: Any) -> None:
+        """Fill the message of an attribute."""
         number, field = ATTRIBUTE_TYPES[wire]
         attr.name = self.text(name)
         attr.type = number
@@ -182,6 +208,12 @@ class Encoder:
             getattr(attr, field).extend(value)
         else:
             setattr(attr, field, value)
+
+
+def defaults_of(op: Operator) -> dict[str, Any]:
+    """The defaults of an operator's attributes."""
+    definition = op.definition
+    return {} if definition is None else {a.name: a.default for a in definition.attributes.values()}
 
 
 def _int32(value: int) -> int:

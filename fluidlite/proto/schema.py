@@ -84,9 +84,7 @@ ATTRIBUTE_TYPES: dict[str, tuple[int, str]] = {
     "BLOCKS": (10, "blocks_idx"),
     "LONGS": (11, "longs"),
 }
-ATTRIBUTE_TYPE_OF: dict[int, str] = {
-    number: name for name, (number, _) in ATTRIBUTE_TYPES.items()
-}
+ATTRIBUTE_TYPE_OF: dict[int, str] = {number: name for name, (number, _) in ATTRIBUTE_TYPES.items()}
 
 _SCALARS = {"float": 2, "int64": 3, "int32": 5, "bool": 8, "bytes": 12}
 _MESSAGE = 11
@@ -120,6 +118,4 @@ def message_classes() -> dict[str, Any]:
     pool = descriptor_pool.DescriptorPool()
     pool.Add(file)
     find = pool.FindMessageTypeByName
-    return {
-        name: message_factory.GetMessageClass(find(f"{PACKAGE}.{name}")) for name in MESSAGES
-    }
+    return {name: message_factory.GetMessageClass(find(f"{PACKAGE}.{name}")) for name in MESSAGES}

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,6 @@ from ..opdef.prepared import Prepared
 from .tidy import last_uses
 from .trace import Kernel, Value
 
-STEPS_PER_FUNCTION = 2000
 SMALLEST_BUFFER = 4096  #: bytes; smaller results are left to NumPy's own cache of small blocks
 
 
@@ -27,11 +27,22 @@ class Emission:
         kernels: in order.
         inputs: values that come from outside.
         outputs: values that are given back; their arrays are not written again.
+        rotating: those of the outputs that replace an array which nobody else holds: they may be
+            written to an array that was replaced before.
+        memory: where the values lay in a run.
     """
 
     def __init__(
-        self, kernels: Sequence[Kernel], inputs: Sequence[Value], outputs: Sequence[Value]
+        self,
+        kernels: Sequence[Kernel],
+        inputs: Sequence[Value],
+        outputs: Sequence[Value],
+        rotating: Sequence[Value],
+        memory: Memory,
     ) -> None:
+        self.memory = memory
+        self._spares = {v.number: f"s{v.number}" for v in rotating}
+        self.spares: list[int] = []
         self.constants: list[Any] = []
         self.names: dict[str, Any] = {"asarray": np.asarray, "ndarray": np.ndarray}
         #: what makes the buffers of one run
@@ -43,7 +54,6 @@ class Emission:
         #: value -> the buffer that holds it, and buffers that no value is in
         self._held: dict[int, int] = {}
         self._free: dict[int, list[int]] = {}
-        self._sizes: list[int] = []
         #: value -> the values whose memory it may share
         self._shares: dict[int, set[int]] = {}
         self._readers: dict[int, int] = {}
@@ -53,7 +63,9 @@ class Emission:
         lines = self._lines(kernels)
         arguments = ", ".join(f"v{v.number}" for v in inputs)
         results = ", ".join(self._result(v) for v in outputs)
-        body = [f"def run(B, G{', ' + arguments if arguments else ''}):"]
+        body = [f"def run(B, S, G{', ' + arguments if arguments else ''}):"]
+        if self.spares:
+            body.append(f"    {', '.join(f's{n}' for n in self.spares)}, = S")
         if self.makers:
             body.append(f"    {', '.join(f'b{k}' for k in range(len(self.makers)))}, = B")
         body += [f"    {line}" for line in lines]
@@ -132,31 +144,37 @@ class Emission:
     ) -> list[str]:
         function = f"k{index}"
         self.names[function] = prepared.function
-        for make in prepared.scratch:
+        if prepared.scratch is not None:
             arguments = [*arguments, f"b{len(self.makers)}"]
-            self.makers.append(make)
+            self.makers.append(prepared.scratch)
         outputs = kernel.outputs
-        if len(outputs) != 1:
-            for value in outputs:
-                self._define(value, () if prepared.fresh else kernel.inputs)
-            names = ", ".join(self._name(v) for v in outputs)
-            return [f"{names} = {function}({', '.join(arguments)}){where}"]
-        (value,) = outputs
-        buffer = None
-        if prepared.out and value.number not in self._kept and value.nbytes >= SMALLEST_BUFFER:
-            buffer = self._buffer(value, kernel, prepared, dead)
-            arguments = [*arguments, f"out=b{buffer}"]
-        self._define(value, () if prepared.fresh or buffer is not None else kernel.inputs)
-        if buffer is not None:
-            self._held[value.number] = buffer
-            self._in_buffers.add(value.number)
+        targets = []
+        for value in outputs:
+            target = self._target(value, kernel, prepared, dead) if prepared.out else None
+            targets.append(target or "None")
+            self._define(value, () if target else kernel.inputs)
+            if target and target[0] == "b":
+                self._held[value.number] = int(target[1:])
+                self._in_buffers.add(value.number)
+        if any(target != "None" for target in targets):
+            out = targets[0] if len(targets) == 1 else f"({', '.join(targets)})"
+            arguments = [*arguments, f"out={out}"]
         call = f"{function}({', '.join(arguments)})"
-        if not value.shape:  # NumPy gives a number of its own kind then
+        if len(outputs) == 1 and not outputs[0].shape:  # NumPy gives a number of its own kind then
             call = f"asarray({call})"
-        return [f"{self._name(value)} = {call}{where}"]
+        return [f"{', '.join(self._name(v) for v in outputs)} = {call}{where}"]
 
-    def _buffer(self, value: Value, kernel: Kernel, prepared: Prepared, dead: set[int]) -> int:
-        """A buffer to write to: that of an operand that dies here, one that is free, or a new one."""
+    def _target(
+        self, value: Value, kernel: Kernel, prepared: Prepared, dead: set[int]
+    ) -> str | None:
+        """What a value is written to; None for a new array."""
+        if value.number in self._kept:
+            spare = self._spares.get(value.number)
+            if spare is not None and value.number not in self.spares:
+                self.spares.append(value.number)
+            return spare
+        if value.nbytes < SMALLEST_BUFFER or not value.shape:
+            return None
         for position in prepared.over:
             operand = kernel.arguments[position]
             if (
@@ -166,36 +184,35 @@ class Emission:
                 and self._readers.get(operand.number, 0) == 0
                 and (operand.shape, operand.dtype) == (value.shape, value.dtype)
             ):
-                return self._view(self._held.pop(operand.number), value)
+                return f"b{self._view(self.makers[self._held.pop(operand.number)].root, value)}"
         free = self._free.get(value.nbytes)
         if free:
-            return self._view(free.pop(), value)
-        self._sizes.append(value.nbytes)
-        return self._view(-len(self._sizes), value)
+            return f"b{self._view(self.makers[free.pop()].root, value)}"
+        return f"b{self._view(None, value)}"
 
-    def _view(self, root: int, value: Value) -> int:
-        """The number of a buffer in a value's shape, over the memory of another."""
-        if root < 0:  # a new one
-            self.makers.append(_Empty(value.shape, value.dtype))
-            return len(self.makers) - 1
-        maker = self.makers[root]
-        base = maker.root if isinstance(maker, _View) else root
-        shape, dtype = value.shape, value.dtype
-        for number, other in enumerate(self.makers):
-            if isinstance(other, (_Empty, _View)) and (other.shape, other.dtype) == (shape, dtype):
-                if (other.root if isinstance(other, _View) else number) == base:
-                    return number
-        self.makers.append(_View(base, shape, dtype))
+    def _view(self, root: int | None, value: Value) -> int:
+        """The number of a buffer for a value, over some memory or over new one."""
+        order = self.memory.order(value)
+        if root is None:
+            root = len(self.makers)
+            self.makers.append(_Memory(value.nbytes))
+        wanted = _View(root, value.shape, value.dtype, order)
+        for number in range(root + 1, len(self.makers)):
+            if self.makers[number] == wanted:
+                return number
+        self.makers.append(wanted)
         return len(self.makers) - 1
 
     # -- which memory a value lies in --------------------------------------------------------------
 
-    def _define(self, value: Value, may_share: Iterable[Value]) -> None:
-        """Note that a value is made, and whose memory it may share."""
+    def _define(self, value: Value, inputs: Iterable[Value]) -> None:
+        """Note that a value is made, and whose memory it shares."""
         sources: set[int] = set()
-        for other in may_share:
-            sources.add(other.number)
-            sources |= self._shares.get(other.number, set())
+        shared = self.memory.shared.get(value.number)
+        for other in inputs:
+            if shared is None or other.number in shared:
+                sources.add(other.number)
+                sources |= self._shares.get(other.number, set())
         self._shares[value.number] = sources
         for number in sources:
             self._readers[number] = self._readers.get(number, 0) + 1
@@ -239,27 +256,64 @@ class Emission:
         return self._value(value)
 
 
-class _Empty:
-    """Makes a buffer."""
+@dataclass(frozen=True)
+class _Memory:
+    """Makes memory."""
 
-    def __init__(self, shape: tuple[int, ...], dtype: Any) -> None:
-        self.shape, self.dtype = shape, dtype
-        self.nbytes = int(np.prod(shape)) * dtype.itemsize
+    nbytes: int
 
     def __call__(self) -> Any:
-        return np.empty(self.shape, self.dtype)
+        return np.empty(self.nbytes, "uint8")
 
 
+@dataclass(frozen=True)
 class _View:
-    """Makes a buffer over the memory of another, whose number is ``root``."""
+    """An array over the memory that another maker, of number ``root``, makes."""
 
-    def __init__(self, root: int, shape: tuple[int, ...], dtype: Any) -> None:
-        self.root, self.shape, self.dtype = root, shape, dtype
-        self.nbytes = int(np.prod(shape)) * dtype.itemsize
+    root: int
+    shape: tuple[int, ...]
+    dtype: Any
+    order: tuple[int, ...]  #: the dimensions, that of the longest steps first
 
-    def of(self, buffer: Any) -> Any:
-        """The view."""
-        return buffer.reshape(-1).view(self.dtype).reshape(self.shape)
+    @property
+    def nbytes(self) -> int:
+        """The size in memory."""
+        return int(np.prod(self.shape)) * int(self.dtype.itemsize)
+
+    def of(self, memory: Any) -> Any:
+        """The array."""
+        stored = memory[: self.nbytes].view(self.dtype).reshape([self.shape[i] for i in self.order])
+        return stored.transpose(np.argsort(self.order))
+
+
+class Memory:
+    """Where values lay in a run: in which order, and whose memory they shared."""
+
+    def __init__(self) -> None:
+        self._orders: dict[int, tuple[int, ...]] = {}
+        #: number of a value -> numbers of the values whose memory it shared when it was made
+        self.shared: dict[int, set[int]] = {}
+
+    def note(self, value: Value, array: Any, inputs: Iterable[tuple[Value, Any]]) -> None:
+        """Look at a value that a kernel made.
+
+        Args:
+            value: it.
+            array: what was made.
+            inputs: what the kernel read.
+        """
+        if isinstance(array, np.ndarray):
+            steps = array.strides
+            self._orders[value.number] = tuple(sorted(range(array.ndim), key=lambda i: -steps[i]))
+            self.shared[value.number] = {
+                other.number
+                for other, held in inputs
+                if isinstance(held, np.ndarray) and np.may_share_memory(array, held)
+            }
+
+    def order(self, value: Value) -> tuple[int, ...]:
+        """The dimensions of a value, that of the longest steps first."""
+        return self._orders.get(value.number, tuple(range(value.ndim)))
 
 
 def _spec(value: Any) -> Any:

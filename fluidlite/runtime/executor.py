@@ -149,7 +149,9 @@ class Executor:
         }
         for name in plan.commits:
             if name in env:  # else it is written in a branch that was not taken
-                (scope.find_var(name) or scope.var(name)).value = _owned(env[name], fed)
+                variable = scope.find_var(name) or scope.var(name)
+                old, variable.value = variable.value, _owned(env[name], fed)
+                plan.reuse(name, old)
         return results
 
     def _plan(self, program: Program, runs: _Runs, fetches: list[str], keep: bool) -> Plan:

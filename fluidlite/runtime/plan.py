@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -232,8 +233,12 @@ class Stretch:
         #: what they write that is wanted behind them
         self.writes = [name for name in written if name not in freed]
         self.free = [name for name in self.reads if name in freed and name not in written]
+        #: what of that replaces a value of the scope
+        self.commits: set[str] = set()
         #: shapes of what is read -> the function that does what the steps do
         self.functions: OrderedDict[Any, Any] = OrderedDict()
+        #: the function that was used last
+        self.last: Any = None
 
 
 def _stretches(steps: Iterable[Step]) -> list[Stretch | Step]:
@@ -289,9 +294,35 @@ class Plan(BlockPlan):
             for name in dict.fromkeys(n for op in self.ops for n in writes_of(op))
             if name in self.persistable
         ]
+        #: what is committed -> the stretch that writes it last
+        self._writers: dict[str, Stretch] = {}
+        for item in self.items:
+            if isinstance(item, Stretch):
+                item.commits = set(self.commits).difference(fetches).intersection(item.writes)
+                self._writers.update(dict.fromkeys(item.commits, item))
+
+    def reuse(self, name: str, old: Any) -> None:
+        """Let the next run write to an array that was replaced in the scope, if nobody else has
+        it.
+
+        Args:
+            name: of the variable.
+            old: the array; the caller has one reference to it.
+        """
+        writer = self._writers.get(name)
+        function = None if writer is None else writer.last
+        if (
+            function is not None
+            and type(old) is np.ndarray
+            and old.base is None
+            and sys.getrefcount(old) <= REFERENCES
+        ):
+            function.take_spare(name, old)
 
 
 _EDGES = ("feed", "fetch")
+#: to an array that only those hold who hand it to :meth:`Plan.reuse`, and that call itself
+REFERENCES = 3
 
 
 def _shared_lod(op: Op, slot: str, lods: Mapping[str, Any]) -> Any:

@@ -77,6 +77,7 @@ class Session:
         """Run steps as one function where there is one, else one by one."""
         if not self._checked:
             function = function_for(stretch, env, self.backend)
+            stretch.last = function
             if function is not None:
                 try:
                     function(env, self._draw)

@@ -12,11 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from .. import kernels  # noqa: F401  (made ready kernels register themselves)
 from ..dtypes import as_dtype
 from ..opdef.spec import Spec
-from .emit import Buffers, Emission
+from .emit import Buffers, Emission, Memory
 from .plan import Environment, Stretch
-from .tidy import tidied
+from .tidy import last_uses, tidied
 from .trace import Trace, Unsupported
 
 FUNCTIONS_KEPT = 8  #: of one stretch, for different shapes
@@ -78,17 +79,18 @@ class Function:
     def __init__(self, stretch: Stretch, specs: dict[str, Spec], backend: Any) -> None:
         trace = Trace(backend)
         made = trace.run(stretch.steps, specs, stretch.writes)
-        kernels, instead = tidied(trace.kernels, made.values())
-        outputs = {name: instead.get(v.number, v) for name, v in made.items()}
-        inputs = list(trace.inputs.values())
-        emission = Emission(kernels, inputs, list(outputs.values()))
+        self._kernels, instead = tidied(trace.kernels, made.values())
+        self._outputs = {name: instead.get(v.number, v) for name, v in made.items()}
+        self._inputs = trace.inputs
+        self._xp = backend.xp
         self.names = list(trace.inputs)
-        self.results = list(outputs)
-        self.source = emission.source
-        self._buffers = Buffers(emission.makers)
-        namespace = {**emission.names, "xp": backend.xp}
-        exec(compile(self.source, "<specialised plan>", "exec"), namespace)
-        self._run: Callable[..., Any] = namespace["run"]
+        self.results = list(self._outputs)
+        #: arrays that were replaced, and that nobody else holds, by the name of what replaced them
+        self.spares: dict[str, Any] = {}
+        self._rotating: list[str] = [n for n in self.results if n in stretch.commits]
+        #: what is run, once a first run has shown where values lie
+        self.source = ""
+        self._run: Callable[..., Any] | None = None
 
     def __call__(self, env: Environment, draw: Callable[[str], Any]) -> None:
         """Compute what the steps compute into an environment.
@@ -97,8 +99,47 @@ class Function:
             env: values by name.
             draw: gives the random numbers of an operator, by its key.
         """
+        if self._run is None:
+            self._first_run(env, draw)
+            return
         buffers = self._buffers.take()
-        found = self._run(buffers, draw, *[env[name] for name in self.names])
+        spares = [self.spares.pop(name, None) for name in self._spared]
+        found = self._run(buffers, spares, draw, *[env[name] for name in self.names])
         self._buffers.give_back(buffers)
-        for name, value in zip(self.results, found):
-            env[name] = value
+        env.update(zip(self.results, found))
+
+    def take_spare(self, name: str, array: Any) -> None:
+        """Keep an array that a result may be written to."""
+        if self._run is not None and self._spared.get(name) == (array.shape, array.dtype):
+            self.spares[name] = array
+
+    def _first_run(self, env: Environment, draw: Callable[[str], Any]) -> None:
+        """Run kernel by kernel, and write the source from what was seen."""
+        memory = Memory()
+        held = {v.number: env[name] for name, v in self._inputs.items()}
+        dying = last_uses(self._kernels, self._outputs.values())
+        for kernel, dead in zip(self._kernels, dying, strict=True):
+            for value, array in kernel.run(self._xp, held, draw):
+                held[value.number] = array
+                memory.note(value, array, [(v, held.get(v.number)) for v in kernel.inputs])
+            for value in dead:
+                held.pop(value.number, None)
+        rotating = [self._outputs[name] for name in self._rotating]
+        emission = Emission(
+            self._kernels,
+            list(self._inputs.values()),
+            list(self._outputs.values()),
+            rotating,
+            memory,
+        )
+        by_number = {v.number: name for name, v in self._outputs.items()}
+        spared = {by_number[n]: self._outputs[by_number[n]] for n in emission.spares}
+        self._spared = {name: (v.shape, v.dtype) for name, v in spared.items()}
+        self._buffers = Buffers(emission.makers)
+        self.source = emission.source
+        namespace = {**emission.names, "xp": self._xp}
+        exec(compile(self.source, "<specialised plan>", "exec"), namespace)
+        self._run = namespace["run"]
+        self._kernels = []
+        for name, value in self._outputs.items():
+            env[name] = held[value.number] if value.constant is None else value.constant

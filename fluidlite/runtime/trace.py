@@ -6,7 +6,7 @@ derived gradient operators among them, are expanded until only kernels remain.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -98,6 +98,28 @@ class Kernel:
         self.function, self.reads, self.takes_rng = kernel_of(op, "numpy")
         self.random_key = ""
 
+    def run(
+        self, xp: Any, held: Mapping[int, Any], draw: Callable[[str], Any]
+    ) -> list[tuple[Value, Any]]:
+        """Pairs of the values made and their arrays.
+
+        Args:
+            xp: the array namespace.
+            held: arrays of the values read, by number.
+            draw: gives random numbers by key.
+        """
+        rng = [draw(self.random_key)] if self.takes_rng else []
+        arguments = [_held(value, held) for value in self.arguments]
+        found = self.op.by_slot(self.function(self.op, xp, *rng, *arguments))
+        pairs: list[tuple[Value, Any]] = []
+        for slot, made in self.outs.items():
+            if isinstance(made, list):
+                pairs += zip(made, map(np.asarray, found[slot]), strict=True)
+            elif isinstance(made, Value):
+                plain = made.kind is Kind.LOD_TENSOR
+                pairs.append((made, np.asarray(found[slot]) if plain else found[slot]))
+        return pairs
+
     @property
     def arguments(self) -> list[Any]:
         """What the kernel's function takes: values, lists of them, and None."""
@@ -120,6 +142,12 @@ class Kernel:
             return None
         found = self.outs.get(self.op.outputs[0].name)
         return found if isinstance(found, Value) else None
+
+
+def _held(value: Any, held: Mapping[int, Any]) -> Any:
+    if value is None or isinstance(value, list):
+        return None if value is None else [_held(each, held) for each in value]
+    return held[value.number] if value.constant is None else value.constant
 
 
 def flat(values: Iterable[Any]) -> list[Value]:

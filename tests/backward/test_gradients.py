@@ -112,15 +112,16 @@ def test_a_second_order_through_statistics_is_right(layer):
     fluid.default_startup_program().random_seed = 1
     weight = np.random.default_rng(0).normal(size=[4, 3])
     (dx,) = fluid.gradients(layers.reduce_sum(y), x)
-    (twice,) = fluid.gradients(dx, x, layers.assign(weight))
+    (twice,) = fluid.gradients(dx, x, fluid.data("weight", [4, 3], "float64"))
     exe = fluid.Executor()
     exe.run(fluid.default_startup_program())
     at = np.random.default_rng(1).normal(size=[4, 3])
 
     def slope(v):
-        return (exe.run(feed={"x": v}, fetch_list=[dx])[0] * weight).sum()
+        feed = {"x": v, "weight": weight}
+        return (exe.run(feed=feed, fetch_list=[dx])[0] * weight).sum()
 
-    found = exe.run(feed={"x": at}, fetch_list=[twice])[0]
+    found = exe.run(feed={"x": at, "weight": weight}, fetch_list=[twice])[0]
     for i, j in ((0, 0), (2, 1), (3, 2)):
         step = np.zeros([4, 3])
         step[i, j] = 1e-5

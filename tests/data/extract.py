@@ -31,14 +31,20 @@ OPERATORS = {
         hard_shrink softshrink hard_sigmoid hard_swish brelu ceil floor round sign pow prelu
         maxout softmax""",
     "math": "mul matmul scale sum cast clip clip_by_norm increment mean",
+    "matrix": "bmm dot addmm cross bilinear_tensor_product fsp fc",
+    "diagonal": "trace tril_triu diag diag_embed",
     "reduce": """
         reduce_sum reduce_mean reduce_max reduce_min reduce_prod reduce_all reduce_any""",
+    "scan": "cumsum",
+    "vector_norm": "norm p_norm frobenius_norm l1_norm squared_l2_norm",
+    "distance": "dist cos_sim",
     "compare": """
         equal not_equal less_than less_equal greater_than greater_equal logical_and logical_or
         logical_xor logical_not equal_reduce allclose isfinite isnan isinf is_empty""",
     "shape": """
         reshape reshape2 transpose transpose2 squeeze squeeze2 unsqueeze unsqueeze2 flatten
-        flatten2 concat split stack unstack slice strided_slice expand expand_as pad pad2d
+        flatten2 concat split stack unstack slice strided_slice expand expand_as meshgrid
+        partial_concat partial_sum pad pad2d
         pad_constant_like crop reverse flip shape size""",
     "creation": """
         fill_constant fill_any_like fill_zeros_like fill_zeros_like2
@@ -46,13 +52,21 @@ OPERATORS = {
     "gather": """
         gather gather_nd scatter scatter_nd_add one_hot one_hot_v2 lookup_table
         lookup_table_v2""",
+    "select": "where multiplex index_select",
+    "search": "arg_max arg_min argsort where_index unique shard_index",
     "rows": "merge_selected_rows get_tensor_from_selected_rows",
     "conv": "conv2d depthwise_conv2d conv2d_transpose depthwise_conv2d_transpose",
     "pool": "pool2d",
     "norm": "batch_norm layer_norm",
     "dropout": "dropout",
     "loss": "cross_entropy cross_entropy2 softmax_with_cross_entropy",
-    "metric": "accuracy top_k",
+    "regression_loss": "huber_loss smooth_l1_loss center_loss",
+    "probability_loss": """
+        log_loss bce_loss kldiv_loss nll_loss sigmoid_focal_loss teacher_student_sigmoid_loss""",
+    "ranking_loss": "hinge_loss margin_rank_loss",
+    "sampled_loss": "nce hierarchical_sigmoid sample_logits",
+    "clicks": "cvm hash",
+    "metric": "accuracy top_k auc mean_iou positive_negative_pair",
     "optimizer": "sgd momentum adam",
 }
 

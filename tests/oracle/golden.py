@@ -61,11 +61,19 @@ def parts():
         ops[case["id"]] += ["grad", "grad_ops"] if case["grad"] else []
     ops.update({f"double_grad.{c['id']}": ["second"] for c in load("double_grad.json.gz")})
     nets = {
-        name: ["main", "startup", "names", *(p for p in ("test", "params_grads") if p in golden)]
+        name: [
+            *("main", "startup", "names", *golden.get("extra_programs", {})),
+            *(p for p in ("test", "params_grads") if p in golden),
+        ]
         for name, golden in load("program_goldens.json.gz").items()
     }
     training = {}
-    recorded = {"grad0": "grad0/", "states": "final_state/", "test": "test_fetch/"}
+    recorded = {
+        "grad0": "grad0/",
+        "states": "final_state/",
+        "test": "test_fetch/",
+        "average": "applied/",
+    }
     for case in load("training_goldens/index.json"):
         found = {part for part, prefix in recorded.items() if under(case, prefix)}
         training[case["id"]] = ["start", "fetch", "params", *sorted(found)]

@@ -45,6 +45,20 @@ def test_clone_for_testing_is_that_of_the_real_system(name):
         assert_same_program(built(name)["test"], GOLDENS[name]["test"])
 
 
+@every("nets", "apply")
+def test_program_that_applies_averages_is_that_of_the_real_system(name):
+    with holds("nets", name, "apply"):
+        golden = GOLDENS[name]["extra_programs"]["apply"]
+        assert_same_program(built(name)["extra_programs"]["apply"], golden)
+
+
+@every("nets", "restore")
+def test_program_that_restores_parameters_is_that_of_the_real_system(name):
+    with holds("nets", name, "restore"):
+        golden = GOLDENS[name]["extra_programs"]["restore"]
+        assert_same_program(built(name)["extra_programs"]["restore"], golden)
+
+
 @every("nets", "params_grads")
 def test_minimize_returns_parameters_and_gradients_in_the_order_of_the_real_system(name):
     with holds("nets", name, "params_grads"):

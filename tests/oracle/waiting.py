@@ -11,23 +11,6 @@ WAITING = {
     "gru_crf*": "dynamic_gru, linear_chain_crf and sequences",
     "lstm_lod": "dynamic_lstm and sequences",
     "seq_conv_text": "sequence_conv_pool and sequences",
-    "*__adadelta": "the optimizer Adadelta",
-    "*__adagrad*": "the optimizer Adagrad",
-    "*__adamax": "the optimizer Adamax",
-    "*__decayed_adagrad": "the optimizer DecayedAdagrad",
-    "*__ftrl*": "the optimizer Ftrl",
-    "*__lamb*": "the optimizer Lamb",
-    "*__lars": "the optimizer LarsMomentum",
-    "*__rmsprop*": "the optimizer RMSProp",
-    "mlp": "the optimizer Adagrad",
-    "*__*_lr_*": "schedules of the learning rate",
-    "lr_noam_warmup": "schedules of the learning rate",
-    "resnet_block": "schedules of the learning rate",
-    "ema": "ExponentialMovingAverage",
-    "lookahead": "LookaheadOptimizer",
-    "model_average": "ModelAverage",
-    "transformer_block": "label_smooth",
-    "two_optimizers": "sigmoid_cross_entropy_with_logits",
 }
 
 

@@ -42,3 +42,8 @@ def elementwise_of_integers(rng, type):
         yield Sample(
             dict(X=np.array([-7.5, 7.5, -0.5]), Y=np.array([2.0, -2.0, 1.5])), name="floats"
         )
+
+
+@samples("minus")
+def minus(rng):
+    yield Sample(dict(X=rng.normal(size=[2, 3]), Y=rng.normal(size=[2, 3])))

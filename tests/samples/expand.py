@@ -25,3 +25,9 @@ def expand_as(rng):
     yield Sample(dict(X=rng.normal(size=[2, 3]), target_tensor=target))
     yield Sample(dict(X=rng.normal(size=[1, 6]), target_tensor=target), name="stretched")
     yield Sample(dict(X=rng.normal(size=[2, 6]), target_tensor=target), name="once")
+
+
+@samples("meshgrid")
+def meshgrid(rng):
+    for count in (1, 2, 3):
+        yield Sample(dict(X=[rng.normal(size=[n + 2]) for n in range(count)]), name=f"of{count}")

@@ -13,9 +13,10 @@ import numpy as np
 class Sample:
     """Inputs and attributes of one call of an operator.
 
-    Float inputs are float64 (the tests make float32 copies), keep away from kinks, and have another size in every
-    dimension.  ``order`` is the highest derivative that is checked (0: none); a number below 2 says ``why``.
-    ``outputs`` names the outputs to differentiate where that is not all float ones; ``tolerance`` is relative.
+    Float inputs are float64 (the tests make float32 copies), keep away from kinks, and have another
+    size in every dimension.  ``order`` is the highest derivative that is checked (0: none); a
+    number below 2 says ``why``.  ``outputs`` names the outputs to differentiate where that is not
+    all float ones; ``tolerance`` is relative.
     """
 
     inputs: dict[str, Any]
@@ -25,7 +26,8 @@ class Sample:
     why: str = ""
     outputs: tuple[str, ...] | None = None
     tolerance: float = 1e-6
-    values_matter: bool = True  #: False: outputs are random, only their shapes and dtypes are compared
+    double: str = ""  #: why an output is float64 where the inputs are float32
+    values_matter: bool = True  #: False: outputs are random, only shapes and dtypes are compared
 
     def __post_init__(self) -> None:
         assert self.order >= 2 or self.why, "a sample of order below 2 says why"
@@ -37,14 +39,17 @@ GENERATORS: dict[str, Callable[[np.random.Generator], Iterator[Sample]]] = {}
 def samples(*types: str) -> Callable[[Any], Any]:
     """Register a generator of samples for operators of these types.
 
-    The generator takes a NumPy random generator, and the operator's type as a second argument where it serves several.
+    The generator takes a NumPy random generator, and the operator's type as a second argument where
+    it serves several.
     """
 
     def register(generator: Any) -> Any:
         for type in types:
             assert type not in GENERATORS, f"{type} has samples twice"
             several = len(types) > 1
-            GENERATORS[type] = (lambda rng, type=type: generator(rng, type)) if several else generator
+            GENERATORS[type] = (
+                (lambda rng, type=type: generator(rng, type)) if several else generator
+            )
         return generator
 
     return register

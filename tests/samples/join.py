@@ -42,3 +42,17 @@ def unstack(rng):
     yield Sample(dict(X=x), dict(num=2))
     yield Sample(dict(X=x), dict(num=3, axis=1), "middle")
     yield Sample(dict(X=x), dict(num=4, axis=-1), "negative")
+
+
+@samples("unbind")
+def unbind(rng):
+    x = rng.normal(size=[2, 3, 4])
+    for axis in (0, 1, -1):
+        yield Sample(dict(X=x), dict(axis=axis), f"axis{axis}")
+
+
+@samples("partial_concat", "partial_sum")
+def partial(rng, type):
+    parts = [rng.normal(size=[2, 5]) for _ in range(3)]
+    yield Sample(dict(X=parts), dict(start_index=1, length=3))
+    yield Sample(dict(X=parts), dict(start_index=-2), "rest")

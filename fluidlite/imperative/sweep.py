@@ -1,0 +1,347 @@
+"""A sweep of cotangents back through what was recorded.
+
+The youngest node comes first, so that all that flows into a node has arrived when it is reached.
+Nothing here recurses.  Gradient rules run on bare arrays; or, where the gradient is to be
+differentiated again, on eager tensors, and are recorded like any other operators: every order of
+derivative follows.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..backend import numpy_
+from ..errors import (
+    ArgumentError,
+    FluidError,
+    GradientShapeError,
+    NonFiniteError,
+    OverwrittenError,
+    ReleasedError,
+    with_context,
+)
+from .kernels import kernels
+from .mode import thread
+from .recording import Handle, Node, Overwritten, Port, eager
+from .reverse import Form, Reverse
+
+_ndarray = np.ndarray
+
+
+def node_of(edge: Any) -> Node | None:
+    """The node that an edge leads to; None for leaves."""
+    return edge if type(edge) is Node else edge.node if type(edge) is Port else None
+
+
+def described(tensor: Any) -> str:
+    """A tensor in words: its name where it has one, its type and shape."""
+    name = getattr(tensor, "given_name", None)
+    form = f"{tensor.array.dtype}{list(tensor.array.shape)}"
+    return f"tensor {name!r} ({form})" if name else f"a tensor of type {form}"
+
+
+class Sweep:
+    """One sweep of cotangents through a graph.
+
+    Args:
+        recording: run the gradient rules on eager tensors, so that they are recorded.
+        release: let go of the graph on the way.
+        follow: the nodes through which cotangents may flow; all when None.
+        wanted: edges whose cotangents are to be found.
+        results: the class of tensors that are made.
+    """
+
+    def __init__(
+        self,
+        recording: bool,
+        release: bool,
+        follow: set[Node] | None = None,
+        wanted: frozenset[Any] = frozenset(),
+        blocked: frozenset[Any] = frozenset(),
+        results: type[Handle] = Handle,
+    ) -> None:
+        self.recording = recording
+        self.release = release
+        self.follow = follow
+        self.wanted = wanted
+        self.blocked = blocked
+        self.results = results
+        self.pending: dict[Node, Any] = {}
+        self.leaves: dict[Handle, Any] = {}
+        self.found: dict[Any, Any] = {}
+        self.heap: list[tuple[int, Node]] = []
+
+    def deliver(self, edge: Any, cotangent: Any) -> None:
+        """Add a cotangent to those of an edge."""
+        kind = type(edge)
+        pending = self.pending
+        if kind is Node:
+            old = pending.get(edge)
+            if old is None:
+                pending[edge] = cotangent
+                heapq.heappush(self.heap, (-edge.count, edge))
+            else:
+                pending[edge] = self.sum(old, cotangent)
+        elif kind is Port:
+            node, index = edge.node, edge.index
+            several = pending.get(node)
+            if several is None:
+                several = pending[node] = {}
+                heapq.heappush(self.heap, (-node.count, node))
+            old = several.get(index)
+            several[index] = cotangent if old is None else self.sum(old, cotangent)
+        else:
+            old = self.leaves.get(edge)
+            self.leaves[edge] = cotangent if old is None else self.sum(old, cotangent)
+
+    def sum(self, a: Any, b: Any) -> Any:
+        """The sum of two cotangents."""
+        if self.recording:
+            return eager.elementwise_add(a, b)
+        return numpy_.asarray(a + b)
+
+    def run(self) -> None:
+        """Let everything that was delivered flow as far as it goes."""
+        heap, pending, release = self.heap, self.pending, self.release
+        anomaly = thread.anomaly
+        selective = self.follow is not None or self.blocked
+        while heap:
+            node = heapq.heappop(heap)[1]
+            cotangent = pending.pop(node)
+            if node.hooks is not None:
+                cotangent = self.hooked(node, cotangent)
+            if self.wanted:
+                self.note(node, cotangent)
+            edges = node.edges
+            if edges is None:
+                if self.follow is not None and node not in self.follow:
+                    continue
+                raise _released(node)
+            take = None
+            if selective:
+                take = tuple([self.takes(edge) for edge in edges])
+                if True not in take:
+                    continue
+            pairs = self.pull(node, cotangent, take)
+            if release:
+                node.release()
+            for place, flow in pairs:
+                edge = edges[place]
+                if type(edge) is tuple:
+                    for each, part in zip(edge, flow):
+                        if part is not None and self.takes(each):
+                            self.deliver(each, self.settled(part))
+                    continue
+                if type(flow) is not _ndarray:
+                    flow = self.settled(flow)
+                if anomaly:
+                    _check_finite(node, flow)
+                if type(edge) is Node and edge not in pending:
+                    pending[edge] = flow
+                    heapq.heappush(heap, (-edge.count, edge))
+                else:
+                    self.deliver(edge, flow)
+
+    def settled(self, flow: Any) -> Any:
+        """What a rule gave, as an array, or a tensor where the sweep is recorded."""
+        if not self.recording:
+            return flow.array if isinstance(flow, Handle) else numpy_.asarray(flow)
+        return flow if isinstance(flow, Handle) else self.results(numpy_.asarray(flow))
+
+    def takes(self, edge: Any) -> bool:
+        """Whether a cotangent flows along an edge, or along one of those of a list."""
+        if edge is None:
+            return False
+        if type(edge) is tuple:
+            return any([self.takes(each) for each in edge])
+        if edge in self.blocked:
+            return False
+        return self.follow is None or edge in self.wanted or node_of(edge) in self.follow
+
+    def pull(self, node: Node, cotangent: Any, take: tuple[bool, ...] | None) -> Any:
+        """Pairs of an input's place and its cotangent."""
+        how = node.how
+        if type(how) is not Reverse:
+            return how.pull(self, node, cotangent, take)
+        try:
+            values = self.values(node)
+            out = node.out
+            if not how.single:
+                cotangent = how.by_slot(cotangent)
+                if out is not None and any(type(v) is Overwritten for v in out.values()):
+                    raise _overwritten_output(node)
+            elif type(out) is Overwritten:
+                raise _overwritten_output(node)
+            if self.recording:
+                return how.gradients(eager, values, self.outputs(node), cotangent, take)
+            return how.gradients(kernels, values, out, cotangent, take)
+        except FluidError as error:
+            where = f"  in the gradient of {node.type}, which was called at {node.site}"
+            if where in str(error):
+                raise
+            raise with_context(error, where) from error.__cause__
+
+    def values(self, node: Node) -> list[Any]:
+        """The inputs that a rule reads."""
+        values: list[Any] = []
+        versions = node.versions
+        for i, kept in enumerate(node.saved):
+            if isinstance(kept, Handle):
+                if kept.version != (0 if versions is None else versions[i]):
+                    raise _overwritten(node, kept, kept.version)
+                place = node.how.keeps[i][0]
+                values.append(self.restored(kept, node.edges[place]))
+            elif isinstance(kept, (list, tuple)) and not isinstance(kept, Form):
+                place = node.how.keeps[i][0]
+                edges = node.edges[place] or (None,) * len(kept)
+                many = []
+                for k, (t, edge) in enumerate(zip(kept, edges)):
+                    if isinstance(t, Handle):
+                        if t.version != (0 if versions is None else versions[i][k]):
+                            raise _overwritten(node, t, t.version)
+                        many.append(self.restored(t, edge))
+                    else:
+                        many.append(t)
+                values.append(many)
+            else:
+                values.append(kept)
+        return values
+
+    def restored(self, tensor: Handle, edge: Any) -> Any:
+        """A kept input as the rule gets it."""
+        if not self.recording or edge is None:
+            return tensor.array
+        return tensor if edge is tensor else tensor.results(tensor.array, edge, False)
+
+    def outputs(self, node: Node) -> Any:
+        """The kept outputs of a node as tensors that gradients flow through."""
+        how, out = node.how, node.out
+        if out is None:
+            return None
+        if how.single:
+            return self.results(out, node, False)
+        made: dict[str, Any] = dict(out)
+        for index, (slot, k) in enumerate(how.places):
+            if slot in made and k is None and made[slot] is not None:
+                made[slot] = self.results(made[slot], Port(node, index), False)
+            elif slot in made and k is not None:
+                made[slot] = list(made[slot])
+                made[slot][k] = self.results(made[slot][k], Port(node, index), False)
+        return made
+
+    def hooked(self, node: Node, cotangent: Any) -> Any:
+        """A cotangent after the hooks of its node."""
+        for index, tensor_type, hook in list(node.hooks.values()):
+            if isinstance(cotangent, dict):
+                if cotangent.get(index) is not None:
+                    cotangent[index] = self.called(hook, tensor_type, cotangent[index])
+            else:
+                cotangent = self.called(hook, tensor_type, cotangent)
+        return cotangent
+
+    def called(self, hook: Any, tensor_type: Any, cotangent: Any) -> Any:
+        """A cotangent after one hook."""
+        given = cotangent if self.recording else tensor_type(cotangent)
+        answer = hook(given)
+        if answer is None:
+            return cotangent
+        if not isinstance(answer, Handle):
+            raise ArgumentError(
+                f"expected a hook to return a tensor or None, got {answer!r:.60} of type "
+                f"{type(answer).__name__}"
+            )
+        if answer.array.shape != given.array.shape:
+            raise GradientShapeError(
+                f"expected a hook to return a gradient of shape {list(given.array.shape)}, got "
+                f"{list(answer.array.shape)}"
+            )
+        return answer if self.recording else answer.array
+
+    def note(self, node: Node, cotangent: Any) -> None:
+        """Remember the cotangents of wanted edges."""
+        if isinstance(cotangent, dict):
+            for edge in self.wanted:
+                if type(edge) is Port and edge.node is node:
+                    self.found[edge] = cotangent.get(edge.index)
+        elif node in self.wanted:
+            self.found[node] = cotangent
+
+
+def _released(node: Node) -> ReleasedError:
+    return ReleasedError(
+        f"the graph through operator {node.type}, which was called at {node.site}, has been "
+        f"released by an earlier backward or grad; keep it with retain_graph=True there"
+    )
+
+
+def _overwritten(node: Node, tensor: Handle, version: int) -> OverwrittenError:
+    return OverwrittenError(
+        f"the gradient of operator {node.type} needs {described(tensor)}, which has been written "
+        f"in place since (it is at version {version}); work on a clone() of it instead"
+    )
+
+
+def _overwritten_output(node: Node) -> OverwrittenError:
+    out = node.out
+    marks = out.values() if isinstance(out, dict) else [out]
+    site = next(mark.site for mark in marks if type(mark) is Overwritten)
+    return OverwrittenError(
+        f"the gradient of operator {node.type} needs its result, which has been written in place "
+        f"at {site}; work on a clone() of it instead"
+    )
+
+
+def _check_finite(node: Node, flow: Any) -> None:
+    values = flow.array if isinstance(flow, Handle) else flow
+    if isinstance(values, _ndarray) and values.dtype.kind == "f" and np.isnan(values).any():
+        raise NonFiniteError(
+            f"the gradient of operator {node.type}, which was called at {node.site}, has values "
+            f"that are no numbers"
+        )
+
+
+def leading(starts: Iterable[Any], wanted: frozenset[Any], blocked: frozenset[Any]) -> set[Node]:
+    """The nodes from which a wanted edge is reached, not through blocked ones.
+
+    Raises:
+        ReleasedError: a part that may lead there has been released.
+    """
+    seen: set[Node] = set()
+    stack = [node for edge in starts if (node := node_of(edge)) is not None]
+    nodes: list[Node] = []
+    leaves = any(node_of(edge) is None for edge in wanted)
+    oldest = min((n.count for e in wanted if (n := node_of(e)) is not None), default=0)
+    while stack:
+        node = stack.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        nodes.append(node)
+        if node.edges is None:
+            if leaves or node.count > oldest:
+                raise _released(node)
+            continue
+        for edge in _edges(node):
+            if edge not in blocked and (source := node_of(edge)) is not None:
+                stack.append(source)
+    nodes.sort(key=lambda node: node.count)
+    found: set[Node] = set()
+    for node in nodes:
+        if node.edges is not None and any(
+            edge not in blocked and (edge in wanted or node_of(edge) in found)
+            for edge in _edges(node)
+        ):
+            found.add(node)
+    return found
+
+
+def _edges(node: Node) -> Iterable[Any]:
+    for edge in node.edges:
+        if type(edge) is tuple:
+            yield from (each for each in edge if each is not None)
+        elif edge is not None:
+            yield edge

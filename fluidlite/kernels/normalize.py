@@ -1,0 +1,52 @@
+"""Softmax, and its cross entropy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..opdef.prepared import Prepared, prepares
+from ..opdef.spec import Spec, normal_axis
+
+
+@prepares("softmax")
+def softmax(op: Any, X: Spec) -> Prepared | None:
+    """Exponentials over their sum, in one array."""
+    if X.ndim < 1:
+        return None
+    axis = normal_axis(op.axis, X.ndim)
+
+    def run(x: Any, out: Any = None) -> Any:
+        shifted = np.subtract(x, np.maximum.reduce(x, axis, None, None, True), out=out)
+        e = np.exp(shifted, out=shifted)
+        return np.divide(e, np.add.reduce(e, axis, None, None, True), out=e)
+
+    return Prepared(run, out=True, over=(0,))
+
+
+@prepares("softmax_with_cross_entropy")
+def softmax_with_cross_entropy(op: Any, Logits: Spec, Label: Spec) -> Prepared | None:
+    """The softmax, and the negative logarithm of what a label names, for rows of a matrix."""
+    if op.soft_label or Logits.ndim != 2 or normal_axis(op.axis, 2) != 1:
+        return None
+    count, classes = Logits.shape
+    rows, ignored = np.arange(count), op.ignore_index
+
+    def run(logits: Any, label: Any) -> Any:
+        shifted = logits - np.maximum.reduce(logits, 1, None, None, True)
+        names = label.reshape(-1)
+        counted = names != ignored
+        every = bool(counted.all())
+        inside = names if every else np.where(counted, names, 0)
+        if inside.size and not 0 <= inside.min() <= inside.max() < classes:
+            raise IndexError("a label is out of range")
+        picked = shifted[rows, inside]
+        e = np.exp(shifted, out=shifted)
+        total = np.add.reduce(e, 1, None, None, True)
+        loss = np.log(total) - picked.reshape(count, 1)
+        if not every:
+            loss[~counted] = 0.0
+        return np.divide(e, total, out=e), loss
+
+    return Prepared(run)

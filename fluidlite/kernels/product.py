@@ -1,0 +1,35 @@
+"""Products of matrices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..opdef.prepared import Prepared, prepares
+from ..opdef.spec import Spec, flat
+
+
+@prepares("mul")
+def mul(op: Any, X: Spec, Y: Spec) -> Prepared:
+    """The product of what X and Y are flattened to."""
+    if X.ndim == Y.ndim == 2:
+        return Prepared(np.matmul, out=True)
+    rows, columns = op.x_num_col_dims, op.y_num_col_dims
+    x, y = flat(X.shape, rows), flat(Y.shape, columns)
+    shape = X.shape[:rows] + Y.shape[columns:]
+    return Prepared(lambda a, b: np.matmul(a.reshape(x), b.reshape(y)).reshape(shape))
+
+
+@prepares("matmul")
+def matmul(op: Any, X: Spec, Y: Spec) -> Prepared | None:
+    """The product of two matrices, either of which may be transposed."""
+    if X.ndim != 2 or Y.ndim != 2 or op.alpha != 1.0:
+        return None
+    if op.transpose_X and op.transpose_Y:
+        return Prepared(lambda a, b, out=None: np.matmul(a.T, b.T, out=out), out=True)
+    if op.transpose_X:
+        return Prepared(lambda a, b, out=None: np.matmul(a.T, b, out=out), out=True)
+    if op.transpose_Y:
+        return Prepared(lambda a, b, out=None: np.matmul(a, b.T, out=out), out=True)
+    return Prepared(np.matmul, out=True)

@@ -1,0 +1,156 @@
+"""Steps of optimizers: blocks that stay in the cache, results into arrays that are there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..dtypes import Kind
+from ..opdef.prepared import Prepared, prepares
+from ..opdef.spec import Spec, size_of
+
+BLOCK = 16384  #: elements that are worked on at a time
+
+
+def _dense(*specs: Spec) -> bool:
+    return all(s.kind is Kind.LOD_TENSOR and s.dtype.is_float and s.shape for s in specs)
+
+
+def _scratch(Param: Spec) -> Any:
+    """Makes room for a block."""
+    size = min(BLOCK, size_of(Param.shape))
+    return lambda: np.empty(size, Param.dtype.dtype)
+
+
+def _rows(out: Any, count: int, like: Any) -> list[Any]:
+    """Arrays to write to: those given, or new ones."""
+    given = (out,) if count == 1 else out
+    given = given if isinstance(given, tuple) else (None,) * count
+    return [np.empty(like.shape, like.dtype) if each is None else each for each in given]
+
+
+def _flat(*arrays: Any) -> list[Any] | None:
+    """Arrays as vectors, without a copy; None where one lies otherwise."""
+    if all(a.flags.c_contiguous for a in arrays):
+        return [a.reshape(-1) for a in arrays]
+    return None
+
+
+@prepares("sgd")
+def sgd(op: Any, Param: Spec, LearningRate: Spec, Grad: Spec) -> Prepared | None:
+    """ParamOut = Param - LearningRate * Grad."""
+    if not _dense(Param, Grad):
+        return None
+
+    def step(param: Any, rate: Any, grad: Any, scratch: Any, out: Any = None) -> Any:
+        (new,) = _rows(out, 1, param)
+        vectors = _flat(param, grad, new)
+        if vectors is None:
+            return np.subtract(param, rate.reshape(()) * grad, out=new)
+        rate = rate.reshape(())
+        p, g, n = vectors
+        for begin in range(0, p.size, BLOCK):
+            part = slice(begin, begin + BLOCK)
+            moved = np.multiply(g[part], rate, out=scratch[: min(BLOCK, p.size - begin)])
+            np.subtract(p[part], moved, out=n[part])
+        return new
+
+    return Prepared(step, out=True, scratch=_scratch(Param))
+
+
+@prepares("momentum")
+def momentum(
+    op: Any, Param: Spec, Grad: Spec, Velocity: Spec, LearningRate: Spec
+) -> Prepared | None:
+    """VelocityOut = mu * Velocity + Grad; ParamOut = Param - LearningRate * VelocityOut."""
+    if not _dense(Param, Grad, Velocity):
+        return None
+    mu, nesterov = np.asarray(op.mu, Param.dtype.dtype), op.use_nesterov
+
+    def step(
+        param: Any, grad: Any, velocity: Any, rate: Any, scratch: Any, out: Any = None
+    ) -> Any:
+        new, fast = _rows(out, 2, param)
+        vectors = _flat(param, grad, velocity, new, fast)
+        if vectors is None:
+            vectors = [a.ravel() for a in (param, grad, velocity)]
+            new, fast = np.empty(param.shape, param.dtype), np.empty(param.shape, param.dtype)
+            vectors += [new.reshape(-1), fast.reshape(-1)]
+        rate = rate.reshape(())
+        p, g, v, n, f = vectors
+        for begin in range(0, p.size, BLOCK):
+            part = slice(begin, begin + BLOCK)
+            moved = scratch[: min(BLOCK, p.size - begin)]
+            np.multiply(v[part], mu, out=f[part])
+            np.add(f[part], g[part], out=f[part])
+            if nesterov:
+                np.multiply(f[part], mu, out=moved)
+                np.add(g[part], moved, out=moved)
+                np.multiply(moved, rate, out=moved)
+            else:
+                np.multiply(f[part], rate, out=moved)
+            np.subtract(p[part], moved, out=n[part])
+        return new, fast
+
+    return Prepared(step, out=True, scratch=_scratch(Param))
+
+
+@prepares("adam")
+def adam(op: Any, *specs: Any) -> Prepared | None:
+    """Adam's step; see the operator."""
+    Param, Grad, LearningRate, Moment1, Moment2, _, _, Beta1Tensor, Beta2Tensor = specs
+    if Beta1Tensor is not None or Beta2Tensor is not None:
+        return None
+    if not _dense(Param, Grad, Moment1, Moment2) or Param.dtype != LearningRate.dtype:
+        return None
+    dtype = Param.dtype.dtype
+    beta1, beta2, rest1, rest2, epsilon = (
+        np.asarray(n, dtype) for n in (op.beta1, op.beta2, 1 - op.beta1, 1 - op.beta2, op.epsilon)
+    )
+
+    def step(
+        param: Any,
+        grad: Any,
+        rate: Any,
+        moment1: Any,
+        moment2: Any,
+        power1: Any,
+        power2: Any,
+        _: Any,
+        __: Any,
+        scratch: Any,
+        out: Any = None,
+    ) -> Any:
+        given = out if isinstance(out, tuple) else (None,) * 5
+        new, first, second = _rows(given[:3], 3, param)
+        vectors = _flat(param, grad, moment1, moment2, new, first, second)
+        if vectors is None:
+            vectors = [a.ravel() for a in (param, grad, moment1, moment2)]
+            new, first, second = (np.empty(param.shape, param.dtype) for _ in range(3))
+            vectors += [a.reshape(-1) for a in (new, first, second)]
+        pace = (rate * np.sqrt(1 - power2) / (1 - power1)).reshape(())
+        p, g, a, b, n, c, d = vectors
+        for begin in range(0, p.size, BLOCK):
+            part = slice(begin, begin + BLOCK)
+            t, grads, firsts, seconds = (
+                scratch[: min(BLOCK, p.size - begin)],
+                g[part],
+                c[part],
+                d[part],
+            )
+            np.multiply(a[part], beta1, out=firsts)
+            np.multiply(grads, rest1, out=t)
+            np.add(firsts, t, out=firsts)
+            np.multiply(b[part], beta2, out=seconds)
+            np.multiply(grads, grads, out=t)
+            np.multiply(t, rest2, out=t)
+            np.add(seconds, t, out=seconds)
+            root = np.sqrt(seconds, out=t)
+            np.add(root, epsilon, out=root)
+            np.divide(firsts, root, out=t)
+            np.multiply(t, pace, out=t)
+            np.subtract(p[part], t, out=n[part])
+        return new, first, second, power1 * beta1, power2 * beta2
+
+    return Prepared(step, out=True, scratch=_scratch(Param))

@@ -1,0 +1,359 @@
+"""From the bytes of program files to operators."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from ..errors import FluidError, NoGradientError, UnknownOperatorError
+from ..ir.block import Block
+from ..ir.callsite import CallSite
+from ..ir.literal import EmptyList
+from ..ir.operator import FRAMEWORK_ATTRIBUTES, Names, Operator
+from ..opdef.attribute import Attribute, BlockRef, Long
+from ..opdef.definition import Op, lookup
+from .carried import CarriedOperator, Layout, Original
+from .encode import Encoder
+from .reading import Reading, is_canonical, unknown_fields
+from .schema import ATTRIBUTE_TYPE_OF, ATTRIBUTE_TYPES
+from .wire import decoded
+
+#: what an operator takes, one of its sides, and an attribute, in bytes
+_OPERATOR, _SIDE, _ATTRIBUTE = 250, 250, 70
+_INPUTS, _OUTPUTS, _FIRST, _SECOND = 0x0A, 0x12, 0x0A, 0x12  # tags of fields
+_KEPT, _SHORT = 4096, 2000  # kinds of operators; the bytes of one
+_FRAME = re.compile(r'File "(.+?)", line (\d+)')
+_LIBRARY = re.compile(r"[/\\](?:site-packages|paddle|fluidlite)[/\\]")
+#: attribute in files -> field of an operator
+_FIELDS = {
+    "op_role": "role",
+    "op_role_var": "role_vars",
+    "op_namescope": "namescope",
+    "op_device": "device",
+    "op_callstack": "callsite",
+}
+#: attributes that steer how a library computes, not what
+_KNOBS = {"mkldnn_data_type", "workspace_size_MB", "exhaustive_search", "head_number"}
+_KNOBS_BEGIN = re.compile(
+    r"use_|fuse_|fused_|with_quant|Scale_|scale_(in|out|x|y)$|[xy]_data_format"
+)
+_WRAPPED: dict[str, Callable[[Any], Any]] = {"LONG": Long, "BLOCK": BlockRef}
+
+
+class Step(NamedTuple):
+    """What to do with one attribute of an operator."""
+
+    name: str
+    wire: str  #: "" where it is kept as it is
+    read: Callable[[Any], Any]  #: from the message
+    declared: Attribute | None
+    convert: bool
+    framework: bool
+
+
+@dataclass
+class Plan:
+    """How operators of one layout are read."""
+
+    type: str
+    definition: type[Op] | None
+    layout: Layout
+    carried: CarriedOperator
+    steps: list[Step]
+    bare: bool  #: lists_given_attrs
+    order: tuple[str, ...]  #: the attributes in order of their definition
+    #: whether they are written otherwise than they were read; None until one has been compared
+    unusual: bool | None = None
+
+
+class Known(NamedTuple):
+    """What an operator's message says behind the slots."""
+
+    plan: Plan
+    attributes: dict[str, Any]
+    fields: dict[str, Any]
+
+
+class OperatorDecoder:
+    """Reads the operators of a program file.
+
+    Args:
+        reading: the file.
+        encoder: writes them again, to see what would be lost.
+    """
+
+    def __init__(self, reading: Reading, encoder: Encoder) -> None:
+        self.reading = reading
+        self.encoder = encoder
+        self.bytes = reading.bytes
+        self.text = reading.text
+        self.plans: dict[Any, Plan] = {}
+        self.known: dict[Any, Known] = {}
+
+    def operator(self, block: Block, begin: int, end: int) -> Operator:
+        """Read an operator of a block."""
+        raw = self.bytes.data[begin:end]
+        # Most operators differ in the names of variables only, which come first.
+        sides = self.sides(raw)
+        known = self.known.get(sides[0]) if sides is not None else None
+        if known is None or sides is None:
+            return self.unknown_operator(block, raw, begin, sides)
+        plan = known.plan
+        self.reading.charge(_OPERATOR + 2 * _SIDE, begin)
+        op = Operator(
+            block,
+            plan.type,
+            self.ordered(sides[1], plan, "input_slots"),
+            self.ordered(sides[2], plan, "output_slots"),
+            known.attributes,
+            lists_given_attrs=plan.bare,
+            **known.fields,
+        )
+        op.carried = plan.carried
+        return op
+
+    def sides(self, raw: bytes) -> tuple[Any, dict[str, Names], dict[str, Names]] | None:
+        """What a message says, the slots and their variables apart.
+
+        Returns:
+            the rest of the message with the names of the slots; names by slot of the inputs, and of
+            the outputs; None where a part is written in an unusual way, or is long.
+        """
+        text = self.text
+        at, size = 0, len(raw)
+        found: tuple[dict[str, Names], dict[str, Names]] = {}, {}
+        listed = []
+        while at + 4 < size and raw[at] in (_INPUTS, _OUTPUTS):
+            side, stop, width = raw[at], at + 2 + raw[at + 1], raw[at + 3]
+            if raw[at + 1] > 127 or raw[at + 2] != _FIRST or width > 127 or stop > size:
+                return None
+            at += 4
+            slot = text(raw[at : at + width])
+            listed.append((side, slot))
+            at += width
+            names = []
+            while at + 1 < stop:
+                width = raw[at + 1]
+                if raw[at] != _SECOND or width > 127:
+                    return None
+                at += 2
+                names.append(text(raw[at : at + width]))
+                at += width
+            if at != stop:
+                return None
+            if names:
+                found[side == _OUTPUTS][slot] = tuple(names)
+        if size - at > _SHORT:
+            return None
+        return (raw[at:], tuple(listed)), *found
+
+    def unknown_operator(self, block: Block, raw: bytes, begin: int, sides: Any) -> Operator:
+        """Read an operator unlike those before.
+
+        Args:
+            block: where it stands.
+            raw: its message.
+            begin: where that lies.
+            sides: what :meth:`sides` found.
+        """
+        messages = self.reading.messages
+        desc = decoded(messages["OpDesc"], "OpDesc", self.bytes, begin, begin + len(raw))
+        attrs, inputs, outputs = desc.attrs, desc.inputs, desc.outputs
+        key = (
+            desc.type,
+            tuple([(attr.name, attr.type) for attr in attrs]),
+            tuple([slot.parameter for slot in inputs]),
+            tuple([slot.parameter for slot in outputs]),
+        )
+        plan = self.plans.get(key)
+        if plan is None:
+            plan = self.plans[key] = self.plan(key, begin)
+        self.reading.charge(_OPERATOR + _SIDE * (bool(inputs) + bool(outputs)), begin)
+        attributes, fields, apart = self.attributes(plan, attrs, begin)
+        op = Operator(
+            block,
+            plan.type,
+            self.slots(inputs, plan.layout.inputs, plan, "input_slots"),
+            self.slots(outputs, plan.layout.outputs, plan, "output_slots"),
+            attributes,
+            lists_given_attrs=plan.bare,
+            **fields,
+        )
+        op.carried = plan.carried._replace(apart=apart) if apart else plan.carried
+        if plan.unusual or not is_canonical(desc, raw) or desc.HasField("is_target"):
+            self.carry_operator(op, raw, begin)
+        elif plan.unusual is None:  # the first of its kind
+            plan.unusual = raw != self.encoder.operator(op)
+            if plan.unusual:
+                self.carry_operator(op, raw, begin)
+        if sides is not None and op.carried is plan.carried and len(self.known) < _KEPT:
+            self.reading.charge(500 + len(raw), begin)
+            self.known[sides[0]] = Known(plan, attributes, fields)
+        return op
+
+    def carry_operator(self, op: Operator, raw: bytes, begin: int) -> None:
+        """Keep of an operator's message what is not in the operator."""
+        self.reading.charge(2 * len(raw) + 500, begin)
+        rest = unknown_fields(self.bytes, begin, begin + len(raw), 4)
+        op.carried = op.carried._replace(rest=rest)
+        seen = self.encoder.operator(op)
+        if raw != seen:
+            op.carried = op.carried._replace(original=Original(raw, seen))
+
+    def slots(self, given: Any, listed: Names, plan: Plan, side: str) -> dict[str, Names]:
+        """Names by slot, those of a definition in its order."""
+        text = self.text
+        found = {}
+        for slot, message in zip(listed, given):
+            names = message.arguments
+            if names:
+                found[slot] = tuple([text(name) for name in names])
+        return self.ordered(found, plan, side)
+
+    def ordered(self, found: dict[str, Names], plan: Plan, side: str) -> dict[str, Names]:
+        """Names by slot in the order of the definition."""
+        if plan.definition is not None and len(found) > 1:
+            order = getattr(plan.definition, side)
+            if found.keys() <= order.keys():
+                return {slot: found[slot] for slot in order if slot in found}
+        return found
+
+    def attributes(
+        self, plan: Plan, attrs: Any, at: int
+    ) -> tuple[dict[str, Any], dict[str, Any], dict[str, bytes]]:
+        """The attributes of an operator, those that are fields of an operator here, and those that
+        are unknown.
+        """
+        found: dict[str, Any] = {}
+        fields: dict[str, Any] = {}
+        apart: dict[str, bytes] = {}
+        for attr, step in zip(attrs, plan.steps):
+            if not step.wire:
+                apart[step.name] = attr.SerializeToString()
+                self.reading.charge(200 + len(apart[step.name]), at)
+                if plan.definition is not None:
+                    self.note_ignored(plan, step, attr)
+                continue
+            value = step.read(attr)
+            if step.framework:
+                if step.name == "op_callstack":
+                    value = self.reading.share(call_site(value))
+                fields[_FIELDS[step.name]] = value
+                continue
+            if step.convert:
+                with contextlib.suppress(FluidError):  # else it can be printed, but not run
+                    value = step.declared.convert(value, plan.type)  # type: ignore[union-attr]
+            if step.wire in ("BLOCK", "BLOCKS"):
+                self.check_blocks(value, at)
+            found[step.name] = value
+        if plan.order:
+            declared = plan.definition.attributes  # type: ignore[union-attr]
+            found = {n: found[n] for n in plan.order if found[n] != declared[n].default}
+        if found:
+            self.reading.charge(150 + _ATTRIBUTE * len(found), at)
+        return found, fields, apart
+
+    def check_blocks(self, value: Any, at: int) -> None:
+        for index in value if isinstance(value, tuple) else (value,):
+            if not 0 <= index < self.reading.count:
+                what = f"the index of one of {self.reading.count} blocks"
+                self.bytes.fail(at, what, str(int(index)))
+
+    def plan(self, key: Any, at: int) -> Plan:
+        """How to read operators of a layout."""
+        raw_type, attrs, inputs, outputs = key
+        if not raw_type:
+            self.bytes.fail(at, "an operator with a type", "one without")
+        type_ = self.text(raw_type)
+        try:
+            definition: type[Op] | None = lookup(type_)
+        except (UnknownOperatorError, NoGradientError):
+            definition = None
+        names = tuple([self.text(name) for name, _ in attrs])
+        slots = [tuple([self.text(name) for name in side]) for side in (inputs, outputs)]
+        for listed in slots:
+            if len(set(listed)) != len(listed):
+                twice = next(name for name in listed if listed.count(name) > 1)
+                expected = f"slots of different names of operator {type_}"
+                self.bytes.fail(at, expected, f"{twice!r} twice")
+        steps = [
+            self.step(name, number, definition)
+            for name, (_, number) in zip(names, attrs, strict=True)
+        ]
+        kept = {s.name for s in steps if s.wire and not s.framework}
+        bare, order = False, ()
+        if definition is not None:
+            expected = {a.name for a in definition.attributes.values() if not a.local}
+            bare = kept != expected
+            order = () if bare else tuple(n for n in definition.attributes if n in kept)
+            for side, listed in (("input", slots[0]), ("output", slots[1])):
+                for name in set(listed) - getattr(definition, f"{side}_slots").keys():
+                    self.reading.ignored[f"the {side} slot {name!r} of {type_}"] = None
+        wires = {step.name: step.wire for step in steps}
+        defaults = (
+            {} if definition is None else {n: a.default for n, a in definition.attributes.items()}
+        )
+        layout = Layout(slots[0], slots[1], wires, defaults)
+        self.reading.charge(200 * (len(names) + 2), at)
+        return Plan(type_, definition, layout, CarriedOperator(layout, {}), steps, bare, order)
+
+    def step(self, name: str, number: int, definition: type[Op] | None) -> Step:
+        """How to read one attribute."""
+        wire = ATTRIBUTE_TYPE_OF.get(number, "")
+        framework = name in FRAMEWORK_ATTRIBUTES
+        declared = None if definition is None else definition.attributes.get(name)
+        if framework and wire != FRAMEWORK_ATTRIBUTES[name]:
+            framework, wire = False, ""
+        elif definition is not None and declared is None and not framework:
+            wire = ""
+        wrapped = declared is None and not framework
+        convert = declared is not None and (declared.kind == "DType" or declared.wire != wire)
+        return Step(name, wire, self.reader(wire, wrapped), declared, convert, framework)
+
+    def reader(self, wire: str, wrapped: bool) -> Callable[[Any], Any]:
+        """A function that takes a value out of the message of an attribute.
+
+        Args:
+            wire: its type.
+            wrapped: whether the value itself has to tell that type.
+        """
+        field = ATTRIBUTE_TYPES[wire][1] if wire else ""
+        text = self.text
+        if wire == "STRING":
+            return lambda attr: text(attr.s)
+        if wire == "STRINGS" and not wrapped:
+            return lambda attr: tuple([text(each) for each in attr.strings])
+        if not wire.endswith("S"):
+            make = _WRAPPED.get(wire) if wrapped else None
+            if make is not None:
+                return lambda attr: make(getattr(attr, field))
+            return lambda attr: getattr(attr, field)
+        if not wrapped:
+            return lambda attr: tuple(getattr(attr, field))
+        make_each = text if wire == "STRINGS" else _WRAPPED.get(wire[:-1], lambda value: value)
+
+        def read_list(attr: Any) -> Any:
+            return tuple([make_each(each) for each in getattr(attr, field)]) or EmptyList(wire)
+
+        return read_list
+
+    def note_ignored(self, plan: Plan, step: Step, attr: Any) -> None:
+        """Note an attribute of a known operator that is unknown here, unless it is switched off."""
+        wire = ATTRIBUTE_TYPE_OF.get(attr.type, "")
+        if step.name in _KNOBS or _KNOBS_BEGIN.match(step.name):
+            return
+        if not wire or getattr(attr, ATTRIBUTE_TYPES[wire][1]):
+            self.reading.ignored[f"the attribute {step.name!r} of {plan.type}"] = None
+
+
+def call_site(stack: tuple[str, ...]) -> CallSite:
+    """The line of the user in a call stack."""
+    frames = [match for line in stack for match in _FRAME.finditer(line)]
+    users = [frame for frame in frames if not _LIBRARY.search(frame[1])]
+    if not users:
+        return CallSite("?", 0, stack)
+    frame = users[-1 if users[0] is frames[0] else 0]  # the outermost call is first, or last
+    return CallSite(frame[1], int(frame[2][:9]), stack)
