@@ -14,6 +14,7 @@ from . import (
     initializer,
     input,
     layers,
+    metrics,
     nets,
     ops,
     optimizer,

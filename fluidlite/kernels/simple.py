@@ -94,3 +94,15 @@ def expand(op: Any, X: Spec, ExpandTimes: Spec | None, each: Any) -> Prepared | 
         return None
     shape = tuple(n * t for n, t in zip(X.shape, times))
     return Prepared(lambda x, *_: np.broadcast_to(x, shape))
+
+
+@prepares("relu_grad")
+def relu_grad(op: Any, Out: Spec, dOut: Spec) -> Prepared | None:
+    """The cotangent where Out is above zero."""
+    if dOut is None or not Out.shape or dOut.shape != Out.shape or dOut.dtype != Out.dtype:
+        return None
+
+    def run(value: Any, g: Any, out: Any = None) -> Any:
+        return np.multiply(g, np.greater(value, 0), out=out)
+
+    return Prepared(run, out=True, over=(0, 1), like=0)

@@ -182,7 +182,9 @@ class Op:
             specs: of the values that ``run`` takes, in its order.
         """
         preparation = preparation_of(self.type)
-        found = None if preparation is None else preparation(self, *specs)
+        forward = self.derived_from
+        subject = self if forward is None else forward(self.attr_values())
+        found = None if preparation is None else preparation(subject, *specs)
         if found is not None:
             return found
         if self.ufunc is not None and type(self).run is type(self)._plain_run:

@@ -18,6 +18,8 @@ class Prepared(NamedTuple):
     out: bool = False
     #: positions of arguments that ``out`` may be
     over: tuple[int, ...] = ()
+    #: position of an argument that the result is like, where the shape rule cannot know it
+    like: int | None = None
     #: makes an array to work in, which is passed behind the other arguments
     scratch: Callable[[], Any] | None = None
 
@@ -30,7 +32,8 @@ _preparations: dict[str, Preparation] = {}
 def prepares(*types: str) -> Callable[[Preparation], Preparation]:
     """A decorator for functions that make NumPy kernels ready.
 
-    The function takes the operator, and the specs of what its ``run`` takes.
+    The function takes the operator (of a derived gradient operator the forward operator), and the
+    specs of what its ``run``, or its rule, takes.
 
     Args:
         types: of the operators.

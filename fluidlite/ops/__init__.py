@@ -21,6 +21,7 @@ from . import dropout  # noqa: F401
 from . import elementwise  # noqa: F401
 from . import expand  # noqa: F401
 from . import features  # noqa: F401
+from . import fused  # noqa: F401
 from . import gather  # noqa: F401
 from . import interpolate  # noqa: F401
 from . import io  # noqa: F401
@@ -41,6 +42,7 @@ from . import pool  # noqa: F401
 from . import pool3d  # noqa: F401
 from . import probability_loss  # noqa: F401
 from . import proximal  # noqa: F401
+from . import quantize  # noqa: F401
 from . import ranking_loss  # noqa: F401
 from . import rearrange  # noqa: F401
 from . import reduce  # noqa: F401

@@ -58,7 +58,7 @@ class Step(NamedTuple):
 class Plan:
     """How operators of one layout are read."""
 
-    type: str
+    op_type: str
     definition: type[Op] | None
     layout: Layout
     carried: CarriedOperator
@@ -105,7 +105,7 @@ class OperatorDecoder:
         self.reading.charge(_OPERATOR + 2 * _SIDE, begin)
         op = Operator(
             block,
-            plan.type,
+            plan.op_type,
             self.ordered(sides[1], plan, "input_slots"),
             self.ordered(sides[2], plan, "output_slots"),
             known.attributes,
@@ -175,7 +175,7 @@ class OperatorDecoder:
         attributes, fields, apart = self.attributes(plan, attrs, begin)
         op = Operator(
             block,
-            plan.type,
+            plan.op_type,
             self.slots(inputs, plan.layout.inputs, plan, "input_slots"),
             self.slots(outputs, plan.layout.outputs, plan, "output_slots"),
             attributes,
@@ -245,7 +245,7 @@ class OperatorDecoder:
                 continue
             if step.convert:
                 with contextlib.suppress(FluidError):  # else it can be printed, but not run
-                    value = step.declared.convert(value, plan.type)  # type: ignore[union-attr]
+                    value = step.declared.convert(value, plan.op_type)  # type: ignore[union-attr]
             if step.wire in ("BLOCK", "BLOCKS"):
                 self.check_blocks(value, at)
             found[step.name] = value
@@ -284,10 +284,10 @@ class OperatorDecoder:
             for name, (_, number) in zip(names, attrs, strict=True)
         ]
         kept = {s.name for s in steps if s.wire and not s.framework}
-        bare, order = False, ()
+        bare = False
+        order: tuple[str, ...] = ()
         if definition is not None:
-            expected = {a.name for a in definition.attributes.values() if not a.local}
-            bare = kept != expected
+            bare = kept != {a.name for a in definition.attributes.values() if not a.local}
             order = () if bare else tuple(n for n in definition.attributes if n in kept)
             for side, listed in (("input", slots[0]), ("output", slots[1])):
                 for name in set(listed) - getattr(definition, f"{side}_slots").keys():
@@ -346,7 +346,7 @@ class OperatorDecoder:
         if step.name in _KNOBS or _KNOBS_BEGIN.match(step.name):
             return
         if not wire or getattr(attr, ATTRIBUTE_TYPES[wire][1]):
-            self.reading.ignored[f"the attribute {step.name!r} of {plan.type}"] = None
+            self.reading.ignored[f"the attribute {step.name!r} of {plan.op_type}"] = None
 
 
 def call_site(stack: tuple[str, ...]) -> CallSite:

@@ -33,14 +33,17 @@ class Bytes:
     Args:
         data: all of them.
         name: what messages call them: the path of a file.
+        start: where in the file they begin.
     """
 
-    def __init__(self, data: bytes, name: str) -> None:
+    def __init__(self, data: bytes, name: str, start: int = 0) -> None:
         self.data = data
         self.name = name
+        self.start = start
 
     def fail(self, at: int, expected: str, found: str) -> NoReturn:
         """Refuse them because of the byte at a position."""
+        at += self.start
         raise FileFormatError(f"{self.name}: expected {expected} at byte {at}, found {found}")
 
     def varint(self, at: int, end: int, what: str) -> tuple[int, int]:

@@ -82,7 +82,7 @@ class Emission:
 
     def _kernel(self, index: int, kernel: Kernel, dying: Iterable[Value]) -> list[str]:
         dead = {v.number for v in dying}
-        prepared = kernel.op.prepared([_spec(a) for a in kernel.arguments])
+        prepared = kernel.prepared
         where = f"  # {kernel.op.type}"
         if kernel.step.op.callsite is not None:
             where += f", {kernel.step.op.callsite.file.rpartition('/')[2]}"
@@ -314,12 +314,6 @@ class Memory:
     def order(self, value: Value) -> tuple[int, ...]:
         """The dimensions of a value, that of the longest steps first."""
         return self._orders.get(value.number, tuple(range(value.ndim)))
-
-
-def _spec(value: Any) -> Any:
-    if isinstance(value, list):
-        return [_spec(each) for each in value]
-    return None if value is None else value.spec
 
 
 class Buffers:

@@ -15,6 +15,7 @@ from ..dtypes import Kind, as_dtype
 from ..opdef.arithmetic import WITH_NUMBER, Arithmetic
 from ..opdef.definition import Op
 from ..opdef.interpreter import Eval, Interpreter, kernel_of
+from ..opdef.prepared import Prepared, preparation_of
 from ..opdef.spec import Shape, Spec, size_of
 from ..ir.operator import EMPTY
 from .plan import Step
@@ -82,7 +83,17 @@ class Value(Arithmetic):
 class Kernel:
     """A primitive operator on values."""
 
-    __slots__ = ("function", "ins", "op", "outs", "random_key", "reads", "step", "takes_rng")
+    __slots__ = (
+        "function",
+        "ins",
+        "op",
+        "outs",
+        "prepared",
+        "random_key",
+        "reads",
+        "step",
+        "takes_rng",
+    )
 
     def __init__(
         self,
@@ -90,12 +101,19 @@ class Kernel:
         ins: dict[str, Any],
         outs: dict[str, Any],
         step: Step,
+        prepared: Prepared | None = None,
+        reads: tuple[str, ...] = (),
     ) -> None:
         self.op = op
         self.ins = ins
         self.outs = outs
         self.step = step
         self.function, self.reads, self.takes_rng = kernel_of(op, "numpy")
+        if self.function is None:  # a composition as a whole
+            self.reads = reads
+        else:
+            prepared = op.prepared([_spec_of(value) for value in self.arguments])
+        self.prepared = prepared
         self.random_key = ""
 
     def run(
@@ -110,7 +128,11 @@ class Kernel:
         """
         rng = [draw(self.random_key)] if self.takes_rng else []
         arguments = [_held(value, held) for value in self.arguments]
-        found = self.op.by_slot(self.function(self.op, xp, *rng, *arguments))
+        if self.prepared is not None:
+            room = [] if self.prepared.scratch is None else [self.prepared.scratch()]
+            found = self.op.by_slot(self.prepared.function(*arguments, *room))
+        else:
+            found = self.op.by_slot(self.function(self.op, xp, *rng, *arguments))
         pairs: list[tuple[Value, Any]] = []
         for slot, made in self.outs.items():
             if isinstance(made, list):
@@ -184,7 +206,8 @@ class Trace(Interpreter):
     ) -> dict[str, Any]:
         function, reads, takes_rng = kernel_of(op, "numpy")
         if function is None and op.is_composite:
-            return op.outputs_for(self, ins, want)
+            whole = self._as_one(op, ins, want)
+            return op.outputs_for(self, ins, want) if whole is None else whole
         if function is None or any(slot.ragged for slot in op.inputs) or op.updates:
             raise Unsupported(op.type)
         ins = {slot: self._whole(value, slot in op.rows) for slot, value in ins.items()}
@@ -203,6 +226,31 @@ class Trace(Interpreter):
             )
         assert self._step is not None
         self.kernels.append(Kernel(op, dict(ins), outs, self._step))
+        return outs
+
+    def _as_one(
+        self, op: Op, ins: Mapping[str, Any], want: Iterable[str] | None
+    ) -> dict[str, Any] | None:
+        """The output of a composition that a prepared kernel computes as a whole; None where there
+        is none.
+        """
+        if preparation_of(op.type) is None or len(op.outputs) != 1:
+            return None
+        slot = op.outputs[0]
+        ins = {name: self._whole(value, False) for name, value in ins.items()}
+        reads = op.run_reads["expand"]
+        specs = [_spec_of(ins.get(name)) for name in reads]
+        prepared = op.prepared(specs)
+        if prepared is None or (want is not None and slot.name not in want):
+            return None
+        spec = op.infer_outputs({n: _spec_of(v) for n, v in ins.items()}).get(slot.name)
+        if spec is None and prepared.like is not None:
+            spec = specs[prepared.like]
+        if not isinstance(spec, Spec):
+            return None
+        outs = {slot.name: self._value(spec)}
+        assert self._step is not None
+        self.kernels.append(Kernel(op, ins, outs, self._step, prepared, reads))
         return outs
 
     def _value(self, spec: Spec) -> Value:

@@ -1,0 +1,627 @@
+"""Eager tensors."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+import numpy as np
+
+from .. import unique_name
+from ..dtypes import DType, as_dtype
+from ..errors import (
+    ArgumentError,
+    GradientShapeError,
+    GradientStateError,
+    GradientTypeError,
+    InplaceError,
+    ShapeError,
+)
+from ..opdef.arithmetic import Arithmetic
+from ..values import SelectedRows
+from . import arithmetic, elementary, engine, reduction, selection, shaping
+from .hooks import HookHandle, Hooks, called, keep_gradient
+from .items import get_item, set_item
+from .mode import no_grad, thread
+from .printing import tensor_text
+from .recording import Handle, Node, Overwritten, Port, call_site, eager
+from .sweep import Sweep, described, node_of
+
+_NUMBERS = (bool, int, float, np.generic)
+_FUNCTIONS = {
+    "__add__": arithmetic.add,
+    "__sub__": arithmetic.subtract,
+    "__mul__": arithmetic.multiply,
+    "__truediv__": arithmetic.divide,
+    "__floordiv__": arithmetic.floor_divide,
+    "__mod__": arithmetic.remainder,
+    "__pow__": arithmetic.pow,
+    "__matmul__": arithmetic.matmul,
+    "__lt__": arithmetic.less_than,
+    "__le__": arithmetic.less_equal,
+    "__gt__": arithmetic.greater_than,
+    "__ge__": arithmetic.greater_equal,
+    "__eq__": arithmetic.equal,
+    "__ne__": arithmetic.not_equal,
+}
+
+
+class Shape(tuple[int, ...]):
+    """The sizes of a tensor: equal to a list or a tuple of them, and added to either.
+
+    >>> shape = fluid.ones([2, 3]).shape
+    >>> shape == [2, 3], shape == (2, 3), shape[:1] + [4]
+    (True, True, [2, 4])
+    """
+
+    __slots__ = ()
+    __hash__ = tuple.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        return tuple.__eq__(self, tuple(other) if isinstance(other, list) else other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __add__(self, other: Any) -> Any:
+        if isinstance(other, (list, tuple)):
+            return Shape((*self, *other))
+        return NotImplemented
+
+    def __radd__(self, other: Any) -> Any:
+        if isinstance(other, (list, tuple)):
+            return Shape((*other, *self))
+        return NotImplemented
+
+    def __getitem__(self, index: Any) -> Any:
+        found = tuple.__getitem__(self, index)
+        return Shape(found) if isinstance(index, slice) else found
+
+    def __repr__(self) -> str:
+        return repr(list(self))
+
+
+class Tensor(Arithmetic, Handle):
+    """An array that remembers how it was made, so that it can be differentiated.
+
+    Make one with ``to_tensor``.  Operators on tensors give tensors.
+
+    Args:
+        array: the value; not copied, and not to be written to any more.
+        port: where it came from; None for a leaf or a constant.
+        stop: whether no gradient flows through it.
+
+    >>> x = fluid.to_tensor([1.0, 2.0], stop_gradient=False)
+    >>> fluid.sum(x * x).backward()
+    >>> x.grad
+    Tensor(shape=[2], dtype=float32, place=Place(cpu), stop_gradient=False,
+           [2., 4.])
+    """
+
+    #: whether a second backward adds to the gradients of leaves, or replaces them
+    accumulates: ClassVar[bool] = True
+    #: the same for gradients that ``retain_grads`` keeps
+    accumulates_kept: ClassVar[bool] = False
+    #: whether gradients stop gradients themselves
+    gradient_stops: ClassVar[bool] = False
+
+    # what few tensors have: class attributes until they are set
+    given_name: str | None = None
+    persistable = False
+    _gradient: Tensor | None = None
+    _hooks: Hooks | None = None
+    _sharing: weakref.WeakSet[Tensor] | None = None
+
+    __array_ufunc__ = None  # so that array + tensor asks the tensor
+    __hash__ = Handle.__hash__
+
+    # -- what it is ------------------------------------------------------------------------------------
+
+    @property
+    def shape(self) -> Shape:
+        """The sizes."""
+        return Shape(self.array.shape)
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions."""
+        return len(self.array.shape)
+
+    def dim(self) -> int:
+        """The number of dimensions."""
+        return len(self.array.shape)
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return int(self.array.size)
+
+    @property
+    def dtype(self) -> DType:
+        """The element type."""
+        return as_dtype(self.array.dtype)
+
+    @property
+    def name(self) -> str:
+        """The name; made up when it is first asked for."""
+        if self.given_name is None:
+            self.given_name = unique_name.generate("generated_tensor")
+        return self.given_name
+
+    @name.setter
+    def name(self, value: str) -> None:
+        self.given_name = value
+
+    @property
+    def place(self) -> str:
+        """Where the elements are."""
+        return "Place(cpu)"
+
+    @property
+    def stop_gradient(self) -> bool:
+        """Whether no gradient flows through the tensor.
+
+        Raises:
+            GradientTypeError: when set to False on integers or truth values.
+        """
+        return self.stop
+
+    @stop_gradient.setter
+    def stop_gradient(self, value: bool) -> None:
+        if not isinstance(value, (bool, np.bool_)):
+            raise engine.located(ArgumentError(f"expected True or False, got {value!r:.60}"))
+        if not value:
+            need_differentiable(self)
+        self.stop = bool(value)
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether the tensor was made by the user, or nothing can be differentiated behind it."""
+        return self.stop or self.port is None
+
+    @property
+    def grad_fn(self) -> Node | Port | None:
+        """The operator that gave the tensor; None for leaves."""
+        return None if self.stop else self.port  # type: ignore[no-any-return]
+
+    @property
+    def inplace_version(self) -> int:
+        """How often the tensor was written in place."""
+        return self.version
+
+    @property
+    def T(self) -> Tensor:
+        """The tensor with its dimensions in reverse order."""
+        return shaping.transpose(self, tuple(reversed(range(self.ndim))))
+
+    # -- values ----------------------------------------------------------------------------------------
+
+    def numpy(self) -> np.ndarray[Any, Any]:
+        """A copy of the elements, as an array."""
+        array = self.array
+        return array.to_dense() if isinstance(array, SelectedRows) else np.array(array)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        return self.numpy() if dtype is None else self.numpy().astype(dtype, copy=False)
+
+    def item(self, *place: int) -> Any:
+        """One element as a Python number.
+
+        Args:
+            place: its number, or one for each dimension; may be left out where there is one.
+        """
+        if not place and self.array.size != 1:
+            raise engine.located(
+                ShapeError(f"expected one element, got shape {list(self.array.shape)}")
+            )
+        return self.array.item(*place)
+
+    def tolist(self) -> Any:
+        """The elements as lists of Python numbers."""
+        return self.array.tolist()
+
+    def __float__(self) -> float:
+        return float(self.item())
+
+    def __int__(self) -> int:
+        return int(self.item())
+
+    def __bool__(self) -> bool:
+        return bool(self.item())
+
+    def __complex__(self) -> complex:
+        return complex(self.item())
+
+    def __index__(self) -> int:
+        value = self.item()
+        if isinstance(value, float):
+            raise TypeError(f"only tensors of integers are indices, got {described(self)}")
+        return int(value)
+
+    def __len__(self) -> int:
+        if not self.array.shape:
+            raise TypeError("a tensor of shape [] has no length")
+        return int(self.array.shape[0])
+
+    def __iter__(self) -> Iterator[Tensor]:
+        if not self.array.shape:
+            raise TypeError("a tensor of shape [] cannot be iterated over")
+        return iter(shaping.unstack(self) if self.array.shape[0] else ())
+
+    def __contains__(self, value: Any) -> bool:
+        return bool(np.any(self.array == (value.array if isinstance(value, Handle) else value)))
+
+    def __repr__(self) -> str:
+        return tensor_text(self.array, self.stop)
+
+    def __format__(self, spec: str) -> str:
+        return format(self.item(), spec) if spec and self.array.size == 1 else str(self)
+
+    def set_value(self, value: Any) -> None:
+        """Give the tensor other elements, of its shape and type.
+
+        This is no write in place: nobody notices, and gradients see the new elements.
+
+        Args:
+            value: a tensor, or what NumPy makes an array of.
+
+        Raises:
+            ShapeError: the shape is another.
+        """
+        array = np.array(value.array if isinstance(value, Handle) else value)
+        if array.shape != self.array.shape:
+            raise engine.located(
+                ShapeError(
+                    f"expected a value of shape {list(self.array.shape)} for {described(self)}, "
+                    f"got {list(array.shape)}"
+                )
+            )
+        array = array.astype(self.array.dtype, copy=False)
+        for each in self._sharing or (self,):
+            each.array = array
+
+    # -- Python's operators ----------------------------------------------------------------------------
+
+    def _combine(self, method: str, operator: str, other: Any, reflected: bool) -> Any:
+        if not isinstance(other, (Handle, *_NUMBERS)) and type(other) is not np.ndarray:
+            return NotImplemented
+        if reflected:
+            return _FUNCTIONS["__" + method[3:]](other, self)
+        return _FUNCTIONS[method](self, other)
+
+    def __neg__(self) -> Tensor:
+        return elementary.neg(self)
+
+    def __pos__(self) -> Tensor:
+        return self
+
+    def __abs__(self) -> Tensor:
+        return elementary.abs(self)
+
+    def __invert__(self) -> Tensor:
+        return arithmetic.logical_not(self)
+
+    def __and__(self, other: Any) -> Tensor:
+        return arithmetic.logical_and(self, other)
+
+    def __or__(self, other: Any) -> Tensor:
+        return arithmetic.logical_or(self, other)
+
+    def __xor__(self, other: Any) -> Tensor:
+        return arithmetic.logical_xor(self, other)
+
+    def __getitem__(self, item: Any) -> Any:
+        return get_item(self, item)
+
+    def __setitem__(self, item: Any, value: Any) -> None:
+        self.write(lambda old: set_item(old, item, value))
+
+    # -- gradients -------------------------------------------------------------------------------------
+
+    @property
+    def grad(self) -> Tensor | None:
+        """The gradient that ``backward`` found; None before.  May be set.
+
+        Raises:
+            GradientShapeError: when set to a tensor of another shape.
+        """
+        held = self._gradient
+        if held is not None and isinstance(held.array, SelectedRows):
+            held.array = held.array.to_dense()
+        return held
+
+    @grad.setter
+    def grad(self, value: Tensor | None) -> None:
+        if value is not None:
+            if not isinstance(value, Handle):
+                raise engine.located(
+                    ArgumentError(f"expected a tensor or None as a gradient, got {value!r:.60}")
+                )
+            if value.array.shape != self.array.shape:
+                raise engine.located(
+                    GradientShapeError(
+                        f"expected a gradient of shape {list(self.array.shape)} for "
+                        f"{described(self)}, got {list(value.array.shape)}"
+                    )
+                )
+        self._gradient = value
+
+    @property
+    def raw_gradient(self) -> Any:
+        """The gradient as it is stored: an array, or rows of one; None where there is none."""
+        return None if self._gradient is None else self._gradient.array
+
+    def gradient(self) -> np.ndarray[Any, Any] | None:
+        """A copy of the gradient as an array; None where there is none."""
+        return None if self._gradient is None else self._gradient.numpy()
+
+    def backward(self, grad_tensor: Tensor | None = None, retain_graph: bool = False) -> None:
+        """Add the gradients of this tensor to ``.grad`` of the leaves that it depends on.
+
+        Does nothing when the tensor stops gradients.
+
+        Args:
+            grad_tensor: the cotangent to begin with, of this tensor's shape; None for ones.
+            retain_graph: keep the graph, so that this can be done again.
+
+        Raises:
+            ArgumentError: an argument is of another kind.
+            GradientShapeError: the cotangent is of another shape.
+            ReleasedError: the graph was released by an earlier call.
+            OverwrittenError: a value that is needed was written over in place.
+
+        >>> x = fluid.to_tensor([1.0, 2.0], stop_gradient=False)
+        >>> (x * x).backward(fluid.to_tensor([1.0, 10.0]))
+        >>> x.grad.tolist()
+        [2.0, 40.0]
+        """
+        seeds = engine.seeds_in("grad_tensor", grad_tensor, 1)
+        engine.check_bools(retain_graph=retain_graph)
+        engine.sweep_back([self], seeds, retain_graph=retain_graph)
+
+    def receive(self, gradient: Any, sweep: Sweep, lock: Any) -> None:
+        """Take a gradient that a sweep found.
+
+        Args:
+            gradient: an array; a tensor where the sweep is recorded.
+            sweep: what found it.
+            lock: held while the stored gradient changes.
+        """
+        if self._hooks is not None and self.port is None:
+            for hook in list(self._hooks.values()):
+                gradient = called(hook, sweep, type(self).results, gradient)
+        with lock:
+            self.accumulate(gradient, type(self).accumulates)
+
+    def accumulate(self, gradient: Any, adds: bool) -> None:
+        """Add to the stored gradient, or replace it.
+
+        Args:
+            gradient: an array, or a tensor that was recorded.
+            adds: whether to add to what is there.
+        """
+        held = self._gradient
+        if held is None:
+            if isinstance(gradient, Handle):
+                self._gradient = self.results(gradient.array, gradient.port, gradient.stop)  # type: ignore[assignment]
+            else:
+                if gradient.dtype != self.array.dtype:
+                    gradient = gradient.astype(self.array.dtype)
+                self._gradient = self.results(gradient, None, self.gradient_stops)  # type: ignore[assignment]
+            return
+        if adds:
+            if isinstance(gradient, Handle):
+                gradient = eager.elementwise_add(held.alias(), gradient)
+            else:
+                gradient = np.asarray(held.array + gradient)
+        if isinstance(gradient, Handle):
+            held.array, held.port, held.stop = gradient.array, gradient.port, gradient.stop
+        else:
+            held.array, held.port = gradient, None
+            held.stop = self.gradient_stops
+        held.version += 1
+
+    def clear_gradient(self, set_to_zero: bool = True) -> None:
+        """Make the gradient zero, or drop it.
+
+        Args:
+            set_to_zero: False: there is none afterwards.
+        """
+        held = self._gradient
+        if not set_to_zero:
+            self._gradient = None
+        elif held is not None:
+            held.array = np.zeros(self.array.shape, self.array.dtype)
+            held.port = None
+            held.version += 1
+
+    def clear_grad(self, set_to_zero: bool = True) -> None:
+        """Make the gradient zero, or drop it; the same as ``clear_gradient``."""
+        self.clear_gradient(set_to_zero)
+
+    def retain_grads(self) -> None:
+        """Keep the gradient of a tensor that is no leaf; nothing happens where gradients stop."""
+        if self.stop or self.port is None:
+            return
+        self._hook(keep_gradient(weakref.ref(self)))
+
+    def register_hook(self, hook: Any) -> HookHandle:
+        """Call a function with every gradient of this tensor; what it returns takes its place.
+
+        Args:
+            hook: takes the gradient, and returns another one of its shape, or None.
+
+        Returns:
+            a handle with ``remove()``.
+
+        Raises:
+            GradientStateError: the tensor stops gradients.
+
+        >>> x = fluid.to_tensor([1.0, 2.0], stop_gradient=False)
+        >>> handle = x.register_hook(lambda gradient: gradient * 10.0)
+        >>> fluid.sum(x * x).backward()
+        >>> x.grad.tolist(), handle.remove()
+        ([20.0, 40.0], True)
+        """
+        if not callable(hook):
+            raise engine.located(ArgumentError(f"expected a function, got {hook!r:.60}"))
+        if self.stop:
+            raise engine.located(
+                GradientStateError(
+                    f"{described(self)} stops gradients, so that a hook would never be called; "
+                    f"set its stop_gradient to False first"
+                )
+            )
+        return self._hook(hook)
+
+    def _hook(self, hook: Any) -> HookHandle:
+        if self.port is None:
+            if self._hooks is None:
+                self._hooks = {}
+            return HookHandle(self._hooks, hook)
+        node = node_of(self.port)
+        assert node is not None
+        if node.hooks is None:
+            node.hooks = {}
+        index = self.port.index if isinstance(self.port, Port) else 0
+        return HookHandle(node.hooks, (index, type(self).results, hook))
+
+    # -- copies, and writing in place --------------------------------------------------------------------
+
+    def alias(self) -> Tensor:
+        """Another handle of the same value with the same past."""
+        return self.results(self.array, self.port, self.stop)  # type: ignore[return-value]
+
+    def detach(self) -> Tensor:
+        """A tensor of the same elements that stops gradients; what is written in one shows in both.
+
+        >>> x = fluid.to_tensor([1.0, 2.0])
+        >>> x.detach()[0] = 7.0
+        >>> x.tolist()
+        [7.0, 2.0]
+        """
+        made: Tensor = self.results(self.array)  # type: ignore[assignment]
+        if self._sharing is None:
+            self._sharing = weakref.WeakSet([self])
+        self._sharing.add(made)
+        made._sharing = self._sharing
+        made.version = self.version
+        return made
+
+    def detach_(self) -> Tensor:
+        """This tensor, cut off from what it was made of."""
+        self.port, self.stop = None, True
+        return self
+
+    @property
+    def data(self) -> Tensor:
+        """A tensor of the same elements that stops gradients."""
+        return self.detach()
+
+    def write(self, change: Any) -> Tensor:
+        """Take what a function makes of this tensor in its place.
+
+        The function is recorded; what was recorded before still means the old elements.
+
+        Args:
+            change: takes an alias of this tensor, and gives a tensor of its shape.
+
+        Raises:
+            InplaceError: the tensor is a leaf that wants a gradient, or the shape would change.
+        """
+        if thread.recording and self.port is None and not self.stop:
+            raise engine.located(
+                InplaceError(
+                    f"{described(self)} is a leaf that wants a gradient: it cannot be written in "
+                    f"place; do that under fluidlite.no_grad(), with set_value, or on a clone()"
+                )
+            )
+        made = change(self.alias() if self.port is not None or self.stop else self)
+        if made.array.shape != self.array.shape:
+            raise engine.located(
+                InplaceError(
+                    f"a write in place cannot change the shape of {described(self)} to "
+                    f"{list(made.array.shape)}"
+                )
+            )
+        array = made.array
+        if array.dtype != self.array.dtype:
+            array = array.astype(self.array.dtype)
+            made = eager.cast(made, in_dtype=made.dtype, out_dtype=self.dtype)
+        for each in self._sharing or (self,):
+            each.array = array
+            each.version += 1
+            _mark_overwritten(each.port)
+        if thread.recording:
+            self.port, self.stop = made.port, made.stop
+        return self
+
+    def __copy__(self) -> Tensor:
+        return self.alias()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
+        if not self.is_leaf:
+            raise GradientStateError(
+                f"{described(self)} is the result of an operator: only leaves are copied deeply; "
+                f"copy its detach(), or clone() it"
+            )
+        made = type(self).__new__(type(self))
+        Handle.__init__(made, np.array(self.array), None, self.stop)
+        memo[id(self)] = made
+        for name, value in self.__dict__.items():
+            if name not in ("_hooks", "_sharing", "_gradient"):
+                made.__dict__[name] = value
+        if self._gradient is not None:
+            made._gradient = self.results(self._gradient.numpy(), None, self._gradient.stop)  # type: ignore[assignment]
+        return made
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        kept = {
+            name: value
+            for name, value in self.__dict__.items()
+            if name in ("given_name", "persistable") or not name.startswith("_")
+        }
+        return rebuilt, (type(self), self.numpy(), self.is_leaf and self.stop, kept)
+
+
+def rebuilt(kind: Any, array: Any, stop: bool, kept: dict[str, Any]) -> Any:
+    """A tensor from what pickling it has kept."""
+    made = kind.__new__(kind)
+    Handle.__init__(made, array, None, stop)
+    made.__dict__.update(kept)
+    return made
+
+
+def _mark_overwritten(port: Any) -> None:
+    """Note that the value of an edge was written over, where a gradient rule has kept it."""
+    node = node_of(port)
+    if node is None or node.out is None:
+        return
+    mark = Overwritten(call_site())
+    if isinstance(node.out, dict):
+        slot, k = node.how.places[port.index]
+        if slot in node.out and k is None:
+            node.out[slot] = mark
+        elif slot in node.out and k is not None:
+            node.out[slot] = mark
+    elif getattr(node.how, "keeps_out", None):
+        node.out = mark
+
+
+def need_differentiable(tensor: Any) -> None:
+    """Refuse what has no gradient.
+
+    Raises:
+        GradientTypeError: it holds integers or truth values.
+    """
+    if tensor.array.dtype.kind != "f":
+        raise engine.located(
+            GradientTypeError(
+                f"{described(tensor)} has no gradient, only floats have; leave its stop_gradient "
+                f"at True, or cast it: x.astype('float32')"
+            )
+        )
+
+
+__all__ = ["Tensor", "no_grad", "reduction", "selection"]

@@ -1,0 +1,201 @@
+"""Several operators under one name, as passes and distributed programs of fluid 1.8 write them."""
+
+from __future__ import annotations
+
+import math
+
+from ..dtypes import DType
+from ..errors import AttributeValueError, ShapeError
+from ..opdef.attribute import REQUIRED, attr
+from ..opdef.definition import Op
+from ..opdef.spec import agree, broadcast, need_float, need_integer, need_ndim, same_dtype, size_of
+
+BINARY = ("elementwise_add", "elementwise_mul")
+UNARY = ("relu", "scale", "tanh", "sigmoid", "gelu")
+
+
+class fused_elemwise_activation(Op):
+    """Out = an operator of pairs after or before one of single elements.
+
+    IntermediateOut: what the inner operator gives, where ``save_intermediate_out`` asks for it.
+    axis: where the smaller operand is aligned, as in ``elementwise_add``.
+    scale: of ``scale``.
+    save_intermediate_out: whether IntermediateOut is there.
+    functor_list: two operators, the outer one first; the inner one of single elements has Y.
+    """
+
+    signature = "X, Y -> Out, IntermediateOut~"
+    axis: int = -1
+    scale: float = 0.0
+    save_intermediate_out: bool = False
+    functor_list: list[str] = REQUIRED
+
+    def infer(self, X, Y):
+        need_float(X=X)
+        same_dtype(X=X, Y=Y)
+        kinds = [name in BINARY for name in self.functor_list if name in (*BINARY, *UNARY)]
+        if len(self.functor_list) != 2 or sorted(kinds) != [False, True]:
+            raise AttributeValueError(
+                f"expected functor_list of one of {', '.join(BINARY)} and one of "
+                f"{', '.join(UNARY)}, got {list(self.functor_list)}"
+            )
+        out = X.with_shape(broadcast(X.shape, Y.shape, self.axis))
+        if not self.save_intermediate_out:
+            return out, None
+        return out, Y if kinds[0] else out
+
+    def expand(self, f, X, Y):
+        def one(name, x):
+            return f.scale(x, scale=self.scale) if name == "scale" else getattr(f, name)(x)
+
+        def pair(name, y):
+            return getattr(f, name)(X, y, axis=self.axis)
+
+        outer, inner = self.functor_list
+        within = one(inner, Y) if outer in BINARY else pair(inner, Y)
+        out = pair(outer, within) if outer in BINARY else one(outer, within)
+        return out, within if self.save_intermediate_out else None
+
+
+class fusion_squared_mat_sub(Op):
+    """Out = scalar * ((X Y)^2 - X^2 Y^2), squares being those of elements.
+
+    SquaredX, SquaredY, SquaredXY: the squares of X, Y and their product.
+    scalar: a factor.
+    """
+
+    signature = "X, Y -> SquaredX~, SquaredY~, SquaredXY~, Out"
+    scalar: float = 1.0
+
+    def infer(self, X, Y):
+        need_float(X=X)
+        same_dtype(X=X, Y=Y)
+        need_ndim("X", X, 2)
+        need_ndim("Y", Y, 2)
+        if not agree(X.shape[1], Y.shape[0]):
+            raise ShapeError(
+                f"expected as many columns in X as rows in Y, got X of shape {list(X.shape)} and "
+                f"Y of shape {list(Y.shape)}"
+            )
+        out = X.with_shape([X.shape[0], Y.shape[1]])
+        return X, Y, out, out
+
+    def expand(self, f, X, Y):
+        x, y, product = f.square(X), f.square(Y), f.square(f.matmul(X, Y))
+        return x, y, product, f.scale(product - f.matmul(x, y), scale=self.scalar)
+
+
+class fusion_repeated_fc_relu(Op):
+    """Out = relu(... relu(X W[0] + Bias[0]) W[1] + Bias[1] ...).
+
+    W: matrices.
+    Bias: a vector for each.
+    ReluOut: what all but the last give.
+    """
+
+    signature = "X, W*, Bias* -> ReluOut*~, Out"
+
+    def width(self, X, W, Bias):
+        return len(W) - 1
+
+    def infer(self, X, W, Bias):
+        need_float(X=X)
+        need_ndim("X", X, 2)
+        if not W or len(W) != len(Bias):
+            raise ShapeError(f"expected a Bias for each W, got {len(Bias)} and {len(W)}")
+        found, width = [], X.shape[1]
+        for k, (matrix, bias) in enumerate(zip(W, Bias)):
+            same_dtype(X=X, **{f"W[{k}]": matrix, f"Bias[{k}]": bias})
+            fits = matrix.ndim == 2 and agree(matrix.shape[0], width)
+            if not fits or not agree(size_of(bias.shape), matrix.shape[1]):
+                raise ShapeError(
+                    f"expected W[{k}] of {width} rows and Bias[{k}] of as many elements as it has "
+                    f"columns, got shapes {list(matrix.shape)} and {list(bias.shape)}"
+                )
+            width = matrix.shape[1]
+            found.append(X.with_dim(1, width))
+        return found[:-1], found[-1]
+
+    def expand(self, f, X, W, Bias):
+        found, x = [], X
+        for matrix, bias in zip(W, Bias):
+            bias = f.reshape(bias, shape=[math.prod(bias.shape)])
+            x = f.relu(f.elementwise_add(f.matmul(x, matrix), bias, axis=1))
+            found.append(x)
+        return found[:-1], found[-1]
+
+
+class coalesce_tensor(Op):
+    """Output = Input, FusedOutput = all of its elements in a row.
+
+    dtype: the element type of all of Input.
+    copy_data: Output and FusedOutput have the values of Input.
+    set_constant: they are ``constant`` everywhere instead; they are zeros where neither is asked.
+    constant: the value.
+    """
+
+    signature = "Input* -> Output*, FusedOutput"
+    dtype: DType = REQUIRED
+    copy_data: bool = False
+    set_constant: bool = False
+    constant: float = 0.0
+    check_name: bool = attr(False, inert=True)
+
+    def width(self, Input):
+        return len(Input)
+
+    def infer(self, Input):
+        if not Input:
+            raise ShapeError("expected at least one Input, got none")
+        for k, s in enumerate(Input):
+            if s.dtype is not self.dtype:
+                raise ShapeError(
+                    f"expected Input[{k}] to be {self.dtype}, as dtype says; got {s.dtype}"
+                )
+        sizes = [size_of(s.shape) for s in Input]
+        return list(Input), Input[0].with_shape([-1 if -1 in sizes else sum(sizes)])
+
+    def run(self, xp, Input):
+        if self.set_constant:
+            Input = [xp.full(x.shape, self.constant, x.dtype) for x in Input]
+        elif not self.copy_data:
+            Input = [xp.zeros(x.shape, x.dtype) for x in Input]
+        return list(Input), xp.concatenate([xp.reshape(x, -1) for x in Input])
+
+
+class tdm_child(Op):
+    """Child = the children of nodes of a tree, LeafMask = which of them are items.
+
+    (Zhu et al., Learning tree-based deep model for recommender systems, KDD 2018.)
+
+    X: nodes.
+    TreeInfo: for each node its item, layer, parent and children, of which 0 is none: [nodes,
+        3 + child_nums].
+    Child: [..., child_nums]; zeros for a node without children.
+    child_nums: how many children a node has at most.
+    dtype: int32 or int64, that of Child and LeafMask.
+    """
+
+    signature = "X, TreeInfo -> Child, LeafMask"
+    child_nums: int = REQUIRED
+    dtype: DType = DType.INT32
+    grad = None
+
+    def infer(self, X, TreeInfo):
+        need_integer(X=X, TreeInfo=TreeInfo)
+        need_ndim("TreeInfo", TreeInfo, 2)
+        if self.child_nums < 1 or not agree(TreeInfo.shape[1], 3 + self.child_nums):
+            raise ShapeError(
+                f"expected TreeInfo of {3 + self.child_nums} columns, 3 and child_nums="
+                f"{self.child_nums}; got shape {list(TreeInfo.shape)}"
+            )
+        out = X.with_shape([*X.shape, self.child_nums]).with_dtype(self.dtype)
+        return out, out
+
+    def run(self, xp, X, TreeInfo):
+        nodes = xp.in_range(X, len(TreeInfo), "X")
+        has = (nodes != 0) & (TreeInfo[nodes, 3] != 0)
+        children = xp.where(has[..., None], TreeInfo[nodes, 3:], 0)
+        items = TreeInfo[xp.in_range(children, len(TreeInfo), "a child"), 0] != 0
+        dtype = self.dtype.dtype
+        return children.astype(dtype), (items & has[..., None]).astype(dtype)

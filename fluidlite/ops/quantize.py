@@ -1,0 +1,328 @@
+"""Numbers rounded to few bits, as they will be when a network runs in small integers."""
+
+from __future__ import annotations
+
+from ..dtypes import DType
+from ..errors import AttributeValueError, DTypeError, ShapeError
+from ..opdef.attribute import REQUIRED
+from ..opdef.definition import Op
+from ..opdef.spec import agree, need_float, need_ndim, same_dtype, size_of
+
+
+def need_one(**specs):
+    """Check that all given specs have one element."""
+    for name, s in specs.items():
+        if s is not None and not agree(size_of(s.shape), 1):
+            raise ShapeError(f"expected {name} of one element, got shape {list(s.shape)}")
+
+
+def largest(bits):
+    """The largest whole number of so many bits, one of which is the sign."""
+    return 2 ** (bits - 1) - 1
+
+
+class Quantized(Op, abstract=True):
+    """What roundings have in common.
+
+    bit_length: how many bits a number has, one of which is the sign.
+    OutScale: the number that the largest whole number stands for.
+    """
+
+    bit_length: int = 8
+    grad = None
+
+    def check(self, X):
+        """Check X and the bits."""
+        need_float(X=X)
+        if not 2 <= self.bit_length <= 16:
+            raise AttributeValueError(f"expected bit_length from 2 to 16, got {self.bit_length}")
+
+    def whole(self, xp, x, scale):
+        """``x`` as whole numbers; zeros where the scale is 0."""
+        top = largest(self.bit_length)
+        there = scale > 0
+        parts = xp.minimum(xp.maximum(x, -scale), scale) * top / xp.where(there, scale, 1)
+        return (away(xp, parts) * there).astype(x.dtype)
+
+
+def away(xp, x):
+    """``x`` rounded to whole numbers, halves away from zero."""
+    return xp.copysign(xp.floor(xp.abs(x) + 0.5), x)
+
+
+class fake_quantize_abs_max(Quantized):
+    """Out = X in whole numbers, of which the largest stands for the largest of |X|."""
+
+    signature = "X -> Out, OutScale"
+
+    def infer(self, X):
+        self.check(X)
+        return X, X.with_shape([1])
+
+    def run(self, xp, X):
+        scale = xp.max(xp.abs(X), initial=0)
+        return self.whole(xp, X, scale), xp.reshape(scale, (1,)).astype(X.dtype)
+
+
+class fake_channel_wise_quantize_abs_max(Quantized):
+    """Out = X in whole numbers, each slice along the first dimension with a scale of its own."""
+
+    signature = "X -> Out, OutScale"
+
+    def infer(self, X):
+        self.check(X)
+        if X.ndim < 1:
+            raise ShapeError("expected X to have slices along a first dimension, got shape []")
+        return X, X.with_shape(X.shape[:1])
+
+    def run(self, xp, X):
+        scale = xp.max(xp.abs(X), axis=tuple(range(1, X.ndim)), initial=0)
+        each = xp.reshape(scale, (-1, *[1] * (X.ndim - 1)))
+        return self.whole(xp, X, each), scale.astype(X.dtype)
+
+
+class Averaged(Quantized, abstract=True):
+    """Roundings whose scale is a mean over all runs so far, of which older ones count less.
+
+    InScale: the scale before.
+    InAccum, OutAccum: the sum of the largest numbers, before and after.
+    InState, OutState: the sum of what they count, before and after.
+    moving_rate: how much a run counts of what the next one does.
+    is_test: keep the scale as it is.
+    """
+
+    signature = "X, InScale, InAccum?, InState? -> Out, OutScale, OutState?~, OutAccum?~"
+    moving_rate: float = 0.9
+    is_test: bool = False
+
+    def infer(self, X, InScale, InAccum, InState):
+        self.check(X)
+        return X, *self.averages(X, InScale, InAccum, InState)
+
+    def averages(self, X, InScale, InAccum, InState):
+        """The specs of scale, state and sum."""
+        given = dict(InScale=InScale, InAccum=InAccum, InState=InState)
+        same_dtype(X=X, **given)
+        need_one(**given)
+        if not self.is_test and (InAccum is None) != (InState is None):
+            raise ShapeError("expected both of InAccum and InState, or none of them")
+        moves = not self.is_test and InAccum is not None
+        one = X.with_shape([1])
+        return one, one if moves else None, one if moves else None
+
+    def moved(self, xp, X, InScale, InAccum, InState):
+        """Scale, state and sum after this run."""
+        if self.is_test:
+            return InScale, None, None
+        now = xp.reshape(xp.max(xp.abs(X), initial=0), (1,))
+        if InAccum is None:
+            return now.astype(X.dtype), None, None
+        state = self.moving_rate * xp.reshape(InState, (1,)) + 1
+        total = self.moving_rate * xp.reshape(InAccum, (1,)) + now
+        return (total / state).astype(X.dtype), state.astype(X.dtype), total.astype(X.dtype)
+
+    def run(self, xp, X, InScale, InAccum, InState):
+        scale, state, total = self.moved(xp, X, InScale, InAccum, InState)
+        return self.rounded(xp, X, scale), xp.reshape(scale, (1,)), state, total
+
+    def rounded(self, xp, X, scale):
+        """What Out is."""
+        return self.whole(xp, X, xp.reshape(scale, ()))
+
+
+class fake_quantize_moving_average_abs_max(Averaged):
+    """Out = X in whole numbers, of which the largest stands for a mean of the largest of |X|."""
+
+
+class fake_quantize_dequantize_moving_average_abs_max(Averaged):
+    """Out = X rounded to what whole numbers stand for, the largest for a mean of those of |X|."""
+
+    def rounded(self, xp, X, scale):
+        scale = xp.reshape(scale, ())
+        return (self.whole(xp, X, scale) * scale / largest(self.bit_length)).astype(X.dtype)
+
+
+class moving_average_abs_max_scale(Op):
+    """Out = X, OutScale = a mean of the largest of |X| over all runs, of which older count less.
+
+    InAccum, OutAccum: the sum of the largest numbers, before and after.
+    InState, OutState: the sum of what they count, before and after.
+    moving_rate: how much a run counts of what the next one does.
+    is_test: compute no scale.
+    """
+
+    signature = "X, InAccum?, InState? -> Out, OutScale~, OutState?~, OutAccum?~"
+    moving_rate: float = 0.9
+    is_test: bool = False
+    grad = None
+
+    def infer(self, X, InAccum, InState):
+        need_float(X=X)
+        need_one(InAccum=InAccum, InState=InState)
+        one = X.with_shape([1])
+        if self.is_test:
+            return X, None, None, None
+        if InAccum is None or InState is None:
+            raise ShapeError("expected InAccum and InState, unless is_test is True")
+        return X, one, one, one
+
+    def run(self, xp, X, InAccum, InState):
+        if self.is_test:
+            return X, None, None, None
+        state = self.moving_rate * xp.reshape(InState, (1,)) + 1
+        total = self.moving_rate * xp.reshape(InAccum, (1,)) + xp.max(xp.abs(X), initial=0)
+        return X, *(v.astype(X.dtype) for v in (total / state, state, total))
+
+
+class fake_quantize_range_abs_max(Quantized):
+    """Out = X in whole numbers, of which the largest stands for the largest of |X| in a window.
+
+    InScale: the scale before.
+    Iter: the number of this run.
+    OutScales: the largest numbers of the last runs, whose value before is read.
+    window_size: how many runs count.
+    is_test: keep the scale as it is.
+    """
+
+    signature = "X, InScale, Iter? -> Out, OutScale, OutScales?~"
+    window_size: int = 10000
+    is_test: bool = False
+    updates = ("OutScales",)
+
+    def infer(self, X, InScale, Iter):
+        self.check(X)
+        same_dtype(X=X, InScale=InScale)
+        need_one(InScale=InScale, Iter=Iter)
+        if self.window_size < 1:
+            raise AttributeValueError(f"expected window_size from 1, got {self.window_size}")
+        window = None if self.is_test or Iter is None else X.with_shape([self.window_size])
+        return X, X.with_shape([1]), window
+
+    def run(self, xp, X, InScale, Iter, OutScales):
+        scale = xp.reshape(InScale, (1,))
+        if self.is_test or Iter is None:
+            return self.whole(xp, X, scale[0]), scale, None
+        now = xp.max(xp.abs(X), initial=0)
+        window = xp.zeros(self.window_size, X.dtype) if OutScales is None else OutScales
+        at = int(xp.reshape(Iter, ())) % self.window_size
+        gone = window[at]
+        window = xp.scatter_set(window, at, now)
+        if now > scale[0]:
+            scale = xp.reshape(now, (1,))
+        elif abs(gone - scale[0]) < 1e-6:  # the largest has left the window
+            scale = xp.reshape(xp.max(window), (1,))
+        return self.whole(xp, X, scale[0]), scale.astype(X.dtype), window
+
+
+class fake_dequantize_max_abs(Op):
+    """Out = X * Scale / max_range: what whole numbers stand for.
+
+    Scale: what ``max_range`` stands for.
+    max_range: the largest whole number.
+    """
+
+    signature = "X, Scale -> Out"
+    max_range: float = REQUIRED
+    grad = None
+
+    def infer(self, X, Scale):
+        need_float(X=X)
+        same_dtype(X=X, Scale=Scale)
+        need_one(Scale=Scale)
+        if self.max_range <= 0:
+            raise AttributeValueError(f"expected max_range above 0, got {self.max_range:g}")
+        return X
+
+    def run(self, xp, X, Scale):
+        return (X * xp.reshape(Scale, ()) / self.max_range).astype(X.dtype)
+
+
+class fake_channel_wise_dequantize_max_abs(Op):
+    """Out = X * Scales / the largest whole number: what whole numbers stand for.
+
+    Scales: one for each slice along the first dimension of X; with a second one, of one element,
+        the first is for slices along the second dimension.
+    quant_bits: the bits of whole numbers, for each of Scales.
+    """
+
+    signature = "X, Scales* -> Out"
+    quant_bits: list[int] = (8,)
+    grad = None
+
+    def infer(self, X, Scales):
+        need_float(X=X)
+        count = len(Scales)
+        if count not in (1, 2) or len(self.quant_bits) < count or min(self.quant_bits) < 2:
+            raise AttributeValueError(
+                f"expected one or two Scales and quant_bits for each, from 2; got {count} and "
+                f"{list(self.quant_bits)}"
+            )
+        if X.ndim < count or not agree(size_of(Scales[0].shape), X.shape[count - 1]):
+            raise ShapeError(
+                f"expected a scale for each slice along dimension {count - 1} of X "
+                f"{list(X.shape)}, got shape {list(Scales[0].shape)}"
+            )
+        if count == 2:
+            need_one(**{"Scales[1]": Scales[1]})
+        return X
+
+    def run(self, xp, X, Scales):
+        axis = len(Scales) - 1
+        along = [-1 if i == axis else 1 for i in range(X.ndim)]
+        out = X * xp.reshape(Scales[0], along) / largest(self.quant_bits[0])
+        if axis:
+            out = out * xp.reshape(Scales[1], ()) / largest(self.quant_bits[1])
+        return out.astype(X.dtype)
+
+
+def need_int8(X):
+    """Check that X holds whole numbers of 8 bits."""
+    if X.dtype is not DType.INT8:
+        raise DTypeError(f"expected X to be int8, got {X.dtype}")
+
+
+class dequantize_abs_max(Op):
+    """Out = X * Scale / max_range: what whole numbers of 8 bits stand for.
+
+    Scale: what ``max_range`` stands for.
+    max_range: the largest whole number.
+    """
+
+    signature = "X, Scale -> Out"
+    max_range: float = REQUIRED
+    grad = None
+
+    def infer(self, X, Scale):
+        need_int8(X)
+        need_float(Scale=Scale)
+        need_one(Scale=Scale)
+        if self.max_range <= 0:
+            raise AttributeValueError(f"expected max_range above 0, got {self.max_range:g}")
+        return X.with_dtype(Scale.dtype)
+
+    def run(self, xp, X, Scale):
+        return (X.astype(Scale.dtype) * xp.reshape(Scale, ()) / self.max_range).astype(Scale.dtype)
+
+
+class dequantize_log(Op):
+    """Out = Dict[X], and -Dict[X + 128] where X is below 0.
+
+    X: whole numbers of 8 bits.
+    Dict: what 0 to 127 stand for.
+    """
+
+    signature = "X, Dict -> Out"
+    grad = None
+
+    def infer(self, X, Dict):
+        need_int8(X)
+        need_float(Dict=Dict)
+        need_ndim("Dict", Dict, 1)
+        if not agree(Dict.shape[0], 128):
+            raise ShapeError(f"expected Dict of shape [128], got {list(Dict.shape)}")
+        return X.with_dtype(Dict.dtype)
+
+    def run(self, xp, X, Dict):
+        X = X.astype("int64")
+        found = xp.take(Dict, xp.where(X < 0, X + 128, X))
+        return xp.where(X < 0, -found, found)
