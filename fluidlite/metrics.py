@@ -23,7 +23,7 @@ class MetricBase:
         name: what the metric is called; its class's name when None.
     """
 
-    def __init__(self, name: str | None = None) -> None:
+    def __init__(self, name: str | None) -> None:
         self._name = type(self).__name__ if name is None else str(name)
 
     def _counts(self) -> dict[str, Any]:
@@ -273,7 +273,7 @@ class EditDistance(MetricBase):
     (0.75, 0.5)
     """
 
-    def __init__(self, name: str | None = None) -> None:
+    def __init__(self, name: str | None) -> None:
         super().__init__(name)
         self.total_distance = 0.0
         self.seq_num = 0
@@ -324,9 +324,7 @@ class Auc(MetricBase):
     0.75
     """
 
-    def __init__(
-        self, name: str | None = None, curve: str = "ROC", num_thresholds: int = 4095
-    ) -> None:
+    def __init__(self, name: str | None, curve: str = "ROC", num_thresholds: int = 4095) -> None:
         super().__init__(name)
         if curve not in ("ROC", "PR"):
             raise ArgumentError(f"Auc: expected curve 'ROC' or 'PR', got {curve!r}")

@@ -25,7 +25,7 @@ class Counts(MetricBase):
     """A metric as users write them."""
 
     def __init__(self):
-        super().__init__()
+        super().__init__(None)
         self.whole, self.part, self.table, self.last = 3, 2.5, np.ones(2), "x"
         self._kept = 7
 
@@ -66,11 +66,11 @@ def test_a_metric_without_a_rule_says_so():
 
 @pytest.mark.parametrize("make", [Precision, Recall, Accuracy, ChunkEvaluator, Auc])
 def test_a_reset_metric_is_as_new(make):
-    metric = make()
+    metric = make(name=None)
     given = {"ChunkEvaluator": (3, 4, 2), "Accuracy": (0.5, 2), "Auc": (BOTH, L)}
     metric.update(*given.get(make.__name__, (P, L)))
     metric.reset()
-    fresh = make()
+    fresh = make(name=None)
     for name, value in fresh.get_config()["states"].items():
         np.testing.assert_array_equal(metric.get_config()["states"][name], value)
 
@@ -155,7 +155,7 @@ def test_what_is_no_accuracy_is_refused(value, weight, message):
 @pytest.mark.parametrize("make", [Accuracy, EditDistance])
 def test_a_mean_of_nothing_is_refused(make):
     with pytest.raises(ArgumentError, match=f"{make.__name__}: there is nothing to evaluate"):
-        make().eval()
+        make(name=None).eval()
 
 
 def test_chunks_have_precision_recall_and_their_harmonic_mean():

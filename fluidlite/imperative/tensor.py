@@ -20,10 +20,11 @@ from ..errors import (
 )
 from ..opdef.arithmetic import Arithmetic
 from ..values import SelectedRows
-from . import arithmetic, elementary, engine, reduction, selection, shaping
+from . import arithmetic, elementary, engine, shaping
 from .hooks import HookHandle, Hooks, called, keep_gradient
 from .items import get_item, set_item
-from .mode import no_grad, thread
+from .methods import Methods, Writing
+from .mode import thread
 from .printing import tensor_text
 from .recording import Handle, Node, Overwritten, Port, call_site, eager
 from .sweep import Sweep, described, node_of
@@ -82,7 +83,7 @@ class Shape(tuple[int, ...]):
         return repr(list(self))
 
 
-class Tensor(Arithmetic, Handle):
+class Tensor(Methods, Writing, Arithmetic, Handle):
     """An array that remembers how it was made, so that it can be differentiated.
 
     Make one with ``to_tensor``.  Operators on tensors give tensors.
@@ -519,13 +520,14 @@ class Tensor(Arithmetic, Handle):
         """A tensor of the same elements that stops gradients."""
         return self.detach()
 
-    def write(self, change: Any) -> Tensor:
+    def write(self, change: Any, reshaped: bool = False) -> Any:
         """Take what a function makes of this tensor in its place.
 
         The function is recorded; what was recorded before still means the old elements.
 
         Args:
             change: takes an alias of this tensor, and gives a tensor of its shape.
+            reshaped: the shape may change.
 
         Raises:
             InplaceError: the tensor is a leaf that wants a gradient, or the shape would change.
@@ -538,7 +540,7 @@ class Tensor(Arithmetic, Handle):
                 )
             )
         made = change(self.alias() if self.port is not None or self.stop else self)
-        if made.array.shape != self.array.shape:
+        if made.array.shape != self.array.shape and not reshaped:
             raise engine.located(
                 InplaceError(
                     f"a write in place cannot change the shape of {described(self)} to "
@@ -556,6 +558,10 @@ class Tensor(Arithmetic, Handle):
         if thread.recording:
             self.port, self.stop = made.port, made.stop
         return self
+
+    def write_shape(self, change: Any) -> Any:
+        """The same as ``write`` for a function that changes the shape."""
+        return self.write(change, reshaped=True)
 
     def __copy__(self) -> Tensor:
         return self.alias()
@@ -623,5 +629,3 @@ def need_differentiable(tensor: Any) -> None:
             )
         )
 
-
-__all__ = ["Tensor", "no_grad", "reduction", "selection"]

@@ -19,12 +19,10 @@ def scale(op: Any, X: Spec, ScaleTensor: Spec | None) -> Prepared | None:
         return None
     factor, bias = (np.asarray(n, X.dtype.dtype) for n in (op.scale, op.bias))
     if op.bias and op.scale == 1.0:
-        return Prepared(lambda x, out=None: np.add(x, bias, out=out), out=True, over=(0,))
-    if not op.bias and op.scale == -1.0:
-        return Prepared(np.negative, out=True, over=(0,))
-    if not op.bias and op.scale != 1.0:
-        return Prepared(lambda x, out=None: np.multiply(x, factor, out=out), out=True, over=(0,))
-    return None
+        return Prepared(lambda x, _, out=None: np.add(x, bias, out=out), out=True, over=(0,))
+    if op.bias or op.scale == 1.0:
+        return None
+    return Prepared(lambda x, _, out=None: np.multiply(x, factor, out=out), out=True, over=(0,))
 
 
 @prepares("relu")

@@ -31,6 +31,10 @@ from .activation import (
 )
 from .array import array_length, array_read, array_write, create_array
 from .branch import IfElse, Switch, case, cond, switch_case
+from .clicks import (
+    continuous_value_model,
+    hash,
+)
 from .compare import (
     allclose,
     elementwise_equal,
@@ -66,7 +70,13 @@ from .creation import (
     zeros_like,
 )
 from .debug import Assert, Print, py_func
+from .distance import (
+    cos_sim,
+    dist,
+    l2_normalize,
+)
 from .elementwise import (
+    addcmul,
     elementwise_add,
     elementwise_div,
     elementwise_floordiv,
@@ -77,7 +87,16 @@ from .elementwise import (
     elementwise_pow,
     elementwise_sub,
 )
-from .indexing import gather, gather_nd, scatter, scatter_nd, scatter_nd_add
+from .indexing import (
+    gather,
+    gather_nd,
+    index_sample,
+    index_select,
+    multiplex,
+    scatter,
+    scatter_nd,
+    scatter_nd_add,
+)
 from .io import data
 from .joining import concat, split, stack, unstack
 from .learning_rate import (
@@ -93,10 +112,42 @@ from .learning_rate import (
 from .loop import While, while_loop
 from .loss import cross_entropy, mse_loss, softmax_with_cross_entropy, square_error_cost
 from .math import cast, clamp, clip, clip_by_norm, matmul, mul, scale, sum, sums
-from .metric import accuracy
+from .matrix import (
+    addmm,
+    bilinear_tensor_product,
+    bmm,
+    cross,
+    diag,
+    diag_embed,
+    dot,
+    fsp_matrix,
+    kron,
+    trace,
+    tril,
+    triu,
+)
+from .metric import (
+    accuracy,
+    auc,
+    mean_iou,
+)
 from .nn import dropout, embedding, fc, maxout, one_hot, prelu
 from .norm import batch_norm, layer_norm
+from .probability_loss import (
+    dice_loss,
+    kldiv_loss,
+    log_loss,
+    sigmoid_focal_loss,
+    teacher_student_sigmoid_loss,
+)
+from .ranking_loss import (
+    bpr_loss,
+    margin_rank_loss,
+    npair_loss,
+    rank_loss,
+)
 from .reduce import (
+    logsumexp,
     mean,
     reduce_all,
     reduce_any,
@@ -106,11 +157,17 @@ from .reduce import (
     reduce_prod,
     reduce_sum,
 )
+from .regression_loss import (
+    center_loss,
+    huber_loss,
+    smooth_l1,
+)
 from .reshaping import (
     expand,
     expand_as,
     flatten,
     flip,
+    meshgrid,
     rank,
     reshape,
     reverse,
@@ -123,6 +180,11 @@ from .reshaping import (
 )
 from .rnn import StaticRNN
 from .rows import get_tensor_from_selected_rows, merge_selected_rows
+from .sampled_loss import (
+    hsigmoid,
+    nce,
+    sampled_softmax_with_cross_entropy,
+)
 from .sampling import (
     gaussian_random,
     gaussian_random_batch_size_like,
@@ -132,7 +194,21 @@ from .sampling import (
     uniform_random,
     uniform_random_batch_size_like,
 )
-from .search import argmax, argmin, topk
+from .scan import (
+    cumsum,
+    roll,
+)
+from .search import (
+    argmax,
+    argmin,
+    argsort,
+    nonzero,
+    shard_index,
+    topk,
+    unique,
+    unique_with_counts,
+    where,
+)
 from .slicing import crop, crop_tensor, pad, pad2d, pad_constant_like, slice, strided_slice
 from .soft_labels import label_smooth, sigmoid_cross_entropy_with_logits
 from .unary import (
@@ -205,6 +281,7 @@ __all__ = [
     "elementwise_pow",
     "elementwise_mod",
     "elementwise_floordiv",
+    "addcmul",
     # functions of each element
     "exp",
     "log",
@@ -260,6 +337,14 @@ __all__ = [
     "clip",
     "clamp",
     "clip_by_norm",
+    "bmm",
+    "dot",
+    "addmm",
+    "cross",
+    "kron",
+    "bilinear_tensor_product",
+    "fsp_matrix",
+    "cumsum",
     # comparisons and logic
     "equal",
     "not_equal",
@@ -286,10 +371,17 @@ __all__ = [
     "reduce_all",
     "reduce_any",
     "mean",
+    "logsumexp",
     # orders
     "argmax",
     "argmin",
     "topk",
+    "argsort",
+    "where",
+    "nonzero",
+    "unique",
+    "unique_with_counts",
+    "shard_index",
     # shapes
     "reshape",
     "transpose",
@@ -299,8 +391,10 @@ __all__ = [
     "flatten",
     "expand",
     "expand_as",
+    "meshgrid",
     "reverse",
     "flip",
+    "roll",
     "shape",
     "size",
     "rank",
@@ -317,12 +411,20 @@ __all__ = [
     "pad",
     "pad2d",
     "pad_constant_like",
+    "diag",
+    "diag_embed",
+    "tril",
+    "triu",
+    "trace",
     # elements at named places
     "gather",
     "gather_nd",
     "scatter",
     "scatter_nd_add",
     "scatter_nd",
+    "index_select",
+    "index_sample",
+    "multiplex",
     # layers with weights, and dropout
     "fc",
     "embedding",
@@ -345,6 +447,21 @@ __all__ = [
     "label_smooth",
     "square_error_cost",
     "mse_loss",
+    "huber_loss",
+    "smooth_l1",
+    "center_loss",
+    "log_loss",
+    "kldiv_loss",
+    "dice_loss",
+    "sigmoid_focal_loss",
+    "teacher_student_sigmoid_loss",
+    "rank_loss",
+    "margin_rank_loss",
+    "bpr_loss",
+    "npair_loss",
+    "nce",
+    "hsigmoid",
+    "sampled_softmax_with_cross_entropy",
     # rows of tensors
     "merge_selected_rows",
     "get_tensor_from_selected_rows",
@@ -354,6 +471,8 @@ __all__ = [
     "py_func",
     # metrics
     "accuracy",
+    "auc",
+    "mean_iou",
     # schedules of the learning rate
     "noam_decay",
     "exponential_decay",
@@ -363,6 +482,13 @@ __all__ = [
     "piecewise_decay",
     "cosine_decay",
     "linear_lr_warmup",
+    # lengths and angles
+    "l2_normalize",
+    "cos_sim",
+    "dist",
+    # models of clicks
+    "continuous_value_model",
+    "hash",
     # branches and loops
     "cond",
     "case",

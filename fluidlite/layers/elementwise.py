@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ..ir.variable import Variable
 from .layer import LayerBuilder, layer
 
@@ -267,3 +269,38 @@ def elementwise_floordiv(
     (2, 3, 4)
     """
     return f.elementwise_floordiv(x, y, axis=axis)
+
+
+@layer
+def addcmul(
+    f: LayerBuilder,
+    input: Variable,
+    tensor1: Variable,
+    tensor2: Variable,
+    value: float = 1.0,
+    out: Variable | None = None,
+    name: str | None = None,
+) -> Variable:
+    """``input + value * tensor1 * tensor2``, for each element.
+
+    Args:
+        input: a variable of numbers.
+        tensor1: of the element type of ``input``; shapes are aligned at the end.
+        tensor2: as ``tensor1``.
+        value: factor of the product.
+        out: a variable to write to as well.
+        name: of the layer.
+
+    Returns:
+        ``out``, or a new variable.
+
+    >>> x, y, z = (fluid.data(n, [3, 4]) for n in "xyz")
+    >>> fluid.layers.addcmul(x, y, z, value=0.5).shape
+    (3, 4)
+    """
+    product: Any = elementwise_mul(tensor1, tensor2)
+    total = elementwise_add(input, product * value)
+    if out is None:
+        return total
+    f.into("assign", {"X": total}, {"Out": f.result(out)})
+    return out

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ..ir.variable import Variable
 from .creation import zeros
-from .layer import LayerBuilder, layer
+from .layer import LayerBuilder, layer, variables_of
 from .sizes import Given
 
 
@@ -121,3 +123,58 @@ def scatter_nd(
     (9, 4)
     """
     return scatter_nd_add(zeros(shape, updates.dtype), index, updates, name)
+
+
+@layer
+def index_select(f: LayerBuilder, input: Variable, index: Variable, dim: int = 0) -> Variable:
+    """The slices along a dimension that an index names.
+
+    Args:
+        input: a variable.
+        index: int32 or int64 of shape [n].
+        dim: the dimension; may count from the end.
+
+    Returns:
+        A variable of the shape of ``input`` with n slices along the dimension.
+
+    >>> x, i = fluid.data("x", [None, 4]), fluid.data("i", [7], "int64")
+    >>> fluid.layers.index_select(x, i, dim=1).shape
+    (-1, 7)
+    """
+    return f.index_select(input, index, dim=dim)
+
+
+@layer
+def index_sample(f: LayerBuilder, x: Variable, index: Variable) -> Variable:
+    """The elements of each row that an index names.
+
+    Args:
+        x: [N, M].
+        index: numbers of columns, int32 or int64 of shape [N, K].
+
+    Returns:
+        A variable of shape [N, K].
+
+    >>> x, i = fluid.data("x", [None, 9]), fluid.data("i", [None, 3], "int64")
+    >>> fluid.layers.index_sample(x, i).shape
+    (-1, 3)
+    """
+    return f.index_sample(x, index)
+
+
+@layer
+def multiplex(f: LayerBuilder, inputs: Sequence[Variable], index: Variable) -> Variable:
+    """Each row from one of several variables.
+
+    Args:
+        inputs: variables of one shape, with n rows.
+        index: which of them each row comes from, int32 of shape [n, 1].
+
+    Returns:
+        A variable of the shape of each of ``inputs``.
+
+    >>> x, y = fluid.data("x", [None, 4]), fluid.data("y", [None, 4])
+    >>> fluid.layers.multiplex([x, y], fluid.data("i", [None, 1], "int32")).shape
+    (-1, 4)
+    """
+    return f.multiplex(index, variables_of(inputs, "inputs"))

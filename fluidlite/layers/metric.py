@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from .. import unique_name
+from ..dtypes import DType
+from ..initializer import Constant
 from ..ir.variable import Variable
 from .layer import LayerBuilder, layer
 from .search import topk
@@ -37,3 +40,81 @@ def accuracy(
     outs = {"Accuracy": share, "Correct": f.result(correct), "Total": f.result(total)}
     f.into("accuracy", {"Out": best, "Indices": places, "Label": label}, outs)
     return share
+
+
+@layer
+def auc(
+    f: LayerBuilder,
+    input: Variable,
+    label: Variable,
+    curve: str = "ROC",
+    num_thresholds: int = 2**12 - 1,
+    topk: int = 1,
+    slide_steps: int = 1,
+) -> tuple[Variable, Variable, list[Variable]]:
+    """The area under the curve of true over false positive rates, over all runs and the last ones.
+
+    Args:
+        input: probabilities of two classes, [N, 2].
+        label: 1 or 0, int64 of shape [N, 1].
+        curve: "ROC"; "PR" gives the same number.
+        num_thresholds: how finely probabilities are told apart.
+        topk: accepted, without a meaning.
+        slide_steps: how many of the last runs count for the second result; 0 for all.
+
+    Returns:
+        The area over all runs, that over the last ones, float64 of shape [1], and the variables
+        that hold the counts: of positive and negative examples for the second one, then for the
+        first.
+
+    >>> p, label = fluid.data("p", [None, 2]), fluid.data("label", [None, 1], "int64")
+    >>> total, lately, counts = fluid.layers.auc(p, label, slide_steps=10)
+    >>> total.shape, len(counts)
+    ((1,), 4)
+    """
+    total, lately = f.new_variable(), f.new_variable()
+    buckets = num_thresholds + 1
+    shapes = [(slide_steps + 1) * buckets + 1], [1, buckets]
+    stats = [_counts(f, shape) for shape in shapes for _ in range(2)]
+    for out, (positive, negative), steps in (
+        (lately, stats[:2], slide_steps),
+        (total, stats[2:], 0),
+    ):
+        f.into(
+            "auc",
+            {"Predict": input, "Label": label, "StatPos": positive, "StatNeg": negative},
+            {"AUC": out, "StatPosOut": positive, "StatNegOut": negative},
+            curve=curve,
+            num_thresholds=num_thresholds,
+            slide_steps=steps,
+        )
+    return total, lately, stats
+
+
+def _counts(f: LayerBuilder, shape: list[int]) -> Variable:
+    """A persistable variable of counts, 0 at first."""
+    name = unique_name.generate("_generated_var")
+    return f.persistable(name, shape, DType.INT64, Constant(0.0))
+
+
+@layer
+def mean_iou(
+    f: LayerBuilder, input: Variable, label: Variable, num_classes: int
+) -> tuple[Variable, Variable, Variable]:
+    """The mean over all classes of what two segmentations share of a class.
+
+    Args:
+        input: the predicted class of each pixel, int32 or int64.
+        label: the right class of each pixel, of the shape of ``input``.
+        num_classes: how many classes there are.
+
+    Returns:
+        The mean, float32 of shape [1]; how many pixels have each class in one of the two only, and
+        how many in both, int32 of shape [num_classes].
+
+    >>> x, y = (fluid.data(name, [None, 8, 8], "int64") for name in "xy")
+    >>> mean, wrong, right = fluid.layers.mean_iou(x, y, num_classes=3)
+    >>> mean.shape, wrong.shape
+    ((1,), (3,))
+    """
+    return f.mean_iou(input, label, num_classes=num_classes)

@@ -7,6 +7,7 @@ from typing import Any
 
 from ..ir.variable import Variable
 from .layer import LayerBuilder, layer
+from .unary import exp
 
 Dims = int | Sequence[int] | None
 
@@ -207,3 +208,33 @@ def mean(f: LayerBuilder, x: Variable, name: str | None = None) -> Variable:
     (1,)
     """
     return f.mean(x)
+
+
+@layer("log")
+def logsumexp(
+    f: LayerBuilder,
+    x: Variable,
+    dim: Dims = None,
+    keepdim: bool = False,
+    out: Variable | None = None,
+    name: str | None = None,
+) -> Variable:
+    """The logarithm of the sum of exponentials over some dimensions, or over all of them.
+
+    Args:
+        x: a float variable.
+        dim: a dimension or a list of them, which may count from the end; all when None or empty.
+        keepdim: leave the dimensions, with size 1.
+        out: a variable to write to; a new one when None.
+        name: of the layer.
+
+    Returns:
+        A variable without the dimensions; of shape [1] where none is left.
+
+    >>> fluid.layers.logsumexp(fluid.data("x", [None, 3, 4]), dim=1).shape
+    (-1, 4)
+    """
+    total = reduce_sum(exp(x), dim, keepdim)
+    result = f.result(out)
+    f.into("log", {"X": total}, {"Out": result})
+    return result

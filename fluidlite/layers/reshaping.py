@@ -9,7 +9,7 @@ import numpy as np
 from ..errors import ArgumentError, ShapeError
 from ..ir.variable import Variable
 from .creation import assign
-from .layer import LayerBuilder, layer
+from .layer import LayerBuilder, layer, variables_of
 from .sizes import Given, integer, integers, sizes_of
 
 
@@ -307,3 +307,21 @@ def rank(f: LayerBuilder, input: Variable) -> Variable:
     ()
     """
     return assign(np.array(input.ndim, "int32"))
+
+
+@layer
+def meshgrid(f: LayerBuilder, input: Sequence[Variable], name: str | None = None) -> list[Variable]:
+    """The coordinates of all points of a grid.
+
+    Args:
+        input: a vector of coordinates for each dimension.
+        name: of the layer.
+
+    Returns:
+        A variable for each dimension, whose shape has the sizes of all vectors.
+
+    >>> x, y = fluid.data("x", [3]), fluid.data("y", [5])
+    >>> [v.shape for v in fluid.layers.meshgrid([x, y])]
+    [(3, 5), (3, 5)]
+    """
+    return f.meshgrid(variables_of(input, "input"))

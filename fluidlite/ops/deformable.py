@@ -53,15 +53,17 @@ class Deformable(Op, abstract=True):
                 raise AttributeValueError(
                     f"expected {name} that divide {channels} channels, got {count}"
                 )
-        if not agree(channels, Filter.shape[1] * self.groups) or filters % self.groups:
+        depth = -1 if Filter.shape[1] == -1 else Filter.shape[1] * self.groups
+        if not agree(channels, depth) or (filters != -1 and filters % self.groups):
             raise ShapeError(
                 f"expected Filter of shape [filters, channels / groups, height, width] with "
                 f"groups={self.groups}, got {list(Filter.shape)} for Input {list(Input.shape)}"
             )
         sizes = self.positions(Input.shape, Filter.shape)
+        known = -1 not in Filter.shape[2:]
         elements = self.deformable_groups * math.prod(Filter.shape[2:])
         for name, s, count in (("Offset", Offset, 2 * elements), ("Mask", Mask, elements)):
-            wanted = (Input.shape[0], count, *sizes)
+            wanted = (Input.shape[0], count if known else -1, *sizes)
             if s is not None and not all(map(agree, s.shape, wanted)):
                 raise ShapeError(f"expected {name} of shape {list(wanted)}, got {list(s.shape)}")
         return Input.with_shape((Input.shape[0], filters, *sizes))

@@ -113,30 +113,49 @@ class Interpolation(Op, abstract=True):
             )
         return sizes
 
-    def expand(self, f, X, OutSize, SizeTensor, Scale):
-        out = X
-        for axis, size in zip(self.axes, self.sizes(X, OutSize, SizeTensor, Scale)):
-            weights = f.resize_weights(
-                old=X.shape[axis],
-                new=size,
-                method=self.method,
-                align_corners=self.align_corners,
-                align_mode=self.align_mode,
-                dtype=X.dtype,
+    def weights(self, shape, sizes, dtype):
+        """For each dimension that changes: which it is, and the operator that gives its weights."""
+        for axis, size in zip(self.axes, sizes):
+            yield (
+                axis,
+                dict(
+                    old=shape[axis],
+                    new=size,
+                    method=self.method,
+                    align_corners=self.align_corners,
+                    align_mode=self.align_mode,
+                    dtype=dtype,
+                ),
             )
-            out = mixed(f, out, weights, axis, size)
+
+    def run(self, xp, X, OutSize, SizeTensor, Scale):
+        out = X
+        sizes = self.sizes(X, OutSize, SizeTensor, Scale)
+        for axis, attrs in self.weights(X.shape, sizes, X.dtype):
+            weights = resize_weights(attrs).run(xp)
+            lead, trail = math.prod(out.shape[:axis]), math.prod(out.shape[axis + 1 :])
+            shape = (*out.shape[:axis], attrs["new"], *out.shape[axis + 1 :])
+            if trail == 1:
+                out = xp.matmul(xp.reshape(out, (lead, -1)), weights.T)
+            else:
+                out = xp.matmul(weights, xp.reshape(out, (lead, out.shape[axis], trail)))
+            out = xp.reshape(out, shape)
         return out
 
+    def grad(self, f, X, dOut, OutSize=None, SizeTensor=None, Scale=None):
+        def dx():
+            """The products with the same matrices, turned over."""
+            out, sizes = dOut, [dOut.shape[axis] for axis in self.axes]
+            for axis, attrs in self.weights(X.shape, sizes, X.dtype):
+                weights = f.resize_weights(**attrs)
+                shape, lead = list(out.shape), math.prod(out.shape[:axis])
+                out = f.reshape(out, shape=[lead, shape[axis], math.prod(shape[axis + 1 :])])
+                out = f.matmul(weights, out, transpose_X=True)
+                shape[axis] = attrs["old"]
+                out = f.reshape(out, shape=shape)
+            return out
 
-def mixed(f, x, weights, axis, size):
-    """``x`` with its elements along ``axis`` replaced by ``size`` sums of them by weights."""
-    lead, old, trail = math.prod(x.shape[:axis]), x.shape[axis], math.prod(x.shape[axis + 1 :])
-    shape = [*x.shape[:axis], size, *x.shape[axis + 1 :]]
-    if trail == 1:
-        out = f.matmul(f.reshape(x, shape=[lead, old]), weights, transpose_Y=True)
-    else:
-        out = f.matmul(weights, f.reshape(x, shape=[lead, old, trail]))
-    return f.reshape(out, shape=shape)
+        return dict(X=dx)
 
 
 class bilinear_interp(Interpolation):

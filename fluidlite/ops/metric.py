@@ -121,10 +121,9 @@ class auc(Op):
                 f"{list(Label.shape)}"
             )
         for name, s in (("StatPos", StatPos), ("StatNeg", StatNeg)):
-            if size_of(s.shape) > size_of(self.shape):
-                raise ShapeError(
-                    f"expected {name} of {size_of(self.shape)} counts, got shape {list(s.shape)}"
-                )
+            count = (self.slide_steps + 1) * self.buckets + 1
+            if size_of(s.shape) > count:
+                raise ShapeError(f"expected {name} of {count} counts, got shape {list(s.shape)}")
         counts = spec(self.shape, DType.INT64)
         return spec([1], DType.FP64), counts, counts
 
@@ -155,8 +154,9 @@ class auc(Op):
 
     def counted(self, xp, before, now):
         """All counts after a batch, and those that count."""
-        missing = xp.zeros(size_of(self.shape) - len(before), "int64")
-        before = xp.concatenate([before.astype("int64"), missing])
+        count = size_of(self.shape)
+        before = before.astype("int64")[:count]
+        before = xp.concatenate([before, xp.zeros(count - len(before), "int64")])
         if not self.slide_steps:
             return xp.reshape(before + now, self.shape), before + now
         steps, batches = self.slide_steps, before[-1]

@@ -21,7 +21,7 @@ class Weighted(Op, abstract=True):
     Index: places, each of which belongs to the sum of a point.
     """
 
-    def rows(self, xp, x):
+    def listed(self, xp, x):
         """Values as one row for each place or point of each sample."""
         return xp.reshape(xp.transpose(x, (0, 2, 1)), (-1, x.shape[1]))
 
@@ -44,7 +44,7 @@ class weighted_take(Weighted):
         return X.with_dim(2, Index.shape[1])
 
     def run(self, xp, X, Index, Weight):
-        rows, out = self.rows(xp, X), 0
+        rows, out = self.listed(xp, X), 0
         for j, places in enumerate(self.places(xp, Index, X.shape[2])):
             out = out + xp.take(rows, places, axis=0) * xp.reshape(Weight[..., j], (-1, 1))
         out = xp.reshape(out, (X.shape[0], Index.shape[1], X.shape[1]))
@@ -71,7 +71,7 @@ class weighted_put(Weighted):
         return X.with_dim(2, self.size)
 
     def run(self, xp, X, Index, Weight):
-        rows = self.rows(xp, X)
+        rows = self.listed(xp, X)
         out = xp.zeros((X.shape[0] * self.size, X.shape[1]), X.dtype)
         for j, places in enumerate(self.places(xp, Index, self.size)):
             out = xp.scatter_add(out, places, rows * xp.reshape(Weight[..., j], (-1, 1)))
@@ -93,7 +93,7 @@ class weighted_dot(Weighted):
         return X.with_shape(Index.shape)
 
     def run(self, xp, X, Y, Index):
-        rows, points = self.rows(xp, X), self.rows(xp, Y)
+        rows, points = self.listed(xp, X), self.listed(xp, Y)
         sums = [
             xp.sum(xp.take(rows, places, axis=0) * points, axis=1)
             for places in self.places(xp, Index, X.shape[2])

@@ -294,6 +294,7 @@ class Shape(Op, type="shape"):
     """Out = the sizes of Input along its dimensions."""
 
     signature = "Input! -> Out"
+    reads_shapes = True
     lod = None
     grad = None
 

@@ -32,19 +32,22 @@ def memory_limit(size: int) -> int:
 class _Text:
     """A text or bytes, not yet copied out of the file."""
 
-    __slots__ = ("encoding", "view")
+    __slots__ = ("copied", "encoding", "view")
 
     def __init__(self, view: memoryview, encoding: str) -> None:
         self.view = view
         self.encoding = encoding  #: "" for bytes
+        self.copied: str | bytes | None = None
 
     def plain(self) -> str | bytes:
-        return str(self.view, self.encoding) if self.encoding else bytes(self.view)
+        if self.copied is None:
+            self.copied = str(self.view, self.encoding) if self.encoding else bytes(self.view)
+        return self.copied
 
     def raw(self) -> Any:
         """The bytes that an array consists of: Latin-1 where they were written as a text."""
         if self.encoding == "utf-8":
-            return bytearray(str(self.view, "utf-8"), "latin-1")
+            return str(self.view, "utf-8").encode("latin-1")
         return self.view
 
 
@@ -92,7 +95,7 @@ _KNOWN = {
     ("collections", "OrderedDict"): "dict",
     **{(module, name): name for module in _BUILTINS for name in ("dict", "list", "tuple")},
     **{(module, "eval"): "tensor" for module in _BUILTINS},
-    **{(module, "bytearray"): "bytes" for module in _BUILTINS},
+    **{(module, name): "bytes" for module in _BUILTINS for name in ("bytes", "bytearray")},
 }
 
 
@@ -143,10 +146,7 @@ class _Reader:
                 if step is None:
                     self.fail(begin, "an instruction that makes data", f"{code:#04x}")
                 step(self)
-                self.budget -= _OBJECT
-                if self.budget < 0:
-                    limit = memory_limit(size)
-                    self.fail(begin, f"a pickle that fits {limit} bytes of memory", "more of it")
+                self.charge(_OBJECT)
             if len(self.stack) != 1 or self.below:
                 raise _Refused("one object", f"{len(self.stack)} at the end")
             return self.finished(self.stack[0])
@@ -191,12 +191,26 @@ class _Reader:
     def push(self, value: Any) -> None:
         self.stack.append(value)
 
+    def charge(self, cost: int) -> None:
+        """Refuse a file that would take far more memory than it has bytes."""
+        self.budget -= cost
+        if self.budget < 0:
+            limit = memory_limit(len(self.data))
+            raise _Refused(f"a pickle that fits {limit} bytes of memory", "more of it")
+
+    def raw(self, text: Any) -> Any:
+        """The bytes of an array."""
+        if not isinstance(text, _Text):
+            raise _Refused("the bytes of an array", type(text).__name__.strip("_").lower())
+        self.charge(2 * len(text.view))
+        return text.raw()
+
     # -- functions -------------------------------------------------------------------------------
 
     def function(self, module: Any, name: Any) -> None:
         known = _KNOWN.get((str(plain(module)), str(plain(name))))
         if known is None:
-            raise _Refused("only plain data and arrays", f"{plain(module)}.{plain(name)}")
+            raise _Refused("only plain data and arrays", short(f"{plain(module)}.{plain(name)}"))
         self.push(_Function(known))
 
     def reduce(self) -> None:
@@ -212,17 +226,15 @@ class _Reader:
     def make_dtype(self, name: Any, *_: Any) -> _Element:
         match = _DTYPE.match(str(plain(name)))
         if match is None:
-            raise _Refused("an element type such as f4 or i8", repr(plain(name)))
+            raise _Refused("an element type such as f4 or i8", short(plain(name)))
         return _Element(np.dtype(match[0]))
 
     def make_scalar(self, element: Any, raw: Any) -> Any:
-        if not isinstance(element, _Element) or not isinstance(raw, _Text):
-            raise _Refused("an element type and bytes", "something else")
-        return self.array_of((), element, raw.raw(), False)[()].item()
+        return self.array_of((), element, self.raw(raw), False).item()
 
     def make_buffer(self, raw: Any, element: Any, shape: Any, order: Any = "C") -> Any:
         made = _Array()
-        made.value = self.array_of(shape, element, raw.raw(), plain(order) == "F")
+        made.value = self.array_of(shape, element, self.raw(raw), plain(order) == "F")
         return made
 
     def make_encode(self, text: Any, encoding: Any = "latin1") -> Any:
@@ -232,17 +244,25 @@ class _Reader:
 
     def make_dict(self, pairs: Any = ()) -> Any:
         made: dict[Any, Any] = {}
-        self.fill(made, [each for pair in pairs for each in pair])
+        for pair in self.listed(pairs):
+            self.fill(made, list(self.listed(pair)))
         return made
 
     def make_list(self, items: Any = ()) -> Any:
-        return list(items)
+        return list(self.listed(items))
 
     def make_tuple(self, items: Any = ()) -> Any:
-        return tuple(items)
+        return tuple(self.listed(items))
 
     def make_bytes(self, raw: Any = None, *_: Any) -> Any:
-        return raw
+        return _Text(memoryview(b""), "") if raw is None else raw
+
+    def listed(self, items: Any) -> Any:
+        """The items of a list or a tuple that is copied."""
+        if not isinstance(items, (list, tuple)):
+            raise _Refused("a list", type(items).__name__.strip("_").lower())
+        self.charge(8 * len(items))
+        return items
 
     def make_tensor(self, text: Any, names: Any = None) -> Any:
         """``eval('data', {'data': array})`` is how Paddle 2 writes an array; nothing is run."""
@@ -257,12 +277,12 @@ class _Reader:
             order = plain(state[1])
             if order not in ("<", ">", "|", "=") or any(each is not None for each in state[2:5]):
                 raise _Refused("an element type that is one number", "another one")
-            target.dtype = target.dtype.newbyteorder(str(order))
+            target.dtype = target.dtype.newbyteorder(order)
         elif isinstance(target, _Array) and isinstance(state, tuple) and len(state) == 5:
             _, shape, element, fortran, raw = state
-            if target.value is not None or not isinstance(raw, _Text):
-                raise _Refused("the bytes of an array, once", "something else")
-            target.value = self.array_of(shape, element, raw.raw(), bool(fortran))
+            if target.value is not None:
+                raise _Refused("the content of an array once", "it a second time")
+            target.value = self.array_of(shape, element, self.raw(raw), bool(fortran))
         else:
             raise _Refused("the state of an array", "something else")
 
@@ -273,24 +293,21 @@ class _Reader:
         count = 1
         for n in shape:
             if type(n) is not int or not 0 <= n < LARGEST:
-                raise _Refused("the sizes of an array", repr(shape)[:100])
+                raise _Refused("the sizes of an array", short(n))
             count *= n
         dtype = element.dtype
         if count * dtype.itemsize != len(raw):
             what = f"{count * dtype.itemsize} bytes for {dtype}{list(shape)}"
             raise _Refused(what, str(len(raw)))
-        self.budget -= len(raw)
-        if isinstance(raw, bytearray):  # nobody else has it
-            found = np.frombuffer(raw, dtype)
-        else:
-            found = np.frombuffer(bytearray(raw), dtype)
+        found = np.frombuffer(raw, dtype).copy()
         if not count:
             found = empty((0,), dtype)
             if empty(shape, dtype) is None:
-                raise _Refused("the sizes of an array", repr(shape)[:100])
+                raise _Refused("the sizes of an array", short(shape))
         if not dtype.isnative:
             found = found.astype(dtype.newbyteorder("="))
-        return np.ascontiguousarray(found.reshape(shape, order="F" if fortran else "C"))
+        found = found.reshape(shape, order="F" if fortran else "C")
+        return found if found.flags.c_contiguous else np.ascontiguousarray(found)
 
     # -- containers ------------------------------------------------------------------------------
 
@@ -303,7 +320,7 @@ class _Reader:
             if not isinstance(key, (str, bytes, int, float, type(None))):
                 raise _Refused("a text or a number as a key", type(key).__name__)
             target[key] = value
-        self.budget -= 2 * _OBJECT * len(items)
+        self.charge(_OBJECT * len(items))
 
     def extend(self, items: list[Any]) -> None:
         target = self.stack[-1]
@@ -345,6 +362,11 @@ class _Reader:
 def plain(value: Any) -> Any:
     """A text as such; anything else as it is."""
     return value.plain() if isinstance(value, _Text) else value
+
+
+def short(value: Any) -> str:
+    """What a message shows of a value."""
+    return repr(value)[:80]
 
 
 # -- instructions ----------------------------------------------------------------------------------

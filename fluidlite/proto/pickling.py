@@ -118,16 +118,20 @@ class _Writer:
         if isinstance(value, list):
             self.write(b"]")
             self.remember()
-            if value:
-                self.write(b"(")
-                for each in value:
+            for start in range(0, len(value), _BATCH):
+                batch = value[start : start + _BATCH]
+                self.write(b"(" if len(batch) > 1 else b"")
+                for each in batch:
                     self.value(each)
-                self.write(b"e")
+                self.write(b"e" if len(batch) > 1 else b"a")
             return
-        self.write(b"(")
+        if not value:
+            self.write(b")")
+            return
+        self.write(b"(" if len(value) > 3 else b"")
         for each in value:
             self.value(each)
-        self.write(b"t")
+        self.write(bytes([0x84 + len(value)]) if len(value) <= 3 else b"t")
         self.remember()
 
     # -- arrays ----------------------------------------------------------------------------------
@@ -149,33 +153,22 @@ class _Writer:
         self.function(b"cnumpy\nndarray\n")
         self.write(b"K\x00\x85")
         self.remember()
-        if not self.again(("bytes", b"b")):
-            self.raw(b"b")
-            self.numbers[("bytes", b"b")] = self.count - 1
+        if not self.again(b"b"):
+            self.function(b"c_codecs\nencode\n")
+            self.text("b")
+            self.encoded(b"b")
         self.write(b"\x87")
         self.remember()
         self.write(b"R")
         self.remember(key)
         self.write(b"(K\x01")
-        for size in value.shape:
-            self.value(size)
-        self.shape(len(value.shape))
+        self.sequence(value.shape)
         self.element(value.dtype)
         self.write(b"\x89")
-        self.raw(memoryview(np.ascontiguousarray(value).reshape(-1).view("uint8")))
+        self.raw(np.ascontiguousarray(value).reshape(-1).view("uint8").data)
         self.write(b"t")
         self.remember()
         self.write(b"b")
-
-    def shape(self, count: int) -> None:
-        """Make a tuple of the sizes that were written last."""
-        if count == 0:
-            self.write(b")")
-            return
-        if count > 3:
-            raise NotImplementedError
-        self.write(bytes([0x84 + count]))
-        self.remember()
 
     def element(self, dtype: np.dtype[Any]) -> None:
         """An element type."""
@@ -202,7 +195,10 @@ class _Writer:
             for i in range(0, size, _CHUNK)
         )
         if not size:
-            self.empty()
+            if not self.again(b""):
+                self.function(b"c__builtin__\nbytes\n")
+                self.write(b")R")
+                self.remember(b"")
             return
         if size + more > _LONGEST:
             raise ArgumentError(
@@ -214,8 +210,12 @@ class _Writer:
         for i in range(0, size, _CHUNK):
             self.write(str(data[i : i + _CHUNK], "latin-1").encode("utf-8"))
         self.remember()
+        self.encoded()
+
+    def encoded(self, key: Any = None) -> None:
+        """Turn the text that was written last into bytes."""
         self.text("latin1")
         self.write(b"\x86")
         self.remember()
         self.write(b"R")
-        self.remember()
+        self.remember(key)

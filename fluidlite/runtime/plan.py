@@ -45,7 +45,9 @@ class Step:
             (slot, names, self.instance.output_slots[slot].many)
             for slot, names in op.outputs.items()
         ]
-        self.updates = [(slot, op.outputs[slot][0]) for slot in self.instance.updates]
+        self.updates = [
+            (slot, op.outputs[slot][0]) for slot in self.instance.updates if op.outputs.get(slot)
+        ]
         self.want = frozenset(op.outputs)
         self.free = free
         self.body = body

@@ -10,7 +10,7 @@ from ..ir.operator import Operator
 from ..opdef.interpreter import Eval
 from ..values import arrays_in
 from .plan import BlockPlan, Environment, Step, Stretch
-from .specialise import function_for
+from .specialise import function_for, give_up
 
 #: called with the session, a control operator's step and the values around it
 Drive = Callable[["Session", Step, Environment], None]
@@ -81,12 +81,17 @@ class Session:
             if function is not None:
                 try:
                     function(env, self._draw)
-                except Exception:  # the steps one by one say which of them fails
-                    pass
+                except Exception as error:  # the steps one by one say which of them fails
+                    self._interpret(stretch, env)
+                    give_up(stretch, function, error)
                 else:
                     for name in stretch.free:
                         env.pop(name, None)
-                    return
+                return
+        self._interpret(stretch, env)
+
+    def _interpret(self, stretch: Stretch, env: Environment) -> None:
+        """Run steps one by one."""
         f = self.f
         for step in stretch.steps:
             if step.instance.random:

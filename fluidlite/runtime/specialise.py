@@ -7,6 +7,7 @@ which raises the error that names the operator.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -46,6 +47,25 @@ def function_for(stretch: Stretch, env: Environment, backend: Any) -> Function |
         functions[key] = known
     found: Function | None = known
     return found
+
+
+def give_up(stretch: Stretch, function: Function, error: Exception) -> None:
+    """Interpret from now on what a function failed to compute although the steps did not fail.
+
+    Args:
+        stretch: the steps.
+        function: what failed.
+        error: how.
+    """
+    for key, known in stretch.functions.items():
+        if known is function:
+            stretch.functions[key] = None
+    warnings.warn(
+        f"a specialised plan failed where the interpreted one did not, and is not used any more; "
+        f"please report this: {type(error).__name__}: {error}",
+        RuntimeWarning,
+        stacklevel=2,
+    )
 
 
 _UNSEEN: Any = object()

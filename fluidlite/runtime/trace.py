@@ -65,13 +65,20 @@ class Value(Arithmetic):
     def _combine(self, method: str, operator: str, other: Any, reflected: bool) -> Any:
         f = self.trace
         if isinstance(other, (int, float)):
-            if method in WITH_NUMBER:
-                return f.scale(self, **WITH_NUMBER[method](other))
-            if method == "__pow__":
+            as_scale = WITH_NUMBER[method](other) if method in WITH_NUMBER else None
+            if as_scale is not None and all(self._is_exact(n) for n in as_scale.values()):
+                return f.scale(self, **as_scale)
+            if method == "__pow__" and self._is_exact(other):
                 return f.pow(self, factor=other)
             other = f.known(np.full([1] * len(self.shape), other, self.dtype))
         call = getattr(f, operator)
         return call(other, self) if reflected else call(self, other)
+
+    def _is_exact(self, number: float) -> bool:
+        """Whether an attribute, which is rounded to single precision, says a number exactly enough
+        for the value's element type.
+        """
+        return bool(self.dtype != np.float64 or float(np.float32(number)) == number)
 
     def __neg__(self) -> Any:
         return self.trace.scale(self, scale=-1.0)

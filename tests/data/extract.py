@@ -56,8 +56,20 @@ OPERATORS = {
     "search": "arg_max arg_min argsort where_index unique shard_index",
     "rows": "merge_selected_rows get_tensor_from_selected_rows",
     "conv": "conv2d depthwise_conv2d conv2d_transpose depthwise_conv2d_transpose",
+    "conv3d": "conv3d conv3d_transpose",
+    "deformable": "deformable_conv deformable_conv_v1",
     "pool": "pool2d",
-    "norm": "batch_norm layer_norm",
+    "pool3d": "pool3d",
+    "unpool": "max_pool2d_with_index max_pool3d_with_index unpool spp",
+    "norm": "batch_norm layer_norm instance_norm group_norm",
+    "rescale": "data_norm inplace_abn lrn spectral_norm",
+    "interpolate": "bilinear_interp nearest_interp bicubic_interp",
+    "points": "grid_sampler affine_grid",
+    "rearrange": "unfold",
+    "features": "add_position_encoding similarity_focus row_conv",
+    "boxes": "iou_similarity box_coder polygon_box_transform box_decoder_and_assign",
+    "anchors": "prior_box density_prior_box",
+    "yolo": "yolo_box yolov3_loss",
     "dropout": "dropout",
     "loss": "cross_entropy cross_entropy2 softmax_with_cross_entropy",
     "regression_loss": "huber_loss smooth_l1_loss center_loss",
@@ -67,7 +79,20 @@ OPERATORS = {
     "sampled_loss": "nce hierarchical_sigmoid sample_logits",
     "clicks": "cvm hash",
     "metric": "accuracy top_k auc mean_iou positive_negative_pair",
+    "soft_labels": "label_smooth sigmoid_cross_entropy_with_logits",
     "optimizer": "sgd momentum adam",
+    "adaptive": "adagrad decayed_adagrad adadelta rmsprop",
+    "proximal": "proximal_adagrad ftrl",
+    "layerwise": "lars_momentum lamb",
+    "averaging": "average_accumulates",
+    "quantize": """
+        fake_quantize_abs_max fake_channel_wise_quantize_abs_max fake_dequantize_max_abs
+        fake_channel_wise_dequantize_max_abs fake_quantize_moving_average_abs_max
+        fake_quantize_dequantize_moving_average_abs_max moving_average_abs_max_scale
+        dequantize_abs_max dequantize_log""",
+    "fused": """
+        fused_elemwise_activation fusion_squared_mat_sub fusion_repeated_fc_relu coalesce_tensor
+        tdm_child""",
 }
 
 # Mistakes a user can make with what there is, by category.

@@ -406,6 +406,38 @@ def test_single_precision_is_kept(case):
         assert {g.dtype.name for g in pulled if g is not None} <= {"float32"}
 
 
+def runs_of(case, times):
+    """What a program of the operator and its gradient gives, run several times."""
+    one = OneOperator(case)
+    fetched = [v for some in one.outputs.values() for v in some]
+    targets = [one.outputs[slot][k] for slot, k in case.targets] if case.variable else []
+    if targets and case.op.grad is not None and case.sample.order:
+        inputs = [one.inputs[slot][k] for slot, k in case.variable]
+        fetched += [g for g in fluid.gradients(targets, inputs) if g is not None]
+    executor, scope = fluid.Executor(), fluid.Scope()
+    return [executor.run(one.program, one.feed, fetched, scope=scope) for _ in range(times)]
+
+
+@every_case_that_runs
+@pytest.mark.parametrize("precision", ["float32", "float64"])
+def test_a_specialised_program_computes_what_the_interpreted_one_does(case, precision):
+    """The first run is interpreted, the third and fourth run the function that was written."""
+    if precision == "float32":
+        case = case.in_single_precision()
+    interpreted, _, *specialised = runs_of(case, 4)
+    if not case.sample.values_matter:
+        return
+    tolerance = 1e-5 if precision == "float32" else 1e-12
+    for found in specialised:
+        for mine, want in zip(found, interpreted, strict=True):
+            assert (mine.shape, mine.dtype) == (want.shape, want.dtype)
+            if is_float(want):
+                scale = np.abs(want[np.isfinite(want)]).max(initial=1.0)
+                np.testing.assert_allclose(mine, want, rtol=tolerance, atol=tolerance * scale)
+            else:
+                np.testing.assert_array_equal(mine, want)
+
+
 @every_case
 def test_constant_outputs_do_not_change_with_the_inputs(case):
     """Through an output marked constant nothing flows: a small step leaves it alone."""

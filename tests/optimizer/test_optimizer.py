@@ -394,9 +394,7 @@ def test_the_rate_can_be_read_and_set_while_training():
     sgd.set_lr(0.2)
     sgd.minimize(loss_of_a_layer(param_attr=fluid.initializer.Constant(1.0), bias_attr=False))
     executor, scope = fluid.Executor(), fluid.global_scope()
-    with pytest.raises(
-        NotInitializedError, match="no value of 'learning_rate_0'; run the startup"
-    ):
+    with pytest.raises(NotInitializedError, match="no value of 'learning_rate_0'; run the startup"):
         sgd.current_step_lr(scope)
     executor.run(fluid.default_startup_program())
     assert sgd.current_step_lr(scope) == pytest.approx(0.2)

@@ -12,9 +12,7 @@ def test_the_gradient_of_a_table_has_no_sequences_even_when_its_rows_are_as_many
     exe = fluid.Executor()
     exe.run(fluid.default_startup_program())
     fed = fluid.create_lod_tensor(np.arange(6).reshape(6, 1), [[2, 4]])
-    rows, slope = exe.run(
-        feed={"words": fed}, fetch_list=[table, "table@GRAD"], return_numpy=False
-    )
+    rows, slope = exe.run(feed={"words": fed}, fetch_list=[table, "table@GRAD"], return_numpy=False)
     assert rows.recursive_sequence_lengths() == [[2, 4]]
     assert slope.recursive_sequence_lengths() == []
     np.testing.assert_array_equal(np.array(slope), np.ones([6, 2]))

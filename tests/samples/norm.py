@@ -32,3 +32,23 @@ def layer_norm(rng):
     yield Sample(dict(X=x), name="plain")
     yield Sample(dict(X=x, Scale=scale), attrs, name="scale")
     yield Sample(dict(X=x, Bias=bias), attrs, name="bias")
+
+
+@samples("instance_norm")
+def instance_norm(rng):
+    for attrs, shape in [(dict(), (2, 3, 4, 2)), (dict(epsilon=1e-3), (3, 2, 5))]:
+        x, scale, bias = (rng.normal(size=s) for s in (shape, shape[1], shape[1]))
+        yield Sample(dict(X=x, Scale=scale, Bias=bias), attrs)
+
+
+@samples("group_norm")
+def group_norm(rng):
+    for attrs, shape, channels in [
+        (dict(groups=2), (2, 4, 3, 2), 4),
+        (dict(groups=1, epsilon=1e-3), (3, 2, 5), 2),
+        (dict(groups=3, data_layout="NHWC"), (2, 3, 2, 6), 6),
+    ]:
+        x, scale, bias = (rng.normal(size=s) for s in (shape, channels, channels))
+        yield Sample(dict(X=x, Scale=scale, Bias=bias), attrs)
+    yield Sample(dict(X=x), attrs, name="plain")
+    yield Sample(dict(X=x, Scale=scale), attrs, name="scale")

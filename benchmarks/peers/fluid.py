@@ -1,0 +1,55 @@
+"""The programs on fluidlite, or on fluid 1.8 itself."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import programs
+from problems import Array, Problem
+
+
+class Step:
+    """A program, run by ``Executor.run``.
+
+    Args:
+        problem: what to build.
+        module: ``fluidlite`` or ``paddle.fluid``.
+        prepared: by what ``Executor.prepare`` gives instead.
+    """
+
+    def __init__(
+        self, problem: Problem, module: str = "fluidlite", prepared: bool = False
+    ) -> None:
+        fluid = importlib.import_module(module)
+        self._names = list(problem.start)
+        self._main, self._startup, self._loss = programs.build(fluid, problem)
+        self._scope = fluid.Scope() if module == "fluidlite" else fluid.core.Scope()
+        self._exe = fluid.Executor(fluid.CPUPlace())
+        self._place = fluid.CPUPlace()
+        self._prepared = prepared
+        self._run: Any = None
+
+    def load(self, start: Mapping[str, Array]) -> None:
+        self._exe.run(self._startup, scope=self._scope)
+        for name, value in start.items():
+            self._scope.find_var(name).get_tensor().set(value, self._place)
+
+    def step(self, feed: Mapping[str, Array]) -> Any:
+        if self._prepared:
+            if self._run is None:
+                self._run = self._exe.prepare(
+                    self._main, list(feed), [self._loss], scope=self._scope
+                )
+            return self._run(feed)[0].item()
+        fetched = self._exe.run(
+            self._main, feed=feed, fetch_list=[self._loss], scope=self._scope
+        )
+        return fetched[0].item()
+
+    def parameters(self) -> dict[str, Array]:
+        return {
+            name: np.array(self._scope.find_var(name).get_tensor()) for name in self._names
+        }

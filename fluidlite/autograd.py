@@ -1,0 +1,32 @@
+"""Names only: derivatives of eager tensors."""
+
+from __future__ import annotations
+
+from .imperative.engine import backward, grad
+from .imperative.function import PyLayer, PyLayerContext
+from .imperative.functional import hessian, jacobian, jvp, value_and_grad, vjp, vmap
+from .imperative.mode import (
+    detect_anomaly,
+    enable_grad,
+    is_grad_enabled,
+    no_grad,
+    set_grad_enabled,
+)
+
+__all__ = [
+    "PyLayer",
+    "PyLayerContext",
+    "backward",
+    "detect_anomaly",
+    "enable_grad",
+    "grad",
+    "hessian",
+    "is_grad_enabled",
+    "jacobian",
+    "jvp",
+    "no_grad",
+    "set_grad_enabled",
+    "value_and_grad",
+    "vjp",
+    "vmap",
+]

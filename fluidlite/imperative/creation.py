@@ -1,0 +1,309 @@
+"""Tensors from nothing: from Python's values, filled with a number, or with random ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..dtypes import DType, as_dtype
+from ..errors import ArgumentError, DTypeError, ShapeError
+from ..values import LoDTensor
+from .arithmetic import default_float
+from .engine import located
+from .kernels import generator
+from .recording import Handle, eager
+from .shaping import numbers_in
+from .tensor import Tensor, need_differentiable
+
+
+def to_tensor(
+    data: Any, dtype: Any = None, place: Any = None, stop_gradient: bool = True
+) -> Tensor:
+    """A tensor with a copy of some values.
+
+    Args:
+        data: a number, a list, an array, or a tensor: no gradient flows to that.
+        dtype: the element type; when None, that of an array, int64 for integers, bool for truth
+            values, and the default type for fractions.
+        place: accepted for old scripts; there is one place.
+        stop_gradient: False: gradients with respect to it are wanted.
+
+    Raises:
+        ArgumentError: NumPy makes no array of numbers of it.
+        GradientTypeError: a gradient of integers or truth values is wanted.
+
+    >>> fluid.to_tensor([[1, 2], [3, 4]])
+    Tensor(shape=[2, 2], dtype=int64, place=Place(cpu), stop_gradient=True,
+           [[1, 2],
+            [3, 4]])
+    """
+    if not isinstance(stop_gradient, (bool, np.bool_)):
+        raise located(ArgumentError(f"expected stop_gradient to be a bool, got {stop_gradient!r}"))
+    made = Tensor(array_of(data, dtype))
+    if not stop_gradient:
+        need_differentiable(made)
+        made.stop = False
+    return made
+
+
+def array_of(data: Any, dtype: Any = None) -> Any:
+    """A new array with some values; see ``to_tensor``."""
+    wanted = None if dtype is None else as_dtype(dtype).dtype
+    if isinstance(data, (Handle, LoDTensor)):
+        return np.array(data, dtype=wanted)
+    if isinstance(data, (np.ndarray, np.generic)):
+        found = np.array(data, dtype=wanted)
+    else:
+        found = _array_from_python(data)
+        if wanted is not None:
+            found = found.astype(wanted, copy=False)
+        elif found.dtype == np.float64:
+            found = found.astype(default_float())
+        elif found.dtype.kind == "i":
+            found = found.astype("int64", copy=False)
+    try:
+        as_dtype(found.dtype)
+    except DTypeError:
+        raise located(
+            ArgumentError(f"expected numbers or truth values, got {data!r:.60} of {found.dtype}")
+        ) from None
+    return found
+
+
+def _array_from_python(data: Any) -> np.ndarray[Any, Any]:
+    try:
+        return np.array(_without_tensors(data))
+    except ValueError:
+        raise located(
+            ArgumentError(f"expected lists of the same length within each other, got {data!r:.60}")
+        ) from None
+
+
+def _without_tensors(data: Any) -> Any:
+    if isinstance(data, (list, tuple)):
+        return [_without_tensors(each) for each in data]
+    return data.numpy() if isinstance(data, Handle) else data  # type: ignore[attr-defined]
+
+
+def _sizes(shape: Any) -> tuple[int, ...]:
+    sizes = numbers_in("shape", shape)
+    if any(n < 0 for n in sizes):
+        raise located(ShapeError(f"expected sizes of at least 0, got {list(sizes)}"))
+    return sizes
+
+
+def _type(dtype: Any, default: Any = None) -> np.dtype[Any]:
+    if dtype is not None:
+        return as_dtype(dtype).dtype
+    return default_float() if default is None else default
+
+
+def zeros(shape: Any, dtype: Any = None, name: str | None = None) -> Tensor:
+    """A tensor of zeros.
+
+    >>> fluid.zeros([2, 3]).shape
+    [2, 3]
+    """
+    return Tensor(np.zeros(_sizes(shape), _type(dtype)))
+
+
+def ones(shape: Any, dtype: Any = None, name: str | None = None) -> Tensor:
+    """A tensor of ones."""
+    return Tensor(np.ones(_sizes(shape), _type(dtype)))
+
+
+def full(shape: Any, fill_value: Any, dtype: Any = None, name: str | None = None) -> Tensor:
+    """A tensor of one number.
+
+    Args:
+        shape: sizes.
+        fill_value: a number, or a tensor of one element.
+        dtype: the element type; when None, bool or int64 for such values, else the default type.
+    """
+    value = fill_value.array.item() if isinstance(fill_value, Handle) else fill_value
+    kind = {bool: np.dtype("bool"), int: np.dtype("int64")}.get(type(value))
+    return Tensor(np.full(_sizes(shape), value, _type(dtype, kind)))
+
+
+def empty(shape: Any, dtype: Any = None, name: str | None = None) -> Tensor:
+    """A tensor of zeros; nothing is ever left uninitialised."""
+    return zeros(shape, dtype)
+
+
+def zeros_like(x: Tensor, dtype: Any = None, name: str | None = None) -> Tensor:
+    """Zeros in the shape and element type of x."""
+    return x.results(np.zeros(x.array.shape, _type(dtype, x.array.dtype)))  # type: ignore[return-value]
+
+
+def ones_like(x: Tensor, dtype: Any = None, name: str | None = None) -> Tensor:
+    """Ones in the shape and element type of x."""
+    return x.results(np.ones(x.array.shape, _type(dtype, x.array.dtype)))  # type: ignore[return-value]
+
+
+def full_like(x: Tensor, fill_value: Any, dtype: Any = None, name: str | None = None) -> Tensor:
+    """One number in the shape and element type of x."""
+    kind = _type(dtype, x.array.dtype)
+    return x.results(np.full(x.array.shape, fill_value, kind))  # type: ignore[return-value]
+
+
+def empty_like(x: Tensor, dtype: Any = None, name: str | None = None) -> Tensor:
+    """Zeros in the shape and element type of x; nothing is ever left uninitialised."""
+    return zeros_like(x, dtype)
+
+
+def eye(
+    num_rows: int, num_columns: int | None = None, dtype: Any = None, name: str | None = None
+) -> Tensor:
+    """Ones where row and column are the same, zeros elsewhere."""
+    return Tensor(np.eye(num_rows, num_columns, dtype=_type(dtype)))
+
+
+def arange(
+    start: Any = 0, end: Any = None, step: Any = 1, dtype: Any = None, name: str | None = None
+) -> Tensor:
+    """start, start + step, start + 2 step, ... as long as they lie before end.
+
+    Args:
+        start: a number; 0 where it is the only one, which is ``end`` then.
+        end: a number.
+        step: a number other than 0.
+        dtype: the element type; when None, int64 where all are integers, else the default type.
+
+    >>> fluid.arange(3).tolist(), fluid.arange(1, 2, 0.5).tolist()
+    ([0, 1, 2], [1.0, 1.5])
+    """
+    if end is None:
+        start, end = 0, start
+    start, end, step = (v.item() if isinstance(v, Tensor) else v for v in (start, end, step))
+    whole = all(isinstance(v, (int, np.integer)) for v in (start, end, step))
+    kind = _type(dtype, np.dtype("int64") if whole else None)
+    return Tensor(np.arange(start, end, step).astype(kind))
+
+
+def linspace(
+    start: Any, stop: Any, num: Any, dtype: Any = None, name: str | None = None
+) -> Tensor:
+    """Numbers from start to stop, both included, at equal distances."""
+    start, stop, num = (v.item() if isinstance(v, Tensor) else v for v in (start, stop, num))
+    return Tensor(np.linspace(start, stop, int(num)).astype(_type(dtype)))
+
+
+def diag(x: Tensor, offset: int = 0, padding_value: float = 0, name: str | None = None) -> Tensor:
+    """A matrix with a vector on a diagonal, or the diagonal of a matrix.
+
+    >>> fluid.diag(fluid.to_tensor([1.0, 2.0])).tolist()
+    [[1.0, 0.0], [0.0, 2.0]]
+    """
+    array = x.array
+    if array.ndim == 2:
+        rows = np.arange(max(min(array.shape[0] + min(offset, 0), array.shape[1] - offset), 0))
+        return x[rows - min(offset, 0), rows + max(offset, 0)]  # type: ignore[no-any-return]
+    size = array.shape[0] + abs(offset)
+    rows = np.arange(array.shape[0])
+    base = x.results(np.full((size, size), padding_value, array.dtype))
+    base[rows - min(offset, 0), rows + max(offset, 0)] = x  # type: ignore[index]
+    return base  # type: ignore[return-value]
+
+
+def assign(x: Any, output: Tensor | None = None) -> Tensor:
+    """A copy of a tensor that gradients flow through, or a tensor of other values.
+
+    Args:
+        x: a tensor, or what ``to_tensor`` takes.
+        output: a tensor to write to.
+    """
+    made = eager.assign(x) if isinstance(x, Handle) else to_tensor(x)
+    if output is None:
+        return made  # type: ignore[no-any-return]
+    output.write(lambda old: made, reshaped=True)
+    return output
+
+
+# -- random numbers ------------------------------------------------------------------------------------
+
+
+def seed(seed: int) -> None:
+    """Begin the stream of random numbers of eager tensors anew.
+
+    >>> fluid.seed(7)
+    >>> a = fluid.rand([2])
+    >>> fluid.seed(7)
+    >>> bool((a == fluid.rand([2])).all())
+    True
+    """
+    generator.get().restart(int(seed))
+
+
+def rand(shape: Any, dtype: Any = None, name: str | None = None) -> Tensor:
+    """Random numbers, equally likely everywhere in [0, 1)."""
+    return uniform(shape, dtype, 0.0, 1.0)
+
+
+def uniform(
+    shape: Any,
+    dtype: Any = None,
+    min: float = -1.0,
+    max: float = 1.0,
+    seed: int = 0,
+    name: str | None = None,
+) -> Tensor:
+    """Random numbers, equally likely everywhere in [min, max)."""
+    kind = _type(dtype)
+    drawn = generator.get()(seed).random(_sizes(shape))
+    return Tensor((min + drawn * (max - min)).astype(kind))
+
+
+def randn(shape: Any, dtype: Any = None, name: str | None = None) -> Tensor:
+    """Random numbers of the normal distribution with mean 0 and deviation 1."""
+    return Tensor(generator.get()().standard_normal(_sizes(shape)).astype(_type(dtype)))
+
+
+def normal(
+    mean: Any = 0.0, std: Any = 1.0, shape: Any = None, name: str | None = None
+) -> Tensor:
+    """Random numbers of the normal distribution.
+
+    Args:
+        mean, std: numbers, or tensors of one shape.
+        shape: sizes; those of ``mean`` or ``std`` when None.
+    """
+    mean, std = (v.array if isinstance(v, Handle) else np.asarray(v) for v in (mean, std))
+    sizes = np.broadcast_shapes(mean.shape, std.shape) if shape is None else _sizes(shape)
+    drawn = mean + std * generator.get()().standard_normal(sizes)
+    return Tensor(np.asarray(drawn).astype(default_float()))
+
+
+def randint(
+    low: int = 0,
+    high: int | None = None,
+    shape: Any = (1,),
+    dtype: Any = None,
+    name: str | None = None,
+) -> Tensor:
+    """Random integers in [low, high); in [0, low) where ``high`` is None."""
+    if high is None:
+        low, high = 0, low
+    drawn = generator.get()().integers(low, high, _sizes(shape))
+    return Tensor(np.asarray(drawn).astype(_type(dtype, np.dtype("int64"))))
+
+
+def randperm(n: int, dtype: Any = "int64", name: str | None = None) -> Tensor:
+    """The integers from 0 to n - 1 in random order."""
+    return Tensor(generator.get()().permutation(n).astype(_type(dtype)))
+
+
+def bernoulli(x: Tensor, name: str | None = None) -> Tensor:
+    """1 with the probabilities in x, 0 otherwise."""
+    drawn = generator.get()().random(x.array.shape) < x.array
+    return x.results(drawn.astype(x.array.dtype))  # type: ignore[return-value]
+
+
+def is_tensor(x: Any) -> bool:
+    """Whether something is an eager tensor."""
+    return isinstance(x, Tensor)
+
+
+float16, float32, float64 = DType.FP16, DType.FP32, DType.FP64
+int8, int16, int32, int64, uint8 = DType.INT8, DType.INT16, DType.INT32, DType.INT64, DType.UINT8
+bool_ = DType.BOOL

@@ -1,0 +1,86 @@
+"""Files: variables, parameters and whole models, with the names of fluid 1.8's ``fluid.io``."""
+
+from __future__ import annotations
+
+from ..reader import (
+    ComposeNotAligned,
+    batch,
+    buffered,
+    cache,
+    chain,
+    compose,
+    firstn,
+    map_readers,
+    shuffle,
+    xmap_readers,
+)
+from . import operators
+from .contents import Contents, read
+from .conversion import convert
+from .eager import load_dygraph, save_dygraph
+from .inference import (
+    append_fetch_ops,
+    load_inference_model,
+    prepend_feed_ops,
+    save_inference_model,
+)
+from .training import load, load_program_state, save, set_program_state
+from .variables import (
+    get_parameter_value,
+    get_parameter_value_by_name,
+    get_program_parameter,
+    get_program_persistable_vars,
+    is_belong_to_optimizer,
+    is_parameter,
+    is_persistable,
+    load_params,
+    load_persistables,
+    load_vars,
+    save_params,
+    save_persistables,
+    save_vars,
+)
+
+__all__ = [
+    # whole models
+    "save",
+    "load",
+    "save_inference_model",
+    "load_inference_model",
+    "load_program_state",
+    "set_program_state",
+    "save_dygraph",
+    "load_dygraph",
+    # variables
+    "save_vars",
+    "save_params",
+    "save_persistables",
+    "load_vars",
+    "load_params",
+    "load_persistables",
+    "is_parameter",
+    "is_persistable",
+    "is_belong_to_optimizer",
+    "get_program_parameter",
+    "get_program_persistable_vars",
+    "get_parameter_value",
+    "get_parameter_value_by_name",
+    # any file
+    "read",
+    "convert",
+    "Contents",
+    # parts
+    "prepend_feed_ops",
+    "append_fetch_ops",
+    # readers of data
+    "ComposeNotAligned",
+    "batch",
+    "buffered",
+    "cache",
+    "chain",
+    "compose",
+    "firstn",
+    "map_readers",
+    "shuffle",
+    "xmap_readers",
+]

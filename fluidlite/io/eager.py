@@ -1,0 +1,87 @@
+"""States of eager layers and optimizers: ``save_dygraph`` and ``load_dygraph``."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from ..errors import ArgumentError, FileError
+from ..files import Path, Transaction
+from .training import (
+    NAME_TABLE,
+    OPTIMIZER,
+    PARAMETERS,
+    checked_path,
+    read_state,
+    write_state,
+)
+
+
+def save_dygraph(state_dict: Mapping[str, Any], model_path: Path) -> None:
+    """Write the state of a layer (to ``.pdparams``) or of an optimizer (to ``.pdopt``).
+
+    Args:
+        state_dict: name -> tensor or array, as ``state_dict()`` gives it.
+        model_path: the file's path without its ending, or with it.
+
+    Raises:
+        ArgumentError: there is nothing to write, or the path ends with a folder.
+        FileError: the file cannot be written; says why.
+
+    >>> fluid.io.save_dygraph({"weight": np.ones([2, 2], "float32")}, "net.pdparams")
+    >>> fluid.io.load_dygraph("net")[0]["weight"].shape
+    (2, 2)
+    """
+    if not isinstance(state_dict, Mapping) or not state_dict:
+        raise ArgumentError(f"expected a state to save, got {state_dict!r:.60}")
+    path = checked_path(model_path)
+    if not path.endswith((PARAMETERS, OPTIMIZER)):
+        path += PARAMETERS if _is_of_layer(state_dict) else OPTIMIZER
+    names = {
+        key: value.name
+        for key, value in state_dict.items()
+        if hasattr(value, "numpy") and isinstance(getattr(value, "name", None), str)
+    }
+    values = {key: _plain(value) for key, value in state_dict.items()}
+    with Transaction() as files:
+        write_state(files, path, {**values, NAME_TABLE: names})
+
+
+def _is_of_layer(state: Mapping[str, Any]) -> bool:
+    """Whether a state is a layer's: its first value is a parameter."""
+    first = next(iter(state.values()))
+    return getattr(first, "trainable", None) is not None
+
+
+def _plain(value: Any) -> Any:
+    return value.numpy() if hasattr(value, "numpy") else value
+
+
+def load_dygraph(
+    model_path: Path, keep_name_table: bool = False
+) -> tuple[dict[str, Any], dict[str, Any] | None]:
+    """Read the states of a layer and of its optimizer.
+
+    Args:
+        model_path: the files' path without their endings, or with one.
+        keep_name_table: keep the entry that says which parameter a key of the layer means.
+
+    Returns:
+        the layer's state, name -> array; the optimizer's, None where there is none.
+
+    Raises:
+        FileError: there is no file of parameters.
+        FileFormatError: a file is not what it should be; says where.
+    """
+    path = checked_path(model_path)
+    for ending in (PARAMETERS, OPTIMIZER):
+        path = path.removesuffix(ending)
+    if not os.path.exists(path + PARAMETERS):
+        raise FileError(f"cannot read {path + PARAMETERS}: there is no such file; check the path")
+    parameters = read_state(path + PARAMETERS)
+    if not keep_name_table:
+        parameters.pop(NAME_TABLE, None)
+    if not os.path.exists(path + OPTIMIZER):
+        return parameters, None
+    return parameters, read_state(path + OPTIMIZER)

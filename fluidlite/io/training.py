@@ -1,0 +1,324 @@
+"""Whole training states: ``fluid.save`` and ``fluid.load``, and states as dictionaries."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from ..errors import ArgumentError, DTypeError, FileError, FileFormatError, ShapeError
+from ..files import Path, Source, Transaction, open_source, read_bytes
+from ..ir.program import Program
+from ..ir.variable import Variable
+from ..proto.pickled import read_pickle
+from ..proto.pickling import write_pickle
+from ..runtime.executor import Executor
+from ..runtime.scope import global_scope
+from ..values import LoDTensor
+from .check import check_value, mismatch
+from .operators import tensors_of
+from .variables import (
+    as_array,
+    is_belong_to_optimizer,
+    is_parameter,
+    is_persistable,
+    load_vars,
+    values_of,
+)
+
+PARAMETERS, OPTIMIZER, MODEL = ".pdparams", ".pdopt", ".pdmodel"
+#: the key under which files of state keep which parameter a key of a layer means
+NAME_TABLE = "StructuredToParameterName@@"
+_SPLIT = "UnpackBigParamInfor@@"  # how Paddle 2 notes arrays that it wrote in pieces
+
+
+def save(program: Program, model_path: Path) -> None:
+    """Write a training state: parameters (``.pdparams``), the other variables that stay in the
+    scope, those of optimizers, (``.pdopt``) and the program (``.pdmodel``).
+
+    Args:
+        program: the program.
+        model_path: the files' path without those endings.
+
+    Raises:
+        ArgumentError: the path ends with a folder.
+        NotInitializedError: a variable has no value in the global scope.
+        FileError: a file cannot be written; says which, and why.
+
+    >>> x = fluid.data("x", [None, 2], "float32")
+    >>> y = fluid.layers.fc(x, 1)
+    >>> exe = fluid.Executor()
+    >>> _ = exe.run(fluid.default_startup_program())
+    >>> fluid.save(fluid.default_main_program(), "model")
+    >>> fluid.load(fluid.default_main_program(), "model", exe)
+    >>> sorted(fluid.load_program_state("model"))
+    ['fc_0.b_0', 'fc_0.w_0']
+    """
+    path = checked_path(model_path)
+    scope = global_scope()
+    states = [
+        (ending, values_of(program, scope, predicate))
+        for ending, predicate in (
+            (PARAMETERS, is_parameter),
+            (OPTIMIZER, is_belong_to_optimizer),
+        )
+    ]
+    with Transaction() as files:
+        for ending, values in states:
+            write_state(files, path + ending, values)
+        files.write(path + MODEL, program.to_bytes())
+
+
+def checked_path(model_path: Path) -> str:
+    """A path that ends with the name of a file."""
+    path = os.fspath(model_path)
+    if not os.path.basename(path):
+        raise ArgumentError(
+            f"expected a path that ends with the name of a file, got {path!r}; such as "
+            f"{path + 'model'!r}"
+        )
+    return path
+
+
+def write_state(files: Transaction, path: str, values: Mapping[str, Any]) -> None:
+    """Write a pickle of arrays by name; texts, numbers and dictionaries stay what they are."""
+    plain = (str, int, float, Mapping, list, tuple)
+    with files.open(path) as file:
+        write_pickle(
+            file, {n: v if isinstance(v, plain) else as_array(v, n) for n, v in values.items()}
+        )
+
+
+def read_state(path: str) -> dict[str, Any]:
+    """A pickle of arrays by name.
+
+    Raises:
+        FileError: it cannot be read.
+        FileFormatError: it holds something else.
+    """
+    with open_source(path) as source:
+        return state_of(source)
+
+
+def state_of(source: Source) -> dict[str, Any]:
+    """A pickle of arrays by name; errors as of :func:`read_state`."""
+    found = read_pickle(source)
+    if not isinstance(found, dict):
+        source.fail("a dictionary of arrays", f"a {type(found).__name__}", 0)
+    for key in found:
+        if not isinstance(key, str):
+            source.fail("texts as keys of a dictionary of arrays", repr(key)[:60], 0)
+    found = {name: _as_stored(value) for name, value in found.items()}
+    if _SPLIT in found:
+        _join(found, source)
+    return found
+
+
+def _as_stored(value: Any) -> Any:
+    """Paddle 2 stores some arrays as a pair of a name and the array."""
+    if isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], str):
+        return value[1]
+    return value
+
+
+def _join(found: dict[str, Any], source: Source) -> None:
+    """Put arrays together that were written in pieces."""
+    pieces = found.pop(_SPLIT)
+    try:
+        for name, info in pieces.items():
+            parts = [found.pop(part) for part in info["slices"]]
+            found[name] = np.concatenate(parts).reshape(info["OriginShape"])
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        source.fail("the pieces of an array", f"something else ({error})", 0)
+
+
+def load(
+    program: Program,
+    model_path: Path,
+    executor: Executor | None = None,
+    var_list: Iterable[Variable] | None = None,
+) -> None:
+    """Read a training state into the global scope.
+
+    The scope takes all values or, where a file is not what it should be, none.
+
+    Args:
+        program: says which variables, and how they are declared.
+        model_path: the files' path without their endings, or with one; also a folder or a file that
+            ``save_persistables`` and the like wrote.
+        executor: needed for the latter.  Where one is given, a value of another shape than is
+            declared is taken with a warning, as in fluid 1.8; else it is an error.
+        var_list: the variables of a file that holds no names.
+
+    Raises:
+        FileError: a file cannot be read; says which, and why.
+        FileFormatError: a variable is missing, or is not as declared; says which.
+        ArgumentError: an executor or a list of variables is needed.
+    """
+    path = checked_path(_stem(os.fspath(model_path)))
+    if not os.path.exists(path + PARAMETERS):
+        _load_older(program, path, executor, var_list)
+        return
+    values = _state_for(program, path + PARAMETERS, is_parameter, executor)
+    if any(is_belong_to_optimizer(var) for var in program.list_vars()):
+        values |= _state_for(program, path + OPTIMIZER, is_belong_to_optimizer, executor)
+    scope = global_scope()
+    for name, value in values.items():
+        (scope.find_var(name) or scope.var(name)).value = value
+
+
+def _stem(path: str) -> str:
+    for ending in (PARAMETERS, OPTIMIZER, MODEL):
+        if path.endswith(ending):
+            return path[: -len(ending)]
+    return path
+
+
+def _state_for(
+    program: Program, path: str, predicate: Any, executor: Executor | None
+) -> dict[str, Any]:
+    """The values of some variables of a program from a file."""
+    found = read_state(path)
+    values = {}
+    for var in program.list_vars():
+        if not predicate(var):
+            continue
+        value = found.get(var.name)
+        if not isinstance(value, np.ndarray):
+            raise FileFormatError(
+                f"{path}: expected variable {var.name!r}, found {len(found)} others"
+                + (f" ({', '.join(list(found)[:3])}, ...)" if found else "")
+                + "; load files that were saved from the same network and optimizer"
+            )
+        wrong = mismatch(var, value)
+        if wrong and executor is not None:
+            warnings.warn(f"{path}: variable {var.name!r}: {wrong}", UserWarning, stacklevel=3)
+        elif wrong:
+            check_value(var, value, var.name, path)
+        values[var.name] = value
+    return values
+
+
+def _load_older(
+    program: Program, path: str, executor: Executor | None, var_list: Iterable[Variable] | None
+) -> None:
+    """Read what ``save_persistables`` and the like wrote."""
+    if not os.path.exists(path):
+        raise FileError(
+            f"cannot read {path}{PARAMETERS}: there is no such file, nor a folder or a file "
+            f"{path}; check the path"
+        )
+    if executor is None:
+        raise ArgumentError(
+            f"there is no {path}{PARAMETERS}; {path} itself, which holds variables as "
+            "save_persistables writes them, is loaded by an executor: load(program, path, exe)"
+        )
+    if os.path.isdir(path):
+        chosen = [
+            var
+            for var in (program.list_vars() if var_list is None else var_list)
+            if is_persistable(var) and os.path.exists(os.path.join(path, var.name))
+        ]
+        load_vars(executor, path, program, chosen)
+        return
+    if var_list is None:
+        raise ArgumentError(
+            f"{path} holds tensors without their names; say which variables they are: var_list=..."
+        )
+    folder, name = os.path.split(path)
+    load_vars(executor, folder, program, list(var_list), filename=name)
+
+
+def load_program_state(
+    model_path: Path, var_list: Iterable[Variable] | None = None
+) -> dict[str, Any]:
+    """The variables of a training state as arrays by name.
+
+    Args:
+        model_path: as of :func:`load`.
+        var_list: the variables to read from a folder; those of a file that holds no names.
+
+    Returns:
+        name -> array.
+
+    Raises:
+        FileError: a file cannot be read; says which, and why.
+        FileFormatError: a file is not what it should be; says where.
+        ArgumentError: a list of variables is needed.
+    """
+    path = checked_path(_stem(os.fspath(model_path)))
+    if os.path.exists(path + PARAMETERS):
+        found = read_state(path + PARAMETERS)
+        if os.path.exists(path + OPTIMIZER):
+            found |= read_state(path + OPTIMIZER)
+        found.pop(NAME_TABLE, None)
+        return found
+    if not os.path.exists(path):
+        raise FileError(
+            f"cannot read {path}{PARAMETERS}: there is no such file, nor a folder or a file "
+            f"{path}; check the path"
+        )
+    if os.path.isdir(path):
+        wanted = None if var_list is None else {var.name for var in var_list}
+        names = sorted(os.listdir(path)) if wanted is None else sorted(wanted)
+        return {
+            name: _tensor_in(os.path.join(path, name), name)
+            for name in names
+            if os.path.isfile(os.path.join(path, name)) and not name.startswith((".", "__"))
+        }
+    if var_list is None:
+        raise ArgumentError(
+            f"{path} holds tensors without their names; say which variables they are: var_list=..."
+        )
+    chosen = sorted(var_list, key=lambda var: var.name)
+    names = [var.name for var in chosen]
+    with open_source(path) as source:
+        values = tensors_of(source, names, chosen)
+    return {name: np.array(value) for name, value in zip(names, values)}
+
+
+def _tensor_in(path: str, name: str) -> Any:
+    (value,) = tensors_of(Source.of(read_bytes(path), path), [name], [None])
+    return np.array(value)
+
+
+def set_program_state(program: Program, state_dict: Mapping[str, Any]) -> None:
+    """Give the variables of a program values in the global scope.
+
+    Args:
+        program: the program.
+        state_dict: name -> array, as :func:`load_program_state` gives it; names that the program
+            does not have are left out, with a warning.
+
+    Raises:
+        ShapeError, DTypeError: a value is not as declared; the scope stays as it was.
+    """
+    used: dict[str, Any] = {}
+    for var in program.list_vars():
+        if not is_persistable(var) or var.name not in state_dict:
+            continue
+        value = np.array(state_dict[var.name])
+        wrong = mismatch(var, value)
+        if wrong:
+            kind = DTypeError if var.has_dtype and value.dtype != var.dtype.dtype else ShapeError
+            raise kind(f"variable {var.name!r}: {wrong}")
+        used[var.name] = value
+    scope = global_scope()
+    for name, value in used.items():
+        (scope.find_var(name) or scope.var(name)).value = value
+    unused = [name for name in state_dict if name not in used]
+    if unused:
+        warnings.warn(
+            f"the program has no variable for {len(unused)} of the values: "
+            f"{', '.join(unused[:5])}{', ...' if len(unused) > 5 else ''}",
+            UserWarning,
+            stacklevel=2,
+        )
+
+
+def lod_free(value: Any) -> Any:
+    """The array of a value."""
+    return value.data if isinstance(value, LoDTensor) else value

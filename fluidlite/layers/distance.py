@@ -1,0 +1,73 @@
+"""How far, or how alike, vectors are; vectors of length 1."""
+
+from __future__ import annotations
+
+from ..ir.variable import Variable
+from .layer import LayerBuilder, layer
+
+
+@layer
+def cos_sim(f: LayerBuilder, X: Variable, Y: Variable) -> Variable:
+    """The cosine of the angle between each row of two variables.
+
+    Args:
+        X: vectors, [N, D].
+        Y: of the shape of ``X``, or a single row.
+
+    Returns:
+        A variable of shape [N, 1].
+
+    >>> fluid.layers.cos_sim(fluid.data("x", [None, 4]), fluid.data("y", [None, 4])).shape
+    (-1, 1)
+    """
+    out: Variable = f.cos_sim.all(X, Y)["Out"]
+    return out
+
+
+@layer
+def dist(f: LayerBuilder, x: Variable, y: Variable, p: float = 2) -> Variable:
+    """The length of a difference: the p-th root of the sum of p-th powers.
+
+    Args:
+        x: a float variable.
+        y: of the element type of ``x``; sizes of 1 stretch.
+        p: 0 counts what differs; ``float("inf")`` gives the largest difference, and
+            ``-float("inf")`` the smallest.
+
+    Returns:
+        A variable of shape [1].
+
+    >>> fluid.layers.dist(fluid.data("x", [3, 4]), fluid.data("y", [3, 4]), p=1).shape
+    (1,)
+    """
+    return f.dist(x, y, p=p)
+
+
+@layer
+def l2_normalize(
+    f: LayerBuilder, x: Variable, axis: int | None, epsilon: float = 1e-12, name: str | None = None
+) -> Variable:
+    """Vectors divided by their Euclidean length.
+
+    Args:
+        x: a float variable.
+        axis: the dimension of the vectors; may count from the end; the last one when None.
+        epsilon: is added to the square of the length.
+        name: of the layer.
+
+    Returns:
+        A variable of the shape of ``x``.
+
+    >>> fluid.layers.l2_normalize(fluid.data("x", [None, 4]), axis=1).shape
+    (-1, 4)
+    """
+    along = x.ndim - 1 if axis is None else axis
+    unit, length = f.new_variable(), f.new_variable()
+    f.into(
+        "norm",
+        {"X": x},
+        {"Out": unit, "Norm": length},
+        axis=0 if x.ndim == 1 else along,
+        epsilon=epsilon,
+    )
+    return unit

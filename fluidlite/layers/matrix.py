@@ -1,0 +1,299 @@
+"""Products of vectors and matrices, diagonals and triangles."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..ir.variable import Variable
+from .creation import assign
+from .layer import LayerBuilder, layer, stopped
+
+
+@layer
+def bmm(f: LayerBuilder, x: Variable, y: Variable, name: str | None = None) -> Variable:
+    """The products of pairs of matrices.
+
+    Args:
+        x: matrices, [N, M, K].
+        y: matrices, [N, K, L].
+        name: of the layer.
+
+    Returns:
+        A variable of shape [N, M, L].
+
+    >>> x, y = fluid.data("x", [None, 3, 4]), fluid.data("y", [None, 4, 5])
+    >>> fluid.layers.bmm(x, y).shape
+    (-1, 3, 5)
+    """
+    return f.bmm(x, y)
+
+
+@layer
+def dot(f: LayerBuilder, x: Variable, y: Variable, name: str | None = None) -> Variable:
+    """The inner products of pairs of vectors.
+
+    Args:
+        x: a vector, or one in each row.
+        y: of the shape of ``x``.
+        name: of the layer.
+
+    Returns:
+        A variable of the shape of ``x`` with 1 as last size.
+
+    >>> fluid.layers.dot(fluid.data("x", [None, 4]), fluid.data("y", [None, 4])).shape
+    (-1, 1)
+    """
+    return f.dot(x, y)
+
+
+@layer
+def addmm(
+    f: LayerBuilder,
+    input: Variable,
+    x: Variable,
+    y: Variable,
+    alpha: float = 1.0,
+    beta: float = 1.0,
+    name: str | None = None,
+) -> Variable:
+    """``alpha`` times the product of two matrices, plus ``beta`` times a third one.
+
+    Args:
+        input: the third one; sizes of 1 stretch.
+        x: [M, K].
+        y: [K, N].
+        alpha: factor of the product.
+        beta: factor of ``input``.
+        name: of the layer.
+
+    Returns:
+        A variable of shape [M, N].
+
+    >>> i, x, y = (fluid.data(n, s) for n, s in (("i", [3, 5]), ("x", [3, 4]), ("y", [4, 5])))
+    >>> fluid.layers.addmm(i, x, y, alpha=2.0).shape
+    (3, 5)
+    """
+    return f.addmm(input, x, y, Alpha=alpha, Beta=beta)
+
+
+@layer
+def cross(f: LayerBuilder, input: Variable, other: Variable, dim: int | None = None) -> Variable:
+    """The vector products along a dimension.
+
+    Args:
+        input: a variable with a dimension of size 3.
+        other: of the shape of ``input``.
+        dim: the dimension; may count from the end; the first one of size 3 when None.
+
+    Returns:
+        A variable of the shape of ``input``.
+
+    >>> fluid.layers.cross(fluid.data("x", [2, 3]), fluid.data("y", [2, 3])).shape
+    (2, 3)
+    """
+    return f.cross(input, other, **({} if dim is None else {"dim": dim}))
+
+
+@layer
+def kron(
+    f: LayerBuilder,
+    x: Variable,
+    y: Variable,
+    out: Variable | None = None,
+    name: str | None = None,
+) -> Variable:
+    """The Kronecker product: ``x`` with each element replaced by its product with ``y``.
+
+    Args:
+        x: a variable of numbers.
+        y: of the element type of ``x``; the one with fewer dimensions gets dimensions of 1 in
+            front.
+        out: a variable to write to; a new one when None.
+        name: of the layer.
+
+    Returns:
+        A variable whose sizes are the products of those of ``x`` and ``y``.
+
+    >>> fluid.layers.kron(fluid.data("x", [2, 3]), fluid.data("y", [4, 5])).shape
+    (8, 15)
+    """
+    result = f.result(out)
+    f.into("kron", {"X": x, "Y": y}, {"Out": result})
+    return result
+
+
+@layer(act=True)
+def bilinear_tensor_product(
+    f: LayerBuilder,
+    x: Variable,
+    y: Variable,
+    size: int,
+    act: str | None = None,
+    name: str | None = None,
+    param_attr: Any = None,
+    bias_attr: Any = None,
+) -> Variable:
+    """``size`` products of rows of ``x``, learned matrices, and rows of ``y``, plus a bias.
+
+    Args:
+        x: [N, I], float.
+        y: [N, J].
+        size: how many matrices there are.
+        act: the activation.
+        name: of the layer.
+        param_attr: of the matrices, [size, I, J].
+        bias_attr: of the bias, [1, size]; False for none.
+
+    Returns:
+        A variable of shape [N, size].
+
+    >>> x, y = fluid.data("x", [None, 4]), fluid.data("y", [None, 2])
+    >>> fluid.layers.bilinear_tensor_product(x, y, size=5).shape
+    (-1, 5)
+    """
+    weight = f.weight(param_attr, [size, x.shape[1], y.shape[1]], x.dtype)
+    bias = f.bias_parameter(bias_attr, [1, size], x.dtype)
+    return f.bilinear_tensor_product(x, y, weight, bias)
+
+
+@layer
+def fsp_matrix(f: LayerBuilder, x: Variable, y: Variable) -> Variable:
+    """The flow between two layers of a net: how channels of two feature maps go together.
+
+    Yim et al., A gift from knowledge distillation, CVPR 2017.
+
+    Args:
+        x: images, [N, C, H, W].
+        y: images, [N, D, H, W].
+
+    Returns:
+        A variable of shape [N, C, D]: the means of products over all pixels.
+
+    >>> x, y = fluid.data("x", [None, 4, 8, 8]), fluid.data("y", [None, 6, 8, 8])
+    >>> fluid.layers.fsp_matrix(x, y).shape
+    (-1, 4, 6)
+    """
+    return f.fsp(x, y)
+
+
+@layer
+def trace(
+    f: LayerBuilder,
+    input: Variable,
+    offset: int = 0,
+    dim1: int = 0,
+    dim2: int = 1,
+    out: Variable | None = None,
+    name: str | None = None,
+) -> Variable:
+    """The sums along a diagonal of the matrices in two dimensions.
+
+    Args:
+        input: a variable of numbers with at least 2 dimensions.
+        offset: 0 the main diagonal; above 0 that many columns to the right, below 0 rows down.
+        dim1: the dimension of the rows; may count from the end.
+        dim2: the dimension of the columns; may count from the end.
+        out: a variable to write to; a new one when None.
+        name: of the layer.
+
+    Returns:
+        A variable without the two dimensions; of shape [1] where none is left.
+
+    >>> fluid.layers.trace(fluid.data("x", [None, 3, 4]), dim1=1, dim2=2).shape
+    (-1,)
+    """
+    result = f.result(out)
+    f.into("trace", {"Input": input}, {"Out": result}, offset=offset, dim1=dim1, dim2=dim2)
+    return result
+
+
+@layer
+def diag(f: LayerBuilder, diagonal: Variable | np.ndarray[Any, Any]) -> Variable:
+    """A square matrix of zeros with a vector on its diagonal.
+
+    Args:
+        diagonal: the vector: a variable or an array.
+
+    Returns:
+        A variable of shape [n, n].  No gradient flows through.
+
+    >>> fluid.layers.diag(np.array([1.0, 2.0], "float32")).shape
+    (2, 2)
+    """
+    return stopped(f.diag(_variable(diagonal)))
+
+
+@layer
+def diag_embed(
+    f: LayerBuilder,
+    input: Variable | np.ndarray[Any, Any],
+    offset: int = 0,
+    dim1: int = -2,
+    dim2: int = -1,
+) -> Variable:
+    """Square matrices of zeros with the last dimension of a variable on a diagonal.
+
+    Args:
+        input: a variable, or an array.
+        offset: 0 the main diagonal; above 0 that many columns to the right, below 0 rows down.
+        dim1: the dimension of the rows; may count from the end.
+        dim2: the dimension of the columns; may count from the end.
+
+    Returns:
+        A variable with one dimension more than ``input``.  No gradient flows through.
+
+    >>> fluid.layers.diag_embed(fluid.data("x", [None, 3]), offset=1).shape
+    (-1, 4, 4)
+    """
+    return stopped(f.diag_embed(_variable(input), offset=offset, dim1=dim1, dim2=dim2))
+
+
+def _variable(given: Variable | np.ndarray[Any, Any]) -> Variable:
+    return given if isinstance(given, Variable) else assign(given)
+
+
+@layer
+def tril(f: LayerBuilder, input: Variable, diagonal: int = 0, name: str | None = None) -> Variable:
+    """The lower triangles of matrices, and zeros above.
+
+    Args:
+        input: a variable; the matrices are in its last two dimensions.
+        diagonal: the last diagonal that stays: 0 the main one; above 0 that many columns to the
+            right, below 0 rows down.
+        name: of the result.
+
+    Returns:
+        A variable of the shape of ``input``.
+
+    >>> fluid.layers.tril(fluid.data("x", [3, 4])).shape
+    (3, 4)
+    """
+    return _triangle(f, input, diagonal, lower=True)
+
+
+@layer
+def triu(f: LayerBuilder, input: Variable, diagonal: int = 0, name: str | None = None) -> Variable:
+    """The upper triangles of matrices, and zeros below.
+
+    Args:
+        input: a variable; the matrices are in its last two dimensions.
+        diagonal: the first diagonal that stays: 0 the main one; above 0 that many columns to the
+            right, below 0 rows down.
+        name: of the result.
+
+    Returns:
+        A variable of the shape of ``input``.
+
+    >>> fluid.layers.triu(fluid.data("x", [3, 4]), diagonal=1).shape
+    (3, 4)
+    """
+    return _triangle(f, input, diagonal, lower=False)
+
+
+def _triangle(f: LayerBuilder, input: Variable, diagonal: int, lower: bool) -> Variable:
+    taken = f.block.has_var(f.name)
+    result = f.new_variable() if taken else f.block.create_var(name=f.name)
+    f.into("tril_triu", {"X": input}, {"Out": result}, diagonal=diagonal, lower=lower)
+    return result

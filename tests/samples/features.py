@@ -1,0 +1,44 @@
+"""Samples of features marked, cropped and shifted."""
+
+import numpy as np
+
+from .form import Sample, samples
+
+
+@samples("add_position_encoding")
+def add_position_encoding(rng):
+    yield Sample(dict(X=rng.normal(size=[2, 5, 6])), dict(alpha=0.5, beta=2.0))
+    yield Sample(dict(X=rng.normal(size=[1, 3, 2])))
+
+
+@samples("similarity_focus")
+def similarity_focus(rng):
+    x = rng.normal(size=[2, 3, 4, 5])
+    yield Sample(dict(X=x), dict(axis=1, indexes=[0, 2]))
+    yield Sample(dict(X=x), dict(axis=2, indexes=[3]))
+    yield Sample(dict(X=x), dict(axis=3, indexes=[4, 1]))
+
+
+@samples("random_crop")
+def random_crop(rng):
+    x = rng.normal(size=[2, 3, 4, 5])
+    for seed, name in ((7, "seeded"), (0, "unseeded")):
+        inputs = dict(X=x, Seed=np.array([seed]))
+        yield Sample(inputs, dict(shape=[2, 3]), name=name, values_matter=bool(seed))
+
+
+@samples("conv_shift")
+def conv_shift(rng):
+    yield Sample(dict(X=rng.normal(size=[2, 7]), Y=rng.normal(size=[2, 3])))
+    yield Sample(dict(X=rng.normal(size=[4, 5]), Y=rng.normal(size=[4, 5])))
+
+
+@samples("conv_shift_adjoint")
+def conv_shift_adjoint(rng):
+    yield Sample(dict(X=rng.normal(size=[2, 7]), Y=rng.normal(size=[2, 7])), dict(size=3))
+
+
+@samples("row_conv")
+def row_conv(rng):
+    yield Sample(dict(X=rng.normal(size=[2, 5, 3]), Filter=rng.normal(size=[4, 3])))
+    yield Sample(dict(X=rng.normal(size=[1, 2, 3]), Filter=rng.normal(size=[1, 3])))
