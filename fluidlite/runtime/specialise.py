@@ -135,10 +135,10 @@ class Function:
 
     def _first_run(self, env: Environment, draw: Callable[[str], Any]) -> None:
         """Run kernel by kernel, and write the source from what was seen."""
-        memory = Memory()
+        memory, kernels = Memory(), self._kernels
         held = {v.number: env[name] for name, v in self._inputs.items()}
-        dying = last_uses(self._kernels, self._outputs.values())
-        for kernel, dead in zip(self._kernels, dying, strict=True):
+        dying = last_uses(kernels, self._outputs.values())
+        for kernel, dead in zip(kernels, dying, strict=True):
             for value, array in kernel.run(self._xp, held, draw):
                 held[value.number] = array
                 memory.note(value, array, [(v, held.get(v.number)) for v in kernel.inputs])
@@ -146,7 +146,7 @@ class Function:
                 held.pop(value.number, None)
         rotating = [self._outputs[name] for name in self._rotating]
         emission = Emission(
-            self._kernels,
+            kernels,
             list(self._inputs.values()),
             list(self._outputs.values()),
             rotating,
@@ -160,6 +160,5 @@ class Function:
         namespace = {**emission.names, "xp": self._xp}
         exec(compile(self.source, "<specialised plan>", "exec"), namespace)
         self._run = namespace["run"]
-        self._kernels = []
         for name, value in self._outputs.items():
             env[name] = held[value.number] if value.constant is None else value.constant

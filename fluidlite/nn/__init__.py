@@ -1,0 +1,3 @@
+"""Neural networks on eager tensors, in the spelling of paddle 2.x."""
+
+from . import functional

@@ -1,0 +1,184 @@
+"""Functions between layers: sigmoids, rectifiers, and their relatives."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...imperative import elementary, reduction, shaping
+from ...imperative.arithmetic import multiply, subtract
+from ...imperative.recording import eager
+from ...imperative.tensor import Tensor
+
+
+def relu(x: Tensor, name: str | None = None) -> Tensor:
+    """max(x, 0); its gradient at 0 is 0.
+
+    >>> fluid.nn.functional.relu(fluid.to_tensor([-1.0, 2.0])).tolist()
+    [0.0, 2.0]
+    return eager.relu(x)
+
+
+def relu6(x: Tensor, name: str | None = None) -> Tensor:
+    """min(max(x, 0), 6)."""
+    return eager.relu6(x)
+
+
+def sigmoid(x: Tensor, name: str | None = None) -> Tensor:
+    """1 / (1 + e^-x)."""
+    return eager.sigmoid(x)
+
+
+def log_sigmoid(x: Tensor, name: str | None = None) -> Tensor:
+    """The logarithm of 1 / (1 + e^-x)."""
+    return eager.logsigmoid(x)
+
+
+def tanh(x: Tensor, name: str | None = None) -> Tensor:
+    """The hyperbolic tangent."""
+    return eager.tanh(x)
+
+
+def tanhshrink(x: Tensor, name: str | None = None) -> Tensor:
+    """x - tanh x."""
+    return eager.tanh_shrink(x)
+
+
+def softsign(x: Tensor, name: str | None = None) -> Tensor:
+    """x / (1 + |x|)."""
+    return eager.softsign(x)
+
+
+def silu(x: Tensor, name: str | None = None) -> Tensor:
+    """x / (1 + e^-x)."""
+    return eager.swish(x, beta=1.0)
+
+
+def swish(x: Tensor, name: str | None = None) -> Tensor:
+    """x / (1 + e^-x)."""
+    return eager.swish(x, beta=1.0)
+
+
+def mish(x: Tensor, name: str | None = None) -> Tensor:
+    """x tanh(ln(1 + e^x))."""
+    return eager.mish(x)
+
+
+def hardswish(x: Tensor, name: str | None = None) -> Tensor:
+    """x min(max(x + 3, 0), 6) / 6."""
+    return eager.hard_swish(x)
+
+
+def leaky_relu(x: Tensor, negative_slope: float = 0.01, name: str | None = None) -> Tensor:
+    """x where it is positive, negative_slope x elsewhere."""
+    return eager.leaky_relu(x, alpha=float(negative_slope))
+
+
+def elu(x: Tensor, alpha: float = 1.0, name: str | None = None) -> Tensor:
+    """x where it is positive, alpha (e^x - 1) elsewhere."""
+    return eager.elu(x, alpha=float(alpha))
+
+
+def gelu(x: Tensor, approximate: bool = False, name: str | None = None) -> Tensor:
+    """x P(x) with the normal distribution P, or an approximation of it."""
+    return eager.gelu(x, approximate=approximate)
+
+
+def hardsigmoid(
+    x: Tensor, slope: float = 0.1666667, offset: float = 0.5, name: str | None = None
+) -> Tensor:
+    """slope x + offset, kept in [0, 1]."""
+    return eager.hard_sigmoid(x, slope=float(slope), offset=float(offset))
+
+
+def hardtanh(x: Tensor, min: float = -1.0, max: float = 1.0, name: str | None = None) -> Tensor:
+    """x, kept in [min, max]."""
+    return eager.brelu(x, t_min=float(min), t_max=float(max))
+
+
+def hardshrink(x: Tensor, threshold: float = 0.5, name: str | None = None) -> Tensor:
+    """x where |x| is above the threshold, 0 elsewhere."""
+    return eager.hard_shrink(x, threshold=float(threshold))
+
+
+def softshrink(x: Tensor, threshold: float = 0.5, name: str | None = None) -> Tensor:
+    """x moved towards 0 by the threshold, and 0 below it."""
+    return eager.softshrink(x, **{"lambda": float(threshold)})
+
+
+def thresholded_relu(x: Tensor, threshold: float = 1.0, name: str | None = None) -> Tensor:
+    """x where it is above the threshold, 0 elsewhere."""
+    return eager.thresholded_relu(x, threshold=float(threshold))
+
+
+def selu(
+    x: Tensor, scale: float = 1.0507009873554805, alpha: float = 1.6732632423543772, name: str | None = None
+) -> Tensor:
+    """scale x where it is positive, scale alpha (e^x - 1) elsewhere."""
+    return eager.selu(x, scale=float(scale), alpha=float(alpha))
+
+
+def celu(x: Tensor, alpha: float = 1.0, name: str | None = None) -> Tensor:
+    """x where it is positive, alpha (e^(x / alpha) - 1) elsewhere."""
+    return multiply(eager.elu(multiply(x, 1.0 / alpha), alpha=1.0), alpha)
+
+
+def softplus(
+    x: Tensor, beta: float = 1.0, threshold: float = 20.0, name: str | None = None
+) -> Tensor:
+    """ln(1 + e^(beta x)) / beta, without overflow.
+
+    Args:
+        x: a tensor.
+        beta: how sharp the bend at 0 is.
+        threshold: accepted; nothing overflows.
+    """
+    return eager.softplus(x) if beta == 1 else multiply(eager.softplus(multiply(x, beta)), 1 / beta)
+
+
+def softmax(x: Tensor, axis: int = -1, dtype: Any = None, name: str | None = None) -> Tensor:
+    """e^x divided by its sum along a dimension.
+
+    Args:
+        x: a tensor.
+        axis: the dimension.
+        dtype: the element type to compute in.
+
+    >>> fluid.nn.functional.softmax(fluid.to_tensor([0.0, 0.0])).tolist()
+    [0.5, 0.5]
+    """
+    return eager.softmax(x if dtype is None else elementary.cast(x, dtype), axis=axis)
+
+
+def log_softmax(x: Tensor, axis: int = -1, dtype: Any = None, name: str | None = None) -> Tensor:
+    """The logarithm of ``softmax``, without overflow."""
+    x = x if dtype is None else elementary.cast(x, dtype)
+    return subtract(x, reduction.logsumexp(x, axis, True))
+
+
+def prelu(
+    x: Tensor, weight: Tensor, data_format: str = "NCHW", name: str | None = None
+) -> Tensor:
+    """x where it is positive, weight x elsewhere.
+
+    Args:
+        x: a tensor.
+        weight: one slope, or one for each channel.
+        data_format: NCHW, or NHWC for channels in the last dimension.
+    """
+    if weight.array.size == 1:
+        return eager.prelu(x, weight, mode="all")
+    if data_format[-1] == "C" and x.array.ndim > 2:
+        first = shaping.moveaxis(x, -1, 1)
+        return shaping.moveaxis(eager.prelu(first, weight, mode="channel"), 1, -1)
+    return eager.prelu(x, weight, mode="channel")
+
+
+def maxout(x: Tensor, groups: int, axis: int = 1, name: str | None = None) -> Tensor:
+    """The largest element of each group of channels."""
+    return eager.maxout(x, groups=groups, axis=axis)
+
+
+def glu(x: Tensor, axis: int = -1, name: str | None = None) -> Tensor:
+    """The first half of x times the sigmoid of the second one."""
+    a, b = shaping.split(x, 2, axis)
+    return multiply(a, eager.sigmoid(b))

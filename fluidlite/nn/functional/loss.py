@@ -1,0 +1,289 @@
+"""How far predictions are from what is right."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...errors import ArgumentError
+from ...imperative.arithmetic import add, divide, maximum, multiply, subtract
+from ...imperative.elementary import abs as size
+from ...imperative.elementary import cast, log, square
+from ...imperative.recording import Handle, eager
+from ...imperative.reduction import mean
+from ...imperative.reduction import sum as total
+from ...imperative.selection import where
+from ...imperative.shaping import reshape, squeeze, unsqueeze
+from ...imperative.tensor import Tensor
+from .projection import label_smooth, one_hot
+
+
+def _reduced(loss: Tensor, reduction: str) -> Tensor:
+    if reduction == "mean":
+        return mean(loss)
+    if reduction == "sum":
+        return total(loss)
+    if reduction == "none":
+        return loss
+    raise ArgumentError(f"expected reduction to be mean, sum or none, got {reduction!r}")
+
+
+def mse_loss(
+    input: Tensor, label: Tensor, reduction: str = "mean", name: str | None = None
+) -> Tensor:
+    """The square of the difference.
+
+    >>> float(fluid.nn.functional.mse_loss(fluid.ones([2]), fluid.zeros([2])))
+    1.0
+    """
+    return _reduced(square(subtract(input, label)), reduction)
+
+
+def square_error_cost(input: Tensor, label: Tensor) -> Tensor:
+    """The square of the difference, element by element."""
+    return square(subtract(input, label))
+
+
+def l1_loss(
+    input: Tensor, label: Tensor, reduction: str = "mean", name: str | None = None
+) -> Tensor:
+    """The size of the difference."""
+    return _reduced(size(subtract(input, label)), reduction)
+
+
+def smooth_l1_loss(
+    input: Tensor,
+    label: Tensor,
+    reduction: str = "mean",
+    delta: float = 1.0,
+    name: str | None = None,
+) -> Tensor:
+    """Half the square of the difference, and a line where it is larger than delta."""
+    difference = size(subtract(input, label))
+    near = multiply(square(difference), 0.5)
+    far = multiply(subtract(difference, 0.5 * delta), delta)
+    return _reduced(where(difference < delta, near, far), reduction)
+
+
+def cross_entropy(
+    input: Tensor,
+    label: Tensor,
+    weight: Tensor | None = None,
+    ignore_index: int = -100,
+    reduction: str = "mean",
+    soft_label: bool = False,
+    axis: int = -1,
+    use_softmax: bool = True,
+    label_smoothing: float = 0.0,
+    name: str | None = None,
+) -> Tensor:
+    """The logarithm of the probability of the right class, with its sign changed.
+
+    Args:
+        input: logits with the classes along ``axis``, or probabilities.
+        label: indices, without that dimension or with size 1 there; or probabilities.
+        weight: of the classes.
+        ignore_index: where the label is this, the loss is 0, and does not count in the mean.
+        reduction: mean, sum or none.
+        soft_label: the label holds probabilities.
+        axis: the dimension of the classes.
+        use_softmax: False: the input holds probabilities.
+        label_smoothing: the share of the uniform distribution that is mixed into the label.
+
+    >>> logits = fluid.to_tensor([[0.0, 0.0]])
+    >>> round(float(fluid.nn.functional.cross_entropy(logits, fluid.to_tensor([1]))), 4)
+    0.6931
+    """
+    axis = axis % input.array.ndim
+    classes = input.array.shape[axis]
+    hard = not soft_label
+    narrow = hard and label.array.ndim == input.array.ndim - 1
+    kept = None
+    if hard:
+        indices = unsqueeze(label, axis) if narrow else label
+        kept = (indices.array != ignore_index).astype(input.array.dtype)
+    if label_smoothing and hard:
+        inside = label.results(np.where(kept == 1, indices.array, 0))
+        spread = one_hot(squeeze(inside, axis), classes)
+        order = [*range(spread.array.ndim - 1)]
+        order.insert(axis, spread.array.ndim - 1)
+        label = label_smooth(cast(eager.transpose(spread, axis=tuple(order)), input.dtype),
+                             epsilon=label_smoothing)
+        soft = True
+    else:
+        soft = soft_label
+        if soft and label_smoothing:
+            label = label_smooth(label, epsilon=label_smoothing)
+    if not soft:
+        label = indices
+    loss = _entropy(input, label, soft, axis, use_softmax, ignore_index)
+    count: Any = kept
+    if weight is not None:
+        factors = _weights(weight, label, soft, axis, input, ignore_index)
+        loss = multiply(loss, factors)
+        count = factors if kept is None else multiply(factors, kept)
+    if kept is not None:
+        loss = multiply(loss, kept)
+    if reduction == "mean" and count is not None:
+        number = total(count) if isinstance(count, Handle) else count.sum()
+        if not isinstance(number, Handle):
+            number = max(float(number), 1.0) if weight is None else float(number)
+        return divide(total(loss), number)
+    if reduction == "none" and narrow:
+        return squeeze(loss, axis)
+    return _reduced(loss, reduction)
+
+
+def _entropy(
+    input: Tensor, label: Any, soft: bool, axis: int, use_softmax: bool, ignore_index: int
+) -> Tensor:
+    """The loss of each place, with size 1 along ``axis``."""
+    if use_softmax:
+        return eager.softmax_with_cross_entropy(
+            input, label, soft_label=soft, axis=axis, ignore_index=ignore_index
+        )
+    if soft:
+        return total(multiply(multiply(label, log(input)), -1.0), axis, keepdim=True)
+    picked = eager.pick_label(input, label, axis=axis, ignore_index=ignore_index, ignored=1.0)
+    return multiply(log(picked), -1.0)
+
+
+def _weights(
+    weight: Tensor, label: Any, soft: bool, axis: int, input: Tensor, ignore_index: int
+) -> Tensor:
+    """The weight of each place, with size 1 along ``axis``."""
+    shape = [1] * input.array.ndim
+    shape[axis] = -1
+    along = reshape(weight, shape)
+    if soft:
+        return total(multiply(label, along), axis, keepdim=True)
+    index = np.where(label.array == ignore_index, 0, label.array)
+    return reshape(eager.gather(weight, index.reshape(-1)), list(index.shape))
+
+
+def softmax_with_cross_entropy(
+    logits: Tensor,
+    label: Tensor,
+    soft_label: bool = False,
+    ignore_index: int = -100,
+    numeric_stable_mode: bool = True,
+    return_softmax: bool = False,
+    axis: int = -1,
+) -> Any:
+    """The cross entropy of each place, with size 1 along ``axis``.
+
+    Args:
+        logits: a tensor with the classes along ``axis``.
+        label: indices with size 1 there, or probabilities.
+        soft_label: the label holds probabilities.
+        ignore_index: where the label is this, the loss is 0.
+        numeric_stable_mode: accepted; the computation is always stable.
+        return_softmax: also give the probabilities.
+        axis: the dimension of the classes.
+    """
+    outs = eager.softmax_with_cross_entropy.all(
+        logits, label, soft_label=soft_label, ignore_index=ignore_index, axis=axis
+    )
+    return (outs["Loss"], outs["Softmax"]) if return_softmax else outs["Loss"]
+
+
+def nll_loss(
+    input: Tensor,
+    label: Tensor,
+    weight: Tensor | None = None,
+    ignore_index: int = -100,
+    reduction: str = "mean",
+    name: str | None = None,
+) -> Tensor:
+    """The element of the right class, with its sign changed.
+
+    Args:
+        input: logarithms of probabilities, [N, C, ...].
+        label: classes, [N, ...].
+        weight: of the classes.
+        ignore_index: where the label is this, the loss is 0, and does not count in the mean.
+        reduction: mean, sum or none.
+    """
+    places = unsqueeze(label, 1)
+    picked = eager.pick_label(input, places, axis=1, ignore_index=ignore_index)
+    loss = multiply(picked, -1.0)
+    count: Any = (places.array != ignore_index).astype(input.array.dtype)
+    if weight is not None:
+        factors = _weights(weight, places, False, 1, input, ignore_index)
+        loss, count = multiply(loss, factors), multiply(factors, count)
+    if reduction == "mean":
+        number = total(count) if isinstance(count, Handle) else max(float(count.sum()), 1.0)
+        return divide(total(loss), number)
+    return _reduced(squeeze(loss, 1), reduction)
+
+
+def binary_cross_entropy(
+    input: Tensor,
+    label: Tensor,
+    weight: Tensor | None = None,
+    reduction: str = "mean",
+    name: str | None = None,
+) -> Tensor:
+    """The cross entropy of probabilities of one class.
+
+    Args:
+        input: probabilities.
+        label: 0 or 1, or probabilities, in the same shape.
+        weight: of each element.
+        reduction: mean, sum or none.
+    """
+    loss = eager.bce_loss(input, label)
+    return _reduced(loss if weight is None else multiply(loss, weight), reduction)
+
+
+def binary_cross_entropy_with_logits(
+    logit: Tensor,
+    label: Tensor,
+    weight: Tensor | None = None,
+    reduction: str = "mean",
+    pos_weight: Tensor | None = None,
+    name: str | None = None,
+) -> Tensor:
+    """The cross entropy of the sigmoid of logits, without overflow.
+
+    Args:
+        logit: a tensor.
+        label: 0 or 1, or probabilities, in the same shape.
+        weight: of each element.
+        reduction: mean, sum or none.
+        pos_weight: of the class 1.
+    """
+    negative = eager.softplus(logit)  # -log(1 - sigmoid)
+    positive = subtract(negative, logit)  # -log(sigmoid)
+    if pos_weight is not None:
+        positive = multiply(positive, pos_weight)
+    loss = add(multiply(label, positive), multiply(subtract(1.0, label), negative))
+    return _reduced(loss if weight is None else multiply(loss, weight), reduction)
+
+
+def log_loss(
+    input: Tensor, label: Tensor, epsilon: float = 1e-4, name: str | None = None
+) -> Tensor:
+    """The cross entropy of probabilities of one class, kept finite by ``epsilon``."""
+    return eager.log_loss(input, label, epsilon=epsilon)
+
+
+def kl_div(
+    input: Tensor, label: Tensor, reduction: str = "mean", name: str | None = None
+) -> Tensor:
+    """label (log(label) - input): the divergence of distributions.
+
+    Args:
+        input: logarithms of probabilities.
+        label: probabilities.
+        reduction: mean, sum, batchmean or none.
+    """
+    inside = label.array > 0
+    safe = maximum(label, np.finfo(label.array.dtype).tiny)
+    loss = where(label.results(inside), multiply(label, subtract(log(safe), input)), 0.0)
+    if reduction == "batchmean":
+        return divide(total(loss), float(loss.array.shape[0]))
+    return _reduced(loss, reduction)
+
+

@@ -1,0 +1,154 @@
+"""Values less their mean, divided by their standard deviation."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from ...errors import ShapeError
+from ...imperative.arithmetic import divide, maximum
+from ...imperative.recording import eager
+from ...imperative.reduction import norm
+from ...imperative.shaping import reshape
+from ...imperative.tensor import Tensor
+
+
+def layer_norm(
+    x: Tensor,
+    normalized_shape: Any,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    epsilon: float = 1e-5,
+    name: str | None = None,
+) -> Tensor:
+    """Normalisation over the last dimensions of each sample.
+
+    Args:
+        x: [..., *normalized_shape].
+        normalized_shape: an integer, or the sizes of the dimensions.
+        weight, bias: in that shape.
+        epsilon: keeps the square root away from 0.
+
+    Raises:
+        ShapeError: the last sizes of ``x`` are others.
+
+    >>> x = fluid.to_tensor([[1.0, 3.0]])
+    >>> fluid.nn.functional.layer_norm(x, 2).numpy().round(3)
+    array([[-1.,  1.]], dtype=float32)
+    """
+    sizes = [normalized_shape] if isinstance(normalized_shape, int) else list(normalized_shape)
+    shape = list(x.array.shape)
+    begin = len(shape) - len(sizes)
+    if begin < 0 or shape[begin:] != sizes:
+        raise ShapeError(f"expected x to end in the sizes {sizes}, got shape {shape}")
+    flat = reshape(x, [prod(shape[:begin]) if begin else 1, prod(sizes)])
+    one = [None if v is None else reshape(v, [-1]) for v in (weight, bias)]
+    return reshape(eager.layer_norm(flat, *one, epsilon=epsilon, begin_norm_axis=1), shape)
+
+
+def batch_norm(
+    x: Tensor,
+    running_mean: Tensor,
+    running_var: Tensor,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    training: bool = False,
+    momentum: float = 0.9,
+    epsilon: float = 1e-5,
+    data_format: str = "NCHW",
+    use_global_stats: bool | None = None,
+    name: str | None = None,
+) -> Tensor:
+    """Normalisation of each channel over a batch.
+
+    Args:
+        x: [N, C, ...], or [N, ..., C].
+        running_mean, running_var: [C]; moved towards those of the batch in training.
+        weight, bias: [C].
+        training: use the statistics of the batch, not the running ones.
+        momentum: the share of the old running statistics in the new ones.
+        epsilon: keeps the square root away from 0.
+        data_format: ends in "C" where the channels come last.
+        use_global_stats: use the running statistics; in tests when None.
+    """
+    channels = running_mean.array.shape
+    dtype = running_mean.array.dtype
+    scale = np.ones(channels, dtype) if weight is None else weight
+    shift = np.zeros(channels, dtype) if bias is None else bias
+    last = data_format[-1] == "C" and len(data_format) > 2
+    outs = eager.batch_norm.all(
+        x,
+        scale,
+        shift,
+        running_mean,
+        running_var,
+        is_test=not training,
+        momentum=momentum,
+        epsilon=epsilon,
+        data_layout="NHWC" if last else "NCHW",
+        use_global_stats=bool(use_global_stats),
+    )
+    if training and not use_global_stats:
+        running_mean.set_value(outs["MeanOut"])
+        running_var.set_value(outs["VarianceOut"])
+    return outs["Y"]  # type: ignore[no-any-return]
+
+
+def instance_norm(
+    x: Tensor,
+    running_mean: Tensor | None = None,
+    running_var: Tensor | None = None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    use_input_stats: bool = True,
+    momentum: float = 0.9,
+    eps: float = 1e-5,
+    data_format: str = "NCHW",
+    name: str | None = None,
+) -> Tensor:
+    """Normalisation of each channel of each sample.
+
+    Args:
+        x: [N, C, ...].
+        running_mean, running_var: accepted; the statistics are those of the input.
+        weight, bias: [C].
+        use_input_stats, momentum, data_format: accepted.
+        eps: keeps the square root away from 0.
+    """
+    channels, dtype = x.array.shape[1], x.array.dtype
+    scale = np.ones(channels, dtype) if weight is None else weight
+    shift = np.zeros(channels, dtype) if bias is None else bias
+    return eager.instance_norm(x, scale, shift, epsilon=eps)
+
+
+def group_norm(
+    x: Tensor,
+    num_groups: int,
+    epsilon: float = 1e-5,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    data_format: str = "NCHW",
+    name: str | None = None,
+) -> Tensor:
+    """Normalisation of each group of channels of each sample.
+
+    Args:
+        x: [N, C, ...], or [N, ..., C].
+        num_groups: how many groups the channels are cut into.
+        epsilon: keeps the square root away from 0.
+        weight, bias: [C].
+        data_format: ends in "C" where the channels come last.
+    """
+    layout = "NHWC" if data_format[-1] == "C" and len(data_format) > 2 else "NCHW"
+    return eager.group_norm(
+        x, weight, bias, groups=num_groups, epsilon=epsilon, data_layout=layout
+    )
+
+
+def normalize(
+    x: Tensor, p: float = 2, axis: int = 1, epsilon: float = 1e-12, name: str | None = None
+) -> Tensor:
+    """x divided by its p-norm along a dimension."""
+    return divide(x, maximum(norm(x, p, axis, True), epsilon))

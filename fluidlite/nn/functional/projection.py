@@ -1,0 +1,119 @@
+"""Linear maps and lookups, and what thins them out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...errors import ArgumentError
+from ...imperative.arithmetic import add, divide, matmul, maximum, multiply
+from ...imperative.kernels import generator
+from ...imperative.recording import eager
+from ...imperative.reduction import norm
+from ...imperative.reduction import sum as total
+from ...imperative.tensor import Tensor
+
+
+def linear(
+    x: Tensor, weight: Tensor, bias: Tensor | None = None, name: str | None = None
+) -> Tensor:
+    """x weight + bias.
+
+    Args:
+        x: [..., m].
+        weight: [m, n].
+        bias: [n].
+
+    >>> x, w = fluid.to_tensor([[1.0, 2.0]]), fluid.to_tensor([[1.0], [10.0]])
+    >>> fluid.nn.functional.linear(x, w, fluid.to_tensor([0.5])).tolist()
+    [[21.5]]
+    """
+    out = matmul(x, weight)
+    return out if bias is None else add(out, bias)
+
+
+def embedding(
+    x: Tensor,
+    weight: Tensor,
+    padding_idx: int | None = None,
+    sparse: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """Rows of a table by number.
+
+    Args:
+        x: integers, of any shape.
+        weight: the table, a row for each number.
+        padding_idx: the number that stands for zeros, through which no gradient flows.
+        sparse: the gradient of the table has only the rows that were used.
+    """
+    padding = -1 if padding_idx is None else padding_idx % weight.array.shape[0]
+    return eager.lookup_table_v2(weight, x, padding_idx=padding, is_sparse=sparse)
+
+
+def one_hot(x: Tensor, num_classes: int, name: str | None = None) -> Tensor:
+    """Zeros, and a 1 where a number says.
+
+    >>> fluid.nn.functional.one_hot(fluid.to_tensor([1, 0]), 3).tolist()
+    [[0.0, 1.0, 0.0], [1.0, 0.0, 0.0]]
+    """
+    return eager.one_hot_v2(x, depth=int(num_classes))
+
+
+def dropout(
+    x: Tensor,
+    p: float = 0.5,
+    axis: Any = None,
+    training: bool = True,
+    mode: str = "upscale_in_train",
+    name: str | None = None,
+) -> Tensor:
+    """x with each element set to 0 with probability p.
+
+    Args:
+        x: a tensor.
+        p: the probability.
+        axis: dimensions along which elements are chosen; whole slices in the others are kept or
+            dropped together.
+        training: False: nothing is set to 0.
+        mode: "upscale_in_train": what is kept is divided by 1 - p; "downscale_in_infer": in tests
+            everything is multiplied by 1 - p.
+
+    Raises:
+        ArgumentError: ``p`` is no probability, or the mode is unknown.
+    """
+    ways = {
+        "upscale_in_train": "upscale_in_train",
+        "downscale_in_infer": "downgrade_in_infer",
+    }
+    if mode not in ways:
+        raise ArgumentError(f"expected mode {' or '.join(map(repr, ways))}, got {mode!r}")
+    if not 0 <= p <= 1:
+        raise ArgumentError(f"expected p in [0, 1], got {p!r}")
+    if axis is None:
+        attrs = dict(dropout_prob=p, is_test=not training, dropout_implementation=ways[mode])
+        return eager.dropout(x, **attrs)
+    if not training:
+        return x if mode == "upscale_in_train" else multiply(x, 1.0 - p)
+    axes = {a % x.array.ndim for a in (axis if isinstance(axis, (list, tuple)) else [axis])}
+    shape = [n if i in axes else 1 for i, n in enumerate(x.array.shape)]
+    kept = (generator.get()().random(shape) >= p).astype(x.array.dtype)
+    if mode == "upscale_in_train" and p < 1:
+        kept = kept / np.asarray(1 - p, kept.dtype)
+    return multiply(x, kept)
+
+
+def label_smooth(
+    label: Tensor, prior_dist: Tensor | None = None, epsilon: float = 0.1, name: str | None = None
+) -> Tensor:
+    """(1 - epsilon) label + epsilon times a distribution, the uniform one when None."""
+    share = 1.0 / label.array.shape[-1] if prior_dist is None else prior_dist
+    prior = multiply(share, epsilon) if isinstance(share, Tensor) else share * epsilon
+    return add(multiply(label, 1.0 - epsilon), prior)
+
+
+def cosine_similarity(x1: Tensor, x2: Tensor, axis: int = 1, eps: float = 1e-8) -> Tensor:
+    """The cosine of the angle between vectors along a dimension."""
+    lengths = multiply(norm(x1, 2, axis), norm(x2, 2, axis))
+    return divide(total(multiply(x1, x2), axis), maximum(lengths, eps))

@@ -1,0 +1,38 @@
+"""Making parameters as paddle 2.x's scripts do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..imperative.parameter import Parameter, parameter_of
+from ..initializer import Constant, Xavier
+from ..param_attr import as_param_attr
+
+
+def create_parameter(
+    shape: Any,
+    dtype: Any = "float32",
+    name: str | None = None,
+    attr: Any = None,
+    is_bias: bool = False,
+    default_initializer: Any = None,
+) -> Parameter:
+    """A leaf that is trained, with its first value.
+
+    Args:
+        shape: sizes.
+        dtype: the element type.
+        name: of the parameter; made up when None.
+        attr: a ParamAttr: name, initializer, learning rate, regularizer.
+        is_bias: begin with zeros.
+        default_initializer: gives the value where ``attr`` names none; Xavier's, or zeros for a
+            bias, when None.
+
+    >>> w = fluid.create_parameter([2, 3], "float32")
+    >>> w.shape, w.stop_gradient
+    ([2, 3], False)
+    """
+    initializer = default_initializer
+    if initializer is None:
+        initializer = Constant(0.0) if is_bias else Xavier()
+    return parameter_of(shape, dtype, initializer, as_param_attr(attr), name)
