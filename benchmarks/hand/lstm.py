@@ -43,6 +43,7 @@ class Step:
         self._halves[3 * h :] = 1
         self._wx, self._wh = np.empty((width, gates), dtype), np.empty((h, gates), dtype)
         self._gb = np.empty(gates, dtype)
+        self._returning = np.empty((gates, h), dtype)
         self._half, self._one = np.array(0.5, dtype), np.array(1, dtype)
         self._ones, self._many = np.ones(n, dtype), np.ones(steps * n, dtype)
         self._column = self._values["b1"][:, None]
@@ -129,7 +130,8 @@ class Step:
         np.multiply(slopes[:, :, new], self._tanh, slopes[:, :, new])
         np.multiply(slopes[:, :, new], gates[:, :, take], slopes[:, :, new])
         dh, dc, part = self._dh, self._dc, self._part
-        weight = self._values["wh"].T
+        weight = self._returning  # products with few rows are faster with what is not transposed
+        np.copyto(weight, self._values["wh"].T)
         dc.fill(0)
         for back, shown, slope, g in self._backward:
             np.multiply(dh, shown, part)

@@ -31,9 +31,8 @@ class Normed:
 
     Args:
         image: [channels, height, width, batch], padded.
-        image_back: where its gradient goes; None where nobody wants it.
-        padded: whether the gradient by the image is scattered to the padded image (strides), or
-            computed for what is inside (a stride of 1).
+        image_back: where its gradient goes: computed for what is not padded with a stride of 1, else
+            added to an array that is padded like ``image``; None where nobody wants it.
         key: the name of the filter.
         values, gradients: parameters.
         table: filter size and stride by name.

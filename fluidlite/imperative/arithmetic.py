@@ -267,7 +267,7 @@ def lerp(x: Tensor, y: Tensor, weight: Any, name: str | None = None) -> Tensor:
     return add(x, multiply(subtract(y, x), weight))
 
 
-# -- comparisons and truth values ----------------------------------------------------------------------
+# -- comparisons and truth values ------------------------------------------------------------------
 
 
 def _comparison(type: str, what: str) -> Callable[..., Any]:
@@ -354,5 +354,3 @@ def equal_all(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
     """Whether x and y have one shape and are equal everywhere."""
     same = np.array_equal(x.array, y.array)
     return x.results(np.asarray(same))  # type: ignore[return-value]
-
-

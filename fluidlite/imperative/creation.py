@@ -11,7 +11,7 @@ from ..errors import ArgumentError, DTypeError, ShapeError
 from ..values import LoDTensor
 from .arithmetic import default_float
 from .engine import located
-from .kernels import generator
+from .prepared import generator
 from .recording import Handle, eager
 from .shaping import numbers_in
 from .tensor import Tensor, need_differentiable
@@ -181,9 +181,7 @@ def arange(
     return Tensor(np.arange(start, end, step).astype(kind))
 
 
-def linspace(
-    start: Any, stop: Any, num: Any, dtype: Any = None, name: str | None = None
-) -> Tensor:
+def linspace(start: Any, stop: Any, num: Any, dtype: Any = None, name: str | None = None) -> Tensor:
     """Numbers from start to stop, both included, at equal distances."""
     start, stop, num = (v.item() if isinstance(v, Tensor) else v for v in (start, stop, num))
     return Tensor(np.linspace(start, stop, int(num)).astype(_type(dtype)))
@@ -220,7 +218,7 @@ def assign(x: Any, output: Tensor | None = None) -> Tensor:
     return output
 
 
-# -- random numbers ------------------------------------------------------------------------------------
+# -- random numbers --------------------------------------------------------------------------------
 
 
 def seed(seed: int) -> None:
@@ -259,9 +257,7 @@ def randn(shape: Any, dtype: Any = None, name: str | None = None) -> Tensor:
     return Tensor(generator.get()().standard_normal(_sizes(shape)).astype(_type(dtype)))
 
 
-def normal(
-    mean: Any = 0.0, std: Any = 1.0, shape: Any = None, name: str | None = None
-) -> Tensor:
+def normal(mean: Any = 0.0, std: Any = 1.0, shape: Any = None, name: str | None = None) -> Tensor:
     """Random numbers of the normal distribution.
 
     Args:

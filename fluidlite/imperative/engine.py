@@ -74,9 +74,7 @@ def sweep_back(
         create_graph: record the gradients, so that they can be differentiated.
         inputs: the tensors that get a gradient, and no others; all leaves when None.
     """
-    starts = [
-        (t.edge, seed_of(t, s, create_graph)) for t, s in zip(tensors, seeds) if not t.stop
-    ]
+    starts = [(t.edge, seed_of(t, s, create_graph)) for t, s in zip(tensors, seeds) if not t.stop]
     if not starts:
         return
     wanted = frozenset(t.edge for t in inputs or () if t.edge is not None)
@@ -135,7 +133,8 @@ def gradients_of(
     wanted = frozenset(t.edge for t in inputs if t.edge is not None) - stops
     follow = leading([edge for edge, _ in starts], wanted, stops)
     results = (outputs or inputs)[0].results
-    sweep = Sweep(create_graph, not retain_graph, follow, wanted, stops, results)
+    release = not retain_graph and not create_graph  # a recorded gradient leads on into the graph
+    sweep = Sweep(create_graph, release, follow, wanted, stops, results)
     _sweep(sweep, [(e, s) for e, s in starts if e in wanted or node_of(e) in follow])
     found = []
     for t in inputs:
@@ -149,7 +148,7 @@ def gradients_of(
     return found
 
 
-# -- paddle 2.x's functions ----------------------------------------------------------------------------
+# -- paddle 2.x's functions ------------------------------------------------------------------------
 
 
 def backward(
@@ -328,5 +327,3 @@ def check_bools(**flags: Any) -> None:
                     f"{type(value).__name__}"
                 )
             )
-
-

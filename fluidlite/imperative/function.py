@@ -126,10 +126,8 @@ class PyLayerContext:
             value = given.get(index)
             if constant:
                 value = None
-            if value is None:
-                if self._materialize:
-                    shape, dtype = array_form
-                    value = np.zeros(shape, dtype)
+            if value is None and self._materialize:
+                value = np.zeros(*array_form)
             if value is not None and not isinstance(value, Handle):
                 value = kind(value)
             found.append(value)
@@ -147,9 +145,7 @@ class _Called:
         def __init__(self, type: str) -> None:
             self.type = type
 
-    def __init__(
-        self, name: str, backward: Callable[..., Any], forms: Sequence[Any]
-    ) -> None:
+    def __init__(self, name: str, backward: Callable[..., Any], forms: Sequence[Any]) -> None:
         self.op = self._Op(name)
         self.backward = backward
         self.forms = forms
@@ -271,7 +267,8 @@ def _recorded(
     if not results:
         raise located(
             ArgumentError(
-                f"expected {name}.forward to return a tensor or a tuple of them, got {outputs!r:.60}"
+                f"expected {name}.forward to return a tensor or a tuple of them, got "
+                f"{outputs!r:.60}"
             )
         )
     cls = (tensors[0] if tensors else results[0]).results
@@ -279,9 +276,7 @@ def _recorded(
     if not thread.recording or all(t.stop for t in tensors) or not any(flows):
         made = [cls(r.array) for r in results]
     else:
-        forms = [
-            ((r.array.shape, r.array.dtype), cls, not flow) for r, flow in zip(results, flows)
-        ]
+        forms = [((r.array.shape, r.array.dtype), cls, not flow) for r, flow in zip(results, flows)]
         node = Node(
             _Called(name, backward, forms),
             tuple([t.edge for t in tensors]),
@@ -300,4 +295,3 @@ def _recorded(
     if isinstance(outputs, (list, tuple)):
         return type(outputs)(shown) if type(outputs) in (list, tuple) else tuple(shown)
     return shown[0]
-

@@ -151,9 +151,7 @@ def _need_same(what: str, given: Sequence[Any], likes: Sequence[Any]) -> None:
             )
 
 
-def jacobian(
-    ys: Any, xs: Any, batch_axis: int | None = None, create_graph: bool = False
-) -> Any:
+def jacobian(ys: Any, xs: Any, batch_axis: int | None = None, create_graph: bool = False) -> Any:
     """The derivatives of every element of ys by every element of xs.
 
     Args:
@@ -208,9 +206,7 @@ def _jacobians(y: Any, xs: Sequence[Any], batched: bool, create_graph: bool) -> 
     ]
 
 
-def hessian(
-    ys: Any, xs: Any, batch_axis: int | None = None, create_graph: bool = False
-) -> Any:
+def hessian(ys: Any, xs: Any, batch_axis: int | None = None, create_graph: bool = False) -> Any:
     """The second derivatives of a function with one value.
 
     Args:
@@ -244,13 +240,10 @@ def hessian(
                 f"Hessian of, got shape {list(outputs[0].array.shape)}"
             )
         )
-    gradients = gradients_of(
-        outputs, arguments, [None], retain_graph=True, create_graph=True
-    )
+    gradients = gradients_of(outputs, arguments, [None], retain_graph=True, create_graph=True)
     given = xs if isinstance(xs, (list, tuple)) else [xs]
     second = [
-        jacobian(g, arguments, batch_axis, create_graph)
-        for g in _or_zeros(gradients, arguments)
+        jacobian(g, arguments, batch_axis, create_graph) for g in _or_zeros(gradients, arguments)
     ]
     if isinstance(xs, (list, tuple)):
         return tuple(second)
@@ -290,12 +283,8 @@ def value_and_grad(func: Function, argnums: int | Sequence[int] = 0) -> Function
             value = func(*given, **kwargs)
         (output,) = _listed("what the function returns", value)
         if output.array.size != 1:
-            raise located(
-                ShapeError(f"expected one value, got shape {list(output.array.shape)}")
-            )
-        gradients = gradients_of(
-            [output], watched, [None], retain_graph=False, create_graph=False
-        )
+            raise located(ShapeError(f"expected one value, got shape {list(output.array.shape)}"))
+        gradients = gradients_of([output], watched, [None], retain_graph=False, create_graph=False)
         found = _or_zeros(gradients, watched)
         return value, tuple(found) if several else found[0]
 
@@ -317,7 +306,9 @@ def vmap(func: Function, in_axes: Any = 0, out_axes: int = 0) -> Function:
         ShapeError: arguments have different numbers of samples.
 
     >>> x = fluid.to_tensor([[1.0, 2.0], [3.0, 4.0]])
-    >>> slopes = fluid.autograd.vmap(lambda row: fluid.autograd.vjp(lambda v: (v * v).sum(), row)[1])
+    >>> slopes = fluid.autograd.vmap(
+    ...     lambda row: fluid.autograd.vjp(lambda v: (v * v).sum(), row)[1]
+    ... )
     >>> slopes(x).tolist()
     [[2.0, 4.0], [6.0, 8.0]]
     """
@@ -329,9 +320,7 @@ def vmap(func: Function, in_axes: Any = 0, out_axes: int = 0) -> Function:
             raise located(
                 ArgumentError(f"expected {len(args)} in_axes, one for each argument, got {axes}")
             )
-        counts = {
-            arg.array.shape[axis] for arg, axis in zip(args, axes) if axis is not None
-        }
+        counts = {arg.array.shape[axis] for arg, axis in zip(args, axes) if axis is not None}
         if len(counts) != 1:
             raise located(
                 ShapeError(f"expected one number of samples in all arguments, got {sorted(counts)}")

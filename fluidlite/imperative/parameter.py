@@ -10,7 +10,7 @@ import numpy as np
 from .. import unique_name
 from ..dtypes import DType, as_dtype
 from ..errors import ArgumentError
-from .kernels import kernels
+from .prepared import kernels
 from .recording import Handle
 from .tensor import Tensor, need_differentiable
 

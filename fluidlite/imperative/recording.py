@@ -23,8 +23,8 @@ from ..opdef.definition import Op, lookup
 from ..opdef.gradient import has_rule, is_constant
 from ..opdef.interpreter import Interpreter
 from ..values import LoDTensorArray, SelectedRows
-from .kernels import Prepared, PreparedCall, kernels
 from .mode import thread
+from .prepared import Prepared, PreparedCall, kernels, shaped_kernel
 from .reverse import Form, Reverse, form_of, spec_of
 
 MOST_PLANS = 512  #: of a variant of an operator that are kept, one for each combination of shapes
@@ -174,12 +174,14 @@ class Plan:
         op: the operator.
         ins: forms of its inputs, in the order of the slots.
         outs: its outputs by slot.
+        kernel: computes the output of an operator that has one.
     """
 
-    __slots__ = ("flows", "ins", "op", "outs", "places", "reverses")
+    __slots__ = ("flows", "ins", "kernel", "op", "outs", "places", "reverses")
 
-    def __init__(self, op: Op, ins: Sequence[Any], outs: Mapping[str, Any]) -> None:
+    def __init__(self, op: Op, ins: Sequence[Any], outs: Mapping[str, Any], kernel: Any) -> None:
         self.op = op
+        self.kernel = kernel
         self.ins = ins
         self.outs = {slot: form_of(value) for slot, value in outs.items()}
         #: slot, and number in a list, of each output that has a gradient
@@ -191,15 +193,19 @@ class Plan:
             if form is not None and form.dtype in _FLOATS
         ]
         self.flows = bool(self.places) and not is_constant(type(op))
-        self.reverses: dict[Any, Reverse] = {}
+        self.reverses: dict[int, Reverse] = {}  #: by which inputs want a cotangent
 
-    def reverse(self, wanted: tuple[bool, ...]) -> Reverse:
-        """How cotangents pass, for some inputs that want one."""
-        found = self.reverses.get(wanted)
+    def reverse(self, mask: int) -> Reverse:
+        """How cotangents pass.
+
+        Args:
+            mask: bit i says whether input i wants a cotangent.
+        """
+        found = self.reverses.get(mask)
         if found is None:
-            found = self.reverses[wanted] = Reverse(
-                self.op, self.ins, self.outs, self.places, wanted
-            )
+            wanted = tuple([bool(mask >> i & 1) for i in range(len(self.ins))])
+            found = Reverse(self.op, self.ins, self.outs, self.places, wanted)
+            self.reverses[mask] = found
         return found
 
 
@@ -226,7 +232,7 @@ class EagerCall(PreparedCall):
         """The visible outputs: one, or a tuple of them."""
         ins, attrs = self.bound(inputs, named)
         prepared = self.variant(attrs) if attrs else self.plain
-        if self._single and not self._unruled and not any([ins[i] for i in self._lists]):
+        if self._single and not (self._lists and any(ins[i] for i in self._lists)):
             return self.one(prepared, ins)
         outs = self.every(prepared, ins)
         shown = [outs.get(slot.name) for slot in self.definition.outputs if not slot.hidden]
@@ -237,35 +243,77 @@ class EagerCall(PreparedCall):
         ins, attrs = self.bound(inputs, named)
         return self.every(self.variant(attrs), ins)
 
+    def pair(self, x: Any, y: Any) -> Any:
+        """The output for two inputs, at least one of them a tensor, without attributes.
+
+        What ``one`` does, spelled out for Python's arithmetic.
+        """
+        prepared = self.plain
+        edge = other = None
+        first = x
+        if isinstance(x, Handle):
+            a = x.array
+            if not x.stop:
+                edge = x if x.port is None else x.port
+        else:
+            a, first = x, y
+        if isinstance(y, Handle):
+            b = y.array
+            if not y.stop:
+                other = y if y.port is None else y.port
+        else:
+            b = y
+        plan = prepared.plans.get((a.shape, a.dtype, b.shape, b.dtype))
+        if plan is None:
+            return self.one(prepared, (x, y))
+        try:
+            out = thread.run(plan.kernel, a, b)
+        except Exception as error:
+            out = self._again(error, prepared, (a, b))
+        if type(out) is not _ndarray:
+            out = _asarray(out)
+        if (edge is None and other is None) or not thread.recording or not plan.flows:
+            return first.results(out)
+        mask = (edge is not None) | (other is not None) << 1
+        reverse = plan.reverses.get(mask) or plan.reverse(mask)
+        return self._remembered(reverse, (x, y), (edge, other), out, first)
+
     def one(self, prepared: Prepared, ins: Sequence[Any]) -> Any:
-        """The output of an operator that has one, and no lists."""
+        """The output of an operator that has one, no list among its inputs."""
         arrays: list[Any] = []
         key: list[Any] = []
+        edges: list[Any] = []
         first = None
-        tracked = False
+        mask, bit = 0, 1
         for t in ins:
+            edge = None
             if isinstance(t, Handle):
                 a = t.array
                 if first is None:
                     first = t
                 if not t.stop:
-                    tracked = True
+                    edge = t if t.port is None else t.port
+                    mask |= bit
             else:
                 a = t
+            bit <<= 1
             arrays.append(a)
+            edges.append(edge)
             if a is None:
                 key.append(None)
             else:
                 try:
-                    key.append(a.shape)
-                    key.append(a.dtype)
+                    key += (a.shape, a.dtype)
                 except AttributeError:
                     raise self._no_tensor(a) from None
+        if self._unruled and mask and thread.recording:
+            outs = prepared.op.outputs_for(eager, dict(zip(self.slots, ins)))
+            return outs[self.definition.outputs[0].name]
         plan = prepared.plans.get(tuple(key))
         if plan is None:
             self._check(prepared, arrays)
         try:
-            out = thread.run(prepared.one, *arrays)
+            out = thread.run(prepared.one if plan is None else plan.kernel, *arrays)
         except Exception as error:
             out = self._again(error, prepared, arrays)
         if type(out) is not _ndarray:
@@ -274,37 +322,38 @@ class EagerCall(PreparedCall):
             plan = self._plan(prepared, key, arrays, {self.definition.outputs[0].name: out})
         if first is None:
             return out
-        if not tracked or not thread.recording or not plan.flows:
+        if not mask or not thread.recording or not plan.flows:
             return first.results(out)
-        edges = tuple(
-            [
-                None if not isinstance(t, Handle) or t.stop else t if t.port is None else t.port
-                for t in ins
-            ]
-        )
-        reverse = plan.reverse(tuple([e is not None for e in edges]))
-        versions = None
-        saved = []
-        for place, form in reverse.keeps:
-            if form is None:
-                t = ins[place]
-                saved.append(t)
-                if isinstance(t, Handle) and t.version:
-                    versions = True
-            else:
-                saved.append(form)
-        if versions:
-            versions = _versions(saved)
-        node = Node(
-            reverse, edges, saved, versions, out if reverse.keeps_out else None, *caller()
-        )
+        reverse = plan.reverses.get(mask) or plan.reverse(mask)
+        return self._remembered(reverse, ins, tuple(edges), out, first)
+
+    def _remembered(
+        self, reverse: Reverse, ins: Sequence[Any], edges: Any, out: Any, first: Handle
+    ) -> Any:
+        """The tensor of an operator's only output, with a node behind it."""
+        versions: Any = None
+        saved: Any = reverse.forms
+        if saved is None:
+            saved = []
+            for place, form in reverse.keeps:
+                if form is None:
+                    t = ins[place]
+                    saved.append(t)
+                    if isinstance(t, Handle) and t.version:
+                        versions = True
+                else:
+                    saved.append(form)
+            if versions:
+                versions = _versions(saved)
+        code, at = caller()
+        node = Node(reverse, edges, saved, versions, out if reverse.keeps_out else None, code, at)
         return first.results(out, node, False)
 
     def every(self, prepared: Prepared, ins: Sequence[Any]) -> dict[str, Any]:
         """All outputs by slot."""
         arrays = [_stripped(value) for value in ins]
         handles = [t for t in _flat(ins) if isinstance(t, Handle)]
-        tracked = thread.recording and any([not t.stop for t in handles])
+        tracked = thread.recording and any(not t.stop for t in handles)
         if self._unruled and tracked:
             return prepared.op.outputs_for(eager, dict(zip(self.slots, ins)))
         key = [_key(value) for value in arrays]
@@ -326,7 +375,8 @@ class EagerCall(PreparedCall):
         if not tracked or not plan.flows:
             return {slot: _wrapped(cls, value) for slot, value in outs.items()}
         edges = tuple([_edges(value) for value in ins])
-        reverse = plan.reverse(tuple([_any_edge(e) for e in edges]))
+        mask = sum([1 << i for i, edge in enumerate(edges) if _any_edge(edge)])
+        reverse = plan.reverse(mask)
         saved = [ins[place] if form is None else form for place, form in reverse.keeps]
         versions = _versions(saved)
         kept: Any = {slot: outs[slot] for slot in reverse.keeps_out}
@@ -358,7 +408,9 @@ class EagerCall(PreparedCall):
     def _plan(
         self, prepared: Prepared, key: list[Any], arrays: Sequence[Any], outs: Mapping[str, Any]
     ) -> Plan:
-        plan = Plan(prepared.op, [form_of(a) for a in arrays], outs)
+        kernel = shaped_kernel(prepared.op, arrays) if prepared.has_one else None
+        forms = [form_of(a) for a in arrays]
+        plan = Plan(prepared.op, forms, outs, kernel or prepared.one)
         if not self.definition.host or self._single:  # shapes of outputs may depend on values
             if len(prepared.plans) >= MOST_PLANS:
                 prepared.plans.clear()
@@ -386,7 +438,7 @@ class EagerCall(PreparedCall):
         raise error
 
     def _whole(self, arrays: Sequence[Any]) -> Sequence[Any]:
-        if not any([isinstance(a, SelectedRows) for a in _flat(arrays)]):
+        if not any(isinstance(a, SelectedRows) for a in _flat(arrays)):
             return arrays
         return [
             a.to_dense() if isinstance(a, SelectedRows) and name not in self.definition.rows else a
@@ -443,7 +495,7 @@ def _edges(value: Any) -> Any:
 
 
 def _any_edge(edge: Any) -> bool:
-    return any([e is not None for e in edge]) if type(edge) is tuple else edge is not None
+    return any(e is not None for e in edge) if type(edge) is tuple else edge is not None
 
 
 def _wrapped(cls: Any, value: Any) -> Any:

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..backend import numpy_
 from ..dtypes import as_dtype
 from ..opdef.arithmetic import Arithmetic
 from ..opdef.definition import Op, lookup, rule_parameters
@@ -109,7 +108,7 @@ class Reverse:
     """
 
     __slots__ = (
-        "keeps", "keeps_out", "op", "outs", "places", "reads", "rule", "single", "wanted"
+        "forms", "keeps", "keeps_out", "op", "outs", "places", "reads", "rule", "single", "wanted"
     )  # fmt: skip
 
     def __init__(
@@ -139,10 +138,12 @@ class Reverse:
             for r in self.reads
             if r.source == "in"
         )
-        #: the outputs whose values are read
-        self.keeps_out = tuple(
-            r.slot for r in self.reads if r.source == "out" and r.slot in needed
+        #: the same where forms are enough of all, else None
+        self.forms = (
+            [f for _, f in self.keeps] if all(f is not None for _, f in self.keeps) else None
         )
+        #: the outputs whose values are read
+        self.keeps_out = tuple(r.slot for r in self.reads if r.source == "out" and r.slot in needed)
 
     def by_slot(self, cotangents: Mapping[int, Any]) -> dict[str, Any]:
         """Cotangents of several outputs by slot.
@@ -214,13 +215,13 @@ def zeros(form: Form) -> Any:
     return np.zeros(form.shape, form.dtype)
 
 
-# -- which values a rule reads -------------------------------------------------------------------------
+# -- which values a rule reads ---------------------------------------------------------------------
 
 
 def _needed(
     op: Op, rule: Rule, ins: Sequence[Any], outs: Mapping[str, Any], wanted: tuple[str, ...]
 ) -> frozenset[str]:
-    """The slots whose values the rule reads; all that it takes where it looks at elements itself."""
+    """The slots whose values the rule reads; all it takes where it looks at elements itself."""
     key = (
         tuple((name, _sort(value)) for name, value in op.__dict__.items()),
         tuple(map(_sketch, ins)),

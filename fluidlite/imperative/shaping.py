@@ -140,7 +140,9 @@ def moveaxis(x: Tensor, source: Any, destination: Any, name: str | None = None) 
     sources = [normal_axis(a, ndim) for a in numbers_in("source", source)]
     targets = [normal_axis(a, ndim) for a in numbers_in("destination", destination)]
     if len(sources) != len(targets):
-        raise ArgumentError(f"expected as many places as dimensions, got {source} and {destination}")
+        raise ArgumentError(
+            f"expected as many places as dimensions, got {source} and {destination}"
+        )
     order = [d for d in range(ndim) if d not in sources]
     for target, origin in sorted(zip(targets, sources)):
         order.insert(target, origin)
@@ -264,7 +266,7 @@ def broadcast_to(x: Tensor, shape: Any, name: str | None = None) -> Tensor:
 
 
 def expand(x: Tensor, shape: Any, name: str | None = None) -> Tensor:
-    """x repeated along dimensions of size 1, and new ones in front; the same as ``broadcast_to``."""
+    """x repeated along dimensions of size 1, and new ones; the same as ``broadcast_to``."""
     return broadcast_to(x, shape)
 
 

@@ -9,7 +9,7 @@ derivative follows.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -24,8 +24,8 @@ from ..errors import (
     ReleasedError,
     with_context,
 )
-from .kernels import kernels
 from .mode import thread
+from .prepared import kernels
 from .recording import Handle, Node, Overwritten, Port, eager
 from .reverse import Form, Reverse
 
@@ -40,6 +40,8 @@ def node_of(edge: Any) -> Node | None:
 def described(tensor: Any) -> str:
     """A tensor in words: its name where it has one, its type and shape."""
     name = getattr(tensor, "given_name", None)
+    if tensor.array is None:
+        return "a tensor that holds nothing"
     form = f"{tensor.array.dtype}{list(tensor.array.shape)}"
     return f"tensor {name!r} ({form})" if name else f"a tensor of type {form}"
 
@@ -157,7 +159,7 @@ class Sweep:
         if edge is None:
             return False
         if type(edge) is tuple:
-            return any([self.takes(each) for each in edge])
+            return any(self.takes(each) for each in edge)
         if edge in self.blocked:
             return False
         return self.follow is None or edge in self.wanted or node_of(edge) in self.follow

@@ -30,6 +30,15 @@ from .recording import Handle, Node, Overwritten, Port, call_site, eager
 from .sweep import Sweep, described, node_of
 
 _NUMBERS = (bool, int, float, np.generic)
+_PLAIN_NUMBERS = frozenset({int, float})
+#: methods that are one operator on floats of one type
+_DIRECT = frozenset(
+    {
+        *("__add__", "__radd__", "__sub__", "__rsub__", "__mul__", "__rmul__"),
+        *("__truediv__", "__rtruediv__"),
+        *("__lt__", "__le__", "__gt__", "__ge__", "__eq__", "__ne__"),
+    }
+)
 _FUNCTIONS = {
     "__add__": arithmetic.add,
     "__sub__": arithmetic.subtract,
@@ -117,7 +126,7 @@ class Tensor(Methods, Writing, Arithmetic, Handle):
     __array_ufunc__ = None  # so that array + tensor asks the tensor
     __hash__ = Handle.__hash__
 
-    # -- what it is ------------------------------------------------------------------------------------
+    # -- what it is --------------------------------------------------------------------------------
 
     @property
     def shape(self) -> Shape:
@@ -196,11 +205,13 @@ class Tensor(Methods, Writing, Arithmetic, Handle):
         """The tensor with its dimensions in reverse order."""
         return shaping.transpose(self, tuple(reversed(range(self.ndim))))
 
-    # -- values ----------------------------------------------------------------------------------------
+    # -- values ------------------------------------------------------------------------------------
 
     def numpy(self) -> np.ndarray[Any, Any]:
         """A copy of the elements, as an array."""
         array = self.array
+        if array is None:  # a gradient that was dropped
+            return None  # type: ignore[return-value]
         return array.to_dense() if isinstance(array, SelectedRows) else np.array(array)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
@@ -254,6 +265,8 @@ class Tensor(Methods, Writing, Arithmetic, Handle):
         return bool(np.any(self.array == (value.array if isinstance(value, Handle) else value)))
 
     def __repr__(self) -> str:
+        if self.array is None:
+            return "Tensor(holds nothing)"
         return tensor_text(self.array, self.stop)
 
     def __format__(self, spec: str) -> str:
@@ -282,10 +295,19 @@ class Tensor(Methods, Writing, Arithmetic, Handle):
         for each in self._sharing or (self,):
             each.array = array
 
-    # -- Python's operators ----------------------------------------------------------------------------
+    # -- Python's operators ------------------------------------------------------------------------
 
     def _combine(self, method: str, operator: str, other: Any, reflected: bool) -> Any:
-        if not isinstance(other, (Handle, *_NUMBERS)) and type(other) is not np.ndarray:
+        dtype = self.array.dtype
+        if isinstance(other, Handle):
+            if other.array.dtype is dtype and method in _DIRECT and dtype.kind == "f":
+                call = getattr(eager, operator)
+                return call.pair(other, self) if reflected else call.pair(self, other)
+        elif type(other) in _PLAIN_NUMBERS:
+            if method in _DIRECT and dtype.kind == "f":
+                call, number = getattr(eager, operator), np.asarray(other, dtype)
+                return call.pair(number, self) if reflected else call.pair(self, number)
+        elif not isinstance(other, _NUMBERS) and type(other) is not np.ndarray:
             return NotImplemented
         if reflected:
             return _FUNCTIONS["__" + method[3:]](other, self)
@@ -318,7 +340,7 @@ class Tensor(Methods, Writing, Arithmetic, Handle):
     def __setitem__(self, item: Any, value: Any) -> None:
         self.write(lambda old: set_item(old, item, value))
 
-    # -- gradients -------------------------------------------------------------------------------------
+    # -- gradients ---------------------------------------------------------------------------------
 
     @property
     def grad(self) -> Tensor | None:
@@ -411,7 +433,7 @@ class Tensor(Methods, Writing, Arithmetic, Handle):
                     gradient = gradient.astype(self.array.dtype)
                 self._gradient = self.results(gradient, None, self.gradient_stops)  # type: ignore[assignment]
             return
-        if adds:
+        if adds and held.array is not None:
             if isinstance(gradient, Handle):
                 gradient = eager.elementwise_add(held.alias(), gradient)
             else:
@@ -427,14 +449,13 @@ class Tensor(Methods, Writing, Arithmetic, Handle):
         """Make the gradient zero, or drop it.
 
         Args:
-            set_to_zero: False: there is none afterwards.
+            set_to_zero: False: ``grad`` holds nothing until the next backward, and ``gradient()``
+                is None.
         """
         held = self._gradient
-        if not set_to_zero:
-            self._gradient = None
-        elif held is not None:
-            held.array = np.zeros(self.array.shape, self.array.dtype)
-            held.port = None
+        if held is not None:
+            zeros = np.zeros(self.array.shape, self.array.dtype) if set_to_zero else None
+            held.array, held.port = zeros, None
             held.version += 1
 
     def clear_grad(self, set_to_zero: bool = True) -> None:
@@ -488,7 +509,7 @@ class Tensor(Methods, Writing, Arithmetic, Handle):
         index = self.port.index if isinstance(self.port, Port) else 0
         return HookHandle(node.hooks, (index, type(self).results, hook))
 
-    # -- copies, and writing in place --------------------------------------------------------------------
+    # -- copies, and writing in place --------------------------------------------------------------
 
     def alias(self) -> Tensor:
         """Another handle of the same value with the same past."""
@@ -607,9 +628,7 @@ def _mark_overwritten(port: Any) -> None:
     mark = Overwritten(call_site())
     if isinstance(node.out, dict):
         slot, k = node.how.places[port.index]
-        if slot in node.out and k is None:
-            node.out[slot] = mark
-        elif slot in node.out and k is not None:
+        if (slot in node.out and k is None) or (slot in node.out and k is not None):
             node.out[slot] = mark
     elif getattr(node.how, "keeps_out", None):
         node.out = mark
@@ -628,4 +647,3 @@ def need_differentiable(tensor: Any) -> None:
                 f"at True, or cast it: x.astype('float32')"
             )
         )
-

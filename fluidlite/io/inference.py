@@ -216,9 +216,7 @@ def prepend_feed_ops(
     if not feed_target_names:
         return
     block = inference_program.global_block()
-    holder = block.create_var(
-        name=feed_holder_name, type=Kind.FEED_MINIBATCH, persistable=True
-    )
+    holder = block.create_var(name=feed_holder_name, type=Kind.FEED_MINIBATCH, persistable=True)
     for number, name in reversed(list(enumerate(feed_target_names))):
         block.prepend_op("feed", {"X": holder}, {"Out": block.var(name)}, {"col": number})
 

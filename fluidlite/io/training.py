@@ -17,7 +17,6 @@ from ..proto.pickled import read_pickle
 from ..proto.pickling import write_pickle
 from ..runtime.executor import Executor
 from ..runtime.scope import global_scope
-from ..values import LoDTensor
 from .check import check_value, mismatch
 from .operators import tensors_of
 from .variables import (
@@ -317,8 +316,3 @@ def set_program_state(program: Program, state_dict: Mapping[str, Any]) -> None:
             UserWarning,
             stacklevel=2,
         )
-
-
-def lod_free(value: Any) -> Any:
-    """The array of a value."""
-    return value.data if isinstance(value, LoDTensor) else value

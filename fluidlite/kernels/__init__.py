@@ -4,11 +4,11 @@ An operator's ``run`` says what it computes; what is here computes the same, fas
 """
 
 from . import (
-    convolution,  # noqa: F401
-    normalize,  # noqa: F401
-    pooling,  # noqa: F401
-    product,  # noqa: F401
-    reduction,  # noqa: F401
-    step,  # noqa: F401
-    simple,  # noqa: F401
+    convolution,
+    normalize,
+    pooling,
+    product,
+    reduction,
+    simple,
+    step,
 )

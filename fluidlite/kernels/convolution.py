@@ -107,9 +107,7 @@ def _as_matrix(image: Any, room: Any = None) -> Any:
 
 
 @prepares("conv2d", "depthwise_conv2d")
-def conv2d(
-    op: Any, Input: Spec, Filter: Spec, Bias: Spec | None, *more: Any
-) -> Prepared | None:
+def conv2d(op: Any, Input: Spec, Filter: Spec, Bias: Spec | None, *more: Any) -> Prepared | None:
     """The convolution."""
     if Bias is not None or not _fits(op, Input, Filter):
         return None

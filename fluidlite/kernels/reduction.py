@@ -21,9 +21,7 @@ def reduce_sum(op: Any, X: Spec) -> Prepared | None:
     if op.out_dtype != -1 or X.kind is not Kind.LOD_TENSOR or not X.shape:
         return None
     axes, keep = op.axes(X.ndim), op.keep_dim
-    shape = tuple(
-        1 if i in axes else n for i, n in enumerate(X.shape) if keep or i not in axes
-    )
+    shape = tuple(1 if i in axes else n for i, n in enumerate(X.shape) if keep or i not in axes)
     shape = shape if shape or op.zero_d else (1,)
     dtype = X.dtype.dtype
     if axes == (0,) and X.ndim == 2 and X.dtype.is_float and min(X.shape) > 1:
@@ -43,5 +41,8 @@ def mean(op: Any, X: Spec) -> Prepared | None:
     count = size_of(X.shape)
     if not count:
         return None
-    add, dtype, one = np.add.reduce, X.dtype.dtype, (1,)
-    return Prepared(lambda x: (add(x, None, dtype) / dtype.type(count)).reshape(one))
+    dtype, one = X.dtype.dtype, (1,)
+    share = dtype.type(1) * dtype.type(count)
+    if X.ndim == 2 and X.shape[1] == 1:
+        return Prepared(lambda x: np.add.reduce(x, 0) / share)
+    return Prepared(lambda x: (np.add.reduce(x, None, dtype) / share).reshape(one))

@@ -42,6 +42,13 @@ def sgd(op: Any, Param: Spec, LearningRate: Spec, Grad: Spec) -> Prepared | None
     """ParamOut = Param - LearningRate * Grad."""
     if not _dense(Param, Grad):
         return None
+    if size_of(Param.shape) <= BLOCK:
+
+        def at_once(param: Any, rate: Any, grad: Any, scratch: Any, out: Any = None) -> Any:
+            return np.subtract(param, np.multiply(grad, rate, out=scratch), out=out)
+
+        room = lambda: np.empty(Param.shape, Param.dtype.dtype)
+        return Prepared(at_once, out=True, scratch=room)
 
     def step(param: Any, rate: Any, grad: Any, scratch: Any, out: Any = None) -> Any:
         (new,) = _rows(out, 1, param)
@@ -68,9 +75,7 @@ def momentum(
         return None
     mu, nesterov = np.asarray(op.mu, Param.dtype.dtype), op.use_nesterov
 
-    def step(
-        param: Any, grad: Any, velocity: Any, rate: Any, scratch: Any, out: Any = None
-    ) -> Any:
+    def step(param: Any, grad: Any, velocity: Any, rate: Any, scratch: Any, out: Any = None) -> Any:
         new, fast = _rows(out, 2, param)
         vectors = _flat(param, grad, velocity, new, fast)
         if vectors is None:

@@ -184,3 +184,109 @@ def layer_norm(
     }
     f.into("layer_norm", ins, outs, epsilon=epsilon, begin_norm_axis=begin_norm_axis)
     return outs["Y"]
+
+
+@layer(act=True)
+def group_norm(
+    f: LayerBuilder,
+    input: Variable,
+    groups: int,
+    epsilon: float = 1e-05,
+    param_attr: Any = None,
+    bias_attr: Any = None,
+    act: str | None = None,
+    data_layout: str = "NCHW",
+    name: str | None = None,
+) -> Variable:
+    """``(input - mean) / sqrt(variance + epsilon)`` for each group of channels of each sample.
+
+    Wu and He, Group normalization, ECCV 2018.  As in fluid 1.8 there is a scale or a bias only
+    where its attribute is given.
+
+    Args:
+        input: [N, C, ...], or [N, ..., C] with ``data_layout`` NHWC.
+        groups: how many groups the channels are cut into.
+        epsilon: keeps the square root away from 0.
+        param_attr: of the scale, a number for each channel that starts at 1; None for none.
+        bias_attr: of the bias, a number for each channel that starts at 0; None for none.
+        act: the activation.
+        data_layout: NCHW or NHWC.
+        name: of the layer.
+
+    Returns:
+        A variable of the shape of ``input``.
+
+    Raises:
+        ShapeError: the channels are unknown.
+
+    >>> fluid.layers.group_norm(fluid.data("x", [None, 6, 8, 8]), groups=2, act="relu").shape
+    (-1, 6, 8, 8)
+    """
+    channels = input.shape[-1 if is_channels_last(data_layout) else 1] if input.ndim > 1 else -1
+    ins: dict[str, Any] = {"X": input}
+    if (param_attr or bias_attr) and channels < 1:
+        raise ShapeError(
+            f"expected the number of channels of {input.name!r} to be known, got shape "
+            f"{list(input.shape)} with data_layout={data_layout}"
+        )
+    if param_attr:
+        ins["Scale"] = f.weight(param_attr, [channels], input.dtype, Constant(1.0))
+    if bias_attr:
+        ins["Bias"] = f.bias_parameter(bias_attr, [channels], input.dtype)
+    outs = {
+        "Mean": stopped(f.block.create_var()),
+        "Variance": stopped(f.block.create_var()),
+        "Y": f.block.create_var(),
+    }
+    f.into("group_norm", ins, outs, epsilon=epsilon, groups=groups, data_layout=data_layout)
+    return outs["Y"]
+
+
+@layer
+def instance_norm(
+    f: LayerBuilder,
+    input: Variable,
+    epsilon: float = 1e-05,
+    param_attr: Any = None,
+    bias_attr: Any = None,
+    name: str | None = None,
+) -> Variable:
+    """``scale * (input - mean) / sqrt(variance + epsilon) + bias``, for each image of a channel.
+
+    Ulyanov et al., Instance normalization, 2016.
+
+    Args:
+        input: [N, C, ...].
+        epsilon: keeps the square root away from 0.
+        param_attr: of the scale, a number for each channel that starts at 1.
+        bias_attr: of the bias, a number for each channel that starts at 0.
+        name: of the layer.
+
+    Returns:
+        A variable of the shape of ``input``.
+
+    Raises:
+        ArgumentError: ``param_attr`` or ``bias_attr`` is False.
+        ShapeError: the channels are unknown.
+
+    >>> fluid.layers.instance_norm(fluid.data("x", [None, 3, 8, 8])).shape
+    (-1, 3, 8, 8)
+    """
+    for attr, what in ((param_attr, "param_attr"), (bias_attr, "bias_attr")):
+        if attr is False:
+            raise ArgumentError(f"expected {what} of instance_norm to be a ParamAttr, got False")
+    channels = input.shape[1] if input.ndim > 1 else -1
+    if channels < 1:
+        raise ShapeError(
+            f"expected the number of channels of {input.name!r} to be known, got shape "
+            f"{list(input.shape)}"
+        )
+    scale = f.weight(param_attr, [channels], input.dtype, Constant(1.0))
+    bias = f.bias_parameter(bias_attr, [channels], input.dtype)
+    outs = {
+        "SavedMean": stopped(f.new_variable()),
+        "SavedVariance": stopped(f.new_variable()),
+        "Y": f.new_variable(),
+    }
+    f.into("instance_norm", {"X": input, "Scale": scale, "Bias": bias}, outs, epsilon=epsilon)
+    return outs["Y"]

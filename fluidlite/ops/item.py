@@ -57,16 +57,14 @@ def taken(shape, item, tensors):
     masks = [t.ndim if t.dtype is DType.BOOL else 1 for t in tensors]
     widths = iter(masks)
     used = sum(
-        next(widths) if sort == TENSOR else 1
-        for sort, *_ in entries
-        if sort not in (ELLIPSIS, NEW)
+        next(widths) if sort == TENSOR else 1 for sort, *_ in entries if sort not in (ELLIPSIS, NEW)
     )
     if used > len(shape):
         raise ShapeError(f"a tensor of shape {list(shape)} takes {len(shape)} indices, got {used}")
     if all(sort != ELLIPSIS for sort, *_ in entries):
         entries = [*entries, (ELLIPSIS, 0, 0, 0)]
-    out, block, places, axis, position = [], (), [], 0, 0
-    for sort, a, b, c in entries:
+    out, block, places, axis = [], (), [], 0
+    for position, (sort, a, b, c) in enumerate(entries):
         if sort == ELLIPSIS:
             count = len(shape) - used
             out += shape[axis : axis + count]
@@ -94,7 +92,6 @@ def taken(shape, item, tensors):
             block = broadcast(block, size)
             places.append((position, len(out)))
             axis += width
-        position += 1
     if not places:
         return tuple(out)
     numbers = [p for p, _ in places]

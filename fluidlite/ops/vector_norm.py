@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ..errors import AttributeValueError
+from ..errors import AttributeValueError, ShapeError
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Op
 from ..opdef.spec import need_float, normal_axis, spec
@@ -134,6 +134,11 @@ class p_norm(Op):
         if math.isnan(self.porder):
             raise AttributeValueError(f"expected porder to be a number, got {self.porder}")
         axis = normal_axis(self.axis, X.ndim)
+        if math.isinf(self.porder) and X.shape[axis] == 0:
+            raise ShapeError(
+                f"expected an element to choose along axis={self.axis}, got X of shape "
+                f"{list(X.shape)}"
+            )
         middle = (1,) if self.keepdim else ()
         out = X.with_shape((*X.shape[:axis], *middle, *X.shape[axis + 1 :]))
         return out if axis or self.keepdim else out._replace(lod_level=0)

@@ -142,10 +142,9 @@ class _Reader:
                 self.at += 1
                 if code == 0x2E:  # STOP
                     break
-                step = _STEPS.get(code)
-                if step is None:
+                if code not in _STEPS:
                     self.fail(begin, "an instruction that makes data", f"{code:#04x}")
-                step(self)
+                _STEPS[code](self)
                 self.charge(_OBJECT)
             if len(self.stack) != 1 or self.below:
                 raise _Refused("one object", f"{len(self.stack)} at the end")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import os
 import warnings
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -33,6 +32,7 @@ from ..values import LoDTensor, LoDTensorArray, SelectedRows, arrays_in
 from .blocks import drive
 from .place import Place, checked
 from .plan import Environment, Plan
+from .ready import Ready, Runs
 from .scope import Scope, global_scope
 from .session import Session
 
@@ -41,14 +41,6 @@ PLANS_KEPT = 16  # of one program, for different feeds and fetches
 #: how many executors there have been: each draws other random numbers
 _made: state.Slot[itertools.count[int]] = state.slot("executors made", itertools.count)
 _entropy: state.Slot[int] = state.slot("entropy", lambda: int.from_bytes(os.urandom(8), "little"))
-
-
-class _Runs:
-    """What an executor remembers of one program."""
-
-    def __init__(self) -> None:
-        self.count = 0
-        self.plans: OrderedDict[Any, Plan] = OrderedDict()
 
 
 class Executor:
@@ -72,7 +64,7 @@ class Executor:
     def __init__(self, place: Place | None = None) -> None:
         self.place = checked(place)
         self._backend = backends.get("numpy")
-        self._runs: WeakKeyDictionary[Program, _Runs] = WeakKeyDictionary()
+        self._runs: WeakKeyDictionary[Program, Runs] = WeakKeyDictionary()
         self._closed = False
         self._number = next(_made.get())
         self._check = os.environ.get("FLUIDLITE_CHECK", "") not in ("", "0")
@@ -137,11 +129,11 @@ class Executor:
             )
         runs = self._runs.get(program)
         if runs is None:
-            runs = self._runs[program] = _Runs()
+            runs = self._runs[program] = Runs()
         plan = self._plan(program, runs, fetches, use_program_cache)
         _take_persistables(plan, env, scope)
         _check_fetches(fetches, plan, env, scope, program)
-        self._execute(plan, env, program, runs.count)
+        self._execute(plan, env, program, runs)
         runs.count += 1
         results = [_fetched(name, env, scope, return_numpy) for name in fetches]
         fed = {
@@ -154,7 +146,72 @@ class Executor:
                 plan.reuse(name, old)
         return results
 
-    def _plan(self, program: Program, runs: _Runs, fetches: list[str], keep: bool) -> Plan:
+    def prepare(
+        self,
+        program: Program | None = None,
+        feed_names: Sequence[str] = (),
+        fetch_list: Sequence[Variable | str] | Variable | str | None = None,
+        scope: Scope | None = None,
+    ) -> Ready:
+        """A function of the feeds that runs a program, for loops over many small steps.
+
+        It leaves out what need not be looked up and checked again; shapes and element types of the
+        feeds are still checked.
+
+        Args:
+            program: what to run; the default main program when None.
+            feed_names: the data variables that will be fed.
+            fetch_list: variables, or their names, whose values are wanted.
+            scope: where persistable variables are kept; the global scope when None.
+
+        Returns:
+            a function of a dictionary of feeds, which gives the fetched values.
+
+        Raises:
+            FeedError: the program has no data variable of a name.
+            FetchError: the program has no variable of a fetched name.
+
+        >>> x = fluid.data("x", [None, 2], "float32")
+        >>> y = fluid.layers.reduce_sum(x)
+        >>> step = fluid.Executor().prepare(feed_names=["x"], fetch_list=[y])
+        >>> step({"x": np.ones([3, 2], "float32")})
+        [array([6.], dtype=float32)]
+        """
+        program = default_main_program() if program is None else program
+        scope = global_scope() if scope is None else scope
+        fetches = _fetch_names(fetch_list, program)
+        known = program.global_block().vars
+        for name in feed_names:
+            if name not in known:
+                raise FeedError(
+                    f"the program has no variable {name!r} to feed{suggestion(name, known)}"
+                )
+        for name in fetches:
+            if name not in known:
+                raise FetchError(
+                    f"the program has no variable {name!r} to fetch{suggestion(name, known)}"
+                )
+        runs = self._runs.setdefault(program, Runs())
+
+        def run(feed: Mapping[str, Any]) -> list[Any]:
+            return self.run(program, feed, fetches, scope=scope)
+
+        def plan() -> Plan | None:
+            if self._closed or self._looks_for_bad:
+                return None
+            return runs.plans.get((program.revision, tuple(fetches)))
+
+        def draw(key: str) -> Any:
+            return self._backend.generators(self._seed(program, runs), runs.count, key)
+
+        return Ready(run, plan, draw, runs, fetches, scope)
+
+    @property
+    def _looks_for_bad(self) -> bool:
+        """Whether every step is checked."""
+        return bool(state.flags.get().get("FLAGS_check_nan_inf")) or self._check
+
+    def _plan(self, program: Program, runs: Runs, fetches: list[str], keep: bool) -> Plan:
         key = (program.revision, tuple(fetches))
         plan = runs.plans.get(key)
         if plan is None:
@@ -171,11 +228,34 @@ class Executor:
             runs.plans.move_to_end(key)
         return plan
 
-    def _execute(self, plan: Plan, env: Environment, program: Program, run: int) -> None:
+    def random_state(self, program: Program) -> dict[str, int]:
+        """What the next run of a program draws random numbers from; for
+        :meth:`set_random_state`.
+        """
+        runs = self._runs.get(program) or Runs()
+        return {"seed": self._seed(program, runs), "run": runs.count}
+
+    def set_random_state(self, program: Program, state: Mapping[str, int]) -> None:
+        """Let the next run of a program draw its random numbers as if it were another one.
+
+        Args:
+            program: the program.
+            state: what :meth:`random_state` gave, of this executor or of another one.
+        """
+        seed, count = int(state["seed"]), int(state["run"])
+        runs = self._runs.setdefault(program, Runs())
+        runs.seed, runs.count = seed, count
+
+    def _seed(self, program: Program, runs: Runs) -> int:
+        """What random operators of a program start from."""
+        own = _entropy.get() + self._number if runs.seed is None else runs.seed
+        return program.random_seed or own
+
+    def _execute(self, plan: Plan, env: Environment, program: Program, runs: Runs) -> None:
         session = Session(
             self._backend,
-            program.random_seed or _entropy.get() + self._number,
-            run,
+            self._seed(program, runs),
+            runs.count,
             drive,
             look_for_bad=bool(state.flags.get().get("FLAGS_check_nan_inf")) or self._check,
             freeze=self._check,

@@ -128,6 +128,11 @@ class Function:
         self._buffers.give_back(buffers)
         env.update(zip(self.results, found))
 
+    @property
+    def is_ready(self) -> bool:
+        """Whether the source has been written."""
+        return self._run is not None
+
     def take_spare(self, name: str, array: Any) -> None:
         """Keep an array that a result may be written to."""
         if self._run is not None and self._spared.get(name) == (array.shape, array.dtype):
@@ -156,6 +161,14 @@ class Function:
         spared = {by_number[n]: self._outputs[by_number[n]] for n in emission.spares}
         self._spared = {name: (v.shape, v.dtype) for name, v in spared.items()}
         self._buffers = Buffers(emission.makers)
+        #: results that share no memory with anything else
+        self.fresh = {
+            name
+            for name, v in self._outputs.items()
+            if v.constant is None
+            and v.number not in {i.number for i in self._inputs.values()}
+            and not memory.shared.get(v.number)
+        }
         self.source = emission.source
         namespace = {**emission.names, "xp": self._xp}
         exec(compile(self.source, "<specialised plan>", "exec"), namespace)

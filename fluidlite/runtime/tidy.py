@@ -8,7 +8,9 @@ from typing import Any
 from .trace import Kernel, Value
 
 
-def tidied(kernels: Iterable[Kernel], wanted: Iterable[Value]) -> tuple[list[Kernel], dict[int, Value]]:
+def tidied(
+    kernels: Iterable[Kernel], wanted: Iterable[Value]
+) -> tuple[list[Kernel], dict[int, Value]]:
     """The kernels that are needed, each once.
 
     Args:
@@ -75,5 +77,3 @@ def last_uses(kernels: list[Kernel], kept: Iterable[Value]) -> list[list[Value]]
         freed.append(dead)
     freed.reverse()
     return freed
-
-

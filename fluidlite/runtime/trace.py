@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import Kind, as_dtype
+from ..ir.operator import EMPTY
 from ..opdef.arithmetic import WITH_NUMBER, Arithmetic
 from ..opdef.definition import Op
 from ..opdef.interpreter import Eval, Interpreter, kernel_of
 from ..opdef.prepared import Prepared, preparation_of
 from ..opdef.spec import Shape, Spec, size_of
-from ..ir.operator import EMPTY
 from .plan import Step
 
 FOLDED_SIZE = 1 << 16  #: constants of more elements than this are computed in every run
@@ -224,7 +224,9 @@ class Trace(Interpreter):
         specs = {slot: _spec_of(value) for slot, value in ins.items()}
         outs: dict[str, Any] = {}
         for slot, spec in op.infer_outputs(specs).items():
-            if spec is None or (want is not None and slot not in want and op.output_slots[slot].optional):
+            if spec is None or (
+                want is not None and slot not in want and op.output_slots[slot].optional
+            ):
                 continue
             outs[slot] = (
                 [self._value(each) for each in spec]
@@ -372,5 +374,3 @@ def _spec_of(value: Any) -> Any:
     if isinstance(value, list):
         return [_spec_of(each) for each in value]
     return None if value is None else value.spec
-
-

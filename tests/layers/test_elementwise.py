@@ -56,3 +56,13 @@ def test_element_types_are_never_promoted():
     x, y = data(), data("y", dtype="int64")
     with refused(DTypeError, "expected one element type, got X float32, Y int64; cast one"):
         layers.elementwise_mul(x, y)
+
+
+def test_addcmul_adds_a_scaled_product():
+    x, y = data(), data("y")
+    out = layers.addcmul(x, y, y, value=0.5)
+    value = np.arange(8, dtype="float32").reshape(2, 4)
+    assert np.array_equal(run(out, x=value, y=value), value + 0.5 * value**2)
+    mine = layers.create_tensor("float32")
+    assert layers.addcmul(x, y, y, out=mine) is mine
+    assert written()[-1].startswith(f"{mine.name} = assign(")

@@ -3,7 +3,7 @@
 import numpy as np
 
 from fluidlite import layers
-from fluidlite.errors import DTypeError, ShapeError
+from fluidlite.errors import ArgumentError, DTypeError, ShapeError
 
 from building import data, refused, run, written
 
@@ -65,3 +65,28 @@ def test_scatter_nd_adds_to_places():
     found = run(added, alone, x=X, i=index, u=updates)
     assert np.array_equal(found[0], X + wanted)
     assert np.array_equal(found[1], wanted)
+
+
+def test_index_select_takes_slices_along_a_dimension():
+    x, i = data(), data("i", [2], "int64")
+    out = layers.index_select(x, i, dim=1)
+    assert (out.shape, out.name) == ((-1, 2), "index_select_0.tmp_0")
+    value = np.arange(8, dtype="float32").reshape(2, 4)
+    assert run(out, x=value, i=np.array([3, 0])).tolist() == [[3, 0], [7, 4]]
+
+
+def test_index_sample_and_multiplex_choose_for_each_row():
+    x, y, i = data(), data("y"), data("i", [None, 2], "int64")
+    which = data("which", [None, 1], "int32")
+    sampled, chosen = layers.index_sample(x, i), layers.multiplex([x, y], which)
+    value = np.arange(8, dtype="float32").reshape(2, 4)
+    feed = dict(x=value, y=-value, i=np.array([[3, 0], [1, 1]]))
+    found = run(sampled, chosen, **feed, which=np.array([[1], [0]], "int32"))
+    assert found[0].tolist() == [[3, 0], [5, 5]]
+    assert found[1].tolist() == [(-value[0]).tolist(), value[1].tolist()]
+
+
+def test_multiplex_refuses_what_is_no_variable():
+    x, which = data(), data("which", [None, 1], "int32")
+    with refused(ArgumentError, "inputs to be a variable or a list of them"):
+        layers.multiplex([x, 3], which)

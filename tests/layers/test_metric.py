@@ -2,6 +2,7 @@
 
 import numpy as np
 
+import fluidlite as fluid
 from fluidlite import layers
 
 from building import data, run, written
@@ -25,3 +26,28 @@ def test_accuracy_writes_its_counts_to_given_variables():
     layers.accuracy(scores, label, correct=correct, total=total)
     found = run(correct, total, s=SCORES, label=LABEL)
     assert [v.item() for v in found] == [1, 3]
+
+
+def test_auc_counts_over_all_runs_and_over_the_last_ones():
+    p, label = data("p", [None, 2]), data("label", [None, 1], "int64")
+    total, lately, counts = layers.auc(p, label, num_thresholds=9)
+    assert (total.name, lately.name) == ("auc_0.tmp_0", "auc_0.tmp_1")
+    assert [v.shape for v in counts] == [(21,), (21,), (1, 10), (1, 10)]
+    assert all(v.persistable for v in counts)
+    exe = fluid.Executor()
+    exe.run(fluid.default_startup_program())
+
+    def step(scores, labels):
+        p = np.array([[1 - s, s] for s in scores], "float32")
+        feed = dict(p=p, label=np.array(labels)[:, None])
+        return [v.item() for v in exe.run(feed=feed, fetch_list=[total, lately])]
+
+    assert step([0.9, 0.1], [1, 0]) == [1, 1]
+    assert step([0.95, 0.05], [0, 1]) == [0.5, 0]
+
+
+def test_mean_iou_gives_the_mean_and_its_counts():
+    x, y = data("x", [None], "int64"), data("y", [None], "int64")
+    mean, wrong, right = layers.mean_iou(x, y, num_classes=2)
+    found = run(mean, wrong, right, x=np.array([0, 1, 1]), y=np.array([0, 1, 0]))
+    assert [v.tolist() for v in found] == [[0.5], [1, 1], [1, 1]]

@@ -63,3 +63,16 @@ def test_truth_values_are_asked_for_where_they_are_reduced():
     x = data()
     with refused(DTypeError, r"(?s)bool.*x float32\[-1, 4\]"):
         layers.reduce_all(x)
+
+
+def test_logsumexp_is_written_in_three_operators():
+    x = data(shape=[None, 3, 4])
+    out = layers.logsumexp(x, dim=[1])
+    assert [line.split(" = ")[1].split("(")[0] for line in written()] == [
+        "exp",
+        "reduce_sum",
+        "log",
+    ]
+    assert (out.name, out.shape) == ("log_0.tmp_0", (-1, 4))
+    value = np.arange(12, dtype="float32").reshape(1, 3, 4) / 9
+    assert np.allclose(run(out, x=value), np.log(np.exp(value).sum(1)), rtol=1e-5)

@@ -177,3 +177,13 @@ def test_a_size_that_is_known_when_run_makes_a_shape():
     x = data(shape=[None, 3, 4])
     out = layers.reshape(x, [layers.shape(x)[0], 12])
     assert run(out, x=X).shape == (2, 12)
+
+
+def test_meshgrid_gives_a_variable_for_each_dimension():
+    x, y = data(shape=[3]), data("y", [2])
+    both = layers.meshgrid([x, y])
+    assert [v.name for v in both] == ["meshgrid_0.tmp_0", "meshgrid_0.tmp_1"]
+    assert [v.shape for v in both] == [(3, 2), (3, 2)]
+    values = np.arange(3, dtype="float32"), np.arange(2, dtype="float32")
+    expected = np.meshgrid(*values, indexing="ij")
+    assert np.array_equal(run(*both, x=values[0], y=values[1]), expected)

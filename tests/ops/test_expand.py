@@ -74,3 +74,12 @@ def test_expand_as_has_the_shape_of_the_target():
     target = ([-1, 6], "int64")
     found = infer("expand_as", X=([2, 3], "float32"), target_tensor=target)["Out"]
     assert (found.shape, found.dtype.name) == ((-1, 6), "FP32")
+
+
+def test_meshgrid_gives_the_coordinates_of_a_grid():
+    x, y, z = np.array([1.0, 2.0]), np.array([3.0, 4.0, 5.0]), np.array([6.0])
+    found = f.meshgrid([x, y, z])
+    for i, j, k in np.ndindex(2, 3, 1):
+        assert [v[i, j, k] for v in found] == [x[i], y[j], z[k]]
+    with pytest.raises(ShapeError, match=r"X\[1\] to have 1 dimensions, got shape \[3, 1\]"):
+        infer("meshgrid", X=[([2], "float32"), ([3, 1], "float32")])

@@ -5,6 +5,7 @@ import pytest
 
 import fluidlite as fluid
 from fluidlite.errors import AttributeValueError, DTypeError, ShapeError
+from fluidlite.ir.builder import Builder
 
 from gradcheck import evaluator, pull_back
 from infer import infer
@@ -180,3 +181,40 @@ def test_builder_makes_as_many_variables_as_there_are_parts(type, attrs, count):
     x = fluid.data("x", [2, 6], "float32")
     parts = getattr(x.block.builder("part"), type)(x, **attrs)
     assert len(parts) == count
+
+
+@pytest.mark.parametrize("axis", [0, 1, -1])
+def test_unbind_takes_a_dimension_apart(axis):
+    x = rng.normal(size=[2, 3, 4])
+    for i, found in enumerate(f.unbind(x, axis=axis)):
+        np.testing.assert_array_equal(found, np.moveaxis(x, axis, 0)[i])
+
+
+def test_unbind_makes_as_many_variables_as_the_size():
+    x = fluid.data("x", [2, 3])
+    block = fluid.default_main_program().global_block()
+    parts = Builder(block, "part").unbind(x, axis=1)
+    assert [part.shape for part in parts] == [(2,)] * 3
+    with pytest.raises(ShapeError, match="a known size along axis 0"):
+        Builder(block, "part").unbind(fluid.data("y", [None, 3]), axis=0)
+
+
+@pytest.mark.parametrize("start, length, columns", [(1, 3, [1, 2, 3]), (-2, -1, [3, 4])])
+def test_partial_operators_take_some_columns(start, length, columns):
+    parts = [rng.normal(size=[2, 5]) for _ in range(3)]
+    attrs = dict(start_index=start, length=length)
+    taken = [part[:, columns] for part in parts]
+    np.testing.assert_array_equal(f.partial_concat(parts, **attrs), np.concatenate(taken, axis=1))
+    np.testing.assert_allclose(f.partial_sum(parts, **attrs), sum(taken))
+
+
+def test_partial_operators_refuse_columns_that_are_not_there():
+    two = [([2, 5], "float32")] * 2
+    with pytest.raises(
+        AttributeValueError, match="length from 1 to 2, the columns from start_index=3"
+    ):
+        infer("partial_sum", dict(start_index=3, length=3), X=two)
+    with pytest.raises(ShapeError, match=r"start_index in \[-5, 5\), got 5"):
+        infer("partial_concat", dict(start_index=5), X=two)
+    with pytest.raises(ShapeError, match=r"X to be matrices, got \[2, 5\], \[2\]"):
+        infer("partial_concat", X=[two[0], ([2], "float32")])

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fluidlite.errors import AttributeValueError, DTypeError, ShapeError
+from fluidlite.errors import AttributeValueError, DTypeError, OutOfRangeError, ShapeError
 
 from gradcheck import evaluator, pull_back
 from infer import infer
@@ -61,3 +61,130 @@ def test_labels_that_do_not_fit_are_refused():
         infer("accuracy", **scores, Label=([3, 1], "int64"))
     with pytest.raises(DTypeError, match="Label to hold integers"):
         infer("accuracy", **scores, Label=([4, 1], "float32"))
+
+
+rng = np.random.default_rng(0)
+
+
+def area_by_pairs(scores, labels):
+    """The share of pairs of a positive and a negative example that are in order."""
+    pairs = [(p, n) for p, a in zip(scores, labels) for n, b in zip(scores, labels) if a and not b]
+    return sum((p > n) + 0.5 * (p == n) for p, n in pairs) / len(pairs)
+
+
+def test_auc_is_the_share_of_pairs_in_order():
+    scores, label = rng.uniform(size=[40, 2]), rng.integers(0, 2, [40, 1])
+    start = np.zeros(11, "int64")
+    for predict in (scores, scores[:, 1:]):
+        found, positive, negative = f.auc(
+            predict, label, start, start, num_thresholds=10, slide_steps=0
+        )
+        buckets = (scores[:, 1] * 10).astype(int)
+        np.testing.assert_allclose(found, [area_by_pairs(buckets, label[:, 0])])
+        assert positive.tolist() == [np.bincount(buckets[label[:, 0] == 1], minlength=11).tolist()]
+        assert negative.sum() == 40 - label.sum()
+
+
+def test_auc_counts_on_from_what_was_counted():
+    predict, label = np.array([[0.9], [0.1]]), np.array([[1], [0]])
+    start = np.array([3, 0, 0], "int64")  # three positive examples with a small score
+    found, positive, _ = f.auc(predict, label, start, start[:0], num_thresholds=2, slide_steps=0)
+    assert positive.tolist() == [[3, 1, 0]]
+    assert found.tolist() == [(1 + 3 * 0.5) / 4]
+
+
+def test_auc_of_one_class_is_0():
+    start = np.zeros(3, "int64")
+    found = f.auc(np.array([[0.9]]), np.array([[1]]), start, start, num_thresholds=2, slide_steps=0)
+    assert found[0].tolist() == [0]
+
+
+def test_auc_forgets_all_but_the_last_batches():
+    batches = [(rng.uniform(size=[9, 1]), rng.integers(0, 2, [9, 1])) for _ in range(5)]
+    positive = negative = np.zeros(3 * 5 + 1, "int64")
+    for k, (predict, label) in enumerate(batches):
+        found, positive, negative = f.auc(
+            predict, label, positive, negative, num_thresholds=4, slide_steps=2
+        )
+        recent = batches[max(k - 1, 0) : k + 1]
+        scores = np.concatenate([(p[:, 0] * 4).astype(int) for p, _ in recent])
+        labels = np.concatenate([y[:, 0] for _, y in recent])
+        np.testing.assert_allclose(found, [area_by_pairs(scores, labels)])
+        assert positive[-1] == negative[-1] == k + 1
+
+
+@pytest.mark.parametrize(
+    "error, attrs, changed, message",
+    [
+        (AttributeValueError, dict(slide_steps=-1), {}, "slide_steps of at least 0"),
+        (AttributeValueError, dict(curve="DET"), {}, "curve ROC or PR, got .*'DET'"),
+        (ShapeError, {}, dict(Predict=([4, 3], "float32")), r"\[n, 1\] or \[n, 2\], got \[4, 3\]"),
+        (ShapeError, {}, dict(Label=([3, 1], "int64")), "a label for each row of Predict"),
+        (ShapeError, {}, dict(StatPos=([9], "int64")), r"StatPos of 7 counts, got shape \[9\]"),
+    ],
+)
+def test_auc_refuses_what_does_not_fit(error, attrs, changed, message):
+    specs = dict(Predict=([4, 2], "float32"), Label=([4, 1], "int64"))
+    specs |= dict(StatPos=([3], "int64"), StatNeg=([3], "int64")) | changed
+    with pytest.raises(error, match=message):
+        infer("auc", dict(num_thresholds=2) | attrs, **specs)
+
+
+def test_auc_refuses_what_is_no_probability():
+    start = np.zeros(3, "int64")
+    with pytest.raises(OutOfRangeError, match=r"probabilities, in \[0, 1\]"):
+        f.auc(np.array([[1.5]]), np.array([[1]]), start, start, num_thresholds=2, slide_steps=0)
+
+
+def test_mean_iou_divides_what_is_common_by_what_is_in_either():
+    found, right = rng.integers(0, 3, [2, 9]), rng.integers(0, 3, [2, 9])
+    mean, wrong, correct = f.mean_iou(found, right, num_classes=5)
+    shares = []
+    for c in range(5):
+        both, either = (found == c) & (right == c), (found == c) | (right == c)
+        assert (correct[c], wrong[c]) == (both.sum(), either.sum() - both.sum())
+        shares += [both.sum() / either.sum()] if either.any() else []
+    np.testing.assert_allclose(mean, [sum(shares) / len(shares)], rtol=1e-6)
+
+
+def test_mean_iou_adds_to_earlier_counts():
+    found, right = np.array([0, 1, 2]), np.array([0, 1, 1])
+    more = dict(InWrongs=[right.astype("int32")] * 2, InCorrects=[found.astype("int32")])
+    mean, wrong, correct = f.mean_iou(
+        found, right, **more, InMeanIou=[np.array([10.0])], num_classes=3
+    )
+    assert wrong.tolist() == [0, 3, 3]
+    assert correct.tolist() == [1, 2, 2]
+    np.testing.assert_allclose(mean, [10 + (1 + 2 / 5 + 2 / 5) / 3])
+
+
+def test_mean_iou_refuses_what_does_not_fit():
+    specs = dict(Predictions=([4], "int64"), Labels=([4], "int64"))
+    with pytest.raises(AttributeValueError, match="num_classes of at least 1, got 0"):
+        infer("mean_iou", dict(num_classes=0), **specs)
+    with pytest.raises(ShapeError, match="Predictions and Labels of the same shape"):
+        infer("mean_iou", dict(num_classes=3), **specs | dict(Labels=([3], "int64")))
+    with pytest.raises(ShapeError, match=r"InWrongs of 3 numbers each, got shape \[4\]"):
+        infer("mean_iou", dict(num_classes=3), **specs, InWrongs=[([4], "int32")])
+    with pytest.raises(OutOfRangeError, match=r"Labels in \[0, 3\), got 3"):
+        f.mean_iou(np.array([1]), np.array([3]), num_classes=3)
+
+
+def test_pairs_count_by_the_mean_of_their_weights():
+    score, label = np.array([[0.1], [0.1], [0.5], [0.3], [0.9]]), [1.0, 0.0, 1.0, 0.0, 1.0]
+    query, weight = np.array([[0], [0], [0], [0], [7]]), np.array([1.0, 2.0, 3.0, 4.0, 5.0])
+    inputs = (score, np.array(label)[:, None], query)
+    assert [v.item() for v in f.positive_negative_pair(*inputs)] == [2, 2, 1]
+    start = (np.array([10.0]), np.array([11.0]), np.array([12.0]))
+    found = f.positive_negative_pair(*inputs, *start, weight[:, None])
+    assert [v.item() for v in found] == [10 + 2.5 + 3.5, 11 + 1.5 + 2.5, 12 + 1.5]
+    found = f.positive_negative_pair(np.hstack([score, -score]), *inputs[1:], column=-1)
+    assert [v.item() for v in found] == [1, 3, 1]
+
+
+def test_positive_negative_pair_refuses_what_does_not_fit():
+    specs = dict(Score=([4, 2], "float32"), Label=([4, 1], "float32"), QueryID=([4, 1], "int64"))
+    with pytest.raises(AttributeValueError, match=r"column in \[-2, 2\), got 2"):
+        infer("positive_negative_pair", dict(column=2), **specs)
+    with pytest.raises(ShapeError, match=r"QueryID of shape \[4, 1\], got \[3, 1\]"):
+        infer("positive_negative_pair", **specs | dict(QueryID=([3, 1], "int64")))

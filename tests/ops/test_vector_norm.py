@@ -67,7 +67,8 @@ def test_the_gradient_of_a_length_is_0_where_the_vector_is(order):
 
 def test_an_element_that_is_0_gets_no_gradient_of_a_length():
     for order in (1.5, 2.0, 3.0):
-        (found,) = pull_back(f, lambda f, x: f.p_norm(x, porder=order), [X], [np.ones(3)])
+        length = lambda f, x, order=order: f.p_norm(x, porder=order)
+        (found,) = pull_back(f, length, [X], [np.ones(3)])
         assert found[1, 2] == 0
         assert np.count_nonzero(found) == X.size - 1
 
@@ -77,5 +78,7 @@ def test_lengths_of_integers_and_of_no_order_are_refused():
         infer("l1_norm", X=([2], "int64"))
     with pytest.raises(AttributeValueError, match="porder to be a number, got nan"):
         infer("p_norm", dict(porder=math.nan), X=([2], "float32"))
+    with pytest.raises(ShapeError, match="an element to choose along axis=0"):
+        infer("p_norm", dict(porder=math.inf, axis=0), X=([0], "float32"))
     with pytest.raises(ShapeError, match=r"axis in \[-1, 1\), got 1"):
         infer("norm", dict(axis=1), X=([2], "float32"))

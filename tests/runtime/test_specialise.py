@@ -220,3 +220,25 @@ def test_a_loop_body_is_specialised_too():
     for _ in range(4):
         found = exe.run(feed={"x": given}, fetch_list=[y])[0]
         np.testing.assert_allclose(found, want, rtol=1e-6)
+
+
+def test_a_prepared_run_gives_what_run_gives_and_sees_every_change():
+    x = fluid.data("x", [None, 3], "float32")
+    w = layers.create_parameter([3, 1], "float32", attr="w")
+    loss = layers.reduce_sum(layers.square(layers.matmul(x, w)))
+    fluid.optimizer.SGD(0.01).minimize(loss)
+    exe = fluid.Executor()
+    exe.run(fluid.default_startup_program())
+    start = np.array(fluid.global_scope().find_var("w").get_tensor())
+    feeds = [{"x": np.full([n, 3], 0.1 * n, "float32")} for n in (2, 2, 2, 2, 5, 5, 5, 5, 2)]
+    want = [exe.run(feed=feed, fetch_list=[loss])[0].item() for feed in feeds]
+    fluid.global_scope().find_var("w").get_tensor().set(start)
+    step = fluid.Executor().prepare(feed_names=["x"], fetch_list=[loss])
+    found = [step(feed)[0].item() for feed in feeds]
+    np.testing.assert_allclose(found, want, rtol=1e-6)
+    fluid.global_scope().find_var("w").get_tensor().set(np.zeros([3, 1], "float32"))
+    assert step(feeds[0])[0].item() == 0.0
+    with pytest.raises(ValueError, match="declared float32 and was fed float64"):
+        step({"x": np.ones([2, 3])})
+    with pytest.raises(ValueError, match="no variable 'y' to feed"):
+        fluid.Executor().prepare(feed_names=["y"])

@@ -15,6 +15,7 @@ def relu(x: Tensor, name: str | None = None) -> Tensor:
 
     >>> fluid.nn.functional.relu(fluid.to_tensor([-1.0, 2.0])).tolist()
     [0.0, 2.0]
+    """
     return eager.relu(x)
 
 
@@ -111,7 +112,10 @@ def thresholded_relu(x: Tensor, threshold: float = 1.0, name: str | None = None)
 
 
 def selu(
-    x: Tensor, scale: float = 1.0507009873554805, alpha: float = 1.6732632423543772, name: str | None = None
+    x: Tensor,
+    scale: float = 1.0507009873554805,
+    alpha: float = 1.6732632423543772,
+    name: str | None = None,
 ) -> Tensor:
     """scale x where it is positive, scale alpha (e^x - 1) elsewhere."""
     return eager.selu(x, scale=float(scale), alpha=float(alpha))
@@ -155,9 +159,7 @@ def log_softmax(x: Tensor, axis: int = -1, dtype: Any = None, name: str | None =
     return subtract(x, reduction.logsumexp(x, axis, True))
 
 
-def prelu(
-    x: Tensor, weight: Tensor, data_format: str = "NCHW", name: str | None = None
-) -> Tensor:
+def prelu(x: Tensor, weight: Tensor, data_format: str = "NCHW", name: str | None = None) -> Tensor:
     """x where it is positive, weight x elsewhere.
 
     Args:

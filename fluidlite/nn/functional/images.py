@@ -201,9 +201,7 @@ def adaptive_avg_pool2d(
 ) -> Tensor:
     """Averages of as many parts of an image as are asked for."""
     sizes = _pair("output_size", output_size)
-    return eager.pool2d(
-        x, pooling_type="avg", ksize=sizes, adaptive=True, data_format=data_format
-    )
+    return eager.pool2d(x, pooling_type="avg", ksize=sizes, adaptive=True, data_format=data_format)
 
 
 def adaptive_max_pool2d(

@@ -108,8 +108,9 @@ def cross_entropy(
         spread = one_hot(squeeze(inside, axis), classes)
         order = [*range(spread.array.ndim - 1)]
         order.insert(axis, spread.array.ndim - 1)
-        label = label_smooth(cast(eager.transpose(spread, axis=tuple(order)), input.dtype),
-                             epsilon=label_smoothing)
+        label = label_smooth(
+            cast(eager.transpose(spread, axis=tuple(order)), input.dtype), epsilon=label_smoothing
+        )
         soft = True
     else:
         soft = soft_label
@@ -285,5 +286,3 @@ def kl_div(
     if reduction == "batchmean":
         return divide(total(loss), float(loss.array.shape[0]))
     return _reduced(loss, reduction)
-
-

@@ -142,9 +142,7 @@ def group_norm(
         data_format: ends in "C" where the channels come last.
     """
     layout = "NHWC" if data_format[-1] == "C" and len(data_format) > 2 else "NCHW"
-    return eager.group_norm(
-        x, weight, bias, groups=num_groups, epsilon=epsilon, data_layout=layout
-    )
+    return eager.group_norm(x, weight, bias, groups=num_groups, epsilon=epsilon, data_layout=layout)
 
 
 def normalize(

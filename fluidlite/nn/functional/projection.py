@@ -8,7 +8,7 @@ import numpy as np
 
 from ...errors import ArgumentError
 from ...imperative.arithmetic import add, divide, matmul, maximum, multiply
-from ...imperative.kernels import generator
+from ...imperative.prepared import generator
 from ...imperative.recording import eager
 from ...imperative.reduction import norm
 from ...imperative.reduction import sum as total

@@ -1,5 +1,5 @@
-"""Operators on bare arrays, prepared once for their attributes so that a call costs little more than
-its kernel.
+"""Operators on bare arrays, prepared once for their attributes: a call costs little more than its
+kernel.
 """
 
 from __future__ import annotations
@@ -9,14 +9,19 @@ from typing import Any
 
 import numpy as np
 
+from .. import kernels as made_ready  # noqa: F401 (kernels for known shapes register there)
 from .. import state
 from ..backend import numpy_
+from ..dtypes import as_dtype
 from ..errors import SlotError, suggestion
 from ..opdef.definition import Op, lookup
 from ..opdef.interpreter import Interpreter, kernel_of
+from ..opdef.prepared import preparation_of
+from ..opdef.spec import Spec
 from ..values import SelectedRows
 
 MOST_VARIANTS = 1024  #: of an operator that are kept; attributes may differ from call to call
+MOST_SHAPES = 512  #: of the inputs of a variant for which kernels are kept
 
 
 class Generator:
@@ -60,7 +65,7 @@ class Prepared:
         parts: runs the parts of a composition.
     """
 
-    __slots__ = ("has_one", "one", "op", "plans", "size")
+    __slots__ = ("_shaped", "has_one", "one", "op", "plans", "shaped_better", "size")
 
     def __init__(self, op: Op, parts: Interpreter) -> None:
         self.op = op
@@ -68,6 +73,24 @@ class Prepared:
         self.plans: dict[Any, Any] = {}
         self.has_one = len(op.outputs) == 1 and not op.outputs[0].many
         self.one: Callable[..., Any] = _kernel(op, parts)
+        #: whether there may be faster kernels for inputs of known shapes
+        self.shaped_better = self.has_one and preparation_of(op.type) is not None
+        self._shaped: dict[Any, Callable[..., Any]] = {}
+
+    def for_shapes(self, inputs: Sequence[Any]) -> Callable[..., Any]:
+        """The kernel for inputs of the shapes and types of these."""
+        key = tuple(
+            [
+                None if a is None else (a.shape, a.dtype) if type(a) is np.ndarray else a.__class__
+                for a in inputs
+            ]
+        )
+        found = self._shaped.get(key)
+        if found is None:
+            if len(self._shaped) >= MOST_SHAPES:
+                self._shaped.clear()
+            found = self._shaped[key] = shaped_kernel(self.op, inputs) or self.one
+        return found
 
     def every(self, *inputs: Any) -> dict[str, Any]:
         """Outputs by slot."""
@@ -85,11 +108,31 @@ class Prepared:
     def visible(self, *inputs: Any) -> Any:
         """The outputs that layers return: one, or a tuple of them."""
         if self.has_one:
-            out = self.one(*inputs)
+            kernel = self.for_shapes(inputs) if self.shaped_better else self.one
+            out = kernel(*inputs)
             return out if type(out) is np.ndarray else numpy_.asarray(out)
         outs = self.every(*inputs)
         shown = [outs.get(slot.name) for slot in self.op.outputs if not slot.hidden]
         return shown[0] if len(shown) == 1 else tuple(shown)
+
+
+def shaped_kernel(op: Op, inputs: Sequence[Any]) -> Callable[..., Any] | None:
+    """A function of all input slots in order that computes the one output faster than ``run``, for
+    arrays of the shapes and types of these; None where there is none.
+    """
+    kernel, reads, draws = kernel_of(op, "numpy")
+    if kernel is None or draws or any(a is not None and type(a) is not np.ndarray for a in inputs):
+        return None
+    places = [i for name in reads for i, slot in enumerate(op.inputs) if slot.name == name]
+    given = [inputs[i] for i in places]
+    made = op.prepared([None if a is None else Spec(a.shape, as_dtype(a.dtype)) for a in given])
+    if made is None:
+        return None
+    function, scratch = made.function, made.scratch
+    in_order = places == list(range(len(op.inputs)))
+    if scratch is None:
+        return function if in_order else lambda *ins: function(*[ins[i] for i in places])
+    return lambda *ins: function(*[ins[i] for i in places], scratch())
 
 
 def _kernel(op: Op, parts: Interpreter) -> Callable[..., Any]:
@@ -228,7 +271,7 @@ class KernelCall(PreparedCall):
 
     def whole(self, ins: Sequence[Any]) -> Sequence[Any]:
         """Inputs with tensors in the place of rows that the operator does not take as such."""
-        if any([type(value) is SelectedRows for value in ins]):
+        if any(type(value) is SelectedRows for value in ins):
             rows, slots = self.definition.rows, self.definition.inputs
             return [
                 v.to_dense() if type(v) is SelectedRows and slot.name not in rows else v

@@ -1,0 +1,283 @@
+"""Arrays by name in files of other libraries: NumPy's ``.npy`` and ``.npz``, and safetensors."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import re
+import struct
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from ..errors import DTypeError
+from ..files import LARGEST, Source
+from ..proto.tensor import write_array
+
+NPY_MAGIC = b"\x93NUMPY"
+ZIP_MAGIC = b"PK\x03\x04"
+_HEADER = re.compile(
+    r"\s*\{\s*'descr'\s*:\s*'(?P<descr>[^'\\]{1,20})'\s*,"
+    r"\s*'fortran_order'\s*:\s*(?P<fortran>True|False)\s*,"
+    r"\s*'shape'\s*:\s*\((?P<shape>[\d,\s]*)\)\s*,?\s*\}\s*\Z"
+)
+_DTYPE = re.compile(r"[<>|=]?(b1|[iu][1248]|f[248]|c8|c16)\Z")
+_LONGEST_HEADER = 10_000
+_MOST_PACKED = 1032  # bytes that one byte of a packed file can stand for
+#: safetensors' names of element types
+_NAMES = {
+    "F64": "float64",
+    "F32": "float32",
+    "F16": "float16",
+    "I64": "int64",
+    "I32": "int32",
+    "I16": "int16",
+    "I8": "int8",
+    "U64": "uint64",
+    "U32": "uint32",
+    "U16": "uint16",
+    "U8": "uint8",
+    "BOOL": "bool",
+}
+_BFLOAT16 = "BF16"  # read as float32: NumPy has no such type
+
+
+# -- .npy ------------------------------------------------------------------------------------------
+
+
+def read_npy(source: Source) -> Any:
+    """The array of a ``.npy`` file.
+
+    Raises:
+        FileFormatError: it is none, or holds objects.
+    """
+    start = source.position
+    magic = source.take(8, "the begin of a .npy file")
+    if magic[:6] != NPY_MAGIC or magic[6] not in (1, 2, 3):
+        source.fail("a .npy file (93 4e 55 4d 50 59)", magic.hex(" "), start)
+    size = source.number("H" if magic[6] == 1 else "I", "the size of the header")
+    if size > _LONGEST_HEADER:
+        source.fail(f"a header of at most {_LONGEST_HEADER} bytes", str(size), start + 8)
+    at = source.position
+    text = source.take(size, "the header").decode("utf-8", "replace")
+    match = _HEADER.match(text)
+    if match is None or _DTYPE.match(match["descr"]) is None:
+        source.fail("a header with the element type and shape of numbers", text[:100], at)
+    shape = tuple(int(n[:19]) for n in match["shape"].replace(",", " ").split())
+    if any(n >= LARGEST for n in shape):
+        source.fail("the shape of an array", match["shape"][:100], at)
+    return _array(source, np.dtype(match["descr"]), shape, match["fortran"] == "True")
+
+
+def _array(source: Source, dtype: np.dtype[Any], shape: tuple[int, ...], fortran: bool) -> Any:
+    data = source.array(dtype, shape[::-1] if fortran else shape, "the values of an array")
+    if fortran:
+        data = np.ascontiguousarray(data.T)
+    return data if dtype.isnative else data.astype(dtype.newbyteorder("="))
+
+
+def write_npy(file: BinaryIO, array: Any) -> None:
+    """Write a ``.npy`` file.
+
+    Raises:
+        DTypeError: the array holds something else than numbers.
+    """
+    dtype = array.dtype.newbyteorder("<")
+    if _DTYPE.match(dtype.str) is None:
+        raise DTypeError(f"expected an array of numbers to write, got one of {array.dtype}")
+    shape = tuple(map(int, array.shape))
+    text = f"{{'descr': '{dtype.str}', 'fortran_order': False, 'shape': {shape}, }}"
+    text += " " * (-(len(text) + 11) % 64) + "\n"
+    file.write(NPY_MAGIC + b"\x01\x00" + struct.pack("<H", len(text)) + text.encode())
+    write_array(file, array)
+
+
+# -- .npz ------------------------------------------------------------------------------------------
+
+
+class Archive:
+    """A ``.npz`` file, or another zip file, that is read.
+
+    Args:
+        file: the file, which can be moved about in.
+        source: the same, for its name and size.
+    """
+
+    def __init__(self, file: BinaryIO, source: Source) -> None:
+        self.source = source
+        self.name = source.name
+        with self._refusing("a zip file"):
+            self.zip = zipfile.ZipFile(file)
+            self.members = {info.filename: info for info in self.zip.infolist()}
+            packed = sum(info.compress_size for info in self.members.values())
+        if packed > source.size:
+            source.fail(f"members of {source.size} bytes", f"members of {packed} bytes", 0)
+
+    @contextlib.contextmanager
+    def _refusing(self, what: str) -> Iterator[None]:
+        try:
+            yield
+        except (
+            *(zipfile.BadZipFile, zlib.error, EOFError, KeyError, struct.error),
+            *(NotImplementedError, RuntimeError, OverflowError, ValueError, OSError),
+        ) as error:
+            if type(error).__module__.startswith("fluidlite"):
+                raise
+            self.source.fail(what, str(error) or type(error).__name__, 0)
+
+    @contextlib.contextmanager
+    def open(self, member: str, packed: bool = True) -> Iterator[Source]:
+        """One of the members.
+
+        Args:
+            member: its name.
+            packed: whether it may be compressed.
+
+        Raises:
+            FileFormatError: it is not there, or damaged.
+        """
+        info = self.members.get(member)
+        if info is None:
+            self.source.fail(f"a member {member!r}", f"{len(self.members)} others", 0)
+        most = _MOST_PACKED * info.compress_size if packed else info.compress_size
+        if info.file_size > most or (not packed and info.compress_type != zipfile.ZIP_STORED):
+            what = f"member {member!r} of at most {most} bytes"
+            self.source.fail(what, f"{info.file_size} bytes", info.header_offset)
+        with self._refusing(f"member {member!r}"), self.zip.open(info) as file:
+            made = Source(file, info.file_size, f"{self.name}, member {member}")  # type: ignore[arg-type]
+            yield made
+            if made.left:
+                made.fail("the end of the member", f"{made.left} bytes more")
+            file.read(1)  # so that the checksum is compared
+
+
+def read_npz(file: BinaryIO, source: Source) -> dict[str, Any]:
+    """The arrays of a ``.npz`` file by name.
+
+    Args:
+        file: the file, which can be moved about in.
+        source: the same, for its name and size.
+
+    Raises:
+        FileFormatError: it is none.
+    """
+    archive = Archive(file, source)
+    found = {}
+    for member in archive.members:
+        if member.endswith(".npy"):
+            with archive.open(member) as entry:
+                found[member.removesuffix(".npy")] = read_npy(entry)
+    return found
+
+
+def write_npz(file: BinaryIO, arrays: Mapping[str, Any]) -> None:
+    """Write a ``.npz`` file, as ``numpy.savez`` does."""
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED, allowZip64=True) as packed:
+        for name, array in arrays.items():
+            with member_of(packed, name + ".npy", array.nbytes + 256) as entry:
+                write_npy(entry, array)
+
+
+@contextlib.contextmanager
+def member_of(packed: zipfile.ZipFile, name: str, size: int) -> Iterator[Any]:
+    """A member that is written to a zip file; its bytes depend on the content only.
+
+    Args:
+        packed: the zip file.
+        name: of the member.
+        size: its size, roughly.
+    """
+    info = zipfile.ZipInfo(name)
+    info.file_size = size
+    with packed.open(info, "w", force_zip64=size > 1 << 30) as entry:
+        yield entry
+
+
+# -- safetensors -----------------------------------------------------------------------------------
+
+
+def looks_like_safetensors(begin: bytes, size: int) -> bool:
+    """Whether a file of ``size`` bytes that begins so is one of safetensors."""
+    if len(begin) < 9 or begin[8:9] != b"{":
+        return False
+    return int(struct.unpack("<Q", begin[:8])[0]) <= size - 8
+
+
+def read_safetensors(source: Source) -> dict[str, Any]:
+    """The arrays of a safetensors file by name.
+
+    Raises:
+        FileFormatError: it is none.
+    """
+    size = source.number("Q", "the size of the header")
+    if size > source.left:
+        source.fail(f"a header of at most {source.left} bytes", str(size), 0)
+    raw = source.take(size, "the header")
+    try:
+        header = json.loads(raw)
+    except (ValueError, RecursionError) as error:
+        source.fail("a header of JSON", str(error), 8)
+    if not isinstance(header, dict):
+        source.fail("a header with tensors by name", type(header).__name__, 8)
+    header.pop("__metadata__", None)
+    begin, found = source.position, {}
+    for name, entry in sorted(header.items(), key=_offset):
+        dtype, shape, span = _entry(source, name, entry)
+        if span[0] != source.position - begin:
+            source.fail(f"tensor {name!r} behind the one before", f"it at {span[0]}", 8)
+        data = source.array(dtype, shape, f"tensor {name!r}")
+        if entry["dtype"] == _BFLOAT16:
+            data = (data.astype("uint32") << 16).view("float32")
+        found[name] = data
+    return found
+
+
+def _offset(item: tuple[str, Any]) -> Any:
+    try:
+        at = item[1]["data_offsets"][0]
+        return (at if isinstance(at, int) else 0, item[0])
+    except (TypeError, KeyError, IndexError):
+        return (0, item[0])
+
+
+def _entry(source: Source, name: str, entry: Any) -> tuple[np.dtype[Any], tuple[int, ...], Any]:
+    """What a header says of a tensor: element type, shape, begin and end."""
+    try:
+        known = {**_NAMES, _BFLOAT16: "uint16"}
+        dtype = np.dtype(known[entry["dtype"]])
+        shape, (start, end) = tuple(entry["shape"]), entry["data_offsets"]
+        right = all(type(n) is int and 0 <= n < LARGEST for n in (*shape, start, end))
+        right = right and end - start == dtype.itemsize * math.prod(shape)
+    except (TypeError, KeyError, ValueError):
+        right = False
+    if not right:
+        what = f"element type, shape and place of tensor {name[:60]!r}"
+        source.fail(what, str(entry)[:100], 8)
+    return dtype, shape, (start, end)
+
+
+def write_safetensors(file: BinaryIO, arrays: Mapping[str, Any]) -> None:
+    """Write a safetensors file.
+
+    Raises:
+        DTypeError: the format has no room for an element type.
+    """
+    codes = {np.dtype(name): code for code, name in _NAMES.items()}
+    header: dict[str, Any] = {}
+    at = 0
+    for name, array in arrays.items():
+        code = codes.get(array.dtype.newbyteorder("="))
+        if code is None:
+            raise DTypeError(f"{name!r} holds {array.dtype}, which safetensors has no room for")
+        span = [at, at + array.nbytes]
+        header[name] = {"dtype": code, "shape": list(array.shape), "data_offsets": span}
+        at += array.nbytes
+    raw = json.dumps(header, separators=(",", ":")).encode()
+    raw += b" " * (-len(raw) % 8)
+    file.write(struct.pack("<Q", len(raw)) + raw)
+    for array in arrays.values():
+        write_array(file, array)

@@ -1,0 +1,362 @@
+"""Checkpoints: everything that a training needs to go on, in one file of NumPy's ``.npz`` format.
+
+``numpy.load`` reads the variables.  Beside them the file holds ``fluidlite.json`` (shapes, element
+types, checksums, LoD, the step, the state of the random numbers) and ``program.txt``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import random
+import re
+import urllib.parse
+import warnings
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..errors import ArgumentError, FileError, FileFormatError, FluidError, ParseError
+from ..files import Path, Transaction, file_error, open_source, sync_folder
+from ..ir.program import Program, default_main_program
+from ..ir.text import program_text
+from ..proto.tensor import write_array
+from ..runtime.executor import Executor
+from ..runtime.scope import Scope, global_scope
+from ..values import LoDTensor, SelectedRows, checked_offsets
+from .arrays import Archive, member_of, read_npy, write_npy
+from .check import check_value
+from .variables import is_persistable, values_of
+
+FORMAT = 1  #: the version of the format
+_META, _PROGRAM = "fluidlite.json", "program.txt"
+_NAME = re.compile(r"checkpoint-(\d+)\.npz\Z")
+_LONGEST = 1 << 28  # bytes of the description
+
+
+@dataclass
+class Checkpoint:
+    """What a checkpoint holds."""
+
+    path: str
+    step: int
+    variables: dict[str, Any]
+    program: Program | None = None
+    random: dict[str, Any] = field(default_factory=dict)
+
+
+# -- saving ----------------------------------------------------------------------------------------
+
+
+def save(
+    path: Path,
+    program: Program | None = None,
+    scope: Scope | None = None,
+    step: int = 0,
+    keep: int = 3,
+    executor: Executor | None = None,
+) -> str:
+    """Write a checkpoint; whatever happens, those that were there stay whole.
+
+    Args:
+        path: the folder of the checkpoints, made when it is not there.
+        program: the program that is trained; the default main program when None.
+        scope: where its variables have their values; the global scope when None.
+        step: the number of steps done.
+        keep: how many checkpoints stay, the newest; 0 for all.
+        executor: what runs the program; with it, random operators (dropout) go on as they would
+            have.
+
+    Returns:
+        the path of the checkpoint.
+
+    Raises:
+        NotInitializedError: a variable has no value; run the startup program first.
+        FileError: the file cannot be written; says why.
+
+    >>> x = fluid.data("x", [None, 2], "float32")
+    >>> y = fluid.layers.fc(x, 1)
+    >>> exe = fluid.Executor()
+    >>> _ = exe.run(fluid.default_startup_program())
+    >>> saved = fluid.checkpoint.save("checkpoints", step=10)
+    >>> fluid.checkpoint.load("checkpoints").step
+    10
+    """
+    program = default_main_program() if program is None else program
+    if isinstance(step, bool) or not hasattr(step, "__index__") or step < 0:
+        raise ArgumentError(f"expected step to be the number of steps done, got {step!r}")
+    values = values_of(program, global_scope() if scope is None else scope, is_persistable)
+    target = os.path.join(path, f"checkpoint-{int(step):012d}.npz")
+    meta: dict[str, Any] = {"format": FORMAT, "step": int(step), "variables": {}}
+    meta["random"] = _random_state(program, executor)
+    text = program_text(program, call_sites=False).encode("utf-8")
+    meta["program"] = {"sha256": hashlib.sha256(text).hexdigest(), "seed": program.random_seed}
+    with (
+        Transaction() as files,
+        files.open(target) as file,
+        zipfile.ZipFile(file, "w", zipfile.ZIP_STORED, allowZip64=True) as packed,
+    ):
+        for name, value in values.items():
+            meta["variables"][name] = _write_variable(packed, name, value)
+        with member_of(packed, _PROGRAM, len(text)) as entry:
+            entry.write(text)
+        raw = json.dumps(meta, indent=1).encode("utf-8")
+        with member_of(packed, _META, len(raw)) as entry:
+            entry.write(raw)
+    _remove_older(path, int(step), keep)
+    return target
+
+
+def _write_variable(packed: zipfile.ZipFile, name: str, value: Any) -> dict[str, Any]:
+    """Write a variable; returns what the description says of it."""
+    said: dict[str, Any] = {}
+    data = value
+    if isinstance(value, LoDTensor):
+        data, said["lod"] = value.data, value.lod()
+    elif isinstance(value, SelectedRows):
+        data = value.value
+        said["rows"], said["height"] = value.rows(), value.height()
+    elif not isinstance(value, np.ndarray):
+        raise ArgumentError(
+            f"variable {name!r} holds {type(value).__name__}, which a checkpoint has no room for"
+        )
+    member = urllib.parse.quote(name, safe="@+-=, ") + ".npy"
+    with member_of(packed, member, data.nbytes + 256) as entry:
+        write_npy(entry, data)
+    said |= {"member": member, "dtype": str(data.dtype), "shape": list(data.shape)}
+    said["sha256"] = checksum(data)
+    return said
+
+
+def checksum(array: Any) -> str:
+    """The SHA-256 of the bytes of an array, row major and little endian."""
+    made = hashlib.sha256()
+    write_array(_Digest(made), array)  # type: ignore[arg-type]
+    return made.hexdigest()
+
+
+class _Digest:
+    """A file that keeps nothing but a checksum."""
+
+    def __init__(self, made: Any) -> None:
+        self.write = made.update
+
+
+def _random_state(program: Program, executor: Executor | None) -> dict[str, Any]:
+    name, keys, *rest = np.random.get_state()
+    found: dict[str, Any] = {
+        "numpy": [name, np.asarray(keys).tolist(), *rest],
+        "python": random.getstate(),
+    }
+    if executor is not None:
+        found["executor"] = executor.random_state(program)
+    return found
+
+
+def _remove_older(path: Path, step: int, keep: int) -> None:
+    """Remove checkpoints beyond the newest ones; never the one of this step."""
+    if keep <= 0:
+        return
+    for old, name in sorted(checkpoints_in(path), reverse=True)[keep:]:
+        if old != step:
+            with contextlib.suppress(OSError):
+                os.unlink(os.path.join(path, name))
+    sync_folder(os.fspath(path))
+
+
+# -- loading ---------------------------------------------------------------------------------------
+
+
+def checkpoints_in(path: Path) -> list[tuple[int, str]]:
+    """Steps and file names of the checkpoints in a folder."""
+    try:
+        names = os.listdir(path)
+    except OSError as error:
+        raise file_error("read", path, error) from error
+    return [(int(match[1]), name) for name in names if (match := _NAME.match(name))]
+
+
+def latest(path: Path) -> str | None:
+    """The path of the newest checkpoint in a folder; None when there is none.
+
+    Args:
+        path: the folder.
+
+    Raises:
+        FileError: it cannot be read.
+    """
+    found = max(checkpoints_in(path), default=None)
+    return None if found is None else os.path.join(path, found[1])
+
+
+def load(
+    path: Path,
+    program: Program | None = None,
+    scope: Scope | None = None,
+    executor: Executor | None = None,
+) -> Checkpoint:
+    """Read a checkpoint into a scope, and the state of the random numbers.
+
+    The scope takes all values or, where something does not fit, none.  Where the newest checkpoint
+    of a folder is damaged, the one before it is taken, with a warning.
+
+    Args:
+        path: a folder of checkpoints, or one of them.
+        program: the program that goes on; without it the scope takes all variables, and the program
+            of the checkpoint is in the result.
+        scope: takes the values; the global scope when None.
+        executor: what will run the program.
+
+    Returns:
+        the step, the variables and the program.
+
+    Raises:
+        FileError: there is no checkpoint, or it cannot be read.
+        FileFormatError: it is damaged, or a variable is missing or not as declared; says which.
+    """
+    found = _newest(path)
+    values = found.variables
+    if program is not None:
+        values = _values_for(program, found)
+    scope = global_scope() if scope is None else scope
+    for name, value in values.items():
+        (scope.find_var(name) or scope.var(name)).value = value
+    _restore_random(found, program or found.program, executor)
+    return found
+
+
+def _newest(path: Path) -> Checkpoint:
+    """The newest checkpoint that is whole."""
+    if not os.path.isdir(path):
+        return read_checkpoint(path)
+    names = [name for _, name in sorted(checkpoints_in(path), reverse=True)]
+    if not names:
+        raise FileError(
+            f"cannot read a checkpoint in {os.fspath(path)}: it holds none; check the path"
+        )
+    for number, name in enumerate(names):
+        try:
+            return read_checkpoint(os.path.join(path, name))
+        except FileFormatError as error:
+            if number == len(names) - 1:
+                raise
+            warnings.warn(f"{error}; an older checkpoint is taken", UserWarning, stacklevel=3)
+    raise AssertionError
+
+
+def _values_for(program: Program, found: Checkpoint) -> dict[str, Any]:
+    """The values of a program's variables."""
+    values = {}
+    for var in program.list_vars():
+        if not is_persistable(var):
+            continue
+        if var.name not in found.variables:
+            raise FileFormatError(
+                f"{found.path}: expected variable {var.name!r}, found {len(found.variables)} "
+                "others; load a checkpoint of the same network and optimizer"
+            )
+        check_value(var, found.variables[var.name], var.name, found.path)
+        values[var.name] = found.variables[var.name]
+    return values
+
+
+def _restore_random(found: Checkpoint, program: Program | None, executor: Executor | None) -> None:
+    state = found.random
+    try:
+        version, internal, gauss = state["python"]
+        random.setstate((version, tuple(internal), gauss))
+        np.random.set_state(tuple(state["numpy"]))
+        if executor is not None and program is not None and "executor" in state:
+            executor.set_random_state(program, state["executor"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise FileFormatError(
+            f"{found.path}: expected the state of the random numbers, found {error}"
+        ) from error
+
+
+def is_checkpoint(path: Path) -> bool:
+    """Whether a ``.npz`` file is a checkpoint."""
+    try:
+        with open(path, "rb") as file, open_source(path) as source:
+            return _META in Archive(file, source).members
+    except (FluidError, OSError):
+        return False
+
+
+def read_checkpoint(path: Path) -> Checkpoint:
+    """What a checkpoint holds; its checksums are compared.
+
+    Args:
+        path: the file.
+
+    Raises:
+        FileError: it cannot be read.
+        FileFormatError: it is no checkpoint, or damaged; says where.
+    """
+    with open_source(path) as source:
+        try:
+            file = open(path, "rb")  # noqa: SIM115
+        except OSError as error:
+            raise file_error("read", path, error) from error
+        with file:
+            archive = Archive(file, source)
+            meta = _description(archive)
+            found = Checkpoint(os.fspath(path), meta["step"], {}, random=meta["random"])
+            for name, said in meta["variables"].items():
+                found.variables[name] = _read_variable(archive, name, said)
+            with archive.open(_PROGRAM, packed=False) as entry:
+                text = entry.rest("the program")
+            if hashlib.sha256(text).hexdigest() != meta["program"].get("sha256"):
+                archive.source.fail("the program that was saved", "another one", 0)
+    try:
+        found.program = Program.parse(text.decode("utf-8"))
+    except (ParseError, UnicodeDecodeError) as error:
+        raise FileFormatError(f"{found.path}: expected a program, found {error}") from error
+    return found
+
+
+def _description(archive: Archive) -> dict[str, Any]:
+    with archive.open(_META, packed=False) as entry:
+        if entry.size > _LONGEST:
+            entry.fail(f"a description of at most {_LONGEST} bytes", str(entry.size), 0)
+        raw = entry.rest("the description")
+        try:
+            meta = json.loads(raw)
+        except (ValueError, RecursionError) as error:
+            entry.fail("a description of JSON", str(error), 0)
+        right = (
+            isinstance(meta, dict)
+            and type(meta.get("step")) is int
+            and all(isinstance(meta.get(key), dict) for key in ("variables", "random", "program"))
+        )
+        if not right:
+            entry.fail("step, variables, random state and program", str(raw[:60]), 0)
+        if meta.get("format") != FORMAT:
+            entry.fail(f"version {FORMAT} of the format", f"version {meta.get('format')}", 0)
+    return meta
+
+
+def _read_variable(archive: Archive, name: str, said: Any) -> Any:
+    """The value of a variable, compared with what the description says of it."""
+    if not isinstance(said, Mapping) or not isinstance(said.get("member"), str):
+        archive.source.fail(f"the place of variable {name!r}", str(said)[:60], 0)
+    with archive.open(said["member"], packed=False) as entry:
+        data = read_npy(entry)
+        if [str(data.dtype), list(data.shape)] != [said.get("dtype"), said.get("shape")]:
+            wanted = f"{said.get('dtype')}{said.get('shape')}"
+            entry.fail(f"variable {name!r} to be {wanted}", f"{data.dtype}{list(data.shape)}", 0)
+        if checksum(data) != said.get("sha256"):
+            entry.fail(f"the values of variable {name!r} that were saved", "others", 0)
+        try:
+            if "rows" in said:
+                return SelectedRows(said["rows"], said["height"], data)
+            if "lod" in said:
+                return LoDTensor(data, checked_offsets(said["lod"], len(data)))
+        except (FluidError, KeyError, TypeError, ValueError, OverflowError) as error:
+            entry.fail(f"rows or LoD of variable {name!r}", str(error), 0)
+    return data

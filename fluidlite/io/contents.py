@@ -1,0 +1,283 @@
+"""What a file or a folder is, and what is in it, without a program that says so."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..errors import FileError, FileFormatError, FluidError, ParseError
+from ..files import Path, Source, is_partial, open_source, read_bytes
+from ..ir.program import Program
+from ..proto.pickled import read_pickle
+from ..proto.program import program_from_bytes
+from ..proto.tensor import read_rows, read_tensor
+from .arrays import (
+    NPY_MAGIC,
+    ZIP_MAGIC,
+    looks_like_safetensors,
+    read_npy,
+    read_npz,
+    read_safetensors,
+)
+from .checkpoint import is_checkpoint, latest, read_checkpoint
+from .inference import MODEL, model_files
+from .training import MODEL as PROGRAM
+from .training import NAME_TABLE, OPTIMIZER, PARAMETERS, state_of
+from .variables import is_persistable
+
+_COMBINED = ".pdiparams"
+
+
+@dataclass
+class Contents:
+    """What a file or a folder holds."""
+
+    path: str
+    kind: str  #: in words: "program", "combined tensors", "inference model", ...
+    variables: dict[str, Any] = field(default_factory=dict)
+    """Arrays by name; LoDTensors where rows form sequences, SelectedRows where only some rows are
+    stored."""
+    program: Program | None = None
+    others: dict[str, Any] = field(default_factory=dict)
+    """What is no array: numbers and texts of a state, the step of a checkpoint."""
+
+
+def read(path: Path) -> Contents:
+    """What a file or a folder is, and its variables as arrays, whatever the format.
+
+    Knows program files and texts, single and combined tensors, folders of them, models to be
+    served, ``.pdparams`` and the like of fluid 1.8 and Paddle 2, checkpoints, ``.npy``, ``.npz``
+    and safetensors.
+
+    Args:
+        path: a file, a folder, or the path of a training state without the endings of its files.
+
+    Raises:
+        FileError: it cannot be read; says why.
+        FileFormatError: it is none of these, or damaged; says where.
+
+    >>> np.savez("two.npz", a=np.ones([2, 3]), b=np.arange(3))
+    >>> found = fluid.io.read("two.npz")
+    >>> found.kind, sorted(found.variables)
+    ('npz', ['a', 'b'])
+    """
+    path = os.fspath(path)
+    if os.path.isdir(path):
+        return _folder(path)
+    if not os.path.exists(path):
+        if os.path.exists(path + PARAMETERS):
+            return _training_state(path)
+        if os.path.exists(path + PROGRAM):
+            return _model(*model_files(path))
+    return _file(path)
+
+
+# -- files -----------------------------------------------------------------------------------------
+
+
+def _file(path: str) -> Contents:
+    with open_source(path) as source:
+        begin = source.take(min(source.size, 16), "the begin of the file")
+    if not begin:
+        raise FileFormatError(f"{path}: expected a file of a known kind at byte 0, found nothing")
+    stem = os.path.basename(path)
+    if begin.startswith(ZIP_MAGIC):
+        if is_checkpoint(path):
+            return _checkpoint(path)
+        with open(path, "rb") as file, open_source(path) as source:
+            return Contents(path, "npz", read_npz(file, source))
+    with open_source(path) as source:
+        if looks_like_safetensors(begin, source.size):
+            return Contents(path, "safetensors", read_safetensors(source))
+        if begin.startswith(NPY_MAGIC):
+            return Contents(path, "npy", {os.path.splitext(stem)[0]: read_npy(source)})
+        if begin[0] == 0x80:
+            return _pickle(source, os.path.splitext(stem)[0])
+        if begin.startswith(b"\0\0\0\0"):
+            return _tensors(path)
+    data = read_bytes(path)
+    if begin.lstrip().startswith(b"program"):
+        return Contents(path, "program text", program=_parsed(data, path))
+    return Contents(path, "program", program=program_from_bytes(data, path))
+
+
+def _parsed(data: bytes, path: str) -> Program:
+    try:
+        return Program.parse(data.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        raise FileFormatError(
+            f"{path}: expected UTF-8 at byte {error.start}, found {data[error.start]:#04x}"
+        ) from error
+    except ParseError as error:
+        raise FileFormatError(f"{path}: expected a program, {error}") from error
+
+
+def _pickle(source: Source, stem: str) -> Contents:
+    contents = Contents(source.name, "state")
+    for name, value in _flat(read_pickle(source), ""):
+        if NAME_TABLE in name.split("."):
+            continue
+        if isinstance(value, np.ndarray):
+            contents.variables[name or stem] = value
+        else:
+            contents.others[name or stem] = value
+    return contents
+
+
+def _flat(value: Any, name: str) -> Iterator[tuple[str, Any]]:
+    """Arrays and other values of plain data by their path."""
+    if isinstance(value, tuple) and len(value) == 2 and isinstance(value[1], np.ndarray):
+        value = value[1]  # Paddle 2 pairs an array with its name
+    if isinstance(value, dict) and value:
+        for key, each in value.items():
+            yield from _flat(each, f"{name}.{key}" if name else str(key))
+    elif isinstance(value, (list, tuple)) and any(isinstance(v, np.ndarray) for v in value):
+        for number, each in enumerate(value):
+            yield from _flat(each, f"{name}.{number}" if name else str(number))
+    else:
+        yield name, value
+
+
+def _tensors(path: str) -> Contents:
+    """One tensor, several, or rows."""
+    found: list[Any] = []
+    with open_source(path) as source:
+        try:
+            while source.left:
+                found.append(read_tensor(source))
+        except FluidError as error:
+            rows = None if found else _rows(path)
+            if rows is None:
+                raise
+            del error
+            return rows
+    name = os.path.basename(path)
+    if len(found) == 1 and not name.endswith(_COMBINED):
+        return Contents(path, "tensor", {name: found[0]})
+    names = _names_beside(path, len(found))
+    return Contents(path, "combined tensors", dict(zip(names, found)))
+
+
+def _rows(path: str) -> Contents | None:
+    with open_source(path) as source:
+        try:
+            value = read_rows(source)
+        except FluidError:
+            return None
+        return None if source.left else Contents(path, "rows", {os.path.basename(path): value})
+
+
+def _names_beside(path: str, count: int) -> list[str]:
+    """The names of the tensors of a combined file: those that a program beside it reads, where
+    there are as many; else numbers.
+    """
+    folder, name = os.path.split(path)
+    stem = name.removesuffix(_COMBINED)
+    for beside in (stem + PROGRAM, MODEL, "model"):
+        try:
+            program = program_from_bytes(read_bytes(os.path.join(folder, beside)), beside)
+        except FluidError:
+            continue
+        names = _saved_names(program)
+        if len(names) == count:
+            return names
+    return [f"tensor_{number}" for number in range(count)]
+
+
+def _saved_names(program: Program) -> list[str]:
+    return sorted({var.name for var in program.list_vars() if is_persistable(var)})
+
+
+# -- folders ---------------------------------------------------------------------------------------
+
+
+def _folder(path: str) -> Contents:
+    newest = latest(path)
+    if newest is not None:
+        return _checkpoint(newest)
+    files = sorted(_files_in(path))
+    if MODEL in files:
+        return _model(path, os.path.join(path, MODEL), None)
+    programs = [name for name in files if name.endswith(PROGRAM)]
+    states = [name for name in files if name.endswith(PARAMETERS)]
+    if len(states) == 1 and all(name.startswith(states[0][: -len(PARAMETERS)]) for name in files):
+        return _training_state(os.path.join(path, states[0].removesuffix(PARAMETERS)))
+    if len(programs) == 1:
+        return _model(*model_files(os.path.join(path, programs[0].removesuffix(PROGRAM))))
+    if not files:
+        raise FileError(f"cannot read the folder {path}: it holds no files")
+    contents = Contents(path, "variables")
+    for name in files:
+        try:
+            found = _file(os.path.join(path, name))
+        except FluidError as error:
+            raise FileFormatError(
+                f"{path}: expected a folder of variables, a model, a training state or "
+                f"checkpoints; {error}"
+            ) from error
+        if found.kind not in ("tensor", "rows"):
+            raise FileFormatError(
+                f"{path}: expected a folder of variables, one in each file, found {name}: "
+                f"{found.kind}; give the path of that file"
+            )
+        contents.variables[name] = next(iter(found.variables.values()))
+    return contents
+
+
+def _files_in(folder: str) -> Iterator[str]:
+    """Paths of the files below a folder, as names of variables."""
+    for root, _, names in os.walk(folder):
+        for name in names:
+            if not is_partial(name):
+                yield os.path.relpath(os.path.join(root, name), folder).replace(os.sep, "/")
+
+
+def _model(folder: str, path: str, params: Any) -> Contents:
+    """A model to be served."""
+    program = program_from_bytes(read_bytes(path), path)
+    names = _saved_names(program)
+    if params is None:
+        beside = [name for name in _files_in(folder) if name != os.path.basename(path)]
+        if len(beside) == 1 and set(beside) != set(names):
+            params = beside[0]
+    contents = Contents(folder, "inference model", program=program)
+    if params is not None and os.path.exists(os.path.join(folder, params)):
+        with open_source(os.path.join(folder, params)) as source:
+            found = []
+            while source.left:
+                found.append(read_tensor(source))
+            if len(found) != len(names):
+                source.fail(f"{len(names)} tensors, as the program has", str(len(found)), 0)
+        contents.variables = dict(zip(names, found))
+        return contents
+    for name in names:
+        file = os.path.join(folder, *name.split("/"))
+        if os.path.isfile(file):
+            contents.variables[name] = next(iter(_tensors(file).variables.values()))
+    return contents
+
+
+def _training_state(path: str) -> Contents:
+    contents = Contents(path, "training state")
+    for ending in (PARAMETERS, OPTIMIZER):
+        if not os.path.exists(path + ending):
+            continue
+        with open_source(path + ending) as source:
+            for name, value in state_of(source).items():
+                if isinstance(value, np.ndarray):
+                    contents.variables[name] = value
+                elif name != NAME_TABLE:
+                    contents.others[name] = value
+    if os.path.exists(path + PROGRAM):
+        contents.program = program_from_bytes(read_bytes(path + PROGRAM), path + PROGRAM)
+    return contents
+
+
+def _checkpoint(path: str) -> Contents:
+    found = read_checkpoint(path)
+    others = {"step": found.step}
+    return Contents(path, "checkpoint", found.variables, found.program, others)

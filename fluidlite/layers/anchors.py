@@ -1,0 +1,307 @@
+"""Boxes at each place of a feature map, and what detectors make of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..errors import ArgumentError
+from ..ir.variable import Variable
+from .layer import LayerBuilder, layer, stopped
+
+Floats = float | Sequence[float]
+
+
+def _floats(value: Floats | None, what: str) -> list[float]:
+    """One number or a list of them, as a list.
+
+    Raises:
+        ArgumentError: it is neither.
+    """
+    listed = list(value) if isinstance(value, (list, tuple)) else [value]
+    if any(isinstance(n, bool) or not isinstance(n, (int, float)) for n in listed):
+        raise ArgumentError(f"expected {what} to be a number or a list of them, got {value!r:.60}")
+    return [float(n) for n in listed]  # type: ignore[arg-type]
+
+
+def _steps(steps: Sequence[float]) -> list[float]:
+    """The distances of places, across and down."""
+    found = _floats(steps, "steps")
+    if len(found) != 2:
+        raise ArgumentError(f"expected steps across and down, got {steps!r:.60}")
+    return found
+
+
+@layer
+def prior_box(
+    f: LayerBuilder,
+    input: Variable,
+    image: Variable,
+    min_sizes: Floats,
+    max_sizes: Floats | None = None,
+    aspect_ratios: Floats = (1.0,),
+    variance: Sequence[float] = (0.1, 0.1, 0.2, 0.2),
+    flip: bool = False,
+    clip: bool = False,
+    steps: Sequence[float] = (0.0, 0.0),
+    offset: float = 0.5,
+    name: str | None = None,
+    min_max_aspect_ratios_order: bool = False,
+) -> tuple[Variable, Variable]:
+    """Boxes of some sizes and aspect ratios around each place of a feature map.
+
+    Liu et al., SSD: single shot multibox detector, ECCV 2016.
+
+    Args:
+        input: the feature map, [N, C, H, W].
+        image: the images it was made of, [N, C, height, width].
+        min_sizes: of squares, in pixels; aspect ratios stretch them.
+        max_sizes: for each of ``min_sizes`` another square, of the geometric mean of both.
+        aspect_ratios: width over height; 1 is always there.
+        variance: four numbers, which each box gets.
+        flip: take the inverse of each ratio, too.
+        clip: keep boxes within the image.
+        steps: the distances of places, across and down; 0 for those that follow from the sizes.
+        offset: where in its part of the image a place is.
+        name: of the layer.
+        min_max_aspect_ratios_order: a place has both squares first, then those of other ratios.
+
+    Returns:
+        Boxes and variances, [H, W, boxes of a place, 4], in parts of the image.
+
+    Raises:
+        ArgumentError: a parameter is no number or list of numbers.
+
+    >>> maps, images = fluid.data("maps", [None, 8, 3, 4]), fluid.data("images", [None, 3, 24, 32])
+    >>> [v.shape for v in fluid.layers.prior_box(maps, images, [4.0], [8.0], [2.0], flip=True)]
+    [(3, 4, 4, 4), (3, 4, 4, 4)]
+    """
+    across, down = _steps(steps)
+    return stopped(
+        f.prior_box(
+            input,
+            image,
+            min_sizes=_floats(min_sizes, "min_sizes"),
+            max_sizes=[] if max_sizes is None else _floats(max_sizes, "max_sizes"),
+            aspect_ratios=_floats(aspect_ratios, "aspect_ratios"),
+            variances=_floats(variance, "variance"),
+            flip=flip,
+            clip=clip,
+            step_w=across,
+            step_h=down,
+            offset=offset,
+            min_max_aspect_ratios_order=min_max_aspect_ratios_order,
+        )
+    )
+
+
+@layer
+def density_prior_box(
+    f: LayerBuilder,
+    input: Variable,
+    image: Variable,
+    densities: Sequence[int] | None = None,
+    fixed_sizes: Sequence[float] | None = None,
+    fixed_ratios: Sequence[float] | None = None,
+    variance: Sequence[float] = (0.1, 0.1, 0.2, 0.2),
+    clip: bool = False,
+    steps: Sequence[float] = (0.0, 0.0),
+    offset: float = 0.5,
+    flatten_to_2d: bool = False,
+    name: str | None = None,
+) -> tuple[Variable, Variable]:
+    """Boxes of some sizes and ratios around points close to each place of a feature map.
+
+    Zhang et al., FaceBoxes, IJCB 2017.
+
+    Args:
+        input: the feature map, [N, C, H, W].
+        image: the images it was made of, [N, C, height, width].
+        densities: for each of ``fixed_sizes`` how many points there are in each direction.
+        fixed_sizes: of squares, in pixels.
+        fixed_ratios: width over height, which stretches them.
+        variance: four numbers, which each box gets.
+        clip: accepted: boxes are kept within the image in any case, as in fluid.
+        steps: the distances of places, across and down; 0 for those that follow from the sizes.
+        offset: where in its part of the image a place is.
+        flatten_to_2d: the result has shape [all boxes, 4].
+        name: of the layer.
+
+    Returns:
+        Boxes and variances, [H, W, boxes of a place, 4], in parts of the image.
+
+    Raises:
+        ArgumentError: a parameter is no list of numbers.
+
+    >>> maps, images = fluid.data("maps", [None, 8, 3, 4]), fluid.data("images", [None, 3, 24, 32])
+    >>> boxes, _ = fluid.layers.density_prior_box(maps, images, [2], [4.0], [1.0, 2.0])
+    >>> boxes.shape
+    (3, 4, 8, 4)
+    """
+    across, down = _steps(steps)
+    return stopped(
+        f.density_prior_box(
+            input,
+            image,
+            densities=[int(n) for n in _floats(densities, "densities")],
+            fixed_sizes=_floats(fixed_sizes, "fixed_sizes"),
+            fixed_ratios=_floats(fixed_ratios, "fixed_ratios"),
+            variances=_floats(variance, "variance"),
+            clip=clip,
+            step_w=across,
+            step_h=down,
+            offset=offset,
+            flatten_to_2d=flatten_to_2d,
+        )
+    )
+
+
+@layer
+def anchor_generator(
+    f: LayerBuilder,
+    input: Variable,
+    anchor_sizes: Floats | None = None,
+    aspect_ratios: Floats | None = None,
+    variance: Sequence[float] = (0.1, 0.1, 0.2, 0.2),
+    stride: Sequence[float] | None = None,
+    offset: float = 0.5,
+    name: str | None = None,
+) -> tuple[Variable, Variable]:
+    """Boxes of some sizes and ratios around each place of a feature map, in pixels.
+
+    Ren et al., Faster R-CNN, NIPS 2015.
+
+    Args:
+        input: the feature map, [N, C, H, W].
+        anchor_sizes: the sides of squares, in pixels.
+        aspect_ratios: height over width.
+        variance: four numbers, which each box gets.
+        stride: the distances of places, across and down.
+        offset: where in its part of the image a place is.
+        name: of the layer.
+
+    Returns:
+        Boxes and variances, [H, W, boxes of a place, 4].
+
+    Raises:
+        ArgumentError: a parameter is no number or list of numbers.
+
+    >>> maps = fluid.data("maps", [None, 8, 3, 4])
+    >>> boxes, _ = fluid.layers.anchor_generator(maps, [32.0, 64.0], [0.5, 1.0], stride=[16, 16])
+    >>> boxes.shape
+    (3, 4, 4, 4)
+    """
+    return stopped(
+        f.anchor_generator(
+            input,
+            anchor_sizes=_floats(anchor_sizes, "anchor_sizes"),
+            aspect_ratios=_floats(aspect_ratios, "aspect_ratios"),
+            variances=_floats(variance, "variance"),
+            stride=_floats(stride, "stride"),
+            offset=offset,
+        )
+    )
+
+
+@layer
+def yolo_box(
+    f: LayerBuilder,
+    x: Variable,
+    img_size: Variable,
+    anchors: Sequence[int],
+    class_num: int,
+    conf_thresh: float,
+    downsample_ratio: int,
+    clip_bbox: bool = True,
+    name: str | None = None,
+    scale_x_y: float = 1.0,
+) -> tuple[Variable, Variable]:
+    """What the detector YOLO found at each place, and how sure it is of each class.
+
+    Redmon and Farhadi, YOLOv3, 2018.
+
+    Args:
+        x: its output, [N, anchors * (5 + class_num), H, W].
+        img_size: height and width of each image, [N, 2].
+        anchors: widths and heights, in pixels.
+        class_num: how many classes there are.
+        conf_thresh: boxes whose objectness is lower are zeros.
+        downsample_ratio: how many pixels of the network's input a place has in each direction.
+        clip_bbox: keep boxes within their image.
+        name: of the layer.
+        scale_x_y: stretches how far centres may be from the middle of their place.
+
+    Returns:
+        Boxes [N, anchors * H * W, 4] in pixels, and scores [N, anchors * H * W, class_num].
+
+    >>> x, size = fluid.data("x", [None, 14, 4, 4]), fluid.data("size", [None, 2], "int32")
+    >>> [v.shape for v in fluid.layers.yolo_box(x, size, [10, 13, 16, 30], 2, 0.01, 32)]
+    [(-1, 32, 4), (-1, 32, 2)]
+    """
+    return f.yolo_box(
+        x,
+        img_size,
+        anchors=anchors,
+        class_num=class_num,
+        conf_thresh=conf_thresh,
+        downsample_ratio=downsample_ratio,
+        clip_bbox=clip_bbox,
+        scale_x_y=scale_x_y,
+    )
+
+
+@layer
+def yolov3_loss(
+    f: LayerBuilder,
+    x: Variable,
+    gt_box: Variable,
+    gt_label: Variable,
+    anchors: Sequence[int],
+    anchor_mask: Sequence[int],
+    class_num: int,
+    ignore_thresh: float,
+    downsample_ratio: int,
+    gt_score: Variable | None = None,
+    use_label_smooth: bool = True,
+    name: str | None = None,
+    scale_x_y: float = 1.0,
+) -> Variable:
+    """How far the detector YOLO is from true boxes.
+
+    Redmon and Farhadi, YOLOv3, 2018.
+
+    Args:
+        x: its output, [N, anchors of the mask * (5 + class_num), H, W].
+        gt_box: centre, width and height of true boxes, in parts of the image: [N, boxes, 4]; those
+            without a width or a height do not count.
+        gt_label: their classes, [N, boxes].
+        anchors: widths and heights, in pixels.
+        anchor_mask: the numbers of the anchors that this output has.
+        class_num: how many classes there are.
+        ignore_thresh: boxes that overlap a true one more are not told that nothing is there.
+        downsample_ratio: how many pixels of the network's input a place has in each direction.
+        gt_score: how much true boxes count, [N, boxes]; 1 when None.
+        use_label_smooth: classes are to be a little unsure.
+        name: of the layer.
+        scale_x_y: stretches how far centres may be from the middle of their place.
+
+    Returns:
+        A variable of shape [N].
+
+    >>> x, boxes = fluid.data("x", [None, 14, 4, 4]), fluid.data("boxes", [None, 5, 4])
+    >>> labels, anchors = fluid.data("labels", [None, 5], "int32"), [10, 13, 16, 30, 33, 23]
+    >>> fluid.layers.yolov3_loss(x, boxes, labels, anchors, [0, 1], 2, 0.7, 32).shape
+    (-1,)
+    """
+    return f.yolov3_loss(
+        x,
+        gt_box,
+        gt_label,
+        gt_score,
+        anchors=anchors,
+        anchor_mask=anchor_mask,
+        class_num=class_num,
+        ignore_thresh=ignore_thresh,
+        downsample_ratio=downsample_ratio,
+        use_label_smooth=use_label_smooth,
+        scale_x_y=scale_x_y,
+    )

@@ -1,0 +1,157 @@
+"""Images between their elements: grids of points, and windows whose elements are moved."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod, sqrt
+from typing import Any
+
+from ..errors import ArgumentError, ShapeError
+from ..initializer import Normal
+from ..ir.variable import Variable
+from .layer import LayerBuilder, layer, stopped
+from .sizes import integers
+from .windows import each
+
+
+@layer
+def grid_sampler(f: LayerBuilder, x: Variable, grid: Variable, name: str | None = None) -> Variable:
+    """The values of images at points, linear between their elements; zeros beyond the images.
+
+    Args:
+        x: images, [N, C, H, W].
+        grid: points (x, y), [N, height, width, 2]; -1 and 1 are the centres of the outermost
+            elements.
+        name: of the layer.
+
+    Returns:
+        A variable of shape [N, C, height, width].
+
+    >>> images, grid = fluid.data("images", [None, 3, 8, 8]), fluid.data("grid", [None, 4, 5, 2])
+    >>> fluid.layers.grid_sampler(images, grid).shape
+    (-1, 3, 4, 5)
+    """
+    return f.grid_sampler(x, grid)
+
+
+@layer
+def affine_grid(
+    f: LayerBuilder,
+    theta: Variable,
+    out_shape: Sequence[int] | Variable,
+    name: str | None = None,
+) -> Variable:
+    """Where each element of an image comes from, under a map of the plane.
+
+    Args:
+        theta: the maps, [N, 2, 3]: points (x, y, 1) are multiplied by them.
+        out_shape: the shape of the images, [N, C, H, W]: numbers, or a variable that holds them.
+        name: of the layer.
+
+    Returns:
+        A variable of shape [N, H, W, 2], for ``grid_sampler``.
+
+    Raises:
+        ArgumentError: ``out_shape`` has another form.
+
+    >>> fluid.layers.affine_grid(fluid.data("theta", [2, 2, 3]), [2, 3, 4, 5]).shape
+    (2, 4, 5, 2)
+    """
+    if isinstance(out_shape, Variable):
+        return f.affine_grid(theta, stopped(out_shape))
+    return f.affine_grid(theta, output_shape=integers(out_shape, "out_shape"))
+
+
+@layer
+def deformable_conv(
+    f: LayerBuilder,
+    input: Variable,
+    offset: Variable,
+    mask: Variable | None,
+    num_filters: int,
+    filter_size: int | Sequence[int],
+    stride: int | Sequence[int] = 1,
+    padding: int | Sequence[int] = 0,
+    dilation: int | Sequence[int] = 1,
+    groups: int | None = None,
+    deformable_groups: int | None = None,
+    im2col_step: int | None = None,
+    param_attr: Any = None,
+    bias_attr: Any = None,
+    modulated: bool = True,
+    name: str | None = None,
+) -> Variable:
+    """Images convolved with filters whose elements are moved, and weighted, plus a bias.
+
+    Zhu et al., Deformable ConvNets v2, CVPR 2019; without ``modulated`` Dai et al., Deformable
+    convolutional networks, ICCV 2017.
+
+    Args:
+        input: images, [N, C, H, W].
+        offset: how far each element is moved, down and across, in each group and at each position:
+            [N, 2 * deformable_groups * height * width, H', W'].
+        mask: the weights, [N, deformable_groups * height * width, H', W']; None without
+            ``modulated``.
+        num_filters: the channels of the output.
+        filter_size: height and width of a filter, or one number for both.
+        stride: steps of the filter, down and across.
+        padding: zeros around the image: one number, or two.
+        dilation: distances between neighbouring elements of the filter.
+        groups: each group of filters sees its part of the channels only; divides both.
+        deformable_groups: so many parts of the channels have offsets of their own.
+        im2col_step: accepted, without meaning here.
+        param_attr: of the filters, which start normal with deviation
+            ``sqrt(2 / (height * width * C))``.
+        bias_attr: of the bias; False for none.
+        modulated: whether elements are weighted.
+        name: of the layer.
+
+    Returns:
+        A variable of shape [N, num_filters, H', W'].
+
+    Raises:
+        ArgumentError: a parameter has none of the forms above, ``groups`` does not divide the
+            channels, or there is a mask exactly where none is wanted.
+        ShapeError: the input has not 4 dimensions, or its channels are unknown.
+
+    >>> images, offset = fluid.data("images", [None, 3, 8, 8]), fluid.data("o", [None, 18, 8, 8])
+    >>> weights = fluid.data("m", [None, 9, 8, 8])
+    >>> fluid.layers.deformable_conv(images, offset, weights, 4, 3, padding=1).shape
+    (-1, 4, 8, 8)
+    """
+    if input.ndim != 4 or input.shape[1] < 1:
+        raise ShapeError(
+            f"expected images of 4 dimensions with a known number of channels, got {input.name!r} "
+            f"of shape {list(input.shape)}"
+        )
+    if modulated == (mask is None):
+        raise ArgumentError(
+            f"expected a mask with modulated=True, and None with modulated=False; got "
+            f"modulated={modulated} and {'no mask' if mask is None else 'a mask'}"
+        )
+    channels, groups = input.shape[1], 1 if groups is None else groups
+    if groups < 1 or channels % groups:
+        raise ArgumentError(
+            f"expected groups to divide the channels, got groups={groups} for {channels} channels "
+            f"of {input.name!r}"
+        )
+    size = each(filter_size, "filter_size")
+    filters = f.weight(
+        param_attr,
+        [num_filters, channels // groups, *size],
+        input.dtype,
+        Normal(0.0, sqrt(2.0 / (prod(size) * channels)), 0),
+    )
+    attrs: dict[str, Any] = dict(
+        strides=each(stride, "stride"),
+        paddings=each(padding, "padding"),
+        dilations=each(dilation, "dilation"),
+        groups=groups,
+        deformable_groups=1 if deformable_groups is None else deformable_groups,
+        im2col_step=64 if im2col_step is None else im2col_step,
+    )
+    if modulated:
+        out = f.deformable_conv(input, offset, mask, filters, **attrs)
+    else:
+        out = f.deformable_conv_v1(input, offset, filters, **attrs)
+    return f.bias(out, bias_attr, [num_filters])

@@ -1,0 +1,333 @@
+"""Rescaling by channels, by counted sums, by neighbouring channels, and by the norm of a matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import prod
+from typing import Any
+
+from ..errors import ArgumentError, ShapeError
+from ..initializer import Constant, Normal
+from ..ir.variable import Variable
+from ..param_attr import ParamAttr
+from .layer import LayerBuilder, layer, stopped
+from .windows import is_channels_last
+
+
+@layer(act=True)
+def affine_channel(
+    f: LayerBuilder,
+    x: Variable,
+    scale: Variable | None = None,
+    bias: Variable | None = None,
+    data_layout: str = "NCHW",
+    name: str | None = None,
+    act: str | None = None,
+) -> Variable:
+    """``x * scale + bias``, for each channel: what is left of a batch norm that does not learn.
+
+    Args:
+        x: [N, C, ...], or [N, ..., C].
+        scale: a number for each channel; needed.
+        bias: a number for each channel; needed.
+        data_layout: NCHW, or NHWC for channels in the last dimension.
+        name: of the layer.
+        act: the activation.
+
+    Returns:
+        A variable of the shape of ``x``.
+
+    Raises:
+        ArgumentError: ``scale`` or ``bias`` is missing.
+
+    >>> x, scale = fluid.data("x", [None, 3, 8, 8]), fluid.data("scale", [3])
+    >>> fluid.layers.affine_channel(x, scale, fluid.data("bias", [3])).shape
+    (-1, 3, 8, 8)
+    """
+    for given, what in ((scale, "scale"), (bias, "bias")):
+        if given is None:
+            raise ArgumentError(f"expected {what} of affine_channel to be a variable, got None")
+    return f.affine_channel(x, scale, bias, data_layout=data_layout)
+
+
+@layer(act=True)
+def data_norm(
+    f: LayerBuilder,
+    input: Variable,
+    act: str | None = None,
+    epsilon: float = 1e-05,
+    param_attr: Mapping[str, float] | None = None,
+    data_layout: str = "NCHW",
+    in_place: bool = False,
+    name: str | None = None,
+    moving_mean_name: str | None = None,
+    moving_variance_name: str | None = None,
+    do_model_average_for_mean_and_var: bool = True,
+    slot_dim: int = -1,
+    sync_stats: bool = False,
+    summary_decay_rate: float = 0.9999999,
+    enable_scale_and_shift: bool = False,
+) -> Variable:
+    """``(input - mean) * scale``, for each channel, by sums over all data that were counted so far.
+
+    The sums are parameters, called ``<name>.batch_size``, ``<name>.batch_sum`` and
+    ``<name>.batch_square_sum``.  Nothing flows to them: who counts sets them.
+
+    Args:
+        input: [N, C], or images with any number of dimensions after the channels, or before them.
+        act: the activation.
+        epsilon: accepted, without meaning.
+        param_attr: first values: "batch_size" (1e4), "batch_sum" (0), "batch_square" (1e4); with
+            ``enable_scale_and_shift`` also "scale_w" (1) and "bias" (0).
+        data_layout: NCHW, or NHWC for channels in the last dimension.
+        in_place: write to ``input``.
+        name: of the layer; "dn" when None, as in fluid.
+        moving_mean_name, moving_variance_name, do_model_average_for_mean_and_var: accepted, without
+            meaning.
+        slot_dim: above 0, rows consist of parts of so many numbers, and a part whose first number
+            is 0 stays 0.
+        sync_stats, summary_decay_rate: accepted, without meaning: there is one process.
+        enable_scale_and_shift: multiply by a weight and add a bias that are learnt, called
+            ``<name>.scale_w`` and ``<name>.bias``.
+
+    Returns:
+        A variable of the shape of ``input``.
+
+    Raises:
+        ShapeError: the channels are unknown.
+
+    >>> fluid.layers.data_norm(fluid.data("x", [None, 3]), name="sums").shape
+    (-1, 3)
+    """
+    last = is_channels_last(data_layout)
+    channels = input.shape[-1 if last else 1] if input.ndim > 1 else -1
+    if channels < 1:
+        raise ShapeError(
+            f"expected the number of channels of {input.name!r} to be known, got shape "
+            f"{list(input.shape)} with data_layout={data_layout}"
+        )
+    f.rename(name or "dn")
+    first = dict(_FIRST)
+    for key, value in (param_attr or {}).items():
+        if key not in first:
+            raise ArgumentError(
+                f"expected param_attr to have keys among {', '.join(first)}, got {key!r}"
+            )
+        first[key] = float(value)
+
+    stem = name or "dn"
+
+    def parameter(slot: str, key: str) -> Variable | None:
+        attr = ParamAttr(name=f"{stem}.{slot}", initializer=Constant(first[key]))
+        return f.weight(attr, [channels], input.dtype)
+
+    ins: dict[str, Any] = {
+        "X": input,
+        "BatchSize": parameter("batch_size", "batch_size"),
+        "BatchSum": parameter("batch_sum", "batch_sum"),
+        "BatchSquareSum": parameter("batch_square_sum", "batch_square"),
+    }
+    if enable_scale_and_shift:
+        ins.update(scale_w=parameter("scale_w", "scale_w"), bias=parameter("bias", "bias"))
+    means, scales = (stopped(f.block.create_var()) for _ in range(2))
+    out = input if in_place else f.block.create_var()
+    f.into(
+        "data_norm",
+        ins,
+        {"Y": out, "Means": means, "Scales": scales},
+        epsilon=epsilon,
+        data_layout=data_layout,
+        slot_dim=slot_dim,
+        sync_stats=sync_stats,
+        summary_decay_rate=summary_decay_rate,
+        enable_scale_and_shift=enable_scale_and_shift,
+    )
+    return out
+
+
+_FIRST = {"batch_size": 1e4, "batch_sum": 0.0, "batch_square": 1e4, "scale_w": 1.0, "bias": 0.0}
+
+
+@layer
+def inplace_abn(
+    f: LayerBuilder,
+    input: Variable,
+    act: str | None = None,
+    is_test: bool = False,
+    momentum: float = 0.9,
+    epsilon: float = 1e-05,
+    param_attr: Any = None,
+    bias_attr: Any = None,
+    data_layout: str = "NCHW",
+    name: str | None = None,
+    moving_mean_name: str | None = None,
+    moving_variance_name: str | None = None,
+    do_model_average_for_mean_and_var: bool = True,
+    use_global_stats: bool = False,
+    act_alpha: float = 1.0,
+) -> Variable:
+    """``input`` normalised by ``batch_norm`` and activated, in its own variable.
+
+    Args:
+        input: as of ``batch_norm``; its variable gets the result.
+        act: "leaky_relu", "elu" or "identity"; None is as "identity".
+        is_test: take the running mean and variance, and leave them as they are.
+        momentum: the share of the old running values in the new ones.
+        epsilon: keeps the square root away from 0.
+        param_attr: of the scale, which starts at 1.
+        bias_attr: of the bias, which starts at 0.
+        data_layout: NCHW, or NHWC for channels in the last dimension.
+        name: of the layer.
+        moving_mean_name, moving_variance_name: names of the running values.
+        do_model_average_for_mean_and_var: whether ModelAverage averages them.
+        use_global_stats: take the running values in training too.
+        act_alpha: the slope of "leaky_relu" below 0, or the scale of "elu" there.
+
+    Returns:
+        ``input``.
+
+    Raises:
+        ArgumentError: the activation is none of these, or ``param_attr`` or ``bias_attr`` is False.
+        ShapeError: the channels are unknown.
+
+    >>> fluid.layers.inplace_abn(fluid.data("x", [None, 3, 8, 8]), act="elu").name
+    'x'
+    """
+    if act not in (None, "identity", "leaky_relu", "elu"):
+        raise ArgumentError(f"expected act 'leaky_relu', 'elu' or 'identity', got {act!r}")
+    for attr, what in ((param_attr, "param_attr"), (bias_attr, "bias_attr")):
+        if attr is False:
+            raise ArgumentError(f"expected {what} of inplace_abn to be a ParamAttr, got False")
+    channels = input.shape[-1 if is_channels_last(data_layout) else 1] if input.ndim > 1 else -1
+    if channels < 1:
+        raise ShapeError(
+            f"expected the number of channels of {input.name!r} to be known, got shape "
+            f"{list(input.shape)} with data_layout={data_layout}"
+        )
+
+    def running(name: str | None, start: float) -> Variable | None:
+        attr = ParamAttr(
+            name=name,
+            initializer=Constant(start),
+            trainable=False,
+            do_model_average=do_model_average_for_mean_and_var,
+        )
+        return f.weight(attr, [channels], input.dtype, stop_gradient=True)
+
+    scale = f.weight(param_attr, [channels], input.dtype, Constant(1.0))
+    bias = f.bias_parameter(bias_attr, [channels], input.dtype)
+    mean, variance = running(moving_mean_name, 0.0), running(moving_variance_name, 1.0)
+    saved = {slot: stopped(f.new_variable()) for slot in ("SavedMean", "SavedVariance")}
+    f.into(
+        "inplace_abn",
+        {"X": input, "Scale": scale, "Bias": bias, "Mean": mean, "Variance": variance},
+        {"Y": input, "MeanOut": mean, "VarianceOut": variance, **saved},
+        momentum=momentum,
+        epsilon=epsilon,
+        is_test=is_test,
+        data_layout=data_layout,
+        use_global_stats=use_global_stats,
+        activation=act or "",
+        alpha=act_alpha,
+    )
+    return input
+
+
+@layer
+def lrn(
+    f: LayerBuilder,
+    input: Variable,
+    n: int = 5,
+    k: float = 1.0,
+    alpha: float = 0.0001,
+    beta: float = 0.75,
+    name: str | None = None,
+    data_format: str = "NCHW",
+) -> Variable:
+    """``input`` over a power of the squares of its neighbours in other channels.
+
+    ``input / (k + alpha * sum of squares over n channels) ** beta``: Krizhevsky et al., ImageNet
+    classification with deep convolutional neural networks, NIPS 2012.
+
+    Args:
+        input: images, [N, C, H, W], or [N, H, W, C] with ``data_format`` NHWC.
+        n: how many channels are added up, half of them on each side; odd.
+        k, alpha, beta: numbers of the formula.
+        name: of the layer.
+        data_format: NCHW or NHWC.
+
+    Returns:
+        A variable of the shape of ``input``.
+
+    Raises:
+        ArgumentError: ``data_format`` is none of the two.
+
+    >>> fluid.layers.lrn(fluid.data("x", [None, 6, 8, 8]), n=3).shape
+    (-1, 6, 8, 8)
+    """
+    is_channels_last(data_format)
+    middle, out = stopped(f.new_variable()), f.new_variable()
+    f.into(
+        "lrn",
+        {"X": input},
+        {"Out": out, "MidOut": middle},
+        n=n,
+        k=k,
+        alpha=alpha,
+        beta=beta,
+        data_format=data_format,
+    )
+    return out
+
+
+@layer
+def spectral_norm(
+    f: LayerBuilder,
+    weight: Variable,
+    dim: int = 0,
+    power_iters: int = 1,
+    eps: float = 1e-12,
+    name: str | None = None,
+) -> Variable:
+    """``weight`` over its largest singular value, found by power iteration.
+
+    Miyato et al., Spectral normalization for generative adversarial networks, ICLR 2018.  The
+    singular vectors that the iteration starts from are parameters that are not learnt.
+
+    Args:
+        weight: a matrix, or a tensor that ``dim`` makes one; of known shape.
+        dim: the dimension that numbers the rows of the matrix.
+        power_iters: how often the singular vectors are improved.
+        eps: added to norms that are divided by.
+        name: of the layer.
+
+    Returns:
+        A variable of the shape of ``weight``.
+
+    Raises:
+        ShapeError: a size is unknown.
+
+    >>> fluid.layers.spectral_norm(fluid.data("weight", [4, 3]), power_iters=2).shape
+    (4, 3)
+    """
+    if -1 in weight.shape:
+        raise ShapeError(
+            f"expected the shape of {weight.name!r} to be known, got {list(weight.shape)}"
+        )
+    if not 0 <= dim < weight.ndim:
+        raise ArgumentError(f"expected dim in [0, {weight.ndim}), got {dim}")
+    rows = weight.shape[dim]
+    vectors = [
+        f.weight(None, [size], weight.dtype, Normal(0.0, 1.0), stop_gradient=True)
+        for size in (rows, prod(weight.shape) // rows)
+    ]
+    out = f.block.create_var()
+    f.into(
+        "spectral_norm",
+        {"Weight": weight, "U": vectors[0], "V": vectors[1]},
+        {"Out": out},
+        dim=dim,
+        power_iters=power_iters,
+        eps=eps,
+    )
+    return out

@@ -1,0 +1,259 @@
+"""Regions of images, each pooled to one size."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..errors import ArgumentError, ShapeError
+from ..ir.variable import Variable
+from .layer import LayerBuilder, layer, stopped
+from .windows import each
+
+
+@layer
+def roi_pool(
+    f: LayerBuilder,
+    input: Variable,
+    rois: Variable,
+    pooled_height: int = 1,
+    pooled_width: int = 1,
+    spatial_scale: float = 1.0,
+    rois_lod: Variable | None = None,
+) -> Variable:
+    """For each region the maxima over its parts.
+
+    Girshick, Fast R-CNN, ICCV 2015.
+
+    Args:
+        input: images, [N, C, H, W].
+        rois: regions (left, top, right, bottom), [n, 4]; each image's are a sequence.
+        pooled_height, pooled_width: how many parts a region has.
+        spatial_scale: what the numbers of ``rois`` are multiplied with.
+        rois_lod: where the regions of each image begin, and where the last ones end, in place of
+            sequences.
+
+    Returns:
+        A variable of shape [n, C, pooled_height, pooled_width].
+
+    >>> images = fluid.data("images", [None, 3, 8, 8])
+    >>> rois = fluid.data("rois", [None, 4], lod_level=1)
+    >>> fluid.layers.roi_pool(images, rois, 2, 3).shape
+    (-1, 3, 2, 3)
+    """
+    out, _ = f.new_variable(), stopped(places := f.new_variable())
+    f.into(
+        "roi_pool",
+        {"X": input, "ROIs": rois, **({} if rois_lod is None else {"RoisLod": rois_lod})},
+        {"Out": out, "Argmax": places},
+        pooled_height=pooled_height,
+        pooled_width=pooled_width,
+        spatial_scale=spatial_scale,
+    )
+    return out
+
+
+@layer
+def roi_align(
+    f: LayerBuilder,
+    input: Variable,
+    rois: Variable,
+    pooled_height: int = 1,
+    pooled_width: int = 1,
+    spatial_scale: float = 1.0,
+    sampling_ratio: int = -1,
+    name: str | None = None,
+    rois_lod: Variable | None = None,
+) -> Variable:
+    """For each region the means of points in its parts, linear between elements.
+
+    He et al., Mask R-CNN, ICCV 2017.
+
+    Args:
+        input: images, [N, C, H, W].
+        rois: regions (left, top, right, bottom), [n, 4]; each image's are a sequence.
+        pooled_height, pooled_width: how many parts a region has.
+        spatial_scale: what the numbers of ``rois`` are multiplied with.
+        sampling_ratio: how many points a part has in each direction; -1 for one for each element.
+        name: of the layer.
+        rois_lod: where the regions of each image begin, and where the last ones end, in place of
+            sequences.
+
+    Returns:
+        A variable of shape [n, C, pooled_height, pooled_width].
+
+    >>> images = fluid.data("images", [None, 3, 8, 8])
+    >>> rois = fluid.data("rois", [None, 4], lod_level=1)
+    >>> fluid.layers.roi_align(images, rois, 2, 3, sampling_ratio=2).shape
+    (-1, 3, 2, 3)
+    """
+    return f.roi_align(
+        input,
+        rois,
+        rois_lod,
+        pooled_height=pooled_height,
+        pooled_width=pooled_width,
+        spatial_scale=spatial_scale,
+        sampling_ratio=sampling_ratio,
+    )
+
+
+@layer
+def psroi_pool(
+    f: LayerBuilder,
+    input: Variable,
+    rois: Variable,
+    output_channels: int,
+    spatial_scale: float,
+    pooled_height: int,
+    pooled_width: int,
+    name: str | None = None,
+) -> Variable:
+    """For each region the means over its parts, each part of channels of its own.
+
+    Dai et al., R-FCN, NIPS 2016.
+
+    Args:
+        input: images, [N, output_channels * pooled_height * pooled_width, H, W].
+        rois: regions (left, top, right, bottom), [n, 4]; each image's are a sequence.
+        output_channels: the channels of the output.
+        spatial_scale: what the numbers of ``rois`` are multiplied with.
+        pooled_height, pooled_width: how many parts a region has.
+        name: of the layer.
+
+    Returns:
+        A variable of shape [n, output_channels, pooled_height, pooled_width].
+
+    >>> images = fluid.data("images", [None, 12, 8, 8])
+    >>> rois = fluid.data("rois", [None, 4], lod_level=1)
+    >>> fluid.layers.psroi_pool(images, rois, 2, 1.0, 2, 3).shape
+    (-1, 2, 2, 3)
+    """
+    return f.psroi_pool(
+        input,
+        rois,
+        output_channels=output_channels,
+        spatial_scale=spatial_scale,
+        pooled_height=pooled_height,
+        pooled_width=pooled_width,
+    )
+
+
+@layer
+def prroi_pool(
+    f: LayerBuilder,
+    input: Variable,
+    rois: Variable,
+    spatial_scale: float = 1.0,
+    pooled_height: int = 1,
+    pooled_width: int = 1,
+    batch_roi_nums: Variable | None = None,
+    name: str | None = None,
+) -> Variable:
+    """For each region the means over its parts, as integrals, so that gradients reach the regions.
+
+    Jiang et al., Acquisition of localization confidence for accurate object detection, ECCV 2018.
+
+    Args:
+        input: images, [N, C, H, W].
+        rois: regions (left, top, right, bottom), [n, 4]; each image's are a sequence.
+        spatial_scale: what the numbers of ``rois`` are multiplied with.
+        pooled_height, pooled_width: how many parts a region has.
+        batch_roi_nums: how many regions each image has, in place of sequences.
+        name: of the layer.
+
+    Returns:
+        A variable of shape [n, C, pooled_height, pooled_width].
+
+    >>> images = fluid.data("images", [None, 3, 8, 8])
+    >>> rois = fluid.data("rois", [None, 4], lod_level=1)
+    >>> fluid.layers.prroi_pool(images, rois, 0.5, 2, 3).shape
+    (-1, 3, 2, 3)
+    """
+    return f.prroi_pool(
+        input,
+        rois,
+        batch_roi_nums,
+        spatial_scale=spatial_scale,
+        pooled_height=pooled_height,
+        pooled_width=pooled_width,
+    )
+
+
+@layer("deformable_psroi_pooling")
+def deformable_roi_pooling(
+    f: LayerBuilder,
+    input: Variable,
+    rois: Variable,
+    trans: Variable,
+    no_trans: bool = False,
+    spatial_scale: float = 1.0,
+    group_size: Sequence[int] = (1, 1),
+    pooled_height: int = 1,
+    pooled_width: int = 1,
+    part_size: Sequence[int] | None = None,
+    sample_per_part: int = 1,
+    trans_std: float = 0.1,
+    position_sensitive: bool = False,
+    name: str | None = None,
+) -> Variable:
+    """For each region the means of points in its parts, which are moved.
+
+    Dai et al., Deformable convolutional networks, ICCV 2017.
+
+    Args:
+        input: images, [N, C, H, W].
+        rois: regions (left, top, right, bottom), [n, 4]; each image's are a sequence.
+        trans: how far parts are moved, across and down, in regions: [n, 2, *part_size].
+        no_trans: nothing is moved.
+        spatial_scale: what the numbers of ``rois`` are multiplied with.
+        group_size: rows and columns of groups of channels that parts read.
+        pooled_height, pooled_width: how many parts a region has.
+        part_size: rows and columns of ``trans``; as many as parts when None.
+        sample_per_part: how many points a part has in each direction.
+        trans_std: what ``trans`` is multiplied with.
+        position_sensitive: each of the groups has channels of its own.
+        name: of the layer.
+
+    Returns:
+        A variable of shape [n, C, pooled_height, pooled_width]; with ``position_sensitive`` the
+        channels of one group.
+
+    Raises:
+        ArgumentError: a size is no pair of integers, or groups do not divide the channels.
+        ShapeError: the channels are unknown.
+
+    >>> images, moves = fluid.data("images", [None, 3, 8, 8]), fluid.data("t", [None, 2, 2, 3])
+    >>> rois = fluid.data("rois", [None, 4], lod_level=1)
+    >>> fluid.layers.deformable_roi_pooling(
+    ...     images, rois, moves, pooled_height=2, pooled_width=3
+    ... ).shape
+    (-1, 3, 2, 3)
+    """
+    groups = each(group_size, "group_size")
+    channels = input.shape[1] if input.ndim == 4 else -1
+    if channels < 1:
+        raise ShapeError(
+            f"expected images of 4 dimensions with a known number of channels, got {input.name!r} "
+            f"of shape {list(input.shape)}"
+        )
+    if position_sensitive and channels % (groups[0] * groups[1]):
+        raise ArgumentError(
+            f"expected group_size to divide the channels, got {groups} for {channels} channels"
+        )
+    parts = [pooled_height, pooled_width] if part_size is None else each(part_size, "part_size")
+    out, count = f.new_variable(), f.new_variable()
+    f.into(
+        "deformable_psroi_pooling",
+        {"Input": input, "ROIs": rois, "Trans": trans},
+        {"Output": out, "TopCount": stopped(count)},
+        no_trans=no_trans,
+        spatial_scale=spatial_scale,
+        output_dim=channels // (groups[0] * groups[1]) if position_sensitive else channels,
+        group_size=groups,
+        pooled_height=pooled_height,
+        pooled_width=pooled_width,
+        part_size=parts,
+        sample_per_part=sample_per_part,
+        trans_std=trans_std,
+    )
+    return out
