@@ -96,7 +96,7 @@ class Emission:
             record.type,
             inputs,
             outputs,
-            attrs,
+            attrs,  # type: ignore[arg-type]  # shared with the forward operator, and never changed
             role=OpRole.BACKWARD,
             callsite=record.site,
             lists_given_attrs=record.lists_given,

@@ -62,7 +62,7 @@ class Record(NamedTuple):
     type: str
     ins: Mapping[str, Sequence[Any]]  #: names or Refs by slot
     outs: Mapping[str, Sequence[Ref | None]]  #: None where nobody wants the output
-    attrs: dict[str, Any]
+    attrs: Mapping[str, Any]
     site: CallSite | None
     lists_given: bool = True  #: whether only the attributes given here are listed
     body: Sweep | None = None  #: what the operator's block is made of

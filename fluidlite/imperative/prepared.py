@@ -171,7 +171,7 @@ class PreparedCall:
         parts: runs the parts of compositions.
     """
 
-    __slots__ = ("_parts", "_plain", "definition", "least", "size", "slots", "variants")
+    __slots__ = ("_made", "_parts", "definition", "least", "size", "slots", "variants")
 
     def __init__(self, definition: type[Op], parts: Interpreter) -> None:
         self.definition = definition
@@ -181,14 +181,15 @@ class PreparedCall:
         self.least = needed[-1] + 1 if needed else 0
         self.variants: dict[Any, Prepared] = {}
         self._parts = parts
-        self._plain: Prepared | None = None
+        self._made: Prepared | None = None
 
     @property
     def plain(self) -> Prepared:
         """The operator with all attributes at their defaults."""
-        if self._plain is None:
-            self._plain = Prepared(self.definition(), self._parts)
-        return self._plain
+        made = self._made
+        if made is None:
+            made = self._made = Prepared(self.definition(), self._parts)
+        return made
 
     def variant(self, attrs: Mapping[str, Any]) -> Prepared:
         """The operator with some attributes."""

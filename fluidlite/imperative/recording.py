@@ -138,9 +138,13 @@ class Overwritten(NamedTuple):
     site: CallSite | None
 
 
-def caller() -> tuple[CodeType | None, int]:
-    """The innermost code on the stack that is not fluidlite's own, and the place in it."""
-    frame: FrameType | None = sys._getframe(2)
+def caller(depth: int = 1) -> tuple[CodeType | None, int]:
+    """The innermost code on the stack that is not fluidlite's own, and the place in it.
+
+    Args:
+        depth: how many frames are known to be fluidlite's.
+    """
+    frame: FrameType | None = sys._getframe(depth)
     while frame is not None:
         code = frame.f_code
         own = _own.get(code.co_filename)
@@ -154,7 +158,7 @@ def caller() -> tuple[CodeType | None, int]:
 
 def call_site() -> CallSite | None:
     """Where the user called."""
-    return _located(*caller())
+    return _located(*caller(2))
 
 
 def _located(code: CodeType | None, at: int) -> CallSite | None:
@@ -219,7 +223,7 @@ class EagerCall(PreparedCall):
     Bare arrays among the inputs are constants.  Where all are, so are the outputs.
     """
 
-    __slots__ = ("_lists", "_single", "_unruled")
+    __slots__ = ("_lists", "_single", "_sole", "_unruled")
 
     def __init__(self, definition: type[Op], parts: Interpreter) -> None:
         super().__init__(definition, parts)
@@ -227,9 +231,12 @@ class EagerCall(PreparedCall):
         self._single = len(definition.outputs) == 1 and not definition.outputs[0].many
         #: its gradient is that of the parts
         self._unruled = definition.expand is not None and not has_rule(definition)
+        self._sole = self._single and self.size == 1 and not self._lists and not self._unruled
 
     def __call__(self, *inputs: Any, **named: Any) -> Any:
         """The visible outputs: one, or a tuple of them."""
+        if self._sole and not named and len(inputs) == 1:
+            return self.sole(inputs[0])
         ins, attrs = self.bound(inputs, named)
         prepared = self.variant(attrs) if attrs else self.plain
         if self._single and not (self._lists and any(ins[i] for i in self._lists)):
@@ -242,6 +249,27 @@ class EagerCall(PreparedCall):
         """All outputs by slot."""
         ins, attrs = self.bound(inputs, named)
         return self.every(self.variant(attrs), ins)
+
+    def sole(self, x: Any) -> Any:
+        """The output for the only input, without attributes: what ``one`` does, spelled out."""
+        prepared = self.plain
+        if not isinstance(x, Handle):
+            return self.one(prepared, (x,))
+        a = x.array
+        plan = prepared.plans.get((a.shape, a.dtype))
+        if plan is None:
+            return self.one(prepared, (x,))
+        try:
+            out = thread.run(plan.kernel, a)
+        except Exception as error:
+            out = self._again(error, prepared, (a,))
+        if type(out) is not _ndarray:
+            out = _asarray(out)
+        if x.stop or not thread.recording or not plan.flows:
+            return x.results(out)
+        reverse = plan.reverses.get(1) or plan.reverse(1)
+        edges = (x if x.port is None else x.port,)
+        return self._remembered(reverse, (x,), edges, out, x)
 
     def pair(self, x: Any, y: Any) -> Any:
         """The output for two inputs, at least one of them a tensor, without attributes.
@@ -382,7 +410,7 @@ class EagerCall(PreparedCall):
         kept: Any = {slot: outs[slot] for slot in reverse.keeps_out}
         if reverse.single:
             kept = kept.get(prepared.op.outputs[0].name)
-        node = Node(reverse, edges, saved, versions, kept, *caller())
+        node = Node(reverse, edges, saved, versions, kept, *caller(3))
         if reverse.single:
             (slot,) = outs
             return {slot: cls(outs[slot], node, False)}

@@ -14,7 +14,7 @@ from ..opdef.definition import Op
 from ..opdef.interpreter import Eval
 from ..runtime.blocks import drive
 from ..runtime.plan import BlockPlan, Plan, Step
-from ..runtime.session import Session
+from ..runtime.session import Observer, Session
 
 _PASSES = 3  # of an operator in a loop that are remembered
 
@@ -67,12 +67,12 @@ class Trial:
         return watcher.seen
 
     def _session(self) -> Session:
-        return Session(self._backend, self._seed, 0, drive)
+        return Session(self._backend, self._seed, 0, drive, observer=Observer())
 
     def _run(self, session: Session, values: Mapping[str, Any]) -> list[Any]:
         env = dict(values)
         with np.errstate(all="ignore"):
-            session.run(self._plan.steps, env)
+            session.run(self._plan, env)
         return [env[name] for name in self._fetches]
 
 

@@ -77,7 +77,8 @@ def _array(source: Source, dtype: np.dtype[Any], shape: tuple[int, ...], fortran
     data = source.array(dtype, shape[::-1] if fortran else shape, "the values of an array")
     if fortran:
         data = np.ascontiguousarray(data.T)
-    return data if dtype.isnative else data.astype(dtype.newbyteorder("="))
+    native = dtype.newbyteorder("=")
+    return data.view(native) if dtype.isnative else data.astype(native)
 
 
 def write_npy(file: BinaryIO, array: Any) -> None:

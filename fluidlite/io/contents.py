@@ -135,7 +135,7 @@ def _flat(value: Any, name: str) -> Iterator[tuple[str, Any]]:
     if isinstance(value, dict) and value:
         for key, each in value.items():
             yield from _flat(each, f"{name}.{key}" if name else str(key))
-    elif isinstance(value, (list, tuple)) and any(isinstance(v, np.ndarray) for v in value):
+    elif isinstance(value, (list, tuple)) and any(map(_has_arrays, value)):
         for number, each in enumerate(value):
             yield from _flat(each, f"{name}.{number}" if name else str(number))
     else:
@@ -192,6 +192,14 @@ def _saved_names(program: Program) -> list[str]:
     return sorted({var.name for var in program.list_vars() if is_persistable(var)})
 
 
+def _has_arrays(value: Any) -> bool:
+    if isinstance(value, dict):
+        value = value.values()
+    elif not isinstance(value, (list, tuple)):
+        return isinstance(value, np.ndarray)
+    return any(map(_has_arrays, value))
+
+
 # -- folders ---------------------------------------------------------------------------------------
 
 
@@ -208,23 +216,35 @@ def _folder(path: str) -> Contents:
         return _training_state(os.path.join(path, states[0].removesuffix(PARAMETERS)))
     if len(programs) == 1:
         return _model(*model_files(os.path.join(path, programs[0].removesuffix(PROGRAM))))
+    return _any_folder(path, files)
+
+
+def _any_folder(path: str, files: list[str]) -> Contents:
+    """A folder whose files have names of their own: of variables, of a model, or a single file."""
     if not files:
         raise FileError(f"cannot read the folder {path}: it holds no files")
-    contents = Contents(path, "variables")
+    found = {}
     for name in files:
         try:
-            found = _file(os.path.join(path, name))
-        except FluidError as error:
+            found[name] = _file(os.path.join(path, name))
+        except FileFormatError as error:
             raise FileFormatError(
                 f"{path}: expected a folder of variables, a model, a training state or "
                 f"checkpoints; {error}"
             ) from error
-        if found.kind not in ("tensor", "rows"):
+    programs = [name for name, each in found.items() if each.kind == "program"]
+    if len(programs) == 1:
+        return _model(path, os.path.join(path, programs[0]), None)
+    if len(found) == 1:
+        return next(iter(found.values()))
+    contents = Contents(path, "variables")
+    for name, each in found.items():
+        if each.kind not in ("tensor", "rows"):
             raise FileFormatError(
                 f"{path}: expected a folder of variables, one in each file, found {name}: "
-                f"{found.kind}; give the path of that file"
+                f"{each.kind}; give the path of that file"
             )
-        contents.variables[name] = next(iter(found.variables.values()))
+        contents.variables[name] = next(iter(each.variables.values()))
     return contents
 
 

@@ -9,6 +9,9 @@ import numpy as np
 from ..opdef.prepared import Prepared, prepares
 from ..opdef.spec import Spec, normal_axis
 
+_largest: Any = np.maximum.reduce
+_total: Any = np.add.reduce
+
 
 @prepares("softmax")
 def softmax(op: Any, X: Spec) -> Prepared | None:
@@ -18,9 +21,9 @@ def softmax(op: Any, X: Spec) -> Prepared | None:
     axis = normal_axis(op.axis, X.ndim)
 
     def run(x: Any, out: Any = None) -> Any:
-        shifted = np.subtract(x, np.maximum.reduce(x, axis, None, None, True), out=out)
+        shifted = np.subtract(x, _largest(x, axis, None, None, True), out=out)
         e = np.exp(shifted, out=shifted)
-        return np.divide(e, np.add.reduce(e, axis, None, None, True), out=e)
+        return np.divide(e, _total(e, axis, None, None, True), out=e)
 
     return Prepared(run, out=True, over=(0,))
 
@@ -34,7 +37,7 @@ def softmax_with_cross_entropy(op: Any, Logits: Spec, Label: Spec) -> Prepared |
     rows, ignored = np.arange(count), op.ignore_index
 
     def run(logits: Any, label: Any) -> Any:
-        shifted = logits - np.maximum.reduce(logits, 1, None, None, True)
+        shifted = logits - _largest(logits, 1, None, None, True)
         names = label.reshape(-1)
         counted = names != ignored
         every = bool(counted.all())
@@ -43,7 +46,7 @@ def softmax_with_cross_entropy(op: Any, Logits: Spec, Label: Spec) -> Prepared |
             raise IndexError("a label is out of range")
         picked = shifted[rows, inside]
         e = np.exp(shifted, out=shifted)
-        total = np.add.reduce(e, 1, None, None, True)
+        total = _total(e, 1, None, None, True)
         loss = np.log(total) - picked.reshape(count, 1)
         if not every:
             loss[~counted] = 0.0

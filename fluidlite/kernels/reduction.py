@@ -29,7 +29,7 @@ def reduce_sum(op: Any, X: Spec) -> Prepared | None:
         if keep:
             return Prepared(lambda x: np.dot(ones, x).reshape(shape))
         return Prepared(lambda x: np.dot(ones, x))
-    add = np.add.reduce
+    add: Any = np.add.reduce
     if shape and len(shape) == (X.ndim if keep else X.ndim - len(axes)):
         return Prepared(lambda x: add(x, axes, dtype, None, keep))
     return Prepared(lambda x: np.asarray(add(x, axes, dtype, None, keep)).reshape(shape))

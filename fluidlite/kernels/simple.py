@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -71,8 +70,7 @@ def reshape(op: Any, X: Spec, Shape: Spec | None, ShapeTensor: Any) -> Prepared 
     if Shape is not None or ShapeTensor:
         return None
     shape = resolved(op.shape, X.shape)
-    view: Callable[..., Any] = lambda x, *_: x.reshape(shape)
-    return Prepared(view)
+    return Prepared(lambda x, *_: x.reshape(shape))
 
 
 @prepares("transpose")

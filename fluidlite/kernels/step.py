@@ -47,8 +47,7 @@ def sgd(op: Any, Param: Spec, LearningRate: Spec, Grad: Spec) -> Prepared | None
         def at_once(param: Any, rate: Any, grad: Any, scratch: Any, out: Any = None) -> Any:
             return np.subtract(param, np.multiply(grad, rate, out=scratch), out=out)
 
-        room = lambda: np.empty(Param.shape, Param.dtype.dtype)
-        return Prepared(at_once, out=True, scratch=room)
+        return Prepared(at_once, out=True, scratch=lambda: np.empty(Param.shape, Param.dtype.dtype))
 
     def step(param: Any, rate: Any, grad: Any, scratch: Any, out: Any = None) -> Any:
         (new,) = _rows(out, 1, param)

@@ -29,7 +29,17 @@ from .activation import (
     tanh_shrink,
     thresholded_relu,
 )
+from .anchors import anchor_generator, density_prior_box, prior_box, yolo_box, yolov3_loss
 from .array import array_length, array_read, array_write, create_array
+from .boxes import (
+    bipartite_match,
+    box_clip,
+    box_coder,
+    box_decoder_and_assign,
+    iou_similarity,
+    polygon_box_transform,
+    target_assign,
+)
 from .branch import IfElse, Switch, case, cond, switch_case
 from .clicks import (
     continuous_value_model,
@@ -54,6 +64,7 @@ from .compare import (
     not_equal,
 )
 from .conv import adaptive_pool2d, conv2d, conv2d_transpose, pool2d
+from .conv3d import adaptive_pool3d, conv3d, conv3d_transpose, pool3d
 from .creation import (
     arange,
     assign,
@@ -87,6 +98,7 @@ from .elementwise import (
     elementwise_pow,
     elementwise_sub,
 )
+from .features import add_position_encoding, random_crop, similarity_focus
 from .indexing import (
     gather,
     gather_nd,
@@ -96,6 +108,13 @@ from .indexing import (
     scatter,
     scatter_nd,
     scatter_nd_add,
+)
+from .interpolate import (
+    image_resize,
+    image_resize_short,
+    resize_bilinear,
+    resize_nearest,
+    resize_trilinear,
 )
 from .io import data
 from .joining import concat, split, stack, unstack
@@ -132,7 +151,8 @@ from .metric import (
     mean_iou,
 )
 from .nn import dropout, embedding, fc, maxout, one_hot, prelu
-from .norm import batch_norm, layer_norm
+from .norm import batch_norm, group_norm, instance_norm, layer_norm
+from .points import affine_grid, deformable_conv, grid_sampler
 from .probability_loss import (
     dice_loss,
     kldiv_loss,
@@ -146,6 +166,7 @@ from .ranking_loss import (
     npair_loss,
     rank_loss,
 )
+from .rearrange import pixel_shuffle, shuffle_channel, space_to_depth, temporal_shift, unfold
 from .reduce import (
     logsumexp,
     mean,
@@ -162,6 +183,7 @@ from .regression_loss import (
     huber_loss,
     smooth_l1,
 )
+from .rescale import affine_channel, data_norm, inplace_abn, lrn, spectral_norm
 from .reshaping import (
     expand,
     expand_as,
@@ -179,6 +201,7 @@ from .reshaping import (
     unsqueeze,
 )
 from .rnn import StaticRNN
+from .roi import deformable_roi_pooling, prroi_pool, psroi_pool, roi_align, roi_pool
 from .rows import get_tensor_from_selected_rows, merge_selected_rows
 from .sampled_loss import (
     hsigmoid,
@@ -437,9 +460,58 @@ __all__ = [
     "conv2d_transpose",
     "pool2d",
     "adaptive_pool2d",
+    "deformable_conv",
+    "unfold",
+    # volumes
+    "conv3d",
+    "conv3d_transpose",
+    "pool3d",
+    "adaptive_pool3d",
+    # images in another size, and at any point
+    "image_resize",
+    "image_resize_short",
+    "resize_bilinear",
+    "resize_trilinear",
+    "resize_nearest",
+    "grid_sampler",
+    "affine_grid",
+    # channels, places and frames
+    "pixel_shuffle",
+    "shuffle_channel",
+    "space_to_depth",
+    "temporal_shift",
+    "add_position_encoding",
+    "similarity_focus",
+    "random_crop",
+    # regions of images
+    "roi_pool",
+    "roi_align",
+    "psroi_pool",
+    "prroi_pool",
+    "deformable_roi_pooling",
+    # boxes
+    "iou_similarity",
+    "box_coder",
+    "box_clip",
+    "box_decoder_and_assign",
+    "polygon_box_transform",
+    "bipartite_match",
+    "target_assign",
+    "prior_box",
+    "density_prior_box",
+    "anchor_generator",
+    "yolo_box",
+    "yolov3_loss",
     # normalisations
     "batch_norm",
     "layer_norm",
+    "group_norm",
+    "instance_norm",
+    "data_norm",
+    "inplace_abn",
+    "spectral_norm",
+    "lrn",
+    "affine_channel",
     # losses
     "cross_entropy",
     "softmax_with_cross_entropy",

@@ -106,7 +106,6 @@ def data_norm(
             f"expected the number of channels of {input.name!r} to be known, got shape "
             f"{list(input.shape)} with data_layout={data_layout}"
         )
-    f.rename(name or "dn")
     first = dict(_FIRST)
     for key, value in (param_attr or {}).items():
         if key not in first:

@@ -40,11 +40,11 @@ def roi_pool(
     >>> fluid.layers.roi_pool(images, rois, 2, 3).shape
     (-1, 3, 2, 3)
     """
-    out, _ = f.new_variable(), stopped(places := f.new_variable())
+    out, places = f.new_variable(), f.new_variable()
     f.into(
         "roi_pool",
         {"X": input, "ROIs": rois, **({} if rois_lod is None else {"RoisLod": rois_lod})},
-        {"Out": out, "Argmax": places},
+        {"Out": out, "Argmax": stopped(places)},
         pooled_height=pooled_height,
         pooled_width=pooled_width,
         spatial_scale=spatial_scale,
@@ -187,7 +187,7 @@ def deformable_roi_pooling(
     trans: Variable,
     no_trans: bool = False,
     spatial_scale: float = 1.0,
-    group_size: Sequence[int] = (1, 1),
+    group_size: Sequence[int] = [1, 1],
     pooled_height: int = 1,
     pooled_width: int = 1,
     part_size: Sequence[int] | None = None,

@@ -71,7 +71,9 @@ class Interpolation(Op, abstract=True):
             need_integer(OutSize=one)
         if SizeTensor and len(SizeTensor) != self.rank:
             raise ShapeError(f"expected {self.rank} in SizeTensor, got {len(SizeTensor)}")
-        if Scale is not None or any(one is not None for one in given):
+        if SizeTensor:  # attributes give those that no variable does
+            sizes = [n if n > 0 else -1 for n in self.asked]
+        elif Scale is not None or OutSize is not None:
             sizes = (-1,) * self.rank
         else:
             sizes = self.scaled(X.shape, self.scale) if self.scale > 0 else self.asked

@@ -321,7 +321,7 @@ class hierarchical_sigmoid(RowsOfTable):
         tree is the complete binary one.
     Bias: a number for each inner node, [nodes, 1].
     PreOut: log(1 + e^s) of the nodes on the way.
-    W_Out: stays empty.
+    W_Out: W itself.
     num_classes: how many classes there are.
     """
 
@@ -337,14 +337,14 @@ class hierarchical_sigmoid(RowsOfTable):
         custom = PathTable is not None
         self.check("X", X, Label, W, Bias, W.shape[0] if custom else self.num_classes - 1)
         if not custom:
-            return X.with_dim(1, 1), X.with_dim(1, self.path(W).depth), None
+            return X.with_dim(1, 1), X.with_dim(1, self.path(W).depth), W
         need_integer(PathTable=PathTable, PathCode=PathCode)
         for name, s in dict(PathTable=PathTable, PathCode=PathCode).items():
             if s.ndim != 2 or not agree(s.shape[0], X.shape[0]):
                 raise ShapeError(
                     f"expected {name} with a row for each of X {list(X.shape)}, got {list(s.shape)}"
                 )
-        return X.with_dim(1, 1), X.with_dim(1, PathTable.shape[1]), None
+        return X.with_dim(1, 1), X.with_dim(1, PathTable.shape[1]), W
 
     def path(self, W):
         """The operator that finds the way to a class."""
@@ -354,7 +354,7 @@ class hierarchical_sigmoid(RowsOfTable):
         nodes, turns = self.path(W).run(xp, Label, PathTable, PathCode)
         s = xp.clip(self.scores(xp, X, W, Bias, nodes), -CUT, CUT)
         cost = xp.logaddexp(0, s)
-        return xp.sum(cost - turns.astype(s.dtype) * s, axis=1, keepdims=True), cost, None
+        return xp.sum(cost - turns.astype(s.dtype) * s, axis=1, keepdims=True), cost, W
 
     def grad(self, f, X, W, Label, PathTable, PathCode, Bias, PreOut, dOut, dPreOut=None):
         @functools.cache

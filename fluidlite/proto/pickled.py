@@ -303,8 +303,8 @@ class _Reader:
             found = empty((0,), dtype)
             if empty(shape, dtype) is None:
                 raise _Refused("the sizes of an array", short(shape))
-        if not dtype.isnative:
-            found = found.astype(dtype.newbyteorder("="))
+        native = dtype.newbyteorder("=")
+        found = found.view(native) if dtype.isnative else found.astype(native)
         found = found.reshape(shape, order="F" if fortran else "C")
         return found if found.flags.c_contiguous else np.ascontiguousarray(found)
 

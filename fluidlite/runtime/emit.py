@@ -46,7 +46,7 @@ class Emission:
         self.constants: list[Any] = []
         self.names: dict[str, Any] = {"asarray": np.asarray, "ndarray": np.ndarray}
         #: what makes the buffers of one run
-        self.makers: list[Callable[[], Any]] = []
+        self.makers: list[Any] = []
         self.inputs = inputs
         self.outputs = outputs
         self._kept = {v.number for v in outputs}
@@ -109,7 +109,7 @@ class Emission:
         self.names[op], self.names[function] = kernel.op, kernel.function
         rng = [f"G({kernel.random_key!r})"] if kernel.takes_rng else []
         call = f"{function}({', '.join([op, 'xp', *rng, *arguments])})"
-        slots = [slot for slot in kernel.op.outputs]
+        slots = list(kernel.op.outputs)
         for value in kernel.outputs:
             self._define(value, kernel.inputs)
         if len(slots) == 1 and not slots[0].many:

@@ -16,6 +16,23 @@ from .specialise import function_for, give_up
 Drive = Callable[["Session", Step, Environment], None]
 
 
+class Observer:
+    """Looks at a run.  A run that is observed is interpreted, step by step."""
+
+    def before(self, step: Step, env: Environment) -> None:
+        """Called before each step, those of driven blocks included.
+
+        Args:
+            step: what is to be run.
+            env: values by name.
+        """
+
+    def after(self, step: Step, env: Environment) -> None:
+        """Called after each step; what nothing reads any more is gone.  Arguments as of
+        :meth:`before`.
+        """
+
+
 class Session:
     """One run of a program.
 
@@ -27,6 +44,7 @@ class Session:
         look_for_bad: whether to look for values that are not finite after each step.
         freeze: whether to make what was computed read-only, so that a kernel that writes to its
             inputs fails.
+        observer: what is called before and after each step.
     """
 
     def __init__(
@@ -37,13 +55,15 @@ class Session:
         drive: Drive,
         look_for_bad: bool = False,
         freeze: bool = False,
+        observer: Observer | None = None,
     ) -> None:
         self.backend = backend
         self.f = Eval(backend)
         self._drive = drive
         self._look_for_bad = look_for_bad
         self._freeze = freeze
-        self._checked = look_for_bad or freeze
+        self._observer = observer
+        self._checked = look_for_bad or freeze or observer is not None
         self._counters: tuple[int | str, ...] = (seed, run)
 
     def run(self, plan: BlockPlan, env: Environment, turn: int | None = None) -> None:
@@ -66,6 +86,8 @@ class Session:
                 if isinstance(item, Stretch):
                     self._run_stretch(item, env)
                 else:
+                    if self._observer is not None:
+                        self._observer.before(item, env)
                     self._drive(self, item, env)
                     if self._checked:
                         self._check(item, env)
@@ -92,10 +114,12 @@ class Session:
 
     def _interpret(self, stretch: Stretch, env: Environment) -> None:
         """Run steps one by one."""
-        f = self.f
+        f, observer = self.f, self._observer
         for step in stretch.steps:
             if step.instance.random:
                 f.rng = self._draw(step.instance.random_key(step.op.output_arg_names[0]))
+            if observer is not None:
+                observer.before(step, env)
             step.run(f, env)
             if self._checked:
                 self._check(step, env)
@@ -109,6 +133,8 @@ class Session:
             step.check_finite(env)
         if self._freeze:
             _make_read_only(step.op, env)
+        if self._observer is not None:
+            self._observer.after(step, env)
 
 
 def _make_read_only(op: Operator, env: Environment) -> None:

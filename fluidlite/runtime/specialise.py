@@ -140,10 +140,10 @@ class Function:
 
     def _first_run(self, env: Environment, draw: Callable[[str], Any]) -> None:
         """Run kernel by kernel, and write the source from what was seen."""
-        memory, kernels = Memory(), self._kernels
+        memory, listed = Memory(), self._kernels
         held = {v.number: env[name] for name, v in self._inputs.items()}
-        dying = last_uses(kernels, self._outputs.values())
-        for kernel, dead in zip(kernels, dying, strict=True):
+        dying = last_uses(listed, self._outputs.values())
+        for kernel, dead in zip(listed, dying, strict=True):
             for value, array in kernel.run(self._xp, held, draw):
                 held[value.number] = array
                 memory.note(value, array, [(v, held.get(v.number)) for v in kernel.inputs])
@@ -151,7 +151,7 @@ class Function:
                 held.pop(value.number, None)
         rotating = [self._outputs[name] for name in self._rotating]
         emission = Emission(
-            kernels,
+            listed,
             list(self._inputs.values()),
             list(self._outputs.values()),
             rotating,

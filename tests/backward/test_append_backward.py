@@ -89,7 +89,7 @@ def test_a_missing_rule_names_operator_and_line():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    "arguments, message",
     [
         ({"parameter_list": "w"}, "parameter_list to be a list"),
         ({"parameter_list": [3]}, "variables or names in parameter_list"),

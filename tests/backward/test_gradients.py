@@ -62,8 +62,8 @@ def test_gradients_of_gradients_are_right_to_any_order(order):
         inner = derivative(f, h, k - 1)
         # five points: the error is of the order h^4
         return lambda t: (
-            inner(t - 2 * h) - 8 * inner(t - h) + 8 * inner(t + h) - inner(t + 2 * h)
-        ) / (12 * h)
+            (inner(t - 2 * h) - 8 * inner(t - h) + 8 * inner(t + h) - inner(t + 2 * h)) / (12 * h)
+        )
 
     want = derivative(lambda t: np.exp(np.sin(t) * t))(at)
     np.testing.assert_allclose(run(found, x=at)[0], want, rtol=1e-5)

@@ -57,7 +57,7 @@ def test_a_fed_array_that_becomes_a_parameter_is_copied():
 
 
 @pytest.mark.parametrize(
-    ("feed", "message"),
+    "feed, message",
     [
         ({"x": ONES, "yy": ONES}, r"no variable 'yy' to feed; did you mean 'y'\?"),
         ({"x": ONES}, "data variable 'y' was not fed"),

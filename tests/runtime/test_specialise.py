@@ -191,7 +191,7 @@ def test_dropout_and_random_operators_draw_as_interpreted_ones_do():
 
 
 def test_many_runs_leave_memory_as_it_is():
-    exe, feed, out, loss = big_net()
+    exe, feed, _, loss = big_net()
     for _ in range(6):
         exe.run(feed=feed, fetch_list=[loss])
     tracemalloc.start()

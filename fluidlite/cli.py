@@ -1,0 +1,130 @@
+"""The command ``fluidlite``: what is in a file, and the same in another format."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .errors import FluidError
+from .io.contents import Contents, read
+from .io.conversion import FORMATS, convert
+from .ir.text import program_text
+from .values import LoDTensor, SelectedRows
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command.
+
+    Args:
+        arguments: what stands behind its name; those of the process when None.
+
+    Returns:
+        0, or 1 where something failed.
+    """
+    given = _parser().parse_args(arguments)
+    try:
+        given.run(given)
+    except FluidError as error:
+        print(f"fluidlite: {error}", file=sys.stderr)
+        return 1
+    except BrokenPipeError:  # what reads the output has seen enough
+        sys.stderr.close()
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="fluidlite", description=__doc__)
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    show = commands.add_parser("show", help="what a file or a folder is, and its program")
+    show.add_argument("path")
+    show.add_argument("--detail", action="store_true", help="all attributes, whole call sites")
+    show.set_defaults(run=_show)
+
+    variables = commands.add_parser("vars", help="the variables in a file or a folder")
+    variables.add_argument("path")
+    variables.add_argument("names", nargs="*", help="print the values of these")
+    variables.set_defaults(run=_vars)
+
+    conversion = commands.add_parser("convert", help="the same in another format")
+    conversion.add_argument("source")
+    conversion.add_argument("target", help="its ending says the format; a folder ends with /")
+    conversion.add_argument("--to", choices=FORMATS, help="the format")
+    conversion.add_argument(
+        "--strip", action="store_true", help="leave out where operators were made"
+    )
+    conversion.set_defaults(run=_convert)
+    return parser
+
+
+def _show(given: argparse.Namespace) -> None:
+    contents = read(given.path)
+    print(f"{contents.path}: {contents.kind}")
+    for name, value in contents.others.items():
+        print(f"{name}: {value}")
+    if contents.variables:
+        sizes = sum(_data(value).nbytes for value in contents.variables.values())
+        print(f"{len(contents.variables)} variables, {sizes} bytes")
+    if contents.program is not None:
+        print(program_text(contents.program, detail=given.detail), end="")
+    elif contents.variables:
+        _table(contents)
+
+
+def _vars(given: argparse.Namespace) -> None:
+    contents = read(given.path)
+    if not contents.variables and contents.program is not None:
+        for block in contents.program.blocks:
+            for variable in block.vars.values():
+                print(repr(variable)[1:-1])
+        return
+    if not given.names:
+        _table(contents)
+    for name in given.names:
+        if name not in contents.variables:
+            known = ", ".join(contents.variables)
+            raise FluidError(f"{contents.path} holds no variable {name!r}; it holds {known}")
+        print(f"{name} {_described(contents.variables[name])}")
+        print(_data(contents.variables[name]))
+
+
+def _convert(given: argparse.Namespace) -> None:
+    contents = convert(given.source, given.target, given.to, False if given.strip else None)
+    print(f"{contents.path}: {contents.kind}, written to {given.target}")
+
+
+def _table(contents: Contents) -> None:
+    """A line for each variable: its name, what it is, the range of its values."""
+    width = max(map(len, contents.variables), default=0)
+    for name, value in contents.variables.items():
+        print(f"{name:<{width}}  {_described(value):<24}  {_range(_data(value))}".rstrip())
+
+
+def _described(value: Any) -> str:
+    data = _data(value)
+    text = f"{data.dtype}{list(data.shape)}"
+    if isinstance(value, LoDTensor):
+        return f"{text} lod={value.lod()}"
+    if isinstance(value, SelectedRows):
+        return f"{text}, rows {value.rows()} of {value.height()}"
+    return text
+
+
+def _data(value: Any) -> Any:
+    if isinstance(value, SelectedRows):
+        return value.value
+    return value.data if isinstance(value, LoDTensor) else value
+
+
+def _range(data: Any) -> str:
+    if not data.size or data.dtype.kind not in "iuf":
+        return ""
+    if data.size == 1:
+        return f"{data.reshape(-1)[0]:.6g}"
+    text = f"{data.min():.6g} to {data.max():.6g}"
+    bad = data.size - int(np.isfinite(data).sum())
+    return text + (f", {bad} not finite" if bad else f", mean {data.mean(dtype='float64'):.6g}")
