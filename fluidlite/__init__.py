@@ -13,6 +13,7 @@ from . import (
     clip,
     core,
     data_feeder,
+    flow,
     framework,
     initializer,
     input,

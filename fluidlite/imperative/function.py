@@ -250,10 +250,10 @@ class PyLayer:
         context = PyLayerContext()
         with RecordingGuard(False):
             outputs = cls.forward(context, *args, **kwargs)
-        return _recorded(cls.__name__, cls.backward, context, (*args, *kwargs.values()), outputs)
+        return recorded(cls.__name__, cls.backward, context, (*args, *kwargs.values()), outputs)
 
 
-def _recorded(
+def recorded(
     name: str,
     backward: Callable[..., Any],
     context: PyLayerContext,

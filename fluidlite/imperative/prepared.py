@@ -191,6 +191,27 @@ class PreparedCall:
             made = self._made = Prepared(self.definition(), self._parts)
         return made
 
+    def found(
+        self, inputs: tuple[Any, ...], named: Mapping[str, Any]
+    ) -> tuple[Prepared, Sequence[Any]]:
+        """The prepared operator that a call means, and its inputs in the order of their slots.
+
+        Raises:
+            SlotError: an input is missing, or there are too many.
+        """
+        count = len(inputs)
+        if self.least <= count <= self.size:
+            if count < self.size:
+                inputs += (None,) * (self.size - count)
+            if not named:
+                return self.plain, inputs
+            try:  # what is kept has attributes only, so that nothing else is found
+                return self.variants[tuple(named.items())], inputs
+            except (KeyError, TypeError):
+                inputs = inputs[:count]
+        ins, attrs = self.bound(inputs, named)
+        return self.variant(attrs), ins
+
     def variant(self, attrs: Mapping[str, Any]) -> Prepared:
         """The operator with some attributes."""
         if not attrs:
@@ -260,15 +281,20 @@ class KernelCall(PreparedCall):
 
     def __call__(self, *inputs: Any, **named: Any) -> Any:
         """The visible outputs: one, or a tuple of them."""
-        if not named and len(inputs) == self.size:
-            return self.plain.visible(*inputs)
-        ins, attrs = self.bound(inputs, named)
-        return self.variant(attrs).visible(*self.whole(ins))
+        prepared, ins = self.found(inputs, named)
+        if prepared.has_one:
+            kernel = prepared.for_shapes(ins) if prepared.shaped_better else prepared.one
+            try:
+                out = kernel(*ins)
+            except (AttributeError, TypeError):
+                out = prepared.one(*self.whole(ins))
+            return out if type(out) is np.ndarray else numpy_.asarray(out)
+        return prepared.visible(*self.whole(ins))
 
     def all(self, *inputs: Any, **named: Any) -> dict[str, Any]:
         """All outputs by slot."""
-        ins, attrs = self.bound(inputs, named)
-        return self.variant(attrs).every(*self.whole(ins))
+        prepared, ins = self.found(inputs, named)
+        return prepared.every(*self.whole(ins))
 
     def whole(self, ins: Sequence[Any]) -> Sequence[Any]:
         """Inputs with tensors in the place of rows that the operator does not take as such."""

@@ -237,8 +237,7 @@ class EagerCall(PreparedCall):
         """The visible outputs: one, or a tuple of them."""
         if self._sole and not named and len(inputs) == 1:
             return self.sole(inputs[0])
-        ins, attrs = self.bound(inputs, named)
-        prepared = self.variant(attrs) if attrs else self.plain
+        prepared, ins = self.found(inputs, named)
         if self._single and not (self._lists and any(ins[i] for i in self._lists)):
             return self.one(prepared, ins)
         outs = self.every(prepared, ins)
@@ -247,8 +246,8 @@ class EagerCall(PreparedCall):
 
     def all(self, *inputs: Any, **named: Any) -> dict[str, Any]:
         """All outputs by slot."""
-        ins, attrs = self.bound(inputs, named)
-        return self.every(self.variant(attrs), ins)
+        prepared, ins = self.found(inputs, named)
+        return self.every(prepared, ins)
 
     def sole(self, x: Any) -> Any:
         """The output for the only input, without attributes: what ``one`` does, spelled out."""

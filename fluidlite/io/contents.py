@@ -30,6 +30,7 @@ from .training import NAME_TABLE, OPTIMIZER, PARAMETERS, state_of
 from .variables import is_persistable
 
 _COMBINED = ".pdiparams"
+_BLOCK = 0x0A  # the tag of the first block of a program
 
 
 @dataclass
@@ -102,6 +103,11 @@ def _file(path: str) -> Contents:
     data = read_bytes(path)
     if begin.lstrip().startswith(b"program"):
         return Contents(path, "program text", program=_parsed(data, path))
+    if begin[0] != _BLOCK:
+        raise FileFormatError(
+            f"{path}: expected a program, tensors, a pickle of arrays, .npy, .npz or safetensors "
+            f"at byte 0, found {begin[:8].hex(' ')}"
+        )
     return Contents(path, "program", program=program_from_bytes(data, path))
 
 
@@ -113,7 +119,7 @@ def _parsed(data: bytes, path: str) -> Program:
             f"{path}: expected UTF-8 at byte {error.start}, found {data[error.start]:#04x}"
         ) from error
     except ParseError as error:
-        raise FileFormatError(f"{path}: expected a program, {error}") from error
+        raise FileFormatError(f"{path}: expected a program, found {error}") from error
 
 
 def _pickle(source: Source, stem: str) -> Contents:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from ..opdef.attribute import BlockRef
 from .block import Block
 from .operator import EMPTY, Operator
-from .program import Program
+
+if TYPE_CHECKING:
+    from .program import Program
 
 
 def reads_of(op: Operator) -> list[str]:
@@ -23,7 +26,10 @@ def reads_of(op: Operator) -> list[str]:
 
 def writes_of(op: Operator) -> list[str]:
     """What an operator writes."""
-    return [n for names in op.outputs.values() for n in names if n != EMPTY]
+    idle = () if op.definition is None else op.definition.idle
+    return [
+        n for slot, names in op.outputs.items() if slot not in idle for n in names if n != EMPTY
+    ]
 
 
 def blocks_of(op: Operator) -> list[Block]:

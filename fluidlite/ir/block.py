@@ -26,6 +26,7 @@ from .name_scope import current_name_scope
 from .operator import EMPTY, FRAMEWORK_ATTRIBUTES, Operator, located, names_by_slot
 from .text import block_text
 from .variable import Parameter, Variable, as_shape
+from .views import views
 
 if TYPE_CHECKING:
     from .program import Program
@@ -434,6 +435,9 @@ class Block:
 
     def __repr__(self) -> str:
         return f"<Block {self.idx}: {len(self.vars)} variables, {len(self.ops)} operators>"
+
+    def _repr_html_(self) -> str:
+        return views().html(self)
 
 
 def _called(error: FluidError, site: CallSite | None) -> FluidError:

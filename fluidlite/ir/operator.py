@@ -20,6 +20,7 @@ from ..opdef.spec import Spec
 from .callsite import CallSite
 from .literal import wire_type
 from .text import operator_text
+from .views import views
 
 if TYPE_CHECKING:
     from .block import Block
@@ -279,6 +280,13 @@ class Operator:
                 self._attrs = instance.attr_values()
         self.block.program.touch()
 
+    def replace_attr(self, name: str, value: Any) -> None:
+        """Put another value in the place of that of an attribute, whose operator nobody need have
+        defined.
+        """
+        self._attrs = {**self._attrs, name: value}
+        self.block.program.touch()
+
     def _set_framework_attr(self, name: str, value: Any) -> None:
         if name == "op_role":
             self.role = int(value)
@@ -344,6 +352,9 @@ class Operator:
     def __repr__(self) -> str:
         where = f" at {self.callsite}" if self.callsite else ""
         return f"<Operator {operator_text(self)}{where}>"
+
+    def _repr_html_(self) -> str:
+        return views().html(self)
 
 
 class OpDesc:

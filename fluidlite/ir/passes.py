@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from .analysis import reads_of, writes_of
-from .program import Program, drop_unused
+from .dropping import drop_unused
+from .program import Program
 from .variable import Variable
 
 
 def for_test(program: Program) -> Program:
-    """The program as it is tested: without backward and optimizer operators."""
+    """The program as it is tested: without backward, optimizer and learning-rate operators.  Its
+    ``dropped`` says what was left out.
+    """
     return program.clone(for_test=True)
 
 

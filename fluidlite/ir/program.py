@@ -10,11 +10,13 @@ from typing import Any
 from .. import state
 from ..errors import ArgumentError
 from .block import Block
+from .dropping import Dropped, only_for_test
 from .encoding import encoding
 from .operator import Operator, OpRole
 from .parse import parse_into
 from .text import program_text
 from .variable import Parameter, Variable
+from .views import views
 
 
 class Program:
@@ -36,6 +38,8 @@ class Program:
         self._seed = 0
         #: what a program file says of it that has no field here; ``proto/`` keeps it
         self.carried: Any = None
+        #: what ``clone(for_test=True)`` left out when it made this program
+        self.dropped: Dropped | None = None
 
     # -- blocks ------------------------------------------------------------------------------------
 
@@ -130,8 +134,9 @@ class Program:
         """A copy that shares nothing with this program but the parameters' names.
 
         Args:
-            for_test: leave out backward and optimizer operators, and let dropout and batch norm
-                work as in tests.
+            for_test: leave out backward, optimizer and learning-rate operators and the variables
+                that only they mention, and let dropout and batch norm work as in tests; before or
+                after ``minimize``, the clone is the same.  Its ``dropped`` says what was left out.
         """
         made = Program()
         made._seed = self._seed
@@ -140,7 +145,7 @@ class Program:
         made.blocks = [_copy_block(block, made) for block in self.blocks]
         if for_test:
             made.current_block_idx = 0
-            _only_for_test(made)
+            made.dropped = only_for_test(made)
         return made
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Program:
@@ -225,6 +230,40 @@ class Program:
         parameters = len(self.all_parameters())
         return f"<Program: {self.num_blocks} blocks, {ops} operators, {parameters} parameters>"
 
+    # -- views -------------------------------------------------------------------------------------
+
+    def _repr_html_(self) -> str:
+        return views().html(self)
+
+    def diff(self, other: Program) -> Any:
+        """What another program has that this one has not, and the reverse: what a pass, ``clone``,
+        ``append_backward`` or ``minimize`` changed.
+
+        Args:
+            other: the program after the change.
+
+        Returns:
+            differences, which print as text and show in colours in a notebook; false when there
+            are none.
+
+        >>> before = Program.parse("program (seed=0) {\\n block 0 {\\n }\\n}")
+        >>> after = before.clone()
+        >>> x = after.global_block().create_var(name="x", shape=[3], dtype="float32")
+        >>> print(before.diff(after))
+        1 variable added
+        block 0
+          + var x: float32[3]
+        """
+        return views().difference(self, other)
+
+    def summary(self, batch_size: int = 1) -> Any:
+        """Layers, output shapes, parameters, multiply-adds and memory, to be printed.
+
+        Args:
+            batch_size: what sizes of -1 are taken for.
+        """
+        return views().summary(self, batch_size)
+
 
 def _copy_block(block: Block, program: Program) -> Block:
     made = Block(program, block.idx, block.parent_idx, block.forward_block_idx)
@@ -241,37 +280,6 @@ def copy_operator(op: Operator, block: Block) -> Operator:
     made = copy.copy(op)
     made.block = block
     return made
-
-
-def _only_for_test(program: Program) -> None:
-    left_out: set[str] = set()
-    for block in program.blocks:
-        kept = []
-        for op in block.ops:
-            if op.role & (OpRole.BACKWARD | OpRole.OPTIMIZE):
-                left_out.update(op.input_arg_names, op.output_arg_names)
-                continue
-            if "is_test" in getattr(op.definition, "attributes", ()):
-                op.set_attr("is_test", True)
-            kept.append(op)
-        block.ops = kept
-    drop_unused(program, left_out)
-
-
-def drop_unused(program: Program, candidates: Iterable[str]) -> None:
-    """Take out those of the named variables that no operator of the program mentions and that are
-    not fed.
-    """
-    used = {
-        n
-        for block in program.blocks
-        for op in block.ops
-        for n in (*op.input_arg_names, *op.output_arg_names)
-    }
-    unused = set(candidates) - used
-    for block in program.blocks:
-        block.vars = {n: v for n, v in block.vars.items() if n not in unused or v.is_data}
-    program.touch()
 
 
 _main: state.Slot[Program] = state.slot("main program", Program)

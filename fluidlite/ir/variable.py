@@ -10,6 +10,7 @@ from ..dtypes import DType, Kind, as_dtype
 from ..errors import ArgumentError, DTypeError
 from ..opdef.arithmetic import Arithmetic
 from ..opdef.spec import Shape, Spec
+from .views import views
 
 if TYPE_CHECKING:
     from .block import Block
@@ -173,7 +174,12 @@ class Variable(Arithmetic):
         kind = "" if self.kind is Kind.LOD_TENSOR else f"{self.kind.name} "
         lod = f" lod={self.lod_level}" if self.lod_level else ""
         text = " ".join([f"{kind}{self.dtype}{shape}{lod}", *marks])
-        return f"<{type(self).__name__} {self.name}: {text}>"
+        maker = self.op
+        made = f" at {maker.callsite}" if maker is not None and maker.callsite else ""
+        return f"<{type(self).__name__} {self.name}: {text}{made}>"
+
+    def _repr_html_(self) -> str:
+        return views().html(self)
 
     def to_string(self, throw_on_error: bool = True, with_details: bool = False) -> str:
         """The variable in one line."""

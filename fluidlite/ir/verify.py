@@ -153,10 +153,11 @@ def _check_slots(
         if len(names) != 1 and not slots[name].many:
             what = f"{side} slot {name} of {op.type} takes one variable"
             _fail(4, f"{what}, it has {len(names)}", op.block, op)
-    for slot in slots.values():
-        needed = not slot.optional and (side == "input" or not slot.hidden)
-        if needed and not given.get(slot.name):
-            _fail(4, f"{op.type} needs a variable in its {side} slot {slot.name}", op.block, op)
+    definition = lookup(op.type)
+    needed = definition.required_inputs if side == "input" else definition.required_outputs
+    for name in needed:
+        if not given.get(name):
+            _fail(4, f"{op.type} needs a variable in its {side} slot {name}", op.block, op)
 
 
 # -- rule 3 ----------------------------------------------------------------------------------------

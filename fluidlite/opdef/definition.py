@@ -73,6 +73,8 @@ class Op:
     ``updates``
         outputs whose variable's value before the operator counts: an array that one element of is
         written, say.  The rule gives the cotangent of that value under the output's name.
+    ``idle``
+        outputs that get no value: their variables stay as they are.
     ``rows``
         the input slots that may hold SelectedRows; elsewhere they are made whole first.
     ``sparse_gradients(self)``
@@ -94,6 +96,7 @@ class Op:
     updates: ClassVar[tuple[str, ...]] = ()
     reads_shapes: ClassVar[bool] = False
     folds: ClassVar[bool] = True
+    idle: ClassVar[tuple[str, ...]] = ()
     rows: ClassVar[tuple[str, ...]] = ()
     grad_type: ClassVar[str] = ""
     derived_from: ClassVar[Definition | None] = None
@@ -389,8 +392,15 @@ def _complete(cls: type[Op]) -> None:
     cls.required_attributes = tuple(
         a.name for a in cls.attributes.values() if a.default is REQUIRED
     )
-    cls.required_inputs = tuple(s.name for s in cls.inputs if not s.optional)
-    cls.required_outputs = tuple(s.name for s in cls.outputs if not s.optional and not s.hidden)
+    drives = cls.execute is not None  # a list of what its block uses may be empty
+    cls.required_inputs = tuple(
+        s.name for s in cls.inputs if not s.optional and not (s.many and drives)
+    )
+    cls.required_outputs = tuple(
+        s.name
+        for s in cls.outputs
+        if not s.optional and not s.hidden and not (s.many and drives)
+    )
     cls.block_attributes = tuple(
         a.name for a in cls.attributes.values() if a.kind in ("BlockRef", "list[BlockRef]")
     )

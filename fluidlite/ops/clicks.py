@@ -96,8 +96,8 @@ def xxh64(xp, rows, seed):
     """
     one, two, three, four, five = (xp.uint64(p) for p in PRIMES)
     data = xp.ascontiguousarray(rows).astype(rows.dtype.newbyteorder("<"))
-    octets = data.view("uint8").reshape(len(data), -1)
-    length, at = octets.shape[1], 0
+    length, at = rows.shape[1] * rows.dtype.itemsize, 0
+    octets = data.view("uint8").reshape(len(data), length)
 
     def turned(v, n):
         return (v << xp.uint64(n)) | (v >> xp.uint64(64 - n))

@@ -60,7 +60,7 @@ class While(Driving, type="while"):
     is_test: no gradients will be asked for.
     """
 
-    signature = "X?*, Condition* -> Out?*, StepScopes"
+    signature = "X*, Condition*! -> Out*, StepScopes"
     is_test: bool = False
 
     def execute(self, run):
@@ -131,7 +131,7 @@ class conditional_block(Driving):
     is_scalar_condition: what Cond means.
     """
 
-    signature = "Cond?*, Input?* -> Out?*, Scope"
+    signature = "Cond*!, Input* -> Out*, Scope"
     is_scalar_condition: bool = False
 
     def execute(self, run):
@@ -153,6 +153,8 @@ class conditional_block(Driving):
 class conditional_block_infer(conditional_block):
     """`conditional_block` in programs that were saved for inference."""
 
+    grad = None
+
 
 class conditional_block_grad(DrivingGradient):
     """The gradient of `conditional_block`.
@@ -164,7 +166,7 @@ class conditional_block_grad(DrivingGradient):
     is_scalar_condition: not read: Scope knows whether the block ran.
     """
 
-    signature = "Cond?*!, Input?*!, Out?*!, Out@GRAD?*, Scope! -> Cond@GRAD?*, Input@GRAD?*"
+    signature = "Cond?*!, Input?*!, Out?*!, Out@GRAD?*, Scope! -> Input@GRAD?*"
     is_scalar_condition: bool = attr(False, inert=True)
     differentiated = ("Input",)
 
@@ -206,7 +208,7 @@ class recurrent(Driving):
     is_train: not read: what is kept follows from the program.
     """
 
-    signature = "inputs?*, initial_states?*, parameters?* -> outputs?*, step_scopes"
+    signature = "inputs*, initial_states*, parameters* -> outputs*, step_scopes"
     ex_states: list[str] = REQUIRED
     states: list[str] = REQUIRED
     reverse: bool = False

@@ -11,6 +11,7 @@ from ..dtypes import DType
 from ..errors import DTypeError, OutOfRangeError, ShapeError
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Op
+from ..opdef.prepared import Prepared
 from ..opdef.spec import agree, broadcast, same_dtype
 from .elementwise import sum_like
 
@@ -145,6 +146,12 @@ class take_item(Item):
 
     def run(self, xp, X, Index):
         return X[key_of(self.item, Index)]
+
+    def prepare(self, X, Index):
+        if Index:
+            return None
+        key = key_of(self.item, None)
+        return Prepared(lambda x, *_: x[key])
 
     def grad(self, f, X, Index, dOut):
         return dict(X=lambda: f.add_item(dOut, Index, item=self.item, size=X.shape))

@@ -242,10 +242,10 @@ class Partial(Op, abstract=True):
 
     def check(self, X):
         """The number of rows and of columns that are taken."""
-        rows, size = common(X) if all(one.ndim == 2 for one in X) else (None, None)
+        rows, size = common(X) if X and all(one.ndim == 2 for one in X) else (None, None)
         if rows is None:
             listed = ", ".join(str(list(one.shape)) for one in X)
-            raise ShapeError(f"expected X to be matrices, got {listed}")
+            raise ShapeError(f"expected X to be matrices, got {listed or 'none'}")
         if size == -1:
             return rows, self.length
         start = normal_axis(self.start_index, size, "start_index")
@@ -280,7 +280,8 @@ class partial_sum(UseMkldnn, Partial):
     """Out = the sum of some columns of each X."""
 
     def infer(self, X):
-        return X[0].with_shape(self.check(X))
+        shape = self.check(X)
+        return X[0].with_shape(shape)
 
     def expand(self, f, X):
         return f.sum(self.parts(f, X))

@@ -7,6 +7,8 @@ from ..errors import AttributeValueError, OutOfRangeError, ShapeError
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Op
 from ..opdef.spec import agree, need_float, need_integer, need_ndim, same_dtype, size_of, spec
+from .math import need_one
+from .matrix import need_numbers
 
 
 class top_k(Op):
@@ -21,10 +23,12 @@ class top_k(Op):
     k: int = 1
 
     def infer(self, X, K):
+        need_numbers(X=X)
         if X.ndim == 0:
             raise ShapeError("expected X to have at least 1 dimension, got shape []")
         if K is not None:
             need_integer(K=K)
+            need_one(K=K)
             out = X.with_dim(-1, -1)
         else:
             self.check(self.k, X.shape[-1])
@@ -260,7 +264,21 @@ class positive_negative_pair(Op):
     lod = None
     grad = None
 
-    def infer(self, Score, Label, QueryID, Weight):
+    def infer(
+        self,
+        Score,
+        Label,
+        QueryID,
+        AccumulatePositivePair,
+        AccumulateNegativePair,
+        AccumulateNeutralPair,
+        Weight,
+    ):
+        need_one(
+            AccumulatePositivePair=AccumulatePositivePair,
+            AccumulateNegativePair=AccumulateNegativePair,
+            AccumulateNeutralPair=AccumulateNeutralPair,
+        )
         need_float(Score=Score)
         same_dtype(Score=Score, Label=Label, Weight=Weight)
         need_integer(QueryID=QueryID)

@@ -9,8 +9,8 @@ from ..dtypes import DType
 from ..errors import AttributeValueError, ShapeError
 from ..opdef.attribute import REQUIRED, Long, attr
 from ..opdef.definition import Op
-from ..opdef.spec import agree, need_float, need_integer, need_ndim, same_dtype, size_of
-from .gather import look_up
+from ..opdef.spec import agree, known, need_float, need_integer, need_ndim, same_dtype, size_of
+from .gather import count_of, look_up
 
 CUT = 40  #: scores of a tree's nodes are kept in [-CUT, CUT]
 HIT = 1e20  #: what a sample loses that is a label
@@ -89,10 +89,14 @@ class RowsOfTable(Op, abstract=True):
             bias.ndim == 2 and agree(bias.shape[0], height) and agree(bias.shape[1], 1)
         ):
             raise ShapeError(f"expected Bias of shape [{height}, 1], got {list(bias.shape)}")
-        if Label.ndim not in (1, 2) or not agree(Label.shape[0], X.shape[0]):
+        if (
+            Label.ndim not in (1, 2)
+            or not agree(Label.shape[0], X.shape[0])
+            or 0 in Label.shape[1:]
+        ):
             raise ShapeError(
-                f"expected Label with as many rows as {name} {list(X.shape)}, got "
-                f"{list(Label.shape)}"
+                f"expected Label with as many rows as {name} {list(X.shape)} and at least one "
+                f"column, got {list(Label.shape)}"
             )
 
 
@@ -282,8 +286,17 @@ class tree_path(Op):
     grad = None
 
     def infer(self, Label, PathTable, PathCode):
+        need_integer(Label=Label, PathTable=PathTable, PathCode=PathCode)
         if PathTable is not None:
-            return PathTable.with_dtype(DType.INT64), PathCode.with_dtype(DType.INT64)
+            need_ndim("PathTable", PathTable, 2)
+            if PathCode.ndim != 2 or not all(map(agree, PathTable.shape, PathCode.shape)):
+                raise ShapeError(
+                    f"expected PathTable and PathCode of the same shape, got "
+                    f"{list(PathTable.shape)} and {list(PathCode.shape)}"
+                )
+            found = PathTable.with_shape(map(known, PathTable.shape, PathCode.shape))
+            return (found.with_dtype(DType.INT64),) * 2
+        count_of("Label", Label)
         found = Label.with_shape((Label.shape[0], self.depth)).with_dtype(DType.INT64)
         return found, found
 
@@ -321,12 +334,13 @@ class hierarchical_sigmoid(RowsOfTable):
         tree is the complete binary one.
     Bias: a number for each inner node, [nodes, 1].
     PreOut: log(1 + e^s) of the nodes on the way.
-    W_Out: W itself.
+    W_Out: stays as it is.
     num_classes: how many classes there are.
     """
 
     signature = "X, W, Label!, PathTable?!, PathCode?!, Bias? -> Out, PreOut~, W_Out!~"
     table = "W"
+    idle = ("W_Out",)
     num_classes: int = 2
 
     def infer(self, X, W, Label, PathTable, PathCode, Bias):
@@ -335,16 +349,18 @@ class hierarchical_sigmoid(RowsOfTable):
         if (PathTable is None) != (PathCode is None):
             raise ShapeError("expected both of PathTable and PathCode, or none of them")
         custom = PathTable is not None
+        need_ndim("W", W, 2)
+        if Label.ndim == 2 and not agree(Label.shape[1], 1):
+            raise ShapeError(f"expected Label of shape [n] or [n, 1], got {list(Label.shape)}")
         self.check("X", X, Label, W, Bias, W.shape[0] if custom else self.num_classes - 1)
         if not custom:
-            return X.with_dim(1, 1), X.with_dim(1, self.path(W).depth), W
-        need_integer(PathTable=PathTable, PathCode=PathCode)
-        for name, s in dict(PathTable=PathTable, PathCode=PathCode).items():
-            if s.ndim != 2 or not agree(s.shape[0], X.shape[0]):
-                raise ShapeError(
-                    f"expected {name} with a row for each of X {list(X.shape)}, got {list(s.shape)}"
-                )
-        return X.with_dim(1, 1), X.with_dim(1, PathTable.shape[1]), W
+            return X.with_dim(1, 1), X.with_dim(1, self.path(W).depth), None
+        paths = self.path(W).infer(Label, PathTable, PathCode)[0].shape
+        if not agree(paths[0], X.shape[0]):
+            raise ShapeError(
+                f"expected PathTable with a row for each of X {list(X.shape)}, got {list(paths)}"
+            )
+        return X.with_dim(1, 1), X.with_dim(1, paths[1]), None
 
     def path(self, W):
         """The operator that finds the way to a class."""
@@ -354,7 +370,7 @@ class hierarchical_sigmoid(RowsOfTable):
         nodes, turns = self.path(W).run(xp, Label, PathTable, PathCode)
         s = xp.clip(self.scores(xp, X, W, Bias, nodes), -CUT, CUT)
         cost = xp.logaddexp(0, s)
-        return xp.sum(cost - turns.astype(s.dtype) * s, axis=1, keepdims=True), cost, W
+        return xp.sum(cost - turns.astype(s.dtype) * s, axis=1, keepdims=True), cost, None
 
     def grad(self, f, X, W, Label, PathTable, PathCode, Bias, PreOut, dOut, dPreOut=None):
         @functools.cache

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ..errors import AttributeValueError, ShapeError
+from ..errors import AttributeValueError, DTypeError, ShapeError
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Op
 from ..opdef.spec import need_float, normal_axis, spec
@@ -161,6 +161,8 @@ class frobenius_norm(Reduce):
 
     def check(self, X):
         need_float(X=X)
+        if self.out_dtype != -1 and not self.out_dtype.is_float:
+            raise DTypeError(f"expected out_dtype to be a float type, got {self.out_dtype}")
 
     def reduce(self, xp, X, axis, keepdims):
         return power_norm(xp, X, 2, axis, keepdims)

@@ -217,6 +217,8 @@ class _Reader:
         function = self.stack.pop()
         if not isinstance(function, _Function) or not isinstance(arguments, tuple):
             raise _Refused("a function that makes data, and its arguments", "something else")
+        if function.name == "ndarray":
+            raise _Refused("a function that makes data", "numpy.ndarray")
         self.push(getattr(self, "make_" + function.name)(*arguments))
 
     def make_array(self, *_: Any) -> _Array:

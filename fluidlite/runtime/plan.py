@@ -44,6 +44,7 @@ class Step:
         self.outputs = [
             (slot, names, self.instance.output_slots[slot].many)
             for slot, names in op.outputs.items()
+            if slot not in self.instance.idle
         ]
         self.updates = [
             (slot, op.outputs[slot][0]) for slot in self.instance.updates if op.outputs.get(slot)

@@ -8,6 +8,7 @@ from typing import Any
 
 from .. import state
 from ..errors import ArgumentError
+from ..ir.views import views
 from ..values import Lod, LoDTensor, LoDTensorArray, SelectedRows
 
 
@@ -125,6 +126,9 @@ class Scope:
 
     def __repr__(self) -> str:
         return f"<Scope: {len(self._variables)} variables>"
+
+    def _repr_html_(self) -> str:
+        return views().html(self)
 
 
 _scope: state.Slot[Scope] = state.slot("scope", Scope)

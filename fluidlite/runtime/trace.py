@@ -64,6 +64,8 @@ class Value(Arithmetic):
 
     def _combine(self, method: str, operator: str, other: Any, reflected: bool) -> Any:
         f = self.trace
+        if isinstance(other, Arithmetic) and not isinstance(other, Value):
+            return NotImplemented  # a value that remembers how it was made knows what to do
         if isinstance(other, (int, float)):
             as_scale = WITH_NUMBER[method](other) if method in WITH_NUMBER else None
             if as_scale is not None and all(self._is_exact(n) for n in as_scale.values()):
@@ -73,6 +75,23 @@ class Value(Arithmetic):
             other = f.known(np.full([1] * len(self.shape), other, self.dtype))
         call = getattr(f, operator)
         return call(other, self) if reflected else call(self, other)
+
+    def __getattr__(self, name: str) -> Any:
+        """What an array has and a value only has when it is known."""
+        if name.startswith("__"):
+            raise AttributeError(name)
+        if self.constant is None:
+            raise Unsupported(f"{name} of a value that is not known before the program runs")
+        return getattr(self.constant, name)
+
+    def __int__(self) -> int:
+        return int(self.__getattr__("item")())
+
+    def __bool__(self) -> bool:
+        return bool(self.__getattr__("item")())
+
+    def __iter__(self) -> Any:
+        return iter(self.__getattr__("tolist")())
 
     def _is_exact(self, number: float) -> bool:
         """Whether an attribute, which is rounded to single precision, says a number exactly enough

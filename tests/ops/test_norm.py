@@ -149,3 +149,51 @@ def test_layer_norm_refuses_what_does_not_fit(error, message, scale, axis):
             Scale=(scale, "float32"),
         )
     assert message in str(raised.value)
+
+
+def test_instance_norm_normalises_each_image():
+    outs = f.instance_norm.all(X, SCALE, BIAS)
+    for n, c in np.ndindex(4, 3):
+        image, k = X[n, c], n * 3 + c
+        expected = (image - image.mean()) / np.sqrt(image.var() + EPSILON) * SCALE[c] + BIAS[c]
+        np.testing.assert_allclose(outs["Y"][n, c], expected)
+        assert outs["SavedMean"][k] == pytest.approx(image.mean())
+        assert outs["SavedVariance"][k] == pytest.approx(1 / np.sqrt(image.var() + EPSILON))
+
+
+@pytest.mark.parametrize("groups", [1, 2, 4])
+def test_group_norm_normalises_each_group_of_channels(groups):
+    x, scale, bias = rng.normal(size=[2, 4, 3, 5]), *rng.normal(size=[2, 4])
+    y, mean, variance = f.group_norm.all(x, scale, bias, groups=groups).values()
+    size = 4 // groups
+    for n, g in np.ndindex(2, groups):
+        channels = slice(g * size, (g + 1) * size)
+        part = x[n, channels]
+        assert (mean[n, g], variance[n, g]) == pytest.approx((part.mean(), part.var()))
+        normal = (part - part.mean()) / np.sqrt(part.var() + EPSILON)
+        expected = normal * scale[channels, None, None] + bias[channels, None, None]
+        np.testing.assert_allclose(y[n, channels], expected)
+    last = np.ascontiguousarray(x.transpose(0, 2, 3, 1))
+    found = f.group_norm(last, scale, bias, groups=groups, data_layout="NHWC")
+    np.testing.assert_allclose(found, y.transpose(0, 2, 3, 1))
+
+
+def test_group_norm_has_a_third_order():
+    x, scale = rng.normal(size=[1, 4, 1, 2]), rng.normal(size=4)
+    group_norm = lambda f, x, scale: f.group_norm.all(x, scale, groups=2)["Y"]
+    check_gradients(group_norm, [x, scale], order=3, tolerance=1e-5)
+
+
+@pytest.mark.parametrize(
+    "error, message, attrs, scale",
+    [
+        (AttributeValueError, "groups that divide 4 channels", dict(groups=3), (4,)),
+        (AttributeValueError, "NCHW or NHWC, got 'HWC'", dict(groups=2, data_layout="HWC"), (4,)),
+        (ShapeError, "Scale of shape [4], a number for each channel", dict(groups=2), (3,)),
+    ],
+)
+def test_group_norm_refuses_what_does_not_fit(error, message, attrs, scale):
+    inputs = dict(X=((2, 4, 3, 5), "float32"), Scale=(scale, "float32"))
+    with pytest.raises(error) as raised:
+        infer("group_norm", attrs, **inputs)
+    assert message in str(raised.value)

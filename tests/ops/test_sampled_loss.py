@@ -155,7 +155,7 @@ HSIGMOID = dict(X=([2, 3], "float32"), W=([4, 3], "float32"), Label=([2, 1], "in
             ShapeError,
             {},
             dict(PathTable=([2, 3], "int64"), PathCode=([3, 3], "int64")),
-            "PathCode with a row for each of X",
+            "PathTable and PathCode of the same shape",
         ),
     ],
 )

@@ -1,0 +1,60 @@
+"""What machine this is, and how busy."""
+
+from __future__ import annotations
+
+import os
+import platform
+from datetime import date
+from pathlib import Path
+
+
+def processors() -> int:
+    """How many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def flags() -> frozenset[str]:
+    """The instruction sets that the processor tells about; none where it cannot be asked."""
+    return frozenset(_told("flags").split())
+
+
+def load() -> str:
+    """How many processes wanted to run, in the last minute."""
+    return f"{os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "unknown"
+
+
+def description() -> str:
+    """Processor, memory and system, in a line."""
+    name = _told("model name") or platform.processor() or platform.machine()
+    wide = next((f for f in ("avx512f", "avx2", "avx") if f in flags()), "")
+    parts = [
+        f"{name} ({wide})" if wide else name,
+        f"{processors()} of {os.cpu_count()} cores",
+        _memory(),
+        f"{platform.system()} {platform.machine()}",
+        f"Python {platform.python_version()}",
+        date.today().isoformat(),
+    ]
+    return ", ".join(part for part in parts if part)
+
+
+def _told(key: str) -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return ""
+    for line in lines:
+        name, _, value = line.partition(":")
+        if name.strip() == key:
+            return value.strip()
+    return ""
+
+
+def _memory() -> str:
+    try:
+        size = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        return ""
+    return f"{size / 2**30:.0f} GiB"

@@ -1,0 +1,118 @@
+"""One contestant in a process of its own: obeys ``steps.py``, a line of JSON for each command.
+
+    python worker.py TITLE
+
+Commands are lists of a word and arguments; each is answered by one object.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import platform
+import sys
+import time
+import traceback
+from typing import Any, TextIO
+
+import numpy as np
+from contestants import CONTESTANTS
+from problems import BATCHES, Problem, problem
+
+STEPS_CHECKED = 3
+STEPS_WARMED = 3  # after every start, until plans are made and code is compiled
+
+
+class Worker:
+    """Runs the steps of one contestant."""
+
+    def __init__(self, title: str) -> None:
+        self._entry = CONTESTANTS[title]
+        self._problem: Problem | None = None
+        self._step: Any = None
+
+    def hello(self) -> dict[str, Any]:
+        """Whether it can take part."""
+        missing = self._entry.missing()
+        return {"missing": missing} if missing else {}
+
+    def make(self, name: str, small: bool, dtype: str) -> dict[str, Any]:
+        """Prepare a problem."""
+        self._step = self._problem = None
+        gc.collect()
+        self._problem = problem(name, small, dtype)
+        try:
+            self._step = self._entry.make(self._problem)
+        except NotImplementedError as error:
+            return {"missing": str(error)}
+        return {}
+
+    def check(self, path: str) -> dict[str, Any]:
+        """Write parameters after a few steps to a file; the losses."""
+        assert self._problem is not None
+        self._step.load(self._problem.start)
+        losses = [
+            self._step.step(self._problem.feeds[k % BATCHES]) for k in range(STEPS_CHECKED)
+        ]
+        np.savez(path, **self._step.parameters())
+        return {"losses": losses}
+
+    def run(self, seconds: float, most: int) -> dict[str, Any]:
+        """Seconds of each step, from the first values on, until there are enough."""
+        assert self._problem is not None
+        step, feeds, times = self._step.step, self._problem.feeds, []
+        self._step.load(self._problem.start)
+        for k in range(STEPS_WARMED):
+            step(feeds[k % BATCHES])
+        end = time.perf_counter() + seconds
+        while not times or (time.perf_counter() < end and len(times) < most):
+            feed = feeds[len(times) % BATCHES]
+            begin = time.perf_counter()
+            step(feed)
+            times.append(time.perf_counter() - begin)
+        return {"times": times}
+
+    def about(self) -> dict[str, Any]:
+        """Versions, threads and libraries of this process."""
+        found = {"python": platform.python_version(), "numpy": np.__version__, "blas": _pools()}
+        module = sys.modules.get(self._entry.module)
+        if hasattr(module, "describe"):
+            found.update(module.describe())
+        return found
+
+
+def _pools() -> list[str]:
+    """The libraries with threads of their own, as far as they can be asked."""
+    try:
+        from threadpoolctl import threadpool_info
+    except ImportError:
+        return []
+    found = []
+    for pool in threadpool_info():
+        core = f", {pool['architecture']} kernels" if pool.get("architecture") else ""
+        version = f" {pool['version']}" if pool.get("version") else ""
+        count = pool["num_threads"]
+        threads = "1 thread" if count == 1 else f"{count} threads"
+        found.append(f"{pool['internal_api']}{version}{core}, {threads}")
+    return found
+
+
+def obey(worker: Worker, answers: TextIO) -> None:
+    """Answer until there are no more commands."""
+    for line in sys.stdin:
+        word, *arguments = json.loads(line)
+        try:
+            answer = getattr(worker, word)(*arguments)
+        except Exception as error:
+            traceback.print_exc()
+            answer = {"failed": f"{type(error).__name__}: {error}"[:300]}
+        answers.write(json.dumps(answer) + "\n")
+        answers.flush()
+
+
+if __name__ == "__main__":
+    # libraries print what they like; answers go where nothing else does
+    private = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    obey(Worker(sys.argv[1]), private)

@@ -1,0 +1,185 @@
+"""Derivatives in OneFlow's spelling."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..imperative import engine
+from ..imperative.function import PyLayer, PyLayerContext, recorded
+from ..imperative.mode import (
+    RecordingGuard,
+    enable_grad,
+    is_grad_enabled,
+    no_grad,
+    set_grad_enabled,
+)
+from ..imperative.recording import Handle
+from .tensor import need_start
+
+__all__ = [
+    "Function",
+    "backward",
+    "enable_grad",
+    "grad",
+    "inference_mode",
+    "is_grad_enabled",
+    "no_grad",
+    "set_grad_enabled",
+]
+
+
+def backward(
+    tensors: Any, grad_tensors: Any = None, retain_graph: bool = False, create_graph: bool = False
+) -> None:
+    """Add the gradients of tensors to ``.grad`` of the leaves that they depend on.
+
+    Args:
+        tensors: what is differentiated: a tensor or a list of them.
+        grad_tensors: their cotangents in their shapes; None for 1, where there is one element.
+        retain_graph: keep the graph, so that this can be done again.
+        create_graph: record the gradients, so that they can be differentiated.
+
+    Raises:
+        GradientStateError: a tensor wants no gradient.
+        GradientShapeError: a cotangent is of another shape, or missing.
+        ArgumentError: an argument is of another kind, or a list is of another length.
+        ReleasedError: the graph was released by an earlier call.
+
+    >>> x = fluid.flow.tensor([1.0, 2.0], requires_grad=True)
+    >>> fluid.flow.autograd.backward([(x * x).sum(), x], [None, fluid.flow.tensor([1.0, 10.0])])
+    >>> x.grad
+    tensor([3., 14.], dtype=float32)
+    """
+    listed = engine.tensors_in("tensors", tensors)
+    seeds = engine.seeds_in("grad_tensors", grad_tensors, len(listed))
+    engine.check_bools(retain_graph=retain_graph, create_graph=create_graph)
+    for each, seed in zip(listed, seeds):
+        need_start(each, seed)
+    engine.sweep_back(listed, seeds, retain_graph=retain_graph, create_graph=create_graph)
+
+
+def grad(
+    outputs: Any,
+    inputs: Any,
+    grad_outputs: Any = None,
+    retain_graph: bool = False,
+    create_graph: bool = False,
+    allow_unused: bool = False,
+) -> tuple[Any, ...]:
+    """The gradients of outputs with respect to inputs; ``.grad`` of no tensor changes.
+
+    Args:
+        outputs: a tensor or a list of them.
+        inputs: a tensor or a list of them.
+        grad_outputs: the cotangents of the outputs in their shapes; None for 1, where there is one
+            element.
+        retain_graph: keep the graph, so that it can be differentiated again.
+        create_graph: record the gradients, so that they can be differentiated; keeps the graph,
+            too.
+        allow_unused: give None for an input that takes no part, instead of an error.
+
+    Returns:
+        a tuple with a gradient for each input.
+
+    Raises:
+        GradientStateError: an output wants no gradient.
+        GradientShapeError: a cotangent is of another shape, or missing.
+        UnreachableError: an input takes no part.
+        ArgumentError: an argument is of another kind, or a list is of another length.
+        ReleasedError: the graph was released by an earlier call.
+
+    >>> x = fluid.flow.tensor(2.0, requires_grad=True)
+    >>> (slope,) = fluid.flow.autograd.grad(x * x * x, x, create_graph=True)
+    >>> float(slope), float(fluid.flow.autograd.grad(slope, x)[0])
+    (12.0, 12.0)
+    """
+    outs = engine.tensors_in("outputs", outputs)
+    ins = engine.tensors_in("inputs", inputs)
+    seeds = engine.seeds_in("grad_outputs", grad_outputs, len(outs))
+    engine.check_bools(
+        retain_graph=retain_graph, create_graph=create_graph, allow_unused=allow_unused
+    )
+    for each, seed in zip(outs, seeds):
+        need_start(each, seed)
+    found = engine.gradients_of(
+        outs,
+        ins,
+        seeds,
+        retain_graph=retain_graph or create_graph,
+        create_graph=create_graph,
+    )
+    if not allow_unused:
+        engine.check_used(found, ins)
+    for gradient in found:
+        if gradient is not None and not create_graph:
+            gradient.stop = True
+    return tuple(found)
+
+
+def inference_mode(mode: bool = True) -> RecordingGuard:
+    """A guard under which operators are not remembered.
+
+    Args:
+        mode: False: they are.
+    """
+    return RecordingGuard(not mode)
+
+
+class Function(PyLayer):
+    """An operator with a forward and a backward function of the user's.
+
+    Both are static methods.  ``backward`` gives a gradient for every argument of ``forward``: None
+    for those that are no tensors.  ``apply``, or an instance, calls it.
+
+    >>> class Scaled(fluid.flow.autograd.Function):
+    ...     @staticmethod
+    ...     def forward(ctx, x, factor):
+    ...         ctx.factor = factor
+    ...         return x * factor
+    ...
+    ...     @staticmethod
+    ...     def backward(ctx, gradient):
+    ...         return gradient * ctx.factor, None
+    >>> x = fluid.flow.tensor([1.0, 2.0], requires_grad=True)
+    >>> Scaled.apply(x, 3.0).sum().backward()
+    >>> x.grad
+    tensor([3., 3.], dtype=float32)
+    """
+
+    @classmethod
+    def apply(cls, *args: Any, **kwargs: Any) -> Any:
+        """Call the forward function on tensors and other arguments.
+
+        Returns:
+            what it returns, as tensors that gradients flow through.
+
+        Raises:
+            ArgumentError: it returns no tensors.
+        """
+        context = PyLayerContext()
+        with RecordingGuard(False):
+            outputs = cls.forward(context, *args, **kwargs)
+        given = (*args, *kwargs.values())
+        are_tensors = [isinstance(each, Handle) for each in given]
+        backward = _of_tensors(cls.backward, are_tensors)
+        return recorded(cls.__name__, backward, context, given, outputs)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """The same as ``apply``."""
+        return self.apply(*args, **kwargs)
+
+
+def _of_tensors(backward: Callable[..., Any], are_tensors: list[bool]) -> Callable[..., Any]:
+    """A backward function that gives the gradients of the tensors among the arguments."""
+    if all(are_tensors):
+        return backward
+
+    def chosen(context: PyLayerContext, *gradients: Any) -> Any:
+        answer = backward(context, *gradients)
+        listed = answer if isinstance(answer, (list, tuple)) else (answer,)
+        if len(listed) != len(are_tensors):
+            return listed
+        return tuple(each for each, is_tensor in zip(listed, are_tensors) if is_tensor)
+
+    return chosen

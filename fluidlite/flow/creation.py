@@ -1,0 +1,85 @@
+"""Tensors from nothing, in OneFlow's spelling."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..imperative import creation
+from .tensor import Tensor
+
+
+def _made(lenient: Any, requires_grad: bool) -> Tensor:
+    made = Tensor(lenient.array)
+    if requires_grad:
+        made.requires_grad = True
+    return made
+
+
+def _shape(sizes: tuple[Any, ...]) -> Any:
+    listed = len(sizes) == 1 and isinstance(sizes[0], (list, tuple))
+    return sizes[0] if listed else sizes
+
+
+def zeros(*size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+    """A tensor of zeros.
+
+    Args:
+        size: sizes, or a list of them.
+        dtype: the element type; the default one when None.
+        device: accepted for old scripts; there is one place.
+        requires_grad: whether gradients with respect to it are wanted.
+
+    >>> fluid.flow.zeros(2, 3).shape
+    [2, 3]
+    """
+    return _made(creation.zeros(_shape(size), dtype), requires_grad)
+
+
+def ones(*size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+    """A tensor of ones; see :func:`zeros`."""
+    return _made(creation.ones(_shape(size), dtype), requires_grad)
+
+
+def full(
+    size: Any, fill_value: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:
+    """A tensor of one number; see :func:`zeros`."""
+    return _made(creation.full(size, fill_value, dtype), requires_grad)
+
+
+def eye(
+    n: int,
+    m: int | None = None,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Ones where row and column are the same, zeros elsewhere."""
+    return _made(creation.eye(n, m, dtype), requires_grad)
+
+
+def arange(
+    start: Any = 0,
+    end: Any = None,
+    step: Any = 1,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """start, start + step, ... as long as they lie before end, which is the only one given else.
+
+    >>> fluid.flow.arange(3)
+    tensor([0, 1, 2], dtype=int64)
+    """
+    return _made(creation.arange(start, end, step, dtype), requires_grad)
+
+
+def rand(*size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+    """Random numbers, equally likely everywhere in [0, 1); see :func:`zeros`."""
+    return _made(creation.rand(_shape(size), dtype), requires_grad)
+
+
+def randn(*size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+    """Random numbers of the normal distribution with mean 0 and deviation 1; see :func:`zeros`."""
+    return _made(creation.randn(_shape(size), dtype), requires_grad)

@@ -1,0 +1,224 @@
+"""Tensors that follow OneFlow's rules."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..errors import ArgumentError, GradientShapeError, GradientStateError
+from ..imperative import engine
+from ..imperative.creation import array_of
+from ..imperative.printing import elements_text
+from ..imperative.sweep import described
+from ..imperative.tensor import Tensor as Lenient
+from ..imperative.tensor import need_differentiable
+from . import functions
+
+
+class Tensor(Lenient):
+    """An array that remembers how it was made, under strict rules.
+
+    What is differentiated has one element or is given a gradient, wants a gradient, and has not been
+    released; gradients want gradients themselves only with ``create_graph``; those that
+    ``retain_grad`` keeps add up as those of leaves do.  Make one with :func:`tensor`.
+
+    Args:
+        array: the value; not copied, and not to be written to any more.
+        port: where it came from; None for a leaf or a constant.
+        stop: whether no gradient flows through it.
+
+    >>> x = fluid.flow.tensor([1.0, 2.0], requires_grad=True)
+    >>> (x * x).sum().backward()
+    >>> x.grad
+    tensor([2., 4.], dtype=float32)
+    """
+
+    accumulates: ClassVar[bool] = True
+    accumulates_kept: ClassVar[bool] = True
+    gradient_stops: ClassVar[bool] = True
+
+    sum = functions.sum  # type: ignore[assignment]
+    mean = functions.mean  # type: ignore[assignment]
+    prod = functions.prod  # type: ignore[assignment]
+    max = functions.max  # type: ignore[assignment]
+    min = functions.min  # type: ignore[assignment]
+    argmax = functions.argmax  # type: ignore[assignment]
+    argmin = functions.argmin  # type: ignore[assignment]
+    softmax = functions.softmax
+    transpose = functions.transpose  # type: ignore[assignment]
+    permute = functions.permute
+    relu = functions.relu
+    sub = functions.sub
+    mul = functions.mul
+    div = functions.div
+
+    @property
+    def requires_grad(self) -> bool:
+        """Whether gradients flow through the tensor.
+
+        Raises:
+            GradientStateError: when set to False on a result of an operator.
+            GradientTypeError: when set to True on integers or truth values.
+        """
+        return not self.stop
+
+    @requires_grad.setter
+    def requires_grad(self, value: bool) -> None:
+        if not isinstance(value, (bool, np.bool_)):
+            raise engine.located(ArgumentError(f"expected True or False, got {value!r:.60}"))
+        if not value and not self.is_leaf:
+            raise engine.located(
+                GradientStateError(
+                    f"{described(self)} is the result of an operator: requires_grad of leaves alone "
+                    f"can be set to False; cut it off with detach()"
+                )
+            )
+        if value:
+            need_differentiable(self)
+        self.stop = not value
+
+    def requires_grad_(self, requires_grad: bool = True) -> Tensor:
+        """Set ``requires_grad``, and give the tensor itself."""
+        self.requires_grad = requires_grad
+        return self
+
+    def backward(  # type: ignore[override]
+        self,
+        gradient: Lenient | None = None,
+        retain_graph: bool = False,
+        create_graph: bool = False,
+    ) -> None:
+        """Add the gradients of this tensor to ``.grad`` of the leaves that it depends on.
+
+        Args:
+            gradient: the cotangent to begin with, of this tensor's shape; None for 1, where the
+                tensor has one element.
+            retain_graph: keep the graph, so that this can be done again.
+            create_graph: record the gradients, so that they can be differentiated; keeps the graph,
+                too.
+
+        Raises:
+            GradientStateError: the tensor wants no gradient.
+            GradientShapeError: the cotangent is of another shape; there is none, and the tensor has
+                more than one element.
+            ArgumentError: the cotangent is no tensor.
+            ReleasedError: the graph was released by an earlier call.
+
+        >>> x = fluid.flow.tensor(2.0, requires_grad=True)
+        >>> (x * x * x).backward(create_graph=True)
+        >>> x.grad.requires_grad
+        True
+        """
+        seeds = engine.seeds_in("gradient", gradient, 1)
+        engine.check_bools(retain_graph=retain_graph, create_graph=create_graph)
+        need_start(self, seeds[0])
+        engine.sweep_back([self], seeds, retain_graph=retain_graph, create_graph=create_graph)
+
+    def retain_grad(self) -> None:
+        """Keep the gradient of a tensor that is no leaf; that of leaves is kept anyway.
+
+        Raises:
+            GradientStateError: the tensor wants no gradient.
+        """
+        if self.stop:
+            raise engine.located(
+                GradientStateError(
+                    f"{described(self)} wants no gradient, so that there is none to keep; it was "
+                    f"made of nothing with requires_grad=True"
+                )
+            )
+        self.retain_grads()
+
+    def size(self, dim: int | None = None) -> Any:  # type: ignore[override]
+        """The sizes, or one of them.
+
+        Args:
+            dim: which one; all when None.
+        """
+        return self.shape if dim is None else self.shape[dim]
+
+    def numel(self) -> int:
+        """The number of elements."""
+        return int(self.array.size)
+
+    def view(self, *shape: Any) -> Any:
+        """The same elements in another shape; see ``reshape``."""
+        return self.reshape(*shape)
+
+    def type_as(self, target: Lenient) -> Any:
+        """The tensor in the element type of another."""
+        return self.cast(target.dtype)
+
+    def float(self) -> Any:
+        """The tensor as float32."""
+        return self.cast("float32")
+
+    def double(self) -> Any:
+        """The tensor as float64."""
+        return self.cast("float64")
+
+    def long(self) -> Any:
+        """The tensor as int64."""
+        return self.cast("int64")
+
+    def __repr__(self) -> str:
+        wants = "" if self.stop else ", requires_grad=True"
+        return f"tensor({elements_text(self.numpy())}, dtype={self.array.dtype.name}{wants})"
+
+
+def tensor(
+    data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:
+    """A tensor with a copy of some values.
+
+    Args:
+        data: a number, a list, an array, or a tensor: no gradient flows to that.
+        dtype: the element type; when None, that of an array, int64 for integers, bool for truth
+            values, and the default type for fractions.
+        device: accepted for old scripts; there is one place.
+        requires_grad: whether gradients with respect to it are wanted.
+
+    Raises:
+        ArgumentError: NumPy makes no array of numbers of it.
+        GradientTypeError: a gradient of integers or truth values is wanted.
+
+    >>> fluid.flow.tensor([1.0, 2.0], requires_grad=True)
+    tensor([1., 2.], dtype=float32, requires_grad=True)
+    """
+    made = Tensor(array_of(data, dtype))
+    if not isinstance(requires_grad, (bool, np.bool_)):
+        raise engine.located(
+            ArgumentError(f"expected requires_grad to be a bool, got {requires_grad!r:.60}")
+        )
+    if requires_grad:
+        made.requires_grad = True
+    return made
+
+
+def need_start(given: Any, seed: Any) -> None:
+    """Refuse what cannot be differentiated.
+
+    Args:
+        given: a tensor.
+        seed: its cotangent; None for ones.
+
+    Raises:
+        GradientStateError: it wants no gradient.
+        GradientShapeError: it has more than one element, and there is no cotangent.
+    """
+    if given.stop:
+        raise engine.located(
+            GradientStateError(
+                f"{described(given)} wants no gradient: neither it nor anything that it was made of "
+                f"has requires_grad=True"
+            )
+        )
+    if seed is None and given.array.size != 1:
+        raise engine.located(
+            GradientShapeError(
+                f"expected one element to differentiate, or a gradient to begin with, got shape "
+                f"{list(given.array.shape)} and no gradient for {described(given)}; sum it up first, "
+                f"or pass a gradient of its shape"
+            )
+        )
