@@ -31,7 +31,7 @@ class Entry:
     """An implementation of the training steps.
 
     Args:
-        module: has a class ``Step``, or, for the hand-written ones, modules named like the problems.
+        module: has a class ``Step``; ``hand`` has a module with one for each problem.
         needs: what has to be importable.
         wheel: a distribution that holds no modules and has to be installed.
         options: further arguments of ``Step``.

@@ -1,9 +1,10 @@
 """Time and memory per operator of building, differentiating, copying and printing long programs.
 
-    python benchmarks/long_chain.py [--sizes 10000 100000 1000000]
+    python benchmarks/long_chain.py [--sizes 10000 100000 1000000] [--write]
 
 Prints a table: microseconds per forward operator, and the peak memory of the process.  Besides a
 chain there are a wide graph (one variable used by all operators) and a program of many parameters.
+``--write`` puts it into docs/performance.md.
 """
 
 from __future__ import annotations
@@ -15,7 +16,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
+
+import machine
+from page import PAGE, block, replace_part
 
 import fluidlite as fluid
 from fluidlite.ir.passes import prune
@@ -72,18 +77,30 @@ def one(kind: str, size: int) -> None:
 
 def main() -> None:
     """Measure each size in a process of its own."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser = argparse.ArgumentParser(description=str(__doc__).partition("\n")[0])
     parser.add_argument("--sizes", type=int, nargs="*", default=[10_000, 100_000, 1_000_000])
+    parser.add_argument("--wide", type=int, default=100_000, help="operators of the wide graph")
+    parser.add_argument("--parameters", type=int, default=10_000, help="how many parameters")
+    parser.add_argument("--write", metavar="PAGE", nargs="?", const=str(PAGE))
     parser.add_argument("--one", nargs=2, help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.one:
         sys.setrecursionlimit(200)
         one(args.one[0], int(args.one[1]))
         return
-    print(f"{'program':<11}{'operators':>9}    build backward    clone    prune   verify     text")
-    runs = [("chain", size) for size in args.sizes] + [("wide", 100_000), ("parameters", 10_000)]
-    for kind, size in runs:
-        subprocess.run([sys.executable, __file__, "--one", kind, str(size)], check=True)
+    lines = [
+        f"{'program':<11}{'operators':>9}    build backward    clone    prune   verify     text"
+    ]
+    print(lines[0])
+    runs = [("chain", size) for size in args.sizes]
+    for kind, size in [*runs, ("wide", args.wide), ("parameters", args.parameters)]:
+        command = [sys.executable, __file__, "--one", kind, str(size)]
+        done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+        lines.append(done.stdout.strip())
+        print(lines[-1], flush=True)
+    if args.write:
+        text = f"{machine.description()}\n\n{block(lines)}"
+        replace_part(Path(args.write), "long programs", text)
 
 
 if __name__ == "__main__":

@@ -23,9 +23,7 @@ def replace_part(page: Path, name: str, text: str) -> None:
     if old.count(begin) != 1 or old.count(end) != 1 or old.index(begin) > old.index(end):
         raise ValueError(f"expected one part {name!r} in {page}, between {begin!r} and {end!r}")
     head, tail = old.partition(begin)[0], old.partition(end)[2]
-    page.write_text(
-        f"{head}{begin}\n{text.strip()}\n\n{end}{tail}", encoding="utf-8", newline="\n"
-    )
+    page.write_text(f"{head}{begin}\n{text.strip()}\n\n{end}{tail}", encoding="utf-8", newline="\n")
 
 
 def block(lines: list[str]) -> str:

@@ -1,10 +1,9 @@
-"""The six training steps that ``steps.py`` times: sizes, first values of parameters, and batches."""
+"""The six training steps that ``steps.py`` times: sizes, first values, and batches."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import prod
 
 import numpy as np
 
@@ -80,7 +79,7 @@ def _first(rng: np.random.Generator, key: str, shape: tuple[int, ...]) -> Array:
         return rng.uniform(0.5, 1.5, shape)
     if len(shape) == 1:
         return rng.uniform(-0.1, 0.1, shape)
-    inputs = prod(shape[1:]) if len(shape) == 4 else shape[0]
+    inputs = int(np.prod(shape[1:])) if len(shape) == 4 else shape[0]
     # a row of a table is an input itself
     return rng.standard_normal(shape) / np.sqrt(1 if key == "table" else inputs)
 
@@ -119,15 +118,16 @@ def shapes(name: str, sizes: Mapping[str, int]) -> dict[str, tuple[int, ...]]:
 def _dense(*widths: int) -> dict[str, tuple[int, ...]]:
     """Weights ``w1``, ``w2``, ... and biases ``b1``, ``b2``, ... of layers one after the other."""
     found: dict[str, tuple[int, ...]] = {}
-    for number, (wide, narrow) in enumerate(zip(widths, widths[1:]), 1):
-        found[f"w{number}"], found[f"b{number}"] = (wide, narrow), (narrow,)
+    for number in range(1, len(widths)):
+        found[f"w{number}"] = (widths[number - 1], widths[number])
+        found[f"b{number}"] = (widths[number],)
     return found
 
 
 def convolutions(sizes: Mapping[str, int]) -> dict[str, tuple[int, int, int, int]]:
     """Filters, channels, filter size and stride of the convolutions of ``resnet``.
 
-    ``stem`` comes first; a block is ``a`` then ``b``, beside them ``short`` where the shape changes.
+    ``stem`` comes first; a block is ``a``, then ``b``, and ``short`` where the shape changes.
     """
     first, second, third = sizes["first"], sizes["second"], sizes["third"]
     return {

@@ -122,9 +122,7 @@ def _resnet(fluid: Any, problem: Problem, fed: dict[str, Any]) -> Any:
         x = layers.conv2d(
             x, filters, size, stride, padding=size // 2, param_attr=key, bias_attr=False
         )
-        return layers.batch_norm(
-            x, act=act, param_attr=f"{key}_scale", bias_attr=f"{key}_shift"
-        )
+        return layers.batch_norm(x, act=act, param_attr=f"{key}_scale", bias_attr=f"{key}_shift")
 
     hidden = normed(fed["x"], "stem", "relu")
     for block in ("one", "two", "three"):

@@ -1,9 +1,10 @@
 """Memory and time of a training step of a deep chain, with and without recomputing.
 
-    python benchmarks/recompute.py [--layers 64] [--batch 512] [--width 256] [--runs 5]
+    python benchmarks/recompute.py [--layers 64] [--batch 512] [--width 256] [--runs 5] [--write]
 
 Prints the peak of what a step allocates (parameters and feeds not counted) and the median time of
-a step, plain and with a checkpoint every eighth layer.
+a step, plain and with a checkpoint every eighth layer.  ``--write`` puts it into
+docs/performance.md.
 """
 
 from __future__ import annotations
@@ -12,9 +13,12 @@ import argparse
 import statistics
 import time
 import tracemalloc
+from pathlib import Path
 from typing import Any
 
+import machine
 import numpy as np
+from page import PAGE, block, replace_part
 
 import fluidlite as fluid
 
@@ -66,14 +70,22 @@ def main() -> None:
     parser.add_argument("--batch", type=int, default=512)
     parser.add_argument("--width", type=int, default=256)
     parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--write", metavar="PAGE", nargs="?", const=str(PAGE))
     args = parser.parse_args()
     sizes = (args.layers, args.batch, args.width)
     plain = measure(step_of(*sizes, every=0), args.runs)
     again = measure(step_of(*sizes, every=8), args.runs)
-    for title, (peak, seconds, loss) in (("plain", plain), ("recompute", again)):
-        print(f"{title:<10} peak {peak:7.1f} MiB  step {seconds * 1e3:7.1f} ms  loss {loss!r}")
+    lines = [
+        f"{title:<10} peak {peak:7.1f} MiB  step {seconds * 1e3:7.1f} ms  loss {loss!r}"
+        for title, (peak, seconds, loss) in (("plain", plain), ("recompute", again))
+    ]
     less, more = 1 - again[0] / plain[0], again[1] / plain[1] - 1
-    print(f"recompute takes {less:.0%} less memory and {more:.0%} more time")
+    lines.append(f"recompute takes {less:.0%} less memory and {more:.0%} more time")
+    print("\n".join(lines))
+    if args.write:
+        size = f"{args.layers} layers of width {args.width}, batch {args.batch}"
+        text = f"{machine.description()}; {size}.\n\n{block(lines)}"
+        replace_part(Path(args.write), "recompute", text)
 
 
 if __name__ == "__main__":

@@ -52,16 +52,15 @@ class Worker:
         """Write parameters after a few steps to a file; the losses."""
         assert self._problem is not None
         self._step.load(self._problem.start)
-        losses = [
-            self._step.step(self._problem.feeds[k % BATCHES]) for k in range(STEPS_CHECKED)
-        ]
+        losses = [self._step.step(self._problem.feeds[k % BATCHES]) for k in range(STEPS_CHECKED)]
         np.savez(path, **self._step.parameters())
         return {"losses": losses}
 
     def run(self, seconds: float, most: int) -> dict[str, Any]:
         """Seconds of each step, from the first values on, until there are enough."""
         assert self._problem is not None
-        step, feeds, times = self._step.step, self._problem.feeds, []
+        step, feeds = self._step.step, self._problem.feeds
+        times: list[float] = []
         self._step.load(self._problem.start)
         for k in range(STEPS_WARMED):
             step(feeds[k % BATCHES])
@@ -76,9 +75,8 @@ class Worker:
     def about(self) -> dict[str, Any]:
         """Versions, threads and libraries of this process."""
         found = {"python": platform.python_version(), "numpy": np.__version__, "blas": _pools()}
-        module = sys.modules.get(self._entry.module)
-        if hasattr(module, "describe"):
-            found.update(module.describe())
+        describe = getattr(sys.modules.get(self._entry.module), "describe", dict)
+        found.update(describe())
         return found
 
 

@@ -99,9 +99,7 @@ class Convolution:
         size, stride: of the filter.
     """
 
-    def __init__(
-        self, image: Array, weight: Array, out: Array, size: int, stride: int = 1
-    ) -> None:
+    def __init__(self, image: Array, weight: Array, out: Array, size: int, stride: int = 1) -> None:
         self._patches = patches = Patches(image, size, stride, one_row=not out.flags.c_contiguous)
         self._weight = weight.T
         self._work = [(piece.patches, piece.of(out)) for piece in patches.pieces]

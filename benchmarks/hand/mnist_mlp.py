@@ -20,9 +20,7 @@ class Step:
         self._gradients = Flat(shapes(problem.name, sizes), dtype)
         self._adam = Adam(self._values, self._gradients, problem.rate)
         self._loss = Loss(classes, batch, dtype)
-        self._first, self._second, self._back = (
-            np.empty((batch, hidden), dtype) for _ in range(3)
-        )
+        self._first, self._second, self._back = (np.empty((batch, hidden), dtype) for _ in range(3))
         self._scores = np.empty((classes, batch), dtype)
         self._active = np.empty((batch, hidden), bool)
         self._zeros = np.zeros((batch, hidden), dtype)

@@ -69,9 +69,7 @@ class Adam:
         """Update the parameters."""
         self._steps += 1
         corrected = np.sqrt(1 - self.BETA2**self._steps) / (1 - self.BETA1**self._steps)
-        self._factor[...] = (
-            self._rate * corrected * (1 - self.BETA1) / np.sqrt(1 - self.BETA2)
-        )
+        self._factor[...] = self._rate * corrected * (1 - self.BETA1) / np.sqrt(1 - self.BETA2)
         gradient, mean, square, scratch = self._gradients, self._mean, self._square, self._scratch
         np.multiply(mean, self._beta1, out=mean)
         np.add(mean, gradient, out=mean)

@@ -31,8 +31,8 @@ class Normed:
 
     Args:
         image: [channels, height, width, batch], padded.
-        image_back: where its gradient goes: computed for what is not padded with a stride of 1, else
-            added to an array that is padded like ``image``; None where nobody wants it.
+        image_back: where its gradient goes: with a stride of 1, for what is not padded; else added
+            to an array of the shape of ``image``; None where nobody wants it.
         key: the name of the filter.
         values, gradients: parameters.
         table: filter size and stride by name.
@@ -82,11 +82,11 @@ class Normed:
             size=size,
             stride=stride,
         )
-        self._turned = self._returning = None
-        if direct:
-            self._turned = np.empty((filters * size * size, image.shape[0]), dtype)
+        self._size = size
+        self._turned = np.empty((filters * size * size, image.shape[0]), dtype)
+        self._returning = None
+        if image_back is not None and stride == 1:
             self._returning = Convolution(self._padded_back, self._turned, image_back, size)
-            self._size = size
 
     def restart(self) -> None:
         """Forget the running statistics."""
@@ -146,8 +146,8 @@ class Active:
         self.padded, self.padded_back = (
             np.zeros((channels, high + 2 * pad, wide + 2 * pad, batch), dtype) for _ in range(2)
         )
-        inside = slice(pad, pad + high), slice(pad, pad + wide)
-        self.inside, self.inside_back = self.padded[:, *inside], self.padded_back[:, *inside]
+        inside = (slice(None), slice(pad, pad + high), slice(pad, pad + wide))
+        self.inside, self.inside_back = self.padded[inside], self.padded_back[inside]
         self.back = np.empty(shape, dtype)  # before relu
         self._positive = np.empty(shape[1:], bool)
 
@@ -223,9 +223,7 @@ class Step:
         n, edge, classes = sizes["batch"], sizes["size"], sizes["classes"]
         table = convolutions(sizes)
         self._shapes = shapes(problem.name, sizes)
-        laid = {
-            name: (prod(s[1:]), s[0]) if len(s) == 4 else s for name, s in self._shapes.items()
-        }
+        laid = {name: (prod(s[1:]), s[0]) if len(s) == 4 else s for name, s in self._shapes.items()}
         self._values, self._gradients = Flat(laid, dtype), Flat(laid, dtype)
         self._momentum = Momentum(self._values, self._gradients, problem.rate, 0.9)
         self._loss = Loss(classes, n, dtype)

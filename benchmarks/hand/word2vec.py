@@ -20,9 +20,7 @@ class Step:
         self._ids = np.empty((batch, words), np.int64)
         self._found, self._found_back = (np.empty((batch * words, width), dtype) for _ in range(2))
         self._context = self._found.reshape(batch, words * width)
-        self._hidden, self._back, self._slope = (
-            np.empty((batch, hidden), dtype) for _ in range(3)
-        )
+        self._hidden, self._back, self._slope = (np.empty((batch, hidden), dtype) for _ in range(3))
         self._scores = np.empty((batch, vocabulary), dtype)
         self._top, self._total = np.empty((batch, 1), dtype), np.empty(batch, dtype)
         self._w1, self._w2 = np.empty_like(self._v["w1"]), np.empty_like(self._v["w2"])

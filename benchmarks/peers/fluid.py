@@ -20,9 +20,7 @@ class Step:
         prepared: by what ``Executor.prepare`` gives instead.
     """
 
-    def __init__(
-        self, problem: Problem, module: str = "fluidlite", prepared: bool = False
-    ) -> None:
+    def __init__(self, problem: Problem, module: str = "fluidlite", prepared: bool = False) -> None:
         fluid = importlib.import_module(module)
         self._names = list(problem.start)
         self._main, self._startup, self._loss = programs.build(fluid, problem)
@@ -44,12 +42,8 @@ class Step:
                     self._main, list(feed), [self._loss], scope=self._scope
                 )
             return self._run(feed)[0].item()
-        fetched = self._exe.run(
-            self._main, feed=feed, fetch_list=[self._loss], scope=self._scope
-        )
+        fetched = self._exe.run(self._main, feed=feed, fetch_list=[self._loss], scope=self._scope)
         return fetched[0].item()
 
     def parameters(self) -> dict[str, Array]:
-        return {
-            name: np.array(self._scope.find_var(name).get_tensor()) for name in self._names
-        }
+        return {name: np.array(self._scope.find_var(name).get_tensor()) for name in self._names}

@@ -104,9 +104,7 @@ def _lenet(v: Values, fed: Values) -> Any:
     for number in (1, 2):
         hidden = _convolved(hidden, v[f"c{number}"], 1, 0) + v[f"cb{number}"][:, None, None]
         window = (1, 1, 2, 2)
-        hidden = lax.reduce_window(
-            jax.nn.relu(hidden), -jnp.inf, lax.max, window, window, "VALID"
-        )
+        hidden = lax.reduce_window(jax.nn.relu(hidden), -jnp.inf, lax.max, window, window, "VALID")
     return _cost(hidden.reshape(len(hidden), -1) @ v["w1"] + v["b1"], fed["y"])
 
 

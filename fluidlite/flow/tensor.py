@@ -19,8 +19,8 @@ from . import functions
 class Tensor(Lenient):
     """An array that remembers how it was made, under strict rules.
 
-    What is differentiated has one element or is given a gradient, wants a gradient, and has not been
-    released; gradients want gradients themselves only with ``create_graph``; those that
+    What is differentiated has one element or is given a gradient, wants a gradient, and has not
+    been released; gradients want gradients themselves only with ``create_graph``; those that
     ``retain_grad`` keeps add up as those of leaves do.  Make one with :func:`tensor`.
 
     Args:
@@ -70,8 +70,8 @@ class Tensor(Lenient):
         if not value and not self.is_leaf:
             raise engine.located(
                 GradientStateError(
-                    f"{described(self)} is the result of an operator: requires_grad of leaves alone "
-                    f"can be set to False; cut it off with detach()"
+                    f"{described(self)} is the result of an operator: requires_grad of leaves "
+                    f"alone can be set to False; cut it off with detach()"
                 )
             )
         if value:
@@ -83,7 +83,7 @@ class Tensor(Lenient):
         self.requires_grad = requires_grad
         return self
 
-    def backward(  # type: ignore[override]
+    def backward(
         self,
         gradient: Lenient | None = None,
         retain_graph: bool = False,
@@ -138,7 +138,7 @@ class Tensor(Lenient):
         """
         return self.shape if dim is None else self.shape[dim]
 
-    def numel(self) -> int:
+    def numel(self) -> int:  # type: ignore[override]
         """The number of elements."""
         return int(self.array.size)
 
@@ -210,15 +210,15 @@ def need_start(given: Any, seed: Any) -> None:
     if given.stop:
         raise engine.located(
             GradientStateError(
-                f"{described(given)} wants no gradient: neither it nor anything that it was made of "
-                f"has requires_grad=True"
+                f"{described(given)} wants no gradient: neither it nor anything that it was made "
+                f"of has requires_grad=True"
             )
         )
     if seed is None and given.array.size != 1:
         raise engine.located(
             GradientShapeError(
                 f"expected one element to differentiate, or a gradient to begin with, got shape "
-                f"{list(given.array.shape)} and no gradient for {described(given)}; sum it up first, "
-                f"or pass a gradient of its shape"
+                f"{list(given.array.shape)} and no gradient for {described(given)}; sum it up "
+                f"first, or pass a gradient of its shape"
             )
         )

@@ -221,12 +221,18 @@ class EagerCall(PreparedCall):
     """An operator type on eager tensors.
 
     Bare arrays among the inputs are constants.  Where all are, so are the outputs.
+
+    Args:
+        definition: the type.
+        parts: runs the parts of compositions that need not be remembered.
+        checks: whether inputs are checked when their shapes are seen for the first time.
     """
 
-    __slots__ = ("_lists", "_single", "_sole", "_unruled")
+    __slots__ = ("_checks", "_lists", "_single", "_sole", "_unruled")
 
-    def __init__(self, definition: type[Op], parts: Interpreter) -> None:
+    def __init__(self, definition: type[Op], parts: Interpreter, checks: bool) -> None:
         super().__init__(definition, parts)
+        self._checks = checks
         self._lists = [i for i, slot in enumerate(definition.inputs) if slot.many]
         self._single = len(definition.outputs) == 1 and not definition.outputs[0].many
         #: its gradient is that of the parts
@@ -334,7 +340,7 @@ class EagerCall(PreparedCall):
                 except AttributeError:
                     raise self._no_tensor(a) from None
         if self._unruled and mask and thread.recording:
-            outs = prepared.op.outputs_for(eager, dict(zip(self.slots, ins)))
+            outs = prepared.op.outputs_for(rules, dict(zip(self.slots, ins)))
             return outs[self.definition.outputs[0].name]
         plan = prepared.plans.get(tuple(key))
         if plan is None:
@@ -382,7 +388,7 @@ class EagerCall(PreparedCall):
         handles = [t for t in _flat(ins) if isinstance(t, Handle)]
         tracked = thread.recording and any(not t.stop for t in handles)
         if self._unruled and tracked:
-            return prepared.op.outputs_for(eager, dict(zip(self.slots, ins)))
+            return prepared.op.outputs_for(rules, dict(zip(self.slots, ins)))
         key = [_key(value) for value in arrays]
         for a in _flat(arrays):
             if a is not None and not isinstance(a, _VALUES):
@@ -425,6 +431,8 @@ class EagerCall(PreparedCall):
 
     def _check(self, prepared: Prepared, arrays: Sequence[Any]) -> None:
         """Refuse inputs that do not fit."""
+        if not self._checks:
+            return
         specs = {slot: _spec(value) for slot, value in zip(self.slots, arrays)}
         try:
             prepared.op.infer_outputs(specs)
@@ -543,12 +551,19 @@ def _versions(saved: Sequence[Any]) -> Any:
 
 
 class Eager(Interpreter):
-    """Runs operators on eager tensors, and remembers them."""
+    """Runs operators on eager tensors, and remembers them.
+
+    Args:
+        checks: whether inputs are checked when their shapes are seen for the first time.
+    """
+
+    def __init__(self, checks: bool) -> None:
+        self.checks = checks
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
-        call = self.__dict__[name] = EagerCall(lookup(name), kernels)
+        call = self.__dict__[name] = EagerCall(lookup(name), kernels, self.checks)
         return call
 
     def apply(
@@ -558,4 +573,5 @@ class Eager(Interpreter):
         return call.every(call.of(op), [ins.get(slot) for slot in call.slots])
 
 
-eager = Eager()
+eager = Eager(checks=True)
+rules = Eager(checks=False)  #: for gradient rules, which may go beyond what users may

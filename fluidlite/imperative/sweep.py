@@ -26,7 +26,7 @@ from ..errors import (
 )
 from .mode import thread
 from .prepared import kernels
-from .recording import Handle, Node, Overwritten, Port, eager
+from .recording import Handle, Node, Overwritten, Port, rules
 from .reverse import Form, Reverse
 
 _ndarray = np.ndarray
@@ -103,7 +103,7 @@ class Sweep:
     def sum(self, a: Any, b: Any) -> Any:
         """The sum of two cotangents."""
         if self.recording:
-            return eager.elementwise_add(a, b)
+            return rules.elementwise_add(a, b)
         return numpy_.asarray(a + b)
 
     def run(self) -> None:
@@ -179,7 +179,7 @@ class Sweep:
             elif type(out) is Overwritten:
                 raise _overwritten_output(node)
             if self.recording:
-                return how.gradients(eager, values, self.outputs(node), cotangent, take)
+                return how.gradients(rules, values, self.outputs(node), cotangent, take)
             return how.gradients(kernels, values, out, cotangent, take)
         except FluidError as error:
             where = f"  in the gradient of {node.type}, which was called at {node.site}"

@@ -202,7 +202,7 @@ class Graph:
                 makers.setdefault((op.type, name), []).append(number)
         taken: set[int] = set()
         for number, op in enumerate(self.ops):
-            if not self.roles[number] == "backward" and not _is_gradient(op):
+            if self.roles[number] != "backward" and not op.type.endswith("_grad"):
                 continue
             found = self._forward(number, op, makers, taken)
             if found is not None:
@@ -214,6 +214,11 @@ class Graph:
     ) -> int | None:
         if op.role == OpRole.BACKWARD | OpRole.LOSS:  # the seed of the loss
             return self._seeded(number, op)
+        for index in blocks_driven_by(op):
+            if 0 < index < len(self.program.blocks):
+                behind = self.program.blocks[index].forward_block_idx
+                if behind in self.driver_of:
+                    return self.driver_of[behind]
         type = forward_type(op)
         if type is None:
             return None
@@ -270,10 +275,6 @@ def forward_type(op: Operator) -> str | None:
         behind = definition.derived_from
         return None if behind is None else behind.type
     return op.type.removesuffix("_grad") if op.type.endswith("_grad") else None
-
-
-def _is_gradient(op: Operator) -> bool:
-    return op.type.endswith("_grad")
 
 
 def _forward_names(op: Operator) -> Iterable[str]:

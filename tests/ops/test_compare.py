@@ -180,3 +180,15 @@ def test_closeness_is_between_floats_of_one_shape():
     with pytest.raises(DTypeError, match="got Input float32, Other float64"):
         infer("allclose", Input=x, Other=([2, 3], "float64"))
     assert infer("allclose", Input=x, Other=([-1, 3], "float32"))["Out"].shape == (1,)
+
+
+def test_questions_of_each_element():
+    x = np.array([1.0, math.nan, math.inf, -math.inf])
+    for type, question in [
+        ("isfinite_v2", math.isfinite),
+        ("isnan_v2", math.isnan),
+        ("isinf_v2", math.isinf),
+    ]:
+        found = getattr(f, type)(x)
+        assert found.dtype == np.dtype(bool)
+        np.testing.assert_array_equal(found, [question(v) for v in x])

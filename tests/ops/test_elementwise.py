@@ -171,3 +171,36 @@ def test_minus_subtracts_what_has_the_same_shape():
     assert f.minus(x, y).tolist() == [4, -1]
     with pytest.raises(ShapeError, match=r"X and Y of the same shape, got \[2\] and \[1\]"):
         infer("minus", X=([2], "float32"), Y=([1], "float32"))
+
+
+def test_of_equal_elements_both_get_half_of_the_gradient():
+    x, y, g = np.array([1.0, 2.0, 3.0]), np.array([2.0, 2.0, 2.0]), np.array([3.0, 5.0, 7.0])
+    by_x, by_y = pull_back(f, lambda f, x, y: f.maximum(x, y), [x, y], [g])
+    np.testing.assert_array_equal(by_x, [0, 2.5, 7])
+    np.testing.assert_array_equal(by_y, [3, 2.5, 0])
+    by_x, by_y = pull_back(f, lambda f, x, y: f.minimum(x, y), [x, y], [g])
+    np.testing.assert_array_equal(by_x, [3, 2.5, 0])
+    np.testing.assert_array_equal(by_y, [0, 2.5, 7])
+
+
+@pytest.mark.parametrize("dtype", ["int64", "float64"])
+def test_division_with_remainder_rounds_down(dtype):
+    x, y = np.array([7, -7, 7, -7], dtype), np.array([2, 2, -2, -2], dtype)
+    expected = [divmod(a, b) for a, b in zip(x.tolist(), y.tolist())]
+    np.testing.assert_array_equal(f.floor_divide(x, y), [q for q, _ in expected])
+    np.testing.assert_array_equal(f.remainder(x, y), [r for _, r in expected])
+
+
+def test_gradient_of_a_remainder_by_the_divisor_is_minus_the_quotient():
+    x, y = np.array([7.5, -7.5]), np.array([2.0, 2.0])
+    by_x, by_y = pull_back(f, lambda f, x, y: f.remainder(x, y), [x, y], [np.ones(2)])
+    np.testing.assert_array_equal(by_x, [1, 1])
+    np.testing.assert_array_equal(by_y, [-3, 4])
+
+
+def test_angles_of_points():
+    x, y = np.array([1.0, 1.0, -1.0]), np.array([1.0, -1.0, -1.0])
+    expected = [math.atan2(a, b) for a, b in zip(x, y)]
+    np.testing.assert_allclose(f.arctan2(x, y), expected)
+    with pytest.raises(DTypeError, match="expected X to be float16, float32 or float64, got int64"):
+        infer("arctan2", X=([2], "int64"), Y=([2], "int64"))

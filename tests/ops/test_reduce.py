@@ -238,3 +238,19 @@ def test_sums_of_float32_are_float32():
     found = f.reduce_sum(np.full([3], 0.1, "float32"))
     assert found.dtype == np.float32
     np.testing.assert_allclose(found, [total], 1e-6)
+
+
+@pytest.mark.parametrize(
+    "name, x", [("amax", [[1, 3, 3], [2, 2, 0]]), ("amin", [[3, 1, 1], [0, 0, 2]])]
+)
+def test_several_extremes_share_the_gradient(name, x):
+    reduction = lambda f, x: getattr(f, name)(x, dim=[1])
+    x = np.array(x, float)
+    np.testing.assert_array_equal(reduction(f, x), [(max if name == "amax" else min)(r) for r in x])
+    (found,) = pull_back(f, reduction, [x], [np.array([5.0, 7.0])])
+    np.testing.assert_array_equal(found, [[0, 2.5, 2.5], [3.5, 3.5, 0]])
+
+
+def test_an_extreme_of_nothing_is_refused():
+    with pytest.raises(ShapeError, match="expected an element to choose"):
+        infer("amax", dict(dim=[1]), X=([2, 0], "float32"))

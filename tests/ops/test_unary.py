@@ -18,6 +18,9 @@ X = rng.uniform(0.1, 0.9, [2, 3, 4]) * rng.choice([-1, 1], [2, 3, 4])
 FUNCTIONS = {
     "exp": (math.exp, lambda x: 9 * x),
     "log": (math.log, abs),
+    "expm1": (math.expm1, lambda x: x),
+    "log2": (math.log2, abs),
+    "log10": (math.log10, abs),
     "log1p": (math.log1p, lambda x: x),
     "sqrt": (math.sqrt, abs),
     "rsqrt": (lambda x: 1 / math.sqrt(x), abs),
@@ -25,6 +28,9 @@ FUNCTIONS = {
     "reciprocal": (lambda x: 1 / x, lambda x: x),
     "sin": (math.sin, lambda x: 9 * x),
     "cos": (math.cos, lambda x: 9 * x),
+    "tan": (math.tan, lambda x: x),
+    "sinh": (math.sinh, lambda x: 3 * x),
+    "cosh": (math.cosh, lambda x: 3 * x),
     "asin": (math.asin, lambda x: x),
     "acos": (math.acos, lambda x: x),
     "atan": (math.atan, lambda x: 9 * x),
@@ -33,6 +39,7 @@ FUNCTIONS = {
     "sign": (lambda x: 1 if x > 0 else -1, lambda x: x),
     "floor": (math.floor, lambda x: 9 * x),
     "ceil": (math.ceil, lambda x: 9 * x),
+    "trunc": (math.trunc, lambda x: 9 * x),
 }
 
 
@@ -76,7 +83,7 @@ def test_sign_of_zero_is_zero():
     np.testing.assert_array_equal(f.sign(np.array([-2.0, 0.0, 3.0])), [-1, 0, 1])
 
 
-@pytest.mark.parametrize("type", ["floor", "ceil", "round", "sign"])
+@pytest.mark.parametrize("type", ["floor", "ceil", "round", "trunc", "sign"])
 def test_gradient_of_a_step_is_zero(type):
     (found,) = pull_back(f, lambda f, x: getattr(f, type)(x), [X], [np.ones_like(X)])
     np.testing.assert_array_equal(found, np.zeros_like(X))

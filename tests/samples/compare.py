@@ -42,6 +42,12 @@ def allclose(rng):
     yield Sample(nan, dict(equal_nan=True), name="nan")
 
 
+@samples("isfinite_v2", "isnan_v2", "isinf_v2")
+def question_of_each_element(rng, type):
+    yield Sample(dict(X=np.array([[1.0, np.nan, -np.inf], [np.inf, 0.0, -2.0]])))
+    yield Sample(dict(X=rng.integers(9, size=[2, 3])), name="integers")
+
+
 @samples("isfinite", "isnan", "isinf", "is_empty")
 def question(rng, type):
     yield Sample(dict(X=rng.normal(size=[2, 3])), name="finite")

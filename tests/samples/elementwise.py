@@ -33,6 +33,17 @@ def elementwise(rng, type):
     yield Sample(integers, name="integers")
 
 
+@samples("maximum", "minimum", "arctan2", "remainder", "floor_divide")
+def elementwise_of_eager_tensors(rng, type):
+    for name, (x, y, axis) in ALIGNED.items():
+        X, Y = rng.uniform(2.1, 2.9, x), rng.uniform(0.9, 1.0, y)
+        X = X if type in ("remainder", "floor_divide") else rng.uniform(0.5, 2.0, x)
+        yield Sample(dict(X=X, Y=Y), {} if axis == -1 else dict(axis=axis), name=name)
+    if type != "arctan2":
+        integers = dict(X=rng.integers(-9, 9, [2, 3]), Y=rng.choice([-3, -2, 2, 3], [3]))
+        yield Sample(integers, name="integers")
+
+
 @samples(*INTEGERS)
 def elementwise_of_integers(rng, type):
     for name, (x, y, axis) in ALIGNED.items():

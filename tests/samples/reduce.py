@@ -39,6 +39,15 @@ def reduce(rng, type):
     yield Sample(integers, dict(dim=[0], out_dtype="float32"), name="integers_to_floats")
 
 
+@samples("amax", "amin")
+def shared_extremes(rng, type):
+    for name, (shape, attrs) in WAYS.items():
+        yield Sample(dict(X=distinct(rng, shape)), attrs, name=name)
+    yield Sample(dict(X=distinct(rng, [2, 3])), dict(reduce_all=True, zero_d=True), name="zero_d")
+    yield Sample(dict(X=np.array(1.5)), dict(reduce_all=True, zero_d=True), name="number")
+    yield Sample(dict(X=rng.integers(-9, 9, [2, 3])), dict(dim=[1]), name="integers")
+
+
 @samples("reduce_prod")
 def reduce_prod(rng):
     for name, (shape, attrs) in WAYS.items():

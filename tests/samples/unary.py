@@ -7,11 +7,14 @@ from .form import Sample, samples
 #: where their inputs come from, for those that are not defined everywhere
 RANGES = {
     "log": (0.3, 2.0),
+    "log2": (0.3, 2.0),
+    "log10": (0.3, 2.0),
     "log1p": (-0.7, 2.0),
     "sqrt": (0.3, 2.0),
     "rsqrt": (0.3, 2.0),
     "asin": (-0.9, 0.9),
     "acos": (-0.9, 0.9),
+    "tan": (-1.0, 1.0),
 }
 
 
@@ -24,13 +27,13 @@ def apart(rng, shape, *kinks, low=-3.0, high=3.0):
     return x
 
 
-@samples(*RANGES, "exp", "square", "sin", "cos", "atan", "erf")
+@samples(*RANGES, "exp", "expm1", "sinh", "cosh", "square", "sin", "cos", "atan", "erf")
 def smooth(rng, type):
     yield Sample(dict(X=rng.uniform(*RANGES.get(type, (-2.0, 2.0)), [2, 3])), order=3)
     yield Sample(dict(X=rng.uniform(*RANGES.get(type, (-2.0, 2.0)), [2, 3, 4])), name="cube")
 
 
-@samples("reciprocal", "abs", "sign", "floor", "ceil", "round")
+@samples("reciprocal", "abs", "sign", "floor", "ceil", "round", "trunc")
 def with_kinks(rng, type):
     yield Sample(dict(X=apart(rng, [3, 4], *np.arange(-3, 3.5, 0.5))))
     if type == "abs":

@@ -1,0 +1,363 @@
+"""Training steps on fluidlite, on hand-written NumPy, and on other libraries that are installed.
+
+    python benchmarks/steps.py                                    measures and prints
+    python benchmarks/steps.py --only lenet resnet --rounds 9     two of them, longer
+    python benchmarks/steps.py --write                            and writes docs/performance.md
+    python benchmarks/steps.py --check --dtype float64            only compares what they compute
+
+Every contestant lives in a process of its own, with the number of threads that it takes by itself;
+they take turns, round by round, and each turn begins with the same parameters.  All get batches as
+NumPy arrays and give the loss as a number.  Before they are timed, parameters after a few steps are
+compared with those of fluidlite.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import machine
+import numpy as np
+from contestants import CONTESTANTS
+from page import PAGE, replace_part
+from problems import FULL, Problem, problem
+
+HERE = Path(__file__).resolve().parent
+BY_HAND, REFERENCE = "NumPy by hand", "fluidlite"
+PATIENCE = 900  # seconds for one answer; some compile for minutes
+REST = 0.02  # seconds between turns, until threads that wait for work stop spinning
+NEAR = 1e-4  # how far parameters may be from the reference, relative, for NumPy and fluidlite
+LIKE = 1e-3  # for the others, whose Adam may put epsilon elsewhere
+
+
+class Player:
+    """A contestant in a process.
+
+    Args:
+        title: of ``CONTESTANTS``.
+        python: the interpreter.
+        threads: how many threads its libraries may take; None to let them choose.
+        cores: how many processors it may run on; 0 for all.
+    """
+
+    def __init__(self, title: str, python: str, threads: int | None, cores: int) -> None:
+        self.title, self.failed = title, ""
+        search = [str(HERE), str(HERE.parent), os.environ.get("PYTHONPATH")]
+        environment = {
+            **os.environ,
+            **CONTESTANTS[title].environment,
+            "PYTHONPATH": os.pathsep.join(filter(None, search)),
+            "TF_CPP_MIN_LOG_LEVEL": "3",
+            "JAX_PLATFORMS": "cpu",
+        }
+        if threads is not None:
+            for library in ("OMP", "OPENBLAS", "MKL", "NUMBA", "FLUIDLITE"):
+                environment[f"{library}_NUM_THREADS"] = str(threads)
+
+        def restrict() -> None:
+            if cores and hasattr(os, "sched_setaffinity"):
+                os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:cores])
+
+        self._errors = tempfile.TemporaryFile(  # noqa: SIM115, closed with the process
+            "w+", encoding="utf-8", errors="replace"
+        )
+        self._process = subprocess.Popen(
+            [python, str(HERE / "worker.py"), title],
+            env=environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._errors,
+            text=True,
+            preexec_fn=restrict,
+        )
+
+    def ask(self, *command: Any) -> dict[str, Any]:
+        """The answer to a command; one with ``failed`` where there is none."""
+        stdin, stdout = self._process.stdin, self._process.stdout
+        assert stdin is not None and stdout is not None
+        late = threading.Timer(PATIENCE, self._process.kill)
+        late.start()
+        try:
+            stdin.write(json.dumps(command) + "\n")
+            stdin.flush()
+            line = stdout.readline()
+        except OSError:
+            line = ""
+        finally:
+            late.cancel()
+        if not line:
+            return {"failed": f"the process ended: {self.last_words()}"}
+        answer: dict[str, Any] = json.loads(line)
+        return answer
+
+    def last_words(self) -> str:
+        """The end of what it printed."""
+        self._errors.seek(0)
+        lines = self._errors.read().strip().splitlines()
+        return lines[-1][:200] if lines else "it said nothing"
+
+    def close(self) -> None:
+        """End the process."""
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                pipe.close()
+        try:
+            self._process.wait(10)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._errors.close()
+
+
+@dataclass
+class Result:
+    """What one contestant showed on one problem."""
+
+    missing: str = ""
+    wrong: str = ""
+    times: list[float] = field(default_factory=list)
+
+    @property
+    def median(self) -> float:
+        """Microseconds."""
+        return statistics.median(self.times) * 1e6
+
+    def summary(self) -> dict[str, Any]:
+        """For a file: microseconds."""
+        if not self.times:
+            return {"missing": self.missing, "wrong": self.wrong}
+        low, high = np.percentile(self.times, [25, 75]) * 1e6
+        return {
+            "median": round(self.median, 2),
+            "min": round(min(self.times) * 1e6, 2),
+            "quarter": round(float(low), 2),
+            "three_quarters": round(float(high), 2),
+            "steps": len(self.times),
+            "wrong": self.wrong,
+        }
+
+
+Results = dict[str, dict[str, Result]]  # by problem, then contestant
+
+
+def start(titles: list[str], pythons: list[str], threads: int | None, cores: int) -> list[Player]:
+    """A process for each contestant that an interpreter has; says which are left out."""
+    players = []
+    for title in titles:
+        reasons = []
+        for python in pythons:
+            player = Player(title, python, threads, cores)
+            answer = player.ask("hello")
+            if not answer:
+                players.append(player)
+                break
+            reasons.append(answer.get("missing") or answer.get("failed", ""))
+            player.close()
+        else:
+            print(f"left out: {title}: {'; '.join(dict.fromkeys(reasons))}", flush=True)
+    return players
+
+
+def compared(found: dict[str, Any], right: dict[str, Any], made: Problem, near: float) -> str:
+    """What is wrong with parameters; empty where nothing is.
+
+    Where ``near`` is strict, how they have changed is compared too, as well as rounding allows.
+    """
+    strict = near <= NEAR
+    for name, begin in made.start.items():
+        size, apart = np.linalg.norm(right[name]), np.linalg.norm(found[name] - right[name])
+        if not apart <= near * size:
+            return f"{name} is {apart / size:.1e} off after the first steps"
+        moved = np.linalg.norm(right[name] - begin)
+        share = 1e-6 if made.dtype == "float64" else 1e-2
+        rounding = 8 * np.finfo(made.dtype).eps * size
+        if strict and not apart <= share * moved + rounding:
+            return f"the change of {name} is {apart / moved:.1e} off"
+        if not moved:
+            return f"{name} does not change, which tells nothing"
+    return ""
+
+
+def check(players: list[Player], made: Problem, found: dict[str, Result]) -> None:
+    """Compare parameters after a few steps."""
+    right: dict[str, Any] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for player in sorted(players, key=lambda p: p.title != REFERENCE):
+            path = str(Path(folder) / "parameters.npz")
+            answer = player.ask("check", path)
+            if "failed" in answer:
+                found[player.title].missing = answer["failed"]
+                continue
+            with np.load(path) as file:
+                values = dict(file)
+            right = right or values
+            near = NEAR if CONTESTANTS[player.title].module in ("hand", "peers.fluid") else LIKE
+            found[player.title].wrong = compared(values, right, made, near)
+
+
+def measure(players: list[Player], name: str, args: argparse.Namespace) -> dict[str, Result]:
+    """Check and time all contestants on one problem."""
+    made = problem(name, args.small, args.dtype)
+    found = {player.title: Result() for player in players}
+    for player in players:
+        answer = player.ask("make", name, args.small, args.dtype)
+        found[player.title].missing = answer.get("missing") or answer.get("failed", "")
+    able = [player for player in players if not found[player.title].missing]
+    check(able, made, found)
+    for title, result in found.items():
+        if result.missing or result.wrong:
+            print(f"{name}: {title}: {result.missing or result.wrong}", flush=True)
+    able = [player for player in able if not found[player.title].missing]
+    for number in range(0 if args.check else args.rounds):
+        # others come first in other rounds
+        shift = number % max(1, len(able))
+        for player in able[shift:] + able[:shift]:
+            time.sleep(REST)
+            answer = player.ask("run", args.seconds, args.steps)
+            if "failed" in answer:
+                found[player.title].missing = answer["failed"]
+                print(f"{name}: {player.title}: {answer['failed']}", flush=True)
+            found[player.title].times += answer.get("times", [])
+    return found
+
+
+def table(results: Results, players: list[Player], markdown: bool) -> list[str]:
+    """Medians in microseconds and, beside them, how many times the hand-written NumPy they are."""
+    titles = [player.title for player in players]
+    rows = [["step", *titles]]
+    for name, found in results.items():
+        hand = found.get(BY_HAND)
+        cells = []
+        for title in titles:
+            result = found[title]
+            if not result.times:
+                cells.append("-" if not result.wrong else "wrong")
+                continue
+            shown = f"{result.median:,.0f}" if result.median >= 100 else f"{result.median:.1f}"
+            if hand is not None and hand.times and title != BY_HAND:
+                shown += f" ({result.median / hand.median:.2f})"
+            cells.append(f"{shown} !" if result.wrong else shown)
+        rows.append([name, *cells])
+    widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
+    if not markdown:
+        return ["  ".join(c.rjust(w) for c, w in zip(row, widths)).rstrip() for row in rows]
+    lines = ["| " + " | ".join(row) + " |" for row in rows]
+    return [lines[0], "| --- |" + " ---: |" * len(titles), *lines[1:]]
+
+
+def notes(abouts: dict[str, dict[str, Any]], results: Results, loads: list[str]) -> list[str]:
+    """What the figures were measured on."""
+    lines = [
+        f"Machine: {machine.description()}.",
+        f"Load average over a minute, before and after: {loads[0]} and {loads[1]}; a contestant "
+        "alone brings at most the number of its threads.",
+    ]
+    for title, about in abouts.items():
+        version = about.get("version") or f"NumPy {about['numpy']}"
+        threads = f", {about['threads']} threads" if about.get("threads") else ""
+        kernels = f", {about['kernels']}" if about.get("kernels") else ""
+        pools = "; ".join(about.get("blas", [])) or "no library that tells its threads"
+        lines.append(f"{title}: {version}{threads}{kernels} ({pools}).")
+    old = [t for t, a in abouts.items() if any("Haswell" in pool for pool in a.get("blas", []))]
+    if old and "avx512f" in machine.flags():
+        lines.append(
+            f"The BLAS of {', '.join(old)} uses kernels older than this processor: see "
+            "OPENBLAS_CORETYPE."
+        )
+    for name, found in results.items():
+        for title, result in found.items():
+            if result.missing or result.wrong:
+                lines.append(f"{name} on {title}: {result.missing or result.wrong}.")
+    return lines
+
+
+def main() -> None:
+    """Measure, print, and write what was asked for."""
+    args = arguments()
+    pythons = [sys.executable, *args.python]
+    players = start(args.contestants, pythons, args.threads, args.cores)
+    loads, results, abouts = [machine.load()], {}, {}
+    try:
+        for name in args.only:
+            results[name] = measure(players, name, args)
+            if not args.check:
+                print("\n".join(table({name: results[name]}, players, False)[1:]), flush=True)
+        for player in players:
+            about = player.ask("about")
+            if "failed" not in about:
+                abouts[player.title] = about
+    finally:
+        for player in players:
+            player.close()
+    loads.append(machine.load())
+    said = notes(abouts, results, loads)
+    if not args.check:
+        print("\n".join(["", *table(results, players, False), "", *said]))
+    report(args, results, players, said, abouts)
+    wrong = [f"{n}: {t}" for n, found in results.items() for t, r in found.items() if r.wrong]
+    if wrong:
+        sys.exit(f"different results: {', '.join(wrong)}")
+
+
+def report(
+    args: argparse.Namespace,
+    results: Results,
+    players: list[Player],
+    said: list[str],
+    abouts: dict[str, dict[str, Any]],
+) -> None:
+    """Write the files that were asked for."""
+    if args.json:
+        kept = {
+            "machine": machine.description(),
+            "contestants": abouts,
+            "microseconds": {
+                name: {title: result.summary() for title, result in found.items()}
+                for name, found in results.items()
+            },
+        }
+        Path(args.json).write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
+    if args.write:
+        lines = table(results, players, True)
+        text = "\n".join([*lines, "", *[f"- {line}" for line in said]])
+        replace_part(Path(args.write), "steps", text)
+
+
+def arguments() -> argparse.Namespace:
+    """What the command line asks for."""
+    parser = argparse.ArgumentParser(
+        description=str(__doc__).partition("\n")[0],
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )
+    add = parser.add_argument
+    add("--only", nargs="+", choices=list(FULL), default=list(FULL), help="which steps")
+    add("--contestants", nargs="+", choices=list(CONTESTANTS), default=list(CONTESTANTS))
+    add("--rounds", type=int, default=5, help="turns of each contestant")
+    add("--seconds", type=float, default=0.5, help="how long a turn is")
+    add("--steps", type=int, default=300, help="how many steps a turn has at most")
+    add("--threads", type=int, help="threads of BLAS, OpenMP and fluidlite; else they choose")
+    add("--cores", type=int, default=0, help="processors to run on; 0 for all")
+    add("--python", nargs="+", default=[], help="interpreters to look for further libraries in")
+    add("--small", action="store_true", help="tiny sizes, to see that everything runs")
+    add("--dtype", choices=["float32", "float64"], default="float32")
+    add("--check", action="store_true", help="only compare results, time nothing")
+    add("--json", metavar="FILE", help="write figures and versions")
+    add("--write", metavar="PAGE", nargs="?", const=str(PAGE), help="write the table to a page")
+    args = parser.parse_args()
+    if args.rounds < 1 or args.steps < 1:
+        parser.error("expected at least one round of one step")
+    return args
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,165 @@
+"""Roundings to few bits against Python's own arithmetic."""
+
+import math
+
+import numpy as np
+import pytest
+
+from fluidlite.errors import AttributeValueError, DTypeError, ShapeError
+
+from gradcheck import evaluator
+from infer import infer
+
+f = evaluator()
+rng = np.random.default_rng(0)
+X = rng.normal(size=[3, 4, 2])
+
+
+def whole(x, scale, top=127):
+    """``x`` in whole numbers, halves away from zero."""
+    number = max(min(x, scale), -scale) * top / scale
+    return math.copysign(math.floor(abs(number) + 0.5), number)
+
+
+def wholes(x, scale, top=127):
+    return np.vectorize(lambda v: whole(v, scale, top))(x)
+
+
+@pytest.mark.parametrize("bits", [8, 4])
+def test_the_largest_number_gives_the_scale(bits):
+    out, scale = f.fake_quantize_abs_max(X, bit_length=bits)
+    assert scale == [abs(X).max()]
+    np.testing.assert_array_equal(out, wholes(X, scale[0], 2 ** (bits - 1) - 1))
+
+
+def test_halves_are_rounded_away_from_zero():
+    out, _ = f.fake_quantize_abs_max(np.array([0.5, -0.5, 1.5, 127]))
+    np.testing.assert_array_equal(out, [1, -1, 2, 127])
+
+
+def test_zeros_stay_zeros():
+    out, scale = f.fake_quantize_abs_max(np.zeros([2, 3]))
+    assert not out.any()
+    assert scale == [0]
+
+
+def test_slices_have_scales_of_their_own():
+    out, scales = f.fake_channel_wise_quantize_abs_max(X)
+    for k in range(3):
+        assert scales[k] == abs(X[k]).max()
+        np.testing.assert_array_equal(out[k], wholes(X[k], scales[k]))
+
+
+@pytest.mark.parametrize("back", [False, True])
+def test_the_scale_is_a_mean_over_runs(back):
+    kind = "quantize_dequantize" if back else "quantize"
+    quantize = getattr(f, f"fake_{kind}_moving_average_abs_max")
+    accum, state, largest = np.array([1.5]), np.array([2.0]), abs(X).max()
+    outs = quantize.all(X, np.array([0.5]), accum, state, moving_rate=0.75)
+    assert outs["OutState"] == pytest.approx([0.75 * 2 + 1])
+    assert outs["OutAccum"] == pytest.approx([0.75 * 1.5 + largest])
+    scale = outs["OutScale"][0]
+    assert scale == pytest.approx((0.75 * 1.5 + largest) / 2.5)
+    expected = wholes(X, scale) * (scale / 127 if back else 1)
+    np.testing.assert_allclose(outs["Out"], expected)
+    test = quantize.all(X, np.array([0.5]), accum, state, is_test=True)
+    np.testing.assert_allclose(test["Out"], wholes(X, 0.5) * (0.5 / 127 if back else 1))
+    assert test["OutScale"] == [0.5]
+
+
+def test_a_scale_may_be_averaged_on_its_own():
+    outs = f.moving_average_abs_max_scale.all(X, np.array([1.5]), np.array([2.0]), moving_rate=0.75)
+    np.testing.assert_array_equal(outs["Out"], X)
+    assert outs["OutScale"] == pytest.approx([(0.75 * 1.5 + abs(X).max()) / 2.5])
+
+
+def test_the_scale_is_the_largest_of_a_window():
+    window, scale, numbers = np.zeros(2), np.array([0.0]), []
+    for run, largest in enumerate([3.0, 5.0, 1.0, 2.0]):
+        x = np.array([largest, -0.5])
+        op = f.fake_quantize_range_abs_max
+        outs = op.all(x, scale, np.array([run]), window_size=2, **dict(OutScales=window))
+        scale, window = outs["OutScale"], outs["OutScales"]
+        numbers.append(scale[0])
+    assert numbers == [3, 5, 5, 2]  # 5 leaves the window of two at the fourth run
+
+
+def test_whole_numbers_are_turned_back():
+    whole = rng.integers(-127, 128, size=[2, 3]).astype("int8")
+    scale = np.array([0.8])
+    found = f.dequantize_abs_max(whole, scale, max_range=127.0)
+    np.testing.assert_allclose(found, whole * 0.8 / 127)
+    found = f.fake_dequantize_max_abs(whole.astype("float64"), scale, max_range=127.0)
+    np.testing.assert_allclose(found, whole * 0.8 / 127)
+    scales = np.array([0.5, 2.0])
+    found = f.fake_channel_wise_dequantize_max_abs(whole.astype("float64"), [scales])
+    np.testing.assert_allclose(found, whole * scales[:, None] / 127)
+    more = [np.array([1.0, 2, 3]), np.array([0.5])]
+    found = f.fake_channel_wise_dequantize_max_abs(whole.astype("float64"), more, quant_bits=[8, 4])
+    np.testing.assert_allclose(found, whole * more[0] / 127 * 0.5 / 7)
+
+
+def test_a_table_says_what_whole_numbers_stand_for():
+    table = rng.uniform(size=128)
+    found = f.dequantize_log(np.array([0, 5, -128, -1], "int8"), table)
+    np.testing.assert_array_equal(found, [table[0], table[5], -table[0], -table[127]])
+
+
+@pytest.mark.parametrize(
+    "error, message, type, attrs, inputs",
+    [
+        (
+            AttributeValueError,
+            "bit_length from 2 to 16, got 1",
+            "fake_quantize_abs_max",
+            dict(bit_length=1),
+            dict(X=((2, 3), "float32")),
+        ),
+        (
+            ShapeError,
+            "InScale of one element",
+            "fake_quantize_moving_average_abs_max",
+            dict(),
+            dict(X=((2, 3), "float32"), InScale=((2,), "float32")),
+        ),
+        (
+            ShapeError,
+            "expected InAccum and InState",
+            "moving_average_abs_max_scale",
+            dict(),
+            dict(X=((2, 3), "float32")),
+        ),
+        (
+            AttributeValueError,
+            "window_size from 1, got 0",
+            "fake_quantize_range_abs_max",
+            dict(window_size=0),
+            dict(X=((2, 3), "float32"), InScale=((1,), "float32")),
+        ),
+        (
+            AttributeValueError,
+            "max_range above 0, got 0",
+            "fake_dequantize_max_abs",
+            dict(max_range=0.0),
+            dict(X=((2, 3), "float32"), Scale=((1,), "float32")),
+        ),
+        (
+            DTypeError,
+            "X to be int8, got int32",
+            "dequantize_log",
+            dict(),
+            dict(X=((2, 3), "int32"), Dict=((128,), "float32")),
+        ),
+        (
+            ShapeError,
+            "a scale for each slice along dimension 0",
+            "fake_channel_wise_dequantize_max_abs",
+            dict(),
+            dict(X=((2, 3), "float32"), Scales=[((3,), "float32")]),
+        ),
+    ],
+)
+def test_what_does_not_fit_is_refused(error, message, type, attrs, inputs):
+    with pytest.raises(error) as raised:
+        infer(type, attrs, **inputs)
+    assert message in str(raised.value)

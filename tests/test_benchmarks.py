@@ -1,0 +1,114 @@
+"""Every benchmark runs, with its smallest setting; nothing is timed here."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+FOLDER = ROOT / "benchmarks"
+PAGE = ROOT / "docs" / "performance.md"
+SECONDS = 180
+STEPS = ["fit_a_line", "mnist_mlp", "lenet", "word2vec", "lstm", "resnet"]
+OURS = ["NumPy by hand", "fluidlite"]
+
+
+def run(script, *options):
+    """What a benchmark prints, run as users run it; it must end well."""
+    search = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+    done = subprocess.run(
+        [sys.executable, str(FOLDER / script), *map(str, options)],
+        env={**os.environ, "PYTHONPATH": search},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=SECONDS,
+        check=False,
+    )
+    assert done.returncode == 0, f"{script} ended with {done.returncode}:\n{done.stdout}"
+    return done.stdout
+
+
+def part(page, name):
+    """What stands between the marks of a part."""
+    found = re.search(rf"<!-- {name}: begin -->\n(.*)<!-- {name}: end -->", page, re.S)
+    assert found, f"no part {name!r}"
+    return found[1].strip()
+
+
+@pytest.fixture
+def page(tmp_path):
+    """A copy of the page, to be written to."""
+    return Path(shutil.copy(PAGE, tmp_path))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_hand_written_steps_compute_what_fluidlite_computes(dtype):
+    said = run("steps.py", "--check", "--small", "--dtype", dtype, "--contestants", *OURS)
+    assert said == ""  # it says what is wrong or missing
+
+
+def test_the_steps_are_timed_and_written(page, tmp_path):
+    file = tmp_path / "steps.json"
+    options = ["--small", "--rounds", 1, "--seconds", 0, "--json", file, "--write", page]
+    said = run("steps.py", "--contestants", *OURS, *options)
+    figures = json.loads(file.read_text(encoding="utf-8"))["microseconds"]
+    assert list(figures) == STEPS
+    assert all(list(found) == OURS for found in figures.values())
+    assert all(one["min"] > 0 for found in figures.values() for one in found.values())
+    rows = part(page.read_text(encoding="utf-8"), "steps")
+    for name in STEPS:
+        assert re.search(rf"^ *{name}  ", said, re.M)
+        assert re.search(rf"^\| {name} \|( [\d,.]+( \([\d.]+\))? \|){{2}}$", rows, re.M)
+    assert "- Machine: " in rows
+
+
+def test_a_contestant_that_is_not_installed_is_left_out():
+    said = run("steps.py", "--check", "--small", "--only", "fit_a_line", "--contestants", "paddle")
+    assert said == "left out: paddle: no paddle.fluid\n"
+
+
+def test_long_programs_are_measured_and_written(page):
+    sizes = ["--sizes", 20, 40, "--wide", 20, "--parameters", 10]
+    said = run("long_chain.py", *sizes, "--write", page)
+    rows = [line.split()[0] for line in said.splitlines()]
+    assert rows == ["program", "chain", "chain", "wide", "parameters"]
+    assert said.strip() in part(page.read_text(encoding="utf-8"), "long programs")
+
+
+def test_recomputing_is_measured_and_written(page):
+    said = run(
+        "recompute.py", "--layers", 9, "--batch", 4, "--width", 3, "--runs", 1, "--write", page
+    )
+    losses = re.findall(r"loss (\S+)", said)
+    assert len(losses) == 2
+    assert losses[0] == losses[1]
+    assert said.strip() in part(page.read_text(encoding="utf-8"), "recompute")
+
+
+def test_the_time_of_importing_is_measured():
+    said = run("import_time.py", "--runs", 1)
+    assert re.fullmatch(r"numpy +[\d.]+ ms .*\nfluidlite beyond it +[\d.]+ ms .*\n", said)
+
+
+def test_the_time_of_the_example_is_measured():
+    said = run("main_job.py", "--runs", 1, "--quick")
+    assert re.fullmatch(r"quick +min [\d.]+ s .* accuracy [\d.]+ to [\d.]+ %\n", said)
+
+
+def test_every_benchmark_is_run_here():
+    scripts = {
+        path.name
+        for path in FOLDER.glob("*.py")
+        if 'if __name__ == "__main__":' in path.read_text(encoding="utf-8")
+    }
+    told = Path(__file__).read_text(encoding="utf-8")
+    assert {name for name in scripts if f'run("{name}"' not in told.replace("\n        ", "")} == {
+        "worker.py"  # which steps.py starts
+    }
