@@ -95,6 +95,8 @@ def _word2vec(fluid: Any, problem: Problem, fed: dict[str, Any]) -> Any:
 
 def _lstm(fluid: Any, problem: Problem, fed: dict[str, Any]) -> Any:
     layers, sizes = fluid.layers, problem.sizes
+    if fluid.__name__ == "paddle.fluid":  # where recurrent insists on gradients of its inputs
+        fed["x"].stop_gradient = False
     steps, hidden = sizes["steps"], sizes["hidden"]
     zeros = layers.fill_constant([sizes["batch"], hidden], problem.dtype, 0.0)
     rnn = layers.StaticRNN()

@@ -80,6 +80,12 @@ class Worker:
         return found
 
 
+def _in_short(error: Exception) -> str:
+    """The ends of a message, on one line: what is wrong is in one of them."""
+    words = " ".join(str(error).split())
+    return words if len(words) <= 300 else f"{words[:150]} ... {words[-150:]}"
+
+
 def _pools() -> list[str]:
     """The libraries with threads of their own, as far as they can be asked."""
     try:
@@ -104,7 +110,7 @@ def obey(worker: Worker, answers: TextIO) -> None:
             answer = getattr(worker, word)(*arguments)
         except Exception as error:
             traceback.print_exc()
-            answer = {"failed": f"{type(error).__name__}: {error}"[:300]}
+            answer = {"failed": f"{type(error).__name__}: {_in_short(error)}"}
         answers.write(json.dumps(answer) + "\n")
         answers.flush()
 

@@ -79,6 +79,10 @@ def reset() -> None:
         each.reset()
 
 
+#: the class of tensors that layers make where they run at once; None where they build programs
+eager: Slot[Any] = slot("eager", lambda: None)
+
+
 def default_flags() -> dict[str, object]:
     """The flags that ``set_flags`` knows, with their defaults."""
     return {"FLAGS_check_nan_inf": False}

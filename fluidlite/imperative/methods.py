@@ -1,17 +1,20 @@
-"""The functions that are methods of tensors, too; and those that write in place."""
+"""The functions that are methods of tensors, too."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
-import numpy as np
+from typing import ClassVar
 
 from . import arithmetic, elementary, reduction, selection, shaping
+from .layering import EagerLayer
 
 
 class Methods:
     """Functions whose first argument is the tensor."""
+
+    #: the interpreter of layers that are called with such tensors
+    layer: ClassVar[type[EagerLayer]] = EagerLayer
+    #: as of variables: the element type is known
+    has_dtype: ClassVar[bool] = True
 
     add = arithmetic.add
     subtract = arithmetic.subtract
@@ -143,103 +146,3 @@ class Methods:
     argsort = selection.argsort
     topk = selection.topk
     unique = selection.unique
-
-
-class Writing:
-    """Functions that write their result in the place of the tensor, and return it."""
-
-    write: Callable[[Any], Any]
-
-    def add_(self, y: Any) -> Any:
-        """Add to the tensor in place."""
-        return self.write(lambda old: arithmetic.add(old, y))
-
-    def subtract_(self, y: Any) -> Any:
-        """Subtract from the tensor in place."""
-        return self.write(lambda old: arithmetic.subtract(old, y))
-
-    def multiply_(self, y: Any) -> Any:
-        """Multiply the tensor in place."""
-        return self.write(lambda old: arithmetic.multiply(old, y))
-
-    def divide_(self, y: Any) -> Any:
-        """Divide the tensor in place."""
-        return self.write(lambda old: arithmetic.divide(old, y))
-
-    def scale_(self, scale: Any = 1.0, bias: float = 0.0, bias_after_scale: bool = True) -> Any:
-        """Scale the tensor in place; see ``scale``."""
-        return self.write(lambda old: elementary.scale(old, scale, bias, bias_after_scale))
-
-    def clip_(self, min: Any = None, max: Any = None) -> Any:
-        """Keep the tensor in [min, max], in place."""
-        return self.write(lambda old: elementary.clip(old, min, max))
-
-    def exp_(self) -> Any:
-        """e to the power of the tensor, in place."""
-        return self.write(elementary.exp)
-
-    def sqrt_(self) -> Any:
-        """The square root, in place."""
-        return self.write(elementary.sqrt)
-
-    def rsqrt_(self) -> Any:
-        """1 over the square root, in place."""
-        return self.write(elementary.rsqrt)
-
-    def reciprocal_(self) -> Any:
-        """1 over the tensor, in place."""
-        return self.write(elementary.reciprocal)
-
-    def tanh_(self) -> Any:
-        """The hyperbolic tangent, in place."""
-        return self.write(elementary.tanh)
-
-    def floor_(self) -> Any:
-        """Round down in place."""
-        return self.write(elementary.floor)
-
-    def ceil_(self) -> Any:
-        """Round up in place."""
-        return self.write(elementary.ceil)
-
-    def round_(self) -> Any:
-        """Round in place."""
-        return self.write(elementary.round)
-
-    def reshape_(self, shape: Any, *more: Any) -> Any:
-        """Change the shape in place."""
-        return self.write_shape(lambda old: shaping.reshape(old, shape, *more))
-
-    write_shape: Callable[[Any], Any]
-
-    def zero_(self) -> Any:
-        """Make all elements 0, in place."""
-        return self.fill_(0)
-
-    def fill_(self, value: Any) -> Any:
-        """Make all elements one number, in place."""
-
-        def filled(old: Any) -> Any:
-            return old.results(np.full(old.array.shape, value, old.array.dtype))
-
-        return self.write(filled)
-
-    def masked_fill_(self, mask: Any, value: Any) -> Any:
-        """Write a number where a mask holds."""
-        return self.write(lambda old: selection.masked_fill(old, mask, value))
-
-    def scatter_(self, index: Any, updates: Any, overwrite: bool = True) -> Any:
-        """Replace some rows in place; see ``scatter``."""
-        return self.write(lambda old: selection.scatter(old, index, updates, overwrite))
-
-    def squeeze_(self, axis: Any = None) -> Any:
-        """Drop dimensions of size 1, in place."""
-        return self.write_shape(lambda old: shaping.squeeze(old, axis))
-
-    def unsqueeze_(self, axis: Any) -> Any:
-        """Insert dimensions of size 1, in place."""
-        return self.write_shape(lambda old: shaping.unsqueeze(old, axis))
-
-    def flatten_(self, start_axis: int = 0, stop_axis: int = -1) -> Any:
-        """Make some dimensions one, in place."""
-        return self.write_shape(lambda old: shaping.flatten(old, start_axis, stop_axis))

@@ -15,7 +15,6 @@ from ..errors import (
     GradientShapeError,
     GradientStateError,
     GradientTypeError,
-    InplaceError,
     ShapeError,
 )
 from ..opdef.arithmetic import Arithmetic
@@ -23,11 +22,12 @@ from ..values import SelectedRows
 from . import arithmetic, elementary, engine, shaping
 from .hooks import HookHandle, Hooks, called, keep_gradient
 from .items import get_item, set_item
-from .methods import Methods, Writing
-from .mode import thread
+from .methods import Methods
 from .printing import tensor_text
-from .recording import Handle, Node, Overwritten, Port, call_site, eager
+from .recording import Handle, Node, Port, eager
+from .sizes import Shape
 from .sweep import Sweep, described, node_of
+from .writing import Writing
 
 _NUMBERS = (bool, int, float, np.generic)
 _PLAIN_NUMBERS = frozenset({int, float})
@@ -57,42 +57,7 @@ _FUNCTIONS = {
 }
 
 
-class Shape(tuple[int, ...]):
-    """The sizes of a tensor: equal to a list or a tuple of them, and added to either.
-
-    >>> shape = fluid.ones([2, 3]).shape
-    >>> shape == [2, 3], shape == (2, 3), shape[:1] + [4]
-    (True, True, [2, 4])
-    """
-
-    __slots__ = ()
-    __hash__ = tuple.__hash__
-
-    def __eq__(self, other: object) -> bool:
-        return tuple.__eq__(self, tuple(other) if isinstance(other, list) else other)
-
-    def __ne__(self, other: object) -> bool:
-        return not self == other
-
-    def __add__(self, other: Any) -> Any:
-        if isinstance(other, (list, tuple)):
-            return Shape((*self, *other))
-        return NotImplemented
-
-    def __radd__(self, other: Any) -> Any:
-        if isinstance(other, (list, tuple)):
-            return Shape((*other, *self))
-        return NotImplemented
-
-    def __getitem__(self, index: Any) -> Any:
-        found = tuple.__getitem__(self, index)
-        return Shape(found) if isinstance(index, slice) else found
-
-    def __repr__(self) -> str:
-        return repr(list(self))
-
-
-class Tensor(Methods, Writing, Arithmetic, Handle):
+class Tensor(Methods, Arithmetic, Writing):
     """An array that remembers how it was made, so that it can be differentiated.
 
     Make one with ``to_tensor``.  Operators on tensors give tensors.
@@ -121,7 +86,6 @@ class Tensor(Methods, Writing, Arithmetic, Handle):
     persistable = False
     _gradient: Tensor | None = None
     _hooks: Hooks | None = None
-    _sharing: weakref.WeakSet[Tensor] | None = None
 
     __array_ufunc__ = None  # so that array + tensor asks the tensor
     __hash__ = Handle.__hash__
@@ -509,80 +473,7 @@ class Tensor(Methods, Writing, Arithmetic, Handle):
         index = self.port.index if isinstance(self.port, Port) else 0
         return HookHandle(node.hooks, (index, type(self).results, hook))
 
-    # -- copies, and writing in place --------------------------------------------------------------
-
-    def alias(self) -> Tensor:
-        """Another handle of the same value with the same past."""
-        return self.results(self.array, self.port, self.stop)  # type: ignore[return-value]
-
-    def detach(self) -> Tensor:
-        """A tensor of the same elements that stops gradients; what is written in one shows in both.
-
-        >>> x = fluid.to_tensor([1.0, 2.0])
-        >>> x.detach()[0] = 7.0
-        >>> x.tolist()
-        [7.0, 2.0]
-        """
-        made: Tensor = self.results(self.array)  # type: ignore[assignment]
-        if self._sharing is None:
-            self._sharing = weakref.WeakSet([self])
-        self._sharing.add(made)
-        made._sharing = self._sharing
-        made.version = self.version
-        return made
-
-    def detach_(self) -> Tensor:
-        """This tensor, cut off from what it was made of."""
-        self.port, self.stop = None, True
-        return self
-
-    @property
-    def data(self) -> Tensor:
-        """A tensor of the same elements that stops gradients."""
-        return self.detach()
-
-    def write(self, change: Any, reshaped: bool = False) -> Any:
-        """Take what a function makes of this tensor in its place.
-
-        The function is recorded; what was recorded before still means the old elements.
-
-        Args:
-            change: takes an alias of this tensor, and gives a tensor of its shape.
-            reshaped: the shape may change.
-
-        Raises:
-            InplaceError: the tensor is a leaf that wants a gradient, or the shape would change.
-        """
-        if thread.recording and self.port is None and not self.stop:
-            raise engine.located(
-                InplaceError(
-                    f"{described(self)} is a leaf that wants a gradient: it cannot be written in "
-                    f"place; do that under fluidlite.no_grad(), with set_value, or on a clone()"
-                )
-            )
-        made = change(self.alias() if self.port is not None or self.stop else self)
-        if made.array.shape != self.array.shape and not reshaped:
-            raise engine.located(
-                InplaceError(
-                    f"a write in place cannot change the shape of {described(self)} to "
-                    f"{list(made.array.shape)}"
-                )
-            )
-        array = made.array
-        if array.dtype != self.array.dtype:
-            array = array.astype(self.array.dtype)
-            made = eager.cast(made, in_dtype=made.dtype, out_dtype=self.dtype)
-        for each in self._sharing or (self,):
-            each.array = array
-            each.version += 1
-            _mark_overwritten(each.port)
-        if thread.recording:
-            self.port, self.stop = made.port, made.stop
-        return self
-
-    def write_shape(self, change: Any) -> Any:
-        """The same as ``write`` for a function that changes the shape."""
-        return self.write(change, reshaped=True)
+    # -- copies --------------------------------------------------------------
 
     def __copy__(self) -> Tensor:
         return self.alias()
@@ -618,20 +509,6 @@ def rebuilt(kind: Any, array: Any, stop: bool, kept: dict[str, Any]) -> Any:
     Handle.__init__(made, array, None, stop)
     made.__dict__.update(kept)
     return made
-
-
-def _mark_overwritten(port: Any) -> None:
-    """Note that the value of an edge was written over, where a gradient rule has kept it."""
-    node = node_of(port)
-    if node is None or node.out is None:
-        return
-    mark = Overwritten(call_site())
-    if isinstance(node.out, dict):
-        slot, k = node.how.places[port.index]
-        if (slot in node.out and k is None) or (slot in node.out and k is not None):
-            node.out[slot] = mark
-    elif getattr(node.how, "keeps_out", None):
-        node.out = mark
 
 
 def need_differentiable(tensor: Any) -> None:

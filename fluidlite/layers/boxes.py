@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ..errors import ArgumentError
 from ..ir.variable import Variable
-from .layer import LayerBuilder, layer
+from .layer import LayerBuilder, is_variable, layer
 
 
 @layer
@@ -69,7 +69,7 @@ def box_coder(
     (-1, 3, 4)
     """
     variance, given = [], None
-    if isinstance(prior_box_var, Variable):
+    if is_variable(prior_box_var):
         given = prior_box_var
     elif isinstance(prior_box_var, (list, tuple)):
         variance = list(prior_box_var)

@@ -11,7 +11,7 @@ from ..dtypes import DType, as_dtype
 from ..errors import ArgumentError, DTypeError
 from ..ir.variable import Variable
 from .joining import stack
-from .layer import LayerBuilder, layer, stopped
+from .layer import LayerBuilder, is_variable, layer, stopped
 from .math import cast
 from .sizes import Given, Sizes, integer, sizes_of
 
@@ -55,7 +55,7 @@ def fill_constant(
         )
     sizes = shape_of(f, shape)
     ins = {"ShapeTensor": sizes.whole, "ShapeTensorList": sizes.each}
-    if isinstance(value, Variable):
+    if is_variable(value):
         number: dict[str, Any] = {}
         ins["ValueTensor"] = value
     else:
@@ -357,7 +357,7 @@ def arange(
     dtype = DType.FP32 if dtype is None else as_dtype(dtype)
     numbers = [
         (cast(n, dtype) if n.dtype is not dtype else n)
-        if isinstance(n, Variable)
+        if is_variable(n)
         else fill_constant([1], dtype, n)
         for n in (start, end, step)
     ]
@@ -382,8 +382,8 @@ def linspace(
     >>> fluid.layers.linspace(0.0, 1.0, 5, "float32").shape
     (-1,)
     """
-    ends = [n if isinstance(n, Variable) else fill_constant([1], dtype, n) for n in (start, stop)]
-    count = num if isinstance(num, Variable) else fill_constant([1], DType.INT32, num)
+    ends = [n if is_variable(n) else fill_constant([1], dtype, n) for n in (start, stop)]
+    count = num if is_variable(num) else fill_constant([1], DType.INT32, num)
     return f.linspace(*ends, count)
 
 
@@ -417,7 +417,7 @@ def assign(
     >>> fluid.layers.assign(np.ones([2, 3], "float32")).shape
     (2, 3)
     """
-    if isinstance(input, Variable):
+    if is_variable(input):
         out = f.result(output)
         f.into("assign", {"X": input}, {"Out": out})
         return out

@@ -9,7 +9,7 @@ from ..dtypes import DType
 from ..errors import ArgumentError
 from ..initializer import Constant
 from ..ir.variable import Variable
-from .layer import LayerBuilder, layer, stopped
+from .layer import LayerBuilder, is_variable, layer, stopped
 from .sizes import integers
 
 
@@ -86,10 +86,10 @@ def random_crop(
     >>> fluid.layers.random_crop(fluid.data("x", [None, 3, 32, 32]), [28, 28]).shape
     (-1, 3, 28, 28)
     """
-    first = 0 if seed is None or isinstance(seed, Variable) else seed
+    first = 0 if seed is None or is_variable(seed) else seed
     if isinstance(first, bool) or not isinstance(first, int):
         raise ArgumentError(f"expected seed to be an integer or a variable, got {seed!r}")
-    if not isinstance(seed, Variable):
+    if not is_variable(seed):
         name = unique_name.generate("random_crop_seed")
         seed = f.persistable(name, [1], DType.INT64, Constant(float(first)))
     out = f.new_variable()

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..errors import ArgumentError, ShapeError
 from ..ir.variable import Variable
-from .layer import LayerBuilder, layer, stopped
+from .layer import LayerBuilder, is_variable, layer, stopped
 from .sizes import Given, sizes_of
 from .windows import is_channels_last
 
@@ -59,7 +59,7 @@ def _resized(
             asked = sizes.numbers
         if sizes.each:
             ins["SizeTensor"] = list(sizes.each)
-    elif isinstance(scale, Variable):
+    elif is_variable(scale):
         ins["Scale"] = stopped(scale)
     else:
         factor = _positive(scale)

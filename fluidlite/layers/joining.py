@@ -9,7 +9,7 @@ from typing import Any
 from ..errors import ArgumentError, ShapeError
 from ..ir.variable import Variable
 from ..opdef.spec import normal_axis
-from .layer import LayerBuilder, layer, stopped, variables_of
+from .layer import LayerBuilder, is_variable, layer, stopped, variables_of
 from .sizes import Given, integer, sizes_of
 
 
@@ -39,7 +39,7 @@ def concat(
     (-1, 7)
     """
     if not isinstance(input, (list, tuple)):
-        what = f"variable {input.name!r}" if isinstance(input, Variable) else f"{input!r:.60}"
+        what = f"variable {input.name!r}" if is_variable(input) else f"{input!r:.60}"
         warnings.warn(
             f"concat joins a list of variables, got the one {what}: there is nothing to join",
             UserWarning,
@@ -50,7 +50,7 @@ def concat(
 
 def _along(axis: int | Variable) -> dict[str, Any]:
     """A dimension as the attribute, or as the input, of an operator."""
-    return {"AxisTensor": stopped(axis)} if isinstance(axis, Variable) else {"axis": axis}
+    return {"AxisTensor": stopped(axis)} if is_variable(axis) else {"axis": axis}
 
 
 @layer
@@ -82,7 +82,7 @@ def split(
     >>> [part.shape for part in parts]
     [(-1, 1), (-1, 2), (-1, 3)]
     """
-    axis = dim if isinstance(dim, Variable) else normal_axis(dim, input.ndim, "dim")
+    axis = dim if is_variable(dim) else normal_axis(dim, input.ndim, "dim")
     ins: dict[str, Any] = {"X": input}
     if isinstance(num_or_sections, (list, tuple)):
         sections = sizes_of(f, num_or_sections, "num_or_sections")

@@ -8,22 +8,27 @@
 ``@layer`` supplies the interpreter, which names the layer and its results, checks arguments that
 are annotated as variables, applies ``act`` where the layer has one, and undoes what was built when
 the layer fails.  The visible signature is the written one without ``f``.
+
+Called with variables, a layer appends to their program; called with eager tensors, it runs at once;
+where there are neither, as for a constant, ``dygraph.guard()`` decides.
 """
 
 from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
-from typing import Any, Concatenate, ParamSpec, TypeVar, overload
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, Concatenate, ParamSpec, TypeGuard, TypeVar, overload
 
-from .. import unique_name
+from .. import state, unique_name
 from ..errors import ArgumentError, FluidError, UnknownOperatorError, with_context
 from ..ir.block import Block
 from ..ir.builder import Builder
 from ..ir.callsite import caller
 from ..ir.program import default_main_program, default_startup_program
 from ..ir.variable import Variable
+from ..opdef.arithmetic import Arithmetic
 from ..opdef.definition import Op, lookup
 from .params import Parameters
 
@@ -172,16 +177,21 @@ def _layer(function: Callable[..., Any], stem: str | None, act: bool) -> Callabl
         at = positions.get(what)
         return args[at] if at is not None and at < len(args) else _ABSENT
 
-    def check(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
-        """Refuse what is no variable where one is expected; the layer's name."""
+    def check(args: tuple[Any, ...], kwargs: dict[str, Any], kind: Any) -> str | None:
+        """Refuse what is no variable, or no tensor, where one is expected; the layer's name."""
         count = len(args)
         for what, at, optional in variables:
             value = args[at] if at < count else kwargs.get(what, _ABSENT)
-            if isinstance(value, Variable) or value is _ABSENT or (value is None and optional):
+            if isinstance(value, Variable):
+                if kind is None:
+                    continue
+            elif kind is not None and isinstance(value, Arithmetic):
+                continue
+            if value is _ABSENT or (value is None and optional):
                 continue
             raise ArgumentError(
-                f"expected {what} to be a variable, got {value!r:.60} of type "
-                f"{type(value).__name__}"
+                f"expected {what} to be a {'variable' if kind is None else 'tensor'}, got "
+                f"{value!r:.60} of type {type(value).__name__}"
             )
         name = given("name", args, kwargs)
         if name is _ABSENT or name is None or isinstance(name, str):
@@ -191,10 +201,17 @@ def _layer(function: Callable[..., Any], stem: str | None, act: bool) -> Callabl
     @functools.wraps(function)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
         undo = None
+        kind = eager_kind(args, kwargs)
         try:
-            f = LayerBuilder(layer_type, check(args, kwargs))
+            name = check(args, kwargs, kind)
             wanted = given("act", args, kwargs) if act else _ABSENT
             last = None if wanted is _ABSENT else activation_of(wanted)
+            if kind is not None:
+                runner = kind.layer(kind, layer_type, name)
+                with _at_once(kind):
+                    out = function(runner, *args, **kwargs)
+                return runner.activation(out, last) if act else out
+            f = LayerBuilder(layer_type, name)
             undo = Undo(f.block, f.startup.global_block())
             out = function(f, *args, **kwargs)
             return f.activation(out, last) if act else out
@@ -209,6 +226,28 @@ def _layer(function: Callable[..., Any], stem: str | None, act: bool) -> Callabl
 
     wrapped.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
     return wrapped
+
+
+def eager_kind(args: Iterable[Any], kwargs: Mapping[str, Any]) -> Any:
+    """The class of the tensors that a layer makes where it runs at once; None where it appends.
+
+    Args:
+        args, kwargs: what it is called with; the first variable or tensor among them decides, and
+            the guard where there is none.
+    """
+    for value in (*args, *kwargs.values()) if kwargs else args:
+        if isinstance(value, (list, tuple)):
+            value = next((each for each in value if isinstance(each, Arithmetic)), None)
+        if isinstance(value, Variable):
+            return None
+        if isinstance(value, Arithmetic):
+            return type(value).results  # type: ignore[attr-defined]
+    return state.eager.get()
+
+
+def _at_once(kind: Any) -> AbstractContextManager[Any]:
+    """A guard under which layers without variables run at once, too."""
+    return nullcontext() if state.eager.get() is kind else state.eager.guard(kind)
 
 
 #: annotations of parameters that take variables only -> whether None stands for an absent one
@@ -247,15 +286,20 @@ def stopped(variables: V) -> V:
     return variables
 
 
+def is_variable(value: Any) -> TypeGuard[Variable]:
+    """Whether a value is a variable, or an eager tensor, which layers take in the same places."""
+    return isinstance(value, Arithmetic)
+
+
 def variables_of(value: Any, what: str) -> list[Variable]:
-    """One variable or a list of them, as a list.
+    """One variable or a list of them, as a list; tensors where the layer runs at once.
 
     Raises:
         ArgumentError: something else is among them.
     """
     listed = list(value) if isinstance(value, (list, tuple)) else [value]
     for each in listed:
-        if not isinstance(each, Variable):
+        if not is_variable(each):
             raise ArgumentError(
                 f"expected {what} to be a "
                 f"variable{' or a list of them' if len(listed) > 1 else ''}, "

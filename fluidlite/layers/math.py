@@ -9,7 +9,7 @@ from typing import Any
 from ..dtypes import as_dtype
 from ..errors import ArgumentError
 from ..ir.variable import Variable
-from .layer import LayerBuilder, layer, stopped, variables_of
+from .layer import LayerBuilder, is_variable, layer, stopped, variables_of
 
 
 @layer
@@ -102,7 +102,7 @@ def scale(
     (-1, 4)
     """
     more = {"bias": bias, "bias_after_scale": bias_after_scale}
-    if isinstance(scale, Variable):
+    if is_variable(scale):
         return f.scale(x, stopped(scale), **more)
     return f.scale(x, scale=scale, **more)
 

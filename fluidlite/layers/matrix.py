@@ -8,7 +8,7 @@ import numpy as np
 
 from ..ir.variable import Variable
 from .creation import assign
-from .layer import LayerBuilder, layer, stopped
+from .layer import LayerBuilder, is_variable, layer, stopped
 
 
 @layer
@@ -251,7 +251,7 @@ def diag_embed(
 
 
 def _variable(given: Variable | np.ndarray[Any, Any]) -> Variable:
-    return given if isinstance(given, Variable) else assign(given)
+    return given if is_variable(given) else assign(given)
 
 
 @layer

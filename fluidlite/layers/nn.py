@@ -12,7 +12,7 @@ from ..errors import ArgumentError, DTypeError, ShapeError
 from ..initializer import Constant
 from ..ir.variable import Variable
 from ..opdef.interpreter import Call
-from .layer import LayerBuilder, layer, stopped, variables_of
+from .layer import LayerBuilder, is_variable, layer, stopped, variables_of
 
 
 @layer(act=True)
@@ -186,7 +186,7 @@ def one_hot(
 
 def depth_of(depth: int | Variable) -> dict[str, Any]:
     """``depth`` as the attribute of the one-hot operators, or as their input."""
-    if isinstance(depth, Variable):
+    if is_variable(depth):
         return {"depth_tensor": stopped(depth)}
     return {"depth": depth}
 

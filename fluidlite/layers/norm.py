@@ -10,7 +10,7 @@ from ..errors import ArgumentError, ShapeError
 from ..initializer import Constant
 from ..ir.variable import Variable
 from ..param_attr import ParamAttr
-from .layer import LayerBuilder, layer, stopped
+from .layer import LayerBuilder, is_variable, layer, stopped
 from .windows import is_channels_last
 
 
@@ -94,7 +94,7 @@ def batch_norm(
         "Variance": variance,
     }
     more = {}
-    if isinstance(momentum, Variable):
+    if is_variable(momentum):
         ins["MomentumTensor"] = momentum
     else:
         more["momentum"] = momentum

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from .. import unique_name
+from .. import state, unique_name
 from ..dtypes import as_dtype
+from ..errors import ArgumentError
 from ..initializer import Constant, Initializer, Xavier
 from ..ir.program import Program
 from ..ir.variable import Parameter, Variable
@@ -86,11 +87,17 @@ class Parameters:
             stop_gradient: whether gradients stop at it.
 
         Raises:
+            ArgumentError: within ``dygraph.guard()``.
             DuplicateVariableError: a variable of that name has another shape or element type.
         """
         given = as_param_attr(attr)
         if given is None:
             return None
+        if state.eager.get() is not None:
+            raise ArgumentError(
+                f"{self.name} would make a parameter of a program within dygraph.guard(); build "
+                f"programs outside of it, or use one of the classes of fluid.dygraph"
+            )
         name = given.name or unique_name.generate(f"{self.name}.{suffix}")
         more = given.parameter_arguments()
         sizes, dtype = [int(n) for n in shape], as_dtype(dtype)
@@ -105,6 +112,12 @@ class Parameters:
             **more,
         )
         return made
+
+    def own_parameter(
+        self, attr: Any, shape: Sequence[int], dtype: Any, suffix: str, default: Initializer
+    ) -> Parameter | None:
+        """A parameter that belongs to no other layer; arguments as of :meth:`parameter`."""
+        return self.parameter(attr, shape, dtype, suffix, default)
 
     def persistable(
         self, name: str, shape: Sequence[int], dtype: Any, initializer: Initializer

@@ -9,7 +9,7 @@ from typing import Any
 from ..errors import ArgumentError, ShapeError
 from ..initializer import Normal
 from ..ir.variable import Variable
-from .layer import LayerBuilder, layer, stopped
+from .layer import LayerBuilder, is_variable, layer, stopped
 from .sizes import integers
 from .windows import each
 
@@ -57,7 +57,7 @@ def affine_grid(
     >>> fluid.layers.affine_grid(fluid.data("theta", [2, 2, 3]), [2, 3, 4, 5]).shape
     (2, 4, 5, 2)
     """
-    if isinstance(out_shape, Variable):
+    if is_variable(out_shape):
         return f.affine_grid(theta, stopped(out_shape))
     return f.affine_grid(theta, output_shape=integers(out_shape, "out_shape"))
 

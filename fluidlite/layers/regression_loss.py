@@ -6,7 +6,7 @@ from typing import Any
 
 from .. import unique_name
 from ..ir.variable import Variable
-from .layer import LayerBuilder, layer
+from .layer import LayerBuilder, is_variable, layer
 
 
 @layer
@@ -92,7 +92,7 @@ def center_loss(
     (-1, 1)
     """
     centers = f.weight(param_attr, [num_classes, input.shape[1]], input.dtype, stop_gradient=True)
-    if not isinstance(alpha, Variable):
+    if not is_variable(alpha):
         alpha = _rate(f, alpha, input.dtype)
     difference, loss = f.new_variable(), f.new_variable()
     ins = {"X": input, "Label": label, "Centers": centers, "CenterUpdateRate": alpha}

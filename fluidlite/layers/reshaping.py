@@ -9,7 +9,7 @@ import numpy as np
 from ..errors import ArgumentError, ShapeError
 from ..ir.variable import Variable
 from .creation import assign
-from .layer import LayerBuilder, layer, variables_of
+from .layer import LayerBuilder, is_variable, layer, variables_of
 from .sizes import Given, integer, integers, sizes_of
 
 
@@ -139,7 +139,7 @@ def unsqueeze(
     >>> fluid.layers.unsqueeze(fluid.data("x", [None, 4]), axes=[1, 3]).shape
     (-1, 1, 4, 1)
     """
-    if not isinstance(axes, (Variable, list, tuple)):
+    if not is_variable(axes) and not isinstance(axes, (list, tuple)):
         axes = [integer(axes, "axes")]
     where = sizes_of(f, axes, "axes")
     return f.unsqueeze2(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..ir.variable import Variable
-from .layer import LayerBuilder, layer, stopped
+from .layer import LayerBuilder, is_variable, layer, stopped
 from .slicing import slice
 
 
@@ -62,7 +62,7 @@ def topk(
     >>> values.shape, indices.dtype
     ((-1, 3), VarType.INT64)
     """
-    found = f.top_k(input, k) if isinstance(k, Variable) else f.top_k(input, k=k)
+    found = f.top_k(input, k) if is_variable(k) else f.top_k(input, k=k)
     return stopped(found)
 
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from ..dtypes import DType
 from ..errors import ArgumentError, DTypeError
 from ..ir.variable import Variable
-from .layer import LayerBuilder, stopped
+from .layer import LayerBuilder, is_variable, stopped
 
 #: what users write: numbers and variables of one element, or one variable that holds them all
 Given = Sequence[int | Variable] | Variable
@@ -54,19 +54,19 @@ def sizes_of(
         stopped(_integers(variable, what))
         return variable if convert is None else convert(variable)
 
-    if isinstance(given, Variable):
+    if is_variable(given):
         return Sizes([], whole=taken(given))
     if not isinstance(given, (list, tuple)):
         raise ArgumentError(
             f"expected {what} to be a list of integers, got {given!r:.60} of type "
             f"{type(given).__name__}"
         )
-    numbers = [unknown if isinstance(n, Variable) else integer(n, what) for n in given]
-    if not any(isinstance(n, Variable) for n in given):
+    numbers = [unknown if is_variable(n) else integer(n, what) for n in given]
+    if not any(is_variable(n) for n in given):
         return Sizes(numbers)
     constant = constant or (lambda n: known_integer(f, n))
     each = [
-        taken(n) if isinstance(n, Variable) else constant(number)
+        taken(n) if is_variable(n) else constant(number)
         for n, number in zip(given, numbers)
     ]
     return Sizes(numbers, each)

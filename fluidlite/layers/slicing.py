@@ -7,7 +7,7 @@ from typing import Any
 
 from ..errors import ArgumentError
 from ..ir.variable import Variable
-from .layer import LayerBuilder, layer, stopped
+from .layer import LayerBuilder, is_variable, layer, stopped
 from .sizes import Given, Sizes, integers, sizes_of
 
 
@@ -113,11 +113,11 @@ def crop(
     (2, 3)
     """
     ins, attrs = {"X": x}, {}
-    if isinstance(shape, Variable):
+    if is_variable(shape):
         ins["Y"] = shape
     else:
         attrs["shape"] = integers(_given(shape), "shape")
-    if isinstance(offsets, Variable):
+    if is_variable(offsets):
         ins["Offsets"] = stopped(offsets)
     else:
         attrs["offsets"] = [0] * x.ndim if offsets is None else integers(offsets, "offsets")

@@ -6,7 +6,7 @@ Each layer appends one operator of the same name, and gives a variable of the sh
 from __future__ import annotations
 
 from ..ir.variable import Variable
-from .layer import LayerBuilder, layer, stopped
+from .layer import LayerBuilder, is_variable, layer, stopped
 
 
 @layer
@@ -335,6 +335,6 @@ def pow(
     >>> fluid.layers.pow(fluid.data("x", [None, 4]), factor=3.0).shape
     (-1, 4)
     """
-    if isinstance(factor, Variable):
+    if is_variable(factor):
         return f.pow(x, stopped(factor))
     return f.pow(x, factor=factor)

@@ -71,7 +71,7 @@ def create_parameter(
     if attr is None:
         attr = ParamAttr(name=name)
     start = default_initializer or (Constant(0.0) if is_bias else Xavier())
-    made = f.parameter(attr, shape, dtype, "b" if is_bias else "w", start)
+    made = f.own_parameter(attr, shape, dtype, "b" if is_bias else "w", start)
     if made is None:
         raise ArgumentError(f"attr=False asks {layer_name} for no parameter; leave the call out")
     return made

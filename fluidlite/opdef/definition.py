@@ -15,6 +15,7 @@ An instance is an operator's type with the values of its attributes: what interp
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from importlib import import_module
 from typing import Any, ClassVar, TypeAlias
 
 from ..dtypes import Kind
@@ -30,6 +31,8 @@ from .prepared import Prepared, preparation_of
 from .signature import Signature, Slot, parse_signature
 from .spec import Spec
 
+#: where the built-in definitions are; a layer above this one, so it is reached by name
+_BUILT_IN = f"{__package__.rpartition('.')[0]}.ops"
 _REGISTRY: dict[str, Definition] = {}
 #: type of a gradient operator with a name of its own -> the forward operator's
 _TYPE_BEHIND: dict[str, str] = {}
@@ -322,7 +325,7 @@ def lookup(type: str) -> type[Op]:
         UnknownOperatorError: nothing of that type is defined, with the closest name that is.
         NoGradientError: the forward operator has no rule to derive it from.
     """
-    found = _REGISTRY.get(type)
+    found = _REGISTRY.get(type) or _built_in().get(type)
     if found is not None:
         return found
     forward = _TYPE_BEHIND.get(type) or (type[: -len("_grad")] if type.endswith("_grad") else None)
@@ -349,7 +352,8 @@ def is_defined(type: str) -> bool:
 
 def registered() -> list[type[Op]]:
     """All definitions that were written (none of the derived ones), in order of type."""
-    return [_REGISTRY[name] for name in sorted(_REGISTRY) if _REGISTRY[name].derived_from is None]
+    known = _built_in()
+    return [known[name] for name in sorted(known) if known[name].derived_from is None]
 
 
 def register_kernel(type: str, backend: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -371,7 +375,15 @@ def register_kernel(type: str, backend: str) -> Callable[[Callable[..., Any]], C
     return register
 
 
+def _built_in() -> dict[str, Definition]:
+    """The registry with the built-in definitions in it; they are read when first needed."""
+    import_module(_BUILT_IN)
+    return _REGISTRY
+
+
 def _register(cls: type[Op]) -> None:
+    if not cls.__module__.startswith(f"{_BUILT_IN}."):
+        _built_in()
     if cls.type in _REGISTRY:
         raise DefinitionError(
             f"operator {cls.type} is defined twice, in {_REGISTRY[cls.type].__module__} too"

@@ -54,7 +54,7 @@ class Priors(Op, abstract=True):
     def steps(self, Input, Image):
         """The distances of places, down and across."""
         return [
-            given if given else image / places
+            given if given else image / max(places, 1)
             for given, image, places in zip(
                 (self.step_h, self.step_w), Image.shape[2:], Input.shape[2:]
             )

@@ -5,7 +5,7 @@ An array is immutable: writing an element gives a new array under the old name.
 
 from __future__ import annotations
 
-from ..dtypes import DType
+from ..dtypes import DType, Kind
 from ..errors import OutOfRangeError, ShapeError
 from ..opdef.definition import Op
 from ..opdef.spec import need_integer, size_of
@@ -62,7 +62,7 @@ class read_from_array(Op):
 
     def infer(self, X, I, X_W):
         need_position(I)
-        return X if X_W is None else X_W
+        return (X if X_W is None else X_W)._replace(kind=Kind.LOD_TENSOR)
 
     def run(self, xp, X, I, X_W):
         found = X.item(position(I))

@@ -115,6 +115,8 @@ class Conv(UseCudnn, UseMkldnn, Op, abstract=True):
                 f"expected an input of {depth * self.groups} channels, {depth} for each filter "
                 f"in {self.groups} groups, got {c}: input {list(image)}, filter {list(filter)}"
             )
+        if 0 in filter:
+            raise ShapeError(f"expected a filter with elements, got shape {list(filter)}")
         if filters % self.groups and filters != -1:
             raise ShapeError(
                 f"expected a number of filters that {self.groups} groups divide, got {filters}"
@@ -154,7 +156,8 @@ class Conv(UseCudnn, UseMkldnn, Op, abstract=True):
 
     def columns(self, xp, image):
         """Some rows of an image as [group, channel, position]."""
-        return xp.reshape(image, (self.groups, image.shape[0] // self.groups, -1))
+        rest = math.prod(image.shape[1:])
+        return xp.reshape(image, (self.groups, image.shape[0] // self.groups, rest))
 
     def matrices(self, xp, filter):
         """The filters as [group, filter, patch element]."""
@@ -285,7 +288,8 @@ class AdjointInput(Convolution, abstract=True):
         out = xp.zeros((channels, *padded, samples), dtype=G.dtype)
         for rows in blocks(g.shape[1], channels * math.prod(kernel) * g[0].nbytes):
             patches = xp.matmul(weights, self.columns(xp, g[:, rows]))
-            patches = xp.reshape(patches, (channels, *kernel, -1, *g.shape[2:]))
+            count = len(range(g.shape[1])[rows])
+            patches = xp.reshape(patches, (channels, *kernel, count, *g.shape[2:]))
             for element in itertools.product(*map(range, kernel)):
                 under = self.under(element, rows, g.shape[1:-1])
                 out = xp.add_at(out, under, patches[(slice(None), *element)])
@@ -382,6 +386,11 @@ class ConvTranspose(Convolution, abstract=True):
                 sizes, kernel, self.strides, pads, self.spans(kernel)
             )
         ]
+        if any(n != -1 and n < 1 for n in whole):
+            raise ShapeError(
+                f"expected an output with elements, got sizes {whole} from an input of shape "
+                f"{list(image)} and paddings {list(self.paddings)}"
+            )
         if self.output_size:
             whole = self.chosen(whole)
         filters = -1 if filters == -1 else filters * self.groups

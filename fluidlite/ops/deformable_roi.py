@@ -170,7 +170,7 @@ class region_points(PartsOfRegions):
             ones = [len(rois), 1, 1, 1, 1, 1]
             ones[axis], ones[axis + 2] = bins, self.sample_per_part
             points = xp.broadcast_to(xp.reshape(points, ones), shape)
-            return xp.reshape(points, (*shape[:4], -1)).astype(rois.dtype)
+            return xp.reshape(points, (*shape[:4], self.sample_per_part**2)).astype(rois.dtype)
 
         return along(1, self.pooled_height, 2), along(0, self.pooled_width, 3), spans
 

@@ -6,7 +6,7 @@ from ..dtypes import DType
 from ..errors import AttributeValueError, ShapeError
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Op
-from ..opdef.spec import agree, need_float, need_integer, need_ndim, same_dtype, spec
+from ..opdef.spec import agree, need_float, need_integer, need_ndim, same_dtype, size_of, spec
 
 
 class add_position_encoding(Op):
@@ -115,6 +115,8 @@ class random_crop(Op):
 
     def infer(self, X, Seed):
         need_integer(Seed=Seed)
+        if size_of(Seed.shape) not in (1, -1):
+            raise ShapeError(f"expected Seed of one element, got shape {list(Seed.shape)}")
         k = len(self.shape)
         whole = X.shape[X.ndim - k :]
         if not 0 < k < X.ndim or any(n < 1 for n in self.shape):

@@ -10,7 +10,7 @@ from ..dtypes import DType
 from ..errors import AttributeValueError, ShapeError
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Op
-from ..opdef.spec import need_float, need_integer, need_ndim, spec
+from ..opdef.spec import need_float, need_integer, need_ndim, size_of, spec
 from .given import numbers
 
 
@@ -66,6 +66,10 @@ class Interpolation(Op, abstract=True):
             )
         if self.align_mode not in (0, 1):
             raise AttributeValueError(f"expected align_mode 0 or 1, got {self.align_mode}")
+        if any(X.shape[axis] == 0 for axis in self.axes):
+            raise ShapeError(f"expected images with elements, got X of shape {list(X.shape)}")
+        if Scale is not None and size_of(Scale.shape) not in (1, -1):
+            raise ShapeError(f"expected Scale of one element, got shape {list(Scale.shape)}")
         given = [OutSize, *(SizeTensor or ())]
         for one in given:
             need_integer(OutSize=one)
@@ -105,7 +109,9 @@ class Interpolation(Op, abstract=True):
         if SizeTensor or OutSize is not None:
             sizes = numbers((), OutSize, SizeTensor)
         elif Scale is not None or self.scale > 0:
-            factor = self.scale if Scale is None else Scale.reshape(-1)[0].item()
+            factor = self.scale if Scale is None else Scale.reshape(()).item()
+            if not 0 < factor < math.inf:
+                raise AttributeValueError(f"expected a positive factor, got Scale {factor}")
             sizes = self.scaled(X.shape, factor)
         else:
             sizes = self.asked
@@ -138,7 +144,7 @@ class Interpolation(Op, abstract=True):
             lead, trail = math.prod(out.shape[:axis]), math.prod(out.shape[axis + 1 :])
             shape = (*out.shape[:axis], attrs["new"], *out.shape[axis + 1 :])
             if trail == 1:
-                out = xp.matmul(xp.reshape(out, (lead, -1)), weights.T)
+                out = xp.matmul(xp.reshape(out, (lead, out.shape[axis])), weights.T)
             else:
                 out = xp.matmul(weights, xp.reshape(out, (lead, out.shape[axis], trail)))
             out = xp.reshape(out, shape)

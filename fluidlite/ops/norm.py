@@ -279,7 +279,7 @@ class instance_norm(PerChannel):
         return X, one, one
 
     def run(self, xp, X, Scale, Bias):
-        x = xp.reshape(X, (X.shape[0], X.shape[1], -1))
+        x = xp.reshape(X, (*X.shape[:2], math.prod(X.shape[2:])))
         mean = xp.mean(x, axis=2, keepdims=True)
         centred = x - mean
         inverse = 1 / xp.sqrt(xp.mean(centred * centred, axis=2, keepdims=True) + self.epsilon)
@@ -365,11 +365,13 @@ class group_norm(PerChannel):
     def run(self, xp, X, Scale, Bias):
         x = xp.transpose(X, self.order(X.ndim))
         shape = x.shape
-        x = xp.reshape(x, (shape[0] * self.groups, -1))
+        each = math.prod(shape[1:])
+        x = xp.reshape(x, (shape[0] * self.groups, each // self.groups))
         mean = xp.mean(x, axis=1, keepdims=True)
         y = x - mean
         variance = xp.mean(y * y, axis=1, keepdims=True)
-        y = xp.reshape(y / xp.sqrt(variance + self.epsilon), (shape[0], shape[1], -1))
+        y = y / xp.sqrt(variance + self.epsilon)
+        y = xp.reshape(y, (shape[0], shape[1], each // shape[1]))
         if Scale is not None:
             y = y * Scale[:, None]
         if Bias is not None:

@@ -199,6 +199,8 @@ class Windowed(Op, abstract=True):
     def windows(self, shape):
         """The windows along each dimension; only their number where the size there is unknown."""
         sizes = [shape[axis] for axis in self.axes]
+        if 0 in sizes:
+            raise ShapeError(f"expected images with elements to pool, got shape {list(shape)}")
         if self.global_pooling:
             return [whole(axis, size) for axis, size in zip(self.axes, sizes)]
         if self.adaptive:

@@ -188,7 +188,7 @@ class shift_frames(Op):
     step: int = REQUIRED
 
     def run(self, xp, X):
-        clips = xp.reshape(X, (-1, self.frames, *X.shape[1:]))
+        clips = xp.reshape(X, (X.shape[0] // self.frames, self.frames, *X.shape[1:]))
         first, second = self.bounds
         parts = [
             moved(xp, clips[:, :, :first], self.step),

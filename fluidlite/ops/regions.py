@@ -7,10 +7,13 @@ or a tensor does.
 
 from __future__ import annotations
 
+import math
+
 from ..dtypes import DType
 from ..errors import ShapeError
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Op
+from ..opdef.spec import need_integer
 from ..values import LoDTensor
 
 
@@ -42,6 +45,7 @@ class roi_images(Op):
     lod = None
 
     def infer(self, ROIs, Offsets, Counts):
+        need_integer(Offsets=Offsets, Counts=Counts)
         return ROIs.with_shape(ROIs.shape[:1]).with_dtype(DType.INT64)
 
     def run(self, xp, ROIs, Offsets, Counts):
@@ -86,7 +90,8 @@ class Blended(Op, abstract=True):
 
     def by_places(self, xp, x, rows, columns):
         """The channels of an image as [channel, i, j] where each place has its own."""
-        return xp.reshape(x, (-1, rows.shape[0], columns.shape[0], *x.shape[1:]))
+        places = rows.shape[0], columns.shape[0]
+        return xp.reshape(x, (x.shape[0] // math.prod(places), *places, *x.shape[1:]))
 
 
 class roi_blend(Blended):

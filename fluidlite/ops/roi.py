@@ -10,13 +10,15 @@ import math
 import numpy as np
 
 from ..dtypes import DType
-from ..errors import AttributeValueError, ShapeError
+from ..errors import AttributeValueError, OutOfRangeError, ShapeError
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Op
 from ..opdef.spec import agree, need_float, need_integer, need_ndim, same_dtype
 from ..values import LoDTensor
 from .elementwise import indicator
 from .regions import roi_images
+
+FAR = 2**30  #: beyond the elements of any image
 
 
 class RoiPooling(Op, abstract=True):
@@ -38,6 +40,8 @@ class RoiPooling(Op, abstract=True):
         need_float(X=X)
         same_dtype(X=X, ROIs=ROIs)
         need_ndim("X", X, 4)
+        if 0 in X.shape[2:]:
+            raise ShapeError(f"expected images with elements, got X of shape {list(X.shape)}")
         if ROIs.ndim != 2 or not agree(ROIs.shape[1], 4):
             raise ShapeError(f"expected ROIs of shape [n, 4], got {list(ROIs.shape)}")
         if Numbers is not None:
@@ -102,8 +106,20 @@ class RoiWeights(Op, abstract=True):
 
     def ends(self, xp, ROIs):
         """Where each region begins and ends."""
-        rois = ROIs.data if isinstance(ROIs, LoDTensor) else ROIs
+        rois = finite(xp, ROIs)
         return rois[:, self.axis], rois[:, self.axis + 2]
+
+
+def finite(xp, ROIs):
+    """Regions without their sequences, and not farther away than ``FAR``.
+
+    Raises:
+        OutOfRangeError: a number is none.
+    """
+    rois = ROIs.data if isinstance(ROIs, LoDTensor) else ROIs
+    if not xp.isfinite(rois).all():
+        raise OutOfRangeError("expected finite numbers in ROIs, got NaN or infinity")
+    return xp.clip(rois, -FAR, FAR)
 
 
 class roi_align_weights(RoiWeights):
@@ -120,14 +136,18 @@ class roi_align_weights(RoiWeights):
         out = xp.zeros((len(begins), self.bins, self.size), begins.dtype)
         for r, (begin, span) in enumerate(zip(begins, spans)):
             count = self.sampling_ratio if self.sampling_ratio > 0 else math.ceil(span)
-            points = begin + (xp.arange(self.bins * count) + 0.5) * (span / count)
+            step = span / count
+            # only points near the image count, however large the region is
+            ends = ((-1 - begin) / step - 1, (self.size - begin) / step + 1)
+            first, last = (int(min(max(end, 0), self.bins * count)) for end in ends)
+            number = xp.arange(first, last)
+            points = begin + (number + 0.5) * step
             inside = ((points >= -1) & (points <= self.size)) / count
             points = xp.minimum(xp.maximum(points, 0), self.size - 1)
             below = xp.minimum(xp.floor(points), max(self.size - 2, 0)).astype("int64")
-            bins = xp.repeat(xp.arange(self.bins), count)
             for place, weight in ((below, 1 - (points - below)), (below + 1, points - below)):
-                place = xp.minimum(place, self.size - 1)
-                out = xp.add_at(out, r, scattered(xp, out[r], (bins, place), weight * inside))
+                index = number // count, xp.minimum(place, self.size - 1)
+                out = xp.add_at(out, r, scattered(xp, out[r], index, weight * inside))
         return out
 
 
@@ -288,7 +308,7 @@ class roi_pool(RoiPooling):
         return out, out.with_dtype(DType.INT64)
 
     def run(self, xp, X, ROIs, RoisLod):
-        rois = ROIs.data if isinstance(ROIs, LoDTensor) else ROIs
+        rois = finite(xp, ROIs)
         images = roi_images({"images": len(X)}).run(xp, ROIs, RoisLod, None)
         shape = (len(rois), X.shape[1], self.pooled_height, self.pooled_width)
         out, place = xp.zeros(shape, X.dtype), xp.full(shape, -1, "int64")
@@ -297,7 +317,9 @@ class roi_pool(RoiPooling):
             for i, (top, bottom) in enumerate(rows):
                 for j, (left, right) in enumerate(columns):
                     if top < bottom and left < right:
-                        part = xp.reshape(X[image, :, top:bottom, left:right], (X.shape[1], -1))
+                        area = (bottom - top) * (right - left)
+                        part = X[image, :, top:bottom, left:right]
+                        part = xp.reshape(part, (X.shape[1], area))
                         first = xp.argmax(part, axis=1)
                         row, column = first // (right - left), first % (right - left)
                         out[r, :, i, j] = xp.max(part, axis=1)

@@ -148,7 +148,8 @@ class is_last_in_map(Op):
 def flat_places(xp, index, size):
     """Numbers within images as numbers within all of them, in one dimension."""
     maps = xp.arange(math.prod(index.shape[:2]), dtype="int64")
-    index = xp.reshape(xp.in_range(index, size, "an index"), (len(maps), -1))
+    each = math.prod(index.shape[2:])
+    index = xp.reshape(xp.in_range(index, size, "an index"), (len(maps), each))
     return xp.reshape(maps[:, None] * size + index, -1)
 
 

@@ -99,7 +99,7 @@ class yolo_box(Yolo):
 
     def run(self, xp, X, ImgSize):
         n, _, height, width = X.shape
-        x = xp.reshape(X, (n, -1, 5 + self.class_num, height, width))
+        x = xp.reshape(X, (n, len(self.anchors) // 2, 5 + self.class_num, height, width))
         sizes = xp.reshape(ImgSize.astype(X.dtype), (n, 2, 1, 1, 1))
         high, wide = sizes[:, 0], sizes[:, 1]
         across, down = self.centres(xp, x)
@@ -115,9 +115,10 @@ class yolo_box(Yolo):
         kept = (sure >= self.conf_thresh)[..., None]
         boxes = xp.stack(box, axis=-1) * kept
         scores = xp.moveaxis(sigmoid(xp, x[:, :, 5:]), 2, -1) * sure[..., None] * kept
+        count = len(self.anchors) // 2 * height * width
         return (
-            xp.reshape(boxes, (n, -1, 4)).astype(X.dtype),
-            xp.reshape(scores, (n, -1, self.class_num)).astype(X.dtype),
+            xp.reshape(boxes, (n, count, 4)).astype(X.dtype),
+            xp.reshape(scores, (n, count, self.class_num)).astype(X.dtype),
         )
 
 
@@ -154,6 +155,8 @@ class YoloLoss(Yolo, abstract=True):
                 f"{list(self.anchor_mask)}"
             )
         self.check(X, len(self.anchor_mask))
+        if 0 in X.shape[2:]:
+            raise ShapeError(f"expected maps with places, got X of shape {list(X.shape)}")
         same_dtype(X=X, GTBox=GTBox, GTScore=GTScore)
         need_integer(GTLabel=GTLabel)
         boxes = [X.shape[0], GTBox.shape[1] if GTBox.ndim == 3 else -1]
@@ -225,12 +228,12 @@ class yolov3_targets(YoloLoss):
 
     def run(self, xp, X, GTBox, GTLabel, GTScore):
         n, _, height, width = X.shape
-        x = xp.reshape(X, (n, -1, 5 + self.class_num, height, width))
+        x = xp.reshape(X, (n, len(self.anchor_mask), 5 + self.class_num, height, width))
         real = (GTBox[..., 2] > 1e-6) & (GTBox[..., 3] > 1e-6)
         score = xp.ones(real.shape, X.dtype) if GTScore is None else GTScore
         match, best = self.matched(xp, GTBox, real, height)
         columns, rows = (
-            xp.minimum((GTBox[..., k] * size).astype("int64"), size - 1)
+            xp.where(real, xp.clip(GTBox[..., k] * size, 0, size - 1), 0).astype("int64")
             for k, size in ((0, width), (1, height))
         )
         mask = self.ignored(xp, x, GTBox, real)

@@ -59,7 +59,7 @@ def test_linear_and_cubic_sums_of_neighbours(corners, mode, size):
     for type, value, kind in (("bilinear", linear, mode), ("bicubic", cubic, 0)):
         expected = X
         for axis, new in zip((2, 3), size):
-            where = lambda i, old, new=new: place(i, old, new, corners, kind)
+            where = lambda i, old, new=new, kind=kind: place(i, old, new, corners, kind)
             expected = by_loops(expected, axis, new, value, where)
         found = getattr(f, f"{type}_interp")(X, **attrs)
         np.testing.assert_allclose(found, expected, 1e-5, 1e-6)  # steps have single precision

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from fluidlite.errors import AttributeValueError, DTypeError, ShapeError
+from fluidlite.opdef.definition import lookup
 
 from gradcheck import evaluator
 from infer import infer
@@ -77,8 +78,9 @@ def test_the_scale_is_the_largest_of_a_window():
     window, scale, numbers = np.zeros(2), np.array([0.0]), []
     for run, largest in enumerate([3.0, 5.0, 1.0, 2.0]):
         x = np.array([largest, -0.5])
-        op = f.fake_quantize_range_abs_max
-        outs = op.all(x, scale, np.array([run]), window_size=2, **dict(OutScales=window))
+        op = lookup("fake_quantize_range_abs_max")(dict(window_size=2))
+        ins = dict(X=x, InScale=scale, Iter=np.array([run]), OutScales=window)
+        outs = f.apply(op, ins)
         scale, window = outs["OutScale"], outs["OutScales"]
         numbers.append(scale[0])
     assert numbers == [3, 5, 5, 2]  # 5 leaves the window of two at the fourth run

@@ -1,0 +1,253 @@
+"""A program as one page to look into: it needs no network, and nothing else but a browser.
+
+What comes from a program reaches the page as JSON and is shown as text, never as markup.  The
+page's own scripts are told by their hashes, so that a browser runs no other.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import inspect
+import json
+import linecache
+import os
+from collections.abc import Mapping
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from ..errors import ArgumentError
+from ..ir.operator import EMPTY, Operator
+from ..ir.program import Program
+from ..ir.text import operator_text, variable_text
+from ..ir.variable import Parameter, Variable
+from ..opdef.attribute import BlockRef
+from .folding import VISIBLE, Folding, Group
+from .graph import ROLES, Graph
+from .stepping import Trace
+
+_PAGE = Path(__file__).with_name("page")
+_SCRIPTS = ("model.js", "view.js", "panel.js", "start.js")
+_LONGEST = 2000  # letters of an attribute's value
+
+
+def to_html(
+    program: Program,
+    path: str | os.PathLike[str] | None = None,
+    *,
+    title: str = "",
+    trace: Trace | None = None,
+    visible: int = VISIBLE,
+) -> str:
+    """A program as a self-contained page: its graph, to be searched, folded and clicked.
+
+    Args:
+        program: it need not be verified, and operators need not be defined.
+        path: where to write the page; it is only returned when None.
+        title: what stands above it; the file's name, or "program".
+        trace: a run whose values are shown, from ``Executor.trace``.
+        visible: how many nodes may be seen at first; what is more is folded.
+
+    Returns:
+        the page.
+
+    Raises:
+        ArgumentError: the first argument is no program, or the trace is of another one.
+
+    >>> x = fluid.data("x", [None, 3], "float32")
+    >>> y = fluid.layers.fc(x, size=2)
+    >>> page = fluid.inspect.to_html(fluid.default_main_program(), "net.html")
+    >>> page[:15]
+    '<!DOCTYPE html>'
+    """
+    if not isinstance(program, Program):
+        raise ArgumentError(
+            f"expected a Program to draw, got {program!r:.60} of type {type(program).__name__}"
+        )
+    if trace is not None and trace.program is not program:
+        raise ArgumentError("the trace is of another program: trace the one that is drawn")
+    if not title:
+        title = "program" if path is None else Path(path).stem
+    text = _filled(
+        title=escape(title),
+        about=escape(_about(program)),
+        program=_safe_json(page_data(program, trace, visible)),
+    )
+    if path is not None:
+        Path(path).write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")
+    return text
+
+
+def _filled(**given: str) -> str:
+    """The page with what differs from page to page filled in."""
+    style = (_PAGE / "page.css").read_text(encoding="utf-8")
+    parts = {
+        name: (_PAGE / file).read_text(encoding="utf-8")
+        for name, file in (("dagre", "dagre.min.js"), ("layout", "layout.js"))
+    }
+    own = "\n".join((_PAGE / name).read_text(encoding="utf-8") for name in _SCRIPTS)
+    parts["script"] = f'"use strict";\n{own}'
+    hashes = " ".join(_hash(text) for text in parts.values())
+    parts["policy"] = (
+        f"default-src 'none'; script-src {hashes}; style-src {_hash(style)}; "
+        f"worker-src blob:; base-uri 'none'; form-action 'none'"
+    )
+    parts |= {"style": style, **given}
+    pieces = (_PAGE / "page.html").read_text(encoding="utf-8").split("{{")
+    filled = [pieces[0]]
+    for piece in pieces[1:]:
+        name, _, rest = piece.partition("}}")
+        filled += [parts[name], rest]
+    return "".join(filled)
+
+
+def _hash(text: str) -> str:
+    digest = hashlib.sha256(text.encode()).digest()
+    return f"'sha256-{base64.b64encode(digest).decode()}'"
+
+
+def _safe_json(data: Any) -> str:
+    """JSON that can stand inside an HTML page: no letter of it ends or begins markup."""
+    text = json.dumps(data, separators=(",", ":"), ensure_ascii=True)
+    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+
+
+def _about(program: Program) -> str:
+    ops = sum(len(block.ops) for block in program.blocks)
+    parameters = program.all_parameters()
+    elements = sum(_size(p.shape) for p in parameters)
+    parts = [f"{ops:,} operators", f"{len(parameters):,} parameters of {elements:,} elements"]
+    if program.num_blocks > 1:
+        parts.insert(0, f"{program.num_blocks} blocks")
+    return ", ".join(parts)
+
+
+def _size(shape: tuple[int, ...]) -> int:
+    size = 1
+    for n in shape:
+        size *= max(n, 0)
+    return size
+
+
+# -- what the page holds ---------------------------------------------------------------------------
+
+
+def page_data(program: Program, trace: Trace | None, visible: int) -> dict[str, Any]:
+    """A program as the scripts of the page take it.
+
+    Args:
+        program: what to show.
+        trace: values to show, or None.
+        visible: how many nodes may be seen at first.
+    """
+    graph = Graph(program)
+    folding = Folding(graph, visible)
+    return {
+        "ops": [_operator(graph, number, op) for number, op in enumerate(graph.ops)],
+        "vars": [_variable(use.variable) for use in graph.variables],
+        "edges": graph.edges,
+        "given": graph.given,
+        "groups": [_group(group) for group in folding.groups],
+        "open": sorted(folding.open),
+        "docs": _docs(graph),
+        "values": _values(graph, trace),
+    }
+
+
+def _operator(graph: Graph, number: int, op: Operator) -> dict[str, Any]:
+    return {
+        "t": op.type,
+        "r": ROLES.index(graph.roles[number]),
+        "b": op.block.idx,
+        "i": graph.position(number),
+        "x": operator_text(op),
+        "c": "" if op.callsite is None else str(op.callsite),
+        "l": source_line(op),
+        "f": graph.forward_of.get(number, -1),
+        "in": _slots(graph, op, op.inputs),
+        "out": _slots(graph, op, op.outputs),
+        "a": [[name, _attribute(value)] for name, value in op.attrs.items()],
+    }
+
+
+def _slots(graph: Graph, op: Operator, slots: Mapping[str, tuple[str, ...]]) -> list[Any]:
+    """Names by slot: numbers of variables, and texts where none is declared."""
+    found = []
+    for slot, names in slots.items():
+        each: list[int | str] = []
+        for name in names:
+            known = None if name == EMPTY else graph.variable_number(op.block, name)
+            each.append(name if known is None else known)
+        found.append([slot, each])
+    return found
+
+
+def _attribute(value: Any) -> str:
+    text = f"block {value}" if isinstance(value, BlockRef) else str(value)
+    if isinstance(value, tuple):
+        text = f"[{', '.join(map(str, value))}]"
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}... ({len(text)} letters)"
+
+
+def _variable(variable: Variable) -> dict[str, Any]:
+    kind = "var"
+    if isinstance(variable, Parameter):
+        kind = "param"
+    elif variable.is_data:
+        kind = "data"
+    elif variable.persistable:
+        kind = "kept"
+    return {
+        "n": variable.name,
+        "s": short_type(variable),
+        "d": variable_text(variable),
+        "k": kind,
+    }
+
+
+def short_type(variable: Variable) -> str:
+    """Element type and shape, as in ``float32[-1, 3]``; a float32 shows its shape alone."""
+    shape = f"[{', '.join(map(str, variable.shape))}]" if variable.has_shape else "[?]"
+    dtype = str(variable.dtype) if variable.has_dtype else "?"
+    return shape if dtype == "float32" else dtype + shape
+
+
+def source_line(op: Operator) -> str:
+    """The user's line that made an operator; empty where it cannot be read.
+
+    Only lines that this process has seen itself: a program file could name any file.
+    """
+    site = op.callsite
+    if site is None or site.stack:
+        return ""
+    return linecache.getline(site.file, site.line).strip()
+
+
+def _group(group: Group) -> list[Any]:
+    children = [-c.number if isinstance(c, Group) else c for c in group.children]
+    role = ROLES.index(group.role) if group.role else 0
+    return [group.label, group.kind, role, children]
+
+
+def _docs(graph: Graph) -> dict[str, str]:
+    """Type of operator -> what it computes, in a sentence."""
+    found = {}
+    for op in graph.ops:
+        if op.type not in found:
+            definition = op.definition
+            text = inspect.getdoc(definition) if definition is not None else ""
+            found[op.type] = (text or "").partition("\n\n")[0].replace("\n", " ")
+    return found
+
+
+def _values(graph: Graph, trace: Trace | None) -> dict[str, Any]:
+    """Number of a variable -> the last value that it had."""
+    if trace is None:
+        return {}
+    found: dict[str, Any] = {}
+    for variable, digest in trace.digests():
+        number = graph.variable_number(variable.block, variable.name)
+        if number is not None:
+            found[str(number)] = digest.as_json()
+    return found

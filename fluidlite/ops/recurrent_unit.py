@@ -1,0 +1,170 @@
+"""Units of recurrent nets: one step from the previous state to the next one."""
+
+from __future__ import annotations
+
+import functools
+
+from ..errors import AttributeValueError, ShapeError
+from ..opdef.definition import Op
+from ..opdef.spec import agree, need_float, need_ndim, same_dtype
+
+#: what fluid's numbers of activations mean
+ACTIVATIONS = ("identity", "sigmoid", "tanh", "relu")
+
+
+def activated(xp, number, x):
+    """The activation of that number, of an array."""
+    name = ACTIVATIONS[number]
+    if name == "sigmoid":
+        return 0.5 * (xp.tanh(0.5 * x) + 1)
+    if name == "tanh":
+        return xp.tanh(x)
+    return xp.maximum(x, 0) if name == "relu" else x
+
+
+def pulled_back(f, number, out, dout):
+    """The cotangent of what was activated, from the result and its cotangent."""
+    name = ACTIVATIONS[number]
+    if name == "sigmoid":
+        return dout * out * (1.0 - out)
+    if name == "tanh":
+        return dout * (1.0 - f.square(out))
+    return dout * f.sign(out) if name == "relu" else dout
+
+
+class gru_unit(Op):
+    """Hidden = (1 - u) * HiddenPrev + u * c, one step of a gated recurrent unit.
+
+    The gates are u = gate_activation(Input_u + HiddenPrev W_u + Bias_u) and r likewise; the
+    candidate is c = activation(Input_c + ResetHiddenPrev W_c + Bias_c).
+
+    (Cho et al., Learning phrase representations using RNN encoder-decoder, EMNLP 2014.)
+
+    Input: [n, 3 size]: for u, r and c.
+    HiddenPrev: [n, size].
+    Weight: [size, 3 size]; its memory holds [W_u W_r], of shape [size, 2 size], and behind it W_c,
+        of shape [size, size].
+    Bias: [1, 3 size].
+    Gate: u, r and c.
+    ResetHiddenPrev: r * HiddenPrev.
+    activation, gate_activation: 0 for none, 1 for sigmoid, 2 for tanh, 3 for relu.
+    origin_mode: whether Hidden = u * HiddenPrev + (1 - u) * c, as in the article.
+    """
+
+    signature = "Input, HiddenPrev, Weight, Bias? -> Gate~, ResetHiddenPrev~, Hidden"
+    activation: int = 2
+    gate_activation: int = 1
+    origin_mode: bool = False
+
+    def infer(self, Input, HiddenPrev, Weight, Bias):
+        need_float(Input=Input)
+        same_dtype(Input=Input, HiddenPrev=HiddenPrev, Weight=Weight, Bias=Bias)
+        for name in ("activation", "gate_activation"):
+            if not 0 <= getattr(self, name) < len(ACTIVATIONS):
+                raise AttributeValueError(
+                    f"expected {name} 0 (none), 1 (sigmoid), 2 (tanh) or 3 (relu), got "
+                    f"{getattr(self, name)}"
+                )
+        need_ndim("Input", Input, 2)
+        need_ndim("HiddenPrev", HiddenPrev, 2)
+        rows, size = HiddenPrev.shape
+        whole = 3 * size if size != -1 else -1
+        wanted = dict(Input=(rows, whole), Weight=(size, whole), Bias=(1, whole))
+        for name, s in dict(Input=Input, Weight=Weight, Bias=Bias).items():
+            if s is not None and not (s.ndim == 2 and all(map(agree, s.shape, wanted[name]))):
+                raise ShapeError(
+                    f"expected {name} of shape {list(wanted[name])} for HiddenPrev "
+                    f"{list(HiddenPrev.shape)}, got {list(s.shape)}"
+                )
+        return Input, HiddenPrev, HiddenPrev
+
+    def run(self, xp, Input, HiddenPrev, Weight, Bias):
+        size = HiddenPrev.shape[1]
+        x = Input if Bias is None else Input + Bias
+        flat = xp.reshape(Weight, (-1,))
+        for_gates = xp.reshape(flat[: 2 * size * size], (size, 2 * size))
+        for_candidate = xp.reshape(flat[2 * size * size :], (size, size))
+        gates = x[:, : 2 * size] + HiddenPrev @ for_gates
+        gates = activated(xp, self.gate_activation, gates)
+        u, r = gates[:, :size], gates[:, size:]
+        reset = r * HiddenPrev
+        c = activated(xp, self.activation, x[:, 2 * size :] + reset @ for_candidate)
+        old, new = (HiddenPrev, c) if not self.origin_mode else (c, HiddenPrev)
+        return xp.concatenate([gates, c], axis=1), reset, old + u * (new - old)
+
+    def grad(
+        self,
+        f,
+        Input,
+        HiddenPrev,
+        Weight,
+        Bias,
+        Gate,
+        ResetHiddenPrev,
+        dHidden,
+        dGate=None,
+        dResetHiddenPrev=None,
+    ):
+        size = HiddenPrev.shape[1]
+        columns = lambda v, k, n=1: f.slice(v, axes=[1], starts=[k * size], ends=[(k + n) * size])
+        flat = lambda v: f.reshape(v, shape=[-1])
+
+        @functools.cache
+        def gate(k):
+            return columns(Gate, k)
+
+        @functools.cache
+        def part(first, shape):
+            """A matrix of the weights, from where it begins in the memory."""
+            last = first + shape[0] * shape[1]
+            cut = f.slice(flat(Weight), axes=[0], starts=[first], ends=[last])
+            return f.reshape(cut, shape=list(shape))
+
+        def plus(v, given, k):
+            return v if given is None else v + columns(given, k)
+
+        @functools.cache
+        def candidate():
+            """The cotangent of what the candidate is the activation of."""
+            u = gate(0)
+            dc = plus(dHidden * ((1.0 - u) if self.origin_mode else u), dGate, 2)
+            return pulled_back(f, self.activation, gate(2), dc)
+
+        @functools.cache
+        def reset():
+            """The cotangent of ResetHiddenPrev."""
+            for_candidate = part(2 * size * size, (size, size))
+            found = f.matmul(candidate(), for_candidate, transpose_Y=True)
+            return found if dResetHiddenPrev is None else found + dResetHiddenPrev
+
+        @functools.cache
+        def gates():
+            """The cotangent of what the gates are the activation of."""
+            apart = gate(2) - HiddenPrev
+            du = plus(dHidden * (-apart if self.origin_mode else apart), dGate, 0)
+            dr = plus(reset() * HiddenPrev, dGate, 1)
+            both = f.concat([du, dr], axis=1)
+            return pulled_back(f, self.gate_activation, columns(Gate, 0, 2), both)
+
+        @functools.cache
+        def whole():
+            return f.concat([gates(), candidate()], axis=1)
+
+        def dhidden():
+            u = gate(0)
+            for_gates = part(0, (size, 2 * size))
+            kept = dHidden * (u if self.origin_mode else (1.0 - u))
+            return kept + reset() * gate(1) + f.matmul(gates(), for_gates, transpose_Y=True)
+
+        def dweight():
+            first = f.matmul(HiddenPrev, gates(), transpose_X=True)
+            second = f.matmul(ResetHiddenPrev, candidate(), transpose_X=True)
+            joined = f.concat([flat(first), flat(second)], axis=0)
+            return f.reshape(joined, shape=list(Weight.shape))
+
+        return dict(
+            Input=whole,
+            HiddenPrev=dhidden,
+            Weight=dweight,
+            Bias=lambda: f.reduce_sum(whole(), dim=[0], keep_dim=True),
+        )
