@@ -51,7 +51,7 @@ class Entry:
         for name in self.needs:
             try:
                 found = importlib.util.find_spec(name) is not None
-            except ImportError:
+            except (ImportError, SyntaxError):  # of what it lies in, for another Python
                 found = False
             if not found:
                 return f"no {name}"

@@ -162,11 +162,13 @@ class _Column:
         """What one row of the variable holds, in its shape and element type."""
         try:
             given = np.asarray(value)
-        except ValueError:
+        except (ValueError, UserWarning):  # NumPy 1 only warns, and makes an array of lists
+            given = np.empty((), object)
+        if given.dtype == object and isinstance(value, (list, tuple)):
             raise FeedError(
                 f"variable {self.name!r} takes rows of shape {self._shape()}; got lists of "
                 f"different lengths: {value!r:.60}"
-            ) from None
+            )
         made = self._converted(given, value)
         if self.known:
             if made.size != self.size:

@@ -91,6 +91,10 @@ class NoGradientError(FluidError, NotImplementedError):
     """Nobody wrote a gradient rule for an operator that lies on the way of a gradient."""
 
 
+class UnsupportedError(FluidError, NotImplementedError):
+    """There is no such computation here."""
+
+
 class GradientCheckError(FluidError, AssertionError):
     """A gradient is not what finite differences give."""
 
@@ -137,6 +141,14 @@ class GradientTypeError(DTypeError, RuntimeError):
 
 class GradientStateError(FluidError, RuntimeError):
     """A tensor wants no gradient, or holds none, where one is needed."""
+
+
+class ParameterListError(ArgumentError, AttributeError):
+    """An optimizer of eager tensors was not told which parameters to update."""
+
+
+class StateDictError(FluidError, RuntimeError, LookupError):
+    """A state lacks the value of a parameter or of an optimizer's variable."""
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:

@@ -83,6 +83,20 @@ def reset() -> None:
 eager: Slot[Any] = slot("eager", lambda: None)
 
 
+#: whether the layer that is running was told to train, not to be tested
+training: Slot[bool] = slot("training", lambda: True)
+
+
+def in_dygraph_mode() -> bool:
+    """Whether layers run at once: within ``dygraph.guard()``, or after ``enable_dygraph()``.
+
+    >>> with fluid.dygraph.guard():
+    ...     fluid.in_dygraph_mode()
+    True
+    """
+    return eager.get() is not None
+
+
 def default_flags() -> dict[str, object]:
     """The flags that ``set_flags`` knows, with their defaults."""
     return {"FLAGS_check_nan_inf": False}

@@ -33,7 +33,8 @@ class Step:
         problem = self._problem
         if not self._values:
             self._values = {
-                name: torch.nn.Parameter(torch.tensor(value)) for name, value in start.items()
+                name: torch.nn.Parameter(_laid_out(torch.tensor(value)))
+                for name, value in start.items()
             }
         with torch.no_grad():
             for name, value in start.items():
@@ -45,10 +46,12 @@ class Step:
         elif problem.name == "resnet":
             self._optimizer = torch.optim.SGD(found, problem.rate, momentum=0.9, fused=True)
         else:
-            self._optimizer = torch.optim.Adam(found, problem.rate, fused=True)
+            # here epsilon stands beside the corrected mean; this is its size in the first step
+            epsilon = 1e-8 / (1 - 0.999) ** 0.5
+            self._optimizer = torch.optim.Adam(found, problem.rate, eps=epsilon, fused=True)
 
     def step(self, feed: Mapping[str, Array]) -> float:
-        fed = {name: torch.from_numpy(value) for name, value in feed.items()}
+        fed = {name: _laid_out(torch.from_numpy(value)) for name, value in feed.items()}
         loss = self._loss(self._values, fed, self._more)
         self._optimizer.zero_grad()
         loss.backward()
@@ -57,6 +60,11 @@ class Step:
 
     def parameters(self) -> dict[str, Array]:
         return {name: value.detach().numpy().copy() for name, value in self._values.items()}
+
+
+def _laid_out(value: Tensor) -> Tensor:
+    """Images and filters with their channels last, for which the steps are faster."""
+    return value.contiguous(memory_format=torch.channels_last) if value.ndim == 4 else value
 
 
 def _statistics(problem: Problem) -> dict[str, Tensor]:

@@ -163,7 +163,7 @@ def divide(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 
 def _dtype(x: Any) -> np.dtype[Any]:
-    return (x.array if isinstance(x, Handle) else x).dtype  # type: ignore[no-any-return]
+    return (x.array if isinstance(x, Handle) else x).dtype
 
 
 def floor_divide(x: Any, y: Any, name: str | None = None) -> Tensor:
@@ -245,7 +245,7 @@ def matmul(
 
 
 def _ndim(x: Any) -> int:
-    return (x.array if isinstance(x, Handle) else x).ndim  # type: ignore[no-any-return]
+    return (x.array if isinstance(x, Handle) else x).ndim
 
 
 def dot(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:

@@ -196,7 +196,7 @@ def diag(x: Tensor, offset: int = 0, padding_value: float = 0, name: str | None 
     array = x.array
     if array.ndim == 2:
         rows = np.arange(max(min(array.shape[0] + min(offset, 0), array.shape[1] - offset), 0))
-        return x[rows - min(offset, 0), rows + max(offset, 0)]  # type: ignore[no-any-return]
+        return x[rows - min(offset, 0), rows + max(offset, 0)]
     size = array.shape[0] + abs(offset)
     rows = np.arange(array.shape[0])
     base = x.results(np.full((size, size), padding_value, array.dtype))
@@ -213,7 +213,7 @@ def assign(x: Any, output: Tensor | None = None) -> Tensor:
     """
     made = eager.assign(x) if isinstance(x, Handle) else to_tensor(x)
     if output is None:
-        return made  # type: ignore[no-any-return]
+        return made
     output.write(lambda old: made, reshaped=True)
     return output
 

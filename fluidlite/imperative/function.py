@@ -27,7 +27,7 @@ class _Output(NamedTuple):
     """A result that was saved: holding the tensor would be a cycle."""
 
     array: Any
-    index: int
+    place: int
     type: Any
 
 
@@ -74,7 +74,7 @@ class PyLayerContext:
     def _restored(self, kept: Any) -> Any:
         if isinstance(kept, _Output):
             node = None if self._node is None else self._node()
-            port = None if node is None else Port(node, kept.index)
+            port = None if node is None else Port(node, kept.place)
             return kept.type(kept.array, port, port is None)
         if kept is None:
             return None

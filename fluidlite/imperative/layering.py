@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from .. import state
 from ..dtypes import as_dtype
 from ..errors import ArgumentError, ShapeError
 from ..opdef.definition import Op
@@ -52,6 +53,21 @@ class EagerLayer(Interpreter):
     def block(self) -> NoBlock:
         """What stands in the place of a block."""
         return NoBlock(self)
+
+    @property
+    def startup(self) -> Any:
+        """The startup program: there is none."""
+        return self.refuse("changes the programs that it is called in")
+
+    @property
+    def random_seed(self) -> int:
+        """The seed of operators that have none of their own; 0 for other numbers every time."""
+        return 0
+
+    @property
+    def is_tested(self) -> bool:
+        """Whether the ``dygraph.Layer`` that is running was told so by its ``eval()``."""
+        return not state.training.get()
 
     # -- operators ---------------------------------------------------------------------------------
 
@@ -214,10 +230,13 @@ class NoBlock:
         layer: whose block it would be.
     """
 
-    random_seed = 0  #: of the program
-
     def __init__(self, layer: EagerLayer) -> None:
         self._layer = layer
+
+    @property
+    def random_seed(self) -> int:
+        """The seed of the program."""
+        return self._layer.random_seed
 
     @property
     def program(self) -> NoBlock:

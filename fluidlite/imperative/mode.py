@@ -94,7 +94,7 @@ class RecordingGuard:
                 with RecordingGuard(recording):
                     return function(*args, **kwargs)
 
-        return wrapped  # type: ignore[no-any-return]
+        return wrapped
 
 
 def _guarded(generator: Any, recording: bool) -> Any:

@@ -90,24 +90,34 @@ class Blank:
     program: Any = field(default_factory=_Unseeded)
 
 
-def initial_value(initializer: Initializes, shape: Any, dtype: Any) -> np.ndarray[Any, Any]:
+def initial_value(
+    initializer: Initializes, shape: Any, dtype: Any, program: Any = None
+) -> np.ndarray[Any, Any]:
     """The array that an initializer makes.
 
     Args:
         initializer: says which operator makes it.
         shape: sizes.
         dtype: the element type.
+        program: whose ``random_seed`` counts where the initializer has none; None for no seed.
     """
     kind = as_dtype(dtype)
     wide = DType.FP32 if kind is DType.FP16 else kind
-    blank = Blank(tuple(int(n) for n in shape), wide)
+    owner = _Unseeded() if program is None else program
+    blank = Blank(tuple(int(n) for n in shape), wide, program=owner)
     type, attrs = initializer.operator(blank, blank, wide)
     found = getattr(kernels, type)(**attrs)
     return np.asarray(found, kind.dtype).reshape(blank.shape)
 
 
 def parameter_of(
-    shape: Any, dtype: Any, initializer: Initializes, attr: Any = None, name: str | None = None
+    shape: Any,
+    dtype: Any,
+    initializer: Initializes,
+    attr: Any = None,
+    name: str | None = None,
+    kind: type[Parameter] = Parameter,
+    program: Any = None,
 ) -> Parameter:
     """A parameter with its first value.
 
@@ -117,6 +127,8 @@ def parameter_of(
         initializer: gives the value where ``attr`` names no initializer.
         attr: what the user said about it: its name, initializer, learning rate, ...
         name: where ``attr`` gives none.
+        kind: the class of the parameter.
+        program: as of :func:`initial_value`.
 
     Raises:
         ArgumentError: a size is unknown.
@@ -124,9 +136,9 @@ def parameter_of(
     if any(not isinstance(n, (int, np.integer)) or n < 0 for n in shape):
         raise ArgumentError(f"expected a shape of known sizes, got {shape!r:.60}")
     own = getattr(attr, "initializer", None)
-    value = initial_value(initializer if own is None else own, shape, dtype)
+    value = initial_value(initializer if own is None else own, shape, dtype, program)
     given = getattr(attr, "name", None)
-    made = Parameter(value, name if given is None else given, getattr(attr, "trainable", True))
+    made = kind(value, name if given is None else given, getattr(attr, "trainable", True))
     if attr is not None:
         for field_name, kept in attr.parameter_arguments().items():
             if field_name != "trainable":

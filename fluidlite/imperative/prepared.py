@@ -37,7 +37,7 @@ class Generator:
     def restart(self, seed: int) -> None:
         """Begin anew."""
         self.initial = seed
-        self.numpy = numpy_.generators(seed)()
+        self.numpy = numpy_.generators(seed)(0)
 
     def __call__(self, own: int = 0) -> np.random.Generator:
         """A source of random numbers: the stream itself, or the one that an operator's own seed

@@ -99,7 +99,7 @@ class Node:
     @property
     def type(self) -> str:
         """The type of the operator."""
-        return self.how.op.type  # type: ignore[no-any-return]
+        return self.how.op.type
 
     @property
     def site(self) -> CallSite | None:
@@ -492,7 +492,7 @@ _VALUES = (np.ndarray, np.generic, SelectedRows, LoDTensorArray)
 
 
 def _flat(values: Iterable[Any]) -> list[Any]:
-    flat = []
+    flat: list[Any] = []
     for value in values:
         if isinstance(value, (list, tuple)):
             flat += value

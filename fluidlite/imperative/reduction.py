@@ -83,7 +83,7 @@ def sum(
         x = cast(x, dtype)
     elif isinstance(x, Handle) and x.array.dtype.name in _NARROW:
         x = cast(x, "int64")
-    return _reduced("reduce_sum", x, axis, keepdim)  # type: ignore[no-any-return]
+    return _reduced("reduce_sum", x, axis, keepdim)
 
 
 def mean(x: Tensor, axis: Any = None, keepdim: bool = False, name: str | None = None) -> Tensor:
@@ -94,7 +94,7 @@ def mean(x: Tensor, axis: Any = None, keepdim: bool = False, name: str | None = 
         axis: a dimension or a list of them; all when None.
         keepdim: the dimensions stay, with size 1.
     """
-    return _reduced("reduce_mean", floats(x), axis, keepdim)  # type: ignore[no-any-return]
+    return _reduced("reduce_mean", floats(x), axis, keepdim)
 
 
 def max(x: Tensor, axis: Any = None, keepdim: bool = False, name: str | None = None) -> Tensor:
@@ -105,12 +105,12 @@ def max(x: Tensor, axis: Any = None, keepdim: bool = False, name: str | None = N
     >>> x.grad.tolist()
     [0.0, 0.5, 0.5]
     """
-    return _reduced("amax", x, axis, keepdim)  # type: ignore[no-any-return]
+    return _reduced("amax", x, axis, keepdim)
 
 
 def min(x: Tensor, axis: Any = None, keepdim: bool = False, name: str | None = None) -> Tensor:
     """The smallest element, over some dimensions or all; equal ones share the gradient."""
-    return _reduced("amin", x, axis, keepdim)  # type: ignore[no-any-return]
+    return _reduced("amin", x, axis, keepdim)
 
 
 amax = max
@@ -125,17 +125,17 @@ def prod(
         x = cast(x, dtype)
     elif isinstance(x, Handle) and x.array.dtype.name in _NARROW:
         x = cast(x, "int64")
-    return _reduced("reduce_prod", x, axis, keepdim)  # type: ignore[no-any-return]
+    return _reduced("reduce_prod", x, axis, keepdim)
 
 
 def all(x: Tensor, axis: Any = None, keepdim: bool = False, name: str | None = None) -> Tensor:
     """Whether all elements are true."""
-    return _reduced("reduce_all", truths(x), axis, keepdim)  # type: ignore[no-any-return]
+    return _reduced("reduce_all", truths(x), axis, keepdim)
 
 
 def any(x: Tensor, axis: Any = None, keepdim: bool = False, name: str | None = None) -> Tensor:
     """Whether some element is true."""
-    return _reduced("reduce_any", truths(x), axis, keepdim)  # type: ignore[no-any-return]
+    return _reduced("reduce_any", truths(x), axis, keepdim)
 
 
 def count_nonzero(
@@ -219,7 +219,7 @@ def norm(
     order = 2.0 if p == "fro" else float(p)
     dims = dims_of(x, axis)
     if order == 2.0 and (dims is None or len(dims) > 1):
-        return _reduced("frobenius_norm", x, axis, keepdim)  # type: ignore[no-any-return]
+        return _reduced("frobenius_norm", x, axis, keepdim)
     if dims is None:
         out = eager.p_norm(eager.reshape(x, shape=(-1,)), porder=order, axis=0)
         return eager.reshape(out, shape=(1,) * x.array.ndim if keepdim else ())

@@ -352,4 +352,4 @@ class Probe(Arithmetic):
         return found["Out"]
 
     def __neg__(self) -> Any:
-        return self * -1.0
+        return self._combine("__mul__", "elementwise_mul", -1.0, False)

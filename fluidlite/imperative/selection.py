@@ -80,7 +80,7 @@ def gather(x: Tensor, index: Tensor, axis: Any = 0, name: str | None = None) -> 
     """
     (along,) = numbers_in("axis", axis)
     if index.array.ndim == 0:
-        return get_item(x, (slice(None),) * normal_axis(along, x.array.ndim) + (index,))  # type: ignore[no-any-return]
+        return get_item(x, (slice(None),) * normal_axis(along, x.array.ndim) + (index,))
     return eager.index_select(x, index, dim=along)
 
 
@@ -143,7 +143,7 @@ def put_along_axis(
         raise ArgumentError(f"expected reduce to be 'assign' or 'add', got {reduce!r}")
     places = list(np.indices(shape, sparse=True))
     places[along] = indices.array
-    return set_item(arr, tuple(places), values)  # type: ignore[no-any-return]
+    return set_item(arr, tuple(places), values)
 
 
 def scatter(
@@ -179,12 +179,12 @@ def masked_select(x: Tensor, mask: Tensor, name: str | None = None) -> Tensor:
     [1.0, 3.0]
     """
     shape = np.broadcast_shapes(x.array.shape, mask.array.shape)
-    return get_item(broadcast_to(x, shape), broadcast_to(mask, shape))  # type: ignore[no-any-return]
+    return get_item(broadcast_to(x, shape), broadcast_to(mask, shape))
 
 
 def masked_fill(x: Tensor, mask: Tensor, value: Any, name: str | None = None) -> Tensor:
     """x with a number, or a tensor of one element, where a mask holds."""
-    return where(mask, value, x)  # type: ignore[no-any-return]
+    return where(mask, value, x)
 
 
 def sort(x: Tensor, axis: int = -1, descending: bool = False, name: str | None = None) -> Tensor:
@@ -255,7 +255,7 @@ def unique(
     Returns:
         the values, or a tuple of them and what else was asked for.
     """
-    found = np.unique(
+    found: Any = np.unique(  # type: ignore[call-overload]
         x.array,
         return_index=return_index,
         return_inverse=return_inverse,

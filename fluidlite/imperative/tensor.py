@@ -39,7 +39,7 @@ _DIRECT = frozenset(
         *("__lt__", "__le__", "__gt__", "__ge__", "__eq__", "__ne__"),
     }
 )
-_FUNCTIONS = {
+_FUNCTIONS: dict[str, Any] = {
     "__add__": arithmetic.add,
     "__sub__": arithmetic.subtract,
     "__mul__": arithmetic.multiply,
@@ -157,7 +157,7 @@ class Tensor(Methods, Arithmetic, Writing):
     @property
     def grad_fn(self) -> Node | Port | None:
         """The operator that gave the tensor; None for leaves."""
-        return None if self.stop else self.port  # type: ignore[no-any-return]
+        return None if self.stop else self.port
 
     @property
     def inplace_version(self) -> int:

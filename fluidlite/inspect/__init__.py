@@ -1,9 +1,54 @@
-"""Looking into programs: are the gradients right, and where do they come from."""
+"""Looking into programs: pictures, differences, costs, single steps; are the gradients right, and
+where do they come from.
+"""
 
 from __future__ import annotations
 
+from .debugging import Debugger, debug
+from .diff import Difference, diff
+from .digest import Digest
 from .explain import Explanation, explain_gradient
+from .exports import to_dot, to_mermaid, to_networkx
 from .gradcheck import gradcheck
+from .highlight import show
+from .html import to_html
+from .memory import Timeline, memory_timeline
+from .notebook import Page
+from .operators import explain
+from .picture import draw, to_svg
 from .report import Report
+from .stepping import Trace, is_infinite, is_nan, trace
+from .summary import Summary, summary
 
-__all__ = ["Explanation", "Report", "explain_gradient", "gradcheck"]
+__all__ = [
+    # pictures
+    "to_html",
+    "Page",
+    "draw",
+    "to_svg",
+    "to_dot",
+    "to_mermaid",
+    "to_networkx",
+    "show",
+    # differences, costs, operators
+    "diff",
+    "Difference",
+    "summary",
+    "Summary",
+    "memory_timeline",
+    "Timeline",
+    "explain",
+    # runs
+    "trace",
+    "Trace",
+    "Debugger",
+    "debug",
+    "Digest",
+    "is_nan",
+    "is_infinite",
+    # gradients
+    "explain_gradient",
+    "Explanation",
+    "gradcheck",
+    "Report",
+]

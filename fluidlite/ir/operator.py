@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING, Any
 from ..errors import (
     AttributeValueError,
     FluidError,
-    NoGradientError,
     SlotError,
-    UnknownOperatorError,
     suggestion,
 )
 from ..errors import with_context as _with_context
-from ..opdef.definition import Op, lookup
+from ..opdef.definition import Op, find, lookup
 from ..opdef.spec import Spec
 from .callsite import CallSite
 from .literal import wire_type
@@ -105,10 +103,7 @@ class Operator:
     @property
     def definition(self) -> type[Op] | None:
         """The definition; None when nobody defined the type."""
-        try:
-            return lookup(self.type)
-        except (UnknownOperatorError, NoGradientError):
-            return None
+        return find(self.type)
 
     def instance(self) -> Op:
         """The definition with this operator's attributes.

@@ -49,7 +49,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 from ..dtypes import Kind
 from ..errors import FluidError, NoGradientError, ParseError, UnknownOperatorError, suggestion
 from ..opdef.attribute import KINDS, Attribute, BlockRef, Long, single_precision
-from ..opdef.definition import Op, lookup
+from ..opdef.definition import Op, find, lookup
 from .block import Block
 from .literal import ELEMENT_TYPES, TYPE_WORDS, WORDS, EmptyList, unescaped, wire_type
 from .operator import Names, Operator, names_by_slot
@@ -386,10 +386,7 @@ class _Parser:
 
     def definition(self, op_type: str) -> type[Op] | None:
         if op_type not in self.definitions:
-            try:
-                self.definitions[op_type] = lookup(op_type)
-            except (UnknownOperatorError, NoGradientError):
-                self.definitions[op_type] = None
+            self.definitions[op_type] = find(op_type)
         return self.definitions[op_type]
 
     def slot(self) -> tuple[str, Names]:

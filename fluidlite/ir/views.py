@@ -1,16 +1,16 @@
-"""How programs are shown.  The package that looks into programs says it; programs do not know that
-package.
-"""
+"""How programs are shown.  The package that looks into programs says it."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
-
-from ..errors import FluidError
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 if TYPE_CHECKING:
     from .operator import Operator
     from .program import Program
+
+#: the module that says it; a layer above this one, so it is reached by name
+_SHOWING = f"{__package__.rpartition('.')[0]}.inspect.views"
 
 
 class Views(Protocol):
@@ -39,16 +39,6 @@ class Views(Protocol):
         ...
 
 
-_REGISTERED: list[Views] = []
-
-
-def register_views(views: Views) -> None:
-    """Make these the ways of showing programs."""
-    _REGISTERED.append(views)
-
-
 def views() -> Views:
-    """The ways of showing programs."""
-    if not _REGISTERED:
-        raise FluidError("programs are shown once fluidlite.inspect is imported")
-    return _REGISTERED[-1]
+    """The ways of showing programs; they are read when first needed."""
+    return cast(Views, import_module(_SHOWING))

@@ -30,7 +30,7 @@ from .activation import (
     thresholded_relu,
 )
 from .anchors import anchor_generator, density_prior_box, prior_box, yolo_box, yolov3_loss
-from .array import array_length, array_read, array_write, create_array
+from .array import array_length, array_read, array_write, create_array, tensor_array_to_tensor
 from .boxes import (
     bipartite_match,
     box_clip,
@@ -86,6 +86,7 @@ from .distance import (
     dist,
     l2_normalize,
 )
+from .distributions import Categorical, MultivariateNormalDiag, Normal, Uniform
 from .elementwise import (
     addcmul,
     elementwise_add,
@@ -167,6 +168,7 @@ from .ranking_loss import (
     rank_loss,
 )
 from .rearrange import pixel_shuffle, shuffle_channel, space_to_depth, temporal_shift, unfold
+from .recurrent_unit import gru_unit
 from .reduce import (
     logsumexp,
     mean,
@@ -575,4 +577,12 @@ __all__ = [
     "array_write",
     "array_read",
     "array_length",
+    "tensor_array_to_tensor",
+    # units of recurrent nets
+    "gru_unit",
+    # probability distributions
+    "Uniform",
+    "Normal",
+    "Categorical",
+    "MultivariateNormalDiag",
 ]

@@ -102,3 +102,31 @@ def array_length(f: LayerBuilder, array: Variable) -> Variable:
     [array([4])]
     """
     return stopped(f.lod_array_length(_checked(array)))
+
+
+@layer
+def tensor_array_to_tensor(
+    f: LayerBuilder,
+    input: Variable,
+    axis: int = 1,
+    name: str | None = None,
+    use_stack: bool = False,
+) -> tuple[Variable, Variable]:
+    """The tensors of an array as one, and the size of each along ``axis``, int32.
+
+    Args:
+        input: an array.
+        axis: the dimension along which they are joined; may count from the end.
+        name: of the layer.
+        use_stack: whether ``axis`` is a new dimension, in which they lie one behind the other.
+
+    Raises:
+        ArgumentError: ``input`` is no array.
+        ShapeError: there is no such dimension.
+
+    >>> i = fluid.layers.fill_constant([1], "int64", 0)
+    >>> array = fluid.layers.array_write(fluid.layers.fill_constant([2, 3], "float32", 5.0), i)
+    >>> fluid.layers.tensor_array_to_tensor(array)[0].shape
+    (2, -1)
+    """
+    return f.tensor_array_to_tensor(_checked(input), axis=axis, use_stack=use_stack)

@@ -94,6 +94,11 @@ class LayerBuilder(Builder, Parameters):
             )
         return given
 
+    @property
+    def is_tested(self) -> bool:
+        """False: programs are told by ``clone(for_test=True)``."""
+        return False
+
     def named_result(self) -> Variable:
         """A new variable called exactly as the user called the layer, as a few of fluid's layers
         do; called like every other result where the user gave no name, or one that is taken.

@@ -227,7 +227,7 @@ def dropout(
     outs = f.dropout.all(
         x,
         dropout_prob=dropout_prob,
-        is_test=is_test,
+        is_test=is_test or f.is_tested,
         fix_seed=seed is not None,
         seed=seed or 0,
         dropout_implementation=dropout_implementation,

@@ -224,14 +224,15 @@ def group_norm(
     """
     channels = input.shape[-1 if is_channels_last(data_layout) else 1] if input.ndim > 1 else -1
     ins: dict[str, Any] = {"X": input}
-    if (param_attr or bias_attr) and channels < 1:
+    scaled, shifted = (attr is not None and attr is not False for attr in (param_attr, bias_attr))
+    if (scaled or shifted) and channels < 1:
         raise ShapeError(
             f"expected the number of channels of {input.name!r} to be known, got shape "
             f"{list(input.shape)} with data_layout={data_layout}"
         )
-    if param_attr:
+    if scaled:
         ins["Scale"] = f.weight(param_attr, [channels], input.dtype, Constant(1.0))
-    if bias_attr:
+    if shifted:
         ins["Bias"] = f.bias_parameter(bias_attr, [channels], input.dtype)
     outs = {
         "Mean": stopped(f.block.create_var()),

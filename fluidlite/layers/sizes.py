@@ -65,10 +65,7 @@ def sizes_of(
     if not any(is_variable(n) for n in given):
         return Sizes(numbers)
     constant = constant or (lambda n: known_integer(f, n))
-    each = [
-        taken(n) if is_variable(n) else constant(number)
-        for n, number in zip(given, numbers)
-    ]
+    each = [taken(n) if is_variable(n) else constant(number) for n, number in zip(given, numbers)]
     return Sizes(numbers, each)
 
 

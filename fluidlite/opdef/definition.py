@@ -34,6 +34,7 @@ from .spec import Spec
 #: where the built-in definitions are; a layer above this one, so it is reached by name
 _BUILT_IN = f"{__package__.rpartition('.')[0]}.ops"
 _REGISTRY: dict[str, Definition] = {}
+_HIGHEST_ORDER = 50  # of gradient operators
 #: type of a gradient operator with a name of its own -> the forward operator's
 _TYPE_BEHIND: dict[str, str] = {}
 
@@ -325,29 +326,36 @@ def lookup(type: str) -> type[Op]:
         UnknownOperatorError: nothing of that type is defined, with the closest name that is.
         NoGradientError: the forward operator has no rule to derive it from.
     """
+    found = _found(type)
+    if found is None:
+        raise UnknownOperatorError(f"there is no operator {type!r}{suggestion(type, _REGISTRY)}")
+    return found
+
+
+def find(type: str) -> type[Op] | None:
+    """The definition of an operator; None where :func:`lookup` raises."""
+    try:
+        return _found(type)
+    except NoGradientError:
+        return None
+
+
+def _found(type: str) -> type[Op] | None:
     found = _REGISTRY.get(type) or _built_in().get(type)
     if found is not None:
         return found
     forward = _TYPE_BEHIND.get(type) or (type[: -len("_grad")] if type.endswith("_grad") else None)
-    if forward is not None:
-        from .gradient import derive_grad
+    if forward is None or forward.count("_grad") >= _HIGHEST_ORDER:
+        return None
+    from .gradient import derive_grad
 
-        try:
-            behind = lookup(forward)
-        except UnknownOperatorError:
-            behind = None
-        if behind is not None and behind.grad_type == type:
-            return derive_grad(behind)
-    raise UnknownOperatorError(f"there is no operator {type!r}{suggestion(type, _REGISTRY)}")
+    behind = _found(forward)
+    return derive_grad(behind) if behind is not None and behind.grad_type == type else None
 
 
 def is_defined(type: str) -> bool:
     """Whether :func:`lookup` would find the operator."""
-    try:
-        lookup(type)
-    except (UnknownOperatorError, NoGradientError):
-        return False
-    return True
+    return find(type) is not None
 
 
 def registered() -> list[type[Op]]:

@@ -45,6 +45,7 @@ from . import proximal  # noqa: F401
 from . import quantize  # noqa: F401
 from . import ranking_loss  # noqa: F401
 from . import rearrange  # noqa: F401
+from . import recurrent_unit  # noqa: F401
 from . import reduce  # noqa: F401
 from . import regions  # noqa: F401
 from . import regression_loss  # noqa: F401

@@ -8,7 +8,7 @@ from __future__ import annotations
 from ..dtypes import DType, Kind
 from ..errors import OutOfRangeError, ShapeError
 from ..opdef.definition import Op
-from ..opdef.spec import need_integer, size_of
+from ..opdef.spec import need_integer, normal_axis, size_of, spec
 from ..values import LoDTensorArray
 
 
@@ -98,6 +98,101 @@ class array_without(Op):
         return dict(X=lambda: f.array_without(dOut, I))
 
 
+class tensor_array_to_tensor(Op):
+    """Out = the elements of the array X joined along ``axis``.
+
+    OutIndex: the size of each element along ``axis``; 1 where it has no such dimension.
+    axis: the dimension; may count from the end.
+    use_stack: whether ``axis`` is a new dimension, in which they lie one behind the other.
+    """
+
+    signature = "X -> Out, OutIndex!"
+    axis: int = 0
+    use_stack: bool = False
+    lod = None
+
+    def infer(self, X):
+        axis = normal_axis(self.axis, X.ndim + self.use_stack)
+        shape = [*X.shape[:axis], -1, *X.shape[axis + (not self.use_stack) :]]
+        return X._replace(kind=Kind.LOD_TENSOR).with_shape(shape), spec([-1], DType.INT32)
+
+    def run(self, xp, X):
+        whole = [each for each in X if each is not None]
+        if not whole or len(whole) < len(X):
+            raise OutOfRangeError(
+                f"expected an array whose elements have all been written, got {len(whole)} of "
+                f"{len(X)}"
+            )
+        if len({(each.ndim, each.dtype) for each in whole}) > 1:
+            listed = ", ".join(f"{each.dtype}{list(each.shape)}" for each in whole)
+            raise ShapeError(f"expected elements of one rank and element type, got {listed}")
+        axis = normal_axis(self.axis, whole[0].ndim + self.use_stack)
+        others = {each.shape[:axis] + each.shape[axis + 1 :] for each in whole}
+        if len({each.shape for each in whole} if self.use_stack else others) > 1:
+            wanted = "of one shape" if self.use_stack else f"that differ along axis {axis} only"
+            listed = ", ".join(str(list(each.shape)) for each in whole)
+            raise ShapeError(f"expected elements {wanted}, got shapes {listed}")
+        join = xp.stack if self.use_stack else xp.concatenate
+        sizes = [each.shape[axis] if axis < each.ndim else 1 for each in whole]
+        return join(whole, axis=axis), xp.asarray(sizes, "int32")
+
+    def grad(self, f, X, dOut):
+        how = dict(axis=self.axis, use_stack=self.use_stack)
+        return dict(X=lambda: f.tensor_to_array(dOut, X, **how))
+
+
+class tensor_to_array(Op):
+    """Out = the array of parts of X along ``axis``, as the array Like has them.
+
+    axis, use_stack: as of tensor_array_to_tensor.
+    """
+
+    signature = "X, Like! -> Out"
+    axis: int = 0
+    use_stack: bool = False
+    lod = None
+
+    def infer(self, X, Like):
+        return Like
+
+    def run(self, xp, X, Like):
+        whole = xp.moveaxis(X, self.axis, 0)
+        parts, begin = [], 0
+        for each in Like:
+            if self.use_stack:
+                parts.append(whole[begin])
+                begin += 1
+            else:
+                end = begin + each.shape[self.axis]
+                parts.append(xp.moveaxis(whole[begin:end], 0, self.axis))
+                begin = end
+        return LoDTensorArray(parts)
+
+    def grad(self, f, Like, dOut):
+        how = dict(axis=self.axis, use_stack=self.use_stack)
+        return dict(X=lambda: f.tensor_array_to_tensor(f.array_filled(dOut, Like), **how)[0])
+
+
+class array_filled(Op):
+    """Out = the array X, with zeros in the form of Like where an element is missing."""
+
+    signature = "X, Like! -> Out"
+    direct = True
+    lod = None
+
+    def infer(self, X, Like):
+        return Like
+
+    def run(self, xp, X, Like):
+        found = [X.item(k) for k in range(len(Like))]
+        return LoDTensorArray(
+            xp.zeros_like(like) if each is None else each for each, like in zip(found, Like)
+        )
+
+    def grad(self, f, dOut):
+        return dict(X=lambda: dOut)
+
+
 class lod_array_length(Op):
     """Out = how many elements the array X has."""
 
@@ -106,7 +201,7 @@ class lod_array_length(Op):
     lod = None
 
     def infer(self, X):
-        return X.with_shape([1]).with_dtype(DType.INT64)
+        return spec([1], DType.INT64)
 
     def run(self, xp, X):
         return xp.asarray([len(X)], "int64")

@@ -37,7 +37,7 @@ class dist(Op):
         return spec([1], X.dtype)
 
     def run(self, xp, X, Y):
-        return xp.reshape(power_norm(xp, X - Y, self.p, None, False), (1,))
+        return power_norm(xp, xp.reshape(X - Y, (-1,)), self.p, 0, True)
 
     def grad(self, f, X, Y, Out, dOut):
         def difference():

@@ -104,7 +104,7 @@ class kldiv_loss(Op):
         loss = xp.where(there, Target * (logarithm - X), xp.zeros_like(X))
         if self.reduction == "none":
             return loss
-        return xp.reshape(xp.sum(loss, dtype=X.dtype) / self.share(X.shape), (1,))
+        return xp.reshape(xp.sum(loss, dtype=X.dtype), (1,)) / self.share(X.shape)
 
     def grad(self, f, X, Target, dLoss):
         share = self.share(X.shape)

@@ -108,7 +108,8 @@ class roi_blend(Blended):
         for rows, columns, image in zip(Rows, Columns, Images.tolist()):
             if self.by_place:
                 x = self.by_places(xp, X[image], rows, columns)
-                parts.append(xp.einsum("ih,cijhw,jw->cij", rows, x, columns, optimize=True))
+                along = xp.einsum("cijhw,jw->cijh", x, columns)
+                parts.append(xp.einsum("cijh,ih->cij", along, rows))
             else:
                 parts.append(xp.matmul(xp.matmul(rows, X[image]), columns.T))
         if parts:
@@ -158,7 +159,7 @@ class roi_blend_adjoint(Blended):
         out = xp.zeros(self.size, G.dtype)
         for g, rows, columns, image in zip(G, Rows, Columns, Images.tolist()):
             if self.by_place:
-                part = xp.einsum("ih,cij,jw->cijhw", rows, g, columns, optimize=True)
+                part = xp.einsum("cijh,jw->cijhw", xp.einsum("ih,cij->cijh", rows, g), columns)
                 part = xp.reshape(part, self.size[1:])
             else:
                 part = xp.matmul(xp.matmul(rows.T, g), columns)
@@ -190,10 +191,12 @@ class roi_blend_rows(Blended):
         for columns, g, image in zip(Columns, G, Images.tolist()):
             if self.by_place:
                 x = self.by_places(xp, X[image], g[0], columns)
-                parts.append(xp.einsum("cij,cijhw,jw->ih", g, x, columns, optimize=True))
+                along = xp.einsum("cijhw,jw->cijh", x, columns)
+                parts.append(xp.einsum("cijh,cij->ih", along, g))
             else:
                 spread = xp.matmul(g, columns)
-                parts.append(xp.einsum("ciw,chw->ih", spread, X[image], optimize=True))
+                products = xp.matmul(spread, xp.swapaxes(X[image], 1, 2))
+                parts.append(xp.sum(products, axis=0))
         shape = (0, G.shape[2], X.shape[2])
         return xp.stack(parts) if parts else xp.zeros(shape, X.dtype)
 

@@ -18,7 +18,7 @@ from ..values import LoDTensor
 from .elementwise import indicator
 from .regions import roi_images
 
-FAR = 2**30  #: beyond the elements of any image
+FAR = 2.0**30  #: beyond the elements of any image
 
 
 class RoiPooling(Op, abstract=True):

@@ -18,7 +18,7 @@ from .reading import Reading, is_canonical, unknown_fields
 from .wire import decoded, signed
 
 #: what one of them takes, in bytes
-_BLOCK, _VARIABLE = 1000, 500
+_BLOCK, _VARIABLE = 1000, 450
 _NAME = 0x0A  # the tag of the name
 _KEPT = 10_000  # kinds of variables
 
@@ -166,6 +166,7 @@ class Decoder(Reading):
             begin: where the message lies.
         """
         end = begin + len(raw)
+        self.weigh("VarDesc", begin, end)
         desc = decoded(self.messages["VarDesc"], "VarDesc", self.bytes, begin, end)
         if not desc.HasField("name"):
             self.bytes.fail(begin, "a variable with a name", "one without")

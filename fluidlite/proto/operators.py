@@ -8,13 +8,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from ..errors import FluidError, NoGradientError, UnknownOperatorError
+from ..errors import FluidError
 from ..ir.block import Block
 from ..ir.callsite import CallSite
 from ..ir.literal import EmptyList
 from ..ir.operator import FRAMEWORK_ATTRIBUTES, Names, Operator
 from ..opdef.attribute import Attribute, BlockRef, Long
-from ..opdef.definition import Op, lookup
+from ..opdef.definition import Op, find
 from .carried import CarriedOperator, Layout, Original
 from .encode import Encoder
 from .reading import Reading, is_canonical, unknown_fields
@@ -25,7 +25,7 @@ from .wire import decoded
 _OPERATOR, _SIDE, _ATTRIBUTE = 250, 250, 70
 _INPUTS, _OUTPUTS, _FIRST, _SECOND = 0x0A, 0x12, 0x0A, 0x12  # tags of fields
 _KEPT, _SHORT = 4096, 2000  # kinds of operators; the bytes of one
-_FRAME = re.compile(r'File "(.+?)", line (\d+)')
+_FRAME = re.compile(r'File "([^"\n]{1,500})", line (\d{1,9})\b')
 _LIBRARY = re.compile(r"[/\\](?:site-packages|paddle|fluidlite)[/\\]")
 #: attribute in files -> field of an operator
 _FIELDS = {
@@ -160,6 +160,7 @@ class OperatorDecoder:
             sides: what :meth:`sides` found.
         """
         messages = self.reading.messages
+        self.reading.weigh("OpDesc", begin, begin + len(raw))
         desc = decoded(messages["OpDesc"], "OpDesc", self.bytes, begin, begin + len(raw))
         attrs, inputs, outputs = desc.attrs, desc.inputs, desc.outputs
         key = (
@@ -190,7 +191,7 @@ class OperatorDecoder:
             if plan.unusual:
                 self.carry_operator(op, raw, begin)
         if sides is not None and op.carried is plan.carried and len(self.known) < _KEPT:
-            self.reading.charge(500 + len(raw), begin)
+            self.reading.charge(900 + len(raw), begin)
             self.known[sides[0]] = Known(plan, attributes, fields)
         return op
 
@@ -268,10 +269,7 @@ class OperatorDecoder:
         if not raw_type:
             self.bytes.fail(at, "an operator with a type", "one without")
         type_ = self.text(raw_type)
-        try:
-            definition: type[Op] | None = lookup(type_)
-        except (UnknownOperatorError, NoGradientError):
-            definition = None
+        definition = find(type_)
         names = tuple([self.text(name) for name, _ in attrs])
         slots = [tuple([self.text(name) for name in side]) for side in (inputs, outputs)]
         for listed in slots:
@@ -297,7 +295,7 @@ class OperatorDecoder:
             {} if definition is None else {n: a.default for n, a in definition.attributes.items()}
         )
         layout = Layout(slots[0], slots[1], wires, defaults)
-        self.reading.charge(200 * (len(names) + 2), at)
+        self.reading.charge(1200 + 250 * len(names), at)
         return Plan(type_, definition, layout, CarriedOperator(layout, {}), steps, bare, order)
 
     def step(self, name: str, number: int, definition: type[Op] | None) -> Step:

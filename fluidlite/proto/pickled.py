@@ -18,7 +18,8 @@ from ..files import LARGEST, Source, empty
 
 DEEPEST = 64  #: containers inside containers
 #: what an object takes at least, in bytes
-_OBJECT = 64
+_OBJECT = 80
+_SHORT = 256  # bytes of a text that is copied at once
 _LONGEST_INTEGER = 1024  # bytes
 _DTYPE = re.compile(r"([<>|=]?)(b1|[iu][1248]|f[248]|c8|c16)\Z")
 _NEW = "a container that is being filled"
@@ -26,7 +27,7 @@ _NEW = "a container that is being filled"
 
 def memory_limit(size: int) -> int:
     """What may be made of a pickle of ``size`` bytes."""
-    return 4 * size + (16 << 20)
+    return 3 * size + (15 << 20)
 
 
 class _Text:
@@ -197,12 +198,22 @@ class _Reader:
             limit = memory_limit(len(self.data))
             raise _Refused(f"a pickle that fits {limit} bytes of memory", "more of it")
 
+    def text(self, view: memoryview, encoding: str) -> None:
+        """Push a text, or bytes."""
+        text = _Text(view, encoding)
+        self.charge(len(view) if len(view) <= _SHORT else 200)
+        self.push(text.plain() if len(view) <= _SHORT else text)
+
     def raw(self, text: Any) -> Any:
         """The bytes of an array."""
-        if not isinstance(text, _Text):
+        if isinstance(text, _Text):
+            self.charge(2 * len(text.view))
+            return text.raw()
+        if isinstance(text, str):
+            return text.encode("latin-1")
+        if not isinstance(text, bytes):
             raise _Refused("the bytes of an array", type(text).__name__.strip("_").lower())
-        self.charge(2 * len(text.view))
-        return text.raw()
+        return text
 
     # -- functions -------------------------------------------------------------------------------
 
@@ -239,9 +250,9 @@ class _Reader:
         return made
 
     def make_encode(self, text: Any, encoding: Any = "latin1") -> Any:
-        if not isinstance(text, _Text) or str(plain(encoding)) not in ("latin1", "latin-1"):
+        if not isinstance(text, (_Text, str)) or plain(encoding) not in ("latin1", "latin-1"):
             raise _Refused("a text to encode as latin1", "something else")
-        return text
+        return text.encode("latin-1") if isinstance(text, str) else text
 
     def make_dict(self, pairs: Any = ()) -> Any:
         made: dict[Any, Any] = {}
@@ -256,7 +267,7 @@ class _Reader:
         return tuple(self.listed(items))
 
     def make_bytes(self, raw: Any = None, *_: Any) -> Any:
-        return _Text(memoryview(b""), "") if raw is None else raw
+        return b"" if raw is None else raw
 
     def listed(self, items: Any) -> Any:
         """The items of a list or a tuple that is copied."""
@@ -392,7 +403,7 @@ def _number(form: str) -> Callable[[_Reader], None]:
 
 
 def _text(form: str, encoding: str) -> Callable[[_Reader], None]:
-    return lambda reader: reader.push(_Text(reader.take(reader.number(form)), encoding))
+    return lambda reader: reader.text(reader.take(reader.number(form)), encoding)
 
 
 def _put(form: str) -> Callable[[_Reader], None]:

@@ -4,8 +4,40 @@ from __future__ import annotations
 
 from typing import Any
 
-from .schema import message_classes
+from .schema import MESSAGES, message_classes
 from .wire import Bytes
+
+#: what a text takes at least, a message, and a number that was packed into a byte
+_TEXT, _MESSAGE, _PACKED = 150, 450, 32
+_VALUES = {
+    "Slot.arguments": 60,
+    "Attr.strings": 60,
+    "Attr.ints": 8,
+    "Attr.floats": 8,
+    "Attr.bools": 8,
+    "Attr.longs": 30,
+    "Attr.blocks_idx": 30,
+    "TensorDesc.dims": 40,
+}
+
+
+def _weights_of(message: str) -> tuple[dict[int, str], dict[int, int]]:
+    """Of the fields of a message, by number: the messages in them ("" for packed numbers); what one
+    of them takes.
+    """
+    inner, weights = {}, {}
+    for name, (number, kind, repeated) in MESSAGES[message].items():
+        if kind in MESSAGES:
+            inner[number], weights[number] = kind, _MESSAGE
+        elif repeated:
+            if kind != "bytes":
+                inner[number] = ""
+            weights[number] = _VALUES.get(f"{message}.{name}", _MESSAGE)
+    return inner, weights
+
+
+_WEIGHTS = {message: _weights_of(message) for message in MESSAGES}
+_LIGHT = 4096  # bytes of a message that is not weighed
 
 
 def memory_limit(size: int) -> int:
@@ -35,7 +67,11 @@ class Reading:
     def text(self, raw: bytes) -> str:
         """A text, stored once."""
         text = raw.decode("utf-8", "surrogateescape")
-        return self.texts.setdefault(text, text)
+        found = self.texts.get(text)
+        if found is None:
+            self.texts[text] = found = text
+            self.budget -= _TEXT + 2 * len(raw)
+        return found
 
     def share(self, value: Any) -> Any:
         """An equal value that was seen before, or this one."""
@@ -47,6 +83,34 @@ class Reading:
         if self.budget < 0:
             limit = memory_limit(len(self.bytes.data))
             self.bytes.fail(at, f"a program that fits {limit} bytes of memory", "more of it")
+
+    def weigh(self, message: str, begin: int, end: int) -> None:
+        """Refuse a message that would take far more memory than it has bytes, before the library
+        makes anything of it.
+
+        Args:
+            message: its name in the table.
+            begin, end: where it lies.
+        """
+        if end - begin > _LIGHT:
+            before = self.budget
+            self._weigh(message, begin, end)
+            self.budget += (before - self.budget) // 2  # much of it is let go again
+
+    def _weigh(self, message: str, begin: int, end: int) -> None:
+        """Charge what the fields of a message take."""
+        inner, weights = _WEIGHTS[message]
+        count = [0] * 32
+        for number, start, stop in self.bytes.spans(begin, end):
+            if number < 32:
+                count[number] += 1
+                kind = inner.get(number)
+                if kind == "":
+                    self.charge(_PACKED * (stop - start), start)
+                elif kind is not None and stop - start > 2:
+                    self._weigh(kind, start, stop)
+        for number, weight in weights.items():
+            self.charge(weight * count[number], begin)
 
 
 def is_canonical(message: Any, raw: bytes) -> bool:
@@ -67,5 +131,8 @@ def unknown_fields(source: Bytes, begin: int, end: int, last: int) -> bytes:
         begin, end: where the message lies.
         last: the largest number that is.
     """
-    found = source.fields(begin, end, "a message")
-    return b"".join([source.data[f.start : f.end] for f in found if f.number > last])
+    rest = bytearray()
+    for field in source.fields(begin, end, "a message"):
+        if field.number > last:
+            rest += source.data[field.start : field.end]
+    return bytes(rest)

@@ -28,13 +28,14 @@ from ..ir.operator import Operator, located
 from ..ir.program import Program, default_main_program
 from ..ir.variable import Variable
 from ..ir.verify import verify
+from ..ir.views import views
 from ..values import LoDTensor, LoDTensorArray, SelectedRows, arrays_in
 from .blocks import drive
 from .place import Place, checked
 from .plan import Environment, Plan
 from .ready import Ready, Runs
 from .scope import Scope, global_scope
-from .session import Session
+from .session import Observer, Session
 
 PLANS_KEPT = 16  # of one program, for different feeds and fetches
 
@@ -250,6 +251,62 @@ class Executor:
         """What random operators of a program start from."""
         own = _entropy.get() + self._number if runs.seed is None else runs.seed
         return program.random_seed or own
+
+    def observe(
+        self,
+        observer: Observer,
+        program: Program | None = None,
+        feed: Mapping[str, Any] | None = None,
+        scope: Scope | None = None,
+    ) -> None:
+        """Do what the next run of a program would do, step by step, and keep nothing of it: the
+        scope and the random numbers of runs to come stay as they are.
+
+        Args:
+            observer: is called before and after each step.
+            program: what to run; the default main program when None.
+            feed, scope: as of :meth:`run`.
+
+        Raises:
+            FluidError: as :meth:`run` does.
+        """
+        if self._closed:
+            raise ClosedError("the executor has been closed; make another one")
+        program = default_main_program() if program is None else program
+        env = _fed_values(feed, program)
+        plan = Plan(program, ())
+        plan.keep_everything()
+        _take_persistables(plan, env, global_scope() if scope is None else scope)
+        runs = self._runs.get(program) or Runs()
+        seed = self._seed(program, runs)
+        session = Session(self._backend, seed, runs.count, drive, observer=observer)
+        with np.errstate(all="ignore"):
+            session.run(plan, env)
+
+    def trace(
+        self,
+        program: Program | None = None,
+        feed: Mapping[str, Any] | None = None,
+        scope: Scope | None = None,
+    ) -> Any:
+        """Every value that the next run of a program would compute, by name and by operator;
+        nothing is kept in the scope.
+
+        Args:
+            program: what to run; the default main program when None.
+            feed, scope: as of :meth:`run`.
+
+        Returns:
+            a :class:`~fluidlite.inspect.Trace`.
+
+        >>> x = fluid.data("x", [None, 2], "float32")
+        >>> y = fluid.layers.square(x)
+        >>> trace = fluid.Executor().trace(feed={"x": np.array([[1, 2]], "float32")})
+        >>> trace[y]
+        array([[1., 4.]], dtype=float32)
+        """
+        program = default_main_program() if program is None else program
+        return views().trace(self, program, feed, scope)
 
     def _execute(self, plan: Plan, env: Environment, program: Program, runs: Runs) -> None:
         session = Session(

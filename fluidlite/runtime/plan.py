@@ -15,6 +15,7 @@ from ..ir.analysis import blocks_of, last_uses, read_by_gradients, reads_of, wri
 from ..ir.block import Block
 from ..ir.operator import EMPTY, Operator, OpRole, located
 from ..ir.program import Program
+from ..ir.views import views
 from ..opdef.definition import Op
 from ..opdef.gradient import DerivedGrad
 from ..opdef.interpreter import Eval
@@ -214,6 +215,13 @@ class BlockPlan:
             n for n in dict.fromkeys(n for op in ops for n in writes_of(op)) if n in outer
         ]
 
+    def keep_everything(self) -> None:
+        """Let go of no value, in the blocks inside neither."""
+        for step in self.steps:
+            step.free = []
+            if step.body is not None:
+                step.body.keep_everything()
+
 
 class Stretch:
     """Steps in a row that drive no blocks.
@@ -324,8 +332,25 @@ class Plan(BlockPlan):
 
 
 _EDGES = ("feed", "fetch")
-#: to an array that only those hold who hand it to :meth:`Plan.reuse`, and that call itself
-REFERENCES = 3
+
+
+class _Hand:
+    """Counts the references to what is handed to a method, which differ between Pythons."""
+
+    def reuse(self, name: str, old: Any) -> int:
+        return sys.getrefcount(old)
+
+
+def _references() -> int:
+    """The references to an array that only those hold who hand it to :meth:`Plan.reuse`."""
+    hand = _Hand()
+    for name in ("any",):
+        _, old = None, np.empty(0)
+        found = hand.reuse(name, old)
+    return found
+
+
+REFERENCES = _references()
 
 
 def _shared_lod(op: Op, slot: str, lods: Mapping[str, Any]) -> Any:

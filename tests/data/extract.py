@@ -138,6 +138,12 @@ MISTAKES = {
 }
 
 
+# Modules of fluid whose public names are kept.
+MODULES = """
+    . layers nets initializer regularizer clip optimizer metrics param_attr io backward
+    unique_name profiler dygraph contrib.mixed_precision"""
+
+
 def words(table):
     """All words of a table of texts, or of one text."""
     texts = table.values() if isinstance(table, dict) else [table]
@@ -256,6 +262,55 @@ def extract_scripts(oracle, nets):
         shutil.copyfile(oracle / "nets" / f"{name}.py", HERE / "nets" / f"{name}.py")
 
 
+def extract_layers(oracle):
+    """Write the calls of layers that have no LoD; give their ids."""
+    folder = oracle / "layer_cases"
+    cases = [
+        case
+        for case in read(folder / "index.json")["cases"]
+        if not (case["lod_in"] or case["lod_out"])
+        and not any(out.get("lod_level") for out in case["outputs"])
+    ]
+    for case in cases:
+        del case["lod_in"], case["lod_out"], case["blocks"]
+    write("layer_cases.json.gz", cases)
+    ids = without_duplicates([case["id"] for case in cases])
+    source = np.load(folder / "values.npz")
+    write_arrays("layer_cases.npz", {k: source[k] for k in source if k.split(":")[0] in ids})
+    return ids
+
+
+def extract_names(oracle):
+    """Write the public functions and classes of fluid with their parameters."""
+    recorded = read(oracle / "api_signatures.json")
+    classes = recorded["classes"]
+
+    def members(ref):
+        """Methods of a class and of those it derives from: name -> parameters."""
+        found = {}
+        for name, member in classes[ref].get("members", {}).items():
+            if "params" in member and (name == "__call__" or not name.startswith("_")):
+                found[name] = member["params"]
+        for name, origin in classes[ref].get("inherited", {}).items():
+            if "params" in classes.get(origin, {}).get("members", {}).get(name, {}):
+                found[name] = classes[origin]["members"][name]["params"]
+        return found
+
+    def entry(name):
+        if name["kind"] == "function" and "params" in name:
+            return {"params": name["params"]}
+        if name["kind"] == "class":
+            return {"params": classes[name["ref"]].get("init"), "methods": members(name["ref"])}
+        return None
+
+    kept = {}
+    for module in words(MODULES):
+        path = "paddle.fluid" if module == "." else f"paddle.fluid.{module}"
+        found = {k: entry(v) for k, v in recorded["modules"][path]["names"].items()}
+        kept[module] = {k: v for k, v in sorted(found.items()) if v}
+    write("../api/fluid18.json.gz", kept)
+
+
 def extract_mistakes(oracle):
     """Write the mistakes; give their ids."""
     recorded = {c["id"]: c for c in read(oracle / "errors.json")["cases"]}
@@ -282,7 +337,9 @@ def main(oracle):
     ids = {"ops": extract_operators(oracle), "errors": extract_mistakes(oracle)}
     ids["nets"], programs = extract_programs(oracle)
     ids["training"], trainings = extract_trainings(oracle)
+    ids["layers"] = extract_layers(oracle)
     extract_schema(oracle)
+    extract_names(oracle)
     extract_scripts(oracle, programs | trainings)
     extract_wrong(oracle, ids)
     for kind, selected in sorted(ids.items()):

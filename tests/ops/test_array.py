@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from fluidlite import backend
+import fluidlite as fluid
+from fluidlite import backend, layers
 from fluidlite.errors import OutOfRangeError
 from fluidlite.opdef.definition import lookup
 from fluidlite.opdef.interpreter import Eval
@@ -59,3 +60,47 @@ def test_arrays_add_up_element_by_element():
 def test_a_negative_position_is_refused():
     with pytest.raises(OutOfRangeError, match="0 or more"):
         written(None, -1, ONE)
+
+
+def test_elements_are_joined_along_a_dimension():
+    array = LoDTensorArray([np.ones([2, 1]), np.full([2, 3], 2.0)])
+    found = f.tensor_array_to_tensor.all(array, axis=-1)
+    assert found["Out"].tolist() == [[1, 2, 2, 2]] * 2
+    assert found["OutIndex"].tolist() == [1, 3]
+    assert found["OutIndex"].dtype == np.int32
+
+
+def test_elements_are_stacked_in_a_new_dimension():
+    array = LoDTensorArray([np.ones([2]), np.full([2], 2.0)])
+    found = f.tensor_array_to_tensor(array, axis=1, use_stack=True)[0]
+    assert found.tolist() == [[1, 2], [1, 2]]
+
+
+def test_an_array_with_gaps_is_not_joined():
+    with pytest.raises(OutOfRangeError, match="all been written, got 1 of 2"):
+        f.tensor_array_to_tensor(LoDTensorArray([None, ONE]))
+
+
+@pytest.mark.parametrize("axis, stack", [(0, False), (1, False), (0, True), (-1, True)])
+def test_gradients_of_joining_are_those_of_concat_and_stack_twice_over(axis, stack):
+    def through_array(parts):
+        array = layers.create_array("float32")
+        for k, part in enumerate(parts):
+            layers.array_write(part, layers.fill_constant([1], "int64", k), array)
+        return layers.tensor_array_to_tensor(array, axis=axis, use_stack=stack)[0]
+
+    def directly(parts):
+        return layers.stack(parts, axis) if stack else layers.concat(parts, axis)
+
+    found = []
+    for join in (through_array, directly):
+        main = fluid.Program()
+        with fluid.program_guard(main), fluid.scope_guard(fluid.Scope()):
+            x = fluid.data("x", [2, 3])
+            x.stop_gradient = False
+            (first,) = fluid.gradients(layers.reduce_sum(layers.exp(join([x, x * x]))), x)
+            (second,) = fluid.gradients(layers.reduce_sum(first * x), x)
+            value = np.linspace(-1, 1, 6, dtype="float32").reshape(2, 3)
+            found.append(fluid.Executor().run(main, {"x": value}, [first, second]))
+    for mine, expected in zip(*found):
+        np.testing.assert_allclose(mine, expected, rtol=1e-5)

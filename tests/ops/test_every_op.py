@@ -28,7 +28,10 @@ for module in pkgutil.iter_modules(samples.__path__):
     importlib.import_module(f"samples.{module.name}")
 
 #: operators on arrays of tensors: tests/ops/test_array.py
-ON_ARRAYS = {"write_to_array", "read_from_array", "array_without", "lod_array_length"}
+ON_ARRAYS = {
+    *("write_to_array", "read_from_array", "array_without", "lod_array_length"),
+    *("tensor_array_to_tensor", "tensor_to_array", "array_filled"),
+}
 #: control operators need blocks, and have tests of their own
 DEFINITIONS = {
     op.type: op for op in registered() if op.execute is None and op.type not in ON_ARRAYS

@@ -43,10 +43,13 @@ def test_a_gated_unit_takes_one_step(origin):
 def test_a_unit_needs_three_columns_for_each_number_of_its_state():
     good = dict(Input=[4, 6], HiddenPrev=[4, 2], Weight=[2, 6], Bias=[1, 6])
     for name, shape in dict(Input=[4, 5], Weight=[6, 2], Bias=[6]).items():
+        given = {slot: (s, "float32") for slot, s in {**good, name: shape}.items()}
         with pytest.raises(ShapeError, match=f"expected {name} of shape"):
-            infer("gru_unit", **{**good, name: shape})
+            infer("gru_unit", **given)
 
 
 def test_an_activation_is_one_of_four():
+    shapes = dict(Input=[4, 6], HiddenPrev=[4, 2], Weight=[2, 6])
+    given = {slot: (shape, "float32") for slot, shape in shapes.items()}
     with pytest.raises(AttributeValueError, match="expected gate_activation 0 .* got 4"):
-        infer("gru_unit", Input=[4, 6], HiddenPrev=[4, 2], Weight=[2, 6], gate_activation=4)
+        infer("gru_unit", dict(gate_activation=4), **given)

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from oracle.waiting import waits_for
+from oracle.waiting import layer_waits_for, waits_for
 
 TESTS = Path(__file__).parent.parent
 DATA = TESTS / "data"
@@ -81,15 +81,22 @@ def parts():
     for case in load("errors.json.gz"):
         more = {"out": case["raises"] is None and "out" in case, "warns": "warnings" in case}
         errors[case["id"]] = ["raises", *(part for part, there in more.items() if there)]
-    return {"ops": ops, "nets": nets, "training": training, "errors": errors}
+    layers = {
+        case["id"]: [
+            *("program", "value"),
+            *(["grad"] if gradients_of(case["id"]) or case["grad_none"] else []),
+        ]
+        for case in load("layer_cases.json.gz")
+    }
+    kinds = {"ops": ops, "nets": nets, "training": training, "errors": errors}
+    return {**kinds, "layers": layers}
 
 
 def every(kind, part, but=()):
     """Runs a test for every case of a kind that has this part, by the name of the case."""
+    waits = layer_waits_for if kind == "layers" else waits_for
     names = [
-        n
-        for n, there in parts()[kind].items()
-        if part in there and n not in but and not waits_for(n)
+        n for n, there in parts()[kind].items() if part in there and n not in but and not waits(n)
     ]
     return pytest.mark.parametrize("name", names)
 
@@ -107,6 +114,13 @@ def by_id(cases):
 def under(training, prefix):
     """The arrays of a training whose keys begin with the prefix, by the rest of their keys."""
     recorded = arrays(f"training_goldens/{training['npz']}")
+    return {k[len(prefix) :]: v for k, v in recorded.items() if k.startswith(prefix)}
+
+
+def gradients_of(layer):
+    """The gradients that were recorded of a call of a layer, by variable."""
+    prefix = f"{layer}:grad/"
+    recorded = arrays("layer_cases.npz")
     return {k[len(prefix) :]: v for k, v in recorded.items() if k.startswith(prefix)}
 
 

@@ -45,6 +45,19 @@ def assert_same_program(program, golden):
     assert not differences, "\n".join(differences[:20])
 
 
+def assert_same_operators(mine, golden):
+    """Operators as plain data are the golden ones: slots, attributes, roles."""
+    assert [op["type"] for op in mine] == [op["type"] for op in golden]
+    differences = script("_compare").differences(_alone(golden), _alone(mine))
+    assert not differences, "\n".join(differences[:20])
+
+
+def _alone(ops):
+    """Operators in the form of a program without variables."""
+    block = {"idx": 0, "parent_idx": -1, "forward_block_idx": -1, "vars": [], "ops": ops}
+    return {"blocks": [block]}
+
+
 def optimizer(name):
     """The function that makes the optimizer of that name, for a net's ``build``."""
     return script("_optimizers").OPTIMIZERS[name]

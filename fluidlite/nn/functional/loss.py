@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from ...errors import ArgumentError
-from ...imperative.arithmetic import add, divide, maximum, multiply, subtract
+from ...imperative.arithmetic import add, divide, less_than, maximum, multiply, subtract
 from ...imperative.elementary import abs as size
 from ...imperative.elementary import cast, log, square
-from ...imperative.recording import Handle, eager
+from ...imperative.recording import eager
 from ...imperative.reduction import mean
 from ...imperative.reduction import sum as total
 from ...imperative.selection import where
@@ -63,7 +63,7 @@ def smooth_l1_loss(
     difference = size(subtract(input, label))
     near = multiply(square(difference), 0.5)
     far = multiply(subtract(difference, 0.5 * delta), delta)
-    return _reduced(where(difference < delta, near, far), reduction)
+    return _reduced(where(less_than(difference, delta), near, far), reduction)
 
 
 def cross_entropy(
@@ -104,7 +104,7 @@ def cross_entropy(
         indices = unsqueeze(label, axis) if narrow else label
         kept = (indices.array != ignore_index).astype(input.array.dtype)
     if label_smoothing and hard:
-        inside = label.results(np.where(kept == 1, indices.array, 0))
+        inside: Any = label.results(np.where(kept == 1, indices.array, 0))
         spread = one_hot(squeeze(inside, axis), classes)
         order = [*range(spread.array.ndim - 1)]
         order.insert(axis, spread.array.ndim - 1)
@@ -127,8 +127,8 @@ def cross_entropy(
     if kept is not None:
         loss = multiply(loss, kept)
     if reduction == "mean" and count is not None:
-        number = total(count) if isinstance(count, Handle) else count.sum()
-        if not isinstance(number, Handle):
+        number: Any = total(count) if isinstance(count, Tensor) else count.sum()
+        if not isinstance(number, Tensor):
             number = max(float(number), 1.0) if weight is None else float(number)
         return divide(total(loss), number)
     if reduction == "none" and narrow:
@@ -214,7 +214,7 @@ def nll_loss(
         factors = _weights(weight, places, False, 1, input, ignore_index)
         loss, count = multiply(loss, factors), multiply(factors, count)
     if reduction == "mean":
-        number = total(count) if isinstance(count, Handle) else max(float(count.sum()), 1.0)
+        number: Any = total(count) if isinstance(count, Tensor) else max(float(count.sum()), 1.0)
         return divide(total(loss), number)
     return _reduced(squeeze(loss, 1), reduction)
 
@@ -259,7 +259,7 @@ def binary_cross_entropy_with_logits(
     positive = subtract(negative, logit)  # -log(sigmoid)
     if pos_weight is not None:
         positive = multiply(positive, pos_weight)
-    loss = add(multiply(label, positive), multiply(subtract(1.0, label), negative))
+    loss = add(multiply(label, positive), multiply(add(multiply(label, -1.0), 1.0), negative))
     return _reduced(loss if weight is None else multiply(loss, weight), reduction)
 
 
@@ -280,9 +280,9 @@ def kl_div(
         label: probabilities.
         reduction: mean, sum, batchmean or none.
     """
-    inside = label.array > 0
+    inside: Any = label.results(label.array > 0)
     safe = maximum(label, np.finfo(label.array.dtype).tiny)
-    loss = where(label.results(inside), multiply(label, subtract(log(safe), input)), 0.0)
+    loss = where(inside, multiply(label, subtract(log(safe), input)), 0.0)
     if reduction == "batchmean":
         return divide(total(loss), float(loss.array.shape[0]))
     return _reduced(loss, reduction)

@@ -93,7 +93,7 @@ def batch_norm(
     if training and not use_global_stats:
         running_mean.set_value(outs["MeanOut"])
         running_var.set_value(outs["VarianceOut"])
-    return outs["Y"]  # type: ignore[no-any-return]
+    return outs["Y"]
 
 
 def instance_norm(

@@ -1,0 +1,188 @@
+"""Layers that are lists of others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from ..errors import ArgumentError, OutOfRangeError, suggestion
+from ..imperative.parameter import Parameter
+from .layer import Layer
+
+
+def _place(index: Any, count: int) -> int:
+    """A place in a list, counted from the front.
+
+    Raises:
+        OutOfRangeError: there is none.
+    """
+    if not isinstance(index, int) or isinstance(index, bool):
+        raise ArgumentError(f"expected an integer as an index, got {index!r:.60}")
+    if not -count <= index < count:
+        raise OutOfRangeError(f"expected an index in [{-count}, {count}), got {index}")
+    return index % count
+
+
+class Sequential(Layer):
+    """Layers one after the other.
+
+    Args:
+        layers: layers, or pairs of a name and a layer; layers without a name are called by their
+            number.
+
+    Raises:
+        ArgumentError: something else is among them.
+
+    >>> with fluid.dygraph.guard():
+    ...     net = fluid.dygraph.Sequential(fluid.dygraph.Linear(4, 8), fluid.dygraph.Linear(8, 1))
+    ...     y = net(fluid.dygraph.to_variable(np.ones([2, 4], "float32")))
+    >>> len(net), y.shape
+    (2, [2, 1])
+    """
+
+    def __init__(self, *layers: Any) -> None:
+        super().__init__()
+        for number, layer in enumerate(layers):
+            name: Any = number
+            if isinstance(layer, (tuple, list)) and len(layer) == 2:
+                name, layer = layer
+            self.add_sublayer(name, layer)
+
+    def _name(self, given: Any) -> str:
+        if str(given) in self.own_sublayers:
+            return str(given)
+        names = list(self.own_sublayers)
+        if isinstance(given, str):
+            raise ArgumentError(f"there is no layer {given!r}{suggestion(given, names)}")
+        return names[_place(given, len(names))]
+
+    def __getitem__(self, name: Any) -> Any:
+        if isinstance(name, slice):
+            return Sequential(*list(self.own_sublayers.items())[name])
+        return self.own_sublayers[self._name(name)]
+
+    def __setitem__(self, name: Any, layer: Any) -> None:
+        self.add_sublayer(name, layer)
+
+    def __delitem__(self, name: Any) -> None:
+        del self.own_sublayers[self._name(name)]
+
+    def __len__(self) -> int:
+        return len(self.own_sublayers)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.own_sublayers.values())
+
+    def forward(self, input: Any) -> Any:
+        """What the last layer gives.
+
+        Args:
+            input: what the first layer takes.
+        """
+        for layer in self.own_sublayers.values():
+            input = layer(input)
+        return input
+
+
+class LayerList(Layer):
+    """A list of layers.
+
+    Args:
+        sublayers: layers; none when None.
+
+    Raises:
+        ArgumentError: something else is among them.
+
+    >>> with fluid.dygraph.guard():
+    ...     layers = fluid.dygraph.LayerList([fluid.dygraph.Linear(2, 2) for _ in range(3)])
+    ...     layers.append(fluid.dygraph.Linear(2, 1)).parameters()[-1].shape
+    [1]
+    """
+
+    def __init__(self, sublayers: Iterable[Any] | None = None) -> None:
+        super().__init__()
+        self.extend(sublayers or ())
+
+    def _set(self, layers: list[Any]) -> None:
+        self.own_sublayers.clear()
+        for number, layer in enumerate(layers):
+            self.add_sublayer(number, layer)
+
+    def __getitem__(self, idx: Any) -> Any:
+        layers = list(self)
+        return LayerList(layers[idx]) if isinstance(idx, slice) else layers[_place(idx, len(self))]
+
+    def __setitem__(self, idx: int, sublayer: Any) -> None:
+        self.add_sublayer(_place(idx, len(self)), sublayer)
+
+    def __delitem__(self, idx: Any) -> None:
+        layers = list(self)
+        del layers[idx]
+        self._set(layers)
+
+    def __len__(self) -> int:
+        return len(self.own_sublayers)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.own_sublayers.values())
+
+    def append(self, sublayer: Any) -> LayerList:
+        """Put a layer at the end.  Returns the list."""
+        self.add_sublayer(len(self), sublayer)
+        return self
+
+    def insert(self, index: int, sublayer: Any) -> None:
+        """Put a layer in front of another one.
+
+        Args:
+            index: the place of that one.
+            sublayer: the layer.
+        """
+        layers = list(self)
+        layers.insert(_place(index, len(layers) + 1), sublayer)
+        self._set(layers)
+
+    def extend(self, sublayers: Iterable[Any]) -> LayerList:
+        """Put layers at the end.  Returns the list."""
+        for each in sublayers:
+            self.append(each)
+        return self
+
+
+class ParameterList(Layer):
+    """A list of parameters.
+
+    Args:
+        parameters: parameters; none when None.
+
+    Raises:
+        ArgumentError: something else is among them.
+
+    >>> with fluid.dygraph.guard():
+    ...     weights = [fluid.layers.create_parameter([2, n], "float32") for n in (3, 4)]
+    ...     kept = fluid.dygraph.ParameterList(weights)
+    >>> len(kept), kept[1].shape
+    (2, [2, 4])
+    """
+
+    def __init__(self, parameters: Iterable[Parameter] | None = None) -> None:
+        super().__init__()
+        for each in parameters or ():
+            self.append(each)
+
+    def __getitem__(self, idx: int) -> Any:
+        return list(self)[_place(idx, len(self))]
+
+    def __setitem__(self, idx: int, param: Parameter) -> None:
+        self.add_parameter(_place(idx, len(self)), param)  # type: ignore[arg-type]
+
+    def __len__(self) -> int:
+        return len(self.own_parameters)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.own_parameters.values())
+
+    def append(self, parameter: Parameter) -> ParameterList:
+        """Put a parameter at the end.  Returns the list."""
+        self.add_parameter(len(self), parameter)  # type: ignore[arg-type]
+        return self

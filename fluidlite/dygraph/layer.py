@@ -1,0 +1,326 @@
+"""Layers: functions that own their parameters."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+import numpy as np
+
+from .. import state, unique_name
+from ..dtypes import as_dtype
+from ..errors import ArgumentError, ShapeError, StateDictError, suggestion
+from ..imperative.hooks import HookHandle, Hooks
+from ..imperative.parameter import Parameter
+from ..imperative.recording import Handle
+from ..imperative.tensor import Tensor
+from ..initializer import Constant, Xavier
+from ..param_attr import as_param_attr
+from .registry import Registry
+from .tensor import ParamBase, VarBase, new_parameter
+
+
+class Layer(Registry):
+    """The base of all layers: a subclass makes its parameters and sublayers in ``__init__``, after
+    ``super().__init__()``, and says in ``forward`` what it computes with them.
+
+    Parameters, layers and buffers that are assigned to attributes are found again by
+    ``parameters()``, ``sublayers()``, ``state_dict()`` and optimizers.
+
+    Args:
+        name_scope: the stem of the layer's name; made of the class's name when None.
+        dtype: the element type of its parameters.
+
+    >>> class Net(fluid.dygraph.Layer):
+    ...     def __init__(self):
+    ...         super().__init__()
+    ...         self.hidden = fluid.dygraph.Linear(4, 8, act="relu")
+    ...         self.out = fluid.dygraph.Linear(8, 1)
+    ...
+    ...     def forward(self, x):
+    ...         return self.out(self.hidden(x))
+    >>> with fluid.dygraph.guard():
+    ...     net = Net()
+    ...     y = net(fluid.dygraph.to_variable(np.ones([2, 4], "float32")))
+    >>> y.shape, [name for name, _ in net.named_parameters()]
+    ([2, 1], ['hidden.weight', 'hidden.bias', 'out.weight', 'out.bias'])
+    """
+
+    def __init__(self, name_scope: str | None = None, dtype: Any = "float32") -> None:
+        super().__init__()
+        stem = _snake_case(type(self).__name__) if name_scope is None else name_scope
+        self.training = True
+        self._full_name = unique_name.generate(stem)
+        self._dtype = as_dtype(dtype)
+        self._built = False
+        self._pre_hooks: Hooks = {}
+        self._post_hooks: Hooks = {}
+
+    # -- computing -------------------------------------------------------------------------------
+
+    def forward(self, *inputs: Any, **kwargs: Any) -> Any:
+        """What the layer computes: written by subclasses.
+
+        Args:
+            inputs, kwargs: what the layer is called with.
+        """
+        raise NotImplementedError(f"{type(self).__name__} needs a method forward(self, ...)")
+
+    def __call__(self, *inputs: Any, **kwargs: Any) -> Any:
+        """``forward``, between the hooks."""
+        for hook in list(self._pre_hooks.values()):
+            changed = hook(self, inputs)
+            if changed is not None:
+                inputs = changed if isinstance(changed, tuple) else (changed,)
+        if not self._built:
+            self._build_once(*inputs, **kwargs)
+            self._built = True
+        with self._mode():
+            outputs = self.forward(*inputs, **kwargs)
+        for hook in list(self._post_hooks.values()):
+            changed = hook(self, inputs, outputs)
+            if changed is not None:
+                outputs = changed
+        return outputs
+
+    def _mode(self) -> AbstractContextManager[Any]:
+        if state.training.get() is self.training:
+            return nullcontext()
+        return state.training.guard(self.training)
+
+    def _build_once(self, *inputs: Any, **kwargs: Any) -> None:
+        """Called before the first ``forward``: old scripts make parameters there."""
+
+    def backward(self, *inputs: Any) -> None:
+        """Not for layers: their operators know their gradients.
+
+        Raises:
+            ArgumentError: always.
+        """
+        raise ArgumentError(f"{self._full_name} has no backward(); call it on the loss")
+
+    def register_forward_pre_hook(
+        self, hook: Callable[[Layer, tuple[Any, ...]], Any]
+    ) -> HookHandle:
+        """Call a function before ``forward``.
+
+        Args:
+            hook: takes the layer and the tuple of its inputs; what it returns takes their place,
+                unless it is None.
+
+        Returns:
+            a handle with ``remove()``.
+        """
+        return HookHandle(self._pre_hooks, _checked_hook(hook))
+
+    def register_forward_post_hook(
+        self, hook: Callable[[Layer, tuple[Any, ...], Any], Any]
+    ) -> HookHandle:
+        """Call a function after ``forward``.
+
+        Args:
+            hook: takes the layer, the tuple of its inputs, and its outputs; what it returns takes
+                the place of the outputs, unless it is None.
+
+        Returns:
+            a handle with ``remove()``.
+
+        >>> with fluid.dygraph.guard():
+        ...     layer = fluid.dygraph.Linear(2, 2)
+        ...     handle = layer.register_forward_post_hook(lambda layer, inputs, out: out * 0.0)
+        ...     layer(fluid.dygraph.to_variable(np.ones([1, 2], "float32"))).numpy()
+        array([[0., 0.]], dtype=float32)
+        """
+        return HookHandle(self._post_hooks, _checked_hook(hook))
+
+    # -- training and testing --------------------------------------------------------------------
+
+    def train(self) -> None:
+        """Let this layer and its sublayers train: dropout drops, normalisations use the batch."""
+        self._train(True)
+
+    def eval(self) -> None:
+        """Let this layer and its sublayers be tested."""
+        self._train(False)
+
+    def _train(self, training: bool) -> None:
+        self.training = training
+        for layer in self.sublayers():
+            layer.training = training
+
+    def clear_gradients(self) -> None:
+        """Make the gradients of all parameters zero."""
+        for parameter in self.parameters():
+            if parameter.trainable:
+                parameter.clear_gradient()
+
+    # -- parameters ------------------------------------------------------------------------------
+
+    def full_name(self) -> str:
+        """The layer's name, as ``linear_0``, which its parameters' names begin with."""
+        return self._full_name
+
+    def create_parameter(
+        self,
+        shape: Any,
+        attr: Any = None,
+        dtype: Any = None,
+        is_bias: bool = False,
+        default_initializer: Any = None,
+    ) -> ParamBase | None:
+        """A parameter called ``<layer>.w_<n>``, or ``<layer>.b_<n>``; None when ``attr`` is False.
+
+        Assign it to an attribute of the layer.
+
+        Args:
+            shape: sizes.
+            attr: what the user said about it: a ParamAttr, a name, an initializer, False for no
+                parameter.
+            dtype: element type; the layer's when None.
+            is_bias: name it and start it as a bias.
+            default_initializer: gives the value where ``attr`` does not; Xavier's, or 0 for a bias,
+                when None.
+
+        Raises:
+            ArgumentError: a size is unknown, or ``attr`` is something else.
+        """
+        given = as_param_attr(attr)
+        if given is None:
+            return None
+        start = default_initializer or (Constant(0.0) if is_bias else Xavier())
+        suffix = "b" if is_bias else "w"
+        name = given.name or unique_name.generate(f"{self._full_name}.{suffix}")
+        kind = self._dtype if dtype is None else as_dtype(dtype)
+        return new_parameter(shape, kind, start, given, name)
+
+    def create_variable(
+        self, name: str | None = None, persistable: bool = False, dtype: Any = None
+    ) -> VarBase:
+        """A blank tensor, to be given a value by some layer.
+
+        Args:
+            name: the last part of its name; made up when None.
+            persistable: whether it belongs to what is saved, once it is a buffer.
+            dtype: element type; the layer's when None.
+        """
+        kind = self._dtype if dtype is None else as_dtype(dtype)
+        made = VarBase(np.zeros(0, kind.dtype))
+        made.name = f"{self._full_name}.{name or unique_name.generate('_generated_var')}"
+        made.persistable = bool(persistable)
+        return made
+
+    # -- states ----------------------------------------------------------------------------------
+
+    def state_dict(
+        self,
+        destination: dict[str, Any] | None = None,
+        include_sublayers: bool = True,
+        structured_name_prefix: str = "",
+    ) -> dict[str, Tensor]:
+        """The parameters and persistable buffers, by where they are found.
+
+        The tensors are the layer's own; ``save_dygraph`` writes them to a file.
+
+        Args:
+            destination: where to put them; a new dictionary when None.
+            include_sublayers: take those of sublayers, too.
+            structured_name_prefix: what names begin with.
+
+        >>> with fluid.dygraph.guard():
+        ...     list(fluid.dygraph.Sequential(fluid.dygraph.Linear(2, 3)).state_dict())
+        ['0.weight', '0.bias']
+        """
+        found = OrderedDict() if destination is None else destination
+        for prefix, layer in self.located_layers(structured_name_prefix, include_sublayers):
+            for name, parameter in layer.own_parameters.items():
+                if parameter is not None:
+                    found[prefix + name] = parameter
+            for name, buffer in layer.own_buffers.items():
+                if buffer is not None and buffer.persistable:
+                    found[prefix + name] = buffer
+        return found
+
+    def set_dict(
+        self,
+        stat_dict: Mapping[str, Any],
+        include_sublayers: bool = True,
+        use_structured_name: bool = True,
+    ) -> None:
+        """Give the parameters the values of a state; all or, where one does not fit, none.
+
+        Args:
+            stat_dict: arrays or tensors by name, as ``state_dict`` or ``load_dygraph`` gives them;
+                others than the layer's are passed over.
+            include_sublayers: also set those of sublayers.
+            use_structured_name: names say where parameters are found; False: they are the
+                parameters' own.
+
+        Raises:
+            StateDictError: there is no value for a parameter.
+            ShapeError: a value has another shape than its parameter.
+            ArgumentError: ``stat_dict`` is no dictionary.
+
+        >>> with fluid.dygraph.guard():
+        ...     first, second = fluid.dygraph.Linear(2, 3), fluid.dygraph.Linear(2, 3)
+        ...     second.set_dict(first.state_dict())
+        >>> bool((first.weight.numpy() == second.weight.numpy()).all())
+        True
+        """
+        if not isinstance(stat_dict, Mapping):
+            raise ArgumentError(
+                f"expected a dictionary of arrays by name, got {stat_dict!r:.60} of type "
+                f"{type(stat_dict).__name__}"
+            )
+        fitting = []
+        for place, tensor in self.state_dict(include_sublayers=include_sublayers).items():
+            key = place if use_structured_name else tensor.name
+            if key not in stat_dict:
+                raise StateDictError(
+                    f"the state has no value for {key!r}{suggestion(key, stat_dict)}; it has "
+                    f"{len(stat_dict)}: {', '.join(map(repr, list(stat_dict)[:5]))}"
+                )
+            given = stat_dict[key]
+            value = given.numpy() if isinstance(given, Handle) else np.asarray(given)  # type: ignore[attr-defined]
+            if value.shape != tensor.array.shape:
+                raise ShapeError(
+                    f"expected a value of shape {list(tensor.array.shape)} for {key!r} of "
+                    f"{self._full_name}, got one of shape {list(value.shape)}"
+                )
+            fitting.append((tensor, value))
+        for tensor, value in fitting:
+            tensor.set_value(value)
+
+    load_dict = set_dict
+    set_state_dict = set_dict
+
+    # -- text ------------------------------------------------------------------------------------
+
+    def extra_repr(self) -> str:
+        """What ``repr`` says of the layer besides its class and sublayers."""
+        return ""
+
+    def __repr__(self) -> str:
+        lines = []
+        for name, layer in self.own_sublayers.items():
+            if layer is not None:
+                lines.append(f"({name}): {layer!r}".replace("\n", "\n  "))
+        body = self.extra_repr()
+        if lines:
+            body = "\n  " + "\n  ".join([body, *lines] if body else lines) + "\n"
+        return f"{type(self).__name__}({body})"
+
+
+def _snake_case(name: str) -> str:
+    """``BatchNorm`` as ``batch_norm``, ``Conv2D`` as ``conv2d``, ``GRUUnit`` as ``gru_unit``."""
+    spaced = re.sub(r"(.)([A-Z][a-z]+)", r"\1_\2", name)
+    return re.sub(r"([a-z])([A-Z])", r"\1_\2", spaced).lower()
+
+
+def _checked_hook(hook: Any) -> Any:
+    if not callable(hook):
+        raise ArgumentError(f"expected a function, got {hook!r:.60}")
+    return hook

@@ -1,0 +1,169 @@
+"""Where layers run at once, and what tensors are made of there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from .. import state
+from ..errors import ArgumentError
+from ..imperative import engine
+from ..imperative.creation import array_of
+from ..imperative.mode import no_grad
+from ..imperative.recording import Handle
+from ..ir.program import Program, program_guard
+from ..state import in_dygraph_mode as enabled
+from ..values import LoDTensor
+from .tensor import BackwardStrategy, VarBase
+
+__all__ = [
+    "disable_dygraph",
+    "disable_imperative",
+    "enable_dygraph",
+    "enable_imperative",
+    "enabled",
+    "grad",
+    "guard",
+    "no_grad",
+    "to_variable",
+]
+
+
+@contextmanager
+def guard(place: Any = None) -> Iterator[None]:
+    """A guard under which layers run at once, in its thread alone.
+
+    Within it there are default programs of their own: nothing is appended to them, and their
+    ``random_seed`` fixes the random numbers of layers.
+
+    Args:
+        place: accepted for old scripts; there is one place.
+
+    >>> with fluid.dygraph.guard():
+    ...     total = fluid.layers.fill_constant([2], "float32", 1.5)
+    >>> total.numpy()
+    array([1.5, 1.5], dtype=float32)
+    """
+    with program_guard(Program(), Program()), state.eager.guard(VarBase):
+        yield
+
+
+def enable_dygraph(place: Any = None) -> None:
+    """Let layers run at once from now on, in all threads.
+
+    Args:
+        place: accepted for old scripts; there is one place.
+
+    >>> fluid.enable_dygraph()
+    >>> fluid.in_dygraph_mode()
+    True
+    >>> fluid.disable_dygraph()
+    """
+    state.eager.switch(VarBase)
+
+
+def disable_dygraph() -> None:
+    """Let layers build programs again."""
+    state.eager.switch(None)
+
+
+enable_imperative = enable_dygraph
+disable_imperative = disable_dygraph
+
+
+def to_variable(value: Any, name: str | None = None, zero_copy: bool | None = None) -> VarBase:
+    """A tensor with a copy of an array's values, at which gradients stop.
+
+    Args:
+        value: an array or a LoDTensor; a tensor is given back as it is.
+        name: of the tensor; made up when None.
+        zero_copy: accepted for old scripts; values are copied always.
+
+    Raises:
+        ArgumentError: outside of ``dygraph.guard()``; ``value`` is something else.
+
+    >>> with fluid.dygraph.guard():
+    ...     x = fluid.dygraph.to_variable(np.ones([2, 3], "float32"))
+    >>> x.shape, x.stop_gradient
+    ([2, 3], True)
+    """
+    if not enabled():
+        raise engine.located(
+            ArgumentError(
+                "to_variable makes tensors for layers that run at once: call it within "
+                "fluid.dygraph.guard(), or after fluid.enable_dygraph()"
+            )
+        )
+    if isinstance(value, VarBase):
+        return value
+    if isinstance(value, Handle):
+        made = VarBase(value.array, value.port, value.stop)
+    elif isinstance(value, (np.ndarray, np.generic, LoDTensor)):
+        made = VarBase(array_of(value))
+    else:
+        raise engine.located(
+            ArgumentError(
+                f"expected an array or a tensor, got {value!r:.60} of type "
+                f"{type(value).__name__}; make an array of it: np.array(...)"
+            )
+        )
+    if name is not None:
+        made.name = name
+    return made
+
+
+def grad(
+    outputs: Any,
+    inputs: Any,
+    grad_outputs: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    only_inputs: bool = True,
+    allow_unused: bool = False,
+    no_grad_vars: Any = None,
+    backward_strategy: BackwardStrategy | None = None,
+) -> list[Any]:
+    """The gradients of outputs with respect to inputs; ``gradient()`` of no tensor changes.
+
+    Args:
+        outputs: a tensor or a list of them, none twice.
+        inputs: a tensor or a list of them, none twice.
+        grad_outputs: the cotangents of the outputs in their shapes, None for ones.
+        retain_graph: keep the graph, so that it can be differentiated again; None: if
+            ``create_graph``.
+        create_graph: record the gradients, so that they can be differentiated.
+        only_inputs: True; other gradients are never computed.
+        allow_unused: give None for an input that takes no part, instead of an error.
+        no_grad_vars: tensors through which nothing flows, as a tensor, a list or a set.
+        backward_strategy: accepted for old scripts.
+
+    Returns:
+        a list with a gradient for each input.
+
+    Raises:
+        ArgumentError: an argument is of another kind, or a list is of another length.
+        GradientShapeError: a cotangent is of another shape.
+        UnreachableError: an input takes no part.
+        ReleasedError: the graph was released by an earlier call.
+
+    >>> with fluid.dygraph.guard():
+    ...     x = fluid.dygraph.to_variable(np.array([2.0], "float32"))
+    ...     x.stop_gradient = False
+    ...     (slope,) = fluid.dygraph.grad(x * x * x, x, create_graph=True)
+    ...     (curvature,) = fluid.dygraph.grad(slope, x)
+    >>> slope.numpy(), curvature.numpy()
+    (array([12.], dtype=float32), array([12.], dtype=float32))
+    """
+    return engine.grad(
+        outputs,
+        inputs,
+        grad_outputs,
+        retain_graph,
+        create_graph,
+        only_inputs,
+        allow_unused,
+        no_grad_vars,
+    )

@@ -1,0 +1,336 @@
+"""Convolutions and poolings."""
+
+from __future__ import annotations
+
+from math import prod, sqrt
+from typing import Any
+
+from ...errors import ArgumentError
+from ...initializer import Normal
+from ...layers.conv import conv2d, conv2d_transpose, pool2d
+from ...layers.conv3d import conv3d, conv3d_transpose
+from ...layers.windows import each
+from ..layer import Layer
+
+
+class _Convolution(Layer):
+    """A convolution: filters, a bias, and how they are moved."""
+
+    dimensions = 2
+
+    def __init__(
+        self,
+        num_channels: int,
+        num_filters: int,
+        filter_size: Any,
+        groups: int | None,
+        param_attr: Any,
+        bias_attr: Any,
+        dtype: Any,
+        **moved: Any,
+    ) -> None:
+        super().__init__(dtype=dtype)
+        self._num_filters = num_filters
+        self._filter_size = each(filter_size, "filter_size", self.dimensions)
+        self._groups = 1 if groups is None else groups
+        self._moved = {**moved, "groups": self._groups}
+        if self._groups < 1 or num_channels % self._groups:
+            raise ArgumentError(
+                f"expected groups to divide the channels, got groups={groups} for num_channels="
+                f"{num_channels}"
+            )
+        shape = self._shape(num_channels)
+        self.weight = self.create_parameter(
+            shape, param_attr, default_initializer=self._start(num_channels)
+        )
+        self.bias = self.create_parameter([num_filters], bias_attr, is_bias=True)
+
+    def _shape(self, channels: int) -> list[int]:
+        """Of the filters."""
+        return [self._num_filters, channels // self._groups, *self._filter_size]
+
+    def _start(self, channels: int) -> Any:
+        """What gives the filters their first value; None for Xavier's."""
+        return Normal(0.0, sqrt(2.0 / (prod(self._filter_size) * channels)), 0)
+
+    def extra_repr(self) -> str:
+        return f"{list(self.weight.shape)}"
+
+    def _with(self, convolve: Any, input: Any, **more: Any) -> Any:
+        return convolve(
+            input,
+            self._num_filters,
+            filter_size=self._filter_size,
+            param_attr=self.weight,
+            bias_attr=False if self.bias is None else self.bias,
+            **more,
+            **self._moved,
+        )
+
+
+class _Transposed(_Convolution):
+    """A transposed convolution."""
+
+    def _shape(self, channels: int) -> list[int]:
+        return [channels, self._num_filters // self._groups, *self._filter_size]
+
+    def _start(self, channels: int) -> Any:
+        return None
+
+
+class Conv2D(_Convolution):
+    """Images convolved with filters, plus a bias: :func:`~fluidlite.layers.conv2d` with parameters
+    of its own, ``weight`` and ``bias``.
+
+    Args:
+        num_channels: of the input, [N, num_channels, H, W].
+        num_filters: the channels of the output.
+        filter_size: height and width of a filter, or one number for both.
+        stride, padding, dilation, groups: as of the function.
+        param_attr: of the filters.
+        bias_attr: of the bias; False for none.
+        use_cudnn: as of the function.
+        act: the activation.
+        dtype: element type of the parameters.
+
+    >>> with fluid.dygraph.guard():
+    ...     conv = fluid.dygraph.Conv2D(3, 16, filter_size=3, padding=1, act="relu")
+    ...     y = conv(fluid.dygraph.to_variable(np.ones([2, 3, 8, 8], "float32")))
+    >>> y.shape, conv.weight.shape
+    ([2, 16, 8, 8], [16, 3, 3, 3])
+    """
+
+    def __init__(
+        self,
+        num_channels: int,
+        num_filters: int,
+        filter_size: Any,
+        stride: Any = 1,
+        padding: Any = 0,
+        dilation: Any = 1,
+        groups: int | None = None,
+        param_attr: Any = None,
+        bias_attr: Any = None,
+        use_cudnn: bool = True,
+        act: str | None = None,
+        dtype: Any = "float32",
+    ) -> None:
+        super().__init__(
+            num_channels,
+            num_filters,
+            filter_size,
+            groups,
+            param_attr,
+            bias_attr,
+            dtype,
+            stride=stride,
+            padding=padding,
+            dilation=dilation,
+            use_cudnn=use_cudnn,
+            act=act,
+        )
+
+    def forward(self, input: Any) -> Any:
+        """The convolved images."""
+        return self._with(conv2d, input)
+
+
+class Conv3D(_Convolution):
+    """Volumes convolved with filters, plus a bias; see :class:`Conv2D`.
+
+    >>> with fluid.dygraph.guard():
+    ...     conv = fluid.dygraph.Conv3D(1, 4, filter_size=2)
+    ...     y = conv(fluid.dygraph.to_variable(np.ones([2, 1, 5, 6, 7], "float32")))
+    >>> y.shape
+    [2, 4, 4, 5, 6]
+    """
+
+    dimensions = 3
+
+    def __init__(
+        self,
+        num_channels: int,
+        num_filters: int,
+        filter_size: Any,
+        stride: Any = 1,
+        padding: Any = 0,
+        dilation: Any = 1,
+        groups: int | None = None,
+        param_attr: Any = None,
+        bias_attr: Any = None,
+        use_cudnn: bool = True,
+        act: str | None = None,
+        dtype: Any = "float32",
+    ) -> None:
+        super().__init__(
+            num_channels,
+            num_filters,
+            filter_size,
+            groups,
+            param_attr,
+            bias_attr,
+            dtype,
+            stride=stride,
+            padding=padding,
+            dilation=dilation,
+            use_cudnn=use_cudnn,
+            act=act,
+        )
+
+    def forward(self, input: Any) -> Any:
+        """The convolved volumes."""
+        return self._with(conv3d, input)
+
+
+class Conv2DTranspose(_Transposed):
+    """The map that takes gradients of a convolution's output back to its input, plus a bias:
+    :func:`~fluidlite.layers.conv2d_transpose` with parameters of its own.
+
+    Args:
+        num_channels: of the input, [N, num_channels, H, W].
+        num_filters: the channels of the output.
+        filter_size: height and width of a filter, or one number for both.
+        output_size, padding, stride, dilation, groups: as of the function.
+        param_attr: of the filters.
+        bias_attr: of the bias; False for none.
+        use_cudnn: as of the function.
+        act: the activation.
+        dtype: element type of the parameters.
+
+    >>> with fluid.dygraph.guard():
+    ...     conv = fluid.dygraph.Conv2DTranspose(16, 3, filter_size=2, stride=2)
+    ...     y = conv(fluid.dygraph.to_variable(np.ones([2, 16, 4, 4], "float32")))
+    >>> y.shape
+    [2, 3, 8, 8]
+    """
+
+    def __init__(
+        self,
+        num_channels: int,
+        num_filters: int,
+        filter_size: Any,
+        output_size: Any = None,
+        padding: Any = 0,
+        stride: Any = 1,
+        dilation: Any = 1,
+        groups: int | None = None,
+        param_attr: Any = None,
+        bias_attr: Any = None,
+        use_cudnn: bool = True,
+        act: str | None = None,
+        dtype: Any = "float32",
+    ) -> None:
+        super().__init__(
+            num_channels,
+            num_filters,
+            filter_size,
+            groups,
+            param_attr,
+            bias_attr,
+            dtype,
+            output_size=output_size,
+            stride=stride,
+            padding=padding,
+            dilation=dilation,
+            use_cudnn=use_cudnn,
+            act=act,
+        )
+
+    def forward(self, input: Any) -> Any:
+        """The enlarged images."""
+        return self._with(conv2d_transpose, input)
+
+
+class Conv3DTranspose(_Transposed):
+    """The same for volumes; see :class:`Conv2DTranspose`.
+
+    >>> with fluid.dygraph.guard():
+    ...     conv = fluid.dygraph.Conv3DTranspose(4, 1, filter_size=2, stride=2)
+    ...     y = conv(fluid.dygraph.to_variable(np.ones([2, 4, 3, 3, 3], "float32")))
+    >>> y.shape
+    [2, 1, 6, 6, 6]
+    """
+
+    dimensions = 3
+
+    def __init__(
+        self,
+        num_channels: int,
+        num_filters: int,
+        filter_size: Any,
+        padding: Any = 0,
+        stride: Any = 1,
+        dilation: Any = 1,
+        groups: int | None = None,
+        param_attr: Any = None,
+        bias_attr: Any = None,
+        use_cudnn: bool = True,
+        act: str | None = None,
+        dtype: Any = "float32",
+    ) -> None:
+        super().__init__(
+            num_channels,
+            num_filters,
+            filter_size,
+            groups,
+            param_attr,
+            bias_attr,
+            dtype,
+            stride=stride,
+            padding=padding,
+            dilation=dilation,
+            use_cudnn=use_cudnn,
+            act=act,
+        )
+
+    def forward(self, input: Any) -> Any:
+        """The enlarged volumes."""
+        return self._with(conv3d_transpose, input)
+
+
+class Pool2D(Layer):
+    """The maximum or mean of images within windows: :func:`~fluidlite.layers.pool2d`.
+
+    Args:
+        pool_size, pool_type, pool_stride, pool_padding, global_pooling, use_cudnn, ceil_mode,
+            exclusive: as of the function.
+
+    >>> with fluid.dygraph.guard():
+    ...     pool = fluid.dygraph.Pool2D(pool_size=2, pool_type="avg", pool_stride=2)
+    ...     y = pool(fluid.dygraph.to_variable(np.ones([2, 3, 8, 8], "float32")))
+    >>> y.shape
+    [2, 3, 4, 4]
+    """
+
+    def __init__(
+        self,
+        pool_size: Any = -1,
+        pool_type: str = "max",
+        pool_stride: Any = 1,
+        pool_padding: Any = 0,
+        global_pooling: bool = False,
+        use_cudnn: bool = True,
+        ceil_mode: bool = False,
+        exclusive: bool = True,
+    ) -> None:
+        super().__init__()
+        if pool_type not in ("max", "avg"):
+            raise ArgumentError(f"expected pool_type 'max' or 'avg', got {pool_type!r}")
+        if not global_pooling and min(each(pool_size, "pool_size")) < 1:
+            raise ArgumentError(
+                f"expected a positive pool_size, or global_pooling=True, got pool_size={pool_size}"
+            )
+        self._arguments = {
+            "pool_size": pool_size,
+            "pool_type": pool_type,
+            "pool_stride": pool_stride,
+            "pool_padding": pool_padding,
+            "global_pooling": global_pooling,
+            "use_cudnn": use_cudnn,
+            "ceil_mode": ceil_mode,
+            "exclusive": exclusive,
+        }
+
+    def forward(self, input: Any) -> Any:
+        """The pooled images."""
+        return pool2d(input, **self._arguments)

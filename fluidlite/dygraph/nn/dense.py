@@ -1,0 +1,320 @@
+"""Layers that multiply by matrices, and look rows of them up."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ...errors import ArgumentError
+from ...initializer import Constant
+from ...input import embedding
+from ...layers.layer import activation_of
+from ...layers.matrix import bilinear_tensor_product
+from ...layers.nn import dropout, prelu
+from ...layers.sampled_loss import nce
+from ..layer import Layer
+from ..tensor import VarBase
+
+
+class Linear(Layer):
+    """``act(input weight + bias)``, along the last dimension.
+
+    Args:
+        input_dim: the last size of the input.
+        output_dim: the last size of the output.
+        param_attr: of the weight, [input_dim, output_dim].
+        bias_attr: of the bias; False for none.
+        act: the activation.
+        dtype: element type of the parameters.
+
+    >>> with fluid.dygraph.guard():
+    ...     linear = fluid.dygraph.Linear(4, 3, act="relu")
+    ...     y = linear(fluid.dygraph.to_variable(np.ones([2, 5, 4], "float32")))
+    >>> y.shape, linear.weight.name
+    ([2, 5, 3], 'linear_0.w_0')
+    """
+
+    def __init__(
+        self,
+        input_dim: int,
+        output_dim: int,
+        param_attr: Any = None,
+        bias_attr: Any = None,
+        act: str | None = None,
+        dtype: Any = "float32",
+    ) -> None:
+        super().__init__(dtype=dtype)
+        self._act = activation_of(act)
+        self.weight = self.create_parameter([input_dim, output_dim], param_attr)
+        self.bias = self.create_parameter([output_dim], bias_attr, is_bias=True)
+
+    def forward(self, input: Any) -> Any:
+        """The output."""
+        f = VarBase.layer(VarBase, self._full_name, None)
+        out = f.matmul(input, self.weight)
+        if self.bias is not None:
+            out = f.elementwise_add(out, self.bias, axis=len(out.array.shape) - 1)
+        return f.activation(out, self._act)
+
+    def extra_repr(self) -> str:
+        return "{}, {}".format(*self.weight.shape)
+
+
+class Embedding(Layer):
+    """The rows of a table of weights that ids select.
+
+    Args:
+        size: [number of ids, width of a row].
+        is_sparse: the gradient of the table holds the selected rows only.
+        is_distributed: accepted, without meaning here.
+        padding_idx: the id whose row is 0 and gets no gradient; negative ones count from the end.
+        param_attr: of the table.
+        dtype: element type of the table.
+
+    Raises:
+        ArgumentError: ``size`` is no pair, or ``padding_idx`` lies outside of the table.
+
+    >>> with fluid.dygraph.guard():
+    ...     table = fluid.dygraph.Embedding([10, 4])
+    ...     table(fluid.dygraph.to_variable(np.array([[1, 2, 3]]))).shape
+    [1, 3, 4]
+    """
+
+    def __init__(
+        self,
+        size: Sequence[int],
+        is_sparse: bool = False,
+        is_distributed: bool = False,
+        padding_idx: int | None = None,
+        param_attr: Any = None,
+        dtype: Any = "float32",
+    ) -> None:
+        super().__init__(dtype=dtype)
+        if len(size) != 2:
+            raise ArgumentError(f"expected size=[number of ids, width of a row], got {size!r}")
+        if padding_idx is not None and not -size[0] <= padding_idx < size[0]:
+            raise ArgumentError(
+                f"expected padding_idx in [{-size[0]}, {size[0]}), got {padding_idx}"
+            )
+        self._size = list(size)
+        self._is_sparse = is_sparse
+        self._padding_idx = padding_idx
+        self.weight = self.create_parameter(self._size, param_attr)
+
+    def forward(self, input: Any) -> Any:
+        """The rows, in the shape of the ids."""
+        return embedding(
+            input,
+            self._size,
+            is_sparse=self._is_sparse,
+            padding_idx=self._padding_idx,
+            param_attr=self.weight,
+        )
+
+    def extra_repr(self) -> str:
+        return f"{self._size}"
+
+
+class Dropout(Layer):
+    """The input with random elements set to 0 while the layer trains:
+    :func:`~fluidlite.layers.dropout`.
+
+    Args:
+        p: the probability of 0.
+        seed: fixes the random numbers.
+        dropout_implementation: as of the function.
+        is_test: set nothing to 0 ever.
+
+    >>> with fluid.dygraph.guard():
+    ...     drop = fluid.dygraph.Dropout(0.5)
+    ...     drop.eval()
+    ...     drop(fluid.dygraph.to_variable(np.ones([4], "float32"))).numpy()
+    array([0.5, 0.5, 0.5, 0.5], dtype=float32)
+    """
+
+    def __init__(
+        self,
+        p: float = 0.5,
+        seed: int | None = None,
+        dropout_implementation: str = "downgrade_in_infer",
+        is_test: bool = False,
+    ) -> None:
+        super().__init__()
+        if not 0 <= p <= 1:
+            raise ArgumentError(f"expected a probability p in [0, 1], got {p!r:.60}")
+        self._p = p
+        self._seed = seed
+        self._implementation = dropout_implementation
+        self._is_test = is_test
+
+    def forward(self, input: Any) -> Any:
+        """The input with random elements set to 0."""
+        return dropout(
+            input,
+            self._p,
+            is_test=self._is_test or not self.training,
+            seed=self._seed,
+            dropout_implementation=self._implementation,
+        )
+
+    def extra_repr(self) -> str:
+        return f"{self._p}"
+
+
+class PRelu(Layer):
+    """The input where it is positive, else a learned slope times the input:
+    :func:`~fluidlite.layers.prelu`.
+
+    Args:
+        mode: "all": one slope; "channel": one for each channel; "element": one for each element of
+            a row.
+        channel: the number of channels, for that mode.
+        input_shape: of the input, for the mode "element".
+        param_attr: of the slopes, which start at 1.
+        dtype: element type of the slopes.
+
+    Raises:
+        ArgumentError: ``mode`` is none of the three, or what it needs is missing.
+
+    >>> with fluid.dygraph.guard():
+    ...     prelu = fluid.dygraph.PRelu("channel", channel=3)
+    ...     prelu(fluid.dygraph.to_variable(np.ones([2, 3, 4, 4], "float32"))).shape
+    [2, 3, 4, 4]
+    """
+
+    def __init__(
+        self,
+        mode: str,
+        channel: int | None = None,
+        input_shape: Sequence[int] | None = None,
+        param_attr: Any = None,
+        dtype: Any = "float32",
+    ) -> None:
+        super().__init__(dtype=dtype)
+        if mode not in ("all", "channel", "element"):
+            raise ArgumentError(f"expected mode 'all', 'channel' or 'element', got {mode!r}")
+        shape = [1]
+        if mode == "channel":
+            if channel is None:
+                raise ArgumentError("mode 'channel' needs the number of channels: channel=...")
+            shape = [1, channel, 1, 1]
+        elif mode == "element":
+            if input_shape is None:
+                raise ArgumentError("mode 'element' needs the shape of the input: input_shape=...")
+            shape = [1, *input_shape[1:]]
+        self._mode_of_slopes = mode
+        self.weight = self.create_parameter(shape, param_attr, default_initializer=Constant(1.0))
+
+    def forward(self, input: Any) -> Any:
+        """The activated input."""
+        return prelu(input, self._mode_of_slopes, param_attr=self.weight)
+
+
+class BilinearTensorProduct(Layer):
+    """Products of rows of two inputs and learned matrices between them, plus a bias:
+    :func:`~fluidlite.layers.bilinear_tensor_product`.
+
+    Args:
+        input1_dim, input2_dim: the last sizes of the inputs, [N, input1_dim] and [N, input2_dim].
+        output_dim: how many matrices there are.
+        name: accepted for old scripts.
+        act: the activation.
+        param_attr: of the matrices, [output_dim, input1_dim, input2_dim].
+        bias_attr: of the bias, [1, output_dim]; False for none.
+        dtype: element type of the parameters.
+
+    >>> with fluid.dygraph.guard():
+    ...     product = fluid.dygraph.BilinearTensorProduct(4, 2, 5)
+    ...     x, y = (fluid.dygraph.to_variable(np.ones([3, n], "float32")) for n in (4, 2))
+    ...     product(x, y).shape
+    [3, 5]
+    """
+
+    def __init__(
+        self,
+        input1_dim: int,
+        input2_dim: int,
+        output_dim: int,
+        name: str | None = None,
+        act: str | None = None,
+        param_attr: Any = None,
+        bias_attr: Any = None,
+        dtype: Any = "float32",
+    ) -> None:
+        super().__init__(dtype=dtype)
+        self._size = output_dim
+        self._act = act
+        self.weight = self.create_parameter([output_dim, input1_dim, input2_dim], param_attr)
+        self.bias = self.create_parameter([1, output_dim], bias_attr, is_bias=True)
+
+    def forward(self, x: Any, y: Any) -> Any:
+        """The products."""
+        return bilinear_tensor_product(
+            x,
+            y,
+            self._size,
+            act=self._act,
+            param_attr=self.weight,
+            bias_attr=False if self.bias is None else self.bias,
+        )
+
+
+class NCE(Layer):
+    """Noise-contrastive estimation: the loss of telling right classes from random ones:
+    :func:`~fluidlite.layers.nce`.
+
+    Args:
+        num_total_classes: how many classes there are.
+        dim: the last size of the input, [N, dim].
+        sample_weight: a factor for the loss of each row, [N, 1].
+        param_attr: of the weight, [num_total_classes, dim].
+        bias_attr: of the bias, [num_total_classes, 1]; False for none.
+        num_neg_samples: how many random classes there are for each row; 10 when None.
+        sampler, custom_dist, seed, is_sparse: as of the function.
+        dtype: element type of the parameters.
+
+    >>> with fluid.dygraph.guard():
+    ...     loss = fluid.dygraph.NCE(20, 4, num_neg_samples=5)
+    ...     x = fluid.dygraph.to_variable(np.ones([2, 4], "float32"))
+    ...     loss(x, fluid.dygraph.to_variable(np.array([[3], [7]]))).shape
+    [2, 1]
+    """
+
+    def __init__(
+        self,
+        num_total_classes: int,
+        dim: int,
+        sample_weight: Any = None,
+        param_attr: Any = None,
+        bias_attr: Any = None,
+        num_neg_samples: int | None = None,
+        sampler: str = "uniform",
+        custom_dist: Sequence[float] | None = None,
+        seed: int = 0,
+        is_sparse: bool = False,
+        dtype: Any = "float32",
+    ) -> None:
+        super().__init__(dtype=dtype)
+        self._num_total_classes = num_total_classes
+        self._sample_weight = sample_weight
+        self._arguments = {
+            "num_neg_samples": num_neg_samples,
+            "sampler": sampler,
+            "custom_dist": custom_dist,
+            "seed": seed,
+            "is_sparse": is_sparse,
+        }
+        self.weight = self.create_parameter([num_total_classes, dim], param_attr)
+        self.bias = self.create_parameter([num_total_classes, 1], bias_attr, is_bias=True)
+
+    def forward(self, input: Any, label: Any, sample_weight: Any = None) -> Any:
+        """The loss of each row."""
+        return nce(
+            input,
+            label,
+            self._num_total_classes,
+            self._sample_weight if sample_weight is None else sample_weight,
+            param_attr=self.weight,
+            bias_attr=False if self.bias is None else self.bias,
+            **self._arguments,
+        )

@@ -1,0 +1,344 @@
+"""Normalisations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+from ...dtypes import DType
+from ...errors import ArgumentError, ShapeError
+from ...initializer import Constant, Normal
+from ...layers.layer import activation_of
+from ...layers.norm import group_norm, instance_norm, layer_norm
+from ...param_attr import ParamAttr
+from ..layer import Layer
+from ..tensor import VarBase
+
+
+class BatchNorm(Layer):
+    """``scale * (input - mean) / sqrt(variance + epsilon) + bias``, for each channel.
+
+    While it trains, mean and variance are those of the batch, and running ones are kept; when it is
+    tested it takes these.  Ioffe and Szegedy, Batch normalization, ICML 2015.
+
+    Args:
+        num_channels: of the input, [N, C, ...].
+        act: the activation.
+        is_test: take the running values always.
+        momentum: the share of the old running values in the new ones.
+        epsilon: keeps the square root away from 0.
+        param_attr: of the scale, ``weight``, which starts at 1.
+        bias_attr: of the bias, which starts at 0.
+        dtype: element type of the parameters.
+        data_layout: NCHW, or NHWC for channels in the last dimension.
+        in_place: accepted for old scripts.
+        moving_mean_name, moving_variance_name: names of the running values.
+        do_model_average_for_mean_and_var: whether ModelAverage averages them.
+        use_global_stats: take the running values in training, too.
+        trainable_statistics: take the values of the batch in tests, too.
+
+    Raises:
+        ArgumentError: ``param_attr`` or ``bias_attr`` is False.
+
+    >>> with fluid.dygraph.guard():
+    ...     norm = fluid.dygraph.BatchNorm(3)
+    ...     y = norm(fluid.dygraph.to_variable(np.random.rand(4, 3, 2, 2).astype("float32")))
+    >>> y.shape, [name for name, _ in norm.named_parameters()]
+    ([4, 3, 2, 2], ['weight', 'bias', '_mean', '_variance'])
+    """
+
+    def __init__(
+        self,
+        num_channels: int,
+        act: str | None = None,
+        is_test: bool = False,
+        momentum: float = 0.9,
+        epsilon: float = 1e-05,
+        param_attr: Any = None,
+        bias_attr: Any = None,
+        dtype: Any = "float32",
+        data_layout: str = "NCHW",
+        in_place: bool = False,
+        moving_mean_name: str | None = None,
+        moving_variance_name: str | None = None,
+        do_model_average_for_mean_and_var: bool = True,
+        use_global_stats: bool = False,
+        trainable_statistics: bool = False,
+    ) -> None:
+        super().__init__(dtype=dtype)
+        for attr, what in ((param_attr, "param_attr"), (bias_attr, "bias_attr")):
+            if attr is False:
+                raise ArgumentError(f"expected {what} of BatchNorm to be a ParamAttr, got False")
+        if self._dtype is DType.FP16:
+            self._dtype = DType.FP32
+        self.weight = self.create_parameter(
+            [num_channels], param_attr, default_initializer=Constant(1.0)
+        )
+        self.bias = self.create_parameter([num_channels], bias_attr, is_bias=True)
+        average = do_model_average_for_mean_and_var
+        self._mean = self._running(num_channels, moving_mean_name, 0.0, average)
+        self._variance = self._running(num_channels, moving_variance_name, 1.0, average)
+        self._act = activation_of(act)
+        self._is_test = is_test
+        self._trainable_statistics = trainable_statistics
+        self._attrs = {
+            "momentum": momentum,
+            "epsilon": epsilon,
+            "data_layout": data_layout,
+            "use_global_stats": use_global_stats,
+        }
+
+    def _running(self, channels: int, name: str | None, start: float, average: bool) -> Any:
+        attr = ParamAttr(
+            name=name, initializer=Constant(start), trainable=False, do_model_average=average
+        )
+        return self.create_parameter([channels], attr)
+
+    def forward(self, input: Any) -> Any:
+        """The normalised input."""
+        f = VarBase.layer(VarBase, self._full_name, None)
+        tested = not self.training and not self._trainable_statistics
+        outs = f.batch_norm.all(
+            input,
+            self.weight,
+            self.bias,
+            self._mean,
+            self._variance,
+            is_test=self._is_test or tested,
+            **self._attrs,
+        )
+        if not (self._is_test or tested):
+            for running, slot in ((self._mean, "MeanOut"), (self._variance, "VarianceOut")):
+                running.set_value(outs[slot])
+        return f.activation(outs["Y"], self._act)
+
+    def extra_repr(self) -> str:
+        return f"{self.weight.shape[0]}"
+
+
+class LayerNorm(Layer):
+    """``(input - mean) / sqrt(variance + epsilon)`` for each row, times a scale, plus a bias.
+
+    Ba et al., Layer normalization, 2016.
+
+    Args:
+        normalized_shape: sizes of a row: of the last dimensions of the input; or one number.
+        scale: whether there is a scale, ``weight``.
+        shift: whether there is a bias.
+        epsilon: keeps the square root away from 0.
+        param_attr: of the scale, which starts at 1.
+        bias_attr: of the bias, which starts at 0.
+        act: the activation.
+        dtype: element type of the parameters.
+
+    >>> with fluid.dygraph.guard():
+    ...     norm = fluid.dygraph.LayerNorm([3, 4])
+    ...     norm(fluid.dygraph.to_variable(np.ones([2, 3, 4], "float32"))).shape
+    [2, 3, 4]
+    """
+
+    def __init__(
+        self,
+        normalized_shape: int | Sequence[int],
+        scale: bool = True,
+        shift: bool = True,
+        epsilon: float = 1e-05,
+        param_attr: Any = None,
+        bias_attr: Any = None,
+        act: str | None = None,
+        dtype: Any = "float32",
+    ) -> None:
+        super().__init__(dtype=dtype)
+        row = [normalized_shape] if isinstance(normalized_shape, int) else list(normalized_shape)
+        self._row = [int(n) for n in row]
+        self._epsilon = epsilon
+        self._act = act
+        size = [prod(self._row)]
+        for asked, attr, what, why in (
+            (scale, param_attr, "param_attr", "scale"),
+            (shift, bias_attr, "bias_attr", "shift"),
+        ):
+            if asked and attr is False:
+                raise ArgumentError(
+                    f"{what}=False asks for no parameter and {why}=True for one; pass {why}=False"
+                )
+        self.weight = (
+            self.create_parameter(size, param_attr, default_initializer=Constant(1.0))
+            if scale
+            else None
+        )
+        self.bias = self.create_parameter(size, bias_attr, is_bias=True) if shift else None
+
+    def forward(self, input: Any) -> Any:
+        """The normalised input.
+
+        Raises:
+            ShapeError: its last dimensions are not those of a row.
+        """
+        begin = input.ndim - len(self._row)
+        if begin < 0 or list(input.shape[begin:]) != self._row:
+            raise ShapeError(
+                f"{self._full_name}: expected an input whose last sizes are {self._row}, got shape "
+                f"{list(input.shape)}"
+            )
+        return layer_norm(
+            input,
+            scale=self.weight is not None,
+            shift=self.bias is not None,
+            begin_norm_axis=begin,
+            epsilon=self._epsilon,
+            param_attr=self.weight,
+            bias_attr=self.bias,
+            act=self._act,
+        )
+
+    def extra_repr(self) -> str:
+        return f"{self._row}"
+
+
+class GroupNorm(Layer):
+    """``(input - mean) / sqrt(variance + epsilon)`` for each group of channels of each sample.
+
+    Wu and He, Group normalization, ECCV 2018.  As in fluid 1.8 there is a scale or a bias only
+    where its attribute is given.
+
+    Args:
+        channels: of the input, [N, C, ...].
+        groups: how many groups they are cut into.
+        epsilon: keeps the square root away from 0.
+        param_attr: of the scale, which starts at 1; None for none.
+        bias_attr: of the bias, which starts at 0; None for none.
+        act: the activation.
+        data_layout: NCHW or NHWC.
+        dtype: element type of the parameters.
+
+    >>> with fluid.dygraph.guard():
+    ...     norm = fluid.dygraph.GroupNorm(6, groups=2, param_attr=True, bias_attr=True)
+    ...     norm(fluid.dygraph.to_variable(np.ones([2, 6, 4], "float32"))).shape
+    [2, 6, 4]
+    """
+
+    def __init__(
+        self,
+        channels: int,
+        groups: int,
+        epsilon: float = 1e-05,
+        param_attr: Any = None,
+        bias_attr: Any = None,
+        act: str | None = None,
+        data_layout: str = "NCHW",
+        dtype: Any = "float32",
+    ) -> None:
+        super().__init__(dtype=dtype)
+        self._arguments = {
+            "groups": groups,
+            "epsilon": epsilon,
+            "act": act,
+            "data_layout": data_layout,
+        }
+        self.weight = self.bias = None
+        if param_attr is not None:
+            self.weight = self.create_parameter(
+                [channels], param_attr, default_initializer=Constant(1.0)
+            )
+        if bias_attr is not None:
+            self.bias = self.create_parameter([channels], bias_attr, is_bias=True)
+
+    def forward(self, input: Any) -> Any:
+        """The normalised input."""
+        return group_norm(input, param_attr=self.weight, bias_attr=self.bias, **self._arguments)
+
+
+class InstanceNorm(Layer):
+    """``scale * (input - mean) / sqrt(variance + epsilon) + bias``, for each image of a channel.
+
+    Ulyanov et al., Instance normalization, 2016.
+
+    Args:
+        num_channels: of the input, [N, C, ...].
+        epsilon: keeps the square root away from 0.
+        param_attr: of the scale, which starts at 1.
+        bias_attr: of the bias, which starts at 0.
+        dtype: element type of the parameters.
+
+    Raises:
+        ArgumentError: ``param_attr`` or ``bias_attr`` is False.
+
+    >>> with fluid.dygraph.guard():
+    ...     norm = fluid.dygraph.InstanceNorm(3)
+    ...     norm(fluid.dygraph.to_variable(np.ones([2, 3, 4, 4], "float32"))).shape
+    [2, 3, 4, 4]
+    """
+
+    def __init__(
+        self,
+        num_channels: int,
+        epsilon: float = 1e-05,
+        param_attr: Any = None,
+        bias_attr: Any = None,
+        dtype: Any = "float32",
+    ) -> None:
+        super().__init__(dtype=dtype)
+        for attr, what in ((param_attr, "param_attr"), (bias_attr, "bias_attr")):
+            if attr is False:
+                raise ArgumentError(
+                    f"expected {what} of InstanceNorm to be a ParamAttr, got False"
+                )
+        self._epsilon = epsilon
+        self.scale = self.create_parameter(
+            [num_channels], param_attr, default_initializer=Constant(1.0)
+        )
+        self.bias = self.create_parameter([num_channels], bias_attr, is_bias=True)
+
+    def forward(self, input: Any) -> Any:
+        """The normalised input."""
+        return instance_norm(
+            input, epsilon=self._epsilon, param_attr=self.scale, bias_attr=self.bias
+        )
+
+
+class SpectralNorm(Layer):
+    """A weight over its largest singular value, found by power iteration.
+
+    Miyato et al., Spectral normalization for generative adversarial networks, ICLR 2018.
+
+    Args:
+        weight_shape: of the weight.
+        dim: the dimension that numbers the rows of the matrix that the weight is taken for.
+        power_iters: how often the singular vectors are improved in every call.
+        eps: added to norms that are divided by.
+        dtype: element type of the singular vectors.
+
+    Raises:
+        ArgumentError: there is no such dimension.
+
+    >>> with fluid.dygraph.guard():
+    ...     norm = fluid.dygraph.SpectralNorm([4, 3], power_iters=2)
+    ...     norm(fluid.dygraph.to_variable(np.ones([4, 3], "float32"))).shape
+    [4, 3]
+    """
+
+    def __init__(
+        self,
+        weight_shape: Sequence[int],
+        dim: int = 0,
+        power_iters: int = 1,
+        eps: float = 1e-12,
+        dtype: Any = "float32",
+    ) -> None:
+        super().__init__(dtype=dtype)
+        if not 0 <= dim < len(weight_shape):
+            raise ArgumentError(f"expected dim in [0, {len(weight_shape)}), got {dim}")
+        self._attrs = {"dim": dim, "power_iters": power_iters, "eps": eps}
+        rows = weight_shape[dim]
+        for name, size in (("weight_u", rows), ("weight_v", prod(weight_shape) // rows)):
+            vector = self.create_parameter([size], default_initializer=Normal(0.0, 1.0))
+            assert vector is not None
+            vector.stop_gradient = True
+            self.add_parameter(name, vector)
+
+    def forward(self, weight: Any) -> Any:
+        """The weight over its largest singular value."""
+        f = VarBase.layer(VarBase, self._full_name, None)
+        return f.spectral_norm(weight, self.weight_u, self.weight_v, **self._attrs)

@@ -1,0 +1,81 @@
+"""One step of recurrent nets."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...errors import ArgumentError
+from ..layer import Layer
+from ..tensor import VarBase
+
+_ACTIVATIONS = ("identity", "sigmoid", "tanh", "relu")
+
+
+def _number(what: str, given: str) -> int:
+    if given not in _ACTIVATIONS:
+        raise ArgumentError(
+            f"expected {what} to be one of {', '.join(_ACTIVATIONS)}, got {given!r:.60}"
+        )
+    return _ACTIVATIONS.index(given)
+
+
+class GRUUnit(Layer):
+    """One step of a gated recurrent unit: ``(1 - u) * hidden + u * candidate``.
+
+    Cho et al., Learning phrase representations using RNN encoder-decoder, EMNLP 2014.
+
+    Args:
+        size: three times the size of the hidden state.
+        param_attr: of the weight, [size / 3, size].
+        bias_attr: of the bias, [1, size]; False for none.
+        activation: of the candidate: "tanh", "sigmoid", "relu" or "identity".
+        gate_activation: of the gates.
+        origin_mode: whether the result is ``u * hidden + (1 - u) * candidate``, as in the article.
+        dtype: element type of the parameters.
+
+    Raises:
+        ArgumentError: ``size`` is no multiple of 3, or there is no such activation.
+
+    >>> with fluid.dygraph.guard():
+    ...     unit = fluid.dygraph.GRUUnit(9)
+    ...     x = fluid.dygraph.to_variable(np.ones([2, 9], "float32"))
+    ...     h = fluid.dygraph.to_variable(np.zeros([2, 3], "float32"))
+    ...     hidden, reset, gate = unit(x, h)
+    >>> hidden.shape, gate.shape
+    ([2, 3], [2, 9])
+    """
+
+    def __init__(
+        self,
+        size: int,
+        param_attr: Any = None,
+        bias_attr: Any = None,
+        activation: str = "tanh",
+        gate_activation: str = "sigmoid",
+        origin_mode: bool = False,
+        dtype: Any = "float32",
+    ) -> None:
+        super().__init__(dtype=dtype)
+        if not isinstance(size, int) or size < 3 or size % 3:
+            raise ArgumentError(
+                f"expected size, three times that of the hidden state, to be a multiple of 3, got "
+                f"{size!r:.60}"
+            )
+        self._attrs = {
+            "activation": _number("activation", activation),
+            "gate_activation": _number("gate_activation", gate_activation),
+            "origin_mode": origin_mode,
+        }
+        self.weight = self.create_parameter([size // 3, size], param_attr)
+        self.bias = self.create_parameter([1, size], bias_attr, is_bias=True)
+
+    def forward(self, input: Any, hidden: Any) -> tuple[Any, Any, Any]:
+        """The new state, the old state after the reset gate, and the gates with the candidate.
+
+        Args:
+            input: [N, size], projected already.
+            hidden: the old state, [N, size / 3].
+        """
+        f = VarBase.layer(VarBase, self._full_name, None)
+        outs = f.gru_unit.all(input, hidden, self.weight, self.bias, **self._attrs)
+        return outs["Hidden"], outs["ResetHiddenPrev"], outs["Gate"]

@@ -1,0 +1,259 @@
+"""Tensors and parameters that follow fluid 1.8's rules."""
+
+from __future__ import annotations
+
+import threading
+import warnings
+import weakref
+from dataclasses import dataclass
+from typing import Any, ClassVar, NoReturn
+
+import numpy as np
+
+from .. import unique_name
+from ..errors import ArgumentError
+from ..imperative import engine
+from ..imperative.layering import EagerLayer
+from ..imperative.parameter import Parameter, parameter_of
+from ..imperative.recording import Handle, Port
+from ..imperative.shaping import reshape
+from ..imperative.sweep import described, node_of
+from ..imperative.tensor import Tensor
+from ..initializer import NumpyArrayInitializer
+from ..ir.program import default_main_program
+from ..param_attr import as_param_attr
+from ..values import SelectedRows
+
+
+class _Thread(threading.local):
+    """Whether ``backward`` of fluid 1.8's spelling is under way, which keeps all gradients."""
+
+    keeping = False
+
+
+_thread = _Thread()
+
+
+@dataclass
+class BackwardStrategy:
+    """How ``backward`` adds gradients up; accepted for old scripts.
+
+    Args:
+        sort_sum_gradient: without meaning here: gradients are added up in one order always.
+    """
+
+    sort_sum_gradient: bool = False
+
+
+class DygraphLayer(EagerLayer):
+    """The interpreter of layers within ``dygraph.guard()``."""
+
+    @property
+    def random_seed(self) -> int:
+        """The seed of the default main program, as scripts of fluid 1.8 set it."""
+        return default_main_program().random_seed
+
+    def weight(
+        self,
+        attr: Any,
+        shape: Any,
+        dtype: Any,
+        default: Any = None,
+        stop_gradient: bool = False,
+    ) -> Any:
+        """The weight that the layer was given; one whose values are known and stay is made."""
+        if attr is None and stop_gradient and isinstance(default, NumpyArrayInitializer):
+            return VarBase(default.value)
+        return super().weight(attr, shape, dtype, default, stop_gradient)
+
+    def own_parameter(self, attr: Any, shape: Any, dtype: Any, suffix: str, default: Any) -> Any:
+        """A parameter that belongs to no layer.
+
+        Args:
+            attr: what the user said about it.
+            shape: sizes.
+            dtype: element type.
+            suffix: the last part of a name that is made up.
+            default: initializer where the user gave none.
+        """
+        given = as_param_attr(attr)
+        if given is None:
+            return None
+        owner = unique_name.generate(self.layer_type)
+        name = given.name or unique_name.generate(f"{owner}.{suffix}")
+        return new_parameter(shape, dtype, default, given, name)
+
+    def persistable(self, *arguments: Any) -> NoReturn:
+        """A variable that stays between runs: in Python, a tensor does that."""
+        self.refuse(
+            "keeps a variable between the runs of a program; keep a tensor in an attribute: "
+            "fluid.dygraph.to_variable(...)"
+        )
+
+
+class VarBase(Tensor):
+    """An array that remembers how it was made, under the rules of fluid 1.8.
+
+    A second ``backward`` replaces the gradients of the first.  Those of all tensors on the way are
+    kept, not of leaves alone.  There are no shapes without dimensions: one element of a tensor has
+    shape [1].  Make one with :func:`~fluidlite.dygraph.to_variable`.
+
+    Args:
+        array: the value; not copied, and not to be written to any more.
+        port: where it came from; None for a leaf or a constant.
+        stop: whether no gradient flows through it.
+
+    >>> with fluid.dygraph.guard():
+    ...     x = fluid.dygraph.to_variable(np.array([1.0, 2.0], "float32"))
+    ...     x.stop_gradient = False
+    ...     y = x * x
+    ...     fluid.layers.reduce_sum(y).backward()
+    ...     x.gradient(), y.gradient()
+    (array([2., 4.], dtype=float32), array([1., 1.], dtype=float32))
+    """
+
+    accumulates: ClassVar[bool] = False
+    accumulates_kept: ClassVar[bool] = False
+    gradient_stops: ClassVar[bool] = True
+    layer: ClassVar[type[EagerLayer]] = DygraphLayer
+
+    def __init__(self, array: Any, port: Any = None, stop: bool = True) -> None:
+        Handle.__init__(self, array, port, stop)
+        if port is not None:
+            _keep_gradient(self, port)
+
+    @property
+    def name(self) -> str:
+        """The name; made up when it is first asked for."""
+        if self.given_name is None:
+            self.given_name = unique_name.generate("generated_var")
+        return self.given_name
+
+    @name.setter
+    def name(self, value: str) -> None:
+        self.given_name = value
+
+    def backward(  # type: ignore[override]
+        self, backward_strategy: BackwardStrategy | None = None, retain_graph: bool = False
+    ) -> None:
+        """Store the gradients of this tensor in the tensors that it was made of, in the place of
+        those of an earlier call.
+
+        The cotangent of this tensor is 1 in every element.  Nothing happens when the tensor stops
+        gradients.
+
+        Args:
+            backward_strategy: accepted for old scripts.
+            retain_graph: keep the graph, so that this can be done again; without it a second call
+                warns and does nothing.
+
+        Raises:
+            ArgumentError: an argument is of another kind.
+            ReleasedError: a part of the graph was released by ``backward`` of another tensor.
+            OverwrittenError: a value that is needed was written over in place.
+        """
+        if backward_strategy is not None and not isinstance(backward_strategy, BackwardStrategy):
+            raise engine.located(
+                ArgumentError(
+                    f"expected backward_strategy to be None or a BackwardStrategy, got "
+                    f"{backward_strategy!r:.60}"
+                )
+            )
+        engine.check_bools(retain_graph=retain_graph)
+        node = node_of(self.port)
+        if node is not None and node.edges is None:
+            warnings.warn(
+                f"backward of {described(self)} does nothing: its graph was released by an "
+                f"earlier call; keep it with retain_graph=True there",
+                stacklevel=2,
+            )
+            return
+        before, _thread.keeping = _thread.keeping, True
+        try:
+            engine.sweep_back([self], [None], retain_graph=retain_graph)
+        finally:
+            _thread.keeping = before
+
+    def gradient(self) -> Any:  # type: ignore[override]
+        """A copy of the gradient as an array; a pair of rows and their numbers where it was kept
+        in rows, as of a sparse embedding; None where there is none.
+        """
+        held = self.raw_gradient
+        if isinstance(held, SelectedRows):
+            return np.array(held.values), np.array(held.rows)
+        return super().gradient()
+
+    def astype(self, dtype: Any) -> Any:  # type: ignore[override]
+        """The tensor in another element type."""
+        return self.cast(dtype)
+
+    def __getitem__(self, item: Any) -> Any:
+        found = super().__getitem__(item)
+        return found if found.array.shape else reshape(found, [1])
+
+
+class _Keeper:
+    """A hook that stores the gradient in a tensor as long as that lives.
+
+    Args:
+        tensor: the tensor.
+    """
+
+    __slots__ = ("_tensor",)
+
+    def __init__(self, tensor: VarBase) -> None:
+        self._tensor = weakref.ref(tensor)
+
+    def __call__(self, gradient: Any) -> None:
+        if _thread.keeping:
+            alive = self._tensor()
+            if alive is not None:
+                alive.accumulate(gradient if gradient.port is not None else gradient.array, False)
+
+
+def _keep_gradient(tensor: VarBase, port: Any) -> None:
+    """Let ``backward`` store the gradient of a result."""
+    if type(port) is Port:
+        node, index = port.node, port.index
+    else:
+        node, index = port, 0
+    if node.hooks is None:
+        node.hooks = {}
+    # below the numbers of users' hooks, so that it is called with what arrives
+    node.hooks[-1 - len(node.hooks)] = (index, VarBase, _Keeper(tensor))
+
+
+class ParamBase(VarBase, Parameter, results=False):
+    """A parameter of a :class:`~fluidlite.dygraph.Layer`.
+
+    Args:
+        array: the first value; not copied.
+        name: made up when it is first asked for, if None.
+        trainable: whether it wants a gradient.
+
+    >>> with fluid.dygraph.guard():
+    ...     weight = fluid.dygraph.Linear(2, 3).weight
+    >>> weight.name, weight.trainable, weight.persistable
+    ('linear_0.w_0', True, True)
+    """
+
+    def __init__(self, array: Any, name: str | None = None, trainable: bool = True) -> None:
+        Parameter.__init__(self, array, name, trainable)
+
+
+def new_parameter(shape: Any, dtype: Any, default: Any, attr: Any, name: str) -> ParamBase:
+    """A parameter with its first value.
+
+    Args:
+        shape: sizes.
+        dtype: element type.
+        default: initializer where ``attr`` has none.
+        attr: a ParamAttr.
+        name: its name.
+
+    Raises:
+        ArgumentError: a size is unknown.
+    """
+    program = default_main_program()
+    made = parameter_of(shape, dtype, default, attr, name, kind=ParamBase, program=program)
+    return made  # type: ignore[return-value]

@@ -1,0 +1,140 @@
+"""What an operator costs, from declared shapes: multiply-adds and bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..ir.operator import EMPTY, Operator
+from ..ir.variable import Variable
+from ..opdef.spec import size_of
+
+Shape = tuple[int, ...]
+
+
+def shape_of(variable: Variable, batch_size: int) -> Shape:
+    """The declared shape with a size in the place of what is unknown."""
+    return tuple(batch_size if n < 0 else n for n in variable.shape)
+
+
+def elements_of(variable: Variable, batch_size: int) -> int:
+    """How many elements a variable has; 0 where its shape is unknown."""
+    return size_of(shape_of(variable, batch_size)) if variable.has_shape else 0
+
+
+def bytes_of(variable: Variable, batch_size: int) -> int:
+    """How many bytes a variable takes; 0 where its shape is unknown."""
+    return elements_of(variable, batch_size) * int(variable.dtype.dtype.itemsize)
+
+
+def multiply_adds(op: Operator, batch_size: int) -> int:
+    """How many multiplications an operator does whose results it adds up: those of matrix products
+    and convolutions, and twice or once as many in their gradients; 0 for others.
+
+    Args:
+        op: the operator.
+        batch_size: what sizes of -1 are taken for.
+    """
+    count = _COUNTS.get(op.type)
+    if count is not None:
+        return _asked(count, op, batch_size)
+    definition = op.definition
+    forward = None if definition is None else definition.derived_from
+    if forward is None or forward.type not in _COUNTS:
+        return 0
+    wanted = [slot for slot in op.outputs if slot.partition("@")[0] in _FACTORS]
+    return len(wanted) * _asked(_COUNTS[forward.type], op, batch_size)
+
+
+def _asked(count: Callable[[_Shapes], int], op: Operator, batch_size: int) -> int:
+    try:
+        return count(_Shapes(op, batch_size))
+    except (KeyError, IndexError):  # a slot is empty, or a shape is not known
+        return 0
+
+
+class _Shapes:
+    """The shapes that an operator sees, by slot.  In a gradient operator an output's gradient has
+    the output's shape.
+    """
+
+    def __init__(self, op: Operator, batch_size: int) -> None:
+        self.op = op
+        self._batch_size = batch_size
+
+    def __getitem__(self, slot: str) -> Shape:
+        for side in (self.op.outputs, self.op.inputs):
+            for name in (slot, f"{slot}@GRAD"):
+                names = side.get(name, (EMPTY,))
+                variable = None if names[0] == EMPTY else self.op.find_var(names[0])
+                if variable is not None and variable.has_shape:
+                    return shape_of(variable, self._batch_size)
+        raise KeyError(slot)
+
+
+def _product(shapes: _Shapes) -> int:
+    """Of ``mul``: the inner size for each element of the output."""
+    columns = shapes.op.attrs.get("x_num_col_dims", 1)
+    return size_of(shapes["Out"]) * size_of(shapes["X"][columns:])
+
+
+def _matmul(shapes: _Shapes) -> int:
+    x = shapes["X"]
+    turned = shapes.op.attrs.get("transpose_X", False) or shapes.op.attrs.get("trans_x", False)
+    inner = x[-2] if turned and len(x) > 1 else x[-1]
+    return size_of(shapes["Out"]) * inner
+
+
+def _convolution(shapes: _Shapes) -> int:
+    """The window for each element of the output."""
+    return size_of(shapes["Output"]) * size_of(shapes["Filter"][1:])
+
+
+def _transposed_convolution(shapes: _Shapes) -> int:
+    return size_of(shapes["Input"]) * size_of(shapes["Filter"][1:])
+
+
+def _bilinear(shapes: _Shapes) -> int:
+    return shapes["X"][0] * size_of(shapes["Weight"])
+
+
+#: operators that multiply and add -> how often
+_COUNTS: dict[str, Callable[[_Shapes], int]] = {
+    "mul": _product,
+    "matmul": _matmul,
+    "matmul_v2": _matmul,
+    "conv2d": _convolution,
+    "conv3d": _convolution,
+    "depthwise_conv2d": _convolution,
+    "conv2d_transpose": _transposed_convolution,
+    "conv3d_transpose": _transposed_convolution,
+    "depthwise_conv2d_transpose": _transposed_convolution,
+    "bilinear_tensor_product": _bilinear,
+}
+#: the slots of what they multiply
+_FACTORS = frozenset({"X", "Y", "Input", "Filter", "Weight"})
+
+
+def as_bytes(count: float) -> str:
+    """A number of bytes in words.
+
+    >>> as_bytes(512), as_bytes(1536), as_bytes(3 * 2**20)
+    ('512 B', '1.5 KB', '3.0 MB')
+    """
+    for unit in ("B", "KB", "MB", "GB"):
+        if count < 1024 or unit == "GB":
+            return f"{count:.0f} B" if unit == "B" else f"{count:.1f} {unit}"
+        count /= 1024
+    return ""
+
+
+def as_count(count: float) -> str:
+    """A number in words.
+
+    >>> as_count(950), as_count(12_300), as_count(4_500_000)
+    ('950', '12.3 k', '4.5 M')
+    """
+    for unit in ("", "k", "M", "G"):
+        if count < 1000 or unit == "G":
+            return f"{count:.0f}" if not unit else f"{count:.1f} {unit}"
+        count /= 1000
+    return ""

@@ -1,0 +1,169 @@
+"""What a notebook shows: HTML without scripts, in which text is only text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from html import escape
+from typing import Any
+
+from ..ir.block import Block
+from ..ir.operator import Operator
+from ..ir.program import Program
+from ..ir.text import SECTIONS, operator_text, variable_text
+from ..ir.variable import Variable
+from ..runtime.plan import Plan
+from ..runtime.scope import Scope
+from .digest import digest_of
+from .folding import VISIBLE
+from .graph import role_of
+from .highlight import spans
+from .html import to_html
+from .memory import memory_timeline
+from .operators import explain
+from .stepping import Trace
+
+_LONGEST = 400  # lines of a block that are shown
+_FONT = "font:12.5px/1.5 ui-monospace,monospace"
+_EDGES = {
+    "forward": "#0072b2",
+    "backward": "#c2500a",
+    "optimize": "#0b7d5a",
+    "learning rate": "#9b4d82",
+}
+_STYLES = {
+    "comment": "opacity:.6",
+    "string": "color:#1a7f37",
+    "word": "font-weight:600",
+    "type": "color:#0969da",
+    "number": "color:#9a6700",
+    "call": "font-weight:600",
+    "section": "font-weight:600",
+}
+
+
+def html_of(shown: Any) -> str:
+    """What a notebook shows of a program, a block, an operator, a variable, a scope or a plan."""
+    if isinstance(shown, Program):
+        return _of_program(shown)
+    if isinstance(shown, Block):
+        return _of_block(shown, is_open=True)
+    if isinstance(shown, Operator):
+        return _of_operator(shown)
+    if isinstance(shown, Variable):
+        return _of_variable(shown)
+    if isinstance(shown, Scope):
+        return _of_scope(shown)
+    if isinstance(shown, Plan):
+        return _of_plan(shown)
+    return f"<pre>{escape(repr(shown))}</pre>"
+
+
+class Page:
+    """A program as a page in a notebook, to be searched, folded and clicked.
+
+    Args:
+        program: what to show.
+        trace: a run whose values are shown.
+        height: of the page, in pixels.
+        visible: how many nodes may be seen at first.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        trace: Trace | None = None,
+        height: int = 620,
+        visible: int = VISIBLE,
+    ) -> None:
+        self._page = to_html(program, trace=trace, visible=visible)
+        self._height = int(height)
+
+    def _repr_html_(self) -> str:
+        return (
+            f'<iframe srcdoc="{escape(self._page)}" sandbox="allow-scripts" '
+            f'style="width:100%;height:{self._height}px;border:1px solid #8885"></iframe>'
+        )
+
+
+def _of_program(program: Program) -> str:
+    blocks = "".join(_of_block(b, is_open=b.idx == 0) for b in program.blocks)
+    return f"<div><b>{escape(repr(program)[1:-1])}</b>{blocks}</div>"
+
+
+def _of_block(block: Block, is_open: bool) -> str:
+    head = f"block {block.idx}: {len(block.vars)} variables, {len(block.ops)} operators"
+    if block.parent_idx >= 0:
+        head += f", in block {block.parent_idx}"
+    variables = "".join(_line(variable_text(v)) for v in _some(list(block.vars.values())))
+    variables += _rest(len(block.vars))
+    return (
+        f"<details{' open' if is_open else ''}><summary>{escape(head)}</summary>"
+        f'<details style="margin-left:1em"><summary>variables</summary>'
+        f'<div style="{_FONT}">{variables}</div></details>'
+        f'<div style="{_FONT};margin-left:1em">{"".join(_operators(block))}</div></details>'
+    )
+
+
+def _operators(block: Block) -> Iterator[str]:
+    """Lines, with the role in words where it changes and as a coloured edge everywhere."""
+    role = 0
+    for op in _some(block.ops):
+        if op.role != role:
+            role = op.role
+            words = SECTIONS.get(role, f"role {int(role)}")
+            yield f"<div>&mdash; {escape(words)} &mdash;</div>"
+        site = "" if op.callsite is None else f"  # {op.callsite}"
+        yield _line(operator_text(op) + site, _EDGES[role_of(op)])
+    yield _rest(len(block.ops))
+
+
+def _some(items: list[Any]) -> list[Any]:
+    return items[:_LONGEST]
+
+
+def _rest(count: int) -> str:
+    return f"<div>... and {count - _LONGEST} more</div>" if count > _LONGEST else ""
+
+
+def _line(text: str, edge: str = "") -> str:
+    """A line of a program's text in colours."""
+    parts, at = [], 0
+    for kind, start, end in spans(text):
+        parts.append(escape(text[at:start]))
+        parts.append(f'<span style="{_STYLES[kind]}">{escape(text[start:end])}</span>')
+        at = end
+    parts.append(escape(text[at:]))
+    border = f"border-left:3px solid {edge};" if edge else ""
+    style = f"{border}padding-left:.6em;white-space:pre-wrap;overflow-wrap:anywhere"
+    return f'<div style="{style}">{"".join(parts)}</div>'
+
+
+def _of_operator(op: Operator) -> str:
+    if any(each is op for each in op.block.ops):
+        told: str = explain(op)._repr_html_()
+        return told
+    return f'<div style="{_FONT}">{_line(operator_text(op))}</div>'
+
+
+def _of_variable(variable: Variable) -> str:
+    maker = variable.op
+    rows = [_line(variable_text(variable))]
+    if maker is not None:
+        site = "" if maker.callsite is None else f"  # {maker.callsite}"
+        rows.append("<div>written last by</div>")
+        rows.append(_line(operator_text(maker) + site, _EDGES[role_of(maker)]))
+    return f'<div style="{_FONT}">{"".join(rows)}</div>'
+
+
+def _of_scope(scope: Scope) -> str:
+    rows = []
+    for held in list(scope)[:_LONGEST]:
+        value = "no value" if held.value is None else str(digest_of(held.value))
+        rows.append(f"<tr><td>{escape(held.name)}</td><td>{escape(value)}</td></tr>")
+    count = len(scope.local_var_names())
+    table = f'<table style="{_FONT};text-align:left">{"".join(rows)}</table>'
+    return f"<b>Scope of {count} variables</b>{table}{_rest(count)}"
+
+
+def _of_plan(plan: Plan) -> str:
+    return memory_timeline(plan)._repr_html_()

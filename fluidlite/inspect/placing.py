@@ -1,0 +1,183 @@
+"""Places for the nodes of a picture: in layers, by who reads whom, with few crossings.
+
+Networkx finds the layers; the order in them follows the mean place of neighbours (Sugiyama and
+others, Methods for visual understanding of hierarchical system structures, IEEE Transactions on
+Systems, Man and Cybernetics 11(2), 1981).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from .scene import Link, Node, Scene
+
+LETTER = 7.2  #: width of a letter of a title
+SMALL_LETTER = 6.1  #: of the other lines
+LINE = 15.0  #: height of a line
+_GAP = 22.0  # between nodes of a layer
+_DROP = 44.0  # between layers
+_MARGIN = 20.0
+_SWEEPS = 6
+
+
+@dataclass
+class Box:
+    """Where a node stands."""
+
+    node: Node
+    width: float
+    height: float
+    x: float = 0.0  #: of its middle
+    y: float = 0.0  #: of its upper edge
+    layer: int = 0
+
+
+class Placing:
+    """Boxes and their places.
+
+    Args:
+        scene: what is drawn.
+    """
+
+    def __init__(self, scene: Scene) -> None:
+        self.boxes = [_box(node) for node in scene.nodes]
+        self.links: list[Link] = [edge for edge in scene.edges if edge.kind != "reads"]
+        #: edges downwards: those between backward operators are turned round, so that gradients
+        #: stand beside the operators that they are gradients of
+        self._down = [
+            (e.target, e.source) if e.kind == "back" else (e.source, e.target) for e in self.links
+        ]
+        self._layers = self._in_layers()
+        self._order()
+        self._spread()
+        self.width = 2 * _MARGIN + max((b.x + b.width / 2 for b in self.boxes), default=200.0)
+        self.height = 2 * _MARGIN + max((b.y + b.height for b in self.boxes), default=60.0)
+        for box in self.boxes:
+            box.x += _MARGIN
+            box.y += _MARGIN
+
+    def _in_layers(self) -> list[list[int]]:
+        import networkx as nx
+
+        graph = nx.DiGraph()
+        graph.add_nodes_from(range(len(self.boxes)))
+        for a, b in self._down:  # folded groups may read each other: such edges bind nothing
+            graph.add_edge(a, b)
+        for cycle in _cycles(graph):
+            graph.remove_edge(*cycle)
+        layers = [sorted(layer) for layer in nx.topological_generations(graph)]
+        for number, layer in enumerate(layers):
+            for k in layer:
+                self.boxes[k].layer = number
+        # what nothing leads to stands right above what reads it
+        for k in reversed([k for layer in layers for k in layer]):
+            below = [self.boxes[b].layer for b in graph.successors(k)]
+            if below and not graph.in_degree(k):
+                self.boxes[k].layer = min(below) - 1
+        found: list[list[int]] = [[] for _ in layers]
+        for k, box in enumerate(self.boxes):
+            found[box.layer].append(k)
+        return found
+
+    def _order(self) -> None:
+        """Order each layer by where the neighbours are."""
+        near: list[list[int]] = [[] for _ in self.boxes]
+        for a, b in self._down:
+            near[a].append(b)
+            near[b].append(a)
+        place = {k: float(i) for layer in self._layers for i, k in enumerate(layer)}
+        for sweep in range(_SWEEPS):
+            layers = self._layers if sweep % 2 == 0 else self._layers[::-1]
+            for layer in layers:
+                wanted = {
+                    k: sum(place[n] for n in near[k]) / len(near[k]) if near[k] else place[k]
+                    for k in layer
+                }
+                rank = _role_rank(self.boxes, layer)
+                layer.sort(key=lambda k: (rank[k], wanted[k], k))
+                for i, k in enumerate(layer):
+                    place[k] = float(i)
+
+    def _spread(self) -> None:
+        """Give each node an x near its neighbours, and each layer a y."""
+        y = 0.0
+        for layer in self._layers:
+            for k in layer:
+                self.boxes[k].y = y
+            y += max((self.boxes[k].height for k in layer), default=0.0) + _DROP
+        near: list[list[int]] = [[] for _ in self.boxes]
+        for (a, b), link in zip(self._down, self.links):
+            if link.kind != "gradient":
+                near[a].append(b)
+                near[b].append(a)
+        for layer in self._layers:
+            self._pack(layer, {})
+        for sweep in range(_SWEEPS):
+            layers = self._layers if sweep % 2 == 0 else self._layers[::-1]
+            for layer in layers:
+                wanted = {
+                    k: sum(self.boxes[n].x for n in near[k]) / len(near[k])
+                    for k in layer
+                    if near[k]
+                }
+                self._pack(layer, wanted)
+        left = min((box.x - box.width / 2 for box in self.boxes), default=0.0)
+        for box in self.boxes:
+            box.x -= left
+
+    def _pack(self, layer: Sequence[int], wanted: dict[int, float]) -> None:
+        """Put a layer's nodes where they are wanted, as far as they have room: the mean of what
+        they take when they give way to the right and to the left.
+        """
+        right, left = {}, {}
+        edge = float("-inf")
+        for k in layer:
+            box = self.boxes[k]
+            right[k] = max(wanted.get(k, box.x), edge + box.width / 2)
+            edge = right[k] + box.width / 2 + _GAP
+        edge = float("inf")
+        for k in reversed(layer):
+            box = self.boxes[k]
+            left[k] = min(wanted.get(k, box.x), edge - box.width / 2)
+            edge = left[k] - box.width / 2 - _GAP
+        for k in layer:
+            self.boxes[k].x = (right[k] + left[k]) / 2
+
+
+def _role_rank(boxes: Sequence[Box], layer: Sequence[int]) -> dict[int, int]:
+    """Forward operators stand on the left, what updates parameters on the right."""
+    order = {"data": 0, "forward": 0, "backward": 1, "learning rate": 2, "optimize": 2}
+    return {k: order[boxes[k].node.role] for k in layer}
+
+
+def _box(node: Node) -> Box:
+    widest = max([len(node.title) * LETTER, *(len(line) * SMALL_LETTER for line in node.lines)])
+    return Box(node, widest + 26.0, 30.0 + LINE * len(node.lines))
+
+
+def _cycles(graph: object) -> list[tuple[int, int]]:
+    """Edges whose removal leaves no cycle: those that lead back in a walk through the graph."""
+    import networkx as nx
+
+    found = []
+    state: dict[int, int] = {}  # 1: on the way, 2: done
+    assert isinstance(graph, nx.DiGraph)
+    for start in graph:
+        if start in state:
+            continue
+        stack = [(start, iter(list(graph.successors(start))))]
+        state[start] = 1
+        while stack:
+            node, following = stack[-1]
+            for after in following:
+                if after not in state:
+                    state[after] = 1
+                    stack.append((after, iter(list(graph.successors(after)))))
+                    break
+                if state[after] == 1:
+                    found.append((node, after))
+            else:
+                state[node] = 2
+                stack.pop()
+    return found

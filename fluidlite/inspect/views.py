@@ -1,0 +1,45 @@
+"""The ways of showing programs that ``Program``, ``Operator``, ``Executor`` and others offer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..ir.operator import Operator
+from ..ir.program import Program
+from ..runtime.executor import Executor
+from ..runtime.scope import Scope
+from .diff import Difference, diff
+from .notebook import html_of
+from .operators import Told, explain
+from .stepping import Trace
+from .stepping import trace as trace_of
+from .summary import Summary
+from .summary import summary as summary_of
+
+
+def html(shown: Any) -> str:
+    """What a notebook shows of a part of a program, a scope or a plan."""
+    return html_of(shown)
+
+
+def difference(before: Program, after: Program) -> Difference:
+    """In what a program differs from the one before."""
+    return diff(before, after)
+
+
+def summary(program: Program, batch_size: int) -> Summary:
+    """Layers, parameters and costs of a program."""
+    return summary_of(program, batch_size)
+
+
+def explanation(op: Operator) -> Told:
+    """What an operator does."""
+    return explain(op)
+
+
+def trace(
+    executor: Executor, program: Program, feed: Mapping[str, Any] | None, scope: Scope | None
+) -> Trace:
+    """Every value of one run of a program."""
+    return trace_of(executor, program, feed, scope)

@@ -1,0 +1,94 @@
+"""What the library has of fluid 1.8 takes fluid's parameters, in its order and with its defaults."""
+
+import functools
+import gzip
+import inspect
+import json
+from pathlib import Path
+
+import pytest
+
+import fluidlite as fluid
+from api.differences import DIFFERENCES
+
+MODULES = (
+    "layers",
+    "nets",
+    "initializer",
+    "regularizer",
+    "clip",
+    "optimizer",
+    "metrics",
+    "param_attr",
+    "io",
+    "backward",
+    "unique_name",
+)
+KINDS = {
+    inspect.Parameter.VAR_POSITIONAL: "varargs",
+    inspect.Parameter.VAR_KEYWORD: "varkw",
+    inspect.Parameter.KEYWORD_ONLY: "kwonly",
+}
+
+
+@functools.cache
+def recorded():
+    """The public names of fluid 1.8, by module."""
+    packed = Path(__file__).with_name("fluid18.json.gz").read_bytes()
+    return json.loads(gzip.decompress(packed))
+
+
+def parameters(function):
+    """The parameters of a function as fluid's were recorded."""
+    found = []
+    for parameter in inspect.signature(function).parameters.values():
+        one = {"name": parameter.name}
+        if parameter.default is not parameter.empty:
+            one["default"] = repr(parameter.default)
+        if parameter.kind in KINDS:
+            one["kind"] = KINDS[parameter.kind]
+        found.append(one)
+    return found
+
+
+def without_self(params):
+    return params[1:] if params and params[0]["name"] in ("self", "cls") else params
+
+
+def pairs():
+    """What is compared: ``MODULE.NAME`` or ``MODULE.NAME.METHOD`` -> ours, and fluid's parameters."""
+    for module in MODULES:
+        ours = getattr(fluid, module, None)
+        for name, golden in recorded()[module].items():
+            mine = getattr(ours, name, None)
+            if mine is None:
+                continue
+            if golden["params"] is not None:
+                yield f"{module}.{name}", mine, without_self(golden["params"])
+            for method, params in golden.get("methods", {}).items():
+                if method != "__call__" and hasattr(mine, method):
+                    yield f"{module}.{name}.{method}", getattr(mine, method), without_self(params)
+
+
+PAIRS = {name: (mine, golden) for name, mine, golden in pairs()}
+
+
+def difference(name):
+    """What differs, in words; an empty text where nothing does."""
+    mine, golden = PAIRS[name]
+    found = without_self(parameters(mine))
+    return "" if found == golden else f"{found}, want {golden}"
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_parameters_are_those_of_fluid(name):
+    if name in DIFFERENCES:
+        assert difference(name), f"{name} differs no more; it was listed with: {DIFFERENCES[name]}"
+    else:
+        assert not difference(name)
+
+
+@pytest.mark.parametrize("name", DIFFERENCES)
+def test_every_difference_is_of_something_compared_and_has_a_reason(name):
+    assert name in PAIRS
+    assert DIFFERENCES[name].strip()
