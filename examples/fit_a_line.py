@@ -1,6 +1,6 @@
 """Linear regression: find the weights behind noisy points.
 
-    python examples/fit_a_line.py [--quick]
+python examples/fit_a_line.py [--quick]
 """
 
 import argparse

@@ -1,8 +1,8 @@
 """Recognise handwritten digits: a convolutional net, declared, then trained.
 
-    python examples/recognize_digits.py               trains, prints, draws recognize_digits.png
-    python examples/recognize_digits.py --no-picture  does not draw
-    python examples/recognize_digits.py --quick       one epoch, for a first try
+python examples/recognize_digits.py               trains, prints, draws recognize_digits.png
+python examples/recognize_digits.py --no-picture  does not draw
+python examples/recognize_digits.py --quick       one epoch, for a first try
 """
 
 import argparse
@@ -22,7 +22,13 @@ def network(image, label):
         image, num_filters=12, filter_size=3, conv_padding=1, pool_size=2, pool_stride=2, act="relu"
     )
     hidden = fluid.nets.simple_img_conv_pool(
-        hidden, num_filters=24, filter_size=3, conv_padding=1, pool_size=2, pool_stride=2, act="relu"
+        hidden,
+        num_filters=24,
+        filter_size=3,
+        conv_padding=1,
+        pool_size=2,
+        pool_stride=2,
+        act="relu",
     )
     scores = fluid.layers.fc(hidden, size=10, act="softmax")
     loss = fluid.layers.mean(fluid.layers.cross_entropy(scores, label))

@@ -20,8 +20,8 @@ class ParamAttr:
         learning_rate: factor on the optimizer's rate.
         regularizer: weight decay, in place of the optimizer's.
         trainable: whether optimizers update it.
-        gradient_clip: clipping of its gradient.
         do_model_average: whether ModelAverage averages it.
+        gradient_clip: clipping of its gradient.
 
     Raises:
         ArgumentError: an argument is of another kind.
@@ -37,8 +37,8 @@ class ParamAttr:
         learning_rate: float = 1.0,
         regularizer: WeightDecayRegularizer | None = None,
         trainable: bool = True,
-        gradient_clip: Any = None,
         do_model_average: bool = True,
+        gradient_clip: Any = None,
     ) -> None:
         _need("name", name, name is None or isinstance(name, str), "None or a text")
         known = initializer is None or isinstance(initializer, Initializer)

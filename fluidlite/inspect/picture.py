@@ -11,7 +11,7 @@ from ..ir.program import Program
 from .folding import VISIBLE
 from .graph import Graph
 from .placing import LINE, Box, Placing
-from .scene import Scene
+from .scene import Link, Scene
 
 #: role -> its colour, and that of its ground
 _COLOURS = {
@@ -80,7 +80,7 @@ def to_svg(program: Program, max_nodes: int = VISIBLE) -> str:
         f'<rect width="{width}" height="{height}" fill="#fff"/>',
     ]
     for link in placing.links:
-        points = _curve(placing.boxes[link.source], placing.boxes[link.target], link.kind)
+        points = _curve(placing, link)
         (a, b), (c, d), (e, f), (g, h) = [(round(x, 1), round(y, 1)) for x, y in points]
         dashes = ' stroke-dasharray="2 4"' if link.kind == "gradient" else ""
         arrow = "" if link.kind == "gradient" else ' marker-end="url(#arrow)"'
@@ -141,9 +141,10 @@ def _octagon(box: Box) -> list[Point]:
     ]
 
 
-def _curve(a: Box, b: Box, kind: str) -> tuple[Point, Point, Point, Point]:
+def _curve(placing: Placing, link: Link) -> tuple[Point, Point, Point, Point]:
     """The ends of an edge and the two points that bend it."""
-    if kind == "gradient":
+    a, b = placing.boxes[link.source], placing.boxes[link.target]
+    if placing.is_aside(link):
         side = 1 if a.x < b.x else -1
         start = (a.x + side * a.width / 2, a.y + a.height / 2)
         end = (b.x - side * b.width / 2, b.y + b.height / 2)
@@ -170,7 +171,7 @@ def _write_png(placing: Placing, path: str | os.PathLike[str]) -> None:
         axes.set(xlim=(0, placing.width), ylim=(placing.height, 0))
         axes.axis("off")
         for link in placing.links:
-            points = _curve(placing.boxes[link.source], placing.boxes[link.target], link.kind)
+            points = _curve(placing, link)
             path_of_edge = matplotlib.path.Path(points, [1, 4, 4, 4])
             style = "-" if link.kind == "gradient" else "-|>,head_length=5,head_width=2.5"
             dashes = (0, (2, 3)) if link.kind == "gradient" else "-"

@@ -7,10 +7,14 @@ Systems, Man and Cybernetics 11(2), 1981).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from .scene import Link, Node, Scene
+
+if TYPE_CHECKING:
+    import networkx
 
 LETTER = 7.2  #: width of a letter of a title
 SMALL_LETTER = 6.1  #: of the other lines
@@ -18,7 +22,10 @@ LINE = 15.0  #: height of a line
 _GAP = 22.0  # between nodes of a layer
 _DROP = 44.0  # between layers
 _MARGIN = 20.0
+_ASIDE = 90.0  # between what computes and what updates
 _SWEEPS = 6
+_ROW = 8  # nodes without edges that stand in a row
+_UPDATES = ("optimize", "learning rate")
 
 
 @dataclass
@@ -43,25 +50,60 @@ class Placing:
     def __init__(self, scene: Scene) -> None:
         self.boxes = [_box(node) for node in scene.nodes]
         self.links: list[Link] = [edge for edge in scene.edges if edge.kind != "reads"]
+        columns: tuple[list[int], list[int]] = ([], [])
+        for k, box in enumerate(self.boxes):
+            columns[box.node.role in _UPDATES].append(k)
+        parts = [_Column(self.boxes, numbers, self.links) for numbers in columns if numbers]
+        height = max((part.height for part in parts), default=20.0)
+        left = _MARGIN
+        for part in parts:
+            part.shift(left, _MARGIN + (height - part.height) / 2)
+            left += part.width + _ASIDE
+        self.width = max(left - _ASIDE, 120.0) + _MARGIN
+        self.height = height + 2 * _MARGIN
+
+    def is_aside(self, link: Link) -> bool:
+        """Whether an edge leads from one column to the other."""
+        ends = (self.boxes[link.source], self.boxes[link.target])
+        return link.kind == "gradient" or len({b.node.role in _UPDATES for b in ends}) == 2
+
+
+class _Column:
+    """Nodes in layers.  What updates parameters has a column of its own.
+
+    Args:
+        boxes: of the whole picture.
+        numbers: which of them.
+        links: of the whole picture.
+    """
+
+    def __init__(self, boxes: list[Box], numbers: list[int], links: Sequence[Link]) -> None:
+        self.boxes = boxes
+        self._numbers = numbers
+        own = set(numbers)
+        self._links = [e for e in links if e.source in own and e.target in own]
         #: edges downwards: those between backward operators are turned round, so that gradients
         #: stand beside the operators that they are gradients of
         self._down = [
-            (e.target, e.source) if e.kind == "back" else (e.source, e.target) for e in self.links
+            (e.target, e.source) if e.kind == "back" else (e.source, e.target) for e in self._links
         ]
         self._layers = self._in_layers()
         self._order()
         self._spread()
-        self.width = 2 * _MARGIN + max((b.x + b.width / 2 for b in self.boxes), default=200.0)
-        self.height = 2 * _MARGIN + max((b.y + b.height for b in self.boxes), default=60.0)
-        for box in self.boxes:
-            box.x += _MARGIN
-            box.y += _MARGIN
+        self.width = max(boxes[k].x + boxes[k].width / 2 for k in numbers)
+        self.height = max(boxes[k].y + boxes[k].height for k in numbers)
+
+    def shift(self, x: float, y: float) -> None:
+        """Move all of it."""
+        for k in self._numbers:
+            self.boxes[k].x += x
+            self.boxes[k].y += y
 
     def _in_layers(self) -> list[list[int]]:
         import networkx as nx
 
         graph = nx.DiGraph()
-        graph.add_nodes_from(range(len(self.boxes)))
+        graph.add_nodes_from(self._numbers)
         for a, b in self._down:  # folded groups may read each other: such edges bind nothing
             graph.add_edge(a, b)
         for cycle in _cycles(graph):
@@ -76,9 +118,9 @@ class Placing:
             if below and not graph.in_degree(k):
                 self.boxes[k].layer = min(below) - 1
         found: list[list[int]] = [[] for _ in layers]
-        for k, box in enumerate(self.boxes):
-            found[box.layer].append(k)
-        return found
+        for k in self._numbers:
+            found[self.boxes[k].layer].append(k)
+        return [row for layer in found for row in _rows(layer, graph)]
 
     def _order(self) -> None:
         """Order each layer by where the neighbours are."""
@@ -107,7 +149,7 @@ class Placing:
                 self.boxes[k].y = y
             y += max((self.boxes[k].height for k in layer), default=0.0) + _DROP
         near: list[list[int]] = [[] for _ in self.boxes]
-        for (a, b), link in zip(self._down, self.links):
+        for (a, b), link in zip(self._down, self._links):
             if link.kind != "gradient":
                 near[a].append(b)
                 near[b].append(a)
@@ -122,9 +164,8 @@ class Placing:
                     if near[k]
                 }
                 self._pack(layer, wanted)
-        left = min((box.x - box.width / 2 for box in self.boxes), default=0.0)
-        for box in self.boxes:
-            box.x -= left
+        left = min(self.boxes[k].x - self.boxes[k].width / 2 for k in self._numbers)
+        self.shift(-left, 0.0)
 
     def _pack(self, layer: Sequence[int], wanted: dict[int, float]) -> None:
         """Put a layer's nodes where they are wanted, as far as they have room: the mean of what
@@ -145,10 +186,19 @@ class Placing:
             self.boxes[k].x = (right[k] + left[k]) / 2
 
 
+def _rows(layer: list[int], graph: networkx.DiGraph) -> Iterator[list[int]]:
+    """A layer; several rows of it where many nodes have no edges."""
+    alone = [k for k in layer if not graph.degree(k)]
+    joined = [k for k in layer if graph.degree(k)]
+    room = max(_ROW - len(joined), 0)
+    yield joined + alone[:room]
+    for start in range(room, len(alone), _ROW):
+        yield alone[start : start + _ROW]
+
+
 def _role_rank(boxes: Sequence[Box], layer: Sequence[int]) -> dict[int, int]:
-    """Forward operators stand on the left, what updates parameters on the right."""
-    order = {"data": 0, "forward": 0, "backward": 1, "learning rate": 2, "optimize": 2}
-    return {k: order[boxes[k].node.role] for k in layer}
+    """Forward operators stand on the left of backward ones."""
+    return {k: boxes[k].node.role == "backward" for k in layer}
 
 
 def _box(node: Node) -> Box:
@@ -156,13 +206,10 @@ def _box(node: Node) -> Box:
     return Box(node, widest + 26.0, 30.0 + LINE * len(node.lines))
 
 
-def _cycles(graph: object) -> list[tuple[int, int]]:
+def _cycles(graph: networkx.DiGraph) -> list[tuple[int, int]]:
     """Edges whose removal leaves no cycle: those that lead back in a walk through the graph."""
-    import networkx as nx
-
     found = []
     state: dict[int, int] = {}  # 1: on the way, 2: done
-    assert isinstance(graph, nx.DiGraph)
     for start in graph:
         if start in state:
             continue

@@ -117,6 +117,7 @@ from .interpolate import (
     resize_nearest,
     resize_trilinear,
 )
+from .interpolate import image_resize as interpolate  # fluid's second name for it
 from .io import data
 from .joining import concat, split, stack, unstack
 from .learning_rate import (

@@ -17,8 +17,19 @@ from ..errors import ArgumentError
 from ..ir.operator import OpRole
 from ..ir.program import default_main_program
 from ..ir.variable import Variable
+from ..state import in_dygraph_mode
 from .branch import Switch
 from .creation import assign, fill_constant
+from .decay import (
+    CosineDecay,
+    ExponentialDecay,
+    InverseTimeDecay,
+    LinearLrWarmup,
+    NaturalExpDecay,
+    NoamDecay,
+    PiecewiseDecay,
+    PolynomialDecay,
+)
 from .elementwise import elementwise_min
 from .math import cast
 from .unary import ceil, cos, exp, floor
@@ -36,7 +47,7 @@ def _decay_step_counter(begin: int = 0) -> Any:
     return cast(autoincreased_step_counter("@LR_DECAY_COUNTER@", begin), "float32")
 
 
-def noam_decay(d_model: float, warmup_steps: float, learning_rate: Rate = 1.0) -> Variable:
+def noam_decay(d_model: float, warmup_steps: float, learning_rate: Rate = 1.0) -> Any:
     """A rate that grows up to a step and then falls with the root of the number of steps:
     ``learning_rate * d_model^-0.5 * min(step^-0.5, step * warmup_steps^-1.5)``.
 
@@ -48,7 +59,7 @@ def noam_decay(d_model: float, warmup_steps: float, learning_rate: Rate = 1.0) -
         learning_rate: multiplies it; a number or a variable.
 
     Returns:
-        A variable of one element.
+        A variable of one element; a decay of ``fluid.dygraph`` within its ``guard()``.
 
     Raises:
         ArgumentError: a number is not positive.
@@ -57,6 +68,8 @@ def noam_decay(d_model: float, warmup_steps: float, learning_rate: Rate = 1.0) -
     >>> fluid.optimizer.Adam(learning_rate=rate)
     <Adam: learning_rate=tmp_3>
     """
+    if in_dygraph_mode():
+        return NoamDecay(d_model, warmup_steps, learning_rate=learning_rate)
     first = _number_or_variable("noam_decay", learning_rate)
     _positive("noam_decay", d_model=d_model, warmup_steps=warmup_steps)
     with _scheduling():
@@ -70,7 +83,7 @@ def noam_decay(d_model: float, warmup_steps: float, learning_rate: Rate = 1.0) -
 
 def exponential_decay(
     learning_rate: Rate, decay_steps: float, decay_rate: float, staircase: bool = False
-) -> Variable:
+) -> Any:
     """``learning_rate * decay_rate^(step / decay_steps)``.
 
     Args:
@@ -80,7 +93,7 @@ def exponential_decay(
         staircase: let the rate change only every ``decay_steps`` steps.
 
     Returns:
-        A variable of one element.
+        A variable of one element; a decay of ``fluid.dygraph`` within its ``guard()``.
 
     Raises:
         ArgumentError: ``decay_steps`` is not positive.
@@ -91,6 +104,8 @@ def exponential_decay(
     >>> [round(float(exe.run(fetch_list=[rate])[0].item()), 4) for step in range(3)]
     [0.1, 0.05, 0.025]
     """
+    if in_dygraph_mode():
+        return ExponentialDecay(learning_rate, decay_steps, decay_rate, staircase)
     first = _number_or_variable("exponential_decay", learning_rate)
     with _scheduling():
         passed = _periods("exponential_decay", decay_steps, staircase)
@@ -100,7 +115,7 @@ def exponential_decay(
 
 def natural_exp_decay(
     learning_rate: Rate, decay_steps: float, decay_rate: float, staircase: bool = False
-) -> Variable:
+) -> Any:
     """``learning_rate * exp(-decay_rate * step / decay_steps)``.
 
     Args:
@@ -110,7 +125,7 @@ def natural_exp_decay(
         staircase: let the rate change only every ``decay_steps`` steps.
 
     Returns:
-        A variable of one element.
+        A variable of one element; a decay of ``fluid.dygraph`` within its ``guard()``.
 
     Raises:
         ArgumentError: ``decay_steps`` is not positive.
@@ -118,6 +133,8 @@ def natural_exp_decay(
     >>> fluid.layers.natural_exp_decay(0.1, decay_steps=1000, decay_rate=0.5).shape
     (1,)
     """
+    if in_dygraph_mode():
+        return NaturalExpDecay(learning_rate, decay_steps, decay_rate, staircase)
     first = _number_or_variable("natural_exp_decay", learning_rate)
     with _scheduling():
         passed = _periods("natural_exp_decay", decay_steps, staircase)
@@ -128,7 +145,7 @@ def natural_exp_decay(
 
 def inverse_time_decay(
     learning_rate: Rate, decay_steps: float, decay_rate: float, staircase: bool = False
-) -> Variable:
+) -> Any:
     """``learning_rate / (1 + decay_rate * step / decay_steps)``.
 
     Args:
@@ -138,7 +155,7 @@ def inverse_time_decay(
         staircase: let the rate change only every ``decay_steps`` steps.
 
     Returns:
-        A variable of one element.
+        A variable of one element; a decay of ``fluid.dygraph`` within its ``guard()``.
 
     Raises:
         ArgumentError: ``decay_steps`` is not positive.
@@ -146,6 +163,8 @@ def inverse_time_decay(
     >>> fluid.layers.inverse_time_decay(0.1, decay_steps=1000, decay_rate=0.5).shape
     (1,)
     """
+    if in_dygraph_mode():
+        return InverseTimeDecay(learning_rate, decay_steps, decay_rate, staircase)
     first = _number_or_variable("inverse_time_decay", learning_rate)
     with _scheduling():
         passed = _periods("inverse_time_decay", decay_steps, staircase)
@@ -166,7 +185,7 @@ def polynomial_decay(
     end_learning_rate: float = 0.0001,
     power: float = 1.0,
     cycle: bool = False,
-) -> Variable:
+) -> Any:
     """``(learning_rate - end_learning_rate) * (1 - step / decay_steps)^power +
     end_learning_rate``.
 
@@ -179,7 +198,7 @@ def polynomial_decay(
             end, and so on.
 
     Returns:
-        A variable of one element.
+        A variable of one element; a decay of ``fluid.dygraph`` within its ``guard()``.
 
     Raises:
         ArgumentError: ``decay_steps`` is not positive.
@@ -190,6 +209,8 @@ def polynomial_decay(
     >>> [round(float(exe.run(fetch_list=[rate])[0].item()), 4) for step in range(4)]
     [0.1, 0.05, 0.0, 0.0]
     """
+    if in_dygraph_mode():
+        return PolynomialDecay(learning_rate, decay_steps, end_learning_rate, power, cycle)
     first = _number_or_variable("polynomial_decay", learning_rate)
     last_rate = _finite("polynomial_decay", "end_learning_rate", end_learning_rate)
     _positive("polynomial_decay", decay_steps=decay_steps)
@@ -214,7 +235,7 @@ def _cycles(step: Any, decay_steps: float) -> Any:
     return begun
 
 
-def piecewise_decay(boundaries: Sequence[float], values: Sequence[float]) -> Variable:
+def piecewise_decay(boundaries: Sequence[float], values: Sequence[float]) -> Any:
     """The first value up to the first boundary, then the second one, and so on.
 
     Args:
@@ -222,7 +243,7 @@ def piecewise_decay(boundaries: Sequence[float], values: Sequence[float]) -> Var
         values: the rates, one more than there are boundaries.
 
     Returns:
-        A variable of one element.
+        A variable of one element; a decay of ``fluid.dygraph`` within its ``guard()``.
 
     Raises:
         ArgumentError: there are not as many values, or the boundaries do not ascend.
@@ -233,6 +254,8 @@ def piecewise_decay(boundaries: Sequence[float], values: Sequence[float]) -> Var
     >>> [exe.run(fetch_list=[rate])[0].item() for step in range(4)]
     [1.0, 0.5, 0.5, 0.25]
     """
+    if in_dygraph_mode():
+        return PiecewiseDecay(boundaries, values, begin=0)
     boundaries = [_finite("piecewise_decay", "boundaries", n) for n in boundaries]
     values = [_finite("piecewise_decay", "values", n) for n in values]
     if len(values) != len(boundaries) + 1:
@@ -261,7 +284,7 @@ def piecewise_decay(boundaries: Sequence[float], values: Sequence[float]) -> Var
     return rate
 
 
-def cosine_decay(learning_rate: Rate, step_each_epoch: float, epochs: float) -> Variable:
+def cosine_decay(learning_rate: Rate, step_each_epoch: float, epochs: float) -> Any:
     """``learning_rate * (cos(pi * epoch / epochs) + 1) / 2``.
 
     Loshchilov and Hutter, SGDR: stochastic gradient descent with warm restarts, ICLR 2017.
@@ -272,7 +295,7 @@ def cosine_decay(learning_rate: Rate, step_each_epoch: float, epochs: float) -> 
         epochs: after so many epochs the rate is 0.
 
     Returns:
-        A variable of one element.
+        A variable of one element; a decay of ``fluid.dygraph`` within its ``guard()``.
 
     Raises:
         ArgumentError: a number is not positive.
@@ -280,6 +303,8 @@ def cosine_decay(learning_rate: Rate, step_each_epoch: float, epochs: float) -> 
     >>> fluid.layers.cosine_decay(0.1, step_each_epoch=1000, epochs=120).shape
     (1,)
     """
+    if in_dygraph_mode():
+        return CosineDecay(learning_rate, step_each_epoch, epochs)
     first = _number_or_variable("cosine_decay", learning_rate)
     _positive("cosine_decay", step_each_epoch=step_each_epoch, epochs=epochs)
     with _scheduling():
@@ -291,7 +316,7 @@ def cosine_decay(learning_rate: Rate, step_each_epoch: float, epochs: float) -> 
 
 def linear_lr_warmup(
     learning_rate: Rate, warmup_steps: float, start_lr: float, end_lr: float
-) -> Variable:
+) -> Any:
     """A rate that goes from ``start_lr`` to ``end_lr`` in equal steps, and then is
     ``learning_rate``.
 
@@ -301,7 +326,7 @@ def linear_lr_warmup(
         start_lr, end_lr: where it begins and where it leads.
 
     Returns:
-        A variable of one element.
+        A variable of one element; a decay of ``fluid.dygraph`` within its ``guard()``.
 
     Raises:
         ArgumentError: ``warmup_steps`` is not positive, or the rates are no numbers.
@@ -313,6 +338,8 @@ def linear_lr_warmup(
     >>> [round(float(exe.run(fetch_list=[rate])[0].item()), 4) for step in range(5)]
     [0.0, 0.025, 0.05, 0.075, 0.1]
     """
+    if in_dygraph_mode():
+        return LinearLrWarmup(learning_rate, warmup_steps, start_lr, end_lr)
     what = "linear_lr_warmup"
     _positive(what, warmup_steps=warmup_steps)
     start, end = _finite(what, "start_lr", start_lr), _finite(what, "end_lr", end_lr)

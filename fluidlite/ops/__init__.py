@@ -1,66 +1,68 @@
 """Every operator, one family per file.  Importing this package defines them all."""
 
-from . import activation  # noqa: F401
-from . import adaptive  # noqa: F401
-from . import anchors  # noqa: F401
-from . import array  # noqa: F401
-from . import averaging  # noqa: F401
-from . import boxes  # noqa: F401
-from . import clicks  # noqa: F401
-from . import compare  # noqa: F401
-from . import control_flow  # noqa: F401
-from . import conv  # noqa: F401
-from . import conv3d  # noqa: F401
-from . import creation  # noqa: F401
-from . import debug  # noqa: F401
-from . import deformable  # noqa: F401
-from . import deformable_roi  # noqa: F401
-from . import diagonal  # noqa: F401
-from . import distance  # noqa: F401
-from . import dropout  # noqa: F401
-from . import elementwise  # noqa: F401
-from . import expand  # noqa: F401
-from . import features  # noqa: F401
-from . import fused  # noqa: F401
-from . import gather  # noqa: F401
-from . import interpolate  # noqa: F401
-from . import io  # noqa: F401
-from . import item  # noqa: F401
-from . import join  # noqa: F401
-from . import layerwise  # noqa: F401
-from . import loss  # noqa: F401
-from . import mask  # noqa: F401
-from . import matching  # noqa: F401
-from . import math  # noqa: F401
-from . import matrix  # noqa: F401
-from . import metric  # noqa: F401
-from . import norm  # noqa: F401
-from . import optimizer  # noqa: F401
-from . import pad  # noqa: F401
-from . import points  # noqa: F401
-from . import pool  # noqa: F401
-from . import pool3d  # noqa: F401
-from . import probability_loss  # noqa: F401
-from . import proximal  # noqa: F401
-from . import quantize  # noqa: F401
-from . import ranking_loss  # noqa: F401
-from . import rearrange  # noqa: F401
-from . import recurrent_unit  # noqa: F401
-from . import reduce  # noqa: F401
-from . import regions  # noqa: F401
-from . import regression_loss  # noqa: F401
-from . import rescale  # noqa: F401
-from . import roi  # noqa: F401
-from . import rows  # noqa: F401
-from . import sampled_loss  # noqa: F401
-from . import sampling  # noqa: F401
-from . import scan  # noqa: F401
-from . import search  # noqa: F401
-from . import select  # noqa: F401
-from . import shape  # noqa: F401
-from . import slice  # noqa: F401
-from . import soft_labels  # noqa: F401
-from . import unary  # noqa: F401
-from . import unpool  # noqa: F401
-from . import vector_norm  # noqa: F401
-from . import yolo  # noqa: F401
+from . import (
+    activation,
+    adaptive,
+    anchors,
+    array,
+    averaging,
+    boxes,
+    clicks,
+    compare,
+    control_flow,
+    conv,
+    conv3d,
+    creation,
+    debug,
+    deformable,
+    deformable_roi,
+    diagonal,
+    distance,
+    dropout,
+    elementwise,
+    expand,
+    features,
+    fused,
+    gather,
+    interpolate,
+    io,
+    item,
+    join,
+    layerwise,
+    loss,
+    mask,
+    matching,
+    math,
+    matrix,
+    metric,
+    norm,
+    optimizer,
+    pad,
+    points,
+    pool,
+    pool3d,
+    probability_loss,
+    proximal,
+    quantize,
+    ranking_loss,
+    rearrange,
+    recurrent_unit,
+    reduce,
+    regions,
+    regression_loss,
+    rescale,
+    roi,
+    rows,
+    sampled_loss,
+    sampling,
+    scan,
+    search,
+    select,
+    shape,
+    slice,
+    soft_labels,
+    unary,
+    unpool,
+    vector_norm,
+    yolo,
+)

@@ -1,4 +1,4 @@
-"""Attributes that steered CUDA, cuDNN or MKL-DNN: accepted, kept and written to files, never read."""
+"""Attributes that steered CUDA, cuDNN or MKL-DNN: accepted, kept and written, never read."""
 
 from __future__ import annotations
 

@@ -15,7 +15,6 @@ from ..ir.analysis import blocks_of, last_uses, read_by_gradients, reads_of, wri
 from ..ir.block import Block
 from ..ir.operator import EMPTY, Operator, OpRole, located
 from ..ir.program import Program
-from ..ir.views import views
 from ..opdef.definition import Op
 from ..opdef.gradient import DerivedGrad
 from ..opdef.interpreter import Eval

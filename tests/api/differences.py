@@ -1,1 +1,7 @@
-DIFFERENCES = {}
+"""Where parameters differ from those of fluid 1.8 on purpose: ``MODULE.NAME`` -> why."""
+
+DIFFERENCES = {
+    "param_attr.ParamAttr": "takes gradient_clip too, behind the rest, as fluid 1.7 did",
+    "io.compose": "the one keyword that is read is named",
+    "unique_name.switch": "names of parameters are checked by programs, not by a second generator",
+}

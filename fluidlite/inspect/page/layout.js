@@ -9,6 +9,10 @@ const COLUMNS = 6; // of nodes without edges
 function layoutLevels(levels) {
   const done = {};
   for (const level of levels) {
+    if (level.id === "root") {
+      done.root = sideBySide(done.main, done.updates);
+      continue;
+    }
     const sizes = {};
     for (const [id, width, height] of level.items) {
       const inner = done[id];
@@ -19,6 +23,18 @@ function layoutLevels(levels) {
     done[level.id] = layoutLevel(level, sizes);
   }
   return done;
+}
+
+function sideBySide(main, updates) {
+  const gap = main.width && updates.width ? 90 : 0;
+  const height = Math.max(main.height, updates.height);
+  const places = {};
+  let left = 0;
+  for (const [id, part] of [["main", main], ["updates", updates]]) {
+    places[id] = [left + part.width / 2, height / 2, part.width, part.height];
+    left += part.width + gap;
+  }
+  return { width: main.width + gap + updates.width, height, places, routes: {} };
 }
 
 function layoutLevel(level, sizes) {

@@ -4,6 +4,10 @@ const ROLES = ["forward", "backward", "optimize", "learning rate"];
 const BOXES = new Set(["scope", "repeat", "pass", "block"]);
 const MOST = 1500; // nodes that are laid out at once
 
+function columnOf(role) {
+  return role === 2 || role === 3 ? "updates" : "main";
+}
+
 class Model {
   constructor(data) {
     this.ops = data.ops;
@@ -120,33 +124,36 @@ class Model {
     const nodes = new Map(); // id -> node
     const boxes = new Map(); // id -> unfolded group that is drawn
     const standsFor = new Array(this.ops.length); // operator -> id of the node that is seen
-    const levels = new Map([["root", { id: "root", items: [], edges: new Map() }]]);
-    const visit = (group, level, path) => {
+    // what updates parameters stands beside the rest
+    const levels = new Map(["root", "main", "updates"].map((id) => [id, { id, items: [], edges: new Map() }]));
+    levels.get("root").items.push("main", "updates");
+    const visit = (group, path) => {
       for (const child of group.children) {
         const inner = child < 0 ? this.groups[-child] : null;
         if (inner && this.open.has(inner.number)) {
           if (!BOXES.has(inner.kind)) {
-            visit(inner, level, path);
+            visit(inner, path);
             continue;
           }
           const id = "b" + inner.number;
-          boxes.set(id, { id, group: inner, path });
-          levels.get(level).items.push(id);
+          const around = path.length ? path : [columnOf(inner.role)];
+          boxes.set(id, { id, group: inner, path: around });
+          levels.get(around[around.length - 1]).items.push(id);
           levels.set(id, { id, items: [], edges: new Map() });
-          visit(inner, id, [...path, id]);
+          visit(inner, [...around, id]);
           continue;
         }
         const id = inner ? "g" + inner.number : "o" + child;
         const node = inner ? { id, group: inner, role: inner.role } : { id, op: child, role: this.ops[child].r };
-        node.path = path;
-        node.level = level;
+        node.path = path.length ? path : [columnOf(node.role)];
+        node.level = node.path[node.path.length - 1];
         Object.assign(node, measure(node));
         nodes.set(id, node);
-        levels.get(level).items.push(id);
+        levels.get(node.level).items.push(id);
         for (const op of inner ? this.opsOf(inner) : [child]) standsFor[op] = id;
       }
     };
-    visit(this.groups[0], "root", []);
+    visit(this.groups[0], []);
     const edges = new Map();
     const add = (a, b, variable, kind) => {
       if (a === b || a === undefined || b === undefined) return;
@@ -167,10 +174,10 @@ class Model {
       const forward = readers.filter((reader) => this.ops[reader].r !== 1);
       if (!forward.length) continue;
       const id = "v" + variable;
-      const node = { id, variable, role: -1, path: [], level: "root" };
+      const node = { id, variable, role: -1, path: ["main"], level: "main" };
       Object.assign(node, measure(node));
       nodes.set(id, node);
-      levels.get("root").items.push(id);
+      levels.get("main").items.push(id);
       for (const reader of forward) add(id, standsFor[reader], variable, "flow");
     }
     const scene = { nodes, boxes, edges: [...edges.values()], standsFor, levels };
@@ -196,6 +203,8 @@ class Model {
     const x = a.path[depth] ?? a.id;
     const y = b.path[depth] ?? b.id;
     if (x === y) return;
+    edge.aside = edge.level === "root";
+    if (edge.aside) return;
     edge.upwards = upwards;
     edge.route = upwards ? y + ">" + x : x + ">" + y;
     const routes = scene.levels.get(edge.level).edges;

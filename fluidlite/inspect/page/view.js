@@ -76,7 +76,7 @@ class View {
     const scene = this.model.scene((node) => this.measure(node));
     const levels = [...scene.levels.values()].reverse().map((level) => ({
       id: level.id,
-      items: level.items.map((id) => {
+      items: level.id === "root" ? [] : level.items.map((id) => {
         const node = scene.nodes.get(id);
         const label = node ? "" : this.boxLabel(scene.boxes.get(id).group);
         return node ? [id, node.width, node.height] : [id, label.length * this.letter + 50, 0];
@@ -108,6 +108,10 @@ class View {
     const found = placed[level];
     this.scene.levels.get(level).corner = [left, top];
     for (const [id, [x, y, width, height]] of Object.entries(found.places)) {
+      if (level === "root") {
+        this.arrange(id, left + x - width / 2, top + y - height / 2, placed);
+        continue;
+      }
       const target = this.scene.nodes.get(id) || this.scene.boxes.get(id);
       Object.assign(target, { left: left + x - width / 2, top: top + y - height / 2, width, height });
       if (placed[id]) {
@@ -219,6 +223,7 @@ class View {
   pathOf(edge, placed) {
     const a = this.scene.nodes.get(edge.a);
     const b = this.scene.nodes.get(edge.b);
+    if (edge.aside) return beside(a, b);
     const up = edge.upwards;
     const start = [a.left + a.width / 2, up ? a.top : a.top + a.height];
     const end = [b.left + b.width / 2, up ? b.top + b.height : b.top];
@@ -290,11 +295,7 @@ class View {
     const joined = (a, b, name) => {
       const [p, q] = [scene.nodes.get(a), scene.nodes.get(b)];
       if (!p || !q || p === q) return;
-      const right = p.left + p.width / 2 <= q.left + q.width / 2;
-      const start = [right ? p.left + p.width : p.left, p.top + p.height / 2];
-      const end = [right ? q.left : q.left + q.width, q.top + q.height / 2];
-      const middle = (start[0] + end[0]) / 2;
-      const d = `M${start}C${middle} ${start[1]} ${middle} ${end[1]} ${end}`;
+      const d = beside(p, q);
       marks.append(shape("path", { class: name, d, "marker-end": name === "twin" ? "" : "url(#arrow)" }));
     };
     for (const edge of scene.edges) {
@@ -412,6 +413,15 @@ class View {
     await this.show("g" + group.number);
     this.select({ group });
   }
+}
+
+// A line from the side of a node to the side of another one.
+function beside(a, b) {
+  const right = a.left + a.width / 2 <= b.left + b.width / 2;
+  const start = [right ? a.left + a.width : a.left, a.top + a.height / 2];
+  const end = [right ? b.left : b.left + b.width, b.top + b.height / 2];
+  const middle = (start[0] + end[0]) / 2;
+  return `M${start}C${middle} ${start[1]} ${middle} ${end[1]} ${end}`;
 }
 
 // A smooth line through points.
