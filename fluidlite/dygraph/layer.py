@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
@@ -15,7 +14,6 @@ from .. import state, unique_name
 from ..dtypes import as_dtype
 from ..errors import ArgumentError, ShapeError, StateDictError, suggestion
 from ..imperative.hooks import HookHandle, Hooks
-from ..imperative.parameter import Parameter
 from ..imperative.recording import Handle
 from ..imperative.tensor import Tensor
 from ..initializer import Constant, Xavier

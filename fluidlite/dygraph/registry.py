@@ -1,4 +1,4 @@
-"""What layers are made of: parameters, sublayers and buffers, found by the attributes they are in."""
+"""What layers are made of: parameters, sublayers and buffers, by the attributes they are in."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import Any
 from ..errors import ArgumentError, suggestion
 from ..imperative.parameter import Parameter
 from ..imperative.tensor import Tensor
+
+_KEPT = ("own_parameters", "own_sublayers", "own_buffers")
 
 
 class Registry:
@@ -25,7 +27,7 @@ class Registry:
     # -- attributes ------------------------------------------------------------------------------
 
     def __getattr__(self, name: str) -> Any:
-        for kept in ("own_parameters", "own_sublayers", "own_buffers"):
+        for kept in _KEPT:
             found = self.__dict__.get(kept)
             if found is not None and name in found:
                 return found[name]
@@ -66,7 +68,9 @@ class Registry:
         object.__delattr__(self, name)
 
     def __dir__(self) -> list[str]:
-        kept = (self.__dict__.get(k, ()) for k in ("own_parameters", "own_sublayers", "own_buffers"))
+        kept = (
+            self.__dict__.get(k, ()) for k in ("own_parameters", "own_sublayers", "own_buffers")
+        )
         return sorted({*object.__dir__(self), *(name for names in kept for name in names)})
 
     def _keep(self, kept: str, name: str, value: Any) -> None:
@@ -76,7 +80,7 @@ class Registry:
                 f"is where parameters and layers are remembered"
             )
         self.__dict__.pop(name, None)
-        for other in ("own_parameters", "own_sublayers", "own_buffers"):
+        for other in _KEPT:
             if other != kept:
                 self.__dict__[other].pop(name, None)
         self.__dict__[kept][name] = value

@@ -237,7 +237,7 @@ def _docs(graph: Graph) -> dict[str, str]:
         if op.type not in found:
             definition = op.definition
             text = inspect.getdoc(definition) if definition is not None else ""
-            found[op.type] = (text or "").partition("\n\n")[0].replace("\n", " ")
+            found[op.type] = (text or "").partition("\n\n")[0].replace("\n", " ").replace("``", "")
     return found
 
 

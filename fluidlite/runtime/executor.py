@@ -207,6 +207,32 @@ class Executor:
 
         return Ready(run, plan, draw, runs, fetches, scope)
 
+    def plan(
+        self,
+        program: Program | None = None,
+        fetch_list: Sequence[Variable | str] | Variable | str | None = None,
+    ) -> Plan:
+        """How a program is run: the same plan that :meth:`run` follows.
+
+        Args:
+            program: what to run; the default main program when None.
+            fetch_list: variables, or their names, whose values are wanted.
+
+        Returns:
+            the plan; its ``source`` is what has been written for the shapes of the feeds so far.
+
+        >>> x = fluid.data("x", [None, 2], "float32")
+        >>> y = fluid.layers.reduce_sum(x)
+        >>> exe = fluid.Executor()
+        >>> for _ in range(3):
+        ...     _ = exe.run(feed={"x": np.ones([3, 2], "float32")}, fetch_list=[y])
+        >>> "def run(" in exe.plan(fetch_list=[y]).source
+        True
+        """
+        program = default_main_program() if program is None else program
+        runs = self._runs.setdefault(program, Runs())
+        return self._plan(program, runs, _fetch_names(fetch_list, program), True)
+
     @property
     def _looks_for_bad(self) -> bool:
         """Whether every step is checked."""

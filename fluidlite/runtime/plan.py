@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
+from textwrap import indent
 from typing import Any
 
 import numpy as np
@@ -213,6 +214,22 @@ class BlockPlan:
         self.exports = [
             n for n in dict.fromkeys(n for op in ops for n in writes_of(op)) if n in outer
         ]
+
+    @property
+    def source(self) -> str:
+        """What runs: the source of each stretch of steps that has been specialised, for the shapes
+        that it was last given, and the operators one by one where it has not.
+        """
+        parts = []
+        for item in self.items:
+            if isinstance(item, Stretch):
+                written = "" if item.last is None else item.last.source
+                parts.append(written or "".join(f"# interpreted: {s.op}\n" for s in item.steps))
+            else:
+                parts.append(f"# runs blocks: {item.op}\n")
+                if item.body is not None:
+                    parts.append(indent(item.body.source, "    "))
+        return "\n".join(parts)
 
     def keep_everything(self) -> None:
         """Let go of no value, in the blocks inside neither."""

@@ -129,6 +129,10 @@ MISTAKES = {
         while_loop_cond_not_callable cond_different_structures cond_different_dtypes
         cond_predicate_not_variable static_rnn_no_step_input static_rnn_memory_outside
         array_read_wrong_index_type""",
+    "io": """
+        load_params_missing_folder load_inference_model_missing load_missing_file
+        save_inference_target_not_variable save_inference_unknown_feed load_other_shape
+        set_program_state_unused_key data_feeder_wrong_count""",
     "ir": """
         block_var_missing create_var_same_name create_var_same_name_other_shape
         create_var_same_name_other_dtype program_guard_wrong_type data_with_none_shape
@@ -262,6 +266,17 @@ def extract_scripts(oracle, nets):
         shutil.copyfile(oracle / "nets" / f"{name}.py", HERE / "nets" / f"{name}.py")
 
 
+def extract_models(oracle):
+    """Pack the models, parameters and tensors in Paddle's own formats."""
+    folder = oracle / "saved_models"
+    (HERE / "saved_models").mkdir(exist_ok=True)
+    with zipfile.ZipFile(HERE / "saved_models" / "fluid18.zip", "w") as packed:
+        for path in sorted(folder.rglob("*")):
+            if path.is_file() and path.name != "format.json":
+                info = zipfile.ZipInfo(path.relative_to(folder).as_posix())
+                packed.writestr(info, path.read_bytes(), zipfile.ZIP_DEFLATED, 9)
+
+
 def extract_layers(oracle):
     """Write the calls of layers that have no LoD; give their ids."""
     folder = oracle / "layer_cases"
@@ -340,6 +355,7 @@ def main(oracle):
     ids["layers"] = extract_layers(oracle)
     extract_schema(oracle)
     extract_names(oracle)
+    extract_models(oracle)
     extract_scripts(oracle, programs | trainings)
     extract_wrong(oracle, ids)
     for kind, selected in sorted(ids.items()):

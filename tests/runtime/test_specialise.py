@@ -242,3 +242,23 @@ def test_a_prepared_run_gives_what_run_gives_and_sees_every_change():
         step({"x": np.ones([2, 3])})
     with pytest.raises(ValueError, match="no variable 'y' to feed"):
         fluid.Executor().prepare(feed_names=["y"])
+
+
+def test_a_plan_says_what_it_runs_that_of_loops_included():
+    x = fluid.data("x", [2, 2], "float32")
+    i = fluid.layers.fill_constant([1], "int64", 0)
+    n = fluid.layers.fill_constant([1], "int64", 4)
+    total = fluid.layers.while_loop(
+        lambda i, s: fluid.layers.less_than(i, n),
+        lambda i, s: [fluid.layers.increment(i), fluid.layers.matmul(s, x)],
+        [i, x],
+    )[1]
+    exe = fluid.Executor()
+    assert "# interpreted: " in exe.plan(fetch_list=[total]).source
+    for _ in range(3):
+        exe.run(feed={"x": np.eye(2, dtype="float32")}, fetch_list=[total])
+    source = exe.plan(fetch_list=[total]).source
+    assert "# runs blocks: " in source
+    assert "    def run(" in source
+    assert "# matmul, test_specialise.py:" in source
+    assert "# interpreted: " not in source

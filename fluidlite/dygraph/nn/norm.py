@@ -282,9 +282,7 @@ class InstanceNorm(Layer):
         super().__init__(dtype=dtype)
         for attr, what in ((param_attr, "param_attr"), (bias_attr, "bias_attr")):
             if attr is False:
-                raise ArgumentError(
-                    f"expected {what} of InstanceNorm to be a ParamAttr, got False"
-                )
+                raise ArgumentError(f"expected {what} of InstanceNorm to be a ParamAttr, got False")
         self._epsilon = epsilon
         self.scale = self.create_parameter(
             [num_channels], param_attr, default_initializer=Constant(1.0)

@@ -4,7 +4,7 @@ const PADDING = 14;
 const HEADER = 26; // of a box, for its label
 const COLUMNS = 6; // of nodes without edges
 
-// levels: [{id, items: [[id, width, height]], edges: [[a, b, weight]]}], inner ones first.
+// levels: [{id, items: [[id, width, height, role]], edges: [[a, b, weight]]}], inner ones first.
 // Gives {level id: {width, height, places: {item: [x, y, width, height]}, routes: {edge: points}}}.
 function layoutLevels(levels) {
   const done = {};
@@ -76,7 +76,19 @@ function layoutLevel(level, sizes) {
     }
     routes[edge.v + ">" + edge.w] = points;
   }
+  if (isMirrored(level, places)) {
+    for (const place of [...Object.values(places), ...Object.values(routes).flat()]) place[0] = width - place[0];
+  }
   return { width, height, places, routes };
+}
+
+// Whether backward operators stand on the left of forward ones.
+function isMirrored(level, places) {
+  const mean = (role) => {
+    const found = level.items.filter((item) => item[3] === role).map(([id]) => places[id][0]);
+    return found.reduce((sum, x) => sum + x, 0) / found.length;
+  };
+  return mean(1) < mean(0);
 }
 
 function inOneColumn(level, sizes) {

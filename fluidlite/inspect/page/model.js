@@ -30,6 +30,12 @@ class Model {
     this.ops.forEach((op, number) => {
       if (op.f >= 0) this.gradients[op.f].push(number);
     });
+    this.before = this.ops.map(() => new Set()); // operators whose values an operator reads
+    this.after = this.ops.map(() => new Set());
+    for (const [source, target] of this.edges) {
+      this.before[target].add(source);
+      this.after[source].add(target);
+    }
     for (const variable of this.vars) variable.writers = variable.readers = null;
     for (const side of ["in", "out"]) {
       const field = side === "in" ? "readers" : "writers";

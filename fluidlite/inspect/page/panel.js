@@ -113,10 +113,8 @@ class Panel {
       const rows = found.a.map(([name, value]) => element("tr", {}, element("th", {}, name), element("td", {}, element("code", {}, value))));
       parts.push(this.section("Attributes", element("table", {}, ...rows)));
     }
-    const before = new Set(found.in.flatMap(([, names]) => names).flatMap((name) => (model.vars[name]?.writers ?? []).filter((each) => each !== op)));
-    const after = new Set(found.out.flatMap(([, names]) => names).flatMap((name) => (model.vars[name]?.readers ?? []).filter((each) => each !== op)));
-    parts.push(this.section("Producers", this.list([...before].slice(0, 30).map((each) => this.operatorLink(each)))));
-    parts.push(this.section("Consumers", this.list([...after].slice(0, 30).map((each) => this.operatorLink(each)))));
+    parts.push(this.section("Producers", this.list([...model.before[op]].slice(0, 30).map((each) => this.operatorLink(each)))));
+    parts.push(this.section("Consumers", this.list([...model.after[op]].slice(0, 30).map((each) => this.operatorLink(each)))));
     const around = model.around(model.home[op]).map((group) => this.groupLink(group));
     parts.push(this.section("Part of", around.length ? element("p", {}, ...around.flatMap((each, k) => (k ? [" \u203a ", each] : [each]))) : null));
     parts.push(this.section("Text", element("pre", {}, found.x), element("p", { class: "type" }, `block ${found.b}, operator ${found.i}`)));

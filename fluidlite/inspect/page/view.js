@@ -79,7 +79,8 @@ class View {
       items: level.id === "root" ? [] : level.items.map((id) => {
         const node = scene.nodes.get(id);
         const label = node ? "" : this.boxLabel(scene.boxes.get(id).group);
-        return node ? [id, node.width, node.height] : [id, label.length * this.letter + 50, 0];
+        const role = node ? node.role : scene.boxes.get(id).group.role;
+        return node ? [id, node.width, node.height, role] : [id, label.length * this.letter + 50, 0, role];
       }),
       edges: [...level.edges.values()].map(({ a, b, weight }) => [a, b, weight]),
     }));
@@ -232,9 +233,15 @@ class View {
     if (!between) return curve([start, end]);
     between = between.map(([x, y]) => [x + level.corner[0], y + level.corner[1]]);
     if (up) between.reverse();
-    const first = a.level === edge.level ? between[0] : start;
+    const first = a.level === edge.level || this.isDriver(a) ? between[0] : start;
     const last = b.level === edge.level ? between[between.length - 1] : end;
     return curve([first, ...between.slice(1, -1), last]);
+  }
+
+  // Whether a node is the operator that drives the block around it: what it writes leaves the box.
+  isDriver(node) {
+    const box = this.scene.boxes.get(node.level);
+    return box?.group.kind === "block" && box.group.children[0] === node.op;
   }
 
   drawEdge(edge, d) {
@@ -321,7 +328,8 @@ class View {
   }
 
   fit() {
-    const { clientWidth: width, clientHeight: height } = this.canvas;
+    const width = this.canvas.clientWidth;
+    const height = this.canvas.clientHeight - 50; // the legend
     const all = Math.min(width / (this.size[0] + 60), height / (this.size[1] + 60), 1.2);
     this.scale = Math.max(all, 0.04);
     this.x = (width - this.size[0] * this.scale) / 2;

@@ -1,0 +1,129 @@
+"""Layers that run at once, by the names of fluid 1.8."""
+
+from __future__ import annotations
+
+from ..io.eager import load_dygraph, save_dygraph
+from . import layer as layers
+from . import learning_rate_scheduler, nn, parallel
+from . import mode as base
+from .containers import LayerList, ParameterList, Sequential
+from .layer import Layer
+from .learning_rate_scheduler import (
+    CosineDecay,
+    ExponentialDecay,
+    InverseTimeDecay,
+    LambdaDecay,
+    LinearLrWarmup,
+    MultiStepDecay,
+    NaturalExpDecay,
+    NoamDecay,
+    PiecewiseDecay,
+    PolynomialDecay,
+    ReduceLROnPlateau,
+    StepDecay,
+)
+from .mode import (
+    disable_dygraph,
+    disable_imperative,
+    enable_dygraph,
+    enable_imperative,
+    enabled,
+    grad,
+    guard,
+    no_grad,
+    to_variable,
+)
+from .nn import (
+    NCE,
+    BatchNorm,
+    BCELoss,
+    BilinearTensorProduct,
+    Conv2D,
+    Conv2DTranspose,
+    Conv3D,
+    Conv3DTranspose,
+    Dropout,
+    Embedding,
+    GroupNorm,
+    GRUUnit,
+    InstanceNorm,
+    L1Loss,
+    LayerNorm,
+    Linear,
+    MSELoss,
+    NLLLoss,
+    Pool2D,
+    PRelu,
+    SpectralNorm,
+)
+from .parallel import DataParallel, ParallelEnv, prepare_context
+from .tensor import BackwardStrategy, ParamBase, VarBase
+
+__all__ = [
+    # where layers run at once
+    "guard",
+    "enabled",
+    "enable_dygraph",
+    "disable_dygraph",
+    "enable_imperative",
+    "disable_imperative",
+    # tensors and gradients
+    "VarBase",
+    "ParamBase",
+    "to_variable",
+    "grad",
+    "no_grad",
+    "BackwardStrategy",
+    # layers
+    "Layer",
+    "Sequential",
+    "LayerList",
+    "ParameterList",
+    "Linear",
+    "Conv2D",
+    "Conv3D",
+    "Conv2DTranspose",
+    "Conv3DTranspose",
+    "Pool2D",
+    "BatchNorm",
+    "LayerNorm",
+    "GroupNorm",
+    "InstanceNorm",
+    "SpectralNorm",
+    "Embedding",
+    "Dropout",
+    "PRelu",
+    "GRUUnit",
+    "BilinearTensorProduct",
+    "NCE",
+    "MSELoss",
+    "L1Loss",
+    "BCELoss",
+    "NLLLoss",
+    # learning rates
+    "NoamDecay",
+    "PiecewiseDecay",
+    "NaturalExpDecay",
+    "ExponentialDecay",
+    "InverseTimeDecay",
+    "PolynomialDecay",
+    "CosineDecay",
+    "LinearLrWarmup",
+    "StepDecay",
+    "MultiStepDecay",
+    "LambdaDecay",
+    "ReduceLROnPlateau",
+    # files
+    "save_dygraph",
+    "load_dygraph",
+    # several processes
+    "DataParallel",
+    "ParallelEnv",
+    "prepare_context",
+    # modules
+    "base",
+    "layers",
+    "learning_rate_scheduler",
+    "nn",
+    "parallel",
+]

@@ -1,0 +1,32 @@
+"""Learning rates that change, by the names of fluid 1.8."""
+
+from __future__ import annotations
+
+from ..layers.decay import (
+    CosineDecay,
+    ExponentialDecay,
+    InverseTimeDecay,
+    LearningRateDecay,
+    LinearLrWarmup,
+    NaturalExpDecay,
+    NoamDecay,
+    PiecewiseDecay,
+    PolynomialDecay,
+)
+from ..layers.epoch_decay import LambdaDecay, MultiStepDecay, ReduceLROnPlateau, StepDecay
+
+__all__ = [
+    "CosineDecay",
+    "ExponentialDecay",
+    "InverseTimeDecay",
+    "LambdaDecay",
+    "LearningRateDecay",
+    "LinearLrWarmup",
+    "MultiStepDecay",
+    "NaturalExpDecay",
+    "NoamDecay",
+    "PiecewiseDecay",
+    "PolynomialDecay",
+    "ReduceLROnPlateau",
+    "StepDecay",
+]

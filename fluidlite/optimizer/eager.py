@@ -1,0 +1,263 @@
+"""Steps on eager parameters: what an optimizer does where layers run at once.
+
+The optimizer says the same as for programs: the operator of a step, what is kept for every
+parameter, and attributes.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .. import state, unique_name
+from ..clip import clipped_as_parameters_say
+from ..errors import ArgumentError, ParameterListError, StateDictError, suggestion
+from ..ir.variable import Variable
+from ..layers.decay import LearningRateDecay
+from ..opdef.arithmetic import Arithmetic
+from ..opdef.definition import lookup
+from ..regularizer import decayed_gradients
+from ..values import SelectedRows
+
+if TYPE_CHECKING:
+    from .optimizer import Optimizer
+    from .states import State
+
+Pair = tuple[Any, Any]  #: a parameter and its gradient; None where it has none
+_RATE, _STEPS = "LR_Scheduler", "global_step"  # keys of a state, as fluid 1.8 calls them
+
+
+def is_tensor(value: Any) -> bool:
+    """Whether a value is an eager tensor."""
+    return isinstance(value, Arithmetic) and not isinstance(value, Variable)
+
+
+def eager_parameters(kind: str, given: Sequence[Any] | None) -> list[Any] | None:
+    """The parameters of an optimizer, if it is one of eager ones; None if it is one of programs.
+
+    Args:
+        kind: what the optimizer is called.
+        given: its ``parameter_list``.
+
+    Raises:
+        ParameterListError: layers run at once, and there is no list.
+        ArgumentError: something in it is no eager parameter, or stands twice.
+    """
+    if state.eager.get() is None and not any(map(is_tensor, given or ())):
+        return None
+    if given is None:
+        raise ParameterListError(
+            f"{kind}: within dygraph.guard() an optimizer is told what to update: "
+            f"parameter_list=net.parameters()"
+        )
+    for each in given:
+        if not is_tensor(each):
+            raise ArgumentError(
+                f"{kind}: expected parameter_list to be a list of eager parameters, got "
+                f"{each!r:.60} of type {type(each).__name__} in it"
+            )
+        if each.array.dtype.kind != "f":
+            raise ArgumentError(
+                f"{kind}: expected parameters of floats, got {each.name!r} of {each.array.dtype}"
+            )
+    distinct = list({id(each): each for each in given}.values())
+    names = [each.name for each in distinct]
+    for name in names:
+        if names.count(name) > 1:
+            raise ArgumentError(
+                f"{kind}: two parameters are called {name!r}, so that their states cannot be told "
+                f"apart; give one another name: parameter.name = ..."
+            )
+    return distinct
+
+
+class EagerSteps:
+    """The eager half of an optimizer.
+
+    Args:
+        optimizer: whose.
+        parameters: what it updates.
+    """
+
+    def __init__(self, optimizer: Optimizer, parameters: list[Any]) -> None:
+        self._optimizer = optimizer
+        self.parameters = parameters
+        #: (name of the state, name of the parameter) -> tensor
+        self._states: dict[tuple[str, str], Any] = {}
+        #: states that were loaded before there were such
+        self._waiting: dict[str, Any] = {}
+
+    # -- from a loss to steps --------------------------------------------------------------------
+
+    def pairs(self, parameters: Iterable[Any] | None = None) -> list[Pair]:
+        """Pairs of a parameter and its gradient, of those that have one.
+
+        Args:
+            parameters: of these only, or of those of these names; of all when None.
+        """
+        chosen = self.parameters
+        if parameters is not None:
+            wanted = {each if isinstance(each, str) else each.name for each in parameters}
+            chosen = [p for p in chosen if p.name in wanted]
+        found = [(p, p.raw_gradient) for p in chosen if p.trainable]
+        pairs = [
+            (p, g if isinstance(g, SelectedRows) else p.results(g)) for p, g in found if g is not None
+        ]
+        if found and not pairs:
+            warnings.warn(
+                f"no parameter of {self._optimizer!r} has a gradient, so that none is updated; "
+                f"call backward() of the loss first",
+                stacklevel=4,
+            )
+        return pairs
+
+    def apply(self, pairs: Sequence[Pair]) -> None:
+        """Clip, regularize, and make one step.
+
+        Args:
+            pairs: parameters and their gradients; None where there is none.
+        """
+        optimizer = self._optimizer
+        given = [(p, g) for p, g in pairs if g is not None and p.trainable]
+        clip = optimizer.grad_clip
+        clipped = clipped_as_parameters_say(given) if clip is None else clip.clipped(given)
+        decayed = decayed_gradients(clipped, optimizer.regularization)
+        rate = self._next_rate()
+        for kept in optimizer.states:
+            for param, _ in decayed:
+                self._state(kept, param)
+        for param, gradient in decayed:
+            self._step(param, gradient, rate)
+        optimizer.finish_eagerly([param for param, _ in decayed], self)
+
+    def _step(self, param: Any, gradient: Any, rate: float) -> None:
+        optimizer = self._optimizer
+        run = param.layer(param.results, optimizer.type, None)
+        values = gradient if isinstance(gradient, SelectedRows) else gradient.array
+        ins: dict[str, Any] = {"Param": param.array, "Grad": values}
+        for slot, given in optimizer.inputs(param).items():
+            ins[slot] = given.array
+        if "LearningRate" in lookup(optimizer.type).input_slots:
+            factor = param.optimize_attr.get("learning_rate", 1.0)
+            ins["LearningRate"] = np.full([1], rate * float(factor), param.array.dtype)
+        for kept in optimizer.states:
+            ins[kept.slot] = self._state(kept, param).array
+        outs = getattr(run, optimizer.type).all(**ins, **optimizer.attrs(param))
+        for kept in optimizer.states:
+            if kept.out is not None:
+                self._state(kept, param).array = outs[kept.out or f"{kept.slot}Out"].array
+        param.array = outs["ParamOut"].array
+        param.version += 1
+
+    def clear_gradients(self, set_to_zero: bool) -> None:
+        """Make all gradients zero, or drop them."""
+        for param in self.parameters:
+            param.clear_gradient(set_to_zero)
+
+    # -- the learning rate -----------------------------------------------------------------------
+
+    def _next_rate(self) -> float:
+        rate = self._optimizer.learning_rate
+        return rate.number(rate()) if isinstance(rate, LearningRateDecay) else rate
+
+    def current_rate(self) -> float:
+        """The rate of the last step; before that, of the first one."""
+        rate = self._optimizer.learning_rate
+        return rate.current() if isinstance(rate, LearningRateDecay) else rate
+
+    # -- states ----------------------------------------------------------------------------------
+
+    def _state(self, kept: State, param: Any) -> Any:
+        """What is kept for a parameter; made when it is not there."""
+        key = kept.name, param.name
+        found = self._states.get(key)
+        if found is not None:
+            return found
+        stem = f"{param.name}_{self._optimizer.state_name(kept)}"
+        shape = (1,) if kept.one_number else param.array.shape
+        dtype = param.array.dtype if kept.dtype is None else kept.dtype.dtype
+        made = param.results(np.full(shape, kept.value, dtype))
+        made.name = unique_name.generate(stem)
+        made.persistable = True
+        waiting = self._waited(stem, made.name)
+        if waiting is not None:
+            made.set_value(_array(waiting))
+        self._states[key] = made
+        return made
+
+    def _waited(self, stem: str, name: str) -> Any:
+        """The value that was loaded for a state: under its name, or one that differs in its
+        number.
+        """
+        alike = [
+            key
+            for key in self._waiting
+            if key.startswith(f"{stem}_") and key[len(stem) + 1 :].isdigit()
+        ]
+        key = name if name in self._waiting else alike[0] if len(alike) == 1 else None
+        return None if key is None else self._waiting.pop(key)
+
+    def of(self, name: str, param: Any) -> Any:
+        """A state by its name.
+
+        Raises:
+            ArgumentError: nothing of the kind is kept.
+        """
+        found = self._states.get((name, param.name))
+        if found is None:
+            raise ArgumentError(f"{self._optimizer!r} keeps no {name!r} for {param.name!r}")
+        return found
+
+    def names(self) -> list[str]:
+        """The names of all states, in order of creation."""
+        return [made.name for made in self._states.values()]
+
+    def state_dict(self) -> dict[str, Any]:
+        """All states by name, and that of the learning rate where that changes."""
+        kept: dict[str, Any] = {made.name: made for made in self._states.values()}
+        rate = self._optimizer.learning_rate
+        if isinstance(rate, LearningRateDecay):
+            kept[_RATE] = rate.state_dict()
+            if rate.counts_steps and self.parameters:
+                steps = np.array([rate.step_num], "int32")
+                kept[_STEPS] = self.parameters[0].results(steps)
+        return kept
+
+    def set_dict(self, given: Mapping[str, Any]) -> None:
+        """Go on from states; those that are not there yet wait for the first step.
+
+        Args:
+            given: values by name.
+
+        Raises:
+            ArgumentError: it is no dictionary.
+            StateDictError: a state is missing.
+            ShapeError: a state has another shape.
+        """
+        if not isinstance(given, Mapping):
+            raise ArgumentError(
+                f"expected states to be a dictionary of arrays, got {given!r:.60} of type "
+                f"{type(given).__name__}"
+            )
+        rate = self._optimizer.learning_rate
+        if isinstance(rate, LearningRateDecay):
+            if _RATE in given:
+                rate.set_dict(given[_RATE])
+            elif _STEPS in given and rate.counts_steps:
+                rate.set_dict({"step_num": int(_array(given[_STEPS]).reshape(-1)[0])})
+        for made in self._states.values():
+            if made.name not in given:
+                raise StateDictError(f"the states lack {made.name!r}{suggestion(made.name, given)}")
+        for made in self._states.values():
+            made.set_value(_array(given[made.name]))
+        names = set(self.names())
+        self._waiting = {
+            key: value for key, value in given.items() if key not in {*names, _RATE, _STEPS}
+        }
+
+
+def _array(value: Any) -> Any:
+    return value.numpy() if is_tensor(value) else np.asarray(value)

@@ -1,0 +1,415 @@
+"""Programs as the bytes of program files, and back."""
+
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import fluidlite as fluid
+from fluidlite.dtypes import DType, Kind
+from fluidlite.errors import ArgumentError, FileFormatError
+from fluidlite.ir.compare import differences
+from fluidlite.ir.literal import EmptyList
+from fluidlite.ir.program import Program
+from fluidlite.ir.variable import Parameter
+from fluidlite.opdef.attribute import BlockRef, Long
+from fluidlite.proto.program import program_from_bytes
+from fluidlite.proto.schema import ATTRIBUTE_TYPES, message_classes
+from fluidlite.proto.wire import delimited, varint_field
+
+import fuzzing
+import saved_models
+
+
+def block(*parts, index=0, parent=-1):
+    """The bytes of a block."""
+    return delimited(1, varint_field(1, index) + varint_field(2, parent) + b"".join(parts))
+
+
+def operator(type="relu", attrs=(), inputs=(), outputs=(), rest=b""):
+    """The bytes of an operator, in a block."""
+    desc = message_classes()["OpDesc"](type=type.encode())
+    for side, given in ((desc.inputs, inputs), (desc.outputs, outputs)):
+        for slot, names in given:
+            side.add(parameter=slot.encode(), arguments=[name.encode() for name in names])
+    for name, wire, value in attrs:
+        number, field = ATTRIBUTE_TYPES[wire]
+        attr = desc.attrs.add(name=name.encode(), type=number)
+        if isinstance(value, (list, tuple)):
+            getattr(attr, field).extend(value)
+        else:
+            setattr(attr, field, value)
+    return delimited(4, desc.SerializeToString() + rest)
+
+
+def variable(name, kind=Kind.LOD_TENSOR, dtype=5, dims=(2,), rest=b"", **fields):
+    """The bytes of a variable, in a block."""
+    desc = message_classes()["VarDesc"](name=name.encode(), **fields)
+    desc.type.type = int(kind)
+    if kind is Kind.LOD_TENSOR:
+        desc.type.lod_tensor.tensor.data_type = dtype
+        desc.type.lod_tensor.tensor.dims.extend(dims)
+    return delimited(3, desc.SerializeToString() + rest)
+
+
+def only_operator(data):
+    return program_from_bytes(data).global_block().ops[0]
+
+
+# -- files of the real thing -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("archive, path", saved_models.programs())
+def test_a_file_of_the_real_thing_is_written_as_it_was_read(archive, path):
+    data = saved_models.file(path, archive)
+    program = program_from_bytes(data, path)
+    assert program.to_bytes() == data
+    assert program.clone().to_bytes() == data
+
+
+@pytest.mark.parametrize("archive, path", saved_models.programs())
+def test_a_file_of_the_real_thing_prints_and_parses(archive, path):
+    program = program_from_bytes(saved_models.file(path, archive), path)
+    assert not differences(program, Program.parse(str(program)))
+
+
+def test_a_program_of_an_older_format_keeps_its_version():
+    data = block() + delimited(4, varint_field(1, 1005000))
+    assert program_from_bytes(data).to_bytes() == data
+
+
+# -- programs built here ---------------------------------------------------------------------------
+
+
+def same_after_bytes(program):
+    """A program after it was written and read, in what program files have room for."""
+    again = program_from_bytes(program.to_bytes())
+    assert again.to_bytes() == program.to_bytes()
+    for mine, theirs in zip(program.blocks, again.blocks, strict=True):
+        assert list(mine.vars) == list(theirs.vars)
+        for name, var in mine.vars.items():
+            twin = theirs.vars[name]
+            assert (var.kind, var.dtype, var.shape) == (twin.kind, twin.dtype, twin.shape)
+            assert (var.lod_level, var.persistable) == (twin.lod_level, twin.persistable)
+        assert [str(op) for op in mine.ops] == [str(op) for op in theirs.ops]
+        for op, twin in zip(mine.ops, theirs.ops, strict=True):
+            assert (op.role, op.role_vars, op.namescope) == (twin.role, twin.role_vars, twin.namescope)
+            assert op.lists_given_attrs == twin.lists_given_attrs
+    return again
+
+
+def test_a_network_with_its_gradient_and_optimizer_survives():
+    same_after_bytes(fuzzing.program())
+
+
+def test_blocks_of_a_loop_survive():
+    again = same_after_bytes(fuzzing.loop())
+    (loop,) = [op for op in again.global_block().ops if op.type == "while"]
+    assert loop.attr("sub_block") is again.blocks[1]
+
+
+def test_the_inverse_has_the_names_of_fluid():
+    program = fuzzing.program()
+    data = program.desc.serialize_to_string()
+    assert data == program.serialize_to_string() == program.to_bytes()
+    assert Program.parse_from_string(data).to_bytes() == data
+
+
+def test_other_values_than_bytes_are_refused():
+    with pytest.raises(ArgumentError, match="expected the bytes of a program"):
+        Program.parse_from_string("text")
+
+
+def test_the_protobuf_library_is_loaded_when_it_is_needed():
+    script = (
+        "import sys, fluidlite as f; assert 'google.protobuf' not in sys.modules; "
+        "f.Program().to_bytes(); assert 'google.protobuf' in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True)
+
+
+# -- what is unknown here --------------------------------------------------------------------------
+
+
+def test_an_unknown_operator_keeps_its_attributes_and_their_types():
+    attrs = [
+        ("i", "INT", 3),
+        ("f", "FLOAT", 0.5),
+        ("s", "STRING", b"text"),
+        ("is", "INTS", [1, 2]),
+        ("fs", "FLOATS", [0.25]),
+        ("ss", "STRINGS", [b"a", b"b"]),
+        ("b", "BOOLEAN", True),
+        ("bs", "BOOLEANS", [True, False]),
+        ("block", "BLOCK", 0),
+        ("l", "LONG", 5),
+        ("blocks", "BLOCKS", [0]),
+        ("ls", "LONGS", [7, 2**40]),
+        ("none", "LONGS", []),
+        ("no_text", "STRINGS", []),
+    ]
+    data = block(operator("nobody_knows", attrs, [("X", ["a"])], [("Out", ["b", "c"])]))
+    program = program_from_bytes(data)
+    op = program.global_block().ops[0]
+    assert op.attrs == {
+        **{"i": 3, "f": 0.5, "s": "text", "is": (1, 2), "fs": (0.25,), "ss": ("a", "b")},
+        **{"b": True, "bs": (True, False), "block": 0, "l": 5, "blocks": (0,)},
+        **{"ls": (7, 2**40), "none": (), "no_text": ()},
+    }
+    assert isinstance(op.attrs["l"], Long) and isinstance(op.attrs["block"], BlockRef)
+    assert isinstance(op.attrs["none"], EmptyList) and op.attrs["none"].wire == "LONGS"
+    assert [op.attr_type(name) for name, _, _ in attrs] == [wire for _, wire, _ in attrs]
+    assert not differences(program, Program.parse(str(program)))
+    assert program.to_bytes().startswith(data)
+    assert Program.parse(str(program)).global_block().ops[0].attrs == op.attrs
+
+
+def test_an_unknown_attribute_of_a_known_operator_is_told_and_kept():
+    data = block(operator("relu", [("magic", "INT", 3)], [("X", ["x"])], [("Out", ["y"])]))
+    with pytest.warns(UserWarning, match="does not know the attribute 'magic' of relu"):
+        program = program_from_bytes(data)
+    assert "magic" not in program.global_block().ops[0].attrs
+    assert program.to_bytes().startswith(data)
+
+
+def test_an_unknown_attribute_that_is_switched_off_is_kept_in_silence():
+    attrs = [("magic", "BOOLEAN", False), ("use_gpu_magic", "INT", 3)]
+    data = block(operator("relu", attrs, [("X", ["x"])], [("Out", ["y"])]))
+    assert program_from_bytes(data).to_bytes().startswith(data)
+
+
+def test_an_unknown_slot_of_a_known_operator_is_told_and_kept():
+    data = block(operator("relu", (), [("X", ["x"]), ("Y", ["z"])], [("Out", ["y"])]))
+    with pytest.warns(UserWarning, match="the input slot 'Y' of relu"):
+        program = program_from_bytes(data)
+    assert program.to_bytes().startswith(data)
+
+
+def test_unknown_fields_survive_where_they_stand():
+    more = delimited(99, b"more")
+    data = (
+        block(variable("x", rest=more), operator("relu", rest=more), more)
+        + delimited(3, b"\x0a\x01x")
+        + more
+    )
+    program = program_from_bytes(data)
+    assert program.to_bytes() == data
+    program.global_block().vars["x"].persistable = True
+    program.global_block().ops[0].set_attr("op_device", "cpu")
+    changed = program.to_bytes()
+    assert changed != data and changed.count(more) == 4
+
+
+def test_unknown_kinds_and_element_types_survive():
+    bfloat16 = variable("b", dtype=22)
+    strings = delimited(3, delimited(1, b"s") + delimited(2, varint_field(1, 25)))
+    data = block(bfloat16, strings)
+    program = program_from_bytes(data)
+    assert program.to_bytes() == data
+    assert not program.global_block().var("b").has_dtype
+    assert program.global_block().var("s").kind is Kind.RAW
+
+
+def test_fields_of_paddle_2_say_what_is_a_parameter():
+    data = block(variable("w", is_parameter=True, stop_gradient=True, persistable=True))
+    program = program_from_bytes(data)
+    w = program.global_block().var("w")
+    assert isinstance(w, Parameter) and w.stop_gradient
+    assert program.to_bytes() == data
+
+
+def test_bytes_that_are_no_text_survive():
+    data = block(operator("strange", [("s", "STRING", b"\xff\xfe")], [("X", ["\udc80".encode("utf-8", "surrogatepass").decode("latin-1")])]))
+    program = program_from_bytes(data)
+    assert program.to_bytes().startswith(data)
+    assert not differences(program, Program.parse(str(program)))
+
+
+def test_a_changed_attribute_is_written_in_its_old_place():
+    attrs = [("op_role", "INT", 0), ("scale", "FLOAT", 2.0), ("bias", "FLOAT", 0.0)]
+    op = only_operator(block(operator("scale", attrs, [("X", ["x"])], [("Out", ["y"])])))
+    op.set_attr("bias", 0.5)
+    again = only_operator(op.block.program.to_bytes())
+    assert again.attr("bias") == 0.5 and again.attr("scale") == 2.0
+    assert list(again.carried.layout.wires) == ["op_role", "scale", "bias"]
+
+
+def test_an_attribute_of_another_wire_type_keeps_it():
+    data = block(operator("reshape2", [("shape", "LONGS", [2, 3])], [("X", ["x"])]))
+    op = only_operator(data)
+    assert op.attr("shape") == [2, 3]
+    assert op.block.program.to_bytes().startswith(data)
+
+
+def test_an_attribute_twice_counts_as_the_last_one():
+    attrs = [("axis", "INT", 0), ("axis", "INT", 1)]
+    data = block(operator("softmax", attrs, [("X", ["x"])], [("Out", ["y"])]))
+    op = only_operator(data)
+    assert op.attr("axis") == 1
+    assert op.block.program.to_bytes().startswith(data)
+
+
+# -- call stacks -----------------------------------------------------------------------------------
+
+STACK_18 = [
+    b'  File "/usr/lib/python3/site-packages/paddle/fluid/framework.py", line 26, in op\n    x\n',
+    b'  File "train.py", line 31, in build\n    fluid.layers.fc(x)\n',
+    b'  File "train.py", line 90, in <module>\n    build()\n',
+]
+
+
+def with_stack(stack):
+    return block(operator("relu", [("op_callstack", "STRINGS", stack)], [("X", ["x"])]))
+
+
+def test_a_call_stack_of_a_file_is_kept_until_it_is_stripped():
+    data = with_stack(STACK_18)
+    program = program_from_bytes(data)
+    op = program.global_block().ops[0]
+    assert op.attr("op_callstack") == [line.decode() for line in STACK_18]
+    assert program.to_bytes().startswith(data)
+    assert b"train.py" not in program.to_bytes(call_sites=False)
+
+
+def test_the_line_of_the_user_is_found_in_a_call_stack():
+    assert str(only_operator(with_stack(STACK_18)).callsite) == "train.py:31"
+    newer = [b'  File "train.py", line 9, in <module>', b"    y = layer(x)", *STACK_18[:1]]
+    assert str(only_operator(with_stack(newer)).callsite) == "train.py:9"
+
+
+def test_files_hold_no_paths_of_this_machine_unless_asked():
+    program = fuzzing.program()
+    assert __file__.encode() not in program.to_bytes()
+    main = fluid.Program()
+    with fluid.program_guard(main):
+        fluid.layers.fill_constant([1], "int64", 0)
+    assert __file__.encode() not in main.to_bytes()
+    assert __file__.encode() in main.to_bytes(call_sites=True)
+    (op,) = program_from_bytes(main.to_bytes(call_sites=True)).global_block().ops
+    assert op.callsite.file == __file__
+
+
+# -- what is wrong ---------------------------------------------------------------------------------
+
+WRONG = {
+    "nothing": (b"", "expected a program at byte 0, found nothing"),
+    "no block": (delimited(4, b"\x08\x00"), "expected a block at byte 4, found the end"),
+    "cut": (block(operator())[:-3], "at byte 0"),
+    "no index": (delimited(1, b""), "expected block 0 at byte 2, found no index"),
+    "other index": (block(index=4), "expected block 0 at byte 2, found block 4"),
+    "a parent": (block(parent=0), r"expected no parent \(-1\) at byte 2, found 0"),
+    "later parent": (
+        block() + block(index=1, parent=1),
+        "expected a parent before block 1 at byte 17, found 1",
+    ),
+    "forward block": (
+        delimited(1, varint_field(1, 0) + varint_field(2, -1) + varint_field(5, 0)),
+        "expected a forward block before block 0 at byte 2, found 0",
+    ),
+    "two variables": (
+        block(variable("x"), variable("x")),
+        "expected variables of different names in block 0 at byte 37, found 'x' a second time",
+    ),
+    "no name": (block(delimited(3, b"")), "expected a variable with a name at byte 17, found one"),
+    "no type": (block(delimited(4, b"")), "expected an operator with a type at byte 17, found one"),
+    "two slots": (
+        block(operator("x", (), [("A", ["a"]), ("A", ["b"])])),
+        "expected slots of different names of operator x at byte 17, found 'A' twice",
+    ),
+    "no such block": (
+        block(operator("while", [("sub_block", "BLOCK", 3)])),
+        "expected the index of one of 1 blocks at byte 17, found 3",
+    ),
+    "field 0": (b"\x02\x00", "expected a field of a program at byte 0, found the number 0"),
+    "encoding": (b"\x0f", "the encoding 7, which has no meaning"),
+    "long number": (b"\x08" + b"\xff" * 10, "a number of more than 64 bits"),
+    "inside an operator": (
+        block(delimited(4, b"\x1a\x04relu\x22\x05")),
+        "expected a field of 5 bytes of OpDesc at byte 23, found 0 bytes",
+    ),
+    "inside an attribute": (
+        block(delimited(4, b"\x1a\x04relu" + delimited(4, b"\x0a\x09axis"))),
+        "expected a field of 9 bytes of Attr at byte 25, found 4 bytes",
+    ),
+}
+
+
+@pytest.mark.parametrize("data, message", WRONG.values(), ids=WRONG)
+def test_bytes_that_are_no_program_are_refused_at_their_place(data, message):
+    with pytest.raises(FileFormatError, match=f"model: .*{message}"):
+        program_from_bytes(data, "model")
+
+
+def test_every_beginning_of_a_file_is_refused():
+    data = fuzzing.loop().to_bytes()
+    for size in range(len(data)):
+        try:
+            found = program_from_bytes(data[:size], "model")
+        except FileFormatError:
+            continue
+        assert size and found.num_blocks < 3  # the end of a block or of the version
+
+
+def test_a_file_that_asks_for_far_more_memory_than_it_has_bytes_is_refused():
+    data = block(b"\x22\x03\x1a\x01x" * 200_000)
+    with pytest.raises(FileFormatError, match="a program that fits .* bytes of memory"):
+        program_from_bytes(data)
+
+
+def test_an_operator_with_very_many_attributes_is_refused_before_it_is_read():
+    data = block(delimited(4, delimited(3, b"x") + b"\x22\x00" * 200_000))
+    with pytest.raises(FileFormatError, match="a program that fits .* bytes of memory"):
+        program_from_bytes(data)
+
+
+def test_many_kinds_of_unknown_operators_take_no_time():
+    names = [f"nobody_{k}" for k in range(3000)]
+    program = program_from_bytes(block(*map(operator, names)))
+    assert [op.type for op in program.global_block().ops] == names
+
+
+# -- any program -----------------------------------------------------------------------------------
+
+NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8)
+VALUES = st.one_of(
+    st.integers(-(2**31), 2**31 - 1),
+    st.floats(width=32, allow_nan=False),
+    st.booleans(),
+    st.text(st.characters(exclude_categories=["Cs"]), max_size=8),
+    st.lists(st.integers(-(2**31), 2**31 - 1), min_size=1, max_size=4).map(tuple),
+    st.lists(st.floats(width=32, allow_nan=False), min_size=1, max_size=4).map(tuple),
+    st.integers(2**31, 2**63 - 1),
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    names=st.lists(NAMES, min_size=1, max_size=5, unique=True),
+    attrs=st.dictionaries(NAMES.map("a".__add__), VALUES, max_size=5),
+    dtype=st.sampled_from(list(DType)),
+    shape=st.lists(st.integers(-1, 2**40), min_size=1, max_size=4),
+)
+def test_what_is_written_is_read(names, attrs, dtype, shape):
+    program = Program()
+    main = program.global_block()
+    for name in names:
+        main.create_var(name=name, dtype=dtype, shape=shape)
+    text = str(program).replace("\n  }", "\n    `un known`(X=[" + "])\n  }")
+    program = Program.parse(text)
+    from fluidlite.ir.operator import Operator
+
+    main = program.global_block()
+    main.ops.append(Operator(main, "no body", {"X": tuple(names)}, {"Out": (names[0],)}, attrs))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        again = program_from_bytes(program.to_bytes())
+    assert not differences(program, again) or again.to_bytes() == program.to_bytes()
+    assert again.global_block().ops[-1].attrs == {
+        name: np.float32(value) if isinstance(value, float) else value
+        for name, value in attrs.items()
+    }
+    assert again.global_block().vars[names[0]].shape == tuple(shape)
