@@ -30,6 +30,7 @@ from .errors import FluidError
 from .input import data, embedding, one_hot
 from .ir.name_scope import name_scope
 from .ir.program import Program, default_main_program, default_startup_program, program_guard
+from .ir.variable import Variable
 from .param_attr import ParamAttr
 from .runtime.executor import Executor
 from .runtime.place import (
@@ -51,6 +52,7 @@ _PACKAGES = frozenset(
     [
         "autograd",
         "checkpoint",
+        "compiler",
         "contrib",
         "dataset",
         "distributed",
@@ -66,8 +68,11 @@ _PACKAGES = frozenset(
         "proto",
     ]
 )
-#: names of such packages that stand at the top level, too
+#: names of such modules that stand at the top level, too
 _NAMES = {
+    "custom_op": "custom",
+    **dict.fromkeys(["BuildStrategy", "CompiledProgram", "ExecutionStrategy"], "compiler"),
+    "ParallelExecutor": "runtime.parallel",
     **dict.fromkeys(["explain_gradient", "gradcheck"], "inspect"),
     **dict.fromkeys(
         [

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from .errors import FluidError
+from .inspect.commands import register
 from .io.contents import Contents, read
 from .io.conversion import FORMATS, convert
 from .ir.text import program_text
@@ -23,11 +24,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         arguments: what stands behind its name; those of the process when None.
 
     Returns:
-        0, or 1 where something failed.
+        0; 1 where something failed, or where programs differ.
     """
     given = _parser().parse_args(arguments)
     try:
-        given.run(given)
+        return given.run(given) or 0
     except FluidError as error:
         print(f"fluidlite: {error}", file=sys.stderr)
         return 1
@@ -58,6 +59,7 @@ def _parser() -> argparse.ArgumentParser:
         "--strip", action="store_true", help="leave out where operators were made"
     )
     conversion.set_defaults(run=_convert)
+    register(commands)
     return parser
 
 

@@ -15,11 +15,11 @@ from . import unique_name
 from .dtypes import Kind
 from .errors import ArgumentError
 from .ir.block import Block
-from .ir.builder import Builder
 from .ir.name_scope import name_scope
 from .ir.operator import OpRole
 from .ir.program import Program, default_main_program
-from .ir.variable import Parameter, Variable
+from .ir.variable import Parameter, Variable, is_tensor
+from .values import SelectedRows
 
 Pair = tuple[Variable, Variable | None]  #: a parameter and its gradient; None where it has none
 NeedClip = Callable[[Variable], bool]
@@ -48,10 +48,13 @@ class GradientClipBase:
         chosen = [(p, g) for p, g in pairs if g is not None and self._clips(p)]
         if not chosen:
             return pairs
-        with chosen[0][1].program.as_role(OpRole.OPTIMIZE), name_scope("gradient_clip"):
-            made = self.clip(chosen)
+        if is_tensor(chosen[0][1]):
+            made = self.clip_tensors(chosen)
+        else:
+            with chosen[0][1].program.as_role(OpRole.OPTIMIZE), name_scope("gradient_clip"):
+                made = self.clip(chosen)
         clipped = {param.name: grad for (param, _), grad in zip(chosen, made, strict=True)}
-        return [(p, g and clipped.get(p.name, g)) for p, g in pairs]
+        return [(p, g if g is None else clipped.get(p.name, g)) for p, g in pairs]
 
     def clip(self, params_grads: Sequence[tuple[Variable, Variable]]) -> list[Variable]:
         """The clipped gradients, one for each pair.
@@ -60,6 +63,16 @@ class GradientClipBase:
             params_grads: the pairs to clip, at least one.
         """
         raise NotImplementedError
+
+    def clip_tensors(self, params_grads: Sequence[tuple[Any, Any]]) -> list[Any]:
+        """The same for eager parameters and their gradients.
+
+        What ``clip`` says in layers holds for these, too.
+
+        Args:
+            params_grads: the pairs to clip, at least one.
+        """
+        return self.clip(params_grads)
 
     @property
     def group(self) -> Any:
@@ -89,6 +102,9 @@ class _EachClip(GradientClipBase):
                 op.role_vars = (param.name, clipped.name)
             made.append(clipped)
         return made
+
+    def clip_tensors(self, params_grads: Sequence[tuple[Any, Any]]) -> list[Any]:
+        return [self._clipped(grad) for _, grad in params_grads]
 
     def _clipped(self, grad: Variable) -> Variable:
         raise NotImplementedError
@@ -205,6 +221,12 @@ class GradientClipByGlobalNorm(GradientClipBase):
             op.role_vars = (params_grads[i][0].name, clipped[i].name)
         return clipped
 
+    def clip_tensors(self, params_grads: Sequence[tuple[Any, Any]]) -> list[Any]:
+        scale = self._scale([_squared_norm(grad) for _, grad in params_grads])
+        return [
+            _layer(grad, "elementwise_mul").elementwise_mul(grad, scale) for _, grad in params_grads
+        ]
+
     def _scale(self, squares: list[Variable]) -> Variable:
         """What gradients are multiplied by: clip_norm / max(clip_norm, norm)."""
         like = squares[0]
@@ -220,7 +242,9 @@ class GradientClipByGlobalNorm(GradientClipBase):
 
 def _squared_norm(grad: Variable) -> Variable:
     """The sum of the squares of a gradient's elements; rows that are named twice are added up."""
-    if grad.kind is Kind.SELECTED_ROWS:
+    if is_tensor(grad):
+        grad = _whole(grad)
+    elif grad.kind is Kind.SELECTED_ROWS:
         grad = _layer(grad, "merge_selected_rows").merge_selected_rows(grad)
         f = _layer(grad, "get_tensor_from_selected_rows")
         grad = f.get_tensor_from_selected_rows(grad)
@@ -229,8 +253,18 @@ def _squared_norm(grad: Variable) -> Variable:
     return total
 
 
-def _layer(like: Variable, kind: str) -> Builder:
-    """An interpreter that appends to the block of a variable and names results as a layer does."""
+def _whole(grad: Any) -> Any:
+    """A gradient of which only some rows are stored, as a whole."""
+    values = grad.array
+    return grad.results(values.to_dense()) if isinstance(values, SelectedRows) else grad
+
+
+def _layer(like: Variable, kind: str) -> Any:
+    """An interpreter that appends to the block of a variable and names results as a layer does; for
+    a tensor, one that runs operators at once.
+    """
+    if is_tensor(like):
+        return like.layer(like.results, kind, None)  # type: ignore[attr-defined]
     return like.block.builder(f"{unique_name.generate(kind)}.tmp")
 
 
@@ -250,7 +284,7 @@ def append_gradient_clip_ops(params_grads: Iterable[Pair]) -> list[Pair]:
     pairs = list(params_grads)
     groups: dict[Any, tuple[GradientClipBase, list[Pair]]] = {}
     for param, grad in pairs:
-        clip = param.gradient_clip_attr if isinstance(param, Parameter) else None
+        clip = getattr(param, "gradient_clip_attr", None)
         if clip is None or grad is None:
             continue
         if not isinstance(clip, GradientClipBase):
@@ -266,7 +300,7 @@ def append_gradient_clip_ops(params_grads: Iterable[Pair]) -> list[Pair]:
             )
         members.append((param, grad))
     clipped = {param.name: grad for clip, some in groups.values() for param, grad in clip(some)}
-    return [(p, g and clipped.get(p.name, g)) for p, g in pairs]
+    return [(p, g if g is None else clipped.get(p.name, g)) for p, g in pairs]
 
 
 def set_gradient_clip(

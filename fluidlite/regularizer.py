@@ -6,13 +6,15 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from numbers import Real
+from typing import Any
 
 from .dtypes import Kind
 from .errors import ArgumentError
 from .ir.block import Block
 from .ir.name_scope import name_scope
 from .ir.operator import OpRole
-from .ir.variable import Parameter, Variable
+from .ir.variable import Variable, is_tensor
+from .values import SelectedRows
 
 
 class WeightDecayRegularizer:
@@ -31,6 +33,17 @@ class WeightDecayRegularizer:
             block: where to append.
         """
         raise NotImplementedError
+
+    def of_tensor(self, param: Any, grad: Any) -> Any:
+        """The decay of an eager parameter.
+
+        What is said in layers when the regularizer is called holds for it, too.
+
+        Args:
+            param: the parameter's value, at which gradients stop.
+            grad: its gradient.
+        """
+        return self(param, grad, None)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)
@@ -70,6 +83,9 @@ class L2Decay(_Decay):
     def __call__(self, param: Variable, grad: Variable, block: Block) -> Variable:
         return self._scaled(param, _like(param, block), block)
 
+    def of_tensor(self, param: Any, grad: Any) -> Any:
+        return _operators(param).scale(param, scale=float(self.regularization_coeff))
+
 
 class L1Decay(_Decay):
     """Adds ``regularization_coeff * sign(param)`` to the gradient: the gradient of the sum of
@@ -89,6 +105,10 @@ class L1Decay(_Decay):
         sign = _like(param, block)
         block.append_op("sign", inputs={"X": param}, outputs={"Out": sign})
         return self._scaled(sign, sign, block)
+
+    def of_tensor(self, param: Any, grad: Any) -> Any:
+        f = _operators(param)
+        return f.scale(f.sign(param), scale=float(self.regularization_coeff))
 
 
 def append_regularization_ops(
@@ -121,7 +141,10 @@ def append_regularization_ops(
     if all(g is None or _regularizer_of(p, regularization) is None for p, g in pairs):
         return pairs
     with name_scope("regularization"):
-        return [(p, g and _decayed(p, g, _regularizer_of(p, regularization))) for p, g in pairs]
+        return [
+            (p, g if g is None else _decayed(p, g, _regularizer_of(p, regularization)))
+            for p, g in pairs
+        ]
 
 
 def check_regularizer(value: object, what: str) -> None:
@@ -144,7 +167,7 @@ def check_regularizer(value: object, what: str) -> None:
 def _regularizer_of(
     param: Variable, default: WeightDecayRegularizer | None
 ) -> WeightDecayRegularizer | None:
-    own = param.regularizer if isinstance(param, Parameter) else None
+    own = getattr(param, "regularizer", None)
     check_regularizer(own, f"the regularizer of {param.name!r}")
     return own or default
 
@@ -155,6 +178,8 @@ def _decayed(
     """The gradient with the parameter's decay added to it."""
     if regularizer is None:
         return grad
+    if is_tensor(param):
+        return _decayed_tensor(param, grad, regularizer)
     program = grad.block.program
     with program.as_role(OpRole.OPTIMIZE, (param, grad)):
         decay = regularizer(param, grad, grad.block)
@@ -165,6 +190,20 @@ def _decayed(
             )
         grad.block.append_op("sum", inputs={"X": [grad, decay]}, outputs={"Out": out})
     return out
+
+
+def _decayed_tensor(param: Any, grad: Any, regularizer: WeightDecayRegularizer) -> Any:
+    """The same for an eager parameter."""
+    decay = regularizer.of_tensor(param.results(param.array), grad)
+    values = grad.array
+    if isinstance(values, SelectedRows):  # every row decays, so the sum has them all
+        grad = grad.results(values.to_dense())
+    return _operators(param).elementwise_add(grad, decay)
+
+
+def _operators(param: Any) -> Any:
+    """What runs operators on an eager parameter."""
+    return param.layer(param.results, "regularization", None)
 
 
 def _like(param: Variable, block: Block) -> Variable:

@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = "fluidlite"
 
 # Packages that cost more than they are used: imported inside the functions that use them.
-HEAVY = {"google", "jax", "matplotlib", "mpi4py", "networkx", "threadpoolctl", "tqdm"}
+HEAVY = {"google", "jax", "matplotlib", "mpi4py", "networkx", "rich", "threadpoolctl", "tqdm"}
 # Also allowed inside functions: a module of the standard library that few programs need.
 LIGHT = {"ctypes"}
 # The only imports inside functions between modules of the package: (importer, imported).

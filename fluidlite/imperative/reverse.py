@@ -7,11 +7,12 @@ elements.  Of the others only shape and type are kept: the sum of two tensors ke
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
 from ..dtypes import as_dtype
+from ..errors import NoGradientError
 from ..opdef.arithmetic import Arithmetic
 from ..opdef.definition import Op, lookup, rule_parameters
 from ..opdef.gradient import has_rule
@@ -121,7 +122,7 @@ class Reverse:
     ) -> None:
         rule = rule_of(type(op))
         self.op = op
-        self.rule: Callable[..., dict[str, Any]] = op.grad
+        self.rule: Callable[..., dict[str, Any]] = op.grad if has_rule(type(op)) else self.refuse
         self.reads = rule.reads
         self.outs = outs
         self.places = places
@@ -144,6 +145,14 @@ class Reverse:
         )
         #: the outputs whose values are read
         self.keeps_out = tuple(r.slot for r in self.reads if r.source == "out" and r.slot in needed)
+
+    def refuse(self, *arguments: Any) -> NoReturn:
+        """Stands for a rule that nobody wrote.
+
+        Raises:
+            NoGradientError: always.
+        """
+        raise NoGradientError(f"operator {self.op.type!r} has no gradient: nobody wrote a rule")
 
     def by_slot(self, cotangents: Mapping[int, Any]) -> dict[str, Any]:
         """Cotangents of several outputs by slot.

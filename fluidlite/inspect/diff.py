@@ -47,7 +47,7 @@ class Difference:
     roles: tuple[tuple[str, int], ...]  #: how many of the added operators are for what
 
     def __bool__(self) -> bool:
-        return any(line.mark in "+-~" for line in self.lines)
+        return bool(self.lines)
 
     def select(self, mark: str, what: str) -> list[str]:
         """The texts of what was added (``"+"``), left out (``"-"``) or changed (``"~"``).
@@ -73,7 +73,7 @@ class Difference:
                         text += f" ({', '.join(f'{n} {role}' for role, n in self.roles)})"
                     parts.append(text)
         parts += [line.text for line in self.lines if line.what == "program"]
-        return "; ".join(parts)
+        return "; ".join(parts) or "blocks without operators differ"
 
     def __str__(self) -> str:
         return "\n".join([self.headline, *map(str, self.lines if self else ())])
@@ -115,10 +115,10 @@ def diff(before: Program, after: Program) -> Difference:
         text = f"random seed {before.random_seed} -> {after.random_seed}"
         lines.append(Line("~", text, 0, "program"))
     for index in range(max(before.num_blocks, after.num_blocks)):
-        pair = [p.blocks[index] if index < p.num_blocks else None for p in (before, after)]
-        found = [*_variables(index, *pair), *_operators(index, *pair, added)]
-        if any(line.mark != " " for line in found):
-            lines += [Line("#", f"block {index}{_fate(*pair)}", index, ""), *found]
+        old, new = (p.blocks[index] if index < p.num_blocks else None for p in (before, after))
+        found = [*_variables(index, old, new), *_operators(index, old, new, added)]
+        if old is None or new is None or any(line.mark != " " for line in found):
+            lines += [Line("#", f"block {index}{_fate(old, new)}", index, ""), *found]
     roles = tuple((role, added[role]) for role in ROLES if added[role])
     return Difference(tuple(lines), roles)
 

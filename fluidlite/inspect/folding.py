@@ -65,15 +65,15 @@ class Folding:
         self._driving = set(graph.driver_of.values())
         root = Group("program", "program")
         drivers: dict[int, list[int]] = {}
-        for index, driver in graph.driver_of.items():
-            drivers.setdefault(driver, []).append(index)
+        for index, number in graph.driver_of.items():
+            drivers.setdefault(number, []).append(index)
         # blocks inside others come later: they are ready when what is around them is made
         for block in reversed(graph.program.blocks):
             made = root if block.idx == 0 else Group(f"block {block.idx}", "block")
             self._fill(made, block.idx)
-            driver = graph.driver_of.get(block.idx)
             if block.idx == 0:
                 continue
+            driver = graph.driver_of.get(block.idx)
             if driver is None:
                 made.label = f"block {block.idx}, which no operator drives"
                 root.children.append(made)

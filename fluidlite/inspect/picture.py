@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from html import escape
 from pathlib import Path
+from typing import Any
 
 from ..errors import ArgumentError
 from ..ir.program import Program
@@ -183,7 +184,7 @@ def _write_png(placing: Placing, path: str | os.PathLike[str]) -> None:
             )
         for box in placing.boxes:
             colour, ground = _COLOURS[box.node.role]
-            shown = dict(facecolor=ground, edgecolor=colour, lw=1.2)
+            shown: dict[str, Any] = dict(facecolor=ground, edgecolor=colour, lw=1.2)
             if box.node.role == "learning rate":
                 shown["ls"] = "--"
             left = box.x - box.width / 2
@@ -196,7 +197,7 @@ def _write_png(placing: Placing, path: str | os.PathLike[str]) -> None:
                     if box.node.role != "optimize"
                     else Polygon([(x + shift, y + shift) for x, y in _octagon(box)], **shown)
                 )
-            words = dict(parse_math=False, va="baseline")
+            words: dict[str, Any] = dict(parse_math=False, va="baseline")
             axes.text(
                 left + 13,
                 box.y + 20,

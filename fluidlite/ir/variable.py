@@ -280,3 +280,8 @@ def as_shape(shape: Iterable[int], name: str) -> Shape:
                 f"unknown"
             ) from None
     return tuple(sizes)
+
+
+def is_tensor(value: Any) -> bool:
+    """Whether a value is an eager tensor, which is no variable."""
+    return isinstance(value, Arithmetic) and not isinstance(value, Variable)

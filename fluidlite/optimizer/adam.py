@@ -7,6 +7,7 @@ from typing import Any
 
 from ..clip import GradientClipBase
 from ..ir.variable import Variable
+from ..opdef.arithmetic import Arithmetic
 from ..regularizer import WeightDecayRegularizer
 from .arguments import number
 from .optimizer import Optimizer
@@ -54,10 +55,10 @@ class Adam(Optimizer):
     ) -> None:
         super().__init__(learning_rate, parameter_list, regularization, grad_clip, name)
         betas = {"beta1": (beta1, 0.9), "beta2": (beta2, 0.999)}
-        self._beta_variables = {n: b for n, (b, _) in betas.items() if isinstance(b, Variable)}
+        self._beta_variables = {n: b for n, (b, _) in betas.items() if isinstance(b, Arithmetic)}
         self._betas = {
             name: usual
-            if isinstance(beta, Variable)
+            if isinstance(beta, Arithmetic)
             else number("Adam", name, beta, least=0, below=1)
             for name, (beta, usual) in betas.items()
         }

@@ -12,6 +12,7 @@ from ..ir.operator import OpRole
 from ..ir.variable import Variable
 from ..regularizer import WeightDecayRegularizer
 from .arguments import number
+from .eager import EagerSteps
 from .optimizer import Optimizer
 from .states import State
 
@@ -70,6 +71,11 @@ class Adamax(Optimizer):
             # "adamx": fluid's programs spell it so
             with block.program.as_role(OpRole.OPTIMIZE, (param, grad)), name_scope("adamx"):
                 block.append_op("scale", {"X": power}, {"Out": power}, {"scale": self._beta1})
+
+    def finish_eagerly(self, steps: EagerSteps, parameters: Sequence[Any]) -> None:
+        for param in parameters:
+            power = steps.of("beta1_pow_acc", param)
+            power.array = power.array * self._beta1
 
 
 AdamaxOptimizer = Adamax

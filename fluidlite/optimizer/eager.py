@@ -13,14 +13,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import state, unique_name
-from ..clip import clipped_as_parameters_say
+from ..clip import GradientClipBase, append_gradient_clip_ops
 from ..errors import ArgumentError, ParameterListError, StateDictError, suggestion
-from ..ir.variable import Variable
+from ..ir.variable import is_tensor
 from ..layers.decay import LearningRateDecay
-from ..opdef.arithmetic import Arithmetic
 from ..opdef.definition import lookup
-from ..regularizer import decayed_gradients
-from ..values import SelectedRows
+from ..regularizer import append_regularization_ops
 
 if TYPE_CHECKING:
     from .optimizer import Optimizer
@@ -28,11 +26,6 @@ if TYPE_CHECKING:
 
 Pair = tuple[Any, Any]  #: a parameter and its gradient; None where it has none
 _RATE, _STEPS = "LR_Scheduler", "global_step"  # keys of a state, as fluid 1.8 calls them
-
-
-def is_tensor(value: Any) -> bool:
-    """Whether a value is an eager tensor."""
-    return isinstance(value, Arithmetic) and not isinstance(value, Variable)
 
 
 def eager_parameters(kind: str, given: Sequence[Any] | None) -> list[Any] | None:
@@ -80,11 +73,24 @@ class EagerSteps:
     Args:
         optimizer: whose.
         parameters: what it updates.
+        rate: the learning rate.
+        clip: how gradients are clipped; as the parameters say when None.
+        name: stands in the names of states, when not None.
     """
 
-    def __init__(self, optimizer: Optimizer, parameters: list[Any]) -> None:
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        parameters: list[Any],
+        rate: float | LearningRateDecay,
+        clip: GradientClipBase | None,
+        name: str | None,
+    ) -> None:
         self._optimizer = optimizer
         self.parameters = parameters
+        self.rate = rate
+        self._clip = clip
+        self._name = name
         #: (name of the state, name of the parameter) -> tensor
         self._states: dict[tuple[str, str], Any] = {}
         #: states that were loaded before there were such
@@ -92,20 +98,36 @@ class EagerSteps:
 
     # -- from a loss to steps --------------------------------------------------------------------
 
-    def pairs(self, parameters: Iterable[Any] | None = None) -> list[Pair]:
+    def pairs_for(
+        self, loss: Any, parameters: Iterable[Any] | None, no_grad_set: Iterable[Any] | None
+    ) -> list[Pair]:
+        """:meth:`pairs`, for a loss whose ``backward()`` was called.
+
+        Args:
+            loss: an eager tensor.
+            parameters: of these only, or of those of these names; of all when None or empty.
+            no_grad_set: without these, or those of these names.
+
+        Raises:
+            ArgumentError: the loss is something else.
+        """
+        if not is_tensor(loss):
+            raise ArgumentError(
+                f"expected the loss to be an eager tensor, as the parameters are, got "
+                f"{loss!r:.60} of type {type(loss).__name__}"
+            )
+        wanted = _names(parameters) or {p.name for p in self.parameters}
+        return self.pairs(wanted - _names(no_grad_set))
+
+    def pairs(self, names: set[str] | None = None) -> list[Pair]:
         """Pairs of a parameter and its gradient, of those that have one.
 
         Args:
-            parameters: of these only, or of those of these names; of all when None.
+            names: of parameters of these names only; of all when None.
         """
-        chosen = self.parameters
-        if parameters is not None:
-            wanted = {each if isinstance(each, str) else each.name for each in parameters}
-            chosen = [p for p in chosen if p.name in wanted]
-        found = [(p, p.raw_gradient) for p in chosen if p.trainable]
-        pairs = [
-            (p, g if isinstance(g, SelectedRows) else p.results(g)) for p, g in found if g is not None
-        ]
+        chosen = [p for p in self.parameters if names is None or p.name in names]
+        found = [(p, p.raw_gradient) for p in chosen if not p.stop_gradient]
+        pairs = [(p, p.results(g)) for p, g in found if g is not None]
         if found and not pairs:
             warnings.warn(
                 f"no parameter of {self._optimizer!r} has a gradient, so that none is updated; "
@@ -121,27 +143,25 @@ class EagerSteps:
             pairs: parameters and their gradients; None where there is none.
         """
         optimizer = self._optimizer
-        given = [(p, g) for p, g in pairs if g is not None and p.trainable]
-        clip = optimizer.grad_clip
-        clipped = clipped_as_parameters_say(given) if clip is None else clip.clipped(given)
-        decayed = decayed_gradients(clipped, optimizer.regularization)
+        given = [(p, g) for p, g in pairs if g is not None and not p.stop_gradient]
+        clip = append_gradient_clip_ops if self._clip is None else self._clip
+        decayed = append_regularization_ops(clip(given), optimizer.regularization)
         rate = self._next_rate()
         for kept in optimizer.states:
             for param, _ in decayed:
                 self._state(kept, param)
         for param, gradient in decayed:
             self._step(param, gradient, rate)
-        optimizer.finish_eagerly([param for param, _ in decayed], self)
+        optimizer.finish_eagerly(self, [param for param, _ in decayed])
 
     def _step(self, param: Any, gradient: Any, rate: float) -> None:
         optimizer = self._optimizer
         run = param.layer(param.results, optimizer.type, None)
-        values = gradient if isinstance(gradient, SelectedRows) else gradient.array
-        ins: dict[str, Any] = {"Param": param.array, "Grad": values}
+        ins: dict[str, Any] = {"Param": param.array, "Grad": gradient.array}
         for slot, given in optimizer.inputs(param).items():
             ins[slot] = given.array
         if "LearningRate" in lookup(optimizer.type).input_slots:
-            factor = param.optimize_attr.get("learning_rate", 1.0)
+            factor = getattr(param, "optimize_attr", {}).get("learning_rate", 1.0)
             ins["LearningRate"] = np.full([1], rate * float(factor), param.array.dtype)
         for kept in optimizer.states:
             ins[kept.slot] = self._state(kept, param).array
@@ -160,12 +180,12 @@ class EagerSteps:
     # -- the learning rate -----------------------------------------------------------------------
 
     def _next_rate(self) -> float:
-        rate = self._optimizer.learning_rate
+        rate = self.rate
         return rate.number(rate()) if isinstance(rate, LearningRateDecay) else rate
 
     def current_rate(self) -> float:
         """The rate of the last step; before that, of the first one."""
-        rate = self._optimizer.learning_rate
+        rate = self.rate
         return rate.current() if isinstance(rate, LearningRateDecay) else rate
 
     # -- states ----------------------------------------------------------------------------------
@@ -176,7 +196,8 @@ class EagerSteps:
         found = self._states.get(key)
         if found is not None:
             return found
-        stem = f"{param.name}_{self._optimizer.state_name(kept)}"
+        middle = kept.name if self._name is None else f"{self._name}_{kept.name}"
+        stem = f"{param.name}_{middle}"
         shape = (1,) if kept.one_number else param.array.shape
         dtype = param.array.dtype if kept.dtype is None else kept.dtype.dtype
         made = param.results(np.full(shape, kept.value, dtype))
@@ -218,7 +239,7 @@ class EagerSteps:
     def state_dict(self) -> dict[str, Any]:
         """All states by name, and that of the learning rate where that changes."""
         kept: dict[str, Any] = {made.name: made for made in self._states.values()}
-        rate = self._optimizer.learning_rate
+        rate = self.rate
         if isinstance(rate, LearningRateDecay):
             kept[_RATE] = rate.state_dict()
             if rate.counts_steps and self.parameters:
@@ -242,7 +263,7 @@ class EagerSteps:
                 f"expected states to be a dictionary of arrays, got {given!r:.60} of type "
                 f"{type(given).__name__}"
             )
-        rate = self._optimizer.learning_rate
+        rate = self.rate
         if isinstance(rate, LearningRateDecay):
             if _RATE in given:
                 rate.set_dict(given[_RATE])
@@ -257,6 +278,10 @@ class EagerSteps:
         self._waiting = {
             key: value for key, value in given.items() if key not in {*names, _RATE, _STEPS}
         }
+
+
+def _names(given: Iterable[Any] | None) -> set[str]:
+    return {each if isinstance(each, str) else each.name for each in given or ()}
 
 
 def _array(value: Any) -> Any:

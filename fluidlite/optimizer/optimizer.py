@@ -1,7 +1,8 @@
 """What all optimizers have in common: a loss becomes gradients, and gradients become steps.
 
 An optimizer says which operator makes its step (``type``), which variables it keeps for every
-parameter (``states``) and what else the operator is given (``attrs``, ``inputs``).
+parameter (``states``) and what else the operator is given (``attrs``, ``inputs``).  With variables
+of a program the steps are appended to it; with eager parameters they are made at once.
 """
 
 from __future__ import annotations
@@ -30,10 +31,13 @@ from ..ir.program import (
     program_guard,
 )
 from ..ir.rollback import all_or_nothing
-from ..ir.variable import Parameter, Variable
+from ..ir.variable import Parameter, Variable, is_tensor
+from ..layers.decay import LearningRateDecay
 from ..layers.params import global_variable
+from ..opdef.arithmetic import Arithmetic
 from ..opdef.definition import lookup
 from ..regularizer import WeightDecayRegularizer, append_regularization_ops, check_regularizer
+from .eager import EagerSteps, eager_parameters
 from .states import State, States, tensor_of
 
 Pair = tuple[Variable, Variable | None]  #: a parameter and its gradient; None where it has none
@@ -44,8 +48,9 @@ class Optimizer:
 
     Args:
         learning_rate: the size of steps: a number, or a variable of one element, as those that
-            schedules make.
+            schedules make; for eager parameters a number or a decay of ``fluid.dygraph``.
         parameter_list: the parameters, or their names, to update; all trainable ones when None.
+            With eager parameters steps are made at once; within ``dygraph.guard()`` it is needed.
         regularization: added to the gradients of parameters that have no regularizer of their own.
         grad_clip: how gradients are clipped, before regularization; when None, as
             ``set_gradient_clip`` said.
@@ -53,12 +58,21 @@ class Optimizer:
 
     Raises:
         ArgumentError: an argument is of another kind.
+        ParameterListError: within ``dygraph.guard()``, there is no ``parameter_list``.
 
     >>> x = fluid.data("x", [None, 3], "float32")
     >>> loss = fluid.layers.mean(fluid.layers.fc(x, 1))
     >>> ops, pairs = fluid.optimizer.SGD(learning_rate=0.1).minimize(loss)
     >>> [op.type for op in ops]
     ['sgd', 'sgd']
+
+    >>> w = fluid.create_parameter([2], "float32")
+    >>> sgd = fluid.optimizer.SGD(learning_rate=0.1, parameter_list=[w])
+    >>> before = w.numpy()
+    >>> fluid.sum(w * 3.0).backward()
+    >>> sgd.step()
+    >>> (before - w.numpy()).round(4)
+    array([0.3, 0.3], dtype=float32)
     """
 
     #: the type of the operator that makes a step
@@ -68,7 +82,7 @@ class Optimizer:
 
     def __init__(
         self,
-        learning_rate: float | Variable,
+        learning_rate: float | Variable | LearningRateDecay,
         parameter_list: Iterable[Variable | str] | None = None,
         regularization: WeightDecayRegularizer | None = None,
         grad_clip: GradientClipBase | None = None,
@@ -92,6 +106,16 @@ class Optimizer:
         self._states = States(self._kind, name)
         #: program -> the name of the learning rate's variable
         self._rates: WeakKeyDictionary[Program, str] = WeakKeyDictionary()
+        eager = eager_parameters(self._kind, self._parameter_list)
+        #: what makes steps on eager parameters; None for an optimizer of programs
+        self._eager: EagerSteps | None = None
+        if eager is not None:
+            self._eager = EagerSteps(self, eager, self._learning_rate, grad_clip, name)
+        elif isinstance(self._learning_rate, LearningRateDecay):
+            raise ArgumentError(
+                f"{self._kind}: a decay of fluid.dygraph is for eager parameters; give their "
+                f"parameter_list, or use a schedule of fluid.layers"
+            )
 
     @property
     def _kind(self) -> str:
@@ -108,7 +132,8 @@ class Optimizer:
     ) -> tuple[list[Operator], list[tuple[Variable, Variable]]]:
         """Append the gradients of a loss and one step that uses them to the loss's program.
 
-        When it fails, the programs are as they were.
+        When it fails, the programs are as they were.  With eager parameters, make the step, with
+        the gradients that ``backward()`` of the loss has found.
 
         Args:
             loss: a variable of one element.
@@ -126,6 +151,10 @@ class Optimizer:
             ArgumentError: an argument is of another kind.
             NoGradientError: an operator on the way has no gradient rule.
         """
+        if self._eager is not None:
+            pairs = self.backward(loss, None, parameter_list, no_grad_set)
+            self._eager.apply(pairs)
+            return [], pairs
         main, startup = _programs(loss, startup_program)
         with all_or_nothing(main, startup):
             pairs = self.backward(loss, startup, parameter_list, no_grad_set)
@@ -141,6 +170,9 @@ class Optimizer:
     ) -> list[tuple[Variable, Variable]]:
         """Append the gradients of a loss: the first half of :meth:`minimize`.
 
+        With eager parameters nothing is computed: the gradients are there, since ``backward()`` of
+        the loss was called.
+
         Args:
             loss, startup_program, parameter_list, no_grad_set: as of :meth:`minimize`.
             callbacks: called after each appended gradient operator, in place of clipping the
@@ -149,6 +181,10 @@ class Optimizer:
         Returns:
             pairs of a parameter and its gradient.
         """
+        if self._eager is not None:
+            return self._eager.pairs_for(
+                loss, self._checked_parameters(parameter_list), no_grad_set
+            )
         main, startup = _programs(loss, startup_program)
         listed = self._checked_parameters(parameter_list) or self._parameter_list
         frozen = [p.name for p in main.all_parameters() if not p.trainable]
@@ -161,6 +197,8 @@ class Optimizer:
     def apply_gradients(self, params_grads: Iterable[Pair]) -> list[Operator]:
         """Append clipping, regularization and one step: the second half of :meth:`minimize`.
 
+        With eager parameters, do it.
+
         Args:
             params_grads: pairs of a parameter and its gradient; without one it is not updated.
 
@@ -170,6 +208,9 @@ class Optimizer:
         Raises:
             ArgumentError: an argument is of another kind.
         """
+        if self._eager is not None:
+            self._eager.apply(list(params_grads))
+            return []
         pairs = _checked_pairs(params_grads)
         main = pairs[0][0].program if pairs else default_main_program()
         return self._apply(pairs, main, default_startup_program())
@@ -184,7 +225,51 @@ class Optimizer:
             startup_program: as of :meth:`minimize`.
             params_grads: pairs of a parameter and its gradient.
         """
+        if self._eager is not None:
+            return self.apply_gradients(params_grads)
         return self._apply(_checked_pairs(params_grads), *_programs(loss, startup_program))
+
+    def step(self) -> None:
+        """Make one step with the gradients that eager parameters have.
+
+        Raises:
+            ArgumentError: the optimizer is one of programs.
+
+        >>> with fluid.dygraph.guard():
+        ...     net = fluid.dygraph.Linear(2, 1)
+        ...     adam = fluid.optimizer.Adam(0.01, parameter_list=net.parameters())
+        ...     x = fluid.dygraph.to_variable(np.ones([4, 2], "float32"))
+        ...     fluid.layers.mean(net(x)).backward()
+        ...     adam.step()
+        ...     adam.clear_grad()
+        >>> net.weight.gradient().tolist()
+        [[0.0], [0.0]]
+        """
+        steps = self._need_eager("step")
+        steps.apply(steps.pairs())
+
+    def clear_grad(self, set_to_zero: bool = True) -> None:
+        """Make the gradients of eager parameters zero, or drop them.
+
+        Args:
+            set_to_zero: False: there are none afterwards.
+
+        Raises:
+            ArgumentError: the optimizer is one of programs.
+        """
+        self._need_eager("clear_grad").clear_gradients(set_to_zero)
+
+    def clear_gradients(self) -> None:
+        """Make the gradients of eager parameters zero; fluid 1.8's name for ``clear_grad``."""
+        self._need_eager("clear_gradients").clear_gradients(True)
+
+    def _need_eager(self, what: str) -> EagerSteps:
+        if self._eager is None:
+            raise ArgumentError(
+                f"{self._kind}: {what}() is for eager parameters, and this optimizer is one of "
+                f"programs; make it with parameter_list=net.parameters()"
+            )
+        return self._eager
 
     def _apply(self, pairs: list[Pair], main: Program, startup: Program) -> list[Operator]:
         for param, grad in pairs:
@@ -245,6 +330,14 @@ class Optimizer:
             pairs: the parameters that are updated, and what they are updated with.
         """
 
+    def finish_eagerly(self, steps: EagerSteps, parameters: Sequence[Any]) -> None:
+        """Do what follows when all eager parameters have been updated.
+
+        Args:
+            steps: has what is kept for them.
+            parameters: those that were updated.
+        """
+
     # -- states ------------------------------------------------------------------------------------
 
     def state_of(self, state: State | str, param: Variable) -> Variable:
@@ -257,14 +350,19 @@ class Optimizer:
         Raises:
             ArgumentError: nothing of the kind is kept.
         """
+        if self._eager is not None:
+            return self._eager.of(state.name if isinstance(state, State) else state, param)
         return self._states.of(state, param)
 
     def get_opti_var_name_list(self) -> list[str]:
         """The names of all states, in order of creation."""
-        return self._states.names()
+        return self._states.names() if self._eager is None else self._eager.names()
 
-    def state_dict(self, scope: Any = None) -> dict[str, np.ndarray[Any, Any]]:
+    def state_dict(self, scope: Any = None) -> dict[str, Any]:
         """Copies of the values of all states in a scope, by the names of their variables.
+
+        With eager parameters the states themselves, which ``save_dygraph`` writes to a file, and
+        that of the learning rate where it changes.
 
         Args:
             scope: where the program is run, as ``fluid.global_scope()``.
@@ -283,6 +381,8 @@ class Optimizer:
         [[0.0], [0.0], [0.0]]
         >>> momentum.set_dict(kept, fluid.global_scope())
         """
+        if self._eager is not None:
+            return self._eager.state_dict()
         if scope is None:
             raise self._needs_scope("state_dict(fluid.global_scope())")
         return self._states.values(scope)
@@ -297,11 +397,26 @@ class Optimizer:
         Raises:
             ArgumentError: the scope or a state is missing, or a state has another shape or element
                 type.
+            StateDictError: with eager parameters, a state is missing.
             NotInitializedError: the scope has no value of a state.
         """
+        if self._eager is not None:
+            self._eager.set_dict(state_dict)
+            return
         if scope is None:
             raise self._needs_scope("set_dict(states, fluid.global_scope())")
         self._states.set_values(state_dict, scope)
+
+    set_state_dict = set_dict
+
+    def __getstate__(self) -> dict[str, Any]:
+        # what belongs to programs stays with them
+        return {k: v for k, v in self.__dict__.items() if k not in ("_rates", "_states")}
+
+    def __setstate__(self, kept: dict[str, Any]) -> None:
+        self.__dict__.update(kept)
+        self._rates = WeakKeyDictionary()
+        self._states = States(self._kind, self._name)
 
     # -- the learning rate -------------------------------------------------------------------------
 
@@ -345,6 +460,8 @@ class Optimizer:
             ArgumentError: without a scope, when the rate is a variable.
             NotInitializedError: the scope has no value of it.
         """
+        if self._eager is not None:
+            return self._eager.current_rate()
         if scope is None:
             if isinstance(self._learning_rate, Variable):
                 raise self._needs_scope("current_step_lr(fluid.global_scope())")
@@ -374,11 +491,13 @@ class Optimizer:
         0.05
         """
         number = self._checked_rate(value)
-        if isinstance(self._learning_rate, Variable) or isinstance(number, Variable):
+        if not isinstance(self._learning_rate, float) or not isinstance(number, float):
             raise ArgumentError(
                 f"{self._kind}: set_lr sets a number in place of a number; "
                 f"got {_said(value)} in place of {_said(self._learning_rate)}"
             )
+        if self._eager is not None:
+            self._eager.rate = number
         rate = self._global_learning_rate()
         if rate is not None and scope is None:
             raise self._needs_scope(f"set_lr({number}, fluid.global_scope())")
@@ -394,8 +513,8 @@ class Optimizer:
 
     # -- checks ------------------------------------------------------------------------------------
 
-    def _checked_rate(self, given: Any) -> float | Variable:
-        if isinstance(given, Variable):
+    def _checked_rate(self, given: Any) -> Any:
+        if isinstance(given, (Variable, LearningRateDecay)):
             return given
         if not isinstance(given, Real) or isinstance(given, bool) or not math.isfinite(given):
             raise ArgumentError(
@@ -407,7 +526,7 @@ class Optimizer:
     def _checked_parameters(self, given: Any) -> list[Any] | None:
         if given is None:
             return None
-        if isinstance(given, (str, bytes, Variable)) or not isinstance(given, Iterable):
+        if isinstance(given, (str, bytes, Arithmetic)) or not isinstance(given, Iterable):
             raise ArgumentError(
                 f"{self._kind}: expected parameter_list to be a list of parameters or names, "
                 f"got {_said(given)}"
@@ -422,7 +541,10 @@ class Optimizer:
 def _programs(loss: Any, startup: Program | None) -> tuple[Program, Program]:
     """The program of a loss, and the one that gives its variables their first values."""
     if not isinstance(loss, Variable):
-        raise ArgumentError(f"expected the loss to be a variable, got {_said(loss)}")
+        why = "; this optimizer is one of programs, make it with a parameter_list"
+        raise ArgumentError(
+            f"expected the loss to be a variable, got {_said(loss)}{why if is_tensor(loss) else ''}"
+        )
     if startup is not None and not isinstance(startup, Program):
         raise ArgumentError(f"expected startup_program to be a Program, got {_said(startup)}")
     return loss.program, startup or default_startup_program()

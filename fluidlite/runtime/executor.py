@@ -31,6 +31,7 @@ from ..ir.verify import verify
 from ..ir.views import views
 from ..values import LoDTensor, LoDTensorArray, SelectedRows, arrays_in
 from .blocks import drive
+from .compiled import CompiledProgram, merged_feed
 from .place import Place, checked
 from .plan import Environment, Plan
 from .ready import Ready, Runs
@@ -77,7 +78,7 @@ class Executor:
 
     def run(
         self,
-        program: Program | None = None,
+        program: Program | CompiledProgram | None = None,
         feed: Mapping[str, Any] | None = None,
         fetch_list: Sequence[Variable | str] | Variable | str | None = None,
         feed_var_name: str = "feed",
@@ -95,7 +96,8 @@ class Executor:
 
         Args:
             program: what to run; the default main program when None.
-            feed: name of a data variable -> array or LoDTensor of its shape and element type.
+            feed: name of a data variable -> array or LoDTensor of its shape and element type; for a
+                compiled program with data parallelism also a list of such dictionaries.
             fetch_list: variables, or their names, whose values are wanted.
             feed_var_name, fetch_var_name, return_merged, use_prune: accepted for old scripts.
             scope: where persistable variables are kept; the global scope when None.
@@ -115,6 +117,9 @@ class Executor:
         """
         if self._closed:
             raise ClosedError("the executor has been closed; make another one")
+        if isinstance(program, CompiledProgram):
+            feed = merged_feed(feed) if program.data_parallel else feed
+            program = program.program
         program = default_main_program() if program is None else program
         if not isinstance(program, Program):
             raise ArgumentError(
@@ -149,7 +154,7 @@ class Executor:
 
     def prepare(
         self,
-        program: Program | None = None,
+        program: Program | CompiledProgram | None = None,
         feed_names: Sequence[str] = (),
         fetch_list: Sequence[Variable | str] | Variable | str | None = None,
         scope: Scope | None = None,
@@ -178,6 +183,7 @@ class Executor:
         >>> step({"x": np.ones([3, 2], "float32")})
         [array([6.], dtype=float32)]
         """
+        program = program.program if isinstance(program, CompiledProgram) else program
         program = default_main_program() if program is None else program
         scope = global_scope() if scope is None else scope
         fetches = _fetch_names(fetch_list, program)

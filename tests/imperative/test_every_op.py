@@ -1,13 +1,15 @@
 """What must hold for every operator on eager tensors: its results and derivatives are those of the
-tape, which are checked against finite differences elsewhere.
+tape, which are checked against finite differences elsewhere, and those of a program.
 """
 
 import importlib
 import pkgutil
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+import fluidlite as fluid
 from fluidlite.imperative.engine import gradients_of
 from fluidlite.imperative.prepared import generator
 from fluidlite.imperative.recording import eager
@@ -148,3 +150,74 @@ def test_results_and_gradients_are_those_of_the_tape(definition, sample):
         value = zero if a is None else a.numpy()
         wanted = np.zeros_like(value) if b is None else b
         np.testing.assert_allclose(value, wanted, 1e-6, 1e-8)  # numbers of programs are single
+
+
+def programs():
+    """All cases there are; random operators with a seed of their own, which says what they draw."""
+    for type in TYPES:
+        definition = lookup(type)
+        for k, sample in enumerate(samples_of(type)):
+            if definition.random and "seed" in definition.attributes:
+                attrs = {**sample.attrs, "seed": 5}
+                sample = replace(sample, attrs=attrs, values_matter=True)
+            yield pytest.param(definition, sample, id=f"{type}-{sample.name or k}")
+
+
+class OneOperator:
+    """A program of the operator alone, whose inputs are fed."""
+
+    def __init__(self, function, sample):
+        self.feed = {}
+        self.program = fluid.Program()
+        self.program.random_seed = 7
+        self.block = self.program.global_block()
+        ins = {
+            slot: [self.data(f"{slot}.in{k}", v, v.shape) for k, v in enumerate(listed(value))]
+            for slot, value in sample.inputs.items()
+        }
+        made = evaluator().apply(function.op, function.inputs)
+        outs = {
+            slot: [
+                self.block.create_var(f"{slot}.out{k}")
+                for k, v in enumerate(listed(value))
+                if v is not None
+            ]
+            for slot, value in made.items()
+        }
+        self.block.append_op(function.op.type, ins, outs, function.op.attr_values())
+        self.sources = [ins[slot][k] for slot, k in function.places]
+        self.targets = [outs[slot][k] for slot, k in function.targets]
+
+    def data(self, name, array, shape):
+        self.feed[name] = array
+        return self.block.create_var(name, array.dtype, shape, is_data=True)
+
+    def run(self, fetches):
+        names = [variable.name for variable in fetches]
+        return fluid.Executor().run(self.program, self.feed, names, scope=fluid.Scope())
+
+
+@pytest.mark.parametrize("definition, sample", list(programs()))
+def test_a_program_gives_the_same(definition, sample):
+    """... bit by bit going forward; gradients may be added up in another order."""
+    function = Function(definition, sample)
+    if not function.targets:
+        return
+    tensors = watched(function.values)
+    generator.get().restart(7)
+    outs = [t if isinstance(t, Tensor) else Tensor(t) for t in function(eager, *tensors)]
+    one = OneOperator(function, sample)
+    if sample.values_matter:
+        for found, expected in zip(outs, one.run(one.targets), strict=True):
+            np.testing.assert_array_equal(found.numpy(), expected, strict=True)
+    if not is_differentiable(definition) or not tensors or not sample.order:
+        return
+    weights = random_like(np.random.default_rng(0), [t.array for t in outs])
+    seeds = [one.data(f"{t.name}.seed", w, t.shape) for t, w in zip(one.targets, weights)]
+    slopes = fluid.gradients(one.targets, one.sources, seeds)
+    seeds = [Tensor(w) for w in weights]
+    found = gradients_of(outs, tensors, seeds, retain_graph=False, create_graph=False)
+    assert [g is None for g in found] == [g is None for g in slopes]
+    expected = one.run([g for g in slopes if g is not None])
+    if sample.values_matter:
+        close([g for g in found if g is not None], expected, 1e-6)

@@ -1,0 +1,259 @@
+"""The commands ``fluidlite draw``, ``summary``, ``diff`` and ``run``: programs in files, looked at
+from a shell.
+
+Each takes what ``fluidlite.io.read`` knows: program texts, program files, saved models.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import ArgumentError, FeedError, FileError, suggestion
+from ..io.contents import Contents, read
+from ..ir.program import Program
+from ..runtime.executor import Executor
+from ..runtime.scope import Scope
+from ..values import LoDTensor, SelectedRows
+from .diff import Difference, diff
+from .exports import to_dot, to_mermaid
+from .folding import VISIBLE
+from .html import to_html
+from .picture import draw
+from .stepping import Trace, trace
+from .summary import summary
+
+_DRAW = """\
+examples:
+  fluidlite draw __model__ -o page.html       a page to search and click
+  fluidlite draw net.txt -o net.svg           a picture; also .png, .dot, .mmd (Mermaid)
+  fluidlite draw model_folder/ -o net.mmd --max-nodes 20
+"""
+_SUMMARY = """\
+examples:
+  fluidlite summary net.txt --batch-size 32
+  fluidlite summary __model__ --json | jq .parameters
+"""
+_DIFF = """\
+The exit status is 0 when the programs are the same, 1 when they differ, 2 when there was trouble.
+
+examples:
+  fluidlite diff before.txt after.txt
+  fluidlite diff a/__model__ b/__model__ --html differences.html
+"""
+_RUN = """\
+A value is @FILE (.npy, or .npz:NAME), or JSON.
+
+examples:
+  fluidlite run model_folder/ --feed image=@image.npy
+  fluidlite run net.txt --feed x=[[1,2],[3,4]] --fetch y --json
+  fluidlite run net.txt --startup startup.txt --feed x=@data.npz:x --fetch loss --save out.npz
+  fluidlite run net.txt --feed x=@x.npy --trace
+"""
+
+
+def register(commands: Any) -> None:
+    """Add the commands to a parser; each sets ``run``, a function of the parsed arguments that
+    gives the exit status.
+
+    Args:
+        commands: what ``ArgumentParser.add_subparsers`` gave.
+    """
+    drawing = _command(commands, "draw", "a picture of a program", _DRAW)
+    drawing.add_argument("path", metavar="FILE")
+    drawing.add_argument(
+        "-o", "--output", required=True, help="its ending says what: .html .svg .png .dot .mmd"
+    )
+    drawing.add_argument("--max-nodes", type=int, help="what is more is folded")
+    drawing.add_argument("--title", default="", help="what stands above a page")
+    drawing.set_defaults(run=_draw)
+
+    summing = _command(commands, "summary", "layers, parameters, costs of a program", _SUMMARY)
+    summing.add_argument("path", metavar="FILE")
+    summing.add_argument("--batch-size", type=int, default=1, help="what -1 is taken for")
+    summing.add_argument("--json", action="store_true", help="for scripts")
+    summing.set_defaults(run=_summary)
+
+    comparing = _command(commands, "diff", "in what two programs differ", _DIFF)
+    comparing.add_argument("before", metavar="A")
+    comparing.add_argument("after", metavar="B")
+    comparing.add_argument("--json", action="store_true", help="for scripts")
+    comparing.add_argument("--html", metavar="FILE", help="write them in colours, too")
+    comparing.set_defaults(run=_diff)
+
+    running = _command(commands, "run", "run a program", _RUN)
+    running.add_argument("path", metavar="FILE")
+    running.add_argument("--feed", action="append", default=[], metavar="NAME=VALUE")
+    running.add_argument("--fetch", action="append", default=[], metavar="NAME")
+    running.add_argument("--startup", metavar="FILE", help="a program to run before")
+    running.add_argument("--save", metavar="FILE.npz", help="write what was fetched")
+    running.add_argument("--json", action="store_true", help="print it for scripts")
+    running.add_argument("--trace", action="store_true", help="print every value on the way")
+    running.set_defaults(run=_run)
+
+
+def _command(commands: Any, name: str, about: str, examples: str) -> argparse.ArgumentParser:
+    made: argparse.ArgumentParser = commands.add_parser(
+        name,
+        help=about,
+        description=about,
+        epilog=examples,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    return made
+
+
+def _read(path: str) -> tuple[Contents, Program]:
+    contents = read(path)
+    if contents.program is None:
+        raise FileError(f"{path}: expected a program, found {contents.kind}")
+    return contents, contents.program
+
+
+# -- draw, summary, diff ---------------------------------------------------------------------------
+
+
+def _draw(given: argparse.Namespace) -> int:
+    _, program = _read(given.path)
+    nodes = given.max_nodes
+    ending = Path(given.output).suffix.lower()
+    if ending == ".html":
+        title = given.title or Path(given.path).stem
+        to_html(program, given.output, title=title, visible=nodes or VISIBLE)
+    elif ending == ".dot":
+        Path(given.output).write_text(to_dot(program), encoding="utf-8")
+    elif ending in (".mmd", ".mermaid"):
+        text = to_mermaid(program) if nodes is None else to_mermaid(program, nodes)
+        Path(given.output).write_text(text, encoding="utf-8")
+    elif ending in (".svg", ".png"):
+        draw(program, given.output, nodes or VISIBLE)
+    else:
+        raise ArgumentError(
+            f"expected the name of an .html, .svg, .png, .dot or .mmd file, got {given.output!r}"
+        )
+    print(f"drew {given.output}")
+    return 0
+
+
+def _summary(given: argparse.Namespace) -> int:
+    _, program = _read(given.path)
+    found = summary(program, given.batch_size)
+    print(json.dumps(found.to_dict(), indent=2) if given.json else found)
+    return 0
+
+
+def _diff(given: argparse.Namespace) -> int:
+    try:
+        found = diff(_read(given.before)[1], _read(given.after)[1])
+    except FileError as error:
+        print(f"fluidlite: {error}", file=sys.stderr)
+        return 2
+    if given.html:
+        page = f"<!DOCTYPE html><meta charset='utf-8'><title>diff</title>{found.to_html()}\n"
+        Path(given.html).write_text(page, encoding="utf-8", errors="backslashreplace")
+    print(json.dumps(_as_json(found), indent=2) if given.json else found)
+    return 1 if found else 0
+
+
+def _as_json(found: Difference) -> dict[str, Any]:
+    words = {"+": "added", "-": "left out", "~": "changed"}
+    return {
+        "equal": not found,
+        "differences": [
+            {"what": line.what, "change": words[line.mark], "block": line.block, "text": line.text}
+            for line in found.lines
+            if line.mark in words
+        ],
+    }
+
+
+# -- run -------------------------------------------------------------------------------------------
+
+
+def _run(given: argparse.Namespace) -> int:
+    contents, program = _read(given.path)
+    scope = Scope()
+    exe = Executor()
+    if given.startup:
+        exe.run(_read(given.startup)[1], scope=scope)
+    for name, value in contents.variables.items():
+        scope.var(name).value = value
+    feed = dict(_fed(text, program) for text in given.feed)
+    if given.trace:
+        found: Trace = trace(exe, program, feed, scope)
+        print(found)
+        return 0
+    fetches = given.fetch or None
+    values = exe.run(program, feed=feed, fetch_list=fetches, scope=scope, return_numpy=False)
+    names = given.fetch or _fetched(program)
+    results = {name: _array(value) for name, value in zip(names, values)}
+    if given.save:
+        np.savez(given.save, **results)
+    if given.json:
+        print(json.dumps({name: _plain(array) for name, array in results.items()}))
+    else:
+        for name, array in results.items():
+            print(f"{name} {array.dtype}{list(array.shape)}")
+            print(array)
+    if not names:
+        print("nothing was fetched: --fetch NAME says what is wanted")
+    return 0
+
+
+def _fetched(program: Program) -> list[str]:
+    return [op.input("X")[0] for op in program.global_block().ops if op.type == "fetch"]
+
+
+def _array(value: Any) -> Any:
+    if isinstance(value, list):
+        return np.stack([_array(each) for each in value])
+    if isinstance(value, SelectedRows):
+        return value.to_dense()
+    return value.data if isinstance(value, LoDTensor) else value
+
+
+def _plain(array: Any) -> dict[str, Any]:
+    return {"dtype": str(array.dtype), "shape": list(array.shape), "values": array.tolist()}
+
+
+def _fed(text: str, program: Program) -> tuple[str, Any]:
+    """The name and the value that ``NAME=VALUE`` says."""
+    name, equals, value = text.partition("=")
+    known = program.global_block().vars
+    if not equals:
+        raise FeedError(f"expected --feed NAME=VALUE, got {text!r}")
+    if name not in known:
+        raise FeedError(f"the program has no variable {name!r} to feed{suggestion(name, known)}")
+    if value.startswith("@"):
+        return name, _from_file(value[1:], name)
+    try:
+        plain = json.loads(value)
+        return name, np.array(plain, known[name].dtype.dtype)
+    except ValueError as error:
+        raise FeedError(
+            f"expected the value of {name!r} to be JSON, or @ and the name of a file, got "
+            f"{value:.60}: {error}"
+        ) from None
+
+
+def _from_file(path: str, name: str) -> Any:
+    file, colon, member = path.rpartition(":")
+    if colon and file.endswith(".npz"):
+        path = file
+    else:
+        member = ""
+    found = read(path).variables
+    wanted = member or (name if name in found else "")
+    if wanted and wanted in found:
+        return found[wanted]
+    if not wanted and len(found) == 1:
+        return next(iter(found.values()))
+    raise FeedError(
+        f"{path} holds {', '.join(found) or 'no array'}; "
+        f"say which of them {name!r} is: @{path}:NAME"
+    )

@@ -1,0 +1,181 @@
+"""Compiled programs as fluid 1.8's scripts make them.
+
+An executor specialises every program that it runs again, so there is nothing to choose: strategies
+are kept and not read, and a program that would be spread over several devices runs once, on the
+whole batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+import numpy as np
+
+from ..errors import ArgumentError, FeedTypeError
+from ..ir.program import Program
+
+
+@dataclass(slots=True)
+class ExecutionStrategy:
+    """How threads and scopes would be used; kept, not read.
+
+    >>> strategy = fluid.ExecutionStrategy()
+    >>> strategy.num_threads = 4
+    """
+
+    allow_op_delay: bool = False
+    num_iteration_per_drop_scope: int = 100
+    num_iteration_per_run: int = 1
+    num_threads: int = 0
+    use_cuda: bool = True
+    use_experimental_executor: bool = True
+    use_thread_barrier: bool = False
+
+
+class _ReduceStrategy(Enum):
+    """How gradients of several devices would be summed."""
+
+    Reduce = 0
+    AllReduce = 1
+
+
+class _GradientScaleStrategy(Enum):
+    """What the gradient of the loss would begin with on several devices."""
+
+    CoeffNumDevice = 0
+    One = 1
+    Customized = 2
+
+
+@dataclass(slots=True)
+class _BuildStrategy:
+    async_mode: bool = False
+    cache_runtime_context: bool = False
+    debug_graphviz_path: str = ""
+    enable_auto_fusion: bool = False
+    enable_backward_optimizer_op_deps: bool = True
+    enable_inplace: bool = True
+    enable_sequential_execution: bool = False
+    fuse_all_optimizer_ops: bool = False
+    fuse_all_reduce_ops: bool = True
+    fuse_bn_act_ops: bool = False
+    fuse_broadcast_ops: bool = True
+    fuse_elewise_add_act_ops: bool = False
+    fuse_relu_depthwise_conv: bool = False
+    gradient_scale_strategy: _GradientScaleStrategy = _GradientScaleStrategy.CoeffNumDevice
+    hierarchical_allreduce_inter_nranks: int = 0
+    is_distribution: bool = False
+    memory_optimize: bool | None = None
+    mkldnn_enabled_op_types: set[str] = field(default_factory=set)
+    nccl_comm_num: int = 1
+    num_trainers: int = 1
+    reduce_strategy: _ReduceStrategy = _ReduceStrategy.AllReduce
+    remove_unnecessary_lock: bool = True
+    sync_batch_norm: bool = False
+    trainer_id: int = 0
+    trainers_endpoints: list[str] = field(default_factory=list)
+    use_hierarchical_allreduce: bool = False
+
+
+class BuildStrategy(_BuildStrategy):
+    """How a program would be rewritten before it runs; kept, not read.
+
+    >>> strategy = fluid.BuildStrategy()
+    >>> strategy.reduce_strategy = fluid.BuildStrategy.ReduceStrategy.Reduce
+    """
+
+    __slots__ = ()
+    ReduceStrategy = _ReduceStrategy
+    GradientScaleStrategy = _GradientScaleStrategy
+
+
+class CompiledProgram:
+    """A program to be run, with strategies that are kept and not read.
+
+    Args:
+        program_or_graph: the program.
+        build_strategy: how it would be rewritten.
+
+    Raises:
+        ArgumentError: this is no program, or no strategy.
+
+    >>> x = fluid.data("x", [None, 2])
+    >>> y = fluid.layers.reduce_sum(x)
+    >>> compiled = fluid.CompiledProgram(fluid.default_main_program()).with_data_parallel()
+    >>> fluid.Executor().run(compiled, {"x": np.ones([3, 2], "float32")}, [y])
+    [array([6.], dtype=float32)]
+    """
+
+    def __init__(
+        self, program_or_graph: Program, build_strategy: BuildStrategy | None = None
+    ) -> None:
+        if not isinstance(program_or_graph, Program):
+            raise ArgumentError(
+                f"expected a Program to compile, got {program_or_graph!r:.60} of type "
+                f"{type(program_or_graph).__name__}"
+            )
+        self.program = program_or_graph
+        self.build_strategy = _strategy(build_strategy, BuildStrategy, "build_strategy")
+        self.exec_strategy: ExecutionStrategy | None = None
+        self.data_parallel = False
+
+    def with_data_parallel(
+        self,
+        loss_name: str | None = None,
+        build_strategy: BuildStrategy | None = None,
+        exec_strategy: ExecutionStrategy | None = None,
+        share_vars_from: CompiledProgram | None = None,
+        places: Sequence[Any] | None = None,
+    ) -> CompiledProgram:
+        """This program, to be fed with one batch, or with a list of batches that become one.
+
+        Args:
+            loss_name: the loss's name; not read.
+            build_strategy, exec_strategy: kept.
+            share_vars_from: not read: values are kept in scopes.
+            places: not read: the program runs once, on the whole batch.
+
+        Raises:
+            ArgumentError: something else stands for a strategy, or this has been called before.
+        """
+        if self.data_parallel:
+            raise ArgumentError("expected with_data_parallel to be called once, got a second call")
+        given = _strategy(build_strategy, BuildStrategy, "build_strategy")
+        self.build_strategy = given or self.build_strategy
+        self.exec_strategy = _strategy(exec_strategy, ExecutionStrategy, "exec_strategy")
+        self.data_parallel = True
+        return self
+
+    def __repr__(self) -> str:
+        return f"<CompiledProgram of {self.program!r}>"
+
+
+def merged_feed(feed: Any) -> Any:
+    """A feed as one dictionary: of a list of them the arrays are joined along the batch.
+
+    Args:
+        feed: a dictionary, a list of them, or nothing.
+
+    Raises:
+        FeedTypeError: the dictionaries do not hold the same names, or what they hold does not join.
+    """
+    if not isinstance(feed, (list, tuple)) or not feed:
+        return feed
+    if not all(isinstance(each, dict) for each in feed):
+        raise FeedTypeError(f"expected a list of dictionaries to feed, got {feed!r:.60}")
+    if len({frozenset(each) for each in feed}) > 1:
+        listed = "; ".join(", ".join(map(str, sorted(each))) for each in feed)
+        raise FeedTypeError(f"expected the same names in every dictionary, got {listed}")
+    try:
+        return {name: np.concatenate([np.asarray(each[name]) for each in feed]) for name in feed[0]}
+    except ValueError as error:
+        raise FeedTypeError(f"expected arrays that join along the batch: {error}") from None
+
+
+def _strategy(given: Any, kind: type, what: str) -> Any:
+    if given is not None and not isinstance(given, kind):
+        raise ArgumentError(f"expected {what} to be a {kind.__name__}, got {given!r:.60}")
+    return given
