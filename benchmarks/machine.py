@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import platform
 from datetime import date
@@ -20,9 +21,9 @@ def flags() -> frozenset[str]:
     return frozenset(_told("flags").split())
 
 
-def load() -> str:
-    """How many processes wanted to run, in the last minute."""
-    return f"{os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "unknown"
+def load() -> float:
+    """How many processes wanted to run in the last minute; nan where nobody tells."""
+    return os.getloadavg()[0] if hasattr(os, "getloadavg") else math.nan
 
 
 def description() -> str:

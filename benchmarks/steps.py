@@ -37,6 +37,7 @@ BY_HAND, REFERENCE = "NumPy by hand", "fluidlite"
 PATIENCE = 900  # seconds for one answer; some compile for minutes
 REST = 0.02  # seconds between turns, until threads that wait for work stop spinning
 NEAR = 1e-4  # how far parameters may be from the reference, relative, for NumPy and fluidlite
+BUSY = 0.5  # the load from which on a machine is not quiet
 LIKE = 1e-3  # for the others, whose Adam may put epsilon elsewhere
 
 
@@ -259,18 +260,23 @@ def notes(
     args: argparse.Namespace,
     abouts: dict[str, dict[str, Any]],
     results: Results,
-    loads: list[str],
+    loads: list[float],
 ) -> list[str]:
     """What the figures were measured on."""
+    shown = "shortest" if args.figure == "min" else "median"
     lines = [
         f"Machine: {machine.description()}.",
-        f"Shown: the {args.figure} of {args.rounds} turns of {args.seconds:g} s.",
-        f"Load average over a minute, before and after: {loads[0]} and {loads[1]}; a contestant "
-        "alone brings at most the number of its threads.",
+        f"Shown: the {shown} step; {args.rounds} turns of {args.seconds:g} s, on "
+        f"{args.cores or 'all'} of the cores.",
+        f"Load average over a minute, before and after: {loads[0]:.1f} and {loads[1]:.1f}; a "
+        "contestant alone brings at most the number of its threads.",
     ]
+    if loads[0] > BUSY:
+        lines.append("The machine had other work to do, so the figures are preliminary.")
     for title, about in abouts.items():
         version = about.get("version") or f"NumPy {about['numpy']}"
-        threads = f", {about['threads']} threads" if about.get("threads") else ""
+        count = about.get("threads")
+        threads = f", {count} {'thread' if count == 1 else 'threads'}" if count else ""
         kernels = f", {about['kernels']}" if about.get("kernels") else ""
         pools = "; ".join(about.get("blas", [])) or "no library that tells its threads"
         lines.append(f"{title}: {version}{threads}{kernels} ({pools}).")

@@ -42,7 +42,7 @@ from .runtime.place import (
     is_compiled_with_cuda,
 )
 from .runtime.scope import Scope, global_scope, scope_guard
-from .state import get_flags, set_flags
+from .state import get_flags, in_dygraph_mode, set_flags
 from .values import LoDTensor, LoDTensorArray, create_lod_tensor, create_random_int_lodtensor
 
 __version__ = "0.1.0"
@@ -71,19 +71,50 @@ _PACKAGES = frozenset(
 #: names of such modules that stand at the top level, too
 _NAMES = {
     "custom_op": "custom",
+    "trace": "tracing",
     **dict.fromkeys(["BuildStrategy", "CompiledProgram", "ExecutionStrategy"], "compiler"),
     "ParallelExecutor": "runtime.parallel",
     **dict.fromkeys(["explain_gradient", "gradcheck"], "inspect"),
+    **dict.fromkeys(["load_dygraph", "save_dygraph"], "dygraph.checkpoint"),
     **dict.fromkeys(
         [
             "load",
-            "load_dygraph",
             "load_program_state",
             "save",
-            "save_dygraph",
             "set_program_state",
         ],
         "io",
+    ),
+    **dict.fromkeys(
+        [
+            "NCE",
+            "BCELoss",
+            "BatchNorm",
+            "BilinearTensorProduct",
+            "Conv2D",
+            "Conv2DTranspose",
+            "Conv3D",
+            "Conv3DTranspose",
+            "Dropout",
+            "Embedding",
+            "GRUUnit",
+            "GroupNorm",
+            "InstanceNorm",
+            "L1Loss",
+            "Layer",
+            "LayerNorm",
+            "Linear",
+            "MSELoss",
+            "NLLLoss",
+            "PRelu",
+            "Pool2D",
+            "SpectralNorm",
+            "disable_dygraph",
+            "disable_imperative",
+            "enable_dygraph",
+            "enable_imperative",
+        ],
+        "dygraph",
     ),
 }
 

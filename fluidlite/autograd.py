@@ -12,11 +12,13 @@ from .imperative.mode import (
     no_grad,
     set_grad_enabled,
 )
+from .imperative.recompute import checkpoint
 
 __all__ = [
     "PyLayer",
     "PyLayerContext",
     "backward",
+    "checkpoint",
     "detect_anomaly",
     "enable_grad",
     "grad",

@@ -223,9 +223,7 @@ class GradientClipByGlobalNorm(GradientClipBase):
 
     def clip_tensors(self, params_grads: Sequence[tuple[Any, Any]]) -> list[Any]:
         scale = self._scale([_squared_norm(grad) for _, grad in params_grads])
-        return [
-            _layer(grad, "elementwise_mul").elementwise_mul(grad, scale) for _, grad in params_grads
-        ]
+        return [_times(grad, scale) for _, grad in params_grads]
 
     def _scale(self, squares: list[Variable]) -> Variable:
         """What gradients are multiplied by: clip_norm / max(clip_norm, norm)."""
@@ -240,7 +238,7 @@ class GradientClipByGlobalNorm(GradientClipBase):
         return scale
 
 
-def _squared_norm(grad: Variable) -> Variable:
+def _squared_norm(grad: Any) -> Variable:
     """The sum of the squares of a gradient's elements; rows that are named twice are added up."""
     if is_tensor(grad):
         grad = _whole(grad)
@@ -251,6 +249,14 @@ def _squared_norm(grad: Variable) -> Variable:
     square = _layer(grad, "square").square(grad)
     total: Variable = _layer(grad, "reduce_sum").reduce_sum(square, dim=[0], reduce_all=True)
     return total
+
+
+def _times(grad: Any, factor: Any) -> Any:
+    """A gradient that is a tensor, or rows of one, times a tensor of one element."""
+    values = grad.array
+    if isinstance(values, SelectedRows):
+        return grad.results(values * factor.array)
+    return _layer(grad, "elementwise_mul").elementwise_mul(grad, factor)
 
 
 def _whole(grad: Any) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import keyword
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -97,7 +98,8 @@ def _defined(written: type) -> Definition:
     body = {k: v for k, v in vars(written).items() if k not in ("__dict__", "__weakref__")}
     body["__annotations__"] = inspect.get_annotations(written)
     bases = tuple(base for base in written.__bases__ if base is not object)
-    return type(Op)(type_name, (*bases, Op), body)
+    made: Any = types.new_class(type_name, (*bases, Op), exec_body=lambda space: space.update(body))
+    return made
 
 
 def _function(definition: Definition) -> Callable[..., Any]:
@@ -127,7 +129,7 @@ def _function(definition: Definition) -> Callable[..., Any]:
     apply.__signature__ = signature  # type: ignore[attr-defined]
     made: Any = layer(apply)
     made.definition = definition
-    return made  # type: ignore[no-any-return]
+    return made
 
 
 def _signature(definition: Definition) -> inspect.Signature:

@@ -15,7 +15,7 @@ from .ir.program import (
 )
 from .ir.variable import Parameter, Variable
 from .runtime.place import cpu_places, cuda_places, is_compiled_with_cuda
-from .state import get_flags, set_flags
+from .state import get_flags, in_dygraph_mode, set_flags
 
 __all__ = [
     "Block",
@@ -29,6 +29,7 @@ __all__ = [
     "default_main_program",
     "default_startup_program",
     "get_flags",
+    "in_dygraph_mode",
     "is_compiled_with_cuda",
     "name_scope",
     "program_guard",

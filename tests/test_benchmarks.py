@@ -102,6 +102,11 @@ def test_the_time_of_the_example_is_measured():
     assert re.fullmatch(r"quick +min [\d.]+ s .* accuracy [\d.]+ to [\d.]+ %\n", said)
 
 
+def test_the_overhead_of_eager_operators_is_measured():
+    said = run("eager_overhead.py", "--length", 3, "--repeat", 1)
+    assert re.search(r"^tanh\(x\) +[\d.]+ +[\d.]+", said, re.M)
+
+
 def test_every_benchmark_is_run_here():
     scripts = {
         path.name

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -47,3 +48,9 @@ class Step:
 
     def parameters(self) -> dict[str, Array]:
         return {name: np.array(self._scope.find_var(name).get_tensor()) for name in self._names}
+
+
+def describe() -> dict[str, Any]:
+    """The version of what was imported."""
+    name = "paddle" if "paddle" in sys.modules else "fluidlite"
+    return {"version": f"{sys.modules[name].__version__}, NumPy {np.__version__}"}

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from ..io.eager import load_dygraph, save_dygraph
+from . import jit, learning_rate_scheduler, nn, parallel
 from . import layer as layers
-from . import learning_rate_scheduler, nn, parallel
 from . import mode as base
+from .checkpoint import load_dygraph, save_dygraph
 from .containers import LayerList, ParameterList, Sequential
+from .jit import declarative, dygraph_to_static_func
 from .layer import Layer
 from .learning_rate_scheduler import (
     CosineDecay,
@@ -120,8 +121,12 @@ __all__ = [
     "DataParallel",
     "ParallelEnv",
     "prepare_context",
+    # functions that are made programs of
+    "declarative",
+    "dygraph_to_static_func",
     # modules
     "base",
+    "jit",
     "layers",
     "learning_rate_scheduler",
     "nn",

@@ -174,7 +174,7 @@ class ParameterList(Layer):
         return list(self)[_place(idx, len(self))]
 
     def __setitem__(self, idx: int, param: Parameter) -> None:
-        self.add_parameter(_place(idx, len(self)), param)  # type: ignore[arg-type]
+        self.add_parameter(_place(idx, len(self)), param)
 
     def __len__(self) -> int:
         return len(self.own_parameters)
@@ -184,5 +184,5 @@ class ParameterList(Layer):
 
     def append(self, parameter: Parameter) -> ParameterList:
         """Put a parameter at the end.  Returns the list."""
-        self.add_parameter(len(self), parameter)  # type: ignore[arg-type]
+        self.add_parameter(len(self), parameter)
         return self

@@ -19,7 +19,7 @@ from ..imperative.tensor import Tensor
 from ..initializer import Constant, Xavier
 from ..param_attr import as_param_attr
 from .registry import Registry
-from .tensor import ParamBase, VarBase, new_parameter
+from .tensor import VarBase, new_parameter
 
 
 class Layer(Registry):
@@ -169,7 +169,7 @@ class Layer(Registry):
         dtype: Any = None,
         is_bias: bool = False,
         default_initializer: Any = None,
-    ) -> ParamBase | None:
+    ) -> Any:
         """A parameter called ``<layer>.w_<n>``, or ``<layer>.b_<n>``; None when ``attr`` is False.
 
         Assign it to an attribute of the layer.

@@ -85,7 +85,7 @@ class Registry:
                 self.__dict__[other].pop(name, None)
         self.__dict__[kept][name] = value
 
-    def add_parameter(self, name: str, parameter: Parameter | None) -> Parameter | None:
+    def add_parameter(self, name: str | int, parameter: Parameter | None) -> Parameter | None:
         """Keep a parameter under a name.
 
         Args:
@@ -103,7 +103,7 @@ class Registry:
         self._keep("own_parameters", self._free(name, "own_parameters"), parameter)
         return parameter
 
-    def add_sublayer(self, name: str, sublayer: Any) -> Any:
+    def add_sublayer(self, name: str | int, sublayer: Any) -> Any:
         """Keep a layer under a name.
 
         Args:

@@ -45,6 +45,26 @@ class BackwardStrategy:
     sort_sum_gradient: bool = False
 
 
+class OneElement(np.ndarray[Any, Any]):
+    """An array of one element that is a number, too: scripts of fluid 1.8 print
+    ``float(loss.numpy())``, which NumPy no longer does for a shape such as [1].
+
+    >>> with fluid.dygraph.guard():
+    ...     loss = fluid.layers.fill_constant([1], "float32", 1.5)
+    >>> float(loss.numpy()), "%.1f" % loss.numpy(), loss.numpy()
+    (1.5, '1.5', array([1.5], dtype=float32))
+    """
+
+    def __float__(self) -> float:
+        return float(self.item())
+
+    def __int__(self) -> int:
+        return int(self.item())
+
+    def __repr__(self) -> str:
+        return repr(np.asarray(self))
+
+
 class DygraphLayer(EagerLayer):
     """The interpreter of layers within ``dygraph.guard()``."""
 
@@ -174,16 +194,21 @@ class VarBase(Tensor):
         finally:
             _thread.keeping = before
 
-    def gradient(self) -> Any:  # type: ignore[override]
+    def numpy(self) -> np.ndarray[Any, Any]:
+        """A copy of the elements, as an array; of one element, it is a number, too."""
+        array = super().numpy()
+        return array.view(OneElement) if array.size == 1 and array.shape else array
+
+    def gradient(self) -> Any:
         """A copy of the gradient as an array; a pair of rows and their numbers where it was kept
         in rows, as of a sparse embedding; None where there is none.
         """
         held = self.raw_gradient
         if isinstance(held, SelectedRows):
-            return np.array(held.values), np.array(held.rows)
+            return np.array(held.value), np.array(held.numbers)
         return super().gradient()
 
-    def astype(self, dtype: Any) -> Any:  # type: ignore[override]
+    def astype(self, dtype: Any) -> Any:
         """The tensor in another element type."""
         return self.cast(dtype)
 

@@ -37,7 +37,10 @@ class EagerLayer(Interpreter):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
-        return _Call(getattr(eager, name), self.kind)
+        call = getattr(eager, name)
+        if call.definition.execute is not None:
+            self.refuse(f"has an operator, {name}, that drives a program")
+        return _Call(call, self.kind)
 
     @property
     def name(self) -> str:

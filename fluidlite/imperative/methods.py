@@ -13,8 +13,9 @@ class Methods:
 
     #: the interpreter of layers that are called with such tensors
     layer: ClassVar[type[EagerLayer]] = EagerLayer
-    #: as of variables: the element type is known
+    #: as of variables: element type and shape are known
     has_dtype: ClassVar[bool] = True
+    has_shape: ClassVar[bool] = True
 
     add = arithmetic.add
     subtract = arithmetic.subtract

@@ -399,7 +399,8 @@ class EagerCall(PreparedCall):
         try:
             outs: dict[str, Any] = thread.run(prepared.every, *arrays)
         except Exception as error:
-            outs = self._again(error, prepared, arrays)
+            again = self._again(error, prepared, arrays)
+            outs = {self.definition.outputs[0].name: again} if self._single else again
         if plan is None:
             plan = self._plan(prepared, key, arrays, outs)
         if not handles:

@@ -19,8 +19,10 @@ from ..ir.variable import Variable
 from ..runtime.executor import Executor
 from ..runtime.scope import Scope, global_scope
 from ..values import LoDTensor, SelectedRows
+from .comparing import Comparing
 from .culprit import between, driving_operators, find_culprits
-from .differences import STEP, Array, Limits, Probe, Slope
+from .differences import STEP, Array, Limits
+from .eager import EagerCheck, takes_tensors
 from .explain import explain_gradient
 from .float64 import (
     dense,
@@ -58,7 +60,8 @@ def gradcheck(
     scope: Scope | None = None,
     raise_error: bool = True,
 ) -> Report:
-    """Compare the gradients of a program with finite differences, in double precision.
+    """Compare the gradients of a program, or of a function of eager tensors, with finite
+    differences, in double precision.
 
     Gradients are taken with respect to every float in ``inputs`` and every trainable parameter. A
     target of several elements is weighted with random numbers. From the second order on, the
@@ -68,9 +71,11 @@ def gradcheck(
 
     Args:
         subject: a program; or a function that builds one: it takes a variable for each of
-            ``inputs`` and returns what to differentiate, one variable or several.
+            ``inputs`` and returns what to differentiate, one variable or several; or a function of
+            eager tensors, which returns such.
         inputs: name -> array (or LoDTensor) of everything that is fed; for a function a list of
-            arrays serves, too.
+            arrays serves, too. Eager tensors among them say that the function is one of eager
+            tensors; tensors that it reads besides are constants, and should be float64.
         target: what to differentiate, variables of the program or their names; for a function what
             it returns.
         order: the highest order to check.
@@ -97,6 +102,9 @@ def gradcheck(
     >>> report = fluid.gradcheck(norm, {"x": np.ones([2, 3]), "y": np.ones([2, 3])}, order=2)
     >>> report.ok, report.order
     (True, 2)
+    >>> x = fluid.to_tensor([0.5, -1.0])
+    >>> fluid.gradcheck(lambda x: fluid.tanh(x) * x, [x], order=2).ok
+    True
     """
     for name, value in (("rtol", rtol), ("atol", atol), ("eps", STEP if eps is None else eps)):
         if not value > 0:
@@ -104,6 +112,22 @@ def gradcheck(
     for name, value in (("order", order), ("elements", _ALL if elements is None else elements)):
         if isinstance(value, bool) or not isinstance(value, int) or value < 1:
             raise ArgumentError(f"expected {name} to be an integer of at least 1, got {value!r}")
+    limits = Limits(rtol, atol, STEP if eps is None else eps)
+    check: EagerCheck | _Check
+    if not isinstance(subject, Program) and callable(subject) and takes_tensors(inputs):
+        if target is not None or scope is not None:
+            raise ArgumentError("target and scope belong to a program; a function returns its own")
+        check = EagerCheck(subject, inputs, limits, elements or _ALL, seed)
+    else:
+        case = _case(subject, inputs, target, scope, seed)
+        check = _Check(case, limits, elements or _ALL, seed)
+    report = check.run(order)
+    if raise_error and not report.ok:
+        raise GradientCheckError(str(report))
+    return report
+
+
+def _case(subject: Any, inputs: Any, target: Any, scope: Scope | None, seed: int) -> _Case:
     if isinstance(subject, Program):
         case = _of_program(subject, inputs, target, scope, seed)
     elif callable(subject):
@@ -115,11 +139,7 @@ def gradcheck(
             f"expected a program or a function that builds one, got {subject!r:.60} of type "
             f"{type(subject).__name__}"
         )
-    check = _Check(case, Limits(rtol, atol, STEP if eps is None else eps), elements or _ALL, seed)
-    report = check.run(order)
-    if raise_error and not report.ok:
-        raise GradientCheckError(str(report))
-    return report
+    return case
 
 
 def _of_program(
@@ -225,9 +245,9 @@ class _Check:
     def __init__(self, case: _Case, limits: Limits, elements: int, seed: int) -> None:
         self.case = case
         self.limits = limits
-        self.elements = elements
         # a stream of its own: weights that equal the user's numbers would hide mistakes
         self.rng = np.random.default_rng([seed, 0x6772_6164])
+        self.comparing = Comparing(limits, elements, self.rng)
         self.values = dict(case.values)
 
     def run(self, order: int) -> Report:
@@ -277,7 +297,7 @@ class _Check:
         self, name: str, gradient: Any, before: Trial, weights: list[str], order: int
     ) -> Checked:
         value = self.values[name]
-        array, slope = dense(value), dense(gradient)
+        array = dense(value)
         factors = [self.values[w] for w in weights]
 
         def total(data: Array) -> tuple[float, float]:
@@ -288,43 +308,7 @@ class _Check:
                 float(sum(np.sum(np.abs(p)) for p in products)),
             )
 
-        problem = ""
-        if slope is not None and slope.shape != array.shape:
-            problem = f"the gradient has shape {list(slope.shape)}, expected {list(array.shape)}"
-            slope = None
-        probe = Probe(total, array, slope, self.limits)
-        slopes = self._slopes(probe, array.size)
-        if not slopes:
-            return Checked(name, array.shape, order, not problem, 0, 0.0, None, 0.0, 0.0, problem)
-        worst = max(slopes, key=lambda s: (not s.ok, s.error))
-        if not worst.ok and gradient is None:
-            problem = "it has no gradient, although the target depends on it"
-        elif worst.kink and not problem:
-            problem = "the slope jumps there: move the input away"
-        return Checked(
-            name,
-            array.shape,
-            order,
-            worst.ok and not problem,
-            len(slopes),
-            worst.error,
-            worst.index,
-            worst.found,
-            worst.expected,
-            problem,
-        )
-
-    def _slopes(self, probe: Probe, size: int) -> list[Slope]:
-        """The derivatives at elements, and at a wrong one where a direction through all of them
-        finds that there is one.
-        """
-        if size <= self.elements:
-            return [probe.at(k) for k in range(size)]
-        chosen = np.sort(self.rng.choice(size, self.elements, replace=False))
-        slopes = [probe.at(int(k)) for k in chosen]
-        if all(slope.ok for slope in slopes) and not probe.agrees(self.rng):
-            slopes.append(probe.worst(self.rng))
-        return slopes
+        return self.comparing.compare(name, array, gradient, total, order)
 
     def _failed(
         self, order: int, checked: list[Checked], wrong: list[str], goals: list[Variable]

@@ -126,6 +126,17 @@ class Graph:
             for index in blocks_driven_by(op):
                 if 0 < index < len(self.program.blocks):
                     self.driver_of.setdefault(index, number)
+        # blocks of a broken program may lie in each other: such are driven by nobody
+        reached = {0}
+        for index in list(self.driver_of):
+            way: list[int] = []
+            while index not in reached and index in self.driver_of and index not in way:
+                way.append(index)
+                index = self.ops[self.driver_of[index]].block.idx
+            if index in way:
+                for each in way[way.index(index) :]:
+                    del self.driver_of[each]
+            reached.update(way)
 
     def _walk(self) -> None:
         """Go through the blocks in the order in which they run, without recursion."""

@@ -14,10 +14,8 @@ from ..reader import (
     shuffle,
     xmap_readers,
 )
-from . import operators
 from .contents import Contents, read
 from .conversion import convert
-from .eager import load_dygraph, save_dygraph
 from .inference import (
     append_fetch_ops,
     load_inference_model,
@@ -49,8 +47,6 @@ __all__ = [
     "load_inference_model",
     "load_program_state",
     "set_program_state",
-    "save_dygraph",
-    "load_dygraph",
     # variables
     "save_vars",
     "save_params",

@@ -14,6 +14,8 @@ from ..files import Path, Source, is_partial, open_source, read_bytes
 from ..ir.program import Program
 from ..proto.pickled import read_pickle
 from ..proto.program import program_from_bytes
+from ..proto.state import MODEL as PROGRAM
+from ..proto.state import NAME_TABLE, OPTIMIZER, PARAMETERS, state_of
 from ..proto.tensor import read_rows, read_tensor
 from .arrays import (
     NPY_MAGIC,
@@ -25,8 +27,6 @@ from .arrays import (
 )
 from .checkpoint import is_checkpoint, latest, read_checkpoint
 from .inference import MODEL, model_files
-from .training import MODEL as PROGRAM
-from .training import NAME_TABLE, OPTIMIZER, PARAMETERS, state_of
 from .variables import is_persistable
 
 _COMBINED = ".pdiparams"

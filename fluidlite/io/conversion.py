@@ -9,11 +9,11 @@ from typing import Any, BinaryIO
 from ..errors import ArgumentError, suggestion
 from ..files import Path, Transaction
 from ..ir.text import program_text
+from ..proto.state import as_array, write_state
 from .arrays import write_npy, write_npz, write_safetensors
 from .contents import Contents, read
-from .operators import write_tensors
-from .training import write_state
-from .variables import as_array, write_variables
+from .streams import write_tensors
+from .variables import write_variables
 
 #: ending of a path -> the format it asks for
 ENDINGS = {

@@ -13,25 +13,26 @@ from ..errors import ArgumentError, DTypeError, FileError, FileFormatError, Shap
 from ..files import Path, Source, Transaction, open_source, read_bytes
 from ..ir.program import Program
 from ..ir.variable import Variable
-from ..proto.pickled import read_pickle
-from ..proto.pickling import write_pickle
+from ..proto.state import (
+    MODEL,
+    NAME_TABLE,
+    OPTIMIZER,
+    PARAMETERS,
+    checked_path,
+    read_state,
+    write_state,
+)
 from ..runtime.executor import Executor
 from ..runtime.scope import global_scope
 from .check import check_value, mismatch
-from .operators import tensors_of
+from .streams import tensors_of
 from .variables import (
-    as_array,
     is_belong_to_optimizer,
     is_parameter,
     is_persistable,
     load_vars,
     values_of,
 )
-
-PARAMETERS, OPTIMIZER, MODEL = ".pdparams", ".pdopt", ".pdmodel"
-#: the key under which files of state keep which parameter a key of a layer means
-NAME_TABLE = "StructuredToParameterName@@"
-_SPLIT = "UnpackBigParamInfor@@"  # how Paddle 2 notes arrays that it wrote in pieces
 
 
 def save(program: Program, model_path: Path) -> None:
@@ -69,69 +70,6 @@ def save(program: Program, model_path: Path) -> None:
         for ending, values in states:
             write_state(files, path + ending, values)
         files.write(path + MODEL, program.to_bytes())
-
-
-def checked_path(model_path: Path) -> str:
-    """A path that ends with the name of a file."""
-    path = os.fspath(model_path)
-    if not os.path.basename(path):
-        raise ArgumentError(
-            f"expected a path that ends with the name of a file, got {path!r}; such as "
-            f"{path + 'model'!r}"
-        )
-    return path
-
-
-def write_state(files: Transaction, path: str, values: Mapping[str, Any]) -> None:
-    """Write a pickle of arrays by name; texts, numbers and dictionaries stay what they are."""
-    plain = (str, int, float, Mapping, list, tuple)
-    with files.open(path) as file:
-        write_pickle(
-            file, {n: v if isinstance(v, plain) else as_array(v, n) for n, v in values.items()}
-        )
-
-
-def read_state(path: str) -> dict[str, Any]:
-    """A pickle of arrays by name.
-
-    Raises:
-        FileError: it cannot be read.
-        FileFormatError: it holds something else.
-    """
-    with open_source(path) as source:
-        return state_of(source)
-
-
-def state_of(source: Source) -> dict[str, Any]:
-    """A pickle of arrays by name; errors as of :func:`read_state`."""
-    found = read_pickle(source)
-    if not isinstance(found, dict):
-        source.fail("a dictionary of arrays", f"a {type(found).__name__}", 0)
-    for key in found:
-        if not isinstance(key, str):
-            source.fail("texts as keys of a dictionary of arrays", repr(key)[:60], 0)
-    found = {name: _as_stored(value) for name, value in found.items()}
-    if _SPLIT in found:
-        _join(found, source)
-    return found
-
-
-def _as_stored(value: Any) -> Any:
-    """Paddle 2 stores some arrays as a pair of a name and the array."""
-    if isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], str):
-        return value[1]
-    return value
-
-
-def _join(found: dict[str, Any], source: Source) -> None:
-    """Put arrays together that were written in pieces."""
-    pieces = found.pop(_SPLIT)
-    try:
-        for name, info in pieces.items():
-            parts = [found.pop(part) for part in info["slices"]]
-            found[name] = np.concatenate(parts).reshape(info["OriginShape"])
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        source.fail("the pieces of an array", f"something else ({error})", 0)
 
 
 def load(

@@ -17,8 +17,8 @@ from ..ir.variable import Parameter, Variable
 from ..proto.tensor import write_value
 from ..runtime.executor import Executor
 from ..runtime.scope import Scope, global_scope
-from ..values import LoDTensor, SelectedRows
-from .operators import tensors_of, write_tensors
+from ..values import LoDTensor
+from .streams import tensors_of, write_tensors
 
 Predicate = Callable[[Variable], bool]
 
@@ -327,24 +327,6 @@ def values_of(program: Program, scope: Scope, predicate: Predicate) -> dict[str,
     """
     chosen = dict.fromkeys(var.name for var in program.list_vars() if predicate(var))
     return {name: scope_value(scope, name) for name in chosen}
-
-
-def as_array(value: Any, name: str) -> Any:
-    """The value of a variable as an array, where a file has no room for anything else.
-
-    Raises:
-        ArgumentError: it holds sequences, or is no tensor.
-    """
-    if isinstance(value, LoDTensor) and not value.offsets:
-        return value.data
-    if isinstance(value, SelectedRows):
-        return value.to_dense()
-    if not isinstance(value, np.ndarray):
-        raise ArgumentError(
-            f"variable {name!r} holds {type(value).__name__}, which a file of arrays has no room "
-            "for; save it with save_vars"
-        )
-    return value
 
 
 def _check_executor(executor: Any) -> None:

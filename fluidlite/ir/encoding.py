@@ -1,15 +1,15 @@
-"""How programs become bytes.  The package of file formats says it; programs do not know that
-package.
-"""
+"""How programs become bytes.  The package of file formats says it."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
-
-from ..errors import FluidError
+from importlib import import_module
+from typing import TYPE_CHECKING, Protocol, cast
 
 if TYPE_CHECKING:
     from .program import Program
+
+#: the module that says it; a layer above this one, so it is reached by name
+_SAYING = f"{__package__.rpartition('.')[0]}.proto.program"
 
 
 class Encoding(Protocol):
@@ -30,16 +30,6 @@ class Encoding(Protocol):
         ...
 
 
-_REGISTERED: list[Encoding] = []
-
-
-def register_encoding(encoding: Encoding) -> None:
-    """Make this the way in which programs become bytes."""
-    _REGISTERED.append(encoding)
-
-
 def encoding() -> Encoding:
-    """The way in which programs become bytes."""
-    if not _REGISTERED:
-        raise FluidError("programs become bytes once fluidlite.proto.program is imported")
-    return _REGISTERED[-1]
+    """The way in which programs become bytes; it is read when first needed."""
+    return cast(Encoding, import_module(_SAYING))

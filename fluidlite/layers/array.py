@@ -6,14 +6,16 @@ from typing import Any
 
 from .. import unique_name
 from ..dtypes import DType, Kind, as_dtype
-from ..errors import ArgumentError
+from ..errors import ArgumentError, OutOfRangeError
 from ..ir.program import default_main_program
-from ..ir.variable import Variable
+from ..ir.variable import Variable, is_tensor
+from ..state import in_dygraph_mode
+from .creation import fill_constant
 from .layer import LayerBuilder, layer, stopped
 
 
-def create_array(dtype: Any) -> Variable:
-    """An array that holds nothing yet.
+def create_array(dtype: Any) -> Any:
+    """An array that holds nothing yet: within ``dygraph.guard()`` a list of Python.
 
     Args:
         dtype: element type of the tensors.
@@ -21,6 +23,8 @@ def create_array(dtype: Any) -> Variable:
     >>> fluid.layers.create_array("float32").kind.name
     'LOD_TENSOR_ARRAY'
     """
+    if in_dygraph_mode():
+        return []
     block = default_main_program().current_block()
     name = unique_name.generate(f"{unique_name.generate('array')}.out")
     return block.create_var(name=name, type=Kind.LOD_TENSOR_ARRAY, dtype=as_dtype(dtype))
@@ -29,6 +33,12 @@ def create_array(dtype: Any) -> Variable:
 def _checked(array: Any) -> Variable:
     if not isinstance(array, Variable) or array.kind is not Kind.LOD_TENSOR_ARRAY:
         raise ArgumentError(f"expected an array of tensors, got {array!r:.60}")
+    return array
+
+
+def _checked_list(array: Any) -> list[Any]:
+    if not isinstance(array, list):
+        raise ArgumentError(f"expected a list as an array of tensors, got {array!r:.60}")
     return array
 
 
@@ -41,16 +51,13 @@ def _checked_position(i: Any) -> Variable:
     return i
 
 
-@layer("array_write")
-def array_write(
-    f: LayerBuilder, x: Variable, i: Variable, array: Variable | None = None
-) -> Variable:
+def array_write(x: Variable, i: Variable, array: Any = None) -> Any:
     """The array with ``x`` at position ``i``.
 
     Args:
         x: what to write.
         i: a position: one integer.
-        array: where; a new one when None.
+        array: where; a new one when None.  A list of Python where ``x`` is a tensor.
 
     Raises:
         ArgumentError: ``array`` is no array, or ``i`` no integer.
@@ -61,18 +68,31 @@ def array_write(
     >>> fluid.Executor().run(fetch_list=[fluid.layers.array_read(array, i)])
     [array([5., 5.], dtype=float32)]
     """
+    if not is_tensor(x):
+        return _array_write(x, i, array)
+    listed = [] if array is None else _checked_list(array)
+    place = int(i)  # type: ignore[call-overload]
+    if not 0 <= place <= len(listed):
+        raise OutOfRangeError(
+            f"expected a position in [0, {len(listed)}], up to the end of the array, got {place}"
+        )
+    listed[place : place + 1] = [x]
+    return listed
+
+
+@layer("array_write")
+def _array_write(f: LayerBuilder, x: Variable, i: Variable, array: Variable | None) -> Variable:
     if array is None:
         array = f.block.create_var(name=f"{f.name}.out", type=Kind.LOD_TENSOR_ARRAY, dtype=x.dtype)
     f.into("write_to_array", {"X": x, "I": _checked_position(i)}, {"Out": _checked(array)})
     return array
 
 
-@layer("array_read")
-def array_read(f: LayerBuilder, array: Variable, i: Variable) -> Variable:
+def array_read(array: Any, i: Variable) -> Any:
     """The tensor at position ``i`` of an array.
 
     Args:
-        array: an array.
+        array: an array; a list of Python where layers run at once.
         i: a position: one integer.
 
     Raises:
@@ -83,15 +103,24 @@ def array_read(f: LayerBuilder, array: Variable, i: Variable) -> Variable:
     >>> fluid.layers.array_read(array, i).shape
     (2,)
     """
+    if not isinstance(array, list):
+        return _array_read(array, i)
+    place = int(i)  # type: ignore[call-overload]
+    if not 0 <= place < len(array):
+        raise OutOfRangeError(f"expected a position in [0, {len(array)}), got {place}")
+    return array[place]
+
+
+@layer("array_read")
+def _array_read(f: LayerBuilder, array: Variable, i: Variable) -> Variable:
     return f.read_from_array(_checked(array), _checked_position(i))
 
 
-@layer("array_length")
-def array_length(f: LayerBuilder, array: Variable) -> Variable:
+def array_length(array: Any) -> Any:
     """How many tensors an array has: [1], int64.
 
     Args:
-        array: an array.
+        array: an array; a list of Python where layers run at once.
 
     Raises:
         ArgumentError: ``array`` is no array.
@@ -101,6 +130,13 @@ def array_length(f: LayerBuilder, array: Variable) -> Variable:
     >>> fluid.Executor().run(fetch_list=[fluid.layers.array_length(array)])
     [array([4])]
     """
+    if isinstance(array, list):
+        return fill_constant([1], "int64", len(array))
+    return _array_length(array)
+
+
+@layer("array_length")
+def _array_length(f: LayerBuilder, array: Variable) -> Variable:
     return stopped(f.lod_array_length(_checked(array)))
 
 

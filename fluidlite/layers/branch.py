@@ -11,11 +11,11 @@ from .. import unique_name
 from ..dtypes import DType
 from ..errors import ArgumentError
 from ..ir.program import default_main_program
-from ..ir.variable import Variable
+from ..ir.variable import Variable, is_tensor
 from .compare import equal, logical_and, logical_not
 from .creation import assign, fill_constant
 from .driving import append_conditional, checked_condition, checked_function, new_block
-from .layer import LayerBuilder, layer
+from .layer import LayerBuilder, is_variable, layer
 from .math import cast
 
 Function = Callable[[], Any]
@@ -30,7 +30,7 @@ def cond(
     """What one of two functions gives, depending on a truth that is known when the program runs.
 
     Args:
-        pred: a variable of one truth.
+        pred: a variable of one truth; of a tensor, one function is called at once.
         true_fn: gives a variable, a list or tuple of them (also nested), or None.
         false_fn: gives as many, of the same element types.
         name: of the layer.
@@ -53,6 +53,9 @@ def cond(
     for function, what in ((true_fn, "true_fn"), (false_fn, "false_fn")):
         if function is not None:
             checked_function(function, what)
+    if is_tensor(pred):
+        chosen = true_fn if bool(pred) else false_fn
+        return None if chosen is None else chosen()
     on_true = None if true_fn is None else _branch(pred, true_fn)
     on_false = None if false_fn is None else _branch(logical_not(pred), false_fn)
     if on_true is None and on_false is None:
@@ -208,7 +211,7 @@ def switch_case(
     >>> fluid.Executor().run(fetch_list=[y])
     [array([9.], dtype=float32)]
     """
-    if not isinstance(branch_index, Variable):
+    if not is_variable(branch_index):
         raise ArgumentError(
             f"expected branch_index to be a variable, got {branch_index!r:.60} of type "
             f"{type(branch_index).__name__}"
@@ -219,6 +222,9 @@ def switch_case(
             f"{branch_index.dtype}"
         )
     numbered = _numbered(branch_fns)
+    if is_tensor(branch_index):
+        last = checked_function(default, "default") if default is not None else numbered[-1][1]
+        return dict(numbered).get(int(branch_index), last)()  # type: ignore[call-overload]
     if branch_index.dtype is not DType.INT64:
         branch_index = cast(branch_index, "int64")
     pairs = [

@@ -324,7 +324,7 @@ class PolynomialDecay(LearningRateDecay):
         self.cycle = cycle
 
     def step(self) -> float:
-        n, steps = self.step_num, self.decay_steps
+        n, steps = float(self.step_num), self.decay_steps
         if self.cycle:
             steps *= max(math.ceil(n / steps), 1)
         else:

@@ -14,6 +14,7 @@ from ..ir.operator import Operator
 from ..ir.program import Program, default_main_program
 from ..ir.variable import Variable
 from ..opdef.spec import size_of
+from .layer import is_variable
 
 
 @contextmanager
@@ -77,7 +78,7 @@ def checked_condition(cond: Any, what: str) -> Variable:
     Raises:
         ArgumentError: it is no variable of truths, or is known to hold several.
     """
-    if not isinstance(cond, Variable):
+    if not is_variable(cond):
         raise ArgumentError(
             f"{what}: expected the condition to be a variable, got {cond!r:.60} of type "
             f"{type(cond).__name__}"

@@ -19,7 +19,7 @@ import functools
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any, Concatenate, ParamSpec, TypeGuard, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, overload
 
 from .. import state, unique_name
 from ..errors import ArgumentError, FluidError, UnknownOperatorError, with_context
@@ -31,6 +31,9 @@ from ..ir.variable import Variable
 from ..opdef.arithmetic import Arithmetic
 from ..opdef.definition import Op, lookup
 from .params import Parameters
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeIs
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -212,7 +215,7 @@ def _layer(function: Callable[..., Any], stem: str | None, act: bool) -> Callabl
             wanted = given("act", args, kwargs) if act else _ABSENT
             last = None if wanted is _ABSENT else activation_of(wanted)
             if kind is not None:
-                runner = kind.layer(kind, layer_type, name)
+                runner = kind.layer(kind, shown, name)
                 with _at_once(kind):
                     out = function(runner, *args, **kwargs)
                 return runner.activation(out, last) if act else out
@@ -291,7 +294,7 @@ def stopped(variables: V) -> V:
     return variables
 
 
-def is_variable(value: Any) -> TypeGuard[Variable]:
+def is_variable(value: Any) -> TypeIs[Variable]:
     """Whether a value is a variable, or an eager tensor, which layers take in the same places."""
     return isinstance(value, Arithmetic)
 

@@ -35,7 +35,7 @@ from .math import cast
 from .unary import ceil, cos, exp, floor
 from .variables import autoincreased_step_counter, create_global_var
 
-Rate = float | Variable
+Rate = Any  # a number, or a variable of one element
 
 
 def _decay_step_counter(begin: int = 0) -> Any:

@@ -11,7 +11,7 @@ from ..dtypes import Kind
 from ..errors import ArgumentError
 from ..ir.block import Block
 from ..ir.program import default_main_program
-from ..ir.variable import Variable
+from ..ir.variable import Variable, is_tensor
 from .creation import assign
 from .driving import checked_condition, checked_function, new_block, outer_reads, outer_writes
 
@@ -115,19 +115,37 @@ def while_loop(
             f"expected loop_vars to be a list of at least one variable, got {loop_vars!r:.60}"
         )
     condition = checked_condition(cond(*loop_vars), "while_loop")
+    if is_tensor(condition):
+        return _looped(condition, cond, body, list(loop_vars))
     loop = While(condition, is_test, name)
     with loop.block():
-        found = body(*loop_vars)
-        found = list(found) if isinstance(found, (list, tuple)) else [found]
-        if len(found) != len(loop_vars):
-            raise ArgumentError(
-                f"expected body to give {len(loop_vars)} variables, as many as loop_vars, got "
-                f"{len(found)}"
-            )
+        found = _next_values(body, loop_vars)
         again = cond(*found)
         _assign_all(found, list(loop_vars))
         assign(again, condition)
     return list(loop_vars)
+
+
+def _looped(
+    condition: Any, cond: Callable[..., Any], body: Callable[..., Any], values: list[Any]
+) -> list[Any]:
+    """Tensors after a loop that runs at once."""
+    while bool(condition):
+        values = _next_values(body, values)
+        condition = checked_condition(cond(*values), "while_loop")
+    return values
+
+
+def _next_values(body: Callable[..., Any], values: Sequence[Any]) -> list[Any]:
+    """What a body makes of the variables of its loop."""
+    found = body(*values)
+    listed = list(found) if isinstance(found, (list, tuple)) else [found]
+    if len(listed) != len(values):
+        raise ArgumentError(
+            f"expected body to give {len(values)} variables, as many as loop_vars, got "
+            f"{len(listed)}"
+        )
+    return listed
 
 
 def _assign_all(values: Any, targets: Any) -> None:

@@ -22,6 +22,7 @@ from . import (
     elementwise,
     expand,
     features,
+    files,
     fused,
     gather,
     interpolate,

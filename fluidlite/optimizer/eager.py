@@ -158,8 +158,8 @@ class EagerSteps:
         optimizer = self._optimizer
         run = param.layer(param.results, optimizer.type, None)
         ins: dict[str, Any] = {"Param": param.array, "Grad": gradient.array}
-        for slot, given in optimizer.inputs(param).items():
-            ins[slot] = given.array
+        more: dict[str, Any] = dict(optimizer.inputs(param))
+        ins.update({slot: tensor.array for slot, tensor in more.items()})
         if "LearningRate" in lookup(optimizer.type).input_slots:
             factor = getattr(param, "optimize_attr", {}).get("learning_rate", 1.0)
             ins["LearningRate"] = np.full([1], rate * float(factor), param.array.dtype)

@@ -297,7 +297,7 @@ class NCE(Layer):
         super().__init__(dtype=dtype)
         self._num_total_classes = num_total_classes
         self._sample_weight = sample_weight
-        self._arguments = {
+        self._arguments: dict[str, Any] = {
             "num_neg_samples": num_neg_samples,
             "sampler": sampler,
             "custom_dist": custom_dist,

@@ -231,7 +231,7 @@ class GroupNorm(Layer):
         dtype: Any = "float32",
     ) -> None:
         super().__init__(dtype=dtype)
-        self._arguments = {
+        self._arguments: dict[str, Any] = {
             "groups": groups,
             "epsilon": epsilon,
             "act": act,

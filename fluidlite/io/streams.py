@@ -1,8 +1,4 @@
-"""Operators that read and write files; they are part of programs like any other.
-
-They drive nothing, but like operators that drive blocks they are given the run of the program:
-values go from files to variables as they are, with their LoD.
-"""
+"""Files of tensors, one after the other, as fluid's ``save`` and ``save_combine`` write them."""
 
 from __future__ import annotations
 
@@ -13,83 +9,8 @@ from typing import Any
 from ..errors import FileError, FileFormatError, FluidError, with_context
 from ..files import Source, Transaction, open_source
 from ..ir.variable import Variable
-from ..opdef.attribute import REQUIRED, Long, attr
-from ..opdef.definition import Op
 from ..proto.tensor import read_rows, read_tensor, write_value
 from .check import as_float16, check_value, holds_rows
-
-
-class FileOp(Op, abstract=True):
-    """An operator about a file.
-
-    file_path: its path.
-    """
-
-    file_path: str = REQUIRED
-    grad = None
-
-
-class save(FileOp):
-    """Writes X to a file.
-
-    overwrite: whether a file that is there is replaced; else it is an error.
-    save_as_fp16: write float16 in the place of float32.
-    """
-
-    signature = "X -> kLookupTablePath?~"
-    overwrite: bool = True
-    save_as_fp16: bool = False
-
-    def execute(self, run: Any) -> None:
-        write_inputs(self, run)
-
-
-class save_combine(FileOp):
-    """Writes the variables in X to one file, one after the other.
-
-    overwrite: whether a file that is there is replaced; else it is an error.
-    save_as_fp16: write float16 in the place of float32.
-    save_to_memory: accepted for old programs.
-    """
-
-    signature = "X* -> Y?~"
-    overwrite: bool = True
-    save_as_fp16: bool = False
-    save_to_memory: bool = attr(False, inert=True)
-
-    def execute(self, run: Any) -> None:
-        write_inputs(self, run)
-
-
-class load(FileOp):
-    """Reads Out from a file.
-
-    load_as_fp16: give float16 in the place of float32.
-    seek, shape: accepted for old programs.
-    """
-
-    signature = " -> Out"
-    load_as_fp16: bool = False
-    seek: Long = attr(-1, inert=True)
-    shape: list[Long] = attr((), inert=True)
-
-    def execute(self, run: Any) -> None:
-        read_outputs(self, run)
-
-
-class load_combine(FileOp):
-    """Reads the variables in Out from one file, one after the other.
-
-    load_as_fp16: give float16 in the place of float32.
-    model_from_memory: accepted for old programs.
-    """
-
-    signature = " -> Out*"
-    load_as_fp16: bool = False
-    model_from_memory: bool = attr(False, inert=True)
-
-    def execute(self, run: Any) -> None:
-        read_outputs(self, run)
 
 
 def write_inputs(op: Any, run: Any) -> None:

@@ -1,4 +1,4 @@
-"""States of eager layers and optimizers: ``save_dygraph`` and ``load_dygraph``."""
+"""States of layers and optimizers in files."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from ..errors import ArgumentError, FileError
 from ..files import Path, Transaction
-from .training import (
+from ..proto.state import (
     NAME_TABLE,
     OPTIMIZER,
     PARAMETERS,
@@ -29,8 +29,8 @@ def save_dygraph(state_dict: Mapping[str, Any], model_path: Path) -> None:
         ArgumentError: there is nothing to write, or the path ends with a folder.
         FileError: the file cannot be written; says why.
 
-    >>> fluid.io.save_dygraph({"weight": np.ones([2, 2], "float32")}, "net.pdparams")
-    >>> fluid.io.load_dygraph("net")[0]["weight"].shape
+    >>> fluid.save_dygraph({"weight": np.ones([2, 2], "float32")}, "net.pdparams")
+    >>> fluid.load_dygraph("net")[0]["weight"].shape
     (2, 2)
     """
     if not isinstance(state_dict, Mapping) or not state_dict:

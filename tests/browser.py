@@ -136,7 +136,7 @@ class Browser:
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             value = self.ask(expression)
-            if value:
+            if value or value == {}:  # an element
                 return value
             time.sleep(0.02)
         raise AssertionError(f"not true after {seconds} s: {expression}; {self.errors}")

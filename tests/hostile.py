@@ -1,0 +1,232 @@
+"""Hostile inputs of operators, made from signatures and samples, and attempts to run them.
+
+From a sample, whose inputs are good, each input and each attribute is made bad in turn: sizes of
+zero, no dimensions or too many, other element types, numbers that are not finite, zero or huge,
+lists that are empty, too long or full of huge numbers.
+"""
+
+import contextlib
+import signal
+import sys
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import fluidlite as fluid
+from fluidlite.errors import FluidError
+from fluidlite.values import SelectedRows
+
+SECONDS = 10
+ROOM = 2**29  # bytes that an attempt may allocate beyond what the process has
+
+HUGE = 2**31 - 1
+#: values of attributes by annotation; in lists ``n`` numbers for as many as the sample has
+NUMBERS = {
+    "int": (-1, 0, 7, HUGE, -HUGE - 1),
+    "Long": (-1, 0, 2**63 - 1, -(2**63)),
+    "float": (0.0, -1.0, 1e30, float("inf"), float("nan")),
+    "DType": (0, 1, 6, 99),
+    "bool": (True, False),
+    "str": ("", "nope"),
+}
+
+
+class Attack(NamedTuple):
+    """Inputs by slot and attributes, one of which is bad."""
+
+    name: str
+    inputs: dict[str, Any]
+    attrs: dict[str, Any]
+
+
+class TooSlow(BaseException):
+    """An attempt took too long; no error that a library may handle."""
+
+
+def attacks(definition: Any, sample: Any) -> Iterator[Attack]:
+    """All that is made of a sample."""
+    for slot, value in sample.inputs.items():
+        for name, bad in bad_inputs(value):
+            yield Attack(f"{slot} {name}", {**sample.inputs, slot: bad}, sample.attrs)
+    given = definition(sample.attrs).attr_values()
+    for attribute in definition.attributes.values():
+        if not attribute.inert:
+            for bad in bad_values(attribute.kind, given.get(attribute.name)):
+                attrs = {**sample.attrs, attribute.name: bad}
+                yield Attack(f"{attribute.name}={bad!r:.40}", sample.inputs, attrs)
+    for name, change in (("zeros", np.zeros_like), ("small", _of_ones), ("empty", _of_zero)):
+        changed = {slot: _each(change, value) for slot, value in sample.inputs.items()}
+        yield Attack(f"all {name}", changed, sample.attrs)
+
+
+def bad_inputs(value: Any) -> Iterator[tuple[str, Any]]:
+    """Bad values of a slot and their names."""
+    if isinstance(value, list):
+        yield "[]", []
+        yield "twice as many", value + value
+        for name, bad in bad_arrays(value[0]) if value else ():
+            yield f"first {name}", [bad, *value[1:]]
+    elif isinstance(value, np.ndarray):
+        yield from bad_arrays(value)
+
+
+def bad_arrays(array: Any) -> Iterator[tuple[str, np.ndarray]]:
+    """Bad arrays in the place of a good one, and their names."""
+    if not isinstance(array, np.ndarray):
+        return
+    for axis in range(array.ndim):
+        yield f"without size {axis}", array[(slice(None),) * axis + (slice(0, 0),)]
+        yield f"longer at {axis}", np.concatenate([array, array], axis)
+    yield "0-d", np.ones([], array.dtype)
+    yield "flat", array.reshape(-1)
+    yield "deeper", array[None]
+    for dtype in ("float32", "int64", "int32", "bool", "float16", "uint8"):
+        if array.dtype != dtype:
+            yield dtype, np.nan_to_num(array).astype(dtype)
+    extremes = {
+        "f": (np.nan, np.inf, -np.inf, 0, 1e30),
+        "i": (0, -1, HUGE, -HUGE - 1),
+        "u": (0, 255),
+        "b": (True, False),
+    }
+    for number in extremes[array.dtype.kind]:
+        with contextlib.suppress(OverflowError):
+            yield f"of {number}", np.full_like(array, number)
+
+
+def bad_values(kind: str, given: Any) -> Iterator[Any]:
+    """Bad values of an attribute of that annotation."""
+    if kind in NUMBERS:
+        yield from NUMBERS[kind]
+        return
+    inner = kind.removeprefix("list[").removesuffix("]")
+    if inner not in NUMBERS:
+        return
+    count = len(given or ())
+    yield []
+    for number in NUMBERS[inner]:
+        yield [number] * max(count, 1)
+        yield [number] * (count + 1)
+
+
+def _of_ones(array: np.ndarray) -> np.ndarray:
+    return array[(slice(0, 1),) * array.ndim]
+
+
+def _of_zero(array: np.ndarray) -> np.ndarray:
+    return array[(slice(0, 0),) * array.ndim]
+
+
+def _each(change: Any, value: Any) -> Any:
+    if isinstance(value, list):
+        return [_each(change, each) for each in value]
+    return change(value) if isinstance(value, np.ndarray) else value
+
+
+def fault(definition: Any, attack: Attack, declared: bool) -> str | None:
+    """What is wrong about how an operator takes hostile inputs; None where nothing is.
+
+    Args:
+        definition: of the operator.
+        attack: what it gets.
+        declared: whether the program knows the sizes of its inputs.
+    """
+    program = fluid.Program()
+    block = program.global_block()
+    feed: dict[str, Any] = {}
+    scope = fluid.Scope()
+    try:
+        with _limits():
+            inputs = {
+                slot: [
+                    _declared(block, scope, f"{slot}_{k}", each, feed, declared)
+                    for k, each in enumerate(value if isinstance(value, list) else [value])
+                    if each is not None
+                ]
+                for slot, value in attack.inputs.items()
+            }
+            outputs = {
+                slot.name: [block.create_var(name=f"out_{slot.name}_{k}") for k in range(_count(slot, attack))]
+                for slot in definition.outputs
+            }
+            block.append_op(definition.type, inputs, outputs, attack.attrs)
+            wanted = [v for names in outputs.values() for v in names]
+            shapes = {v.name: v.shape for v in wanted}
+            found = fluid.Executor().run(
+                program, feed, [v.name for v in wanted], scope=scope, return_numpy=False
+            )
+    except FluidError as error:
+        if _out_of_memory(error) and not _announced(locals().get("shapes", {})):
+            return f"needs far more memory than its results: {error}"
+        return None
+    except TooSlow:
+        return f"takes longer than {SECONDS} s"
+    except Exception as error:
+        return f"raises {type(error).__name__}: {error}"
+    for name, value in zip(shapes, found):
+        shape = getattr(value, "shape", None)
+        shape = tuple(shape()) if callable(shape) else shape
+        known = shapes[name]
+        if declared and shape is not None and known and not _agree(known, tuple(shape)):
+            return f"declares {list(known)} for {name} and gives {list(shape)}"
+    return None
+
+
+def _declared(block, scope, name, value, feed, declared):
+    if isinstance(value, SelectedRows):
+        variable = block.create_var(name=name, type=fluid.core.VarDesc.VarType.SELECTED_ROWS)
+        variable.persistable = True
+        scope.var(name).value = value
+        return variable
+    value = np.asarray(value)
+    shape = list(value.shape) if declared else [-1] * value.ndim
+    feed[name] = value
+    return block.create_var(name=name, shape=shape, dtype=str(value.dtype), is_data=True)
+
+
+def _count(slot, attack):
+    longest = [len(v) for v in attack.inputs.values() if isinstance(v, list)]
+    return max([2, *longest]) if slot.many else 1
+
+
+def _agree(known, shape):
+    return len(known) == len(shape) and all(a in (-1, b) for a, b in zip(known, shape))
+
+
+def _announced(shapes):
+    """Whether what was declared of the results is that large, or not known."""
+    return any(-1 in s or np.prod(s, dtype="float64") > ROOM / 64 for s in shapes.values())
+
+
+def _out_of_memory(error):
+    while error is not None:
+        if isinstance(error, MemoryError) or "allocate" in str(error):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
+@contextlib.contextmanager
+def _limits():
+    """Bounds of time and memory, where the system has them."""
+    if sys.platform != "linux":
+        yield
+        return
+    import resource
+
+    def late(*_):
+        raise TooSlow
+
+    with open("/proc/self/statm") as statm:
+        used = int(statm.read().split()[0]) * resource.getpagesize()
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    before = signal.signal(signal.SIGALRM, late)
+    signal.setitimer(signal.ITIMER_REAL, SECONDS)
+    resource.setrlimit(resource.RLIMIT_AS, (used + ROOM, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
