@@ -13,6 +13,7 @@ from .imperative.mode import (
     set_grad_enabled,
 )
 from .imperative.recompute import checkpoint
+from .imperative.saving import saved_tensors_hooks
 
 __all__ = [
     "PyLayer",
@@ -27,6 +28,7 @@ __all__ = [
     "jacobian",
     "jvp",
     "no_grad",
+    "saved_tensors_hooks",
     "set_grad_enabled",
     "value_and_grad",
     "vjp",

@@ -79,7 +79,8 @@ def reset() -> None:
         each.reset()
 
 
-#: the class of tensors that layers make where they run at once; None where they build programs
+#: the class of tensors that layers make where they run at once; None where they build programs, and
+#: False where they do so although a guard around says otherwise
 eager: Slot[Any] = slot("eager", lambda: None)
 
 
@@ -94,7 +95,7 @@ def in_dygraph_mode() -> bool:
     ...     fluid.in_dygraph_mode()
     True
     """
-    return eager.get() is not None
+    return bool(eager.get())
 
 
 def default_flags() -> dict[str, object]:

@@ -1,5 +1,7 @@
 """Programs to look into."""
 
+from itertools import pairwise
+
 import numpy as np
 
 import fluidlite as fluid
@@ -70,7 +72,7 @@ def parsed(body):
 EVIL = [
     "<script>document.title='evil'</script>",
     "</script><script>document.title='evil'</script>",
-    "\"><img src=x onerror=\"document.title='evil'\">",
+    '"><img src=x onerror="document.title=\'evil\'">',
     "'-document.write(1)-'",
     "<!--<script>",
     "]]>&lt;b&gt;${1}`{{title}}",
@@ -84,7 +86,7 @@ def evil():
     block = program.global_block()
     for name in EVIL:
         block.create_var(name=name, shape=[2], dtype="float32", is_data=name == EVIL[0])
-    for a, b in zip(EVIL, EVIL[1:]):
+    for a, b in pairwise(EVIL):
         block.append_op("scale", {"X": a}, {"Out": b})
         block.ops[-1].namescope = f"/{a.replace('/', '|')}/"
         block.ops[-1].device = a

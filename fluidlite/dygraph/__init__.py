@@ -59,6 +59,7 @@ from .nn import (
 )
 from .parallel import DataParallel, ParallelEnv, prepare_context
 from .tensor import BackwardStrategy, ParamBase, VarBase
+from .traced import TracedLayer
 
 __all__ = [
     # where layers run at once
@@ -124,6 +125,7 @@ __all__ = [
     # functions that are made programs of
     "declarative",
     "dygraph_to_static_func",
+    "TracedLayer",
     # modules
     "base",
     "jit",

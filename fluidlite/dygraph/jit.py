@@ -6,6 +6,9 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from ..errors import ArgumentError
+from .traced import TracedLayer
+
+__all__ = ["TracedLayer", "declarative", "dygraph_to_static_func"]
 
 F = TypeVar("F", bound=Callable[..., object])
 

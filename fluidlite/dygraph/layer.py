@@ -14,6 +14,7 @@ from .. import state, unique_name
 from ..dtypes import as_dtype
 from ..errors import ArgumentError, ShapeError, StateDictError, suggestion
 from ..imperative.hooks import HookHandle, Hooks
+from ..imperative.layering import blank
 from ..imperative.recording import Handle
 from ..imperative.tensor import Tensor
 from ..initializer import Constant, Xavier
@@ -129,9 +130,9 @@ class Layer(Registry):
 
         >>> with fluid.dygraph.guard():
         ...     layer = fluid.dygraph.Linear(2, 2)
-        ...     handle = layer.register_forward_post_hook(lambda layer, inputs, out: out * 0.0)
+        ...     handle = layer.register_forward_post_hook(lambda layer, inputs, out: out * 0 + 1)
         ...     layer(fluid.dygraph.to_variable(np.ones([1, 2], "float32"))).numpy()
-        array([[0., 0.]], dtype=float32)
+        array([[1., 1.]], dtype=float32)
         """
         return HookHandle(self._post_hooks, _checked_hook(hook))
 
@@ -206,7 +207,7 @@ class Layer(Registry):
             dtype: element type; the layer's when None.
         """
         kind = self._dtype if dtype is None else as_dtype(dtype)
-        made = VarBase(np.zeros(0, kind.dtype))
+        made: VarBase = blank(VarBase, kind)
         made.name = f"{self._full_name}.{name or unique_name.generate('_generated_var')}"
         made.persistable = bool(persistable)
         return made

@@ -32,7 +32,6 @@ class EagerLayer(Interpreter):
         self.kind = kind
         self.layer_type = layer_type
         self.given_name = name
-        self._blank: list[Any] = []  # tensors that have no value yet
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
@@ -90,12 +89,9 @@ class EagerLayer(Interpreter):
 
     def _write(self, target: Any, value: Any) -> None:
         """Give a tensor the value of another one."""
-        for i, blank in enumerate(self._blank):
-            if blank is target:
-                del self._blank[i]
-                type(target).__init__(target, value.array, value.port, target.stop or value.stop)
-                return
-        if target.persistable and target.stop:  # a running mean, say: no part of the graph
+        if target.__dict__.pop(_BLANK, False):
+            type(target).__init__(target, value.array, value.port, target.stop or value.stop)
+        elif target.persistable and target.stop:  # a running mean, say: no part of the graph
             target.array = value.array
             target.version += 1
         else:
@@ -124,10 +120,9 @@ class EagerLayer(Interpreter):
 
     def new_variable(self, dtype: Any = None, stop_gradient: bool = False) -> Any:
         """A blank tensor, for a result."""
-        array = np.zeros(0, np.float32 if dtype is None else as_dtype(dtype).dtype)
-        blank = self.kind(array, None, stop_gradient)
-        self._blank.append(blank)
-        return blank
+        made = blank(self.kind, dtype)
+        made.stop = stop_gradient
+        return made
 
     def named_result(self) -> Any:
         """A blank tensor."""
@@ -226,6 +221,21 @@ class EagerLayer(Interpreter):
         raise located(ArgumentError(f"{self.layer_type} cannot run on tensors: it {why}"))
 
 
+_BLANK = "has_no_value"  # an attribute of such tensors
+
+
+def blank(kind: type[Handle], dtype: Any = None) -> Any:
+    """A tensor that takes the first value that a layer writes to it, of any shape.
+
+    Args:
+        kind: its class.
+        dtype: element type; float32 when None.
+    """
+    made = kind(np.zeros(0, np.float32 if dtype is None else as_dtype(dtype).dtype), None, False)
+    setattr(made, _BLANK, True)
+    return made
+
+
 class NoBlock:
     """Stands in the place of the block that a layer appends to.
 
@@ -252,7 +262,7 @@ class NoBlock:
 
     def create_var(self, dtype: Any = None, **more: Any) -> Any:
         """A blank tensor, that may be written later, too."""
-        return self._layer.new_variable(dtype, stop_gradient=dtype is not None)
+        return self._layer.new_variable(dtype)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -270,14 +280,20 @@ class _Call:
         self._kind = kind
 
     def __call__(self, *inputs: Any, **named: Any) -> Any:
-        out = self._call(*inputs, **named)
+        out = self._call(*inputs, **self._without_empty(named))
         if isinstance(out, tuple):
             return tuple(_as_tensor(self._kind, each) for each in out)
         return _as_tensor(self._kind, out)
 
     def all(self, *inputs: Any, **named: Any) -> dict[str, Any]:
         """All outputs by slot."""
-        return _as_tensors(self._kind, self._call.all(*inputs, **named))
+        outs = self._call.all(*inputs, **self._without_empty(named))
+        return _as_tensors(self._kind, outs)
+
+    def _without_empty(self, named: dict[str, Any]) -> dict[str, Any]:
+        """Inputs and attributes without lists of no inputs."""
+        slots = self._call.definition.input_slots
+        return {k: v for k, v in named.items() if k not in slots or _is_given(v)}
 
 
 def _as_tensor(kind: type[Handle], value: Any) -> Any:
@@ -290,6 +306,10 @@ def _as_tensor(kind: type[Handle], value: Any) -> Any:
 
 def _as_tensors(kind: type[Handle], outs: Mapping[str, Any]) -> dict[str, Any]:
     return {slot: _as_tensor(kind, value) for slot, value in outs.items()}
+
+
+def _is_given(value: Any) -> bool:
+    return not isinstance(value, (list, tuple)) or len(value) > 0
 
 
 def _listed(value: Any) -> Any:

@@ -22,12 +22,14 @@ class Thread(threading.local):
     """The state of one thread.
 
     ``recording`` says whether operators are remembered, ``anomaly`` whether gradients are searched
-    for values that are no numbers.  ``run(function, *arguments)`` calls a function with NumPy's
-    warnings about infinities switched off: infinities are values like others.
+    for values that are no numbers, ``packing`` what is done with values that are kept.
+    ``run(function, *arguments)`` calls a function with NumPy's warnings about infinities switched
+    off: infinities are values like others.
     """
 
     recording = True
     anomaly = False
+    packing: Callable[..., None] | None = None
 
     def __init__(self) -> None:
         self.run = _quiet()

@@ -18,8 +18,8 @@ def checkpoint(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Call a function without keeping what its gradients need: they call it again.
 
     Less memory for a second forward pass. The second call draws the same random numbers as the
-    first one, and gives the same bits. Gradients reach arguments and other tensors that the function
-    reads, parameters for example, and can be differentiated.
+    first one, and gives the same bits. Gradients reach arguments and other tensors that the
+    function reads, parameters for example, and can be differentiated.
 
     Args:
         function: gives a tensor or several; what it gives must depend on nothing that changes until

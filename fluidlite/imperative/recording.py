@@ -380,6 +380,8 @@ class EagerCall(PreparedCall):
                 versions = _versions(saved)
         code, at = caller()
         node = Node(reverse, edges, saved, versions, out if reverse.keeps_out else None, code, at)
+        if thread.packing is not None:
+            thread.packing(node, first.results)
         return first.results(out, node, False)
 
     def every(self, prepared: Prepared, ins: Sequence[Any]) -> dict[str, Any]:
@@ -417,6 +419,8 @@ class EagerCall(PreparedCall):
         if reverse.single:
             kept = kept.get(prepared.op.outputs[0].name)
         node = Node(reverse, edges, saved, versions, kept, *caller(3))
+        if thread.packing is not None:
+            thread.packing(node, cls)
         if reverse.single:
             (slot,) = outs
             return {slot: cls(outs[slot], node, False)}

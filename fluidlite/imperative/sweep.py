@@ -28,6 +28,7 @@ from .mode import thread
 from .prepared import kernels
 from .recording import Handle, Node, Overwritten, Port, rules
 from .reverse import Form, Reverse
+from .saving import Packed, opened
 
 _ndarray = np.ndarray
 
@@ -172,6 +173,8 @@ class Sweep:
         try:
             values = self.values(node)
             out = node.out
+            if type(out) is Packed or type(out) is dict:
+                out = opened(out)
             if not how.single:
                 cotangent = how.by_slot(cotangent)
                 if out is not None and any(type(v) is Overwritten for v in out.values()):
@@ -179,7 +182,7 @@ class Sweep:
             elif type(out) is Overwritten:
                 raise _overwritten_output(node)
             if self.recording:
-                return how.gradients(rules, values, self.outputs(node), cotangent, take)
+                return how.gradients(rules, values, self.outputs(node, out), cotangent, take)
             return how.gradients(kernels, values, out, cotangent, take)
         except FluidError as error:
             where = f"  in the gradient of {node.type}, which was called at {node.site}"
@@ -207,8 +210,10 @@ class Sweep:
                             raise _overwritten(node, t, t.version)
                         many.append(self.restored(t, edge))
                     else:
-                        many.append(t)
+                        many.append(self.restored(t.tensor(), edge) if type(t) is Packed else t)
                 values.append(many)
+            elif type(kept) is Packed:
+                values.append(self.restored(kept.tensor(), node.edges[node.how.keeps[i][0]]))
             else:
                 values.append(kept)
         return values
@@ -219,9 +224,9 @@ class Sweep:
             return tensor.array
         return tensor if edge is tensor else tensor.results(tensor.array, edge, False)
 
-    def outputs(self, node: Node) -> Any:
+    def outputs(self, node: Node, out: Any) -> Any:
         """The kept outputs of a node as tensors that gradients flow through."""
-        how, out = node.how, node.out
+        how = node.how
         if out is None:
             return None
         if how.single:

@@ -254,8 +254,10 @@ class Folding:
         """The numbers of the groups that are unfolded at first: as many as fit, outer ones first.
         What repeats stays folded.
         """
-        found = {0}
         count = len(self.root.children)
+        if count > visible:
+            return set()
+        found = {0}
         waiting = deque(self._inside(self.root))
         while waiting:
             group = waiting.popleft()

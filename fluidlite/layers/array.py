@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from .. import unique_name
 from ..dtypes import DType, Kind, as_dtype
 from ..errors import ArgumentError, OutOfRangeError
 from ..ir.program import default_main_program
 from ..ir.variable import Variable, is_tensor
 from ..state import in_dygraph_mode
-from .creation import fill_constant
+from .creation import assign, fill_constant
+from .joining import concat, stack
 from .layer import LayerBuilder, layer, stopped
 
 
@@ -140,18 +143,13 @@ def _array_length(f: LayerBuilder, array: Variable) -> Variable:
     return stopped(f.lod_array_length(_checked(array)))
 
 
-@layer
 def tensor_array_to_tensor(
-    f: LayerBuilder,
-    input: Variable,
-    axis: int = 1,
-    name: str | None = None,
-    use_stack: bool = False,
-) -> tuple[Variable, Variable]:
+    input: Any, axis: int = 1, name: str | None = None, use_stack: bool = False
+) -> tuple[Any, Any]:
     """The tensors of an array as one, and the size of each along ``axis``, int32.
 
     Args:
-        input: an array.
+        input: an array; a list of Python where layers run at once.
         axis: the dimension along which they are joined; may count from the end.
         name: of the layer.
         use_stack: whether ``axis`` is a new dimension, in which they lie one behind the other.
@@ -165,4 +163,15 @@ def tensor_array_to_tensor(
     >>> fluid.layers.tensor_array_to_tensor(array)[0].shape
     (2, -1)
     """
+    if not isinstance(input, list):
+        return _joined(input, axis, name, use_stack)
+    sizes = [1 if use_stack else each.shape[axis] for each in input]
+    whole = stack(input, axis) if use_stack else concat(input, axis)
+    return whole, assign(np.array(sizes, "int32"))
+
+
+@layer("tensor_array_to_tensor")
+def _joined(
+    f: LayerBuilder, input: Variable, axis: int, name: str | None, use_stack: bool
+) -> tuple[Variable, Variable]:
     return f.tensor_array_to_tensor(_checked(input), axis=axis, use_stack=use_stack)

@@ -111,7 +111,7 @@ class LearningRateDecay:
     def as_tensor(self, rate: float) -> Any:
         """A rate as a tensor where layers run at once."""
         kind = state.eager.get()
-        return rate if kind is None else kind(np.full([1], rate, as_dtype(self.dtype).dtype))
+        return kind(np.full([1], rate, as_dtype(self.dtype).dtype)) if kind else rate
 
     def state_dict(self) -> dict[str, Any]:
         """What is needed to go on, by name."""

@@ -250,7 +250,7 @@ def eager_kind(args: Iterable[Any], kwargs: Mapping[str, Any]) -> Any:
             return None
         if isinstance(value, Arithmetic):
             return type(value).results  # type: ignore[attr-defined]
-    return state.eager.get()
+    return state.eager.get() or None
 
 
 def _at_once(kind: Any) -> AbstractContextManager[Any]:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from .. import state, unique_name
+from .. import unique_name
 from ..dtypes import as_dtype
 from ..errors import ArgumentError
 from ..initializer import Constant, Initializer, Xavier
 from ..ir.program import Program
 from ..ir.variable import Parameter, Variable
 from ..param_attr import as_param_attr
+from ..state import in_dygraph_mode
 
 if TYPE_CHECKING:
     from ..ir.block import Block
@@ -79,7 +80,7 @@ class Parameters:
         """A parameter called ``<layer>.<suffix>_<n>``; None when ``attr`` is False.
 
         Args:
-            attr: what ``as_param_attr`` takes.
+            attr: what ``as_param_attr`` takes; or the parameter, which is there already.
             shape: positive sizes.
             dtype: element type.
             suffix: the last part of a generated name.
@@ -90,10 +91,12 @@ class Parameters:
             ArgumentError: within ``dygraph.guard()``.
             DuplicateVariableError: a variable of that name has another shape or element type.
         """
+        if isinstance(attr, Variable):
+            return attr  # type: ignore[return-value]
         given = as_param_attr(attr)
         if given is None:
             return None
-        if state.eager.get() is not None:
+        if in_dygraph_mode():
             raise ArgumentError(
                 f"{self.name} would make a parameter of a program within dygraph.guard(); build "
                 f"programs outside of it, or use one of the classes of fluid.dygraph"

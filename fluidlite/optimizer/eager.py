@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import state, unique_name
+from .. import unique_name
 from ..clip import GradientClipBase, append_gradient_clip_ops
 from ..errors import ArgumentError, ParameterListError, StateDictError, suggestion
 from ..ir.variable import is_tensor
 from ..layers.decay import LearningRateDecay
 from ..opdef.definition import lookup
 from ..regularizer import append_regularization_ops
+from ..state import in_dygraph_mode
 
 if TYPE_CHECKING:
     from .optimizer import Optimizer
@@ -39,7 +40,7 @@ def eager_parameters(kind: str, given: Sequence[Any] | None) -> list[Any] | None
         ParameterListError: layers run at once, and there is no list.
         ArgumentError: something in it is no eager parameter, or stands twice.
     """
-    if state.eager.get() is None and not any(map(is_tensor, given or ())):
+    if not in_dygraph_mode() and not any(map(is_tensor, given or ())):
         return None
     if given is None:
         raise ParameterListError(

@@ -346,6 +346,9 @@ class Plan(BlockPlan):
         ):
             function.take_spare(name, old)
 
+    def _repr_html_(self) -> str:
+        return views().html(self)
+
 
 _EDGES = ("feed", "fetch")
 

@@ -216,6 +216,18 @@ def test_a_layer_of_dygraph():
     assert np.allclose(traced.run(x)[0], wanted)
 
 
+def test_dropout_and_running_means_when_testing():
+    with fluid.dygraph.guard():
+        norm, dropout = fluid.dygraph.BatchNorm(3), fluid.dygraph.Dropout(0.25)
+        norm.eval()
+        dropout.eval()
+        traced = fluid.trace(lambda x: dropout(norm(x)), ([2, 3], "float32"))
+    x = sample(2, 3)
+    assert types_of(traced) == ["batch_norm", "dropout"]
+    assert len(traced.scope.local_var_names()) == 4
+    assert np.allclose(traced.run(x)[0], 0.75 * x / np.sqrt(1 + 1e-5), rtol=1e-5)
+
+
 def test_two_parameters_of_one_name():
     first = fluid.create_parameter([2], "float32", name="x")
     second = fluid.create_parameter([2], "float32", name="x")

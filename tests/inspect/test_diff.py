@@ -5,6 +5,7 @@ import pytest
 import fluidlite as fluid
 from fluidlite.errors import ArgumentError
 from fluidlite.inspect import diff
+
 from specimens import EVIL, evil, lenet, loop, parsed
 
 
@@ -40,7 +41,9 @@ def test_clone_for_test_leaves_out_and_changes():
 
 
 def test_a_change_of_inputs_is_told_by_slot():
-    before = parsed("data x: float32[2]\ndata z: float32[2]\nvar y: float32[2]\ny = scale(X=x, scale=2.0)")
+    before = parsed(
+        "data x: float32[2]\ndata z: float32[2]\nvar y: float32[2]\ny = scale(X=x, scale=2.0)"
+    )
     after = before.clone()
     after.global_block().ops[0].rename_input("x", "z")
     after.global_block().ops[0].set_attr("scale", 3.0)
@@ -88,7 +91,7 @@ def test_the_colours_say_no_more_than_the_marks():
     program = evil()
     html = fluid.Program().diff(program)._repr_html_()
     assert "<script" not in html and "<img" not in html
-    assert html.count("+ var") == len(EVIL)
+    assert html.count("+ var") + html.count("+ data") == len(EVIL)
 
 
 def test_what_is_no_program_is_refused():

@@ -8,6 +8,7 @@ import pytest
 import fluidlite as fluid
 from fluidlite.errors import ArgumentError
 from fluidlite.inspect import to_dot, to_mermaid, to_networkx
+
 from specimens import deep, evil, lenet, loop, parsed
 
 MAKERS = [to_dot, to_mermaid, to_networkx]

@@ -5,6 +5,7 @@ import json
 import re
 import time
 
+import numpy as np
 import pytest
 
 import fluidlite as fluid
@@ -12,6 +13,7 @@ from fluidlite.errors import ArgumentError
 from fluidlite.inspect import Page, to_html
 from fluidlite.inspect.html import source_line
 from fluidlite.ir.callsite import CallSite
+
 from specimens import EVIL, deep, evil, lenet, lenet_feed, loop
 
 
@@ -100,7 +102,7 @@ def test_a_traced_run_is_shown_with_its_values():
 def test_the_trace_of_another_program_is_refused():
     x = fluid.data("x", [1], "float32")
     fluid.layers.relu(x)
-    trace = fluid.Executor().trace(feed={"x": __import__("numpy").ones(1, "float32")})
+    trace = fluid.Executor().trace(feed={"x": np.ones(1, "float32")})
     with pytest.raises(ArgumentError, match="of another program"):
         to_html(fluid.Program(), trace=trace)
 
@@ -113,7 +115,10 @@ def test_what_is_no_program_is_refused():
 def test_loops_and_empty_programs_become_pages():
     loop()
     data = held(to_html(fluid.default_main_program()))
-    assert [g[0] for g in data["groups"] if g[1] == "block"] == ["while (block 1)", "while_grad (block 2)"]
+    assert [g[0] for g in data["groups"] if g[1] == "block"] == [
+        "while (block 1)",
+        "while_grad (block 2)",
+    ]
     assert held(to_html(fluid.Program()))["ops"] == []
 
 

@@ -2,11 +2,13 @@
 
 import time
 
+import numpy as np
 import pytest
 
 import fluidlite as fluid
-from browser import Browser, executable
 from fluidlite.inspect import to_html
+
+from browser import Browser, executable
 from specimens import deep, evil, lenet, lenet_feed, loop
 
 pytestmark = pytest.mark.skipif(executable() is None, reason="no Chromium is installed")
@@ -64,7 +66,9 @@ def test_the_panel_shows_source_line_attributes_producers_and_consumers(page):
     text = page.text("#panel")
     for wanted in ("specimens.py:", "ksize", "[2, 2]", "Producers", "relu", "Consumers", "mul"):
         assert wanted in text
-    assert "simple_img_conv_pool" in page.text("#panel .source") or "image" in page.text("#panel .source")
+    assert "simple_img_conv_pool" in page.text("#panel .source") or "image" in page.text(
+        "#panel .source"
+    )
     page.click("#panel table button", "conv2d_0.tmp_2")
     assert page.text("#panel h2") == "conv2d_0.tmp_2variable"
     assert "relu_grad" in page.text("#panel")
@@ -90,7 +94,9 @@ def test_a_double_click_and_a_key_unfold(page):
     page.wait(f"{NAMES}.includes('layer_7')")
     page.click(".node.folded", "layer_7")
     page.press("Enter")
-    page.wait("[...document.querySelectorAll('.box .title')].some((n) => n.textContent === 'layer_7')")
+    page.wait(
+        "[...document.querySelectorAll('.box .title')].some((n) => n.textContent === 'layer_7')"
+    )
     page.press("f")
     page.wait(f"{NAMES}.includes('layer_7')")
 
@@ -163,7 +169,7 @@ def test_what_is_not_finite_is_marked(page):
     x = fluid.data("x", [1, 2], "float32")
     fluid.layers.sqrt(x)
     exe = fluid.Executor()
-    trace = exe.trace(feed={"x": __import__("numpy").full([1, 2], -1, "float32")})
+    trace = exe.trace(feed={"x": np.full([1, 2], -1, "float32")})
     page = page(fluid.default_main_program(), trace=trace)
     assert page.text(".node .bad") == "not finite"
 

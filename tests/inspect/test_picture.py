@@ -11,6 +11,7 @@ from fluidlite.inspect import draw, to_svg
 from fluidlite.inspect.graph import Graph
 from fluidlite.inspect.placing import Placing
 from fluidlite.inspect.scene import Scene
+
 from specimens import deep, evil, lenet, loop, parsed
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -6,6 +6,7 @@ import pytest
 import fluidlite as fluid
 from fluidlite.errors import ArgumentError, FluidError, UnknownVariableError
 from fluidlite.inspect import Debugger, debug, is_infinite, is_nan, trace
+
 from specimens import lenet, lenet_feed, loop
 
 
@@ -70,7 +71,7 @@ def test_passes_of_a_loop_are_told_apart():
     loss = loop()
     found = fluid.Executor().trace(feed={"x": np.array([5.0], "float32")})
     halved = [r.outputs for r in found if r.op.type == "scale" and r.op.block.idx == 1]
-    assert [float(list(o.values())[0][0]) for o in halved] == [2.5, 1.25, 0.625]
+    assert [float(next(iter(o.values()))[0]) for o in halved] == [2.5, 1.25, 0.625]
     assert found[loss] == pytest.approx(0.625**2)
 
 
@@ -172,7 +173,9 @@ def test_a_failing_operator_is_raised_where_the_run_is_told_to_go_on():
 
 def test_places_that_are_not_there_are_refused(trained):
     debugger = Debugger(trained)
-    with pytest.raises(ArgumentError, match="no variable and no operator 'tnah'; did you mean 'tanh'"):
+    with pytest.raises(
+        ArgumentError, match="no variable and no operator 'tnah'; did you mean 'tanh'"
+    ):
         debugger.stop_at("tnah")
     with pytest.raises(ArgumentError, match="a name, a line, a variable"):
         debugger.stop_at(3)

@@ -11,6 +11,7 @@ from fluidlite.errors import ArgumentError
 from fluidlite.inspect import memory_timeline, summary
 from fluidlite.inspect.costs import multiply_adds
 from fluidlite.runtime.plan import Plan
+
 from specimens import deep, evil, lenet, lenet_feed, loop
 
 

@@ -8,12 +8,24 @@ from typing import Any
 from ...errors import ArgumentError
 from ...initializer import Constant
 from ...input import embedding
-from ...layers.layer import activation_of
+from ...ir.variable import Variable
+from ...layers.layer import LayerBuilder, layer
 from ...layers.matrix import bilinear_tensor_product
 from ...layers.nn import dropout, prelu
 from ...layers.sampled_loss import nce
 from ..layer import Layer
-from ..tensor import VarBase
+
+
+@layer("linear", act=True)
+def _linear(
+    f: LayerBuilder,
+    input: Variable,
+    weight: Variable,
+    bias: Variable | None,
+    act: str | None = None,
+) -> Variable:
+    out: Variable = f.matmul(input, weight)
+    return out if bias is None else f.elementwise_add(out, bias, axis=out.ndim - 1)
 
 
 class Linear(Layer):
@@ -44,17 +56,13 @@ class Linear(Layer):
         dtype: Any = "float32",
     ) -> None:
         super().__init__(dtype=dtype)
-        self._act = activation_of(act)
+        self._act = act
         self.weight = self.create_parameter([input_dim, output_dim], param_attr)
         self.bias = self.create_parameter([output_dim], bias_attr, is_bias=True)
 
     def forward(self, input: Any) -> Any:
         """The output."""
-        f = VarBase.layer(VarBase, self._full_name, None)
-        out = f.matmul(input, self.weight)
-        if self.bias is not None:
-            out = f.elementwise_add(out, self.bias, axis=len(out.array.shape) - 1)
-        return f.activation(out, self._act)
+        return _linear(input, self.weight, self.bias, act=self._act)
 
     def extra_repr(self) -> str:
         return "{}, {}".format(*self.weight.shape)

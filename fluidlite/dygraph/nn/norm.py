@@ -9,11 +9,33 @@ from typing import Any
 from ...dtypes import DType
 from ...errors import ArgumentError, ShapeError
 from ...initializer import Constant, Normal
-from ...layers.layer import activation_of
+from ...ir.variable import Variable
+from ...layers.layer import LayerBuilder, layer, stopped
 from ...layers.norm import group_norm, instance_norm, layer_norm
 from ...param_attr import ParamAttr
 from ..layer import Layer
-from ..tensor import VarBase
+
+
+@layer("batch_norm", act=True)
+def _batch_norm(
+    f: LayerBuilder,
+    input: Variable,
+    parameters: dict[str, Any],
+    attrs: dict[str, Any],
+    act: str | None = None,
+) -> Variable:
+    saved = {slot: stopped(f.new_variable()) for slot in ("SavedMean", "SavedVariance")}
+    running = {"MeanOut": parameters["Mean"], "VarianceOut": parameters["Variance"]}
+    outs = {**saved, "Y": f.new_variable(), **running}
+    f.into("batch_norm", {"X": input, **parameters}, outs, **attrs)
+    return outs["Y"]
+
+
+@layer("spectral_norm")
+def _spectral_norm(
+    f: LayerBuilder, weight: Variable, u: Variable, v: Variable, attrs: dict[str, Any]
+) -> Variable:
+    return f.spectral_norm(weight, u, v, **attrs)
 
 
 class BatchNorm(Layer):
@@ -79,7 +101,7 @@ class BatchNorm(Layer):
         average = do_model_average_for_mean_and_var
         self._mean = self._running(num_channels, moving_mean_name, 0.0, average)
         self._variance = self._running(num_channels, moving_variance_name, 1.0, average)
-        self._act = activation_of(act)
+        self._act = act
         self._is_test = is_test
         self._trainable_statistics = trainable_statistics
         self._attrs = {
@@ -97,21 +119,15 @@ class BatchNorm(Layer):
 
     def forward(self, input: Any) -> Any:
         """The normalised input."""
-        f = VarBase.layer(VarBase, self._full_name, None)
         tested = not self.training and not self._trainable_statistics
-        outs = f.batch_norm.all(
-            input,
-            self.weight,
-            self.bias,
-            self._mean,
-            self._variance,
-            is_test=self._is_test or tested,
-            **self._attrs,
-        )
-        if not (self._is_test or tested):
-            for running, slot in ((self._mean, "MeanOut"), (self._variance, "VarianceOut")):
-                running.set_value(outs[slot])
-        return f.activation(outs["Y"], self._act)
+        parameters = {
+            "Scale": self.weight,
+            "Bias": self.bias,
+            "Mean": self._mean,
+            "Variance": self._variance,
+        }
+        attrs = {**self._attrs, "is_test": self._is_test or tested}
+        return _batch_norm(input, parameters, attrs, act=self._act)
 
     def extra_repr(self) -> str:
         return f"{self.weight.shape[0]}"
@@ -338,5 +354,4 @@ class SpectralNorm(Layer):
 
     def forward(self, weight: Any) -> Any:
         """The weight over its largest singular value."""
-        f = VarBase.layer(VarBase, self._full_name, None)
-        return f.spectral_norm(weight, self.weight_u, self.weight_v, **self._attrs)
+        return _spectral_norm(weight, self.weight_u, self.weight_v, self._attrs)

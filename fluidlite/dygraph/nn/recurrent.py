@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from ...errors import ArgumentError
+from ...ir.variable import Variable
+from ...layers.layer import LayerBuilder, layer
 from ..layer import Layer
-from ..tensor import VarBase
 
 _ACTIVATIONS = ("identity", "sigmoid", "tanh", "relu")
 
@@ -17,6 +18,19 @@ def _number(what: str, given: str) -> int:
             f"expected {what} to be one of {', '.join(_ACTIVATIONS)}, got {given!r:.60}"
         )
     return _ACTIVATIONS.index(given)
+
+
+@layer("gru_unit")
+def _gru_unit(
+    f: LayerBuilder,
+    input: Variable,
+    hidden: Variable,
+    weight: Variable,
+    bias: Variable | None,
+    attrs: dict[str, Any],
+) -> tuple[Variable, Variable, Variable]:
+    outs = f.gru_unit.all(input, hidden, weight, bias, **attrs)
+    return outs["Hidden"], outs["ResetHiddenPrev"], outs["Gate"]
 
 
 class GRUUnit(Layer):
@@ -76,6 +90,4 @@ class GRUUnit(Layer):
             input: [N, size], projected already.
             hidden: the old state, [N, size / 3].
         """
-        f = VarBase.layer(VarBase, self._full_name, None)
-        outs = f.gru_unit.all(input, hidden, self.weight, self.bias, **self._attrs)
-        return outs["Hidden"], outs["ResetHiddenPrev"], outs["Gate"]
+        return _gru_unit(input, hidden, self.weight, self.bias, self._attrs)

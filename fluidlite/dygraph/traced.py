@@ -1,0 +1,194 @@
+"""Layers that are made programs of."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from .. import state
+from ..errors import ArgumentError
+from ..imperative.recording import Handle
+from ..io.inference import save_inference_model
+from ..ir.program import Program, program_guard
+from ..ir.variable import Variable
+from ..layers.io import fed_variable
+from ..runtime.executor import Executor
+from ..runtime.scope import Scope, scope_guard
+from .layer import Layer
+
+
+def _flat(values: Any) -> list[Any]:
+    if isinstance(values, (list, tuple)):
+        return [each for value in values for each in _flat(value)]
+    return [values]
+
+
+class TracedLayer:
+    """The program that a layer amounts to: made by ``trace``, run by a call.
+
+    The layer's ``forward`` is called with variables in the place of its inputs and parameters; what
+    is Python in it, as a loop or a branch, is as it was then.
+
+    Args:
+        program: the program.
+        scope: has the values of its parameters.
+        feeds: names of its inputs.
+        fetches: its outputs.
+    """
+
+    def __init__(
+        self, program: Program, scope: Scope, feeds: list[str], fetches: list[Variable]
+    ) -> None:
+        self.program = program
+        self._scope = scope
+        self._feeds = feeds
+        self._fetches = fetches
+        self._executor = Executor()
+
+    @staticmethod
+    def trace(layer: Layer, inputs: Sequence[Any]) -> tuple[Any, TracedLayer]:
+        """Call a layer, and make a program of it.
+
+        Args:
+            layer: the layer.
+            inputs: tensors that it is called with.
+
+        Returns:
+            what the layer gives, and the program.
+
+        Raises:
+            ArgumentError: an argument is of another kind, or the layer does something that only
+                tensors can.
+
+        >>> with fluid.dygraph.guard():
+        ...     x = fluid.dygraph.to_variable(np.ones([2, 3], "float32"))
+        ...     y, traced = fluid.dygraph.TracedLayer.trace(fluid.dygraph.Linear(3, 4), [x])
+        ...     (again,) = traced([x])
+        >>> bool((again == y.numpy()).all()), [op.type for op in traced.program.global_block().ops]
+        (True, ['matmul', 'elementwise_add'])
+        """
+        if not isinstance(layer, Layer):
+            raise ArgumentError(f"expected a layer to trace, got {layer!r:.60}")
+        given = _tensors(inputs)
+        outputs = layer(*given)
+        program, scope = Program(), Scope()
+        with program_guard(program, Program()), state.eager.guard(False):
+            fed = [
+                fed_variable(f"feed_{i}", [-1, *t.shape[1:]] if t.shape else [], t.dtype)
+                for i, t in enumerate(given)
+            ]
+            with _AsVariables(layer, program, scope):
+                fetches = _flat(layer(*fed))
+        for each in fetches:
+            if not isinstance(each, Variable):
+                raise ArgumentError(f"expected the layer to give tensors, got {each!r:.60}")
+        return outputs, TracedLayer(program, scope, [v.name for v in fed], fetches)
+
+    def __call__(self, inputs: Sequence[Any]) -> list[Any]:
+        """Run the program.
+
+        Args:
+            inputs: tensors, or arrays, as many as the layer was traced with.
+
+        Returns:
+            a list of arrays.
+        """
+        listed = list(inputs)
+        if len(listed) != len(self._feeds):
+            raise ArgumentError(f"expected {len(self._feeds)} inputs, got {len(listed)}")
+        feed = {
+            name: each.array if isinstance(each, Handle) else each
+            for name, each in zip(self._feeds, listed)
+        }
+        found: list[Any] = self._executor.run(
+            self.program, feed=feed, fetch_list=self._fetches, scope=self._scope
+        )
+        return found
+
+    def set_strategy(self, build_strategy: Any = None, exec_strategy: Any = None) -> None:
+        """Accepted for old scripts: programs are prepared as well as can be always.
+
+        Args:
+            build_strategy, exec_strategy: without meaning here.
+        """
+
+    def save_inference_model(
+        self,
+        dirname: str | os.PathLike[str],
+        feed: Sequence[int] | None = None,
+        fetch: Sequence[int] | None = None,
+    ) -> None:
+        """Write the program and its parameters to a folder.
+
+        Args:
+            dirname: the folder.
+            feed: numbers of the inputs to keep; all when None.
+            fetch: numbers of the outputs to keep; all when None.
+
+        Raises:
+            ArgumentError: there is no such input or output.
+        """
+        feeds = _chosen(self._feeds, feed, "feed")
+        fetches = _chosen(self._fetches, fetch, "fetch")
+        with scope_guard(self._scope):
+            save_inference_model(dirname, feeds, fetches, self._executor, self.program)
+
+
+def _tensors(inputs: Any) -> list[Any]:
+    listed = list(inputs) if isinstance(inputs, (list, tuple)) else [inputs]
+    for each in listed:
+        if not isinstance(each, Handle):
+            raise ArgumentError(f"expected a list of tensors as inputs, got {each!r:.60} in it")
+    return listed
+
+
+def _chosen(known: list[Any], numbers: Sequence[int] | None, what: str) -> list[Any]:
+    if numbers is None:
+        return list(known)
+    for number in numbers:
+        if not isinstance(number, int) or not 0 <= number < len(known):
+            raise ArgumentError(f"expected {what} to be numbers below {len(known)}, got {number!r}")
+    return [known[number] for number in numbers]
+
+
+class _AsVariables:
+    """Puts variables of a program in the place of a layer's parameters and buffers, for a while.
+
+    Args:
+        layer: the layer.
+        program: gets the variables.
+        scope: gets their values.
+    """
+
+    def __init__(self, layer: Layer, program: Program, scope: Scope) -> None:
+        self._program = program
+        self._scope = scope
+        self._made: dict[int, Variable] = {}
+        self._changed: list[tuple[dict[str, Any], dict[str, Any]]] = [
+            (kept, dict(kept))
+            for _, within in layer.located_layers()
+            for kept in (within.own_parameters, within.own_buffers)
+        ]
+
+    def __enter__(self) -> None:
+        for kept, before in self._changed:
+            for name, tensor in before.items():
+                if tensor is not None:
+                    kept[name] = self._variable(tensor)
+
+    def __exit__(self, *error: object) -> None:
+        for kept, before in self._changed:
+            kept.clear()
+            kept.update(before)
+
+    def _variable(self, tensor: Any) -> Variable:
+        found = self._made.get(id(tensor))
+        if found is None:
+            block = self._program.global_block()
+            shape, dtype = list(tensor.shape), tensor.dtype
+            found = block.create_parameter(shape, dtype, tensor.name, trainable=not tensor.stop)
+            found.stop_gradient = tensor.stop
+            self._made[id(tensor)] = found
+            self._scope.var(tensor.name).get_tensor().set(tensor.numpy())
+        return found
