@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from .errors import FluidError
+from .inspect import show
 from .inspect.commands import register
 from .io.contents import Contents, read
 from .io.conversion import FORMATS, convert
-from .ir.text import program_text
 from .values import LoDTensor, SelectedRows
 
 
@@ -72,7 +72,7 @@ def _show(given: argparse.Namespace) -> None:
         sizes = sum(_data(value).nbytes for value in contents.variables.values())
         print(f"{len(contents.variables)} variables, {sizes} bytes")
     if contents.program is not None:
-        print(program_text(contents.program, detail=given.detail), end="")
+        show(contents.program, detail=given.detail)
     elif contents.variables:
         _table(contents)
 

@@ -129,10 +129,10 @@ class Source:
         return self.take(self.left, what)
 
     def array(self, dtype: np.dtype[Any], shape: tuple[int, ...], what: str) -> Any:
-        """The next array, row major and little endian.
+        """The next array, row major.
 
         Args:
-            dtype: its element type.
+            dtype: its element type; little endian where it says nothing else.
             shape: its sizes; what they ask for is compared with what is there before anything is
                 allocated.
             what: what it is, for the message.
@@ -155,7 +155,7 @@ class Source:
                 self.fail(what, f"only {done} bytes of it: the file is being changed")
             done += got
         self.position += done
-        return made if dtype.byteorder != ">" and _LITTLE else made.byteswap()
+        return made if _LITTLE or dtype.byteorder != "=" else made.byteswap()
 
 
 _LITTLE = np.dtype("<i4").isnative

@@ -2,6 +2,7 @@
 
 import ast
 import importlib.util
+import json
 import os
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+NOTEBOOKS = sorted((ROOT / "examples").glob("*.ipynb"))
 OPTIONAL = {"jax", "matplotlib", "mpi4py"}
 LONGEST = 120
 SECONDS = 180
@@ -57,4 +59,23 @@ def test_the_example_is_short_and_says_what_it_shows(path):
 
 
 def test_there_are_examples():
-    assert EXAMPLES
+    assert EXAMPLES and NOTEBOOKS
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_the_cells_of_the_notebook_run_and_show_themselves(path, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    notebook = json.loads(path.read_text(encoding="utf-8"))
+    assert notebook["nbformat"] == 4 and notebook["cells"][0]["cell_type"] == "markdown"
+    names = {"__name__": "__main__"}
+    for number, cell in enumerate(notebook["cells"]):
+        if cell["cell_type"] != "code":
+            continue
+        assert not cell["outputs"], "clear the outputs before the notebook is committed"
+        tree = ast.parse("".join(cell["source"]))
+        last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
+        exec(compile(tree, f"{path.name}[{number}]", "exec"), names)
+        if last is not None:
+            code = compile(ast.Expression(last.value), f"{path.name}[{number}]", "eval")
+            shown = eval(code, names)
+            assert isinstance(getattr(shown, "_repr_html_", lambda: "")(), str)

@@ -75,7 +75,7 @@ class TracedLayer:
         program, scope = Program(), Scope()
         with program_guard(program, Program()), state.eager.guard(False):
             fed = [
-                fed_variable(f"feed_{i}", [-1, *t.shape[1:]] if t.shape else [], t.dtype)
+                fed_variable(f"feed_{i}", [-1, *t.shape[1:]] if t.shape else [], t.dtype, 0)
                 for i, t in enumerate(given)
             ]
             with _AsVariables(layer, program, scope):

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..ir.operator import Operator
 from ..ir.program import Program
 from ..runtime.executor import Executor
 from ..runtime.scope import Scope
 from .diff import Difference, diff
 from .notebook import html_of
-from .operators import Told, explain
 from .stepping import Trace
 from .stepping import trace as trace_of
 from .summary import Summary
@@ -31,11 +29,6 @@ def difference(before: Program, after: Program) -> Difference:
 def summary(program: Program, batch_size: int) -> Summary:
     """Layers, parameters and costs of a program."""
     return summary_of(program, batch_size)
-
-
-def explanation(op: Operator) -> Told:
-    """What an operator does."""
-    return explain(op)
 
 
 def trace(

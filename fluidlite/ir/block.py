@@ -15,6 +15,7 @@ from ..errors import (
     ArgumentError,
     DuplicateVariableError,
     FluidError,
+    SlotError,
     UnknownVariableError,
     suggestion,
 )
@@ -409,6 +410,13 @@ class Block:
             except FluidError as error:
                 pairs = [(n, find(n).spec) for n in op.input_arg_names if n != EMPTY]
                 raise located(error, op, pairs) from None
+            for slot, variables in targets.items():
+                made = inferred.get(slot)
+                if isinstance(made, list) and len(variables) > len(made):
+                    error = SlotError(
+                        f"expected {len(made)} variables in {slot}, got {len(variables)}"
+                    )
+                    raise located(error, op, [])
             for slot, variables in targets.items():
                 one = inferred.get(slot)
                 each = one if isinstance(one, list) else [one] * len(variables)

@@ -6,7 +6,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 if TYPE_CHECKING:
-    from .operator import Operator
     from .program import Program
 
 #: the module that says it; a layer above this one, so it is reached by name
@@ -28,10 +27,6 @@ class Views(Protocol):
 
     def summary(self, program: Program, batch_size: int) -> Any:
         """Layers, parameters and costs of a program, to be printed."""
-        ...
-
-    def explanation(self, op: Operator) -> Any:
-        """What an operator does, to be printed."""
         ...
 
     def trace(self, executor: Any, program: Any, feed: Any, scope: Any) -> Any:

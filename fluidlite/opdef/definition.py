@@ -22,6 +22,7 @@ from ..dtypes import Kind
 from ..errors import (
     AttributeValueError,
     DefinitionError,
+    FluidError,
     NoGradientError,
     UnknownOperatorError,
     suggestion,
@@ -29,7 +30,7 @@ from ..errors import (
 from .attribute import REQUIRED, Attribute, read_attributes
 from .prepared import Prepared, preparation_of
 from .signature import Signature, Slot, parse_signature
-from .spec import Spec
+from .spec import Spec, sized, unexpected
 
 #: where the built-in definitions are; a layer above this one, so it is reached by name
 _BUILT_IN = f"{__package__.rpartition('.')[0]}.ops"
@@ -229,10 +230,18 @@ class Op:
 
         Args:
             ins: specs by input slot.
+
+        Raises:
+            FluidError: the inputs do not fit the operator or each other.
         """
         given = ((name, ins.get(name)) for name in self.run_reads["infer"])
-        found = self.infer(*[s if name in self.rows else _whole(s) for name, s in given])
-        return self.by_slot(found)
+        try:
+            found = self.infer(*[s if name in self.rows else _whole(s) for name, s in given])
+            return sized(self.by_slot(found))
+        except FluidError:
+            raise
+        except Exception as error:  # the rule met what it did not expect
+            raise unexpected(ins, error) from error
 
     def kept_names(self, inputs: Mapping[str, tuple[str, ...]]) -> Iterable[str]:
         """Of a control operator: variables of its block whose values it reads after a pass.

@@ -6,7 +6,7 @@ sizes at hand.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import prod
 from typing import Any, NamedTuple
 
@@ -104,6 +104,41 @@ def normal_axis(axis: int, ndim: int, what: str = "axis") -> int:
     if not -ndim <= axis < ndim:
         raise ShapeError(f"expected {what} in [{-ndim}, {ndim}), got {axis}")
     return axis % ndim
+
+
+def sized(found: dict[str, Any]) -> dict[str, Any]:
+    """What an operator infers, checked: sizes are 0 or more, or -1 where they are unknown.
+
+    Raises:
+        ShapeError: a size is none.
+    """
+    for slot, given in found.items():
+        for each in given if type(given) is list else (given,):
+            if each is not None and each.shape and min(each.shape) < -1:
+                raise ShapeError(
+                    f"expected sizes and attributes that give {slot} a shape, got "
+                    f"{list(each.shape)}"
+                )
+    return found
+
+
+def unexpected(ins: Mapping[str, Any], error: Exception) -> ShapeError:
+    """What is raised where a shape rule fails at inputs that nobody expected.
+
+    Args:
+        ins: specs by input slot.
+        error: how it failed.
+    """
+    listed = [
+        f"{slot} {each}"
+        for slot, given in ins.items()
+        for each in (given if type(given) is list else [given])
+        if each is not None
+    ]
+    return ShapeError(
+        f"expected inputs and attributes that fit together, got {', '.join(listed) or 'no input'} "
+        f"({type(error).__name__}: {error})"
+    )
 
 
 def size_of(shape: Iterable[int]) -> int:

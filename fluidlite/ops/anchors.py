@@ -200,6 +200,7 @@ class density_prior_box(Priors):
         return boxes, boxes
 
     def run(self, xp, Input, Image):
+        xp.empty([*Input.shape[2:], self.count, 4], Input.dtype)  # fails here where it is too large
         step = int(sum(self.steps(Input, Image)) * 0.5)
         halves, shifts = [], []
         for size, density in zip(self.fixed_sizes, self.densities):

@@ -80,6 +80,8 @@ class Interpolation(Op, abstract=True):
         elif Scale is not None or OutSize is not None:
             sizes = (-1,) * self.rank
         else:
+            if not self.scale < math.inf:
+                raise AttributeValueError(f"expected a finite scale, got {self.scale:g}")
             sizes = self.scaled(X.shape, self.scale) if self.scale > 0 else self.asked
             if any(n < 1 for n in sizes if n != -1 or not self.scale > 0):
                 names = ("out_d", "out_h", "out_w")[-self.rank :]

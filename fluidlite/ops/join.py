@@ -50,7 +50,8 @@ class concat(UseMkldnn, UseQuantizer, Op):
         return X[0].with_shape(common(X, but=axis)).with_dim(axis, total)
 
     def run(self, xp, X, AxisTensor):
-        return xp.concatenate(X, axis=self.place(AxisTensor))
+        axis = normal_axis(self.place(AxisTensor), X[0].ndim)  # NumPy's own has a second meaning
+        return xp.concatenate(X, axis=axis)
 
     def grad(self, f, X, AxisTensor, dOut):
         def parts():
@@ -62,6 +63,16 @@ class concat(UseMkldnn, UseQuantizer, Op):
     def place(self, AxisTensor):
         """The dimension."""
         return self.axis if AxisTensor is None else int(AxisTensor.reshape(()))
+
+
+#: more parts than anybody has variables for
+MOST_PARTS = 2**16
+
+
+def few(name, number):
+    """Check a number of parts, before there is a list of them."""
+    if not 0 <= number <= MOST_PARTS:
+        raise AttributeValueError(f"expected {name} in [0, {MOST_PARTS}], got {number}")
 
 
 class split(Op):
@@ -81,6 +92,7 @@ class split(Op):
     direct = True
 
     def width(self, X, AxisTensor, SectionsTensorList):
+        few("num", self.num)
         return self.num or len(SectionsTensorList or self.sections)
 
     def infer(self, X, AxisTensor, SectionsTensorList):
@@ -88,6 +100,7 @@ class split(Op):
             unknown = X.with_shape((-1,) * X.ndim)
             return [unknown] * self.width(X, AxisTensor, SectionsTensorList)
         axis = normal_axis(self.axis, X.ndim)
+        few("num", self.num)
         if SectionsTensorList and not self.num:
             sizes = foretold(self.sections, None, SectionsTensorList)
         else:
@@ -177,6 +190,7 @@ class unstack(Op):
 
     def infer(self, X):
         axis = normal_axis(self.axis, X.ndim)
+        few("num", self.num)
         if not agree(X.shape[axis], self.num):
             raise ShapeError(
                 f"expected num to be the size of X along axis {self.axis}, "

@@ -87,7 +87,7 @@ class batch_norm(UseMkldnn, Op):
             mean = xp.mean(X, axis=others)
             centred = X - xp.reshape(mean, along)
             variance = xp.mean(centred * centred, axis=others)
-            old = self.momentum if MomentumTensor is None else MomentumTensor
+            old = self.momentum if MomentumTensor is None else xp.reshape(MomentumTensor, (1,))
             running = [
                 was * old + now * (1 - old) for was, now in ((Mean, mean), (Variance, variance))
             ]

@@ -19,6 +19,10 @@ from ..opdef.spec import agree, need_float, need_integer, need_ndim, pooled, win
 from .knobs import UseCudnn, UseMkldnn, UseQuantizer
 
 
+#: windows and paddings are no wider; images are padded by as much
+WIDEST = 2**16
+
+
 class Step(NamedTuple):
     """How windows of one size follow each other."""
 
@@ -188,6 +192,11 @@ class Windowed(Op, abstract=True):
                 )
         if min(self.paddings, default=0) < 0:
             raise AttributeValueError(f"expected no negative paddings, got {list(self.paddings)}")
+        if max(*self.ksize, *self.paddings, 0) > WIDEST:
+            raise AttributeValueError(
+                f"expected ksize and paddings of at most {WIDEST}, got {list(self.ksize)} and "
+                f"{list(self.paddings)}"
+            )
 
     def pooled(self, shape):
         """The shape of Out for an image of this shape."""

@@ -252,9 +252,10 @@ class fake_channel_wise_dequantize_max_abs(Op):
     def infer(self, X, Scales):
         need_float(X=X)
         count = len(Scales)
-        if count not in (1, 2) or len(self.quant_bits) < count or min(self.quant_bits) < 2:
+        bits = self.quant_bits
+        if count not in (1, 2) or len(bits) < count or min(bits) < 2 or max(bits) > 64:
             raise AttributeValueError(
-                f"expected one or two Scales and quant_bits for each, from 2; got {count} and "
+                f"expected one or two Scales and quant_bits for each, 2 to 64; got {count} and "
                 f"{list(self.quant_bits)}"
             )
         if X.ndim < count or not agree(size_of(Scales[0].shape), X.shape[count - 1]):

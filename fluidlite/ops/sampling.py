@@ -84,12 +84,13 @@ class Uniform(Drawn, abstract=True):
         values = xp.asarray(self.min + unit * (self.max - self.min))
         if not self.diag_num:
             return values
-        fixed = xp.arange(self.diag_num) * (self.diag_step + 1)
-        if fixed[-1] >= size_of(shape):
+        last = (self.diag_num - 1) * (self.diag_step + 1)
+        if not 0 <= last < size_of(shape):
             raise AttributeValueError(
                 f"expected diag_num elements at steps of diag_step + 1 to fit into shape "
                 f"{list(shape)}, got diag_num {self.diag_num} and diag_step {self.diag_step}"
             )
+        fixed = xp.arange(self.diag_num) * (self.diag_step + 1)
         return xp.reshape(xp.scatter_set(xp.reshape(values, -1), fixed, self.diag_val), shape)
 
 

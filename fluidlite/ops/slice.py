@@ -257,6 +257,13 @@ class strided_slice_adjoint(Cutting):
         return dict(G=lambda: f.strided_slice(dOut, axes=self.axes, **bounds))
 
 
+def given_offsets(offsets):
+    """The offsets that attributes give, none of which may be negative."""
+    if min(offsets, default=0) < 0:
+        raise AttributeValueError(f"expected offsets from 0, got {list(offsets)}")
+    return offsets
+
+
 class Cropping(Op, abstract=True):
     """What the crops have in common.
 
@@ -284,6 +291,11 @@ class Cropping(Op, abstract=True):
                 f"expected an offset and a size for each dimension of X, got offsets "
                 f"{list(offsets)} and sizes {list(sizes)} for shape {list(shape)}"
             )
+        if min(*sizes, *offsets, -1) < -1:
+            raise AttributeValueError(
+                f"expected offsets from 0 and sizes from 0, or -1 for all that is left, got "
+                f"offsets {list(offsets)} and sizes {list(sizes)}"
+            )
         found = []
         for n, start, size in zip(shape, offsets, sizes):
             if n != -1 and max(start, 0) + max(size, 0) > n:
@@ -302,7 +314,7 @@ class Cropping(Op, abstract=True):
     def taken(self, X, offsets, sizes):
         """Out."""
         offsets = self.begin(X.ndim, offsets)
-        sizes = self.cropped(X.shape, offsets, sizes)
+        sizes = self.cropped(X.shape, given_offsets(offsets), sizes)
         return X[tuple(slice(start, start + n) for start, n in zip(offsets, sizes))]
 
     def placed(self, f, X, offsets, dOut):
@@ -321,7 +333,7 @@ class crop(Cropping):
     signature = "X, Y?!, Offsets?! -> Out"
 
     def infer(self, X, Y, Offsets):
-        offsets = self.offsets if Offsets is None else (-1,) * X.ndim
+        offsets = (-1,) * X.ndim if Offsets is not None else given_offsets(self.offsets)
         sizes = self.shape if Y is None else Y.shape
         part = self.cropped(X.shape, self.begin(X.ndim, offsets), sizes)
         return X.with_shape(part if Y is None else sizes)
@@ -346,7 +358,8 @@ class crop_tensor(Cropping):
 
     def infer(self, X, Shape, Offsets, ShapeTensor, OffsetsTensor):
         unknown = (-1,) * X.ndim
-        offsets = unknown if OffsetsTensor or Offsets is not None else self.offsets
+        given = OffsetsTensor or Offsets is not None
+        offsets = unknown if given else given_offsets(self.offsets)
         if Shape is None and not ShapeTensor:
             sizes = self.shape
             return X.with_shape(self.cropped(X.shape, self.begin(X.ndim, offsets), sizes))

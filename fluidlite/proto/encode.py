@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..dtypes import DType, Kind
 from ..ir.block import Block
 from ..ir.callsite import CallSite
+from ..ir.literal import wire_type
 from ..ir.operator import FRAMEWORK_ATTRIBUTES, Operator
 from ..ir.program import Program
 from ..ir.variable import Variable
@@ -144,7 +145,7 @@ class Encoder:
 
     def layout(self, op: Operator) -> Layout:
         """How an operator is written that no file told anything about."""
-        key = (op.type, tuple(op.attrs)) if op.lists_given_attrs else op.type
+        key = (op.type, op.lists_given_attrs, tuple(op.inputs), tuple(op.attrs))
         found = self.layouts.get(key)
         if found is None:
             names = [name for name in op.attr_names if name != "op_callstack"]
@@ -178,36 +179,32 @@ class Encoder:
         """The field of an attribute; nothing for one that has no value."""
         if value is REQUIRED:
             return b""
-        short = wire in _SHORT or (wire == "STRING" and len(value) < 40) or len(value) == 0
-        key = (name, wire, value or 0) if short and value is not None else None
-        if wire == "FLOAT":
-            key = (name, wire, repr(value))
+        key = None
+        if wire in _SHORT:
+            key = (name, wire, repr(value) if wire == "FLOAT" else value)
+        elif len(value) == 0 or (wire == "STRING" and len(value) < 40):
+            key = (name, wire, value or None)
         found = self.attributes.get(key)
         if found is None:
-            attr = self.messages["Attr"]()
-            self.put(attr, name, wire, value)
-            found = delimited(4, attr.SerializeToString())
+            try:
+                found = delimited(4, self.message(name, wire, value))
+            except (TypeError, ValueError, AttributeError):  # a file said another type
+                found = delimited(4, self.message(name, wire_type(value), value))
             if key is not None and len(self.attributes) < _KEPT:
                 self.attributes[key] = found
         return found
 
-    def put(self, attr: Any, name: str, wire: str, value: Any) -> None:
-        """Fill the message of an attribute."""
+    def message(self, name: str, wire: str, value: Any) -> bytes:
+        """The message of an attribute."""
         number, field = ATTRIBUTE_TYPES[wire]
-        attr.name = self.text(name)
-        attr.type = number
-        if wire == "STRING":
-            attr.s = self.text(value)
-        elif wire == "STRINGS":
-            attr.strings.extend([self.text(each) for each in value])
-        elif wire in ("INT", "BLOCK"):
-            setattr(attr, field, _int32(value))
-        elif wire in ("INTS", "BLOCKS"):
-            getattr(attr, field).extend([_int32(each) for each in value])
-        elif wire in ("LONGS", "FLOATS", "BOOLEANS"):
-            getattr(attr, field).extend(value)
+        attr = self.messages["Attr"](name=self.text(name), type=number)
+        make = self.text if wire.startswith("STRING") else _MAKE[wire.removesuffix("S")]
+        if wire.endswith("S"):
+            getattr(attr, field).extend([make(each) for each in value])
         else:
-            setattr(attr, field, value)
+            setattr(attr, field, make(value))
+        found: bytes = attr.SerializeToString()
+        return found
 
 
 def defaults_of(op: Operator) -> dict[str, Any]:
@@ -220,6 +217,16 @@ def _int32(value: int) -> int:
     """The same 32 bits with a sign: some of fluid's constants use it."""
     value = int(value)
     return value - (1 << 32) if value >= 1 << 31 else value
+
+
+#: wire type of one value -> what makes it
+_MAKE: dict[str, Callable[[Any], Any]] = {
+    "INT": _int32,
+    "BLOCK": _int32,
+    "LONG": int,
+    "FLOAT": float,
+    "BOOLEAN": bool,
+}
 
 
 def dtype_of(number: int) -> DType | None:

@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import Kind, as_dtype
-from ..errors import FluidError, NonFiniteError, NotInitializedError, OpError, ShapeError
+from ..errors import FluidError, NonFiniteError, NotInitializedError, OpError, ShapeError, SlotError
 from ..ir.analysis import blocks_of, last_uses, read_by_gradients, reads_of, writes_of
 from ..ir.block import Block
 from ..ir.operator import EMPTY, Operator, OpRole, located
 from ..ir.program import Program
+from ..ir.views import views
 from ..opdef.definition import Op
 from ..opdef.gradient import DerivedGrad
 from ..opdef.interpreter import Eval
@@ -89,6 +90,11 @@ class Step:
             for i, name in enumerate(names):
                 if name == EMPTY:
                     continue
+                if many and found is not None and i >= len(found):
+                    raise self._explained(
+                        SlotError(f"expected {len(found)} variables in {slot}, got {len(names)}"),
+                        ins,
+                    )
                 value = (found[i] if found is not None else None) if many else found
                 if value is None:
                     if self.instance.output_slots[slot].hidden:

@@ -1,0 +1,90 @@
+"""Derivatives in OneFlow's spelling."""
+
+import pytest
+
+from fluidlite import flow
+from fluidlite.errors import (
+    ArgumentError,
+    GradientShapeError,
+    GradientStateError,
+    UnreachableError,
+)
+
+
+@pytest.fixture
+def x():
+    return flow.tensor([1.0, 2.0], requires_grad=True)
+
+
+def test_grad_gives_a_tuple_and_leaves_grad_alone(x):
+    w = flow.tensor(3.0, requires_grad=True)
+    found = flow.autograd.grad((x * w).sum(), [x, w, x])
+    assert type(found) is tuple
+    assert [g.tolist() for g in found] == [[3, 3], 3, [3, 3]]
+    assert x.grad is None
+    assert not found[0].requires_grad
+
+
+def test_grad_is_strict(x):
+    with pytest.raises(GradientShapeError, match="no gradient for"):
+        flow.autograd.grad(x * x, x)
+    with pytest.raises(GradientStateError, match="wants no gradient"):
+        flow.autograd.grad(x.detach().sum(), x)
+    other = flow.tensor(1.0, requires_grad=True)
+    with pytest.raises(UnreachableError, match="do not depend"):
+        flow.autograd.grad(x.sum(), other)
+    assert flow.autograd.grad(x.sum(), other, allow_unused=True) == (None,)
+
+
+def test_grad_with_create_graph_can_be_differentiated_again(x):
+    (slope,) = flow.autograd.grad((x * x * x).sum(), x, create_graph=True)
+    (curvature,) = flow.autograd.grad(slope.sum(), x)
+    assert curvature.tolist() == [6, 12]
+
+
+def test_backward_of_several_tensors(x):
+    flow.autograd.backward([x * x, x.sum()], [flow.tensor([1.0, 10.0]), None])
+    assert x.grad.tolist() == [3, 41]
+    with pytest.raises(GradientShapeError, match="sum it up first"):
+        flow.autograd.backward([x * x])
+
+
+class Scaled(flow.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, factor, y=None):
+        ctx.factor = factor
+        return x * factor
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return gradient * ctx.factor, None, None
+
+
+def test_a_function_gives_none_for_what_is_no_tensor(x):
+    Scaled.apply(x, 3.0, None).sum().backward()
+    assert x.grad.tolist() == [3, 3]
+
+
+def test_a_function_is_called_through_an_instance(x):
+    assert Scaled()(x, 3.0, y=x).requires_grad
+
+
+def test_a_function_that_gives_too_few_gradients_is_refused(x):
+    class Sum(flow.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, y):
+            return x + y
+
+        @staticmethod
+        def backward(ctx, gradient):
+            return gradient
+
+    with pytest.raises(ArgumentError, match="2 gradients, one for each"):
+        Sum.apply(x, x).sum().backward()
+
+
+def test_inference_mode(x):
+    with flow.inference_mode():
+        assert not (x * x).requires_grad
+        with flow.inference_mode(False):
+            assert (x * x).requires_grad

@@ -1,0 +1,20 @@
+"""The texts of nets, kept in ``tests/programs``: they show what printing and building change."""
+
+import copy
+
+import pytest
+
+import fluidlite as fluid
+from oracle.golden import DATA, script
+from oracle.waiting import waits_for
+
+NETS = sorted(path.stem for path in (DATA / "nets").glob("[a-z]*.py") if not waits_for(path.stem))
+
+
+@pytest.mark.parametrize("name", NETS)
+def test_the_text_of_the_net_is_what_it_was(name, check_program):
+    net = script(name).build(fluid)
+    check_program(net["main"], f"nets/{name}")
+    again = fluid.Program.parse(net["main"].to_string(with_details=True))
+    assert str(again) == str(fluid.Program.parse(str(net["main"])))
+    assert str(copy.deepcopy(net["main"])) == str(net["main"])
