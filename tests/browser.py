@@ -144,7 +144,8 @@ class Browser:
     def place(self, selector, text=None):
         """The middle of the first element that a selector finds, and that holds a text."""
         found = self.ask(
-            f"""(() => {{
+            f"""(async () => {{
+              for (let k = 0; k < 2; k += 1) await new Promise(requestAnimationFrame);
               const wanted = {json.dumps(text)};
               for (const each of document.querySelectorAll({json.dumps(selector)})) {{
                 if (wanted !== null && !each.textContent.includes(wanted)) continue;

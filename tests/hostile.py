@@ -13,12 +13,11 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
+from oracle.golden import load
 
 import fluidlite as fluid
 from fluidlite.errors import FluidError
 from fluidlite.values import SelectedRows
-
-from oracle.golden import load
 
 SECONDS = 10
 ROOM = 2**29  # bytes that an attempt may allocate beyond what the process has
@@ -137,6 +136,8 @@ def _each(change: Any, value: Any) -> Any:
 ASKED = {
     ("spectral_norm", "power_iters"): "steps of an iteration",
     ("roi_align", "sampling_ratio"): "points that a bin is the mean of",
+    ("pool2d_adjoint", "size"): "an image of that size, which rules ask for",
+    ("pool3d_adjoint", "size"): "an image of that size, which rules ask for",
     ("deformable_psroi_pooling", "sample_per_part"): "points that a bin is the mean of",
 }
 

@@ -34,16 +34,16 @@ class TracedLayer:
         program: the program.
         scope: has the values of its parameters.
         feeds: names of its inputs.
-        fetches: its outputs.
+        outputs: variables.
     """
 
     def __init__(
-        self, program: Program, scope: Scope, feeds: list[str], fetches: list[Variable]
+        self, program: Program, scope: Scope, feeds: list[str], outputs: list[Variable]
     ) -> None:
         self.program = program
         self._scope = scope
         self._feeds = feeds
-        self._fetches = fetches
+        self.outputs = outputs
         self._executor = Executor()
 
     @staticmethod
@@ -102,7 +102,7 @@ class TracedLayer:
             for name, each in zip(self._feeds, listed)
         }
         found: list[Any] = self._executor.run(
-            self.program, feed=feed, fetch_list=self._fetches, scope=self._scope
+            self.program, feed=feed, fetch_list=self.outputs, scope=self._scope
         )
         return found
 
@@ -130,7 +130,7 @@ class TracedLayer:
             ArgumentError: there is no such input or output.
         """
         feeds = _chosen(self._feeds, feed, "feed")
-        fetches = _chosen(self._fetches, fetch, "fetch")
+        fetches = _chosen(self.outputs, fetch, "fetch")
         with scope_guard(self._scope):
             save_inference_model(dirname, feeds, fetches, self._executor, self.program)
 

@@ -413,10 +413,8 @@ class Block:
             for slot, variables in targets.items():
                 made = inferred.get(slot)
                 if isinstance(made, list) and len(variables) > len(made):
-                    error = SlotError(
-                        f"expected {len(made)} variables in {slot}, got {len(variables)}"
-                    )
-                    raise located(error, op, [])
+                    many = f"expected {len(made)} variables in {slot}, got {len(variables)}"
+                    raise located(SlotError(many), op, [])
             for slot, variables in targets.items():
                 one = inferred.get(slot)
                 each = one if isinstance(one, list) else [one] * len(variables)

@@ -426,9 +426,7 @@ def _complete(cls: type[Op]) -> None:
         s.name for s in cls.inputs if not s.optional and not (s.many and drives)
     )
     cls.required_outputs = tuple(
-        s.name
-        for s in cls.outputs
-        if not s.optional and not s.hidden and not (s.many and drives)
+        s.name for s in cls.outputs if not s.optional and not s.hidden and not (s.many and drives)
     )
     cls.block_attributes = tuple(
         a.name for a in cls.attributes.values() if a.kind in ("BlockRef", "list[BlockRef]")

@@ -434,11 +434,7 @@ class sample_logits(Op):
                 f"expected Labels with as many rows as Logits {list(Logits.shape)}, got "
                 f"{list(Labels.shape)}"
             )
-        if self.num_samples < 1 or -1 < Logits.shape[1] < self.num_samples:
-            raise AttributeValueError(
-                f"expected num_samples from 1 to the number of classes, {Logits.shape[1]}; got "
-                f"{self.num_samples}"
-            )
+        self.need_classes(Logits.shape[1])
         count = Labels.shape[1]
         width = -1 if count == -1 else count + self.num_samples
         if self.use_customized_samples:
@@ -474,8 +470,17 @@ class sample_logits(Op):
         empty = (xp.zeros((*v.shape, 0), Logits.dtype) for v in (Logits, Labels))
         return samples, chances, *empty, found, places
 
+    def need_classes(self, classes):
+        """Check that there are classes to draw, as far as their number is known."""
+        if self.num_samples < 1 or -1 < classes < self.num_samples:
+            raise AttributeValueError(
+                f"expected num_samples from 1 to the number of classes, {classes}; got "
+                f"{self.num_samples}"
+            )
+
     def draw(self, xp, generator, Labels, classes):
         """Labels and classes drawn once each, and how probable it is to draw them so often."""
+        self.need_classes(classes)
         values = log_uniform(xp, generator, classes, self.num_samples)
         while len(first := xp.unique(values, return_index=True)[1]) < self.num_samples:
             more = log_uniform(xp, generator, classes, len(values))

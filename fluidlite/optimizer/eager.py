@@ -163,7 +163,8 @@ class EagerSteps:
         ins.update({slot: tensor.array for slot, tensor in more.items()})
         if "LearningRate" in lookup(optimizer.type).input_slots:
             factor = getattr(param, "optimize_attr", {}).get("learning_rate", 1.0)
-            ins["LearningRate"] = np.full([1], rate * float(factor), param.array.dtype)
+            single = np.full([1], rate, "float32")  # as the variable of a program holds it
+            ins["LearningRate"] = single.astype(param.array.dtype) * float(factor)
         for kept in optimizer.states:
             ins[kept.slot] = self._state(kept, param).array
         outs = getattr(run, optimizer.type).all(**ins, **optimizer.attrs(param))
@@ -200,8 +201,9 @@ class EagerSteps:
         middle = kept.name if self._name is None else f"{self._name}_{kept.name}"
         stem = f"{param.name}_{middle}"
         shape = (1,) if kept.one_number else param.array.shape
-        dtype = param.array.dtype if kept.dtype is None else kept.dtype.dtype
-        made = param.results(np.full(shape, kept.value, dtype))
+        dtype = param.dtype if kept.dtype is None else kept.dtype
+        run = param.layer(param.results, self._optimizer.type, None)
+        made = run.fill_constant(shape=list(shape), dtype=dtype, value=float(kept.value))
         made.name = unique_name.generate(stem)
         made.persistable = True
         waiting = self._waited(stem, made.name)

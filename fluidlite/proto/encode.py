@@ -182,8 +182,10 @@ class Encoder:
         key = None
         if wire in _SHORT:
             key = (name, wire, repr(value) if wire == "FLOAT" else value)
-        elif len(value) == 0 or (wire == "STRING" and len(value) < 40):
-            key = (name, wire, value or None)
+        elif isinstance(value, str) and len(value) < 40:
+            key = (name, wire, value)
+        elif value == ():
+            key = (name, wire, None)
         found = self.attributes.get(key)
         if found is None:
             try:

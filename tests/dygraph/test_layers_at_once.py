@@ -49,9 +49,7 @@ def in_a_program(build):
         lambda x: layers.pad(x, [0, 1, 1, 0], 7.0),
         lambda x: layers.gather(x, layers.assign(np.array([1, 0, 1], "int32"))),
         lambda x: layers.lrn(layers.reshape(x, [1, 3, 2, 1])),
-        lambda x: layers.where(layers.cast(x * 0.0 + 1.0, "bool")) * 0 + layers.cast(x, "int64")
-        if False
-        else layers.sums([x, x]),
+        lambda x: layers.sums([x, x]),
     ],
 )
 def test_a_layer_gives_what_its_program_gives(x, build):
@@ -192,4 +190,5 @@ def test_dropout_knows_that_the_layer_around_it_is_tested(x):
     net = Net()
     net.eval()
     np.testing.assert_allclose(net(x).numpy(), X * 0.5)
-    assert (layers.dropout(x, 0.5).numpy() == 0).any() or True
+    many = layers.ones([100], "float32")
+    assert (layers.dropout(many, 0.5).numpy() == 0).any()

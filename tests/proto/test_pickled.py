@@ -170,11 +170,18 @@ class WithState:
     """An object of a class."""
 
 
-HARMFUL = [Harmful(), [Harmful()], {"a": Harmful()}, WithState(), len, np.float32]
+HARMFUL = {
+    "object": Harmful(),
+    "in a list": [Harmful()],
+    "in a dictionary": {"a": Harmful()},
+    "of a class": WithState(),
+    "function": len,
+    "type": np.float32,
+}
 
 
 @pytest.mark.parametrize("protocol", [2, 3, 4, 5])
-@pytest.mark.parametrize("value", HARMFUL, ids=repr)
+@pytest.mark.parametrize("value", HARMFUL.values(), ids=HARMFUL)
 def test_nothing_but_data_is_read(value, protocol, capfd):
     with pytest.raises(FileFormatError, match="only plain data and arrays|plain data"):
         read(pickle.dumps(value, protocol))

@@ -113,5 +113,7 @@ for (const [id, action] of Object.entries(BUTTONS)) {
 dark(matchMedia("(prefers-color-scheme: dark)").matches);
 view.show().then(() => {
   view.begin();
-  document.body.dataset.ready = Math.round(performance.now());
+  requestAnimationFrame(() => requestAnimationFrame(() => { // it has been painted
+    document.body.dataset.ready = Math.round(performance.now());
+  }));
 });

@@ -1,0 +1,36 @@
+"""Hostile inputs give a defined result or a named error, in bounds of time and memory."""
+
+import importlib
+import pkgutil
+
+import pytest
+from hostile import attacks, fault
+
+from fluidlite.opdef.definition import registered
+
+import samples
+from samples.form import GENERATORS, samples_of
+
+for module in pkgutil.iter_modules(samples.__path__):
+    importlib.import_module(f"samples.{module.name}")
+
+#: what the executor does itself
+PASSED_OVER = ("feed", "fetch")
+ATTACKED = {
+    op.type: op
+    for op in registered()
+    if op.execute is None and op.type in GENERATORS and op.type not in PASSED_OVER
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("declared", [True, False], ids=["declared", "unknown_sizes"])
+@pytest.mark.parametrize("type", ATTACKED)
+def test_hostile_inputs_give_a_result_or_a_named_error(type, declared):
+    faults = {}
+    for sample in samples_of(type):
+        for attack in attacks(ATTACKED[type], sample):
+            what = fault(ATTACKED[type], attack, declared)
+            if what is not None:
+                faults[f"{sample.name} {attack.name}"] = what
+    assert not faults
