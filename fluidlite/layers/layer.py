@@ -99,8 +99,10 @@ class LayerBuilder(Builder, Parameters):
 
     @property
     def is_tested(self) -> bool:
-        """False: programs are told by ``clone(for_test=True)``."""
-        return False
+        """Whether the ``dygraph.Layer`` that is made a program of was told so by its ``eval()``;
+        programs of their own are told by ``clone(for_test=True)``.
+        """
+        return not state.training.get()
 
     def named_result(self) -> Variable:
         """A new variable called exactly as the user called the layer, as a few of fluid's layers

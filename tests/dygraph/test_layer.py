@@ -60,7 +60,7 @@ def test_names_are_those_of_fluid():
 
 
 @pytest.mark.parametrize(
-    ("name", "stem"),
+    "name, stem",
     [
         ("BatchNorm", "batch_norm"),
         ("Conv2DTranspose", "conv2d_transpose"),
@@ -93,9 +93,9 @@ def test_attributes_keep_their_kind():
         assert getattr(n, name) is None
     del n.c
     with pytest.raises(AttributeError, match="no attribute 'c'"):
-        n.c
+        _ = n.c
     with pytest.raises(AttributeError, match="did you mean 'forward'"):
-        n.forwards
+        _ = n.forwards
     assert {"a", "b"} <= set(dir(n))
     n.plain = 3
     n.plain = n.a = dygraph.Linear(1, 1)
@@ -261,7 +261,7 @@ class TestContainers:
         net["third"] = dygraph.Linear(1, 5)
         assert (len(net), net(ones(2, 2)).shape) == (3, [2, 5])
         del net["third"]
-        assert list(net.state_dict())[0] == "first.weight"
+        assert next(iter(net.state_dict())) == "first.weight"
         with pytest.raises(ArgumentError, match="no layer 'secnd'; did you mean 'second'"):
             net["secnd"]
         with pytest.raises(OutOfRangeError, match=r"\[-2, 2\), got 2"):
@@ -290,7 +290,7 @@ class TestContainers:
         found = dygraph.ParameterList(parameters)
         assert (len(found), list(found.state_dict())) == (2, ["0", "1"])
         found[0] = parameters[1]
-        assert found[0] is found[1] is list(found)[0]
+        assert found[0] is found[1] is next(iter(found))
         with pytest.raises(ArgumentError, match="expected a parameter"):
             found.append(3)
 

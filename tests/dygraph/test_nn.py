@@ -170,7 +170,7 @@ def test_losses():
 
 
 @pytest.mark.parametrize(
-    ("make", "message"),
+    "make, message",
     [
         (lambda: dygraph.Conv2D(3, 4, 3, groups=2), "groups to divide"),
         (lambda: dygraph.Conv2D(3, 4, [1, 2, 3]), "list of 2 integers"),

@@ -131,7 +131,7 @@ def test_one_element_is_a_number():
     assert float(loss.numpy()) == 3
     assert int(loss.numpy()) == 3
     assert f"{float(loss.numpy()):.1f}" == "3.0"
-    assert "%.1f" % loss.numpy() == "3.0"
+    assert "%.1f" % loss.numpy() == "3.0"  # noqa: UP031 (as old scripts print)
     assert repr(loss.numpy()) == "array([3.], dtype=float32)"
     with pytest.raises(ValueError):
         float(loss.numpy() + np.zeros(2))
