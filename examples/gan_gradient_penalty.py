@@ -15,7 +15,7 @@ import numpy as np
 import fluidlite as fluid
 from fluidlite import dygraph, layers
 
-NOISE, HIDDEN, BATCH, PENALTY = 4, 64, 128, 10.0
+NOISE, HIDDEN, BATCH, PENALTY = 2, 32, 64, 1.0
 
 
 def ring(random):
@@ -28,10 +28,15 @@ def ring(random):
 
 def net(inputs, outputs):
     return dygraph.Sequential(
-        dygraph.Linear(inputs, HIDDEN, act="tanh"),
-        dygraph.Linear(HIDDEN, HIDDEN, act="tanh"),
+        dygraph.Linear(inputs, HIDDEN, act="relu"),
+        dygraph.Linear(HIDDEN, HIDDEN, act="relu"),
         dygraph.Linear(HIDDEN, outputs),
     )
+
+
+def adam(layer):
+    parameters = layer.parameters()
+    return fluid.optimizer.Adam(1e-3, beta1=0.5, beta2=0.9, parameter_list=parameters)
 
 
 def gradient_penalty(critic, real, fake, random):
@@ -53,17 +58,14 @@ def main():
     with dygraph.guard():
         fluid.seed(0)
         generator, critic = net(NOISE, 2), net(2, 1)
-        make = lambda layer: fluid.optimizer.Adam(  # noqa: E731
-            2e-3, beta1=0.5, beta2=0.9, parameter_list=layer.parameters()
-        )
-        of_generator, of_critic = make(generator), make(critic)
+        of_generator, of_critic = adam(generator), adam(critic)
 
         def fakes():
             noise = random.normal(size=[BATCH, NOISE]).astype("float32")
             return generator(dygraph.to_variable(noise))
 
         for step in range(steps + 1):
-            for _ in range(3):
+            for _ in range(5):
                 real, fake = ring(random), fakes().detach()
                 penalty = gradient_penalty(critic, real, fake, random)
                 distance = layers.mean(critic(real)) - layers.mean(critic(fake))

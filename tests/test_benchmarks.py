@@ -107,6 +107,17 @@ def test_the_overhead_of_eager_operators_is_measured():
     assert re.search(r"^tanh\(x\) +[\d.]+ +[\d.]+", said, re.M)
 
 
+def test_the_speed_of_files_is_measured(tmp_path):
+    said = run("files.py", "--megabytes", 1, "--operators", 20, "--rounds", 1, "--folder", tmp_path)
+    assert re.search(r"^checkpoint.load ", said, re.M)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_killed_process_leaves_whole_files():
+    said = run("kill_while_saving.py", "--kills", 2, "--megabytes", 1)
+    assert "nothing lost, nothing half-written" in said
+
+
 def test_every_benchmark_is_run_here():
     scripts = {
         path.name

@@ -76,3 +76,8 @@ def test_what_has_no_such_diagonal_is_refused(type, attrs, shape, message):
     slot = {"trace": "Input", "diag_embed": "Input", "diag": "Diagonal"}.get(type, "X")
     with pytest.raises(ShapeError, match=message):
         infer(type, attrs, **{slot: (shape, "float32")})
+
+
+@pytest.mark.parametrize("offset", [-(2**31), 2**31 - 1, -2, 3])
+def test_diagonals_beyond_the_matrix_are_empty(offset):
+    assert f.trace(np.ones([2, 3]), offset=offset) == 0

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import fluidlite as fluid
-from fluidlite.errors import AttributeValueError, DTypeError, ShapeError
+from fluidlite.errors import AttributeValueError, DTypeError, ShapeError, SlotError
 from fluidlite.ir.builder import Builder
 
 from gradcheck import evaluator, pull_back
@@ -218,3 +218,11 @@ def test_partial_operators_refuse_columns_that_are_not_there():
         infer("partial_concat", dict(start_index=5), X=two)
     with pytest.raises(ShapeError, match=r"X to be matrices, got \[2, 5\], \[2\]"):
         infer("partial_concat", X=[two[0], ([2], "float32")])
+
+
+def test_more_variables_than_parts_are_refused_when_built():
+    block = fluid.Program().global_block()
+    x = block.create_var(name="x", shape=[4, 2], dtype="float32")
+    outs = [block.create_var(name=f"out{k}") for k in range(3)]
+    with pytest.raises(SlotError, match="expected 2 variables in Out, got 3"):
+        block.append_op("split", {"X": x}, {"Out": outs}, {"num": 2, "axis": 0})
