@@ -72,6 +72,7 @@ def test_hsigmoid_has_a_weight_for_each_inner_node():
 
 
 def test_hsigmoid_learns():
+    fluid.default_startup_program().random_seed = 2
     out = layers.mean(layers.hsigmoid(*inputs(), num_classes=6, is_sparse=True))
     fluid.optimizer.SGD(0.5).minimize(out)
     exe = fluid.Executor()
