@@ -218,9 +218,12 @@ class _Reader:
     # -- functions -------------------------------------------------------------------------------
 
     def function(self, module: Any, name: Any) -> None:
-        known = _KNOWN.get((str(plain(module)), str(plain(name))))
+        module, name = plain(module), plain(name)
+        if not isinstance(module, str) or not isinstance(name, str):
+            raise _Refused("the name of a function", short(name))
+        known = _KNOWN.get((module, name))
         if known is None:
-            raise _Refused("only plain data and arrays", short(f"{plain(module)}.{plain(name)}"))
+            raise _Refused("only plain data and arrays", short(f"{module}.{name}"))
         self.push(_Function(known))
 
     def reduce(self) -> None:
@@ -236,9 +239,10 @@ class _Reader:
         return _Array()
 
     def make_dtype(self, name: Any, *_: Any) -> _Element:
-        match = _DTYPE.match(str(plain(name)))
+        name = plain(name)
+        match = _DTYPE.match(name) if isinstance(name, str) else None
         if match is None:
-            raise _Refused("an element type such as f4 or i8", short(plain(name)))
+            raise _Refused("an element type such as f4 or i8", short(name))
         return _Element(np.dtype(match[0]))
 
     def make_scalar(self, element: Any, raw: Any) -> Any:
@@ -377,8 +381,10 @@ def plain(value: Any) -> Any:
 
 
 def short(value: Any) -> str:
-    """What a message shows of a value."""
-    return repr(value)[:80]
+    """What a message shows of a value; of a container, which may be deep, only what it is."""
+    if isinstance(value, (str, bytes, int, float)):
+        return repr(value)[:80]
+    return type(value).__name__.strip("_").lower()
 
 
 # -- instructions ----------------------------------------------------------------------------------

@@ -228,6 +228,12 @@ WRONG = {
         HEAD + ARRAY + b"(K\x01K\x00\x8a\x08" + b"\xff" * 7 + b"\x3f\x86" + FLOAT + b"\x89U\x00tb.",
         "the sizes of an array",
     ),
+    "deep size": (
+        HEAD + ARRAY + b"(K\x01N" + b"\x85" * 3000 + FLOAT + b"\x89U\x04abcdtb.",
+        "the sizes of an array at byte 3073, found tuple",
+    ),
+    "deep name": (HEAD + b"cnumpy\ndtype\nN" + b"\x85" * 3000 + b"R.", "or i8 .*, found tuple"),
+    "deep function": (HEAD + b"NN" + b"\x85" * 3000 + b"\x93.", "the name of a function"),
     "state": (HEAD + b"NNb.", "the state of an array at byte 4"),
     "circle": (HEAD + b"]q\x00h\x00a.", "containers without a circle at byte 8"),
     "deep": (HEAD + b"N" + b"\x85" * 100 + b".", "plain data, not deeper than 64"),
