@@ -35,9 +35,7 @@ def test_a_source_gives_what_there_is_and_no_more():
     source = Source.of(b"abcdef", "file")
     assert source.take(2, "two letters") == b"ab"
     assert (source.position, source.left) == (2, 4)
-    with pytest.raises(
-        FileFormatError, match=r"file: expected seven letters \(7 bytes\) at byte 2"
-    ):
+    with pytest.raises(FileFormatError, match=r"file: expected letters \(7 bytes\) at byte 2"):
         source.take(7, "letters")
     assert source.rest("the rest") == b"cdef"
 

@@ -79,7 +79,7 @@ def test_hsigmoid_learns():
     exe.run(fluid.default_startup_program())
     x = np.eye(4, dtype="float32")[:2]
     losses = [exe.run(feed=dict(x=x, label=LABEL), fetch_list=[out])[0].item() for _ in range(99)]
-    assert losses[-1] < 0.5 * losses[0]
+    assert losses[-1] < 0.3 * losses[0]
 
 
 def test_hsigmoid_takes_a_tree_of_yours():
