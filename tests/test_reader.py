@@ -167,11 +167,13 @@ def test_a_buffer_reads_ahead_and_no_farther():
 
 
 def test_the_thread_ends_when_nobody_reads_any_more():
-    before = threading.active_count()
+    before = set(threading.enumerate())  # by identity: threads of other tests may end meanwhile
     items = buffered(itertools.count, 2)()
     assert next(items) == 0
+    started = set(threading.enumerate()) - before
+    assert started
     items.close()
-    assert wait_for(lambda: threading.active_count() == before)
+    assert wait_for(lambda: not any(thread.is_alive() for thread in started))
 
 
 @pytest.mark.parametrize("order", [True, False])
@@ -206,11 +208,13 @@ def test_what_a_mapper_fails_with_is_passed_on(order):
 
 
 def test_mapping_ends_when_nobody_reads_any_more():
-    before = threading.active_count()
+    before = set(threading.enumerate())
     items = xmap_readers(str, itertools.count, 2, 4)()
     next(items)
+    started = set(threading.enumerate()) - before
+    assert len(started) >= 2
     items.close()
-    assert wait_for(lambda: threading.active_count() == before)
+    assert wait_for(lambda: not any(thread.is_alive() for thread in started))
 
 
 # -- mistakes --------------------------------------------------------------------------------------

@@ -238,11 +238,12 @@ def read_safetensors(source: Source) -> dict[str, Any]:
 
 
 def _offset(item: tuple[str, Any]) -> Any:
+    """Where a tensor lies, to bring tensors into order."""
     try:
-        at = item[1]["data_offsets"][0]
-        return (at if isinstance(at, int) else 0, item[0])
-    except (TypeError, KeyError, IndexError):
-        return (0, item[0])
+        begin, end = item[1]["data_offsets"]
+        return (begin, end) if isinstance(begin, int) and isinstance(end, int) else (0, 0)
+    except (TypeError, KeyError, ValueError):
+        return (0, 0)
 
 
 def _entry(source: Source, name: str, entry: Any) -> tuple[np.dtype[Any], tuple[int, ...], Any]:

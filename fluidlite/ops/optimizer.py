@@ -159,7 +159,7 @@ class adam(Step):
             moment1 = betas[0] * moment1 + (1 - betas[0]) * grad
             moment2 = betas[1] * moment2 + (1 - betas[1]) * xp.square(grad)
             root = xp.sqrt(moment2) + self.epsilon
-            return param - number(xp, rate, param) * moment1 / root, moment1, moment2
+            return param - number(xp, rate, param) * (moment1 / root), moment1, moment2
 
         if sparse and self.lazy_mode:
             found = on_rows(xp, Grad, [Param, Moment1, Moment2], step)
