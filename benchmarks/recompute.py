@@ -23,8 +23,10 @@ from page import PAGE, block, replace_part
 import fluidlite as fluid
 
 
-def step_of(layers: int, batch: int, width: int, every: int) -> Any:
-    """A function that runs one training step of a chain of layers."""
+def step_of(layers: int, batch: int, width: int, every: int) -> tuple[Any, int]:
+    """A function that runs one training step of a chain of layers, and the size of its parameters
+    in bytes.
+    """
     main, startup = fluid.Program(), fluid.Program()
     main.random_seed = startup.random_seed = 1
     with fluid.unique_name.guard(), fluid.program_guard(main, startup):
@@ -43,17 +45,22 @@ def step_of(layers: int, batch: int, width: int, every: int) -> Any:
     scope, exe = fluid.Scope(), fluid.Executor()
     exe.run(startup, scope=scope)
     feed = {"x": np.random.default_rng(0).normal(size=[batch, width]).astype("float32")}
-    return lambda: exe.run(main, feed=feed, fetch_list=[loss], scope=scope)[0]
+    size = sum(scope.value(parameter.name).nbytes for parameter in main.all_parameters())
+    return lambda: exe.run(main, feed=feed, fetch_list=[loss], scope=scope)[0], size
 
 
-def measure(step: Any, runs: int) -> tuple[float, float, float]:
-    """Peak of allocated bytes in MiB, median seconds, and the last loss."""
-    step()
+def measure(step: Any, parameters: int, runs: int) -> tuple[float, float, float]:
+    """Peak of allocated bytes in MiB, median seconds, and the last loss.
+
+    Parameters do not count, of which there are two sets after some steps: those that the scope
+    holds, and those that take their place when the next step has succeeded.
+    """
     tracemalloc.start()
     before = tracemalloc.get_traced_memory()[0]
-    tracemalloc.reset_peak()
-    step()
-    peak = tracemalloc.get_traced_memory()[1] - before
+    for _ in range(4):  # interpreted, traced, on the finished source, and with its buffers there
+        tracemalloc.reset_peak()
+        step()
+    peak = tracemalloc.get_traced_memory()[1] - before - 2 * parameters
     tracemalloc.stop()
     seconds = []
     for _ in range(runs):
@@ -73,8 +80,8 @@ def main() -> None:
     parser.add_argument("--write", metavar="PAGE", nargs="?", const=str(PAGE))
     args = parser.parse_args()
     sizes = (args.layers, args.batch, args.width)
-    plain = measure(step_of(*sizes, every=0), args.runs)
-    again = measure(step_of(*sizes, every=8), args.runs)
+    plain = measure(*step_of(*sizes, every=0), args.runs)
+    again = measure(*step_of(*sizes, every=8), args.runs)
     lines = [
         f"{title:<10} peak {peak:7.1f} MiB  step {seconds * 1e3:7.1f} ms  loss {loss!r}"
         for title, (peak, seconds, loss) in (("plain", plain), ("recompute", again))

@@ -7,8 +7,8 @@
 
 Every contestant lives in a process of its own, with the number of threads that it takes by itself;
 they take turns, round by round, and each turn begins with the same parameters.  All get batches as
-NumPy arrays and give the loss as a number.  Before they are timed, parameters after a few steps are
-compared with those of fluidlite.
+NumPy arrays and give the loss as a number.  Before they are timed, losses and parameters of a few
+steps are compared with those of fluidlite.
 """
 
 from __future__ import annotations
@@ -35,8 +35,12 @@ from problems import FULL, Problem, problem
 HERE = Path(__file__).resolve().parent
 BY_HAND, REFERENCE = "NumPy by hand", "fluidlite"
 PATIENCE = 900  # seconds for one answer; some compile for minutes
-REST = 0.02  # seconds between turns, until threads that wait for work stop spinning
+REST = 0.05  # seconds between turns, until threads that wait for work stop spinning
 NEAR = 1e-4  # how far parameters may be from the reference, relative, for NumPy and fluidlite
+LIMITS = (  # variables for the number of threads; the last is what XLA asks for
+    *(f"{library}_NUM_THREADS" for library in ("OMP", "OPENBLAS", "MKL", "NUMBA", "FLUIDLITE")),
+    *("TF_NUM_INTEROP_THREADS", "TF_NUM_INTRAOP_THREADS", "NPROC"),
+)
 BUSY = 0.5  # the load from which on a machine is not quiet
 LIKE = 1e-3  # for the others, whose Adam may put epsilon elsewhere
 
@@ -62,8 +66,7 @@ class Player:
             "JAX_PLATFORMS": "cpu",
         }
         if threads is not None:
-            for library in ("OMP", "OPENBLAS", "MKL", "NUMBA", "FLUIDLITE"):
-                environment[f"{library}_NUM_THREADS"] = str(threads)
+            environment.update(dict.fromkeys(LIMITS, str(threads)))
 
         def restrict() -> None:
             if cores and hasattr(os, "sched_setaffinity"):
@@ -189,8 +192,9 @@ def compared(found: dict[str, Any], right: dict[str, Any], made: Problem, near: 
 
 
 def check(players: list[Player], made: Problem, found: dict[str, Result]) -> None:
-    """Compare parameters after a few steps."""
+    """Compare losses and parameters of a few steps."""
     right: dict[str, Any] = {}
+    losses: list[float] = []
     with tempfile.TemporaryDirectory() as folder:
         for player in sorted(players, key=lambda p: p.title != REFERENCE):
             path = str(Path(folder) / "parameters.npz")
@@ -200,9 +204,12 @@ def check(players: list[Player], made: Problem, found: dict[str, Result]) -> Non
                 continue
             with np.load(path) as file:
                 values = dict(file)
-            right = right or values
+            right, losses = right or values, losses or answer["losses"]
             near = NEAR if CONTESTANTS[player.title].module in ("hand", "peers.fluid") else LIKE
-            found[player.title].wrong = compared(values, right, made, near)
+            wrong = compared(values, right, made, near)
+            if not np.allclose(answer["losses"], losses, near, 0):
+                wrong = wrong or f"the losses are {answer['losses']}, expected {losses}"
+            found[player.title].wrong = wrong
 
 
 def measure(players: list[Player], name: str, args: argparse.Namespace) -> dict[str, Result]:
@@ -357,7 +364,7 @@ def arguments() -> argparse.Namespace:
     add("--rounds", type=int, default=5, help="turns of each contestant")
     add("--seconds", type=float, default=0.5, help="how long a turn is")
     add("--steps", type=int, default=300, help="how many steps a turn has at most")
-    add("--threads", type=int, help="threads of BLAS, OpenMP and fluidlite; else they choose")
+    add("--threads", type=int, help="threads of each library; else they choose")
     add("--cores", type=int, default=0, help="processors to run on; 0 for all")
     add("--python", nargs="+", default=[], help="interpreters to look for further libraries in")
     add("--small", action="store_true", help="tiny sizes, to see that everything runs")

@@ -27,17 +27,20 @@ from . import (
 from .backward import append_backward, calc_gradient, gradients
 from .data_feeder import DataFeeder
 from .errors import FluidError
+from .framework import memory_optimize, release_memory, require_version
 from .input import data, embedding, one_hot
+from .ir.device import device_guard
 from .ir.name_scope import name_scope
 from .ir.program import Program, default_main_program, default_startup_program, program_guard
 from .ir.variable import Variable
-from .param_attr import ParamAttr
+from .param_attr import ParamAttr, WeightNormParamAttr
 from .runtime.executor import Executor
 from .runtime.place import (
     CPUPlace,
     CUDAPinnedPlace,
     CUDAPlace,
     cpu_places,
+    cuda_pinned_places,
     cuda_places,
     is_compiled_with_cuda,
 )
@@ -65,6 +68,7 @@ _PACKAGES = frozenset(
         "metrics",
         "nn",
         "ops",
+        "profiler",
         "proto",
     ]
 )
@@ -74,6 +78,7 @@ _NAMES = {
     "trace": "tracing",
     **dict.fromkeys(["BuildStrategy", "CompiledProgram", "ExecutionStrategy"], "compiler"),
     "ParallelExecutor": "runtime.parallel",
+    "show_config": "runtime.config",
     **dict.fromkeys(["explain_gradient", "gradcheck"], "inspect"),
     **dict.fromkeys(["load_dygraph", "save_dygraph"], "dygraph.checkpoint"),
     **dict.fromkeys(

@@ -43,6 +43,10 @@ class ArgumentError(FluidError, TypeError, ValueError, AssertionError):
     """A function was given an argument of a type or a value that it does not take."""
 
 
+class VersionError(FluidError, RuntimeError):
+    """A script needs another version."""
+
+
 class UnknownVariableError(FluidError, ValueError, LookupError):
     """No variable of that name is there."""
 

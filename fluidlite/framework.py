@@ -1,8 +1,13 @@
-"""Names only: where fluid 1.8 scripts look for programs, variables and their guards."""
+"""Where fluid 1.8 scripts look for programs, variables and their guards: names, and one check."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any
+
+from .errors import ArgumentError, VersionError
 from .ir.block import Block
+from .ir.device import device_guard
 from .ir.name_scope import name_scope
 from .ir.operator import Operator, OpRole
 from .ir.program import (
@@ -14,7 +19,7 @@ from .ir.program import (
     switch_startup_program,
 )
 from .ir.variable import Parameter, Variable
-from .runtime.place import cpu_places, cuda_places, is_compiled_with_cuda
+from .runtime.place import cpu_places, cuda_pinned_places, cuda_places, is_compiled_with_cuda
 from .state import get_flags, in_dygraph_mode, set_flags
 
 __all__ = [
@@ -25,15 +30,77 @@ __all__ = [
     "Program",
     "Variable",
     "cpu_places",
+    "cuda_pinned_places",
     "cuda_places",
     "default_main_program",
     "default_startup_program",
     "get_flags",
     "in_dygraph_mode",
+    "device_guard",
     "is_compiled_with_cuda",
+    "memory_optimize",
     "name_scope",
     "program_guard",
+    "release_memory",
+    "require_version",
     "set_flags",
     "switch_main_program",
     "switch_startup_program",
 ]
+
+FLUID = (1, 8, 5, 0)  #: the version of fluid whose interface this is
+
+
+def require_version(min_version: str, max_version: str | None = None) -> None:
+    """Check that a script is made for the fluid whose interface this is, which is 1.8.5.
+
+    Args:
+        min_version: the oldest version that will do: one to four numbers with points between.
+        max_version: the newest one; any newer one will do when None.
+
+    Raises:
+        ArgumentError: an argument is no version.
+        VersionError: the script needs another one.
+
+    >>> fluid.require_version("1.7.0")
+    """
+    least = _version("min_version", min_version)
+    most = None if max_version is None else _version("max_version", max_version)
+    if least > FLUID or (most is not None and most < FLUID):
+        wanted = f"of at least {min_version}" + (f", at most {max_version}" if most else "")
+        raise VersionError(f"this has the interface of fluid 1.8.5; the script needs one {wanted}")
+
+
+def _version(what: str, given: Any) -> tuple[int, ...]:
+    parts = given.split(".") if isinstance(given, str) else []
+    if not 1 <= len(parts) <= 4 or not all(p.isascii() and p.isdigit() for p in parts):
+        raise ArgumentError(
+            f'require_version: expected {what} to be a text such as "1.8.0", got {given!r:.60} of '
+            f"type {type(given).__name__}"
+        )
+    numbers = [int(part) for part in parts]
+    return tuple(numbers + [0] * (4 - len(numbers)))
+
+
+def memory_optimize(
+    input_program: Program,
+    skip_opt_set: Iterable[str] | None = None,
+    print_log: bool = False,
+    level: int = 0,
+    skip_grads: bool = True,
+) -> None:
+    """Nothing, as in fluid 1.8: an executor plans memory by itself.
+
+    Args:
+        input_program: a program, which stays as it is.
+        skip_opt_set, print_log, level, skip_grads: not read.
+    """
+
+
+def release_memory(input_program: Program, skip_opt_set: Iterable[str] | None = None) -> None:
+    """Nothing, as in fluid 1.8: an executor drops values behind their last use.
+
+    Args:
+        input_program: a program, which stays as it is.
+        skip_opt_set: not read.
+    """

@@ -66,6 +66,43 @@ class ParamAttr:
         }
 
 
+class WeightNormParamAttr(ParamAttr):
+    """A parameter that is a direction and a length: ``g * v / |v|``, and these two are trained.
+
+    Salimans and Kingma, Weight normalization, NeurIPS 2016.
+
+    Args:
+        dim: the dimension along which lengths are given, a number each; None for one length of the
+            whole.
+        name, initializer, learning_rate, regularizer, trainable, do_model_average: as of
+            :class:`ParamAttr`; the initializer gives the direction, and the length is what that has
+            first.
+
+    Raises:
+        ArgumentError: an argument is of another kind.
+
+    >>> x = fluid.data("x", [None, 3], "float32")
+    >>> y = fluid.layers.fc(x, 2, param_attr=fluid.WeightNormParamAttr(dim=1))
+    >>> [(p.name, p.shape) for p in y.block.all_parameters()]
+    [('fc_0.w_0_g', (1, 2)), ('fc_0.w_0_v', (3, 2)), ('fc_0.b_0', (2,))]
+    """
+
+    def __init__(
+        self,
+        dim: int | None = None,
+        name: str | None = None,
+        initializer: Initializer | None = None,
+        learning_rate: float = 1.0,
+        regularizer: WeightDecayRegularizer | None = None,
+        trainable: bool = True,
+        do_model_average: bool = False,
+    ) -> None:
+        super().__init__(name, initializer, learning_rate, regularizer, trainable, do_model_average)
+        whole = isinstance(dim, int) and not isinstance(dim, bool) and dim >= 0
+        _need("dim", dim, dim is None or whole, "None or the number of a dimension, from 0")
+        self.dim = dim
+
+
 def _need(what: str, value: Any, holds: bool, wanted: str) -> None:
     if not holds:
         raise ArgumentError(
@@ -104,3 +141,18 @@ def as_param_attr(value: Any) -> ParamAttr | None:
         f"expected a ParamAttr, a name, an initializer, a regularizer or a bool for a parameter, "
         f"got {value!r:.60} of type {type(value).__name__}"
     )
+
+
+def as_eager_attr(value: Any) -> ParamAttr | None:
+    """What is said about a parameter that is made at once; arguments as of :func:`as_param_attr`.
+
+    Raises:
+        ArgumentError: it asks for operators of a program.
+    """
+    found = as_param_attr(value)
+    if isinstance(found, WeightNormParamAttr):
+        raise ArgumentError(
+            "a WeightNormParamAttr makes operators of a program; of eager parameters make two, v "
+            "and g, and compute g * v / norm(v) in forward()"
+        )
+    return found

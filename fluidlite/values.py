@@ -451,6 +451,31 @@ class _StoredRows(LoDTensor):
         self._rows_of.value = data
 
 
+class OneElement(np.ndarray[Any, Any]):
+    """An array of one element that is a number, too: scripts of fluid 1.8 print
+    ``float(exe.run(...)[0])``, which NumPy no longer does for a shape such as [1].
+
+    >>> loss = fluid.layers.fill_constant([1], "float32", 1.5)
+    >>> (found,) = fluid.Executor().run(fetch_list=[loss])
+    >>> float(found), "%.1f" % found, found
+    (1.5, '1.5', array([1.5], dtype=float32))
+    """
+
+    def __float__(self) -> float:
+        return float(self.item())
+
+    def __int__(self) -> int:
+        return int(self.item())
+
+    def __repr__(self) -> str:
+        return repr(np.asarray(self))
+
+
+def as_fetched(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """An array as a user gets it: one of one element is a number, too."""
+    return array.view(OneElement) if array.size == 1 and array.ndim else array
+
+
 def zeros_like(value: Any) -> Any:
     """Zeros in the form of a value."""
     if isinstance(value, (LoDTensorArray, SelectedRows)):

@@ -92,6 +92,19 @@ def test_recomputing_is_measured_and_written(page):
     assert said.strip() in part(page.read_text(encoding="utf-8"), "recompute")
 
 
+def test_overheads_are_measured_and_written(page):
+    said = run("overheads.py", "--sizes", 20, "--rounds", 1, "--write", page)
+    assert said.splitlines()[-1].split()[0] == "44"  # operators, with their gradients
+    assert said.strip() in part(page.read_text(encoding="utf-8"), "overheads")
+
+
+def test_heads_are_measured_and_written(page):
+    said = run("heads.py", "--small", "--rounds", 1, "--seconds", 0, "--write", page)
+    rows = [line.split()[0] for line in said.splitlines()]
+    assert rows == ["step", "detector", "super_resolution", "mlp"]
+    assert said.strip() in part(page.read_text(encoding="utf-8"), "heads")
+
+
 def test_the_time_of_importing_is_measured():
     said = run("import_time.py", "--runs", 1)
     assert re.fullmatch(r"numpy +[\d.]+ ms .*\nfluidlite beyond it +[\d.]+ ms .*\n", said)

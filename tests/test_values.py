@@ -238,7 +238,7 @@ def test_an_array_stays_in_the_scope_and_belongs_to_it():
 
 
 def test_a_value_that_is_not_finite_is_found_in_an_array():
-    array_of([1.0, float("inf")])
+    array = array_of([1.0, float("inf")])
     fluid.set_flags({"FLAGS_check_nan_inf": True})
     with pytest.raises(ArithmeticError, match="infinity"):
-        fluid.Executor().run()
+        fluid.Executor().run(fetch_list=[array])

@@ -7,12 +7,20 @@ gradients the patches are copied again, which is cheaper than keeping them.
 
 from __future__ import annotations
 
+import os
+
 import numpy as np
+from machine import processors
 from numpy.lib.stride_tricks import as_strided
 from problems import Array
 
+from .arrays import LINE, empty, zeros
+
 LIMIT = 640 * 1024  # bytes of a buffer of patches
-PITCH = 64  # bytes between rows of patches, whose length would else be a power of two
+PITCH = LINE  # bytes between rows of patches, whose length would else be a power of two
+# OpenBLAS multiplies up to this many pairs of numbers as they lie, on one thread, which is faster
+# than packing them first by a quarter or more where there are few filters
+UNPACKED = 1_000_000
 
 
 class Piece:
@@ -38,22 +46,31 @@ class Patches:
     Args:
         image: [channels, height, width, batch], padded.
         size, stride: of the filter.
-        whole_rows: pieces are one row of the output, or a part of it; if not, several rows.
+        filters: how many columns the weight has.
+        least: how many positions a piece has to have for its product to be kept small enough to
+            stay unpacked; where there would be fewer, calls cost more than that saves.
+        one_row: pieces are one row of the output, or a part of it; if not, several rows.
     """
 
-    def __init__(self, image: Array, size: int, stride: int = 1, one_row: bool = True) -> None:
+    def __init__(
+        self, image: Array, size: int, stride: int, filters: int, least: int, one_row: bool
+    ) -> None:
         channels, high, wide, batch = image.shape
         self.high, self.wide = (high - size) // stride + 1, (wide - size) // stride + 1
         self.size, self.stride = size, stride
         self.depth = channels * size * size
         cost = self.depth * batch * image.itemsize  # of a position
-        columns = _divisor(self.wide, LIMIT // cost)
-        rows = _divisor(self.high, LIMIT // (cost * columns)) if columns == self.wide else 1
+        most = LIMIT // cost  # output positions of an image
+        unpacked = UNPACKED // (self.depth * filters * batch)
+        if unpacked * batch >= least:
+            most = min(most, unpacked)
+        columns = _divisor(self.wide, most)
+        rows = _divisor(self.high, most // columns) if columns == self.wide else 1
         if one_row:
             rows = 1
         length = rows * columns * batch
         pitch = length + PITCH // image.itemsize
-        self.buffer = np.zeros((self.depth, pitch), image.dtype)[:, :length]
+        self.buffer = zeros((self.depth, pitch), image.dtype)[:, :length]
         self.turned = self.buffer.T
         shape = (channels, size, size, rows, columns, batch)
         step = image.itemsize
@@ -89,6 +106,12 @@ def _divisor(of: int, limit: int) -> int:
     return max((d for d in range(1, min(of, limit) + 1) if of % d == 0), default=1)
 
 
+def _single() -> bool:
+    """Whether BLAS has one thread."""
+    told = os.environ.get("OPENBLAS_NUM_THREADS") or os.environ.get("OMP_NUM_THREADS")
+    return processors() == 1 or told == "1"
+
+
 class Convolution:
     """A convolution between two images that stay where they are.
 
@@ -100,7 +123,8 @@ class Convolution:
     """
 
     def __init__(self, image: Array, weight: Array, out: Array, size: int, stride: int = 1) -> None:
-        self._patches = patches = Patches(image, size, stride, one_row=not out.flags.c_contiguous)
+        one_row, least = not out.flags.c_contiguous, 128 if _single() else 1024
+        self._patches = patches = Patches(image, size, stride, weight.shape[1], least, one_row)
         self._weight = weight.T
         self._work = [(piece.patches, piece.of(out)) for piece in patches.pieces]
 
@@ -133,10 +157,10 @@ class Gradients:
         size: int,
         stride: int = 1,
     ) -> None:
-        whole = back.flags.c_contiguous and image_back is None
-        self._patches = patches = Patches(image, size, stride, one_row=not whole)
+        one_row = not back.flags.c_contiguous or image_back is not None
+        self._patches = patches = Patches(image, size, stride, weight.shape[1], 1024, one_row)
         self._weight, self._weight_back, self._image_back = weight, weight_back, image_back
-        self._part = np.empty_like(weight)
+        self._part = empty(weight.shape, weight.dtype)
         self._work = []
         for piece in patches.pieces:
             flat = piece.of(back)

@@ -9,33 +9,33 @@ from problems import Array, Problem
 
 
 class Step:
-    """One step of gradient descent, the rate folded into the gradient of the loss."""
+    """One step of gradient descent, the rate folded into the gradient of the loss; the bias is the
+    weight of a feature that is always 1.
+    """
 
     def __init__(self, problem: Problem) -> None:
         batch, features = problem.sizes["batch"], problem.sizes["features"]
-        self._weight = np.zeros(features, problem.dtype)
-        self._bias = np.zeros((), problem.dtype)
+        self._values, self._gradient = (np.zeros(features + 1, problem.dtype) for _ in range(2))
+        self._features = np.ones((batch, features + 1), problem.dtype)
+        self._fed = self._features[:, :-1]
         self._error = np.empty(batch, problem.dtype)
-        self._gradient = np.empty(features, problem.dtype)
-        self._ones = np.ones(batch, problem.dtype)
         self._factor = np.array(2 * problem.rate / batch, problem.dtype)
         self._batch = batch
 
     def load(self, start: Mapping[str, Array]) -> None:
-        self._weight[...] = start["w"][:, 0]
-        self._bias[...] = start["b"][0]
+        self._values[:-1] = start["w"][:, 0]
+        self._values[-1] = start["b"][0]
 
     def step(self, feed: Mapping[str, Array]) -> float:
-        x, error, gradient = feed["x"], self._error, self._gradient
-        np.dot(x, self._weight, error)
-        np.add(error, self._bias, error)
+        x, values, error, gradient = self._features, self._values, self._error, self._gradient
+        np.copyto(self._fed, feed["x"])
+        np.dot(x, values, error)
         np.subtract(error, feed["y"].reshape(-1), error)
-        loss = error.dot(error) / self._batch
+        loss = float(error.dot(error)) / self._batch
         np.multiply(error, self._factor, error)
         np.dot(error, x, gradient)
-        np.subtract(self._weight, gradient, self._weight)
-        np.subtract(self._bias, error.dot(self._ones), self._bias)
-        return float(loss)
+        np.subtract(values, gradient, values)
+        return loss
 
     def parameters(self) -> dict[str, Array]:
-        return {"w": self._weight[:, None].copy(), "b": self._bias.reshape(1).copy()}
+        return {"w": self._values[:-1, None].copy(), "b": self._values[-1:].copy()}

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from problems import Array, Problem, shapes
 
+from .arrays import empty, zeros
 from .convolution import Patches, flattened, restored
 from .parts import Adam, Flat, Loss
 
@@ -36,24 +37,25 @@ class Pooled:
     ) -> None:
         self._weight_back, self._bias_back, self._back, self._image_back = back
         self._weight, self._bias, self._out = weight, bias[:, None], out
-        patches = Patches(image, size, one_row=self._image_back is not None)
+        one_row = self._image_back is not None
+        patches = Patches(image, size, 1, len(out), 1024, one_row)
         self._buffer, self._window = patches.buffer, patches.window
         filters, _, wide, batch = out.shape
         first = patches.pieces[0]
         rows = max(2, first.rows.stop - first.rows.start)
         if rows % 2:
             raise ValueError(f"expected pairs of rows, got pieces of {rows}")
-        y = np.empty((filters, rows, 2 * wide, batch), out.dtype)
-        half = np.empty((filters, rows // 2, 2 * wide, batch), out.dtype)
+        y = empty((filters, rows, 2 * wide, batch), out.dtype)
+        half = empty((filters, rows // 2, 2 * wide, batch), out.dtype)
         self._y = (y[:, 0::2], y[:, 1::2], half, half[:, :, 0::2], half[:, :, 1::2])
         high = out.shape[1]
-        self._upper = np.empty((high * 2 // rows, *half.shape), bool)  # where the upper row wins
-        self._left = np.empty((high * 2 // rows, filters, rows // 2, wide, batch), bool)
-        self._positive = np.empty(out.shape, bool)
+        self._upper = empty((high * 2 // rows, *half.shape), bool)  # where the upper row wins
+        self._left = empty((high * 2 // rows, filters, rows // 2, wide, batch), bool)
+        self._positive = empty(out.shape, bool)
         self._flat = out.reshape(filters, -1)
-        self._zeros = np.zeros_like(out)
+        self._zeros = zeros(out.shape, out.dtype)
         self._ones = np.ones(self._flat.shape[1], out.dtype)
-        self._part = np.empty_like(weight)
+        self._part = empty(weight.shape, weight.dtype)
         self._groups = []
         for number, top in enumerate(range(0, 2 * high, rows)):
             pooled = slice(top // 2, (top + rows) // 2)
@@ -151,9 +153,9 @@ class Step:
         v, d = self._values, self._gradients
         once = (edge - size + 1) // 2
         twice = (once - size + 1) // 2
-        self._image = np.empty((1, edge, edge, n), dtype)
-        inner, inner_back = (np.empty((first, once, once, n), dtype) for _ in range(2))
-        outer, outer_back = (np.empty((second, twice, twice, n), dtype) for _ in range(2))
+        self._image = empty((1, edge, edge, n), dtype)
+        inner, inner_back = (empty((first, once, once, n), dtype) for _ in range(2))
+        outer, outer_back = (empty((second, twice, twice, n), dtype) for _ in range(2))
         self._first = Pooled(
             self._image, v["c1"], v["cb1"], inner, size, (d["c1"], d["cb1"], inner_back, None)
         )
@@ -161,7 +163,7 @@ class Step:
             inner, v["c2"], v["cb2"], outer, size, (d["c2"], d["cb2"], outer_back, inner_back)
         )
         self._flat, self._flat_back = outer.reshape(-1, n), outer_back.reshape(-1, n)
-        self._scores = np.empty((classes, n), dtype)
+        self._scores = empty((classes, n), dtype)
         self._ones = np.ones(n, dtype)
         self._column = v["b1"][:, None]
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from problems import Array, Problem, shapes
 
+from .arrays import empty, zeros
 from .parts import Adam, Flat, Loss
 
 
@@ -28,22 +29,22 @@ class Step:
         self._loss = Loss(classes, n, dtype)
         self._hidden = h
         # of all steps; hidden and cell begin with the zeros before the first
-        self._gates = np.empty((steps, n, gates), dtype)
-        self._slopes = np.empty((steps, n, gates), dtype)
-        self._back = np.empty((steps, n, gates), dtype)
-        self._h = np.zeros((steps + 1, n, h), dtype)
-        self._c = np.zeros((steps + 1, n, h), dtype)
-        self._tanh = np.empty((steps, n, h), dtype)
-        self._shown = np.empty((steps, n, h), dtype)
-        self._product = np.empty((n, gates), dtype)
-        self._dh, self._dc, self._part = (np.empty((n, h), dtype) for _ in range(3))
-        self._scores = np.empty((classes, n), dtype)
+        self._gates = empty((steps, n, gates), dtype)
+        self._slopes = empty((steps, n, gates), dtype)
+        self._back = empty((steps, n, gates), dtype)
+        self._h = zeros((steps + 1, n, h), dtype)
+        self._c = zeros((steps + 1, n, h), dtype)
+        self._tanh = empty((steps, n, h), dtype)
+        self._shown = empty((steps, n, h), dtype)
+        self._product = empty((n, gates), dtype)
+        self._dh, self._dc, self._part = (empty((n, h), dtype) for _ in range(3))
+        self._scores = empty((classes, n), dtype)
         # sigmoid(x) = (1 + tanh(x / 2)) / 2: half the weights, and all gates are a tanh
         self._halves = np.full(gates, 0.5, dtype)
         self._halves[3 * h :] = 1
-        self._wx, self._wh = np.empty((width, gates), dtype), np.empty((h, gates), dtype)
-        self._gb = np.empty(gates, dtype)
-        self._returning = np.empty((gates, h), dtype)
+        self._wx, self._wh = empty((width, gates), dtype), empty((h, gates), dtype)
+        self._gb = empty((gates,), dtype)
+        self._returning = empty((gates, h), dtype)
         self._half, self._one = np.array(0.5, dtype), np.array(1, dtype)
         self._ones, self._many = np.ones(n, dtype), np.ones(steps * n, dtype)
         self._column = self._values["b1"][:, None]

@@ -8,6 +8,7 @@ from math import prod
 import numpy as np
 from problems import Array, Problem, convolutions, shapes
 
+from .arrays import empty, zeros
 from .convolution import Convolution, Gradients, flattened, restored, turned
 from .parts import Flat, Loss, Momentum
 
@@ -52,7 +53,7 @@ class Normed:
         high, wide = ((edge - size) // stride + 1 for edge in image.shape[1:3])
         self.shape = (filters, high, wide, batch)
         count = high * wide * batch
-        self.out = np.empty(self.shape, dtype)
+        self.out = empty(self.shape, dtype)
         self._flat = self.out.reshape(filters, count)
         self._weight = values[key]
         self._convolution = Convolution(image, values[key], self.out, size, stride)
@@ -65,12 +66,12 @@ class Normed:
         self._count = count
         step = max(1, GROUP // (count * image.itemsize))
         self.groups = [slice(begin, begin + step) for begin in range(0, filters, step)]
-        self.zeros = np.zeros((step, high, wide, batch), dtype)
-        self.part = np.empty((step, high, wide, batch), dtype)
+        self.zeros = zeros((step, high, wide, batch), dtype)
+        self.part = empty((step, high, wide, batch), dtype)
         # the gradient by the convolution, padded where a convolution takes it back
         direct = image_back is not None and stride == 1
         pad = size - 1 - size // 2 if direct else 0
-        self._padded_back = np.zeros((filters, high + 2 * pad, wide + 2 * pad, batch), dtype)
+        self._padded_back = zeros((filters, high + 2 * pad, wide + 2 * pad, batch), dtype)
         back = self._padded_back[:, pad : pad + high, pad : pad + wide]
         self._back = back
         self._gradients = Gradients(
@@ -83,7 +84,7 @@ class Normed:
             stride=stride,
         )
         self._size = size
-        self._turned = np.empty((filters * size * size, image.shape[0]), dtype)
+        self._turned = empty((filters * size * size, image.shape[0]), dtype)
         self._returning = None
         if image_back is not None and stride == 1:
             self._returning = Convolution(self._padded_back, self._turned, image_back, size)
@@ -144,12 +145,12 @@ class Active:
     def __init__(self, shape: tuple[int, ...], dtype: str, pad: int = 1) -> None:
         channels, high, wide, batch = shape
         self.padded, self.padded_back = (
-            np.zeros((channels, high + 2 * pad, wide + 2 * pad, batch), dtype) for _ in range(2)
+            zeros((channels, high + 2 * pad, wide + 2 * pad, batch), dtype) for _ in range(2)
         )
         inside = (slice(None), slice(pad, pad + high), slice(pad, pad + wide))
         self.inside, self.inside_back = self.padded[inside], self.padded_back[inside]
-        self.back = np.empty(shape, dtype)  # before relu
-        self._positive = np.empty(shape[1:], bool)
+        self.back = empty(shape, dtype)  # before relu
+        self._positive = empty(shape[1:], bool)
 
     def pull(self) -> Array:
         """The gradient before relu."""
@@ -228,7 +229,7 @@ class Step:
         self._momentum = Momentum(self._values, self._gradients, problem.rate, 0.9)
         self._loss = Loss(classes, n, dtype)
         rest = (self._values, self._gradients, table)
-        padded = np.zeros((3, edge + 2, edge + 2, n), dtype)
+        padded = zeros((3, edge + 2, edge + 2, n), dtype)
         self._image = padded[:, 1:-1, 1:-1]
         self._stem = Normed(padded, None, "stem", *rest)
         self._first = Active(self._stem.shape, dtype)
@@ -242,8 +243,8 @@ class Step:
         self._whole = before.inside.reshape(channels, high * wide, n)
         self._whole_back = before.inside_back.reshape(channels, high * wide, n)
         self._area = np.array(high * wide, dtype)
-        self._mean, self._mean_back = (np.empty((channels, n), dtype) for _ in range(2))
-        self._scores = np.empty((classes, n), dtype)
+        self._mean, self._mean_back = (empty((channels, n), dtype) for _ in range(2))
+        self._scores = empty((classes, n), dtype)
         self._ones = np.ones(n, dtype)
         self._column = self._values["b1"][:, None]
 

@@ -21,6 +21,7 @@ class Step:
         self._found, self._found_back = (np.empty((batch * words, width), dtype) for _ in range(2))
         self._context = self._found.reshape(batch, words * width)
         self._hidden, self._back, self._slope = (np.empty((batch, hidden), dtype) for _ in range(3))
+        self._turned = np.empty((hidden, batch), dtype)
         self._scores = np.empty((batch, vocabulary), dtype)
         self._top, self._total = np.empty((batch, 1), dtype), np.empty(batch, dtype)
         self._w1, self._w2 = np.empty_like(self._v["w1"]), np.empty_like(self._v["w2"])
@@ -69,14 +70,15 @@ class Step:
 
     def _dense(self, scores: Array) -> None:
         v, hidden, back, slope = self._v, self._hidden, self._back, self._slope
-        np.dot(scores, v["w2"].T, back)
+        # a product with few rows and a transposed matrix is slower than its transpose
+        np.dot(v["w2"], scores.T, self._turned)
         np.dot(hidden.T, scores, self._w2)
         np.subtract(v["w2"], self._w2, v["w2"])
         np.dot(self._ones, scores, self._b2)
         np.subtract(v["b2"], self._b2, v["b2"])
         np.subtract(self._one, hidden, slope)
         np.multiply(slope, hidden, slope)
-        np.multiply(back, slope, back)
+        np.multiply(self._turned.T, slope, back)
         np.dot(back, v["w1"].T, self._found_back.reshape(self._context.shape))
         np.dot(self._context.T, back, self._w1)
         np.subtract(v["w1"], self._w1, v["w1"])

@@ -43,7 +43,14 @@ class Step:
                     self._main, list(feed), [self._loss], scope=self._scope
                 )
             return self._run(feed)[0].item()
-        fetched = self._exe.run(self._main, feed=feed, fetch_list=[self._loss], scope=self._scope)
+        # the cache is what fluidlite has by itself, and fluid 1.8 only where it is asked for
+        fetched = self._exe.run(
+            self._main,
+            feed=feed,
+            fetch_list=[self._loss],
+            scope=self._scope,
+            use_program_cache=True,
+        )
         return fetched[0].item()
 
     def parameters(self) -> dict[str, Array]:

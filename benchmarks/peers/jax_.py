@@ -152,5 +152,5 @@ def _resnet(v: Values, fed: Values) -> Any:
 def describe() -> dict[str, Any]:
     """Version, threads and libraries."""
     # XLA has a pool of as many threads as there are processors, and does not tell
-    threads = len(os.sched_getaffinity(0))
+    threads = int(os.environ.get("NPROC") or len(os.sched_getaffinity(0)))
     return {"version": jax.__version__, "threads": threads, "kernels": "XLA, Eigen"}

@@ -6,40 +6,36 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
 import tensorflow
 from problems import Array, Problem, inputs
 
 tf = tensorflow.compat.v1
 tf.disable_eager_execution()
 Values = Mapping[str, Any]
-IMAGES = ("lenet", "resnet")
 
 
 class Step:
     """A graph with the optimizers of ``tf.train``.
 
-    Images are NHWC, the only layout whose gradients it computes on processors; those that are fed
-    are laid out anew once, outside of the step.
+    Images become NHWC in the graph: the only layout whose gradients it computes on processors.
     """
 
     def __init__(self, problem: Problem) -> None:
-        self._images = problem.name in IMAGES
-        self._laid: dict[int, Array] = {}
         graph = tf.Graph()
         with graph.as_default():
             self._fed = {
-                name: tf.placeholder(
-                    "int64" if high else problem.dtype,
-                    _moved(shape) if self._images and len(shape) == 4 else shape,
-                )
+                name: tf.placeholder("int64" if high else problem.dtype, shape)
                 for name, (shape, high) in inputs(problem.name, problem.sizes).items()
             }
             self._values = {
                 name: tf.Variable(_inside(value), name=name)
                 for name, value in problem.start.items()
             }
-            self._loss = globals()[f"_{problem.name}"](self._values, self._fed)
+            laid = {
+                name: tf.transpose(value, [0, 2, 3, 1]) if len(value.shape) == 4 else value
+                for name, value in self._fed.items()
+            }
+            self._loss = globals()[f"_{problem.name}"](self._values, laid)
             updates = graph.get_collection(tf.GraphKeys.UPDATE_OPS)
             with tf.control_dependencies(updates):
                 self._train = _optimizer(problem).minimize(
@@ -54,16 +50,8 @@ class Step:
             self._values[name].load(_inside(value), self._session)
 
     def step(self, feed: Mapping[str, Array]) -> float:
-        fed = {self._fed[name]: self._given(value) for name, value in feed.items()}
+        fed = {self._fed[name]: value for name, value in feed.items()}
         return float(self._session.run([self._loss, self._train], fed)[0])
-
-    def _given(self, value: Array) -> Array:
-        if not self._images or value.ndim != 4:
-            return value
-        found = self._laid.get(id(value))
-        if found is None:
-            found = self._laid[id(value)] = np.ascontiguousarray(value.transpose(0, 2, 3, 1))
-        return found
 
     def parameters(self) -> dict[str, Array]:
         found = self._session.run(self._values)
@@ -71,11 +59,6 @@ class Step:
             name: value.transpose(3, 2, 0, 1) if value.ndim == 4 else value
             for name, value in found.items()
         }
-
-
-def _moved(shape: tuple[int, ...]) -> tuple[int, ...]:
-    n, c, h, w = shape
-    return n, h, w, c
 
 
 def _inside(value: Array) -> Array:
@@ -171,5 +154,6 @@ def _resnet(v: Values, fed: Values) -> Any:
 
 def describe() -> dict[str, Any]:
     """Version, threads and libraries."""
-    threads = len(os.sched_getaffinity(0))  # of each of its pools, where it is left to choose
+    limit = os.environ.get("TF_NUM_INTRAOP_THREADS")
+    threads = int(limit or len(os.sched_getaffinity(0)))  # of each of its pools
     return {"version": tensorflow.__version__, "threads": threads, "kernels": "oneDNN, Eigen"}

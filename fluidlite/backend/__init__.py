@@ -1,10 +1,18 @@
-"""Array libraries that operators run on."""
+"""Array libraries that operators run on, and libraries of kernels for specialised plans."""
 
 from __future__ import annotations
 
+import os
+from functools import partial
+from importlib import import_module
 from types import ModuleType
+from typing import Any
 
+from ..errors import ArgumentError, UnsupportedError
 from . import numpy_
+
+_CHOICES = ("numpy", "onednn", "auto")
+_ONEDNN = "fluidlite.backend.onednn"  # read when a plan first asks for it
 
 
 def get(name: str) -> ModuleType:
@@ -14,3 +22,31 @@ def get(name: str) -> ModuleType:
         KeyError: there is none.
     """
     return {"numpy": numpy_}[name]
+
+
+def kernel_library() -> Any:
+    """The library that ``FLUIDLITE_KERNELS`` names: ``numpy``, ``onednn`` wherever it has a kernel,
+    or ``auto``, oneDNN where it is installed and pays.
+
+    Returns:
+        a function that takes the kernels of a plan and the numbers of the values that are needed at
+        the end, and gives what the library offers; None where NumPy runs everything.
+
+    Raises:
+        ArgumentError: ``FLUIDLITE_KERNELS`` is something else.
+        UnsupportedError: oneDNN is asked for and not installed.
+    """
+    chosen = os.environ.get("FLUIDLITE_KERNELS", "") or "auto"
+    if chosen not in _CHOICES:
+        raise ArgumentError(
+            f"expected FLUIDLITE_KERNELS to be one of {', '.join(_CHOICES)}, got {chosen!r}"
+        )
+    if chosen == "numpy":
+        return None
+    onednn = import_module(_ONEDNN)
+    if chosen == "onednn" and onednn.description() is None:
+        raise UnsupportedError(
+            "FLUIDLITE_KERNELS asks for oneDNN, which is not installed: "
+            'pip install "fluidlite[fast]" (Linux on x86-64), or set it to auto or numpy'
+        )
+    return partial(onednn.planner_for, everywhere=chosen == "onednn")

@@ -18,7 +18,7 @@ from ..imperative.layering import blank
 from ..imperative.recording import Handle
 from ..imperative.tensor import Tensor
 from ..initializer import Constant, Xavier
-from ..param_attr import as_param_attr
+from ..param_attr import as_eager_attr
 from .registry import Registry
 from .tensor import VarBase, new_parameter
 
@@ -187,7 +187,7 @@ class Layer(Registry):
         Raises:
             ArgumentError: a size is unknown, or ``attr`` is something else.
         """
-        given = as_param_attr(attr)
+        given = as_eager_attr(attr)
         if given is None:
             return None
         start = default_initializer or (Constant(0.0) if is_bias else Xavier())

@@ -21,8 +21,8 @@ from ..imperative.sweep import described, node_of
 from ..imperative.tensor import Tensor
 from ..initializer import NumpyArrayInitializer
 from ..ir.program import default_main_program
-from ..param_attr import as_param_attr
-from ..values import SelectedRows
+from ..param_attr import as_eager_attr
+from ..values import SelectedRows, as_fetched
 
 
 class _Thread(threading.local):
@@ -43,26 +43,6 @@ class BackwardStrategy:
     """
 
     sort_sum_gradient: bool = False
-
-
-class OneElement(np.ndarray[Any, Any]):
-    """An array of one element that is a number, too: scripts of fluid 1.8 print
-    ``float(loss.numpy())``, which NumPy no longer does for a shape such as [1].
-
-    >>> with fluid.dygraph.guard():
-    ...     loss = fluid.layers.fill_constant([1], "float32", 1.5)
-    >>> float(loss.numpy()), "%.1f" % loss.numpy(), loss.numpy()
-    (1.5, '1.5', array([1.5], dtype=float32))
-    """
-
-    def __float__(self) -> float:
-        return float(self.item())
-
-    def __int__(self) -> int:
-        return int(self.item())
-
-    def __repr__(self) -> str:
-        return repr(np.asarray(self))
 
 
 class DygraphLayer(EagerLayer):
@@ -96,7 +76,7 @@ class DygraphLayer(EagerLayer):
             suffix: the last part of a name that is made up.
             default: initializer where the user gave none.
         """
-        given = as_param_attr(attr)
+        given = as_eager_attr(attr)
         if given is None:
             return None
         owner = unique_name.generate(self.layer_type)
@@ -197,7 +177,7 @@ class VarBase(Tensor):
     def numpy(self) -> np.ndarray[Any, Any]:
         """A copy of the elements, as an array; of one element, it is a number, too."""
         array = super().numpy()
-        return array.view(OneElement) if array.size == 1 and array.shape else array
+        return as_fetched(array)
 
     def gradient(self) -> Any:
         """A copy of the gradient as an array; a pair of rows and their numbers where it was kept

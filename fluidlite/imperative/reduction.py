@@ -16,7 +16,7 @@ from .recording import Handle, eager
 if TYPE_CHECKING:
     from .tensor import Tensor
 
-_NARROW = ("bool", "int8", "uint8", "int16", "int32")
+_NARROW = frozenset(map(np.dtype, ("bool", "int8", "uint8", "int16", "int32")))
 
 
 def dims_of(x: Any, axis: Any) -> tuple[int, ...] | None:
@@ -81,7 +81,7 @@ def sum(
     """
     if dtype is not None:
         x = cast(x, dtype)
-    elif isinstance(x, Handle) and x.array.dtype.name in _NARROW:
+    elif isinstance(x, Handle) and x.array.dtype in _NARROW:
         x = cast(x, "int64")
     return _reduced("reduce_sum", x, axis, keepdim)
 
@@ -123,7 +123,7 @@ def prod(
     """The product of the elements, over some dimensions or all; its gradient is right at zeros."""
     if dtype is not None:
         x = cast(x, dtype)
-    elif isinstance(x, Handle) and x.array.dtype.name in _NARROW:
+    elif isinstance(x, Handle) and x.array.dtype in _NARROW:
         x = cast(x, "int64")
     return _reduced("reduce_prod", x, axis, keepdim)
 

@@ -26,7 +26,10 @@ def reads_of(op: Operator) -> list[str]:
 
 def writes_of(op: Operator) -> list[str]:
     """What an operator writes."""
-    idle = () if op.definition is None else op.definition.idle
+    definition = op.definition
+    idle = () if definition is None else definition.idle
+    if not idle:
+        return [n for names in op.outputs.values() for n in names if n != EMPTY]
     return [
         n for slot, names in op.outputs.items() if slot not in idle for n in names if n != EMPTY
     ]

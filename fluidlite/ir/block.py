@@ -23,6 +23,7 @@ from ..opdef.definition import Op, lookup
 from ..opdef.spec import Spec
 from .builder import Builder
 from .callsite import CallSite, caller
+from .device import current_device
 from .name_scope import current_name_scope
 from .operator import EMPTY, FRAMEWORK_ATTRIBUTES, Operator, located, names_by_slot
 from .text import block_text
@@ -96,8 +97,7 @@ class Block:
         Raises:
             DuplicateVariableError: a variable of that name has another shape, dtype or kind.
         """
-        unknown = set(ignored) - {"capacity", "belong_to_optimizer"}
-        if unknown:
+        if ignored and (unknown := set(ignored) - {"capacity", "belong_to_optimizer"}):
             name_ = sorted(unknown)[0]
             raise ArgumentError(
                 f"create_var has no argument {name_!r}{suggestion(name_, _CREATE_VAR)}"
@@ -105,15 +105,16 @@ class Block:
         if name is None:
             name = unique_name.generate("_generated_var")
         there = self.vars.get(name)
+        kind = type if type.__class__ is Kind else Kind(type)
         if there is not None:
-            self._check_equal(there, Kind(type), shape, dtype, lod_level)
+            self._check_equal(there, kind, shape, dtype, lod_level)
             if persistable is not None:
                 there.persistable = persistable
             return there
         made = Variable(
             self,
             name,
-            kind=Kind(type),
+            kind=kind,
             shape=shape,
             dtype=dtype,
             lod_level=lod_level or 0,
@@ -230,7 +231,9 @@ class Block:
         Raises:
             UnknownVariableError: neither the block nor an ancestor has it.
         """
-        found = self.find_var_recursive(name)
+        found = self.vars.get(name)
+        if found is None:
+            found = self.find_var_recursive(name)
         if found is None:
             raise UnknownVariableError(
                 f"neither block {self.idx} nor its ancestors have a variable "
@@ -391,15 +394,22 @@ class Block:
             role=program.role,
             role_vars=program.role_vars,
             namescope=current_name_scope(),
+            device=current_device(),
             callsite=site,
         )
         specs: dict[str, Any] = {}
         known = True
         find = self.var_recursive
+        slots = definition.input_slots
         for slot, names in op.inputs.items():
-            found = [None if n == EMPTY else find(n).spec for n in names]
-            known = known and None not in found
-            specs[slot] = found if definition.input_slots[slot].many else found[0]
+            if slots[slot].many:
+                found = [None if n == EMPTY else find(n).spec for n in names]
+                known = known and None not in found
+                specs[slot] = found
+            else:
+                (name,) = names
+                specs[slot] = spec = None if name == EMPTY else find(name).spec
+                known = known and spec is not None
         targets = {
             slot: [None if n == EMPTY else find(n) for n in names]
             for slot, names in op.outputs.items()
@@ -418,7 +428,7 @@ class Block:
             for slot, variables in targets.items():
                 one = inferred.get(slot)
                 each = one if isinstance(one, list) else [one] * len(variables)
-                for variable, spec in zip(variables, each, strict=False):
+                for variable, spec in zip(variables, each):
                     if variable is not None and spec is not None:
                         _declare(variable, spec, instance, specs)
         return op

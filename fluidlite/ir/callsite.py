@@ -12,6 +12,7 @@ from typing import NamedTuple
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 #: file -> whether its lines are none of the user's
 _own: dict[str, bool] = {contextlib.__file__: True, functools.__file__: True}
+SITES_KEPT = 4096
 
 
 class CallSite(NamedTuple):
@@ -34,6 +35,11 @@ def caller() -> CallSite | None:
         if own is None:
             own = _own[file] = file.startswith(_PACKAGE)
         if not own:
-            return CallSite(file, frame.f_lineno)
+            return _site(file, frame.f_lineno)
         frame = frame.f_back
     return None
+
+
+@functools.lru_cache(SITES_KEPT)  # a loop's operators share one
+def _site(file: str, line: int) -> CallSite:
+    return CallSite(file, line)

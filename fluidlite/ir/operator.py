@@ -447,6 +447,9 @@ def names_by_slot(
 
 
 def _names(values: Any, type: str, slot: str) -> Names:
+    only = getattr(values, "name", None)  # one variable, in most cases
+    if only.__class__ is str:
+        return (only,)
     if values is None:
         return ()
     if not isinstance(values, (list, tuple)):

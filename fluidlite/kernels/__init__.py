@@ -4,11 +4,13 @@ An operator's ``run`` says what it computes; what is here computes the same, fas
 """
 
 from . import (
+    batch,
     convolution,
     normalize,
     pooling,
     product,
     reduction,
+    rescale,
     simple,
     step,
 )

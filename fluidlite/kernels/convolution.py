@@ -6,15 +6,24 @@ output rows at a time are copied into a buffer that stays in the cache, and mult
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from ..opdef.prepared import Prepared, prepares
 from ..opdef.spec import Shape, Spec
+from . import threads
+from .half import in_single
 
 PATCH_BYTES = 1 << 19
 INNER, OUTER = (1, 2, 3, 0), (3, 0, 1, 2)
+#: sums over blocks of patches are taken in so many parts where filters are small, and in two
+SUMS, SMALL_FILTER = 4, 1 << 20
+#: samples, at least, that the map to the cotangent of an image works on at once
+SAMPLES = 16
+#: how many times more patches there may be for turned filters to pay, and more positions
+MORE_PATCHES, MORE_POSITIONS = 3.0, 1.6
 
 
 class Geometry:
@@ -63,11 +72,11 @@ class Room:
     Args:
         geometry: of the convolution.
         dtype: of its values.
-        padded: whether it needs a padded image.
+        workers: how many threads work at once.
     """
 
-    def __init__(self, geometry: Geometry, dtype: Any) -> None:
-        g = geometry
+    def __init__(self, geometry: Geometry, dtype: Any, workers: int) -> None:
+        self.geometry = g = geometry
         self.image = np.zeros(g.padded, dtype)
         self.inside = self.image[g.inside]
         self.rows = g.step(self.image.itemsize)
@@ -75,20 +84,37 @@ class Room:
         strides = (c, y * g.d0, x * g.d1, y * g.s0, x * g.s1, n)
         shape = (g.channels, g.k0, g.k1, g.rows, g.columns, g.samples)
         self.windows = np.lib.stride_tricks.as_strided(self.image, shape, strides)
-        self.patches = np.empty((g.depth, self.rows * g.columns * g.samples), dtype)
+        #: how many blocks of output rows there are
+        self.blocks = -(-g.rows // self.rows)
+        self.workers = min(workers, self.blocks)
+        size = g.depth * self.rows * g.columns * g.samples
+        self._patches = [np.empty(size, dtype) for _ in range(self.workers)]
 
-    def blocks(self, g: Geometry) -> Any:
-        """Pairs of a slice of output positions and their patches, which are copied one by one."""
-        per_row = g.columns * g.samples
-        for first in range(0, g.rows, self.rows):
-            last = min(first + self.rows, g.rows)
-            size = (last - first) * per_row
-            patches = self.patches
-            if size != patches.shape[1]:
-                patches = self.patches.reshape(-1)[: g.depth * size].reshape(g.depth, size)
-            shape = (g.channels, g.k0, g.k1, last - first, g.columns, g.samples)
-            np.copyto(patches.reshape(shape), self.windows[:, :, :, first:last])
-            yield slice(first * per_row, last * per_row), patches
+    def take(self, image: Any) -> None:
+        """Copy an image [sample, channel, row, column] to the middle of the padded one."""
+        inner = image.transpose(INNER)
+        parts = threads.ranges(self.geometry.height, self.inside.nbytes)
+
+        def part(k: int, _: int) -> None:
+            np.copyto(self.inside[:, parts[k]], inner[:, parts[k]])
+
+        threads.each(part, len(parts), self.workers)
+
+    def patches(self, block: int, worker: int) -> tuple[slice, Any]:
+        """Output positions of a block, and their patches."""
+        g = self.geometry
+        first = block * self.rows
+        last, per_row = min(first + self.rows, g.rows), g.columns * g.samples
+        size = (last - first) * per_row
+        patches = self._patches[worker][: g.depth * size].reshape(g.depth, size)
+        shape = (g.channels, g.k0, g.k1, last - first, g.columns, g.samples)
+        np.copyto(patches.reshape(shape), self.windows[:, :, :, first:last])
+        return slice(first * per_row, last * per_row), patches
+
+
+def _workers(product: Any) -> int:
+    """How many threads share the work: one where what multiplies has threads of its own."""
+    return threads.count() if product is np.matmul else 1
 
 
 def _fits(op: Any, *specs: Spec) -> bool:
@@ -100,93 +126,228 @@ def _fits(op: Any, *specs: Spec) -> bool:
     )
 
 
-def _as_matrix(image: Any, room: Any = None) -> Any:
+def _as_matrix(image: Any) -> Any:
     """An image [sample, channel, row, column] as [channel, position]."""
     inner = image.transpose(INNER)
     return np.ascontiguousarray(inner).reshape(inner.shape[0], -1)
 
 
+def _convolve(room: Room, image: Any, filter: Any, out: Any, product: Any) -> Any:
+    """The convolution of an image with filters, [sample, filter, row, column].
+
+    Args:
+        room: to work in.
+        image: [sample, channel, row, column].
+        filter: [filter, channel, row, column].
+        out: what to write to, or None.
+        product: multiplies matrices.
+    """
+    g, dtype = room.geometry, filter.dtype
+    room.take(image)
+    made = None if out is None else out.transpose(INNER)
+    if made is None or not made.flags.c_contiguous:
+        made = np.empty((g.filters, g.rows, g.columns, g.samples), dtype)
+    flat = made.reshape(g.filters, -1)
+    weights = filter.reshape(g.filters, -1)
+
+    def part(block: int, worker: int) -> None:
+        where, patches = room.patches(block, worker)
+        product(weights, patches, out=flat[:, where])
+
+    threads.each(part, room.blocks, room.workers, blas=product is np.matmul)
+    return made.transpose(OUTER)
+
+
 @prepares("conv2d", "depthwise_conv2d")
-def conv2d(op: Any, Input: Spec, Filter: Spec, Bias: Spec | None, *more: Any) -> Prepared | None:
-    """The convolution."""
+@in_single
+def conv2d(
+    op: Any, Input: Spec, Filter: Spec, Bias: Spec | None, *more: Any, product: Any = np.matmul
+) -> Prepared | None:
+    """The convolution; ``product`` multiplies matrices."""
     if Bias is not None or not _fits(op, Input, Filter):
         return None
     g = Geometry(op, Input.shape, Filter.shape)
     dtype = Input.dtype.dtype
 
     def run(image: Any, filter: Any, *rest: Any, out: Any = None) -> Any:
-        room = rest[-1]
-        np.copyto(room.inside, image.transpose(INNER))
-        made = None if out is None else out.transpose(INNER)
-        if made is None or not made.flags.c_contiguous:
-            made = np.empty((g.filters, g.rows, g.columns, g.samples), dtype)
-        flat = made.reshape(g.filters, -1)
-        weights = filter.reshape(g.filters, -1)
-        for where, patches in room.blocks(g):
-            np.matmul(weights, patches, out=flat[:, where])
-        return made.transpose(OUTER)
+        return _convolve(rest[-1], image, filter, out, product)
 
-    return Prepared(run, out=True, scratch=lambda: Room(g, dtype))
+    return Prepared(run, out=True, scratch=lambda: Room(g, dtype, _workers(product)))
 
 
 @prepares("conv2d_adjoint_filter")
-def adjoint_filter(op: Any, Input: Spec, G: Spec) -> Prepared | None:
-    """The map to the cotangent of the filters."""
+@in_single
+def adjoint_filter(op: Any, Input: Spec, G: Spec, product: Any = np.matmul) -> Prepared | None:
+    """The map to the cotangent of the filters; ``product`` multiplies matrices."""
     if not _fits(op, Input, G):
         return None
     g = Geometry(op, Input.shape, tuple(op.size))
     dtype = Input.dtype.dtype
 
     def run(image: Any, cotangent: Any, room: Any) -> Any:
-        np.copyto(room.inside, image.transpose(INNER))
+        room.take(image)
         flat = _as_matrix(cotangent)
-        total = None
-        for where, patches in room.blocks(g):
-            part = np.matmul(patches, flat[:, where].T)
-            total = part if total is None else np.add(total, part, out=total)
-        assert total is not None
+        small = g.depth * g.filters * flat.itemsize <= SMALL_FILTER
+        bounds = threads.ranges(room.blocks, room.blocks, -(-room.blocks // (SUMS if small else 2)))
+        sums: list[Any] = [None] * len(bounds)
+
+        def part(k: int, worker: int) -> None:
+            for block in range(bounds[k].start, bounds[k].stop):
+                where, patches = room.patches(block, worker)
+                found = product(patches, flat[:, where].T)
+                sums[k] = found if sums[k] is None else np.add(sums[k], found, out=sums[k])
+
+        threads.each(part, len(bounds), room.workers, blas=product is np.matmul)
+        total = sums[0]
+        for found in sums[1:]:
+            np.add(total, found, out=total)
         return np.ascontiguousarray(total.T).reshape(op.size)
 
-    return Prepared(run, scratch=lambda: Room(g, dtype))
+    return Prepared(run, scratch=lambda: Room(g, dtype, _workers(product)))
 
 
 class AdjointRoom:
-    """What the map to the cotangent of an image works in."""
+    """What the map to the cotangent of an image works in.
 
-    def __init__(self, g: Geometry, dtype: Any) -> None:
-        self.image = np.empty(g.padded, dtype)
-        self.rows = g.step(self.image.itemsize)
-        self.patches = np.empty((g.depth, self.rows * g.columns * g.samples), dtype)
+    Patches are added where windows overlap.  What is worked on at once does not: every other band
+    of rows, and then the rest; or groups of samples, where there are too few rows.
+    """
+
+    def __init__(self, g: Geometry, dtype: Any, workers: int) -> None:
+        self.geometry = g
+        self.rows = rows = g.step(np.dtype(dtype).itemsize)
+        overlap = -(-max(0, g.d0 * (g.k0 - 1) - g.s0 + 1) // g.s0)
+        bands = threads.ranges(g.rows, g.rows, rows * max(1, -(-overlap // rows)))
+        groups = 1
+        if rows < g.rows and len(bands) < 4:
+            groups = next((n for n in (4, 2) if g.samples % n == 0 <= g.samples - n * SAMPLES), 1)
+        if groups > 1:
+            self.rows, bands = min(g.rows, rows * groups), [slice(0, g.rows)]
+        self.samples = g.samples // groups
+        #: parts that are worked on at once: pairs of a group and a band
+        self.phases = [
+            [(group, band) for group in range(groups) for band in bands[begin::2]]
+            for begin in range(min(2, len(bands)))
+        ]
+        self.workers = min(workers, len(self.phases[0]))
+        self.image = np.empty((groups, *g.padded[:3], self.samples), dtype)
+        self.flat = np.empty((groups, g.filters, g.rows, g.columns, self.samples), dtype)
+        size = g.depth * self.rows * g.columns * self.samples
+        self._patches = [np.empty(size, dtype) for _ in range(self.workers)]
+
+    def blocks(self, band: slice, worker: int) -> Iterator[tuple[int, int, slice, Any]]:
+        """Output rows of a band, some at a time, their positions, and room for their patches."""
+        g, per_row = self.geometry, self.geometry.columns * self.samples
+        for first in range(band.start, band.stop, self.rows):
+            last = min(first + self.rows, band.stop)
+            size = (last - first) * per_row
+            patches = self._patches[worker][: g.depth * size].reshape(g.depth, size)
+            yield first, last, slice(first * per_row, last * per_row), patches
+
+    def take(self, cotangent: Any) -> Any:
+        """A cotangent [sample, filter, row, column] as [group, filter, position]."""
+        inner = cotangent.transpose(INNER)
+        if len(self.flat) > 1 or inner.dtype != self.flat.dtype or not inner.flags.c_contiguous:
+            for group, flat in enumerate(self.flat):
+                np.copyto(flat, inner[..., group * self.samples : (group + 1) * self.samples])
+            inner = self.flat
+        return inner.reshape(len(self.flat), self.geometry.filters, -1)
+
+    def give(self, made: Any) -> None:
+        """Copy the middle of the padded image to an array [channel, row, column, sample]."""
+        g = self.geometry
+        parts = threads.ranges(g.channels, made.nbytes)
+
+        def part(k: int, _: int) -> None:
+            for group, image in enumerate(self.image):
+                where = slice(group * self.samples, (group + 1) * self.samples)
+                inside = image[g.inside]
+                np.copyto(made[parts[k], ..., where], inside[parts[k]], casting="same_kind")
+
+        threads.each(part, len(parts), self.workers)
+
+
+class _Turned:
+    """A convolution over the cotangent, with turned filters, that gives the image's.
+
+    Args:
+        op: the convolution, of stride 1.
+        g: its geometry.
+    """
+
+    strides = (1, 1)
+
+    def __init__(self, op: Any, g: Geometry) -> None:
+        self.dilations = op.dilations
+        self._size = (g.samples, g.channels, g.height, g.width)
+        rows, columns = g.d0 * (g.k0 - 1), g.d1 * (g.k1 - 1)
+        self._pads = ((rows - g.top, rows - g.bottom), (columns - g.left, columns - g.right))
+
+    def pads(self, image: Shape, filter: Shape) -> tuple[tuple[int, int], tuple[int, int]]:
+        """The zeros around the cotangent."""
+        return self._pads
+
+    def convolved(self, image: Shape, filter: Shape) -> Shape:
+        """The shape of the image."""
+        return self._size
+
+    @property
+    def fits(self) -> bool:
+        """Whether no pixels of the cotangent fall off."""
+        return min(min(pair) for pair in self._pads) >= 0
+
+
+def _adjoint_by_turning(op: Any, g: Geometry, G: Spec, product: Any) -> Prepared | None:
+    """The map to the cotangent of an image as a convolution; None where that does not pay."""
+    turned = _Turned(op, g)
+    larger = g.height * g.width > MORE_POSITIONS * g.rows * g.columns
+    deeper = g.filters > MORE_PATCHES * g.channels
+    if (g.s0, g.s1) != (1, 1) or larger or deeper or not turned.fits:
+        return None
+    forward = Geometry(turned, G.shape, (g.channels, g.filters, g.k0, g.k1))
+    dtype = G.dtype.dtype
+
+    def run(cotangent: Any, filter: Any, room: Room, out: Any = None) -> Any:
+        back = np.ascontiguousarray(filter[:, :, ::-1, ::-1].transpose(1, 0, 2, 3))
+        return _convolve(room, cotangent, back, out, product)
+
+    return Prepared(run, out=True, scratch=lambda: Room(forward, dtype, _workers(product)))
 
 
 @prepares("conv2d_adjoint_input")
-def adjoint_input(op: Any, G: Spec, Filter: Spec) -> Prepared | None:
-    """The map to the cotangent of the image."""
+@in_single
+def adjoint_input(op: Any, G: Spec, Filter: Spec, product: Any = np.matmul) -> Prepared | None:
+    """The map to the cotangent of the image; ``product`` multiplies matrices."""
     if not _fits(op, G, Filter):
         return None
     g = Geometry(op, tuple(op.size), Filter.shape)
     dtype = G.dtype.dtype
-    per_row = g.columns * g.samples
+    turned = _adjoint_by_turning(op, g, G, product)
+    if turned is not None:
+        return turned
 
-    def run(cotangent: Any, filter: Any, room: Any, out: Any = None) -> Any:
-        flat = _as_matrix(cotangent)
+    def run(cotangent: Any, filter: Any, room: AdjointRoom, out: Any = None) -> Any:
         weights = filter.reshape(g.filters, -1).T
-        image = room.image
-        image.fill(0)
-        for first in range(0, g.rows, room.rows):
-            last = min(first + room.rows, g.rows)
-            size = (last - first) * per_row
-            patches = room.patches.reshape(-1)[: g.depth * size].reshape(g.depth, size)
-            np.matmul(weights, flat[:, first * per_row : last * per_row], out=patches)
-            shape = (g.channels, g.k0, g.k1, last - first, g.columns, g.samples)
-            elements = patches.reshape(shape)
-            for i in range(g.k0):
-                for j in range(g.k1):
-                    image[g.under(i, j, first, last)] += elements[:, i, j]
         made = None if out is None else out.transpose(INNER)
         if made is None:
             made = np.empty((g.channels, g.height, g.width, g.samples), dtype)
-        np.copyto(made, image[g.inside])
+        flat = room.take(cotangent)
+        room.image.fill(0)
+        for phase in room.phases:
+
+            def part(k: int, worker: int, phase: Any = phase) -> None:
+                group, band = phase[k]
+                image = room.image[group]
+                for first, last, where, patches in room.blocks(band, worker):
+                    product(weights, flat[group][:, where], out=patches)
+                    shape = (g.channels, g.k0, g.k1, last - first, g.columns, room.samples)
+                    elements = patches.reshape(shape)
+                    for i in range(g.k0):
+                        for j in range(g.k1):
+                            image[g.under(i, j, first, last)] += elements[:, i, j]
+
+            threads.each(part, len(phase), room.workers, blas=product is np.matmul)
+        room.give(made)
         return made.transpose(OUTER)
 
-    return Prepared(run, out=True, scratch=lambda: AdjointRoom(g, dtype))
+    return Prepared(run, out=True, scratch=lambda: AdjointRoom(g, dtype, _workers(product)))

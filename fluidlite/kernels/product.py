@@ -8,9 +8,11 @@ import numpy as np
 
 from ..opdef.prepared import Prepared, prepares
 from ..opdef.spec import Spec, flat
+from .half import in_single
 
 
 @prepares("mul")
+@in_single
 def mul(op: Any, X: Spec, Y: Spec) -> Prepared:
     """The product of what X and Y are flattened to."""
     if X.ndim == Y.ndim == 2:
@@ -22,6 +24,7 @@ def mul(op: Any, X: Spec, Y: Spec) -> Prepared:
 
 
 @prepares("matmul")
+@in_single
 def matmul(op: Any, X: Spec, Y: Spec) -> Prepared | None:
     """The product of two matrices, either of which may be transposed."""
     if X.ndim != 2 or Y.ndim != 2 or op.alpha != 1.0:

@@ -9,9 +9,11 @@ import numpy as np
 from ..dtypes import Kind
 from ..opdef.prepared import Prepared, prepares
 from ..opdef.spec import Spec, size_of
+from .half import in_single
 
 
 @prepares("reduce_sum")
+@in_single
 def reduce_sum(op: Any, X: Spec) -> Prepared | None:
     """A sum over some dimensions.
 
@@ -35,7 +37,19 @@ def reduce_sum(op: Any, X: Spec) -> Prepared | None:
     return Prepared(lambda x: np.asarray(add(x, axes, dtype, None, keep)).reshape(shape))
 
 
+@prepares("reduce_mean")
+@in_single
+def reduce_mean(op: Any, X: Spec) -> Prepared | None:
+    """A mean over some dimensions."""
+    total = reduce_sum(op, X) if X.dtype.is_float and 0 not in X.shape else None
+    if total is None:
+        return None
+    add, count = total.function, np.asarray(op.count(X.shape), X.dtype.dtype)
+    return Prepared(lambda x: np.divide(add(x), count))
+
+
 @prepares("mean")
+@in_single
 def mean(op: Any, X: Spec) -> Prepared | None:
     """The mean of all elements."""
     count = size_of(X.shape)

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import Kind
-from ..opdef.prepared import Prepared, prepares
+from ..dtypes import DType, Kind
+from ..opdef.prepared import Prepared, Scratch, prepares
 from ..opdef.spec import Spec, resolved
+from .half import in_single, narrowed, widened
 
 
 @prepares("scale")
@@ -19,7 +20,16 @@ def scale(op: Any, X: Spec, ScaleTensor: Spec | None) -> Prepared | None:
     factor, bias = (np.asarray(n, X.dtype.dtype) for n in (op.scale, op.bias))
     if op.bias and op.scale == 1.0:
         return Prepared(lambda x, _, out=None: np.add(x, bias, out=out), out=True, over=(0,))
-    if op.bias or op.scale == 1.0:
+    if op.bias:
+        first, second = (bias, factor) if not op.bias_after_scale else (factor, bias)
+        begin, end = (np.add, np.multiply) if not op.bias_after_scale else (np.multiply, np.add)
+
+        def both(x: Any, _: Any, out: Any = None) -> Any:
+            out = begin(x, first, out=out)
+            return end(out, second, out=out)
+
+        return Prepared(both, out=True, over=(0,))
+    if op.scale == 1.0:
         return None
     return Prepared(lambda x, _, out=None: np.multiply(x, factor, out=out), out=True, over=(0,))
 
@@ -29,8 +39,49 @@ def relu(op: Any, X: Spec) -> Prepared | None:
     """The larger of X and zero: an array of zeros is faster than the number."""
     if not X.shape:
         return None
+    if X.dtype is DType.FP16:  # as bits, of which the first is the sign
+        return Prepared(_half_relu, out=True, over=(0,))
     zero = np.zeros((), X.dtype.dtype)
     return Prepared(lambda x, out=None: np.maximum(x, zero, out=out), out=True, over=(0,))
+
+
+def _half_relu(x: Any, out: Any = None) -> Any:
+    out = np.empty_like(x) if out is None else out
+    np.maximum(x.view(np.int16), np.int16(0), out=out.view(np.int16))
+    return out
+
+
+@prepares("leaky_relu")
+@in_single
+def leaky_relu(op: Any, X: Spec) -> Prepared | None:
+    """The larger of X and alpha X."""
+    if not X.shape or not X.dtype.is_float or not 0 < op.alpha <= 1:
+        return None
+    alpha = np.asarray(op.alpha, X.dtype.dtype)
+
+    def run(x: Any, out: Any = None) -> Any:
+        less = np.multiply(x, alpha, out=out)
+        return np.maximum(x, less, out=less)
+
+    return Prepared(run, out=True)
+
+
+@prepares("leaky_relu_grad")
+@in_single
+def leaky_relu_grad(op: Any, Out: Spec, dOut: Spec | None) -> Prepared | None:
+    """The cotangent, times alpha where Out is not above zero."""
+    if not _of_one_kind(Out, dOut) or op.alpha < 0:
+        return None
+    dtype = Out.dtype.dtype
+    more, least = np.asarray(1 - op.alpha, dtype), np.asarray(op.alpha, dtype)
+
+    def run(value: Any, g: Any, out: Any = None) -> Any:
+        slope = np.greater(value, 0).astype(dtype)
+        np.multiply(slope, more, out=slope)
+        np.add(slope, least, out=slope)
+        return np.multiply(g, slope, out=out)
+
+    return Prepared(run, out=True, over=(0, 1), like=0)
 
 
 @prepares("cast")
@@ -39,6 +90,11 @@ def cast(op: Any, X: Spec) -> Prepared | None:
     dtype = op.out_dtype.dtype
     if X.kind is not Kind.LOD_TENSOR or not X.shape or X.dtype is op.out_dtype:
         return None
+
+    if (X.dtype, op.out_dtype) == (DType.FP16, DType.FP32):
+        return Prepared(widened, out=True)
+    if (X.dtype, op.out_dtype) == (DType.FP32, DType.FP16):
+        return Prepared(narrowed, out=True)
 
     def converted(x: Any, out: Any = None) -> Any:
         if out is None:
@@ -93,6 +149,7 @@ def expand(op: Any, X: Spec, ExpandTimes: Spec | None, each: Any) -> Prepared | 
 
 
 @prepares("relu_grad")
+@in_single
 def relu_grad(op: Any, Out: Spec, dOut: Spec) -> Prepared | None:
     """The cotangent where Out is above zero."""
     if dOut is None or not Out.shape or dOut.shape != Out.shape or dOut.dtype != Out.dtype:
@@ -102,3 +159,73 @@ def relu_grad(op: Any, Out: Spec, dOut: Spec) -> Prepared | None:
         return np.multiply(g, np.greater(value, 0), out=out)
 
     return Prepared(run, out=True, over=(0, 1), like=0)
+
+
+def _of_one_kind(Out: Spec, dOut: Spec | None) -> bool:
+    """Whether a value and its cotangent may be worked on element by element."""
+    return dOut is not None and bool(Out.shape) and dOut == Out and Out.dtype.is_float
+
+
+@prepares("tanh_grad")
+@in_single
+def tanh_grad(op: Any, Out: Spec, dOut: Spec) -> Prepared | None:
+    """dOut (1 - Out^2), in one array."""
+    if not _of_one_kind(Out, dOut):
+        return None
+    one = np.ones((), Out.dtype.dtype)
+
+    def run(value: Any, g: Any, out: Any = None) -> Any:
+        out = np.multiply(value, value, out=out)
+        np.subtract(one, out, out=out)
+        return np.multiply(g, out, out=out)
+
+    return Prepared(run, out=True, over=(0,), like=0)
+
+
+@prepares("sigmoid_grad")
+@in_single
+def sigmoid_grad(op: Any, Out: Spec, dOut: Spec) -> Prepared | None:
+    """dOut Out (1 - Out)."""
+    if not _of_one_kind(Out, dOut):
+        return None
+    one = np.ones((), Out.dtype.dtype)
+
+    def run(value: Any, g: Any, scratch: Any, out: Any = None) -> Any:
+        rest = np.subtract(one, value, out=scratch)
+        out = np.multiply(g, value, out=out)
+        return np.multiply(out, rest, out=out)
+
+    room = Scratch(Out.shape, Out.dtype.dtype)
+    return Prepared(run, out=True, over=(1,), like=0, scratch=room)
+
+
+@prepares("sigmoid")
+@in_single
+def sigmoid(op: Any, X: Spec) -> Prepared | None:
+    """1 / (1 + e^-X): of the smaller of e^X and e^-X, which does not overflow."""
+    if not X.shape or not X.dtype.is_float or X.kind is not Kind.LOD_TENSOR:
+        return None
+    dtype = X.dtype.dtype
+    zero, one = np.zeros((), dtype), np.ones((), dtype)
+
+    def run(x: Any, scratch: Any, out: Any = None) -> Any:
+        small = np.abs(x, out=scratch)
+        np.exp(np.negative(small, out=small), out=small)
+        positive = np.greater_equal(x, zero)
+        out = np.maximum(small, positive, out=out)
+        np.add(small, one, out=small)
+        return np.divide(out, small, out=out)
+
+    return Prepared(run, out=True, over=(0,), scratch=Scratch(X.shape, dtype))
+
+
+@prepares("slice")
+def slice_(op: Any, Input: Spec, *tensors: Any) -> Prepared | None:
+    """A part: a view."""
+    if any(tensors) or Input.kind is not Kind.LOD_TENSOR or not Input.shape:
+        return None
+    cuts = tuple(op.cuts(Input.shape, op.starts, op.ends, (1,) * len(op.axes)))
+    if not op.decrease_axis:
+        return Prepared(lambda x, *_: x[cuts])
+    shape = op.decreased(tuple(len(range(n)[c]) for c, n in zip(cuts, Input.shape)))
+    return Prepared(lambda x, *_: x[cuts].reshape(shape))

@@ -2,25 +2,44 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ..dtypes import Kind
-from ..opdef.prepared import Prepared, prepares
+from ..opdef.prepared import Prepared, Scratch, prepares
 from ..opdef.spec import Spec, size_of
+from . import threads
 
 BLOCK = 16384  #: elements that are worked on at a time
+#: operations on elements from which on blocks are worked on by several threads
+CUT_FROM = 1 << 20
 
 
 def _dense(*specs: Spec) -> bool:
     return all(s.kind is Kind.LOD_TENSOR and s.dtype.is_float and s.shape for s in specs)
 
 
-def _scratch(Param: Spec) -> Any:
-    """Makes room for a block."""
-    size = min(BLOCK, size_of(Param.shape))
-    return lambda: np.empty(size, Param.dtype.dtype)
+def _scratch(Param: Spec, calls: int) -> Scratch:
+    """Makes room for a block of each thread.
+
+    Args:
+        Param: what is updated.
+        calls: how many operations are done on each element.
+    """
+    workers = threads.count() if size_of(Param.shape) * calls >= CUT_FROM else 1
+    return Scratch((workers, BLOCK), Param.dtype.dtype)
+
+
+def _each_block(size: int, scratch: Any, update: Callable[[slice, Any], None]) -> None:
+    """Call a function for each block: with where it is, and room of its size."""
+
+    def part(k: int, worker: int) -> None:
+        begin, end = k * BLOCK, min(k * BLOCK + BLOCK, size)
+        update(slice(begin, end), scratch[worker, : end - begin])
+
+    threads.each(part, -(-size // BLOCK), workers=len(scratch))
 
 
 def _rows(out: Any, count: int, like: Any) -> list[Any]:
@@ -47,7 +66,7 @@ def sgd(op: Any, Param: Spec, LearningRate: Spec, Grad: Spec) -> Prepared | None
         def at_once(param: Any, rate: Any, grad: Any, scratch: Any, out: Any = None) -> Any:
             return np.subtract(param, np.multiply(grad, rate, out=scratch), out=out)
 
-        return Prepared(at_once, out=True, scratch=lambda: np.empty(Param.shape, Param.dtype.dtype))
+        return Prepared(at_once, out=True, scratch=Scratch(Param.shape, Param.dtype.dtype))
 
     def step(param: Any, rate: Any, grad: Any, scratch: Any, out: Any = None) -> Any:
         (new,) = _rows(out, 1, param)
@@ -56,13 +75,15 @@ def sgd(op: Any, Param: Spec, LearningRate: Spec, Grad: Spec) -> Prepared | None
             return np.subtract(param, rate.reshape(()) * grad, out=new)
         rate = rate.reshape(())
         p, g, n = vectors
-        for begin in range(0, p.size, BLOCK):
-            part = slice(begin, begin + BLOCK)
-            moved = np.multiply(g[part], rate, out=scratch[: min(BLOCK, p.size - begin)])
+
+        def update(part: slice, moved: Any) -> None:
+            np.multiply(g[part], rate, out=moved)
             np.subtract(p[part], moved, out=n[part])
+
+        _each_block(p.size, scratch, update)
         return new
 
-    return Prepared(step, out=True, scratch=_scratch(Param))
+    return Prepared(step, out=True, scratch=_scratch(Param, 2))
 
 
 @prepares("momentum")
@@ -83,9 +104,8 @@ def momentum(
             vectors += [new.reshape(-1), fast.reshape(-1)]
         rate = rate.reshape(())
         p, g, v, n, f = vectors
-        for begin in range(0, p.size, BLOCK):
-            part = slice(begin, begin + BLOCK)
-            moved = scratch[: min(BLOCK, p.size - begin)]
+
+        def update(part: slice, moved: Any) -> None:
             np.multiply(v[part], mu, out=f[part])
             np.add(f[part], g[part], out=f[part])
             if nesterov:
@@ -95,9 +115,11 @@ def momentum(
             else:
                 np.multiply(f[part], rate, out=moved)
             np.subtract(p[part], moved, out=n[part])
+
+        _each_block(p.size, scratch, update)
         return new, fast
 
-    return Prepared(step, out=True, scratch=_scratch(Param))
+    return Prepared(step, out=True, scratch=_scratch(Param, 5))
 
 
 @prepares("adam")
@@ -135,14 +157,9 @@ def adam(op: Any, *specs: Any) -> Prepared | None:
             vectors += [a.reshape(-1) for a in (new, first, second)]
         pace = (rate * np.sqrt(1 - power2) / (1 - power1)).reshape(())
         p, g, a, b, n, c, d = vectors
-        for begin in range(0, p.size, BLOCK):
-            part = slice(begin, begin + BLOCK)
-            t, grads, firsts, seconds = (
-                scratch[: min(BLOCK, p.size - begin)],
-                g[part],
-                c[part],
-                d[part],
-            )
+
+        def update(part: slice, t: Any) -> None:
+            grads, firsts, seconds = g[part], c[part], d[part]
             np.multiply(a[part], beta1, out=firsts)
             np.multiply(grads, rest1, out=t)
             np.add(firsts, t, out=firsts)
@@ -155,6 +172,8 @@ def adam(op: Any, *specs: Any) -> Prepared | None:
             np.divide(firsts, root, out=t)
             np.multiply(t, pace, out=t)
             np.subtract(p[part], t, out=n[part])
+
+        _each_block(p.size, scratch, update)
         return new, first, second, power1 * beta1, power2 * beta2
 
-    return Prepared(step, out=True, scratch=_scratch(Param))
+    return Prepared(step, out=True, scratch=_scratch(Param, 12))

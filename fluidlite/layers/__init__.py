@@ -152,6 +152,7 @@ from .metric import (
     auc,
     mean_iou,
 )
+from .multi_box import multi_box_head
 from .nn import dropout, embedding, fc, maxout, one_hot, prelu
 from .norm import batch_norm, group_norm, instance_norm, layer_norm
 from .points import affine_grid, deformable_conv, grid_sampler
@@ -204,7 +205,14 @@ from .reshaping import (
     unsqueeze,
 )
 from .rnn import StaticRNN
-from .roi import deformable_roi_pooling, prroi_pool, psroi_pool, roi_align, roi_pool
+from .roi import (
+    deformable_roi_pooling,
+    prroi_pool,
+    psroi_pool,
+    roi_align,
+    roi_perspective_transform,
+    roi_pool,
+)
 from .rows import get_tensor_from_selected_rows, merge_selected_rows
 from .sampled_loss import (
     hsigmoid,
@@ -488,6 +496,7 @@ __all__ = [
     "random_crop",
     # regions of images
     "roi_pool",
+    "roi_perspective_transform",
     "roi_align",
     "psroi_pool",
     "prroi_pool",
@@ -500,6 +509,7 @@ __all__ = [
     "polygon_box_transform",
     "bipartite_match",
     "target_assign",
+    "multi_box_head",
     "prior_box",
     "density_prior_box",
     "anchor_generator",

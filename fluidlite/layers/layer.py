@@ -246,10 +246,12 @@ def eager_kind(args: Iterable[Any], kwargs: Mapping[str, Any]) -> Any:
             the guard where there is none.
     """
     for value in (*args, *kwargs.values()) if kwargs else args:
-        if isinstance(value, (list, tuple)):
-            value = next((each for each in value if isinstance(each, Arithmetic)), None)
         if isinstance(value, Variable):
             return None
+        if isinstance(value, (list, tuple)):
+            value = next((each for each in value if isinstance(each, Arithmetic)), None)
+            if isinstance(value, Variable):
+                return None
         if isinstance(value, Arithmetic):
             return type(value).results  # type: ignore[attr-defined]
     return state.eager.get() or None
@@ -269,11 +271,10 @@ class Undo:
     """Takes what was added to blocks since it was made out of them again."""
 
     def __init__(self, *blocks: Block) -> None:
-        whole = [b if b.idx == 0 else b.program.blocks[0] for b in blocks]
-        self._marks = [
-            (b, len(b.vars), len(b.ops), b.ops[0] if b.ops else None)
-            for b in dict.fromkeys((*blocks, *whole))
-        ]
+        if any(b.idx for b in blocks):
+            whole = [b if b.idx == 0 else b.program.blocks[0] for b in blocks]
+            blocks = tuple(dict.fromkeys((*blocks, *whole)))
+        self._marks = [(b, len(b.vars), len(b.ops), b.ops[0] if b.ops else None) for b in blocks]
 
     def __call__(self) -> None:
         """Undo."""

@@ -11,8 +11,9 @@ from ..errors import ArgumentError
 from ..initializer import Constant, Initializer, Xavier
 from ..ir.program import Program
 from ..ir.variable import Parameter, Variable
-from ..param_attr import as_param_attr
+from ..param_attr import WeightNormParamAttr, as_param_attr
 from ..state import in_dygraph_mode
+from .weight_norm import weight_norm
 
 if TYPE_CHECKING:
     from ..ir.block import Block
@@ -88,7 +89,8 @@ class Parameters:
             stop_gradient: whether gradients stop at it.
 
         Raises:
-            ArgumentError: within ``dygraph.guard()``.
+            ArgumentError: within ``dygraph.guard()``; or the parameter has no such dimension as a
+                WeightNormParamAttr names.
             DuplicateVariableError: a variable of that name has another shape or element type.
         """
         if isinstance(attr, Variable):
@@ -105,12 +107,18 @@ class Parameters:
         more = given.parameter_arguments()
         sizes, dtype = [int(n) for n in shape], as_dtype(dtype)
         stop = {"stop_gradient": True} if stop_gradient else {}
+        start = given.initializer or default
+        if isinstance(given, WeightNormParamAttr):
+            weight = weight_norm(
+                self.block, self.startup, self.name, name, given, sizes, dtype, start
+            )
+            return weight  # type: ignore[return-value]
         made = self.block.create_parameter(sizes, dtype, name, **more, **stop)
         self.startup.global_block().create_parameter(
             sizes,
             dtype,
             name,
-            initializer=given.initializer or default,
+            initializer=start,
             stop_gradient=False,  # nothing flows there; so do fluid's startup programs say
             **more,
         )

@@ -179,6 +179,45 @@ def prroi_pool(
     )
 
 
+@layer
+def roi_perspective_transform(
+    f: LayerBuilder,
+    input: Variable,
+    rois: Variable,
+    transformed_height: int,
+    transformed_width: int,
+    spatial_scale: float = 1.0,
+    name: str | None = None,
+) -> tuple[Variable, Variable, Variable]:
+    """Quadrangles of images, straightened to rectangles by perspective maps.
+
+    Args:
+        input: images, [N, C, H, W].
+        rois: the corners x1, y1, ..., x4, y4 of each region, clockwise from the left upper one,
+            [n, 8]; each image's are a sequence.
+        transformed_height, transformed_width: of a rectangle; narrow regions do not fill the width.
+        spatial_scale: what the numbers of ``rois`` are multiplied with.
+        name: of the layer.
+
+    Returns:
+        the rectangles, [n, C, transformed_height, transformed_width]; a mask of the points inside
+        the region and the image, with one channel; and the maps, [n, 9].
+
+    >>> images = fluid.data("images", [None, 3, 16, 16])
+    >>> rois = fluid.data("rois", [None, 8], lod_level=1)
+    >>> out, mask, matrix = fluid.layers.roi_perspective_transform(images, rois, 4, 8)
+    >>> out.shape, mask.shape, matrix.shape
+    ((-1, 3, 4, 8), (-1, 1, 4, 8), (-1, 9))
+    """
+    return f.roi_perspective_transform(
+        input,
+        rois,
+        spatial_scale=spatial_scale,
+        transformed_height=transformed_height,
+        transformed_width=transformed_width,
+    )
+
+
 @layer("deformable_psroi_pooling")
 def deformable_roi_pooling(
     f: LayerBuilder,

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..imperative.parameter import Parameter, parameter_of
 from ..initializer import Constant, Xavier
-from ..param_attr import as_param_attr
+from ..param_attr import as_eager_attr
 
 
 def create_parameter(
@@ -35,4 +35,4 @@ def create_parameter(
     initializer = default_initializer
     if initializer is None:
         initializer = Constant(0.0) if is_bias else Xavier()
-    return parameter_of(shape, dtype, initializer, as_param_attr(attr), name)
+    return parameter_of(shape, dtype, initializer, as_eager_attr(attr), name)

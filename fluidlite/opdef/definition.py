@@ -73,6 +73,8 @@ class Op:
         the kernel reads only shapes and element types of its inputs.
     ``folds``
         the kernel may run once, when all its inputs are known before a program runs.
+    ``unrolls``
+        of a control operator: the number of passes through its block follows from shapes.
     ``prepare(self, *specs)``
         a faster form of ``run`` for values of these shapes: see ``runtime/prepare.py``.
     ``updates``
@@ -101,6 +103,7 @@ class Op:
     updates: ClassVar[tuple[str, ...]] = ()
     reads_shapes: ClassVar[bool] = False
     folds: ClassVar[bool] = True
+    unrolls: ClassVar[bool] = False
     idle: ClassVar[tuple[str, ...]] = ()
     rows: ClassVar[tuple[str, ...]] = ()
     grad_type: ClassVar[str] = ""

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, NamedTuple
+
+import numpy as np
 
 
 class Prepared(NamedTuple):
@@ -20,8 +23,36 @@ class Prepared(NamedTuple):
     over: tuple[int, ...] = ()
     #: position of an argument that the result is like, where the shape rule cannot know it
     like: int | None = None
-    #: makes an array to work in, which is passed behind the other arguments
+    #: makes an array to work in, which is passed behind the other arguments; kernels whose makers
+    #: are equal get the same one
     scratch: Callable[[], Any] | None = None
+
+
+@dataclass(frozen=True)
+class Scratch:
+    """Makes an array to work in."""
+
+    shape: tuple[int, ...]
+    dtype: Any
+
+    def __call__(self) -> Any:
+        return np.empty(self.shape, self.dtype)
+
+
+class Laid(NamedTuple):
+    """A kernel of a library for values in layouts that the library chose."""
+
+    prepared: Prepared | None  #: of arrays as they lie; None where nothing is to do
+    #: the layout of each argument, or of all in a list; None for plain arrays
+    takes: tuple[Any, ...]
+    gives: tuple[Any, ...]  #: the layout of each value that is made
+    #: keys of what it reads beside the arguments, made by kernels before it
+    reads: tuple[Any, ...] = ()
+    #: keys and shapes of arrays of bytes that it makes beside the values
+    makes: tuple[tuple[Any, tuple[int, ...]], ...] = ()
+    #: values that it takes in the place of the kernel's arguments
+    arguments: tuple[Any, ...] | None = None
+    same: int = 0  #: where nothing is to do: the position of the argument that the result is
 
 
 #: makes a prepared kernel of an operator and the specs of what ``run`` takes; None where it cannot

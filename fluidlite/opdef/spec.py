@@ -31,7 +31,7 @@ class Spec(NamedTuple):
 
     def with_shape(self, shape: Iterable[int]) -> Spec:
         """The same with another shape."""
-        return self._replace(shape=tuple(shape))
+        return Spec(tuple(shape), self.dtype, self.kind, self.lod_level)
 
     def with_dim(self, axis: int, size: int) -> Spec:
         """The same with another size along ``axis``."""

@@ -39,6 +39,7 @@ from . import (
     norm,
     optimizer,
     pad,
+    perspective,
     points,
     pool,
     pool3d,

@@ -214,6 +214,7 @@ class recurrent(Driving):
     reverse: bool = False
     has_states: bool = attr(False, inert=True)
     is_train: bool = attr(True, inert=True)
+    unrolls = True
 
     def kept_names(self, inputs):
         return self.states
@@ -270,6 +271,7 @@ class recurrent_grad(DrivingGradient):
     has_states: bool = attr(False, inert=True)
     is_train: bool = attr(True, inert=True)
     differentiated = ("inputs", "parameters")
+    unrolls = True
 
     def kept_names(self, inputs):
         return [*self.gradient_names(inputs), *(name + GRAD for name in self.ex_states)]
@@ -289,7 +291,7 @@ class recurrent_grad(DrivingGradient):
             if given != "@EMPTY@"
         }
         initial = [run.value(n) for n in run.names("inputs", "initial_states")]
-        carried = [zeros_like(value) for value in initial]
+        carried = [run.zeros_like(value) for value in initial]
         order = list(steps_of(sequences, self.reverse))
         parts = {name: {} for name in local}
         passes = run.value(run.names("inputs", "step_scopes")[0])
@@ -307,14 +309,14 @@ class recurrent_grad(DrivingGradient):
         ):
             if out != "@EMPTY@":
                 found = [parts[name].get(t) for t in range(len(order))]
-                zeros = zeros_like(sequences[x][0])
+                zeros = run.zeros_like(sequences[x][0])
                 run.set(out, run.f.stack([zeros if v is None else v for v in found], axis=0))
         for name, x, out in zip(
             local[count:], names["parameters"], run.names("outputs", "parameters@GRAD")
         ):
             if out != "@EMPTY@":
                 found = list(parts[name].values())
-                run.set(out, run.f.sum(found) if found else zeros_like(run.value(x)))
+                run.set(out, run.f.sum(found) if found else run.zeros_like(run.value(x)))
         for out, value in zip(run.names("outputs", "initial_states@GRAD"), carried):
             run.set(out, value)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 from ..dtypes import DType
@@ -199,3 +200,75 @@ class tdm_child(Op):
         items = TreeInfo[xp.in_range(children, len(TreeInfo), "a child"), 0] != 0
         dtype = self.dtype.dtype
         return children.astype(dtype), (items & has[..., None]).astype(dtype)
+
+
+class tdm_sampler(Op):
+    """Out = for each item, layer by layer of a tree, its node and others of the layer by chance.
+
+    (Zhu et al., Learning tree-based deep model for recommender systems, KDD 2018.)
+
+    X: numbers of items, [n, 1]: rows of Travel.
+    Travel: for each item its node in each layer, 0 for none: [items, layers].
+    Layer: the nodes, layer by layer: [nodes, 1].
+    Out: [n, all samples]; zeros where an item has no node in a layer.
+    Labels: 1 for the item's own nodes.
+    Mask: 0 where an item has no node.
+    output_positive: whether an item's own node comes first in each layer.
+    neg_samples_num_list: how many other nodes are drawn in each layer, none of them twice.
+    layer_offset_lod: where each layer begins in Layer, and where the last one ends.
+    seed: what the draw depends on; 0 for the program's.
+    dtype: int32 or int64, that of the outputs.
+    """
+
+    signature = "X, Travel, Layer -> Out, Labels?, Mask"
+    random = True
+    output_positive: bool = True
+    neg_samples_num_list: list[int] = ()
+    layer_offset_lod: list[int] = ()
+    seed: int = 0
+    dtype: DType = DType.INT32
+    grad = None
+
+    def infer(self, X, Travel, Layer):
+        need_integer(X=X, Travel=Travel, Layer=Layer)
+        need_ndim("Travel", Travel, 2)
+        counts, offsets = list(self.neg_samples_num_list), list(self.layer_offset_lod)
+        sizes = [end - begin for begin, end in itertools.pairwise(offsets)]
+        if len(sizes) != len(counts) or not counts or offsets[0] != 0 or min(sizes) < 1:
+            raise AttributeValueError(
+                f"expected layer_offset_lod of {len(counts) + 1} rising numbers from 0, one more "
+                f"than neg_samples_num_list has; got {offsets} and {counts}"
+            )
+        if any(not 0 <= count < size for count, size in zip(counts, sizes)):
+            raise AttributeValueError(
+                f"expected neg_samples_num_list with fewer numbers than the layers have nodes, "
+                f"{sizes}; got {counts}"
+            )
+        if not agree(Travel.shape[1], len(counts)) or not agree(size_of(Layer.shape), offsets[-1]):
+            raise ShapeError(
+                f"expected Travel of {len(counts)} columns and Layer of {offsets[-1]} nodes, got "
+                f"shapes {list(Travel.shape)} and {list(Layer.shape)}"
+            )
+        width = sum(counts) + len(counts) * self.output_positive
+        out = X.with_shape([size_of(X.shape), width]).with_dtype(self.dtype)
+        return out, out, out
+
+    def run(self, xp, rng, X, Travel, Layer):
+        generator = rng(self.seed)
+        items = xp.in_range(xp.reshape(X, -1), len(Travel), "X")
+        nodes, own = xp.reshape(Layer, -1), Travel[items]
+        offsets = self.layer_offset_lod
+        found, labels, masks = [], [], []
+        for k, count in enumerate(self.neg_samples_num_list):
+            layer = nodes[offsets[k] : offsets[k + 1]]
+            order = generator.random((len(items), len(layer)))
+            order[layer == own[:, k : k + 1]] = 2.0  # comes last, so that it is not drawn
+            drawn = layer[xp.argsort(order, axis=1)[:, :count]]
+            parts = [own[:, k : k + 1], drawn] if self.output_positive else [drawn]
+            here = own[:, k : k + 1] != 0
+            found.append(xp.where(here, xp.concatenate(parts, axis=1), 0))
+            mine = xp.arange(found[-1].shape[1]) < int(self.output_positive)
+            labels.append(here & mine)
+            masks.append(xp.broadcast_to(here, found[-1].shape))
+        dtype = self.dtype.dtype
+        return tuple(xp.concatenate(v, axis=1).astype(dtype) for v in (found, labels, masks))

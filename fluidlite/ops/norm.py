@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 
+from ..dtypes import DType
 from ..errors import AttributeValueError, ShapeError
 from ..opdef.attribute import REQUIRED, attr
 from ..opdef.definition import Op
@@ -21,7 +22,8 @@ class batch_norm(UseMkldnn, Op):
     normalization, ICML 2015).
 
     X: [N, C], or images with any number of dimensions after the channels, or before them.
-    Scale, Bias: a number for each channel.
+    Scale, Bias: a number for each channel; these and the statistics may be float32 where X is
+        float16.
     Mean, Variance: the running statistics.
     MomentumTensor: used in place of ``momentum``.
     MeanOut, VarianceOut: the running statistics, moved towards those of the batch.
@@ -69,7 +71,8 @@ class batch_norm(UseMkldnn, Op):
                 f"expected data_layout NCHW or NHWC, got {self.data_layout!r}"
             )
         per_channel = dict(Scale=Scale, Bias=Bias, Mean=Mean, Variance=Variance)
-        same_dtype(X=X, **per_channel)
+        wide = (X.dtype, Scale.dtype) == (DType.FP16, DType.FP32)
+        same_dtype(X=X.with_dtype(Scale.dtype) if wide else X, **per_channel)
         channels = X.shape[self.axis(X.ndim)]
         for name, s in per_channel.items():
             if s.ndim != 1 or not agree(s.shape[0], channels):
@@ -83,6 +86,7 @@ class batch_norm(UseMkldnn, Op):
     def run(self, xp, X, Scale, Bias, Mean, Variance, MomentumTensor):
         others = self.others(X.ndim)
         along = [1 if i in others else -1 for i in range(X.ndim)]
+        given, X = X.dtype, xp.asarray(X, Scale.dtype)
         if self.by_batch:
             mean = xp.mean(X, axis=others)
             centred = X - xp.reshape(mean, along)
@@ -96,7 +100,7 @@ class batch_norm(UseMkldnn, Op):
             centred = X - xp.reshape(mean, along)
         inverse = 1 / xp.sqrt(variance + self.epsilon)
         y = centred * xp.reshape(inverse * Scale, along) + xp.reshape(Bias, along)
-        return y, *running, mean, inverse, None
+        return xp.asarray(y, given), *running, mean, inverse, None
 
     def grad(
         self,
@@ -114,6 +118,10 @@ class batch_norm(UseMkldnn, Op):
         dSavedMean=None,
         dSavedVariance=None,
     ):
+        given, used = X.dtype, Scale.dtype
+        if given != used:  # images of 16 bits
+            X, dY = (f.cast(v, in_dtype=given, out_dtype=used) for v in (X, dY))
+        narrowed = lambda v: v if given == used else f.cast(v, in_dtype=used, out_dtype=given)
         axis, others = self.axis(len(X.shape)), self.others(len(X.shape))
         share = 1.0 / math.prod(X.shape[i] for i in others)
         add = lambda v, per_channel: f.elementwise_add(v, per_channel, axis=axis)
@@ -130,7 +138,7 @@ class batch_norm(UseMkldnn, Op):
         def dx():
             slope = Scale * SavedVariance
             if not self.by_batch:
-                return times(dY, slope)
+                return narrowed(times(dY, slope))
             c = centred()
             dmean = -slope * total(dY)
             # twice the cotangent of the variance
@@ -144,7 +152,7 @@ class batch_norm(UseMkldnn, Op):
                 dmean = dmean + through_running(dMeanOut)
             if dVarianceOut is not None:
                 dvariance = dvariance + 2.0 * through_running(dVarianceOut)
-            return add(times(dY, slope) + times(c, dvariance * share), dmean * share)
+            return narrowed(add(times(dY, slope) + times(c, dvariance * share), dmean * share))
 
         return dict(
             X=dx,

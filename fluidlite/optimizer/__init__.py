@@ -9,6 +9,7 @@ from .adamax import Adamax, AdamaxOptimizer
 from .averages import ExponentialMovingAverage, ModelAverage
 from .dpsgd import Dpsgd, DpsgdOptimizer
 from .ftrl import Ftrl, FtrlOptimizer
+from .gradient_merge import GradientMergeOptimizer
 from .lamb import Lamb, LambOptimizer
 from .lars import LarsMomentum, LarsMomentumOptimizer
 from .lookahead import LookaheadOptimizer
@@ -35,6 +36,7 @@ __all__ = [
     "ExponentialMovingAverage",
     "Ftrl",
     "FtrlOptimizer",
+    "GradientMergeOptimizer",
     "Lamb",
     "LambOptimizer",
     "LarsMomentum",

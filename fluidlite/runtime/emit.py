@@ -6,7 +6,7 @@ The source reads as NumPy: a line for each kernel, behind it the operator and th
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,7 @@ from ..opdef.prepared import Prepared
 from .tidy import last_uses
 from .trace import Kernel, Value
 
+ALIGNMENT = 64  #: bytes; of buffers
 SMALLEST_BUFFER = 4096  #: bytes; smaller results are left to NumPy's own cache of small blocks
 
 
@@ -54,39 +55,56 @@ class Emission:
         #: value -> the buffer that holds it, and buffers that no value is in
         self._held: dict[int, int] = {}
         self._free: dict[int, list[int]] = {}
+        self._numbers: dict[Any, int] = {}
         #: value -> the values whose memory it may share
         self._shares: dict[int, set[int]] = {}
         self._readers: dict[int, int] = {}
         self._named: dict[int, str] = {}
         #: values that lie in buffers
         self._in_buffers: set[int] = set()
-        lines = self._lines(kernels)
-        arguments = ", ".join(f"v{v.number}" for v in inputs)
-        results = ", ".join(self._result(v) for v in outputs)
-        body = [f"def run(B, S, G{', ' + arguments if arguments else ''}):"]
+        #: the lines of each kernel
+        self._lines = [
+            self._kernel(index, kernel, dying)
+            for index, (kernel, dying) in enumerate(
+                zip(kernels, last_uses(list(kernels), self.outputs), strict=True)
+            )
+        ]
+        self._results = ", ".join(self._result(v) for v in outputs)
+        self.source = self.written()
+
+    def written(self, after: Mapping[int, str] | None = None) -> str:
+        """The source.
+
+        Args:
+            after: a further line behind the kernel of a number, before what it read is let go of;
+                the function then takes ``hook``, which such lines may call.
+        """
+        arguments = ["B", "S", "G"]
+        arguments += [f"v{v.number}" for v in self.inputs]
+        if after is not None:
+            arguments += ["*", "hook"]
+        body = [f"def run({', '.join(arguments)}):"]
         if self.spares:
             body.append(f"    {', '.join(f's{n}' for n in self.spares)}, = S")
         if self.makers:
             body.append(f"    {', '.join(f'b{k}' for k in range(len(self.makers)))}, = B")
-        body += [f"    {line}" for line in lines]
-        body.append(f"    return ({results}{',' if len(outputs) == 1 else ''})")
-        self.source = "\n".join(body) + "\n"
-
-    def _lines(self, kernels: Sequence[Kernel]) -> list[str]:
-        lines = []
-        for index, (kernel, dying) in enumerate(
-            zip(kernels, last_uses(list(kernels), self.outputs), strict=True)
-        ):
-            lines += self._kernel(index, kernel, dying)
-        return lines
+        for index, lines in enumerate(self._lines):
+            extra = None if after is None else after.get(index)
+            if extra is not None:
+                last = len(lines) - lines[-1].startswith("del ")
+                lines = [*lines[:last], extra, *lines[last:]]
+            body += [f"    {line}" for line in lines]
+        body.append(f"    return ({self._results}{',' if len(self.outputs) == 1 else ''})")
+        return "\n".join(body) + "\n"
 
     def _kernel(self, index: int, kernel: Kernel, dying: Iterable[Value]) -> list[str]:
         dead = {v.number for v in dying}
         prepared = kernel.prepared
-        where = f"  # {kernel.op.type}"
+        where = f"  # {kernel.title}"
         if kernel.step.op.callsite is not None:
             where += f", {kernel.step.op.callsite.file.rpartition('/')[2]}"
             where += f":{kernel.step.op.callsite.line}"
+        where += f", {kernel.library}" if kernel.library else ""
         arguments = [self._argument(a) for a in kernel.arguments]
         if prepared is None:
             lines = self._interpreted(index, kernel, arguments, where)
@@ -145,8 +163,7 @@ class Emission:
         function = f"k{index}"
         self.names[function] = prepared.function
         if prepared.scratch is not None:
-            arguments = [*arguments, f"b{len(self.makers)}"]
-            self.makers.append(prepared.scratch)
+            arguments = [*arguments, f"b{self._maker(prepared.scratch)}"]
         outputs = kernel.outputs
         targets = []
         for value in outputs:
@@ -185,23 +202,31 @@ class Emission:
                 and (operand.shape, operand.dtype) == (value.shape, value.dtype)
             ):
                 return f"b{self._view(self.makers[self._held.pop(operand.number)].root, value)}"
-        free = self._free.get(value.nbytes)
-        if free:
-            return f"b{self._view(self.makers[free.pop()].root, value)}"
-        return f"b{self._view(None, value)}"
+        return f"b{self._view(self._room(value.nbytes), value)}"
 
-    def _view(self, root: int | None, value: Value) -> int:
-        """The number of a buffer for a value, over some memory or over new one."""
-        order = self.memory.order(value)
-        if root is None:
-            root = len(self.makers)
-            self.makers.append(_Memory(value.nbytes))
-        wanted = _View(root, value.shape, value.dtype, order)
-        for number in range(root + 1, len(self.makers)):
-            if self.makers[number] == wanted:
-                return number
-        self.makers.append(wanted)
-        return len(self.makers) - 1
+    def _room(self, nbytes: int) -> int:
+        """The number of some memory that no value is in: of the smallest that is large enough, else
+        of the largest, which grows, else of new memory.
+        """
+        sizes = [size for size, roots in self._free.items() if roots]
+        if not sizes:
+            self.makers.append(_Memory(nbytes))
+            return len(self.makers) - 1
+        root = self._free[min((s for s in sizes if s >= nbytes), default=max(sizes))].pop()
+        if self.makers[root].nbytes < nbytes:
+            self.makers[root] = _Memory(nbytes)
+        return root
+
+    def _view(self, root: int, value: Value) -> int:
+        """The number of a buffer for a value over some memory."""
+        return self._maker(_View(root, value.shape, value.dtype, self.memory.order(value)))
+
+    def _maker(self, maker: Any) -> int:
+        """The number of what a maker makes; equal ones have the same."""
+        number = self._numbers.setdefault(maker, len(self.makers))
+        if number == len(self.makers):
+            self.makers.append(maker)
+        return number
 
     # -- which memory a value lies in --------------------------------------------------------------
 
@@ -227,8 +252,8 @@ class Emission:
             if number not in self._shares and not self._readers.get(number, 0):
                 buffer = self._held.pop(number, None)
                 if buffer is not None:
-                    maker = self.makers[buffer]
-                    self._free.setdefault(maker.nbytes, []).append(buffer)
+                    root = self.makers[buffer].root
+                    self._free.setdefault(self.makers[root].nbytes, []).append(root)
 
     # -- names -------------------------------------------------------------------------------------
 
@@ -263,7 +288,9 @@ class _Memory:
     nbytes: int
 
     def __call__(self) -> Any:
-        return np.empty(self.nbytes, "uint8")
+        room = np.empty(self.nbytes + ALIGNMENT, "uint8")
+        begin = -room.ctypes.data % ALIGNMENT
+        return room[begin : begin + self.nbytes]
 
 
 @dataclass(frozen=True)

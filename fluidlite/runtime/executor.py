@@ -6,6 +6,7 @@ import itertools
 import os
 import warnings
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -13,27 +14,34 @@ import numpy as np
 
 from .. import backend as backends
 from .. import state
-from ..dtypes import as_dtype
 from ..errors import (
     ArgumentError,
     ClosedError,
     FeedError,
-    FeedTypeError,
     FetchError,
-    FetchTypeError,
-    NotInitializedError,
+    NonFiniteError,
     suggestion,
 )
-from ..ir.operator import Operator, located
 from ..ir.program import Program, default_main_program
 from ..ir.variable import Variable
 from ..ir.verify import verify
 from ..ir.views import views
-from ..values import LoDTensor, LoDTensorArray, SelectedRows, arrays_in
+from ..values import LoDTensor
 from .blocks import drive
 from .compiled import CompiledProgram, merged_feed
+from .feeding import (
+    check_fetches,
+    fed_values,
+    fetch_names,
+    fetched,
+    frozen,
+    owned,
+    take_persistables,
+)
+from .finite import Suspicious, first_bad
 from .place import Place, checked
 from .plan import Environment, Plan
+from .profiler import Profile, active
 from .ready import Ready, Runs
 from .scope import Scope, global_scope
 from .session import Observer, Session
@@ -48,8 +56,12 @@ _entropy: state.Slot[int] = state.slot("entropy", lambda: int.from_bytes(os.uran
 class Executor:
     """Runs programs.
 
+    With ``FLUIDLITE_CHECK=1`` in the environment each run interprets a program, looks for NaN after
+    each operator, and compares with what the specialised plan computes.
+
     Args:
         place: the CPU, or None for it.
+        profile: whether to take the time of each operator; ``profile`` then has a table of them.
 
     Raises:
         ArgumentError: the place is not there.
@@ -63,8 +75,10 @@ class Executor:
     [array([12.], dtype=float32)]
     """
 
-    def __init__(self, place: Place | None = None) -> None:
+    def __init__(self, place: Place | None = None, profile: bool = False) -> None:
         self.place = checked(place)
+        #: the times of operators, where they are taken
+        self.profile = Profile() if profile else None
         self._backend = backends.get("numpy")
         self._runs: WeakKeyDictionary[Program, Runs] = WeakKeyDictionary()
         self._closed = False
@@ -88,6 +102,7 @@ class Executor:
         use_program_cache: bool = True,
         return_merged: bool = True,
         use_prune: bool = False,
+        check_nan_inf: bool | None = None,
     ) -> list[Any]:
         """Run a program from its first operator to its last.
 
@@ -104,6 +119,9 @@ class Executor:
             return_numpy: give arrays, lists of them for arrays of tensors; when False, LoDTensors,
                 lists of them, and SelectedRows where only some rows are stored.
             use_program_cache: keep the plan for the next run with the same feeds and fetches.
+            check_nan_inf: look for values that are not finite in what is fetched, in gradients of
+                parameters and in new values of parameters; as ``FLAGS_check_nan_inf`` says when
+                None.
 
         Returns:
             the values of ``fetch_list``, in its order; copies.
@@ -113,6 +131,7 @@ class Executor:
             fed.
             FetchError: the program has no variable of a fetched name, or nothing computes it.
             NotInitializedError: a parameter has no value; the startup program has not been run.
+            NonFiniteError: there is a value that is not finite; names the operator it comes from.
             FluidError: an operator failed; says which, with what shapes, and where it was made.
         """
         if self._closed:
@@ -126,29 +145,35 @@ class Executor:
                 f"expected a Program to run, got {program!r:.60} of type {type(program).__name__}"
             )
         scope = global_scope() if scope is None else scope
-        fetches = _fetch_names(fetch_list, program)
-        given = _fed_values(feed, program)
-        env = dict(given)
-        if not program.global_block().ops and not fetches:
-            warnings.warn(
-                "the program has no operators: there is nothing to run", UserWarning, stacklevel=2
-            )
+        fetches = fetch_names(fetch_list, program)
+        given = fed_values(feed, program)
+        env = {n: frozen(v) if self._check else v for n, v in given.items()}
         runs = self._runs.get(program)
         if runs is None:
             runs = self._runs[program] = Runs()
+            if not program.global_block().ops and not fetches:
+                message = "the program has no operators: there is nothing to run"
+                warnings.warn(message, UserWarning, stacklevel=2)
         plan = self._plan(program, runs, fetches, use_program_cache)
-        _take_persistables(plan, env, scope)
-        _check_fetches(fetches, plan, env, scope, program)
-        self._execute(plan, env, program, runs)
+        take_persistables(plan, env, scope)
+        check_fetches(fetches, plan, env, scope, program)
+        guard = _checks_nan_inf() if check_nan_inf is None else check_nan_inf
+        profile = self.profile or active.get()
+        with np.errstate(all="ignore"):  # infinities are values; FLAGS_check_nan_inf looks for them
+            if guard or profile is not None or self._check:
+                self._execute_watched(plan, env, program, runs, fetches, guard, profile)
+            else:
+                seed = self._seed(program, runs)
+                Session(self._backend, seed, runs.count, drive).run(plan, env)
         runs.count += 1
-        results = [_fetched(name, env, scope, return_numpy) for name in fetches]
+        results = [fetched(name, env, scope, return_numpy) for name in fetches]
         fed = {
             id(value.data if isinstance(value, LoDTensor) else value) for value in given.values()
         }
         for name in plan.commits:
             if name in env:  # else it is written in a branch that was not taken
                 variable = scope.find_var(name) or scope.var(name)
-                old, variable.value = variable.value, _owned(env[name], fed)
+                old, variable.value = variable.value, owned(env[name], fed)
                 plan.reuse(name, old)
         return results
 
@@ -186,7 +211,7 @@ class Executor:
         program = program.program if isinstance(program, CompiledProgram) else program
         program = default_main_program() if program is None else program
         scope = global_scope() if scope is None else scope
-        fetches = _fetch_names(fetch_list, program)
+        fetches = fetch_names(fetch_list, program)
         known = program.global_block().vars
         for name in feed_names:
             if name not in known:
@@ -203,10 +228,14 @@ class Executor:
         def run(feed: Mapping[str, Any]) -> list[Any]:
             return self.run(program, feed, fetches, scope=scope)
 
+        names = tuple(fetches)
+
         def plan() -> Plan | None:
-            if self._closed or self._looks_for_bad:
+            if self._closed or self._check or _checks_nan_inf():
                 return None
-            return runs.plans.get((program.revision, tuple(fetches)))
+            if self.profile is not None or active.get() is not None:
+                return None
+            return runs.plans.get((program.revision, names))
 
         def draw(key: str) -> Any:
             return self._backend.generators(self._seed(program, runs), runs.count, key)
@@ -237,12 +266,7 @@ class Executor:
         """
         program = default_main_program() if program is None else program
         runs = self._runs.setdefault(program, Runs())
-        return self._plan(program, runs, _fetch_names(fetch_list, program), True)
-
-    @property
-    def _looks_for_bad(self) -> bool:
-        """Whether every step is checked."""
-        return bool(state.flags.get().get("FLAGS_check_nan_inf")) or self._check
+        return self._plan(program, runs, fetch_names(fetch_list, program), True)
 
     def _plan(self, program: Program, runs: Runs, fetches: list[str], keep: bool) -> Plan:
         key = (program.revision, tuple(fetches))
@@ -305,10 +329,10 @@ class Executor:
         if self._closed:
             raise ClosedError("the executor has been closed; make another one")
         program = default_main_program() if program is None else program
-        env = _fed_values(feed, program)
+        env = fed_values(feed, program)
         plan = Plan(program, ())
         plan.keep_everything()
-        _take_persistables(plan, env, global_scope() if scope is None else scope)
+        take_persistables(plan, env, global_scope() if scope is None else scope)
         runs = self._runs.get(program) or Runs()
         seed = self._seed(program, runs)
         session = Session(self._backend, seed, runs.count, drive, observer=observer)
@@ -340,194 +364,50 @@ class Executor:
         program = default_main_program() if program is None else program
         return views().trace(self, program, feed, scope)
 
-    def _execute(self, plan: Plan, env: Environment, program: Program, runs: Runs) -> None:
-        session = Session(
-            self._backend,
-            self._seed(program, runs),
-            runs.count,
-            drive,
-            look_for_bad=bool(state.flags.get().get("FLAGS_check_nan_inf")) or self._check,
-            freeze=self._check,
-        )
-        with np.errstate(all="ignore"):  # infinities are values; FLAGS_check_nan_inf looks for them
-            session.run(plan, env)
+    def _execute_watched(
+        self,
+        plan: Plan,
+        env: Environment,
+        program: Program,
+        runs: Runs,
+        fetches: list[str],
+        guard: bool,
+        profile: Profile | None,
+    ) -> None:
+        """Run a plan, and look at what it does.
+
+        Args:
+            plan, env: of the run; ``env`` takes the results.
+            program, runs: the program, and what is remembered of it.
+            fetches: names.
+            guard: whether to look for values that are not finite.
+            profile: what takes the times, or None.
+        """
+
+        def session(**how: Any) -> Session:
+            return Session(self._backend, self._seed(program, runs), runs.count, drive, **how)
+
+        with nullcontext() if profile is None else profile.run("run"):
+            if self._check:
+                strict = "infinity" if guard else "NaN"
+                session(strict=strict, compare=True, profile=profile).run(plan, env)
+            elif not guard:
+                session(profile=profile).run(plan, env)
+            else:
+                before = dict(env)
+                try:
+                    session(guarded=plan.gradients, profile=profile).run(plan, env)
+                    wanted = plan.written.intersection(fetches)
+                    bad = first_bad((*sorted(wanted), *plan.commits), env)
+                except Suspicious as found:
+                    bad = found.name
+                if bad is not None:  # nothing has been kept so far: the same again, looking closer
+                    session(strict="infinity").run(plan, before)
+                    raise NonFiniteError(
+                        f"{bad!r} is not finite in the specialised plan, and is when interpreted: "
+                        f"it is near the largest number of its element type"
+                    )
 
 
-def _fetch_names(fetch_list: Any, program: Program) -> list[str]:
-    if fetch_list is None:
-        return [op.input("X")[0] for op in program.global_block().ops if op.type == "fetch"]
-    if isinstance(fetch_list, (Variable, str, Operator)):
-        fetch_list = [fetch_list]
-    if not isinstance(fetch_list, (list, tuple)):
-        raise FetchTypeError(
-            f"expected fetch_list to be a list of variables or names, got {fetch_list!r:.60}"
-        )
-    names = []
-    for item in fetch_list:
-        if isinstance(item, Variable):
-            names.append(item.name)
-        elif isinstance(item, str):
-            names.append(item)
-        elif not isinstance(item, Operator):  # optimizer operators run in any case
-            raise FetchTypeError(
-                f"expected a variable or its name in fetch_list, got {item!r:.60} of type "
-                f"{type(item).__name__}"
-            )
-    return names
-
-
-def _fed_values(feed: Any, program: Program) -> Environment:
-    """The fed arrays by name, checked against the program's variables."""
-    if feed is None:
-        return {}
-    if isinstance(feed, (list, tuple)) and len(feed) == 1 and isinstance(feed[0], Mapping):
-        feed = feed[0]
-    if not isinstance(feed, Mapping):
-        raise FeedTypeError(
-            f"expected feed to be a dictionary of names and arrays, got {type(feed).__name__}"
-        )
-    block = program.global_block()
-    env: Environment = {}
-    for name, value in feed.items():
-        variable = block.vars.get(name)
-        if variable is None:
-            fed = [v.name for v in block.vars.values() if v.is_data]
-            raise FeedError(
-                f"the program has no variable {name!r} to "
-                f"feed{suggestion(name, fed or block.vars)}; "
-                f"its data variables are {', '.join(fed) or 'none'}"
-            )
-        env[name] = _fed_value(variable, value)
-    return env
-
-
-def _fed_value(variable: Variable, value: Any) -> Any:
-    if isinstance(value, LoDTensor):
-        data, lod = value.data, value.offsets
-    elif isinstance(value, (list, tuple)):
-        raise FeedTypeError(
-            f"variable {variable.name!r} was fed a {type(value).__name__}, which might mean rows "
-            f"or sequences; "
-            "feed an array: numpy.array(...), or a LoDTensor: create_lod_tensor(...)"
-        )
-    else:
-        data, lod = np.asarray(value), ()
-    if data is None:
-        raise FeedError(f"variable {variable.name!r} was fed a LoDTensor that holds nothing")
-    if isinstance(value, (bool, int, float)):
-        data = data.astype(variable.dtype.dtype)
-    try:
-        dtype = as_dtype(data.dtype)
-    except TypeError as error:
-        raise FeedError(f"variable {variable.name!r}: {error}") from None
-    if variable.has_dtype and dtype != variable.dtype:
-        raise FeedError(
-            f"variable {variable.name!r} is declared {variable.dtype} and was fed {dtype}; "
-            f"convert it: array.astype({str(variable.dtype)!r})"
-        )
-    if variable.has_shape and not _fits(data.shape, variable.shape):
-        raise FeedError(
-            f"variable {variable.name!r} is declared with shape {list(variable.shape)} "
-            f"and was fed shape {list(data.shape)}"
-        )
-    return LoDTensor(data, lod) if lod else data
-
-
-def _fits(shape: Sequence[int], declared: Sequence[int]) -> bool:
-    return len(shape) == len(declared) and all(
-        d in (-1, n) for n, d in zip(shape, declared, strict=True)
-    )
-
-
-def _take_persistables(plan: Plan, env: Environment, scope: Scope) -> None:
-    """Put what the operators read and nothing computes into the environment.
-
-    Raises:
-        FeedError: a data variable was not fed.
-        NotInitializedError: a persistable variable has no value.
-    """
-    for name, op in plan.needs.items():
-        if name in env:
-            continue
-        value = scope.value(name) if name in plan.persistable else None
-        if value is None:
-            raise _missing(name, op)
-        env[name] = value
-
-
-def _missing(name: str, op: Operator) -> Exception:
-    variable = op.block.find_var_recursive(name)
-    spec = variable.spec if variable is not None else None
-    if variable is not None and variable.is_data:
-        return located(FeedError(f"data variable {name!r} was not fed"), op, [(name, spec)])
-    if variable is not None and variable.persistable:
-        return located(
-            NotInitializedError(
-                f"variable {name!r} has no value; run the startup program first (after minimize), "
-                f"in the same scope"
-            ),
-            op,
-            [(name, spec)],
-        )
-    return located(
-        NotInitializedError(f"variable {name!r} is read before anything writes it"),
-        op,
-        [(name, spec)],
-    )
-
-
-def _check_fetches(
-    fetches: list[str], plan: Plan, env: Environment, scope: Scope, program: Program
-) -> None:
-    for name in fetches:
-        if name in env or name in plan.written or scope.value(name) is not None:
-            continue
-        known = program.global_block().vars
-        if name not in known:
-            raise FetchError(
-                f"the program has no variable {name!r} to fetch{suggestion(name, known)}"
-            )
-        variable = known[name]
-        if variable.is_data:
-            raise FetchError(f"data variable {name!r} is to be fetched and was not fed")
-        raise FetchError(
-            f"nothing computes variable {name!r}, which is to be fetched, and the scope has no "
-            f"value of it"
-        )
-
-
-def _fetched(name: str, env: Environment, scope: Scope, return_numpy: bool) -> Any:
-    return _handed_out(name, env[name] if name in env else scope.value(name), return_numpy)
-
-
-def _handed_out(name: str, value: Any, return_numpy: bool) -> Any:
-    """A copy of a value as the user wants to have it."""
-    if isinstance(value, LoDTensorArray):
-        return [_handed_out(f"{name}[{i}]", v, return_numpy) for i, v in enumerate(value.items)]
-    if value is None:  # an element of an array that nothing has written
-        return None
-    if isinstance(value, SelectedRows):
-        return value.to_dense() if return_numpy else value.copy()
-    if isinstance(value, LoDTensor):
-        copy = LoDTensor(np.array(value.data), value.offsets)
-        if not return_numpy:
-            return copy
-        raise FetchTypeError(
-            f"variable {name!r} holds sequences (LoD {value.lod()}), which an array cannot say; "
-            "fetch it with return_numpy=False"
-        )
-    return np.array(value) if return_numpy else LoDTensor(np.array(value))
-
-
-def _owned(value: Any, fed: set[int]) -> Any:
-    """A value that nobody outside can change: a copy where it is a view, or an array that the user
-    fed.
-    """
-    if isinstance(value, LoDTensorArray):
-        return LoDTensorArray([_owned(item, fed) for item in value.items])
-    if isinstance(value, SelectedRows):
-        return value.copy()
-    if all(data.base is None and id(data) not in fed for data in arrays_in(value)):
-        return value
-    copied = np.array(value)
-    return LoDTensor(copied, value.offsets) if isinstance(value, LoDTensor) else copied
+def _checks_nan_inf() -> bool:
+    return bool(state.flags.get().get("FLAGS_check_nan_inf"))

@@ -73,3 +73,8 @@ def cpu_places(device_count: int | None = None) -> list[CPUPlace]:
 def cuda_places(device_ids: list[int] | None = None) -> list[CUDAPlace]:
     """No places: there is no CUDA."""
     return []
+
+
+def cuda_pinned_places(device_count: int | None = None) -> list[CUDAPinnedPlace]:
+    """No places: there is no CUDA."""
+    return []

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from textwrap import indent
 from typing import Any
 
 import numpy as np
 
 from ..dtypes import Kind, as_dtype
-from ..errors import FluidError, NonFiniteError, NotInitializedError, OpError, ShapeError, SlotError
+from ..errors import FluidError, NotInitializedError, OpError, ShapeError, SlotError
 from ..ir.analysis import blocks_of, last_uses, read_by_gradients, reads_of, writes_of
 from ..ir.block import Block
 from ..ir.operator import EMPTY, Operator, OpRole, located
@@ -21,7 +21,7 @@ from ..opdef.definition import Op
 from ..opdef.gradient import DerivedGrad
 from ..opdef.interpreter import Eval
 from ..opdef.spec import Spec, size_of
-from ..values import LoDTensor, SelectedRows, arrays_in, zeros_like
+from ..values import LoDTensor, SelectedRows, zeros_like
 
 Environment = dict[str, Any]
 
@@ -122,7 +122,7 @@ class Step:
 
     def _check_loss(self, env: Environment) -> None:
         """Refuse a loss of several elements: a seed of one would get its gradient wrong."""
-        found = _spec_of(env.get(self.loss or ""))
+        found = spec_of(env.get(self.loss or ""))
         if self.loss and found is not None and size_of(found.shape) != 1:
             raise located(
                 ShapeError(
@@ -152,7 +152,7 @@ class Step:
 
         The shape rule is asked first: it knows better what is wrong than the array library.
         """
-        specs = {slot: _spec_of(value) for slot, value in ins.items()}
+        specs = {slot: spec_of(value) for slot, value in ins.items()}
         if not isinstance(error, FluidError):
             try:
                 self.instance.infer_outputs(specs)
@@ -169,23 +169,6 @@ class Step:
             found = specs[slot] if isinstance(specs[slot], list) else [specs[slot]]
             pairs += list(zip(names, found, strict=True))
         return located(error, self.op, pairs)
-
-    def check_finite(self, env: Environment) -> None:
-        """Look for values that are not finite in what the step wrote.
-
-        Raises:
-            NonFiniteError: there are some.
-        """
-        for name in writes_of(self.op):
-            value = env.get(name)
-            for array in arrays_in(value):
-                if array.dtype.kind == "f" and not np.isfinite(array).all():
-                    bad = "NaN" if np.isnan(array).any() else "infinity"
-                    raise located(
-                        NonFiniteError(f"variable {name!r} holds {bad}"),
-                        self.op,
-                        [(name, _spec_of(value))],
-                    )
 
 
 class BlockPlan:
@@ -223,19 +206,8 @@ class BlockPlan:
 
     @property
     def source(self) -> str:
-        """What runs: the source of each stretch of steps that has been specialised, for the shapes
-        that it was last given, and the operators one by one where it has not.
-        """
-        parts = []
-        for item in self.items:
-            if isinstance(item, Stretch):
-                written = "" if item.last is None else item.last.source
-                parts.append(written or "".join(f"# interpreted: {s.op}\n" for s in item.steps))
-            else:
-                parts.append(f"# runs blocks: {item.op}\n")
-                if item.body is not None:
-                    parts.append(indent(item.body.source, "    "))
-        return "\n".join(parts)
+        """What runs: see :func:`source_of`."""
+        return source_of(self.items)
 
     def keep_everything(self) -> None:
         """Let go of no value, in the blocks inside neither."""
@@ -268,17 +240,56 @@ class Stretch:
         self.free = [name for name in self.reads if name in freed and name not in written]
         #: what of that replaces a value of the scope
         self.commits: set[str] = set()
+        #: gradients of parameters that are to be looked at
+        self.gradients: frozenset[str] = frozenset()
+        #: the same in parts, where a specialised function can unroll loops that no other can
+        self.parts: list[Stretch | Step] = []
+        if any(step.instance.is_control for step in steps):
+            self.parts = _stretches(steps, unroll=False)
         #: shapes of what is read -> the function that does what the steps do
         self.functions: OrderedDict[Any, Any] = OrderedDict()
         #: the function that was used last
         self.last: Any = None
 
 
-def _stretches(steps: Iterable[Step]) -> list[Stretch | Step]:
+def stretches_in(items: Iterable[Stretch | Step]) -> Iterator[Stretch]:
+    """Stretches, and those that are parts of them."""
+    for item in items:
+        if isinstance(item, Stretch):
+            yield item
+            yield from stretches_in(item.parts)
+
+
+def source_of(items: Iterable[Stretch | Step]) -> str:
+    """What runs: the source of each stretch of steps that has been specialised, for the shapes that
+    it was last given, and the operators one by one where it has not.
+    """
+    parts = []
+    for item in items:
+        if not isinstance(item, Stretch):
+            parts.append(f"# runs blocks: {item.op}\n")
+            if item.body is not None:
+                parts.append(indent(item.body.source, "    "))
+        elif item.last is not None and item.last.source:
+            parts.append(item.last.source)
+        elif item.parts:
+            parts.append(source_of(item.parts))
+        else:
+            parts.append("".join(f"# interpreted: {s.op}\n" for s in item.steps))
+    return "\n".join(parts)
+
+
+def _stretches(steps: Iterable[Step], unroll: bool = True) -> list[Stretch | Step]:
+    """Steps in as few parts as can be specialised.
+
+    Args:
+        steps: in order.
+        unroll: whether loops of a number of passes that follows from shapes are part of them.
+    """
     items: list[Stretch | Step] = []
     row: list[Step] = []
     for step in steps:
-        if step.body is None and not step.instance.is_control:
+        if not step.instance.is_control or (unroll and step.instance.unrolls):
             row.append(step)
             continue
         if row:
@@ -316,8 +327,12 @@ class Plan(BlockPlan):
         super().__init__(block, self.persistable.union(fetches), read_by_gradients(program))
         #: names that are read before an operator writes them -> the operator that does
         self.needs: dict[str, Operator] = {}
+        #: names that an operator may leave unwritten: a branch that is not taken
+        self.open: set[str] = set()
         self.written: set[str] = set()
         for op in self.ops:
+            if op.definition is not None and op.instance().is_control:
+                self.open |= self.persistable.intersection(writes_of(op)).difference(self.written)
             for name in reads_of(op):
                 if name not in self.written:
                     self.needs.setdefault(name, op)
@@ -327,12 +342,19 @@ class Plan(BlockPlan):
             for name in dict.fromkeys(n for op in self.ops for n in writes_of(op))
             if name in self.persistable
         ]
-        #: what is committed -> the stretch that writes it last
-        self._writers: dict[str, Stretch] = {}
-        for item in self.items:
-            if isinstance(item, Stretch):
-                item.commits = set(self.commits).difference(fetches).intersection(item.writes)
-                self._writers.update(dict.fromkeys(item.commits, item))
+        #: gradients of parameters that something is done to before an optimizer gets them; what
+        #: is not finite in the others is seen in what the optimizer writes
+        updates = [op for op in self.ops if op.role == OpRole.OPTIMIZE]
+        taken = {name for op in updates for name in op.inputs.get("Grad", ())}
+        grads = frozenset(f"{n}@GRAD" for n in self.persistable)
+        self.gradients = (grads & self.written) - taken
+        #: what is committed -> the stretches that write it; the last of those with a function does
+        self._writers: dict[str, list[Stretch]] = {}
+        for stretch in stretches_in(self.items):
+            stretch.commits = set(self.commits).difference(fetches).intersection(stretch.writes)
+            stretch.gradients = self.gradients
+            for name in stretch.commits:
+                self._writers.setdefault(name, []).append(stretch)
 
     def reuse(self, name: str, old: Any) -> None:
         """Let the next run write to an array that was replaced in the scope, if nobody else has
@@ -342,12 +364,13 @@ class Plan(BlockPlan):
             name: of the variable.
             old: the array; the caller has one reference to it.
         """
-        writer = self._writers.get(name)
-        function = None if writer is None else writer.last
+        writers = [w.last for w in self._writers.get(name, ()) if w.last is not None]
+        function = writers[-1] if writers else None
         if (
             function is not None
             and type(old) is np.ndarray
             and old.base is None
+            and old.flags.writeable
             and sys.getrefcount(old) <= REFERENCES
         ):
             function.take_spare(name, old)
@@ -400,9 +423,12 @@ def _shared_lod(op: Op, slot: str, lods: Mapping[str, Any]) -> Any:
     return lods.get(op.lod or "", ())
 
 
+_SEEDING = int(OpRole.BACKWARD | OpRole.LOSS)
+
+
 def loss_seeded_by(op: Operator) -> str | None:
     """The loss whose gradient an operator begins; None for other operators."""
-    if op.role != OpRole.BACKWARD | OpRole.LOSS:
+    if op.role != _SEEDING:
         return None
     return op.output_arg_names[0].partition("@GRAD")[0]
 
@@ -414,9 +440,10 @@ def _has_rows(value: Any, lod: Any) -> bool:
     return bool(shape) and shape[0] == lod[-1][-1]
 
 
-def _spec_of(value: Any) -> Any:
+def spec_of(value: Any) -> Any:
+    """Shape and element type of a value; a list of them for a list; None for other things."""
     if isinstance(value, list):
-        return [_spec_of(v) for v in value]
+        return [spec_of(v) for v in value]
     if isinstance(value, LoDTensor):
         return Spec(value.data.shape, as_dtype(value.data.dtype), lod_level=len(value.offsets))
     if isinstance(value, SelectedRows):

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..values import as_fetched
 from .plan import Plan, Stretch
 from .scope import Scope, ScopeVariable
 from .specialise import Function
@@ -97,7 +98,7 @@ class Ready:
         except Exception:  # a run in full says what is wrong
             return self._in_full(feed)
         self._runs.count += 1
-        results = [np.array(env[name]) for name in self._fetches]
+        results = [as_fetched(np.array(env[name])) for name in self._fetches]
         for name, variable in self._commits:
             new = env.pop(name)
             old, variable.value = variable.value, new

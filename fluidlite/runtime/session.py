@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from functools import partial
 from types import ModuleType
 from typing import Any
 
+from ..ir.analysis import writes_of
 from ..ir.operator import Operator
 from ..opdef.interpreter import Eval
 from ..values import arrays_in
+from .checking import refuse_differences
+from .finite import Suspicious, check_written, first_bad, is_finite
 from .plan import BlockPlan, Environment, Step, Stretch
-from .specialise import function_for, give_up
+from .profiler import Profile, clock
+from .specialise import Function, Watch, function_for, give_up
 
 #: called with the session, a control operator's step and the values around it
 Drive = Callable[["Session", Step, Environment], None]
@@ -41,10 +46,14 @@ class Session:
         seed: what random operators start from.
         run: the number of this run of the program.
         drive: runs a control operator.
-        look_for_bad: whether to look for values that are not finite after each step.
-        freeze: whether to make what was computed read-only, so that a kernel that writes to its
-            inputs fails.
         observer: what is called before and after each step.
+        strict: what to look for after each step, which are then run one by one: "NaN", "infinity"
+            for both, or nothing.
+        guarded: names of gradients to be looked at as soon as they are computed; None to look at
+            nothing.
+        compare: whether to run steps one by one also where there is a specialised function, with
+            what they compute made read-only, and to compare.
+        profile: what takes the times.
     """
 
     def __init__(
@@ -53,17 +62,22 @@ class Session:
         seed: int,
         run: int,
         drive: Drive,
-        look_for_bad: bool = False,
-        freeze: bool = False,
         observer: Observer | None = None,
+        strict: str = "",
+        guarded: frozenset[str] | None = None,
+        compare: bool = False,
+        profile: Profile | None = None,
     ) -> None:
         self.backend = backend
         self.f = Eval(backend)
         self._drive = drive
-        self._look_for_bad = look_for_bad
-        self._freeze = freeze
         self._observer = observer
-        self._checked = look_for_bad or freeze or observer is not None
+        self._strict = strict
+        self._guarded = guarded
+        self._compare = compare
+        self._profile = profile
+        self._interprets = observer is not None or bool(strict and not compare)
+        self._looks = self._interprets or compare or guarded is not None
         self._counters: tuple[int | str, ...] = (seed, run)
 
     def run(self, plan: BlockPlan, env: Environment, turn: int | None = None) -> None:
@@ -77,64 +91,166 @@ class Session:
 
         Raises:
             FluidError: a step failed.
+            Suspicious: a guarded value is not finite.
         """
         before = self._counters
         if turn is not None:
             self._counters = (*before, turn)
         try:
-            for item in plan.items:
-                if isinstance(item, Stretch):
-                    self._run_stretch(item, env)
-                else:
-                    if self._observer is not None:
-                        self._observer.before(item, env)
-                    self._drive(self, item, env)
-                    if self._checked:
-                        self._check(item, env)
-                    item.let_go(env)
+            self._run_items(plan.items, env)
         finally:
             self._counters = before
 
+    def _run_items(self, items: Iterable[Stretch | Step], env: Environment) -> None:
+        for item in items:
+            if isinstance(item, Stretch):
+                self._run_stretch(item, env)
+            else:
+                self._run_control(item, env)
+
+    def _run_control(self, step: Step, env: Environment) -> None:
+        """Run a step that may drive a block."""
+        if self._observer is not None:
+            self._observer.before(step, env)
+        begin = 0 if self._profile is None else clock()
+        self._drive(self, step, env)
+        if self._profile is not None:
+            self._profile.add(step.op, begin, clock(), _written_bytes(step, env))
+        if self._looks:
+            self._look(step, env)
+        step.let_go(env)
+
     def _run_stretch(self, stretch: Stretch, env: Environment) -> None:
         """Run steps as one function where there is one, else one by one."""
-        if not self._checked:
-            function = function_for(stretch, env, self.backend)
-            stretch.last = function
-            if function is not None:
-                try:
-                    function(env, self._draw)
-                except Exception as error:  # the steps one by one say which of them fails
-                    self._interpret(stretch, env)
-                    give_up(stretch, function, error)
-                else:
-                    for name in stretch.free:
-                        env.pop(name, None)
-                return
-        self._interpret(stretch, env)
+        function = None
+        if not self._interprets:
+            function = stretch.last = self._function(stretch, env)
+        if function is None and stretch.parts and not self._interprets:
+            self._run_items(stretch.parts, env)
+        elif function is None:
+            self._interpret(stretch, env, self._profile)
+        elif self._compare:
+            self._run_both(stretch, function, env)
+        else:
+            try:
+                self._call(function, env)
+            except Suspicious:
+                raise
+            except Exception as error:  # the steps one by one say which of them fails
+                self._interpret(stretch, env, self._profile)
+                give_up(stretch, function, error)
+            else:
+                for name in stretch.free:
+                    env.pop(name, None)
 
-    def _interpret(self, stretch: Stretch, env: Environment) -> None:
+    def _function(self, stretch: Stretch, env: Environment) -> Function | None:
+        """The function for the values of an environment, where there is one."""
+        if self._profile is None:
+            return function_for(stretch, env, self.backend)
+        begin = clock()
+        function = function_for(stretch, env, self.backend)
+        if function is not None and not function.is_ready:
+            self._profile.add_planning(begin, clock())
+        return function
+
+    def _call(self, function: Function, env: Environment) -> None:
+        """Run a function, watched where something is to be seen."""
+        if self._profile is not None:
+            ends: list[tuple[int, int]] = []
+            known, begin = function.is_ready, clock()
+            function(env, self._draw, Watch("times", lambda k: ends.append((k, clock()))))
+            if not known and ends:
+                self._profile.add_planning(ends[-1][1], clock())
+            self._profile.add_kernels(begin, ends, function.kernels)
+        elif self._guarded is not None:
+            function(env, self._draw, Watch("gradients", partial(_refuse_bad, function)))
+        else:
+            function(env, self._draw)
+
+    def _run_both(self, stretch: Stretch, function: Function, env: Environment) -> None:
+        """Run steps one by one and as a function; go on with what the function computes.
+
+        Raises:
+            OpError: they disagree.
+        """
+        given = {name: env[name] for name in stretch.reads}
+        mine = dict(given)
+        failure = None
+        try:
+            self._call(function, mine)
+        except Exception as error:
+            failure = error
+        self._interpret(stretch, env, None)
+        if failure is not None:
+            give_up(stretch, function, failure)
+            return
+        refuse_differences(stretch, function, given, mine, env, self._run_step, self._draw)
+        env.update((name, mine[name]) for name in function.results)
+
+    def _interpret(self, stretch: Stretch, env: Environment, profile: Profile | None) -> None:
         """Run steps one by one."""
-        f, observer = self.f, self._observer
         for step in stretch.steps:
-            if step.instance.random:
-                f.rng = self._draw(step.instance.random_key(step.op.output_arg_names[0]))
-            if observer is not None:
-                observer.before(step, env)
-            step.run(f, env)
-            if self._checked:
-                self._check(step, env)
+            if step.instance.is_control:
+                self._run_control(step, env)
+                continue
+            if self._observer is not None:
+                self._observer.before(step, env)
+            if profile is None:
+                self._run_step(step, env)
+            else:
+                begin = clock()
+                self._run_step(step, env)
+                profile.add(step.op, begin, clock(), _written_bytes(step, env))
+            if self._looks:
+                self._look(step, env)
 
-    def _draw(self, key: str) -> Any:
-        """A source of random numbers for an operator."""
-        return self.backend.generators(*self._counters, key)
+    def _run_step(self, step: Step, env: Environment) -> None:
+        """Run one step."""
+        if step.instance.is_control:
+            self._run_control(step, env)
+            return
+        if step.instance.random:
+            self.f.rng = self._draw(step.instance.random_key(step.op.output_arg_names[0]))
+        step.run(self.f, env)
 
-    def _check(self, step: Step, env: Environment) -> None:
-        if self._look_for_bad:
-            step.check_finite(env)
-        if self._freeze:
+    def _draw(self, key: str | tuple[int | str, ...]) -> Any:
+        """A source of random numbers for an operator; its key may begin with the numbers of the
+        passes through blocks that it is part of.
+        """
+        keys = key if isinstance(key, tuple) else (key,)
+        return self.backend.generators(*self._counters, *keys)
+
+    def _look(self, step: Step, env: Environment) -> None:
+        """Do after a step what this run is to do after each."""
+        if self._strict:
+            check_written(step, writes_of(step.op), env, infinities=self._strict == "infinity")
+        elif self._guarded is not None:
+            names = writes_of(step.op)
+            if not step.instance.is_control:  # what functions of the user return is looked at
+                names = sorted(self._guarded.intersection(names))
+            bad = first_bad(names, env) if names else None
+            if bad is not None:
+                raise Suspicious(bad)
+        if self._compare:
             _make_read_only(step.op, env)
         if self._observer is not None:
             self._observer.after(step, env)
+
+
+def _refuse_bad(function: Function, index: int, *values: Any) -> None:
+    """Look at values that a kernel made.
+
+    Raises:
+        Suspicious: one is not finite.
+    """
+    for value in values:
+        if not all(map(is_finite, arrays_in(value))):
+            raise Suspicious(function.kernels[index].step.op.output_arg_names[0])
+
+
+def _written_bytes(step: Step, env: Environment) -> int:
+    """The size of what a step wrote and somebody still needs."""
+    return sum(a.nbytes for n in step.op.output_arg_names for a in arrays_in(env.get(n)))
 
 
 def _make_read_only(op: Operator, env: Environment) -> None:

@@ -8,18 +8,23 @@ which raises the error that names the operator.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .. import kernels  # noqa: F401  (made ready kernels register themselves)
+from ..backend import kernel_library
 from ..dtypes import as_dtype
+from ..errors import FluidError
+from ..kernels import threads
 from ..opdef.spec import Spec
 from .emit import Buffers, Emission, Memory
+from .layouts import arranged
 from .plan import Environment, Stretch
 from .tidy import last_uses, tidied
-from .trace import Trace, Unsupported
+from .trace import Kernel, Trace, Unsupported, Value
 
 FUNCTIONS_KEPT = 8  #: of one stretch, for different shapes
 
@@ -40,9 +45,10 @@ def function_for(stretch: Stretch, env: Environment, backend: Any) -> Function |
         return None
     if known is _SEEN:
         specs = {n: Spec(env[n].shape, as_dtype(env[n].dtype)) for n in stretch.reads}
+        library = kernel_library()
         try:
-            known = Function(stretch, specs, backend)
-        except Unsupported:
+            known = Function(stretch, specs, backend, library)
+        except (Unsupported, FluidError):  # the steps one by one say what is wrong
             known = None
         functions[key] = known
     found: Function | None = known
@@ -84,6 +90,25 @@ def _key_of(env: Environment, names: Sequence[str]) -> Any:
     return tuple(key)
 
 
+class Watch(NamedTuple):
+    """What looks at a function while it runs.
+
+    A function that is watched has a source of its own, with a further line behind its kernels, so
+    that one that is not watched pays nothing.
+    """
+
+    #: "times": behind each kernel; "values": also its values; "gradients": the values of those that
+    #: make gradients of parameters
+    kind: str
+    #: called with the number of a kernel, and with the values
+    hook: Callable[..., None]
+
+
+def _called(function: Callable[..., Any], *arguments: Any) -> Any:
+    """What a function gives."""
+    return function(*arguments)
+
+
 class Function:
     """A stretch of steps for values of given shapes.
 
@@ -91,16 +116,36 @@ class Function:
         stretch: the steps.
         specs: shapes and element types by name.
         backend: whose kernels run.
+        library: gives what a library of kernels offers; see ``backend.kernel_library``.
 
     Raises:
         Unsupported: it has to be interpreted.
     """
 
-    def __init__(self, stretch: Stretch, specs: dict[str, Spec], backend: Any) -> None:
+    def __init__(
+        self, stretch: Stretch, specs: dict[str, Spec], backend: Any, library: Any = None
+    ) -> None:
         trace = Trace(backend)
         made = trace.run(stretch.steps, specs, stretch.writes)
-        self._kernels, instead = tidied(trace.kernels, made.values())
+        self.kernels, instead = tidied(trace.kernels, made.values())
+        #: what the steps write: the step, the name and the value
+        self.named = [(s, name, instead.get(v.number, v)) for s, name, v in trace.named]
+        self._gradients = {v.number for _, name, v in self.named if name in stretch.gradients}
+        self._variants: dict[str, Callable[..., Any]] = {}
         self._outputs = {name: instead.get(v.number, v) for name, v in made.items()}
+        wanted = self._outputs.values()
+        planner = library and library(self.kernels, [v.number for v in wanted])
+        #: calls a function with the threads that the kernels take
+        self._with_crew: Callable[..., Any] = _called
+        self._as_plain: Callable[[Value, Mapping[int, Any]], Any] | None = None
+        if planner:
+            self._with_crew = planner.crew.run
+            self.kernels, plain, self._as_plain = self._with_crew(
+                arranged, self.kernels, wanted, trace, planner
+            )
+            self._outputs = {name: plain.get(v.number, v) for name, v in self._outputs.items()}
+        for kernel in self.kernels:
+            _spread(kernel)
         self._inputs = trace.inputs
         self._xp = backend.xp
         self.names = list(trace.inputs)
@@ -112,21 +157,41 @@ class Function:
         self.source = ""
         self._run: Callable[..., Any] | None = None
 
-    def __call__(self, env: Environment, draw: Callable[[str], Any]) -> None:
+    def __call__(
+        self, env: Environment, draw: Callable[[str], Any], watch: Watch | None = None
+    ) -> None:
         """Compute what the steps compute into an environment.
 
         Args:
             env: values by name.
             draw: gives the random numbers of an operator, by its key.
+            watch: what looks on.
         """
-        if self._run is None:
-            self._first_run(env, draw)
+        run = self._run
+        if run is None:
+            self._with_crew(self._first_run, env, draw, watch)
             return
+        if watch is not None:
+            run = partial(self._variant(watch.kind), hook=watch.hook)
         buffers = self._buffers.take()
         spares = [self.spares.pop(name, None) for name in self._spared]
-        found = self._run(buffers, spares, draw, *[env[name] for name in self.names])
+        given = [env[name] for name in self.names]
+        found = self._with_crew(run, buffers, spares, draw, *given)
         self._buffers.give_back(buffers)
         env.update(zip(self.results, found))
+
+    def as_plain(self, value: Value, made: Mapping[int, Any]) -> Any:
+        """A value as a plain array; None where no kernel makes it.
+
+        Args:
+            value: it.
+            made: what kernels made, by number; it may lie as a library wants it.
+        """
+        if value.constant is not None:
+            return value.constant
+        if self._as_plain is None:
+            return made.get(value.number)
+        return self._with_crew(self._as_plain, value, made)
 
     @property
     def is_ready(self) -> bool:
@@ -138,19 +203,51 @@ class Function:
         if self._run is not None and self._spared.get(name) == (array.shape, array.dtype):
             self.spares[name] = array
 
-    def _first_run(self, env: Environment, draw: Callable[[str], Any]) -> None:
+    def _watched(self, kind: str) -> dict[int, list[Value]]:
+        """Numbers of the kernels that a watch is told about, and the values that it is given."""
+        if kind == "times":
+            return {index: [] for index in range(len(self.kernels))}
+        if kind == "values":
+            return {index: kernel.outputs for index, kernel in enumerate(self.kernels)}
+        found = {
+            index: [v for v in kernel.outputs if v.number in self._gradients]
+            for index, kernel in enumerate(self.kernels)
+        }
+        return {index: values for index, values in found.items() if values}
+
+    def _variant(self, kind: str) -> Callable[..., Any]:
+        """The function with lines for a kind of watches."""
+        found = self._variants.get(kind)
+        if found is None:
+            after = {
+                index: f"hook({', '.join([str(index), *(f'v{v.number}' for v in values)])})"
+                for index, values in self._watched(kind).items()
+            }
+            found = self._variants[kind] = self._compiled(self._emission.written(after))
+        return found
+
+    def _compiled(self, source: str) -> Callable[..., Any]:
+        namespace = {**self._emission.names, "xp": self._xp}
+        exec(compile(source, "<specialised plan>", "exec"), namespace)
+        made: Callable[..., Any] = namespace["run"]
+        return made
+
+    def _first_run(self, env: Environment, draw: Callable[[str], Any], watch: Watch | None) -> None:
         """Run kernel by kernel, and write the source from what was seen."""
-        memory, listed = Memory(), self._kernels
+        memory, listed = Memory(), self.kernels
+        watched = {} if watch is None else self._watched(watch.kind)
         held = {v.number: env[name] for name, v in self._inputs.items()}
         dying = last_uses(listed, self._outputs.values())
-        for kernel, dead in zip(listed, dying, strict=True):
+        for index, (kernel, dead) in enumerate(zip(listed, dying, strict=True)):
             for value, array in kernel.run(self._xp, held, draw):
                 held[value.number] = array
                 memory.note(value, array, [(v, held.get(v.number)) for v in kernel.inputs])
+            if watch is not None and index in watched:
+                watch.hook(index, *[held[v.number] for v in watched[index]])
             for value in dead:
                 held.pop(value.number, None)
         rotating = [self._outputs[name] for name in self._rotating]
-        emission = Emission(
+        emission = self._emission = Emission(
             listed,
             list(self._inputs.values()),
             list(self._outputs.values()),
@@ -170,8 +267,13 @@ class Function:
             and not memory.shared.get(v.number)
         }
         self.source = emission.source
-        namespace = {**emission.names, "xp": self._xp}
-        exec(compile(self.source, "<specialised plan>", "exec"), namespace)
-        self._run = namespace["run"]
+        self._run = self._compiled(self.source)
         for name, value in self._outputs.items():
             env[name] = held[value.number] if value.constant is None else value.constant
+
+
+def _spread(kernel: Kernel) -> None:
+    """Let several threads compute what is large and element-wise."""
+    if kernel.prepared is not None and len(kernel.outputs) == 1:
+        function = threads.spread_where_large(kernel.prepared.function, kernel.outputs[0].nbytes)
+        kernel.prepared = kernel.prepared._replace(function=function)

@@ -1,10 +1,13 @@
-"""Kernels without those that nothing needs, and without computing one thing twice."""
+"""Kernels without those that nothing needs, without computing one thing twice, and in an order that
+needs less memory.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any
 
+from ..ir.operator import OpRole
 from .trace import Kernel, Value
 
 
@@ -25,7 +28,7 @@ def tidied(
     once = []
     for kernel in kernels:
         kernel.ins = {slot: _replaced(value, instead) for slot, value in kernel.ins.items()}
-        twin = None if kernel.takes_rng else seen.setdefault(_key(kernel), kernel)
+        twin = None if kernel.takes_rng else _twin(kernel, seen)
         if kernel.op.type == "assign" and isinstance(kernel.ins.get("X"), Value):
             instead[kernel.outs["Out"].number] = kernel.ins["X"]
         elif twin is not None and twin is not kernel:
@@ -39,7 +42,36 @@ def tidied(
         if any(v.number in needed for v in kernel.outputs):
             kept.append(kernel)
             needed.update(v.number for v in kernel.inputs)
-    return kept[::-1], instead
+    return _updates_moved_up(kept[::-1]), instead
+
+
+def _updates_moved_up(kernels: list[Kernel]) -> list[Kernel]:
+    """Kernels of optimizers as soon as what they read is there: gradients need not wait for each
+    other then.
+    """
+    made: dict[int, int] = {}  # number of a value -> where the kernel that makes it goes
+    places = []
+    for index, kernel in enumerate(kernels):
+        place = index
+        if kernel.step.op.role & OpRole.OPTIMIZE and not kernel.takes_rng:
+            place = max((made.get(v.number, -1) for v in kernel.inputs), default=-1)
+        made.update((v.number, place) for v in kernel.outputs)
+        places.append((place, place != index, index))
+    return [kernels[index] for _, _, index in sorted(places)]
+
+
+def _twin(kernel: Kernel, seen: dict[Any, Kernel]) -> Kernel:
+    """The first kernel that computes the same, which may be this one."""
+    key = _key(kernel)
+    if _computes_again(kernel) and not (key in seen and _computes_again(seen[key])):
+        seen[key] = kernel  # the program says so, to hold the value for a shorter time
+    return seen.setdefault(key, kernel)
+
+
+def _computes_again(kernel: Kernel) -> bool:
+    """Whether a kernel is part of an operator in the backward pass that is no gradient operator."""
+    op = kernel.step.op
+    return bool(op.role & OpRole.BACKWARD) and kernel.step.instance.derived_from is None
 
 
 def _replaced(value: Any, instead: dict[int, Value]) -> Any:

@@ -12,15 +12,18 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import Kind, as_dtype
+from ..ir.analysis import writes_of
 from ..ir.operator import EMPTY
 from ..opdef.arithmetic import WITH_NUMBER, Arithmetic
 from ..opdef.definition import Op
 from ..opdef.interpreter import Eval, Interpreter, kernel_of
 from ..opdef.prepared import Prepared, preparation_of
 from ..opdef.spec import Shape, Spec, size_of
-from .plan import Step
+from .driver import Driver
+from .plan import BlockPlan, Step
 
 FOLDED_SIZE = 1 << 16  #: constants of more elements than this are computed in every run
+UNROLLED = 5000  #: operators that the passes through blocks may run in all
 
 
 class Unsupported(Exception):
@@ -90,6 +93,13 @@ class Value(Arithmetic):
     def __bool__(self) -> bool:
         return bool(self.__getattr__("item")())
 
+    def __getitem__(self, item: Any) -> Any:
+        if self.constant is not None or type(item) is not int:
+            return self.__getattr__("__array__")()[item]
+        f = self.trace
+        part = f.slice(self, axes=[0], starts=[item], ends=[item + 1])
+        return f.reshape(part, shape=self.shape[1:]) if self.ndim > 1 else part
+
     def __iter__(self) -> Any:
         return iter(self.__getattr__("tolist")())
 
@@ -140,10 +150,10 @@ class Kernel:
         else:
             prepared = op.prepared([_spec_of(value) for value in self.arguments])
         self.prepared = prepared
-        self.random_key = ""
+        self.random_key: str | tuple[int | str, ...] = ""
 
     def run(
-        self, xp: Any, held: Mapping[int, Any], draw: Callable[[str], Any]
+        self, xp: Any, held: Mapping[int, Any], draw: Callable[[Any], Any]
     ) -> list[tuple[Value, Any]]:
         """Pairs of the values made and their arrays.
 
@@ -153,12 +163,16 @@ class Kernel:
             draw: gives random numbers by key.
         """
         rng = [draw(self.random_key)] if self.takes_rng else []
-        arguments = [_held(value, held) for value in self.arguments]
+        arguments = [held_by(value, held) for value in self.arguments]
         if self.prepared is not None:
             room = [] if self.prepared.scratch is None else [self.prepared.scratch()]
-            found = self.op.by_slot(self.prepared.function(*arguments, *room))
-        else:
-            found = self.op.by_slot(self.function(self.op, xp, *rng, *arguments))
+            made = self.prepared.function(*arguments, *room)
+            arrays = made if type(made) is tuple else (made,)
+            return [
+                (v, np.asarray(array) if v.kind is Kind.LOD_TENSOR else array)
+                for v, array in zip(self.outputs, arrays, strict=True)
+            ]
+        found = self.op.by_slot(self.function(self.op, xp, *rng, *arguments))
         pairs: list[tuple[Value, Any]] = []
         for slot, made in self.outs.items():
             if isinstance(made, list):
@@ -167,6 +181,16 @@ class Kernel:
                 plain = made.kind is Kind.LOD_TENSOR
                 pairs.append((made, np.asarray(found[slot]) if plain else found[slot]))
         return pairs
+
+    @property
+    def title(self) -> str:
+        """What the source says that it does."""
+        return self.op.type
+
+    @property
+    def library(self) -> str:
+        """What computes it; empty for NumPy."""
+        return ""
 
     @property
     def arguments(self) -> list[Any]:
@@ -192,9 +216,10 @@ class Kernel:
         return found if isinstance(found, Value) else None
 
 
-def _held(value: Any, held: Mapping[int, Any]) -> Any:
+def held_by(value: Any, held: Mapping[int, Any]) -> Any:
+    """The array, or the list of arrays, that a value stands for."""
     if value is None or isinstance(value, list):
-        return None if value is None else [_held(each, held) for each in value]
+        return None if value is None else [held_by(each, held) for each in value]
     return held[value.number] if value.constant is None else value.constant
 
 
@@ -220,8 +245,13 @@ class Trace(Interpreter):
         self.count = 0
         self.kernels: list[Kernel] = []
         self.inputs: dict[str, Value] = {}
+        #: what the steps write: the step, the name and the value
+        self.named: list[tuple[Step, str, Value]] = []
         self._eval = Eval(backend)
         self._step: Step | None = None
+        #: which passes through blocks the step is part of
+        self._turns: tuple[int, ...] = ()
+        self._unrolled = 0
 
     def known(self, array: Any) -> Value:
         """A value that is known already."""
@@ -248,9 +278,9 @@ class Trace(Interpreter):
             ):
                 continue
             outs[slot] = (
-                [self._value(each) for each in spec]
+                [self.value(each) for each in spec]
                 if isinstance(spec, list)
-                else self._value(spec)
+                else self.value(spec)
             )
         assert self._step is not None
         self.kernels.append(Kernel(op, dict(ins), outs, self._step))
@@ -259,29 +289,36 @@ class Trace(Interpreter):
     def _as_one(
         self, op: Op, ins: Mapping[str, Any], want: Iterable[str] | None
     ) -> dict[str, Any] | None:
-        """The output of a composition that a prepared kernel computes as a whole; None where there
+        """The outputs of a composition that a prepared kernel computes as a whole; None where there
         is none.
         """
-        if preparation_of(op.type) is None or len(op.outputs) != 1:
+        if preparation_of(op.type) is None or any(slot.many for slot in op.outputs):
             return None
-        slot = op.outputs[0]
         ins = {name: self._whole(value, False) for name, value in ins.items()}
         reads = op.run_reads["expand"]
         specs = [_spec_of(ins.get(name)) for name in reads]
         prepared = op.prepared(specs)
-        if prepared is None or (want is not None and slot.name not in want):
+        if prepared is None or (want is not None and not set(want) & set(op.output_slots)):
             return None
-        spec = op.infer_outputs({n: _spec_of(v) for n, v in ins.items()}).get(slot.name)
-        if spec is None and prepared.like is not None:
-            spec = specs[prepared.like]
-        if not isinstance(spec, Spec):
-            return None
-        outs = {slot.name: self._value(spec)}
+        found = op.infer_outputs({n: _spec_of(v) for n, v in ins.items()})
+        outs = {}
+        for slot in op.outputs:
+            spec = found.get(slot.name)
+            if spec is None and prepared.like is not None:
+                spec = specs[prepared.like]
+            if not isinstance(spec, Spec):
+                return None
+            outs[slot.name] = self.value(spec)
         assert self._step is not None
         self.kernels.append(Kernel(op, ins, outs, self._step, prepared, reads))
         return outs
 
-    def _value(self, spec: Spec) -> Value:
+    def value(self, spec: Spec) -> Value:
+        """A new value.
+
+        Raises:
+            Unsupported: its shape depends on values.
+        """
         if -1 in spec.shape or spec.kind not in (Kind.LOD_TENSOR, Kind.SELECTED_ROWS):
             raise Unsupported("a shape that depends on values")
         return Value(self, spec)
@@ -327,10 +364,13 @@ class Trace(Interpreter):
         """
         env: dict[str, Value] = {}
         for name, spec in given.items():
-            env[name] = self.inputs[name] = self._value(spec)
+            env[name] = self.inputs[name] = self.value(spec)
         for step in steps:
             self._run_step(step, env)
-        return {name: env[name] for name in wanted if name in env}
+        found = {name: env[name] for name in wanted if name in env}
+        if not all(isinstance(value, Value) for value in found.values()):
+            raise Unsupported("what is wanted of a block is no tensor")
+        return found
 
     def _run_step(self, step: Step, env: dict[str, Value]) -> None:
         self._step = step
@@ -338,16 +378,18 @@ class Trace(Interpreter):
         if step.loss is not None and step.loss in env and env[step.loss].size != 1:
             raise Unsupported("a loss of several elements")
         if op.is_control:
-            raise Unsupported(op.type)
+            self._unroll(step, env)
+            return
         ins: dict[str, Any] = {}
         for slot, names, many in step.inputs:
-            values = [None if n == EMPTY else env[n] for n in names]
+            values = [None if n == EMPTY else _written(n, env) for n in names]
             ins[slot] = values if many else values[0]
         first = len(self.kernels)
         outs = self.apply(op, ins, step.want)
         for kernel in self.kernels[first:]:
             if kernel.takes_rng:
-                kernel.random_key = op.random_key(step.op.output_arg_names[0])
+                key = op.random_key(step.op.output_arg_names[0])
+                kernel.random_key = (*self._turns, key) if self._turns else key
         for slot, names, many in step.outputs:
             found = outs.get(slot)
             for i, name in enumerate(names):
@@ -360,6 +402,39 @@ class Trace(Interpreter):
                         continue
                     value = self._zeros(step, slot, i, ins)
                 env[name] = value
+                self.named.append((step, name, value))
+
+    def _unroll(self, step: Step, env: dict[str, Value]) -> None:
+        """Note the kernels of all passes through the block of a step."""
+        if not step.instance.unrolls:
+            raise Unsupported(step.instance.type)
+        step.instance.execute(Driver(_Passes(self), step, env))
+        self.named += [
+            (step, name, env[name])
+            for name in writes_of(step.op)
+            if isinstance(env.get(name), Value)
+        ]
+
+    def run_pass(self, body: BlockPlan, env: dict[str, Value], turn: int) -> None:
+        """Note the kernels of a pass through a block.
+
+        Args:
+            body: the block.
+            env: values by name.
+            turn: the number of the pass.
+
+        Raises:
+            Unsupported: as of :meth:`run`, or there are too many passes.
+        """
+        around = self._step
+        self._turns = (*self._turns, turn)
+        self._unrolled += len(body.steps)
+        if self._unrolled > UNROLLED:
+            raise Unsupported("more passes than a plan is to hold")
+        for step in body.steps:
+            self._run_step(step, env)
+        self._turns = self._turns[:-1]
+        self._step = around
 
     def _zeros(self, step: Step, slot: str, index: int, ins: dict[str, Any]) -> Value:
         """What a gradient operator leaves out because nothing flows there."""
@@ -368,6 +443,28 @@ class Trace(Interpreter):
             raise Unsupported(f"{step.op.type} without its output {slot}")
         made: Value = self.fill_zeros_like(like)
         return made
+
+
+class _Passes:
+    """What runs the blocks of control operators in a trace.
+
+    Args:
+        trace: it.
+    """
+
+    def __init__(self, trace: Trace) -> None:
+        self.f = trace
+
+    def run(self, plan: BlockPlan, env: Any, turn: int | None = None) -> None:
+        self.f.run_pass(plan, env, turn or 0)
+
+
+def _written(name: str, env: Mapping[str, Value]) -> Value:
+    """The value of a name."""
+    try:
+        return env[name]
+    except KeyError:
+        raise Unsupported(f"{name!r} may not be written") from None
 
 
 def _is_known(value: Any, op: Op) -> bool:

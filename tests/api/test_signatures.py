@@ -23,6 +23,7 @@ MODULES = (
     "io",
     "backward",
     "unique_name",
+    "contrib.mixed_precision",
 )
 KINDS = {
     inspect.Parameter.VAR_POSITIONAL: "varargs",
@@ -58,7 +59,7 @@ def without_self(params):
 def pairs():
     """``MODULE.NAME`` or ``MODULE.NAME.METHOD``, ours, and the parameters of fluid."""
     for module in MODULES:
-        ours = getattr(fluid, module, None)
+        ours = functools.reduce(getattr, module.split("."), fluid)
         for name, golden in recorded()[module].items():
             mine = getattr(ours, name, None)
             if not callable(mine) or (isinstance(mine, type) and issubclass(mine, Exception)):

@@ -441,6 +441,13 @@ def test_a_specialised_program_computes_what_the_interpreted_one_does(case, prec
                 np.testing.assert_array_equal(mine, want)
 
 
+@every_case_that_runs
+def test_a_checked_run_finds_no_difference(case, monkeypatch):
+    """Interpreted and specialised at once, from the same values and random numbers."""
+    monkeypatch.setenv("FLUIDLITE_CHECK", "1")
+    runs_of(case.in_single_precision(), 3)
+
+
 @every_case
 def test_constant_outputs_do_not_change_with_the_inputs(case):
     """Through an output marked constant nothing flows: a small step leaves it alone."""

@@ -63,6 +63,55 @@ def test_children_of_nodes():
         f.tdm_child(np.array([4]), tree, child_nums=2)
 
 
+TRAVEL = np.array([[1, 3], [1, 4], [2, 5], [2, 6], [2, 0]])
+LAYERS = dict(neg_samples_num_list=[1, 2], layer_offset_lod=[0, 2, 6])
+
+
+def test_nodes_of_items_and_others_by_chance():
+    items = np.array([[0], [3], [4]] * 20)
+    nodes = np.arange(1, 7).reshape(6, 1)
+    out, labels, mask = f.tdm_sampler(items, TRAVEL, nodes, **LAYERS)
+    assert (out.shape, out.dtype) == ((60, 5), "int32")
+    seen = set()
+    for item, row, label, there in zip(items[:, 0], out, labels, mask, strict=True):
+        own = TRAVEL[item]
+        assert [row[0], row[2]] == list(own)
+        assert row[1] == 3 - own[0]
+        if own[1]:
+            others = {int(n) for n in row[3:]}
+            assert len(others) == 2 and others < {3, 4, 5, 6} - {own[1]}
+            seen.update(others)
+            assert (label.tolist(), there.tolist()) == ([1, 0, 1, 0, 0], [1] * 5)
+        else:
+            assert not row[2:].any()
+            assert (label.tolist(), there.tolist()) == ([1, 0, 0, 0, 0], [1, 1, 0, 0, 0])
+    assert seen == {3, 4, 5, 6}
+    out, labels, _ = f.tdm_sampler(
+        items, TRAVEL, nodes, output_positive=False, dtype="int64", **LAYERS
+    )
+    assert (out.shape, out.dtype) == ((60, 3), "int64")
+    assert not labels.any() and not (out[:, 0] == TRAVEL[items[:, 0], 0]).any()
+
+
+@pytest.mark.parametrize(
+    "attrs, message",
+    [
+        (dict(neg_samples_num_list=[2, 1]), r"fewer numbers than the layers have nodes, \[2, 4\]"),
+        (dict(layer_offset_lod=[0, 2]), "expected layer_offset_lod of 3 rising numbers"),
+        (dict(layer_offset_lod=[0, 4, 2]), "expected layer_offset_lod of 3 rising numbers"),
+    ],
+)
+def test_a_tree_that_does_not_fit_is_refused(attrs, message):
+    with pytest.raises(AttributeValueError, match=message):
+        infer(
+            "tdm_sampler",
+            {**LAYERS, **attrs},
+            X=((3, 1), "int64"),
+            Travel=((5, 2), "int64"),
+            Layer=((6, 1), "int64"),
+        )
+
+
 @pytest.mark.parametrize(
     "error, message, type, attrs, inputs",
     [

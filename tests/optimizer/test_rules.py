@@ -299,7 +299,7 @@ def test_adam_passes_its_betas_on():
 
 def test_names_with_and_without_optimizer_are_the_same_class():
     long = [n for n in fluid.optimizer.__all__ if n.endswith("Optimizer") and n != "Optimizer"]
-    own = ("LookaheadOptimizer", "RecomputeOptimizer")
+    own = ("GradientMergeOptimizer", "LookaheadOptimizer", "RecomputeOptimizer")
     assert set(own) <= set(long)
     for name in (n for n in long if n not in own):
         made = getattr(fluid.optimizer, name)

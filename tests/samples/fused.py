@@ -44,3 +44,15 @@ def tdm_child(rng):
     tree = np.array([[0, 0, 0, 1, 2], [0, 1, 0, 3, 4], [5, 1, 0, 0, 0], [1, 2, 1, 0, 0]])
     tree = np.concatenate([tree, [[2, 2, 1, 0, 0]]])
     yield Sample(dict(X=np.array([[1, 0, 2]]), TreeInfo=tree), dict(child_nums=2))
+
+
+@samples("tdm_sampler")
+def tdm_sampler(rng):
+    inputs = dict(
+        X=np.array([[0], [3], [4]]),
+        Travel=np.array([[1, 3], [1, 4], [2, 5], [2, 6], [2, 0]]),
+        Layer=np.arange(1, 7).reshape(6, 1),
+    )
+    attrs = dict(neg_samples_num_list=[1, 2], layer_offset_lod=[0, 2, 6])
+    yield Sample(inputs, attrs, values_matter=False)
+    yield Sample(inputs, dict(attrs, output_positive=False, seed=3), name="negative")

@@ -1,0 +1,50 @@
+"""oneDNN as a library of kernels behind specialised plans.
+
+It serves float32 where it is installed: ``pip install "fluidlite[fast]"``.  Rules, shapes and
+meaning stay with the operators; nothing but plans knows that it is there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from . import (
+    convolution,
+    elementwise,
+    normalize,
+    pooling,
+    product,
+    reduction,
+    rescale,
+)
+from .library import load
+from .planner import Planner, is_worth_loading, served
+
+
+def description() -> dict[str, str] | None:
+    """What the library is: ``path``, ``version`` and the ``instructions`` that it uses; None where
+    it is not installed.
+    """
+    library = load()
+    if library is None:
+        return None
+    return {
+        "path": library.path,
+        "version": library.version,
+        "instructions": library.instructions,
+    }
+
+
+def planner_for(kernels: Iterable[Any], wanted: Iterable[int], everywhere: bool) -> Planner | None:
+    """What the library offers for a plan; None where it has nothing, or is not installed.
+
+    Args:
+        kernels: of the plan.
+        wanted: numbers of the values that are needed at the end.
+        everywhere: whether it offers what does not pay, too.
+    """
+    listed = list(kernels)
+    worth = any(is_worth_loading(kernel, everywhere) for kernel in listed)
+    library = load() if worth else None
+    return None if library is None else Planner(library, listed, wanted, everywhere)

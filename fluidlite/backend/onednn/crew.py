@@ -1,0 +1,121 @@
+"""How many threads the library gets.
+
+Its threads wait for each other at the end of every primitive.  Where a processor has other work to
+do, they wait until the system lets the last of them go on, which may take a hundred times as long
+as the work.  So plans try from time to time whether several threads or one are faster.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+from .library import NotDone
+from .memory import Workshop
+
+RUNS = 4  #: of a trial, after one that is not counted: its primitives are made then
+REST = 50  #: times what a trial took, before the next one
+SHORTEST_REST = 0.5  #: seconds
+LOST = 3.0  #: times what runs take otherwise; a trial in which one takes longer is over
+
+
+class Crew:
+    """The threads of one plan.
+
+    Args:
+        shop: of the plan.
+        most: how many there may be.
+        fixed: whether there are always as many, so that results are the same to the last bit.
+    """
+
+    def __init__(self, shop: Workshop, most: int, fixed: bool) -> None:
+        self._shop, self._most = shop, most
+        self._fixed = fixed or most == 1
+        self._process = os.getpid()
+        self._lock = threading.Lock()
+        self._running = 0
+        shop.threads = most
+        #: seconds of a run by the number of threads
+        self._seconds: dict[int, float] = {}
+        self._best = most
+        self._trial: _Trial | None = _Trial(most)
+        self._next = 0.0
+
+    def run(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """What a function gives, with some threads.
+
+        Raises:
+            NotDone: the process was forked, which leaves the threads behind: it would wait for them
+                for ever.
+        """
+        if self._most > 1 and self._process != os.getpid():
+            raise NotDone("a forked process has no threads of oneDNN's")
+        within, shop = self._shop.library.within, self._shop
+        if self._fixed:
+            return within(shop.threads, function, *arguments)
+        with self._lock:
+            self._running += 1
+            alone = self._running == 1
+            if alone:  # all runs that are under way have the same number
+                shop.threads = self._best if self._trial is None else self._trial.threads
+            threads = shop.threads
+        begin = time.perf_counter()
+        try:
+            return within(threads, function, *arguments)
+        finally:
+            end = time.perf_counter()
+            with self._lock:
+                self._running -= 1
+                if alone:
+                    self._note(threads, end - begin, end)
+
+    def _note(self, threads: int, spent: float, now: float) -> None:
+        """Learn from a run."""
+        trial = self._trial
+        if trial is None:
+            known = self._seconds[threads]
+            self._seconds[threads] = known + (spent - known) / RUNS
+            if now > self._next:
+                self._trial = _Trial(1 if self._best != 1 else self._most)
+            return
+        trial.note(spent)
+        if not trial.is_over(self._seconds.get(self._best)):
+            return
+        self._seconds[threads] = trial.mean
+        if len(self._seconds) == 1:
+            self._trial = _Trial(1)
+            return
+        self._best = min(self._seconds, key=lambda count: self._seconds[count])
+        self._trial = None
+        self._next = now + max(SHORTEST_REST, REST * trial.total)
+
+
+class _Trial:
+    """Some runs with a number of threads."""
+
+    def __init__(self, threads: int) -> None:
+        self.threads = threads
+        self._spent: list[float] = []
+
+    def note(self, spent: float) -> None:
+        """Count a run."""
+        self._spent.append(spent)
+
+    def is_over(self, usual: float | None) -> bool:
+        """Whether enough was seen, where runs usually take so long."""
+        counted = self._spent[1:]
+        lost = usual is not None and bool(counted) and counted[-1] > LOST * usual
+        return lost or len(counted) == RUNS
+
+    @property
+    def mean(self) -> float:
+        """Seconds of a run."""
+        return sum(self._spent[1:]) / max(1, len(self._spent) - 1)
+
+    @property
+    def total(self) -> float:
+        """Seconds of all."""
+        return sum(self._spent)

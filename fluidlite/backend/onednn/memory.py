@@ -1,0 +1,410 @@
+"""Layouts of arrays, and primitives that are made once and run on whatever arrays come."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from ctypes import addressof, byref, c_char, c_void_p
+from functools import cached_property
+from math import prod
+from typing import Any, NamedTuple
+from weakref import ref
+
+import numpy as np
+
+from .library import ANY, FLOAT32, SCRATCHPAD, Argument, Library, NotDone, dims
+
+ALIGNMENT = 64  #: bytes; what the library likes
+SCRATCHPAD_ARGUMENT = 80
+MEMORIES = range(129, 136)  #: queries for the descriptors of what a primitive reads and writes
+OWN_SCRATCHPAD = 1  #: the caller gives room to work in; the library's belongs to a thread
+FLOAT = np.dtype("float32")
+
+
+class Form(NamedTuple):
+    """How the library sees a plain array: its sizes, and the elements between neighbours."""
+
+    sizes: tuple[int, ...]
+    steps: tuple[int, ...]
+
+
+def row_major(sizes: Sequence[int]) -> Form:
+    """An array whose last dimension changes first."""
+    steps = [1]
+    for size in reversed(sizes[1:]):
+        steps.insert(0, steps[0] * size)
+    return Form(tuple(sizes), tuple(steps))
+
+
+def channels_last(shape: Sequence[int]) -> Form:
+    """Images [sample, ..., channel], which the library sees with the channels before the rest."""
+    form = row_major(shape)
+    order = (0, len(shape) - 1, *range(1, len(shape) - 1))
+    return Form(tuple(shape[i] for i in order), tuple(form.steps[i] for i in order))
+
+
+class Descriptor:
+    """A memory descriptor that is given back when nothing needs it."""
+
+    def __init__(self, library: Library, handle: c_void_p) -> None:
+        self._library, self.handle = library, handle
+
+    def __del__(self) -> None:
+        self._library.destroy("memory_desc", self.handle)
+
+
+def any_of(library: Library, sizes: Sequence[int]) -> Descriptor:
+    """A descriptor that leaves the layout to the library."""
+    made = library.create("memory_desc_create_with_tag", len(sizes), dims(sizes), FLOAT32, ANY)
+    return Descriptor(library, made)
+
+
+class Layout:
+    """Where the elements of a value lie.
+
+    Args:
+        library: it.
+        form: the plain array.
+        handle: a descriptor, which is copied; that of the plain array when None.
+    """
+
+    def __init__(self, library: Library, form: Form, handle: Any = None) -> None:
+        self.library, self.form = library, form
+        if handle is None:
+            made = library.create(
+                "memory_desc_create_with_strides",
+                *(len(form.sizes), dims(form.sizes), FLOAT32, dims(form.steps)),
+            )
+        else:
+            made = library.create("memory_desc_clone", handle)
+        self._descriptor = Descriptor(library, made)
+        self.handle = made
+        self.nbytes = library.size(made)
+        self.shape = (self.nbytes // FLOAT.itemsize,)
+        #: whether there are zeros that fill blocks up
+        self.padded = self.shape[0] != prod(form.sizes)
+
+    @cached_property
+    def order(self) -> tuple[int, ...] | None:
+        """The dimensions as they lie, the last of them first to change, where they are those of a
+        plain array with the channels moved to the end; None where they are not.
+        """
+        rank = len(self.form.sizes)
+        if self.padded or rank < 3 or self.form != row_major(self.form.sizes):
+            return None
+        same = self == with_channels_last(self.library, self.form.sizes)
+        return (0, *range(2, rank), 1) if same else None
+
+    @cached_property
+    def block(self) -> int | None:
+        """How many channels lie side by side, block behind block; None where they lie otherwise."""
+        rank = len(self.form.sizes)
+        for block in (16, 8, 4) if rank in (3, 4, 5) else ():
+            tag = f"aB{'cde'[: rank - 2]}{block}b".encode()
+            made = self.library.create(
+                "memory_desc_create_with_string_tag",
+                *(rank, dims(self.form.sizes), FLOAT32, tag),
+            )
+            owner = Descriptor(self.library, made)
+            if self.library.equal(self.handle, owner.handle):
+                return block
+        return None
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Layout) and (
+            self is other
+            or (self.form == other.form and self.library.equal(self.handle, other.handle))
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.form, self.nbytes))
+
+    def __repr__(self) -> str:
+        return f"Layout({list(self.form.sizes)}, {self.nbytes} bytes)"
+
+
+def with_channels_last(library: Library, sizes: Sequence[int]) -> Layout:
+    """The layout of plain images whose channels are moved to the end."""
+    order = (0, *range(2, len(sizes)), 1)
+    lying = row_major([sizes[i] for i in order])
+    steps = tuple(lying.steps[order.index(i)] for i in range(len(sizes)))
+    made = library.create(
+        "memory_desc_create_with_strides", len(sizes), dims(sizes), FLOAT32, dims(steps)
+    )
+    owner = Descriptor(library, made)
+    return Layout(library, row_major(sizes), owner.handle)
+
+
+def chosen(library: Library, form: Form, handle: Any) -> Layout | None:
+    """The layout of a descriptor; None where it is that of the plain array."""
+    found = Layout(library, form, handle)
+    return None if found == Layout(library, form) else found
+
+
+def described(library: Library, form: Form, layout: Layout | None) -> Layout:
+    """A layout, or in the place of None that of the plain array."""
+    return Layout(library, form) if layout is None else layout
+
+
+def aligned(nbytes: int) -> Any:
+    """Memory."""
+    room = np.empty(nbytes + ALIGNMENT, "uint8")
+    begin = -room.ctypes.data % ALIGNMENT
+    return room[begin : begin + nbytes]
+
+
+def new(shape: Sequence[int]) -> Any:
+    """An array of float32."""
+    return aligned(4 * prod(shape)).view(FLOAT).reshape(shape)
+
+
+def address_of(array: Any) -> int:
+    """Where the first element of an array lies."""
+    if array.flags.c_contiguous:
+        try:
+            return addressof(c_char.from_buffer(array))  # a third of the time
+        except (TypeError, ValueError):  # it is read-only
+            pass
+    found: int = array.__array_interface__["data"][0]
+    return found
+
+
+def plain(array: Any) -> Any:
+    """An array that lies as a plain one: itself, or a copy."""
+    if array.flags.c_contiguous:
+        return array
+    made = new(array.shape)
+    np.copyto(made, array)
+    return made
+
+
+class Workshop:
+    """Makes what one run of a plan works in; all its kernels share it.
+
+    Args:
+        library: it.
+    """
+
+    def __init__(self, library: Library) -> None:
+        self.library = library
+        self.scratch_bytes = 0
+        #: how many the library has just now
+        self.threads = 1
+
+    def __call__(self) -> Workplace:
+        return Workplace(self)
+
+
+class Workplace:
+    """Where one run of a plan at a time works: memories of primitives, and a scratchpad."""
+
+    def __init__(self, shop: Workshop) -> None:
+        self._shop = shop
+        self._scratchpad: Any = None
+        self.rooms: dict[Any, Any] = {}
+
+    @property
+    def scratchpad(self) -> Any:
+        """Bytes."""
+        if self._scratchpad is None or self._scratchpad.nbytes < self._shop.scratch_bytes:
+            self._scratchpad = aligned(self._shop.scratch_bytes)
+        return self._scratchpad
+
+
+class Primitive:
+    """A primitive.
+
+    Args:
+        shop: of the plan that it is for.
+        descriptor: of the primitive; given back with it.
+        arguments: pairs of the library's number of an argument and its layout, or the handle of a
+            descriptor.
+
+    Raises:
+        NotDone: the library has only its reference implementation, which is slow.
+    """
+
+    def __init__(
+        self, shop: Workshop, descriptor: PrimitiveDescriptor, arguments: Sequence[tuple[int, Any]]
+    ) -> None:
+        if not descriptor.is_fast and descriptor.kind != "reorder":
+            raise NotDone("oneDNN has only a reference implementation")
+        library = shop.library
+        self.shop, self.descriptor = shop, descriptor
+        #: descriptors are copied: they belong to those of primitives, which may not live as long
+        self.arguments = [
+            (number, Descriptor(library, library.create("memory_desc_clone", given)))
+            for number, given in ((n, _handle_of(a)) for n, a in arguments)
+        ]
+        #: by the number of threads that it was made for, and only runs well with
+        self._made = {shop.threads: Made(shop, descriptor)}
+
+    def at(self, place: Workplace) -> Callable[..., None]:
+        """A function that runs it on arrays, one for each argument."""
+        key = id(self), self.shop.threads
+        found = place.rooms.get(key)
+        if found is None:
+            found = place.rooms[key] = _Room(self, self._made_for(key[1]), place).run
+        run: Callable[..., None] = found
+        return run
+
+    def _made_for(self, threads: int) -> Made:
+        """The one for a number of threads, which the library has just now."""
+        found = self._made.get(threads)
+        if found is None:
+            try:
+                again = self.descriptor.again()
+                found = Made(self.shop, again) if again.is_like(self.descriptor) else None
+            except NotDone:
+                pass
+            if found is None:  # not with the same layouts
+                found = next(iter(self._made.values()))
+            self._made[threads] = found
+        return found
+
+
+class Made:
+    """A primitive of the library, for some number of threads."""
+
+    def __init__(self, shop: Workshop, descriptor: PrimitiveDescriptor) -> None:
+        self._library = library = shop.library
+        self.kind = descriptor.kind
+        self.handle: Any = None
+        self._descriptor = descriptor
+        self.handle = library.create("primitive_create", descriptor.handle)
+        self.scratch = library.described(descriptor.handle, SCRATCHPAD)
+        self.scratch_bytes = library.size(self.scratch)
+        shop.scratch_bytes = max(shop.scratch_bytes, self.scratch_bytes)
+
+    def __del__(self) -> None:
+        if self.handle is not None:
+            self._library.destroy("primitive", self.handle)
+
+
+class PrimitiveDescriptor:
+    """A descriptor of a primitive.
+
+    Args:
+        library: it.
+        kind: of the primitive, ``convolution_forward`` or another one.
+        arguments: of the function that makes it, between the engine and the attributes.
+        relu: whether the results go through relu.
+        hint: the descriptor of the forward primitive, for one that goes backward.
+
+    Raises:
+        NotDone: the library has no such primitive.
+    """
+
+    def __init__(
+        self,
+        library: Library,
+        kind: str,
+        *arguments: Any,
+        relu: bool = False,
+        hint: PrimitiveDescriptor | None = None,
+    ) -> None:
+        self._library, self.kind = library, kind
+        self.handle: Any = None
+        #: what the description refers to
+        self._kept, self._relu, self._hint = arguments, relu, hint
+        attributes = library.create("primitive_attr_create")
+        try:
+            library.call("primitive_attr_set_scratchpad_mode", attributes, OWN_SCRATCHPAD)
+            if relu:
+                posts = library.create("post_ops_create")
+                library.call("post_ops_append_eltwise", posts, RELU, 0.0, 0.0)
+                library.call("primitive_attr_set_post_ops", attributes, posts)
+                library.destroy("post_ops", posts)
+            given = [_handle_of(a) for a in arguments]
+            engine = [] if kind == "reorder" else [library.engine]
+            behind = [attributes] if hint is None else [hint.handle, attributes]
+            self.handle = library.create(f"{kind}_primitive_desc_create", *engine, *given, *behind)
+        finally:
+            library.destroy("primitive_attr", attributes)
+        #: whether it is more than a reference implementation
+        self.is_fast: bool = not library.name_of(self.handle).startswith("ref")
+
+    def __del__(self) -> None:
+        if self.handle is not None:
+            self._library.destroy("primitive_desc", self.handle)
+
+    def again(self) -> PrimitiveDescriptor:
+        """The same, made for the number of threads that the library has now."""
+        return PrimitiveDescriptor(
+            self._library, self.kind, *self._kept, relu=self._relu, hint=self._hint
+        )
+
+    def is_like(self, other: PrimitiveDescriptor) -> bool:
+        """Whether it works on the same layouts as another one."""
+        return self.is_fast == other.is_fast and all(
+            self._library.equal(self.memory(what, index), other.memory(what, index))
+            for what in MEMORIES
+            for index in (0, 1)
+        )
+
+    def memory(self, what: int, index: int = 0) -> Any:
+        """The descriptor of one of its memories."""
+        return self._library.described(self.handle, what, index)
+
+
+RELU = 0x20
+
+
+def _handle_of(argument: Any) -> Any:
+    return argument.handle if isinstance(argument, (Layout, Descriptor)) else argument
+
+
+class _Room:
+    """The memories of a primitive in one workplace.  They know their arrays from run to run."""
+
+    def __init__(self, primitive: Primitive, made: Made, place: Workplace) -> None:
+        self._made = made  # so that it stays
+        self._library = library = primitive.shop.library
+        self._memories = []
+        count = len(primitive.arguments) + (made.scratch_bytes > 0)
+        listed = (Argument * count)()
+        for slot, (number, descriptor) in zip(listed, primitive.arguments):
+            memory = library.create("memory_create", descriptor.handle, library.engine, None)
+            self._memories.append(memory)
+            slot.number, slot.memory = number, memory.value
+        if made.scratch_bytes:
+            self._scratchpad = place.scratchpad
+            address = self._scratchpad.ctypes.data
+            memory = library.create("memory_create", made.scratch, library.engine, address)
+            self._memories.append(memory)
+            listed[count - 1].number = SCRATCHPAD_ARGUMENT
+            listed[count - 1].memory = memory.value
+        self._arguments = listed
+        nothing = _nothing
+        seen: list[Any] = [nothing] * len(primitive.arguments)
+        memories = list(self._memories)
+        execute, set_data = library.execute, library.set_data
+        kind = made.kind
+        handle, stream, listed_at = made.handle, library.stream, byref(listed)
+
+        def run(*arrays: Any, _room: Any = self) -> None:
+            for i, array in enumerate(arrays):
+                if seen[i]() is not array:
+                    set_data(memories[i], address_of(array))
+                    seen[i] = ref(array)
+            status = execute(handle, stream, count, listed_at)
+            if status:
+                raise NotDone(f"oneDNN failed to run a {kind}, status {status}")
+
+        self.run = run
+
+    def __del__(self) -> None:
+        for memory in self._memories:
+            self._library.destroy("memory", memory)
+
+
+def _nothing() -> None:
+    """A reference to nothing."""
+
+
+def reorder(shop: Workshop, source: Layout, target: Layout) -> Primitive:
+    """The primitive that copies from one layout to another."""
+    library = shop.library
+    descriptor = PrimitiveDescriptor(
+        library, "reorder", source, library.engine, target, library.engine
+    )
+    return Primitive(shop, descriptor, [(1, source), (17, target)])

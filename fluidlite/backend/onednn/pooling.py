@@ -1,0 +1,193 @@
+"""The maximum and the average under windows, and their gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ...opdef.prepared import Laid, Prepared
+from .library import INFERENCE, TRAINING, dims
+from .memory import (
+    Layout,
+    Primitive,
+    PrimitiveDescriptor,
+    Workplace,
+    any_of,
+    channels_last,
+    chosen,
+    described,
+    plain,
+    row_major,
+)
+from .planner import Layouts, Planner, held, serves, whole
+
+SOURCE, TARGET, WORKSPACE, SOURCE_BACK, TARGET_BACK = 1, 17, 64, 129, 145
+OF_TARGET, OF_WORKSPACE = 133, 135
+MAXIMUM, AVERAGE, AVERAGE_INSIDE = 0x1FF, 0x2FF, 0x3FF
+
+
+class Windows:
+    """How windows move over an image, as the library takes it; raises where it cannot.
+
+    Args:
+        op: a pooling, or its adjoint.
+        shape: of the image.
+    """
+
+    def __init__(self, op: Any, shape: Sequence[int]) -> None:
+        seen = channels_last if op.axes[0] == 1 else row_major
+        self.image, self.out = seen(shape), seen(op.pooled(tuple(shape)))
+        kernel, strides, before, after = [], [], [], []
+        self.fits = True
+        for w in op.windows(tuple(shape)):
+            if w.step is None:
+                self.fits &= len(w.ranges) == 1
+                begin, end = w.ranges[0]
+                kernel.append(end - begin)
+                strides.append(end - begin)
+                before.append(0)
+                after.append(0)
+                self.fits &= begin == 0
+                continue
+            kernel.append(w.step.kernel)
+            strides.append(w.step.stride)
+            before.append(w.step.before)
+            after.append(w.padding[1])
+        # with padding or without, where all windows are whole it is the same
+        self.inclusive = not (op.exclusive or op.adaptive or op.global_pooling)
+        self.fits &= not self.inclusive or kernel == list(op.ksize)
+        self.fits &= all(b < k and a < k for k, b, a in zip(kernel, before, after))
+        self.window = tuple(map(tuple, (strides, kernel, [0] * len(kernel), before, after)))
+
+    @property
+    def key(self) -> Any:
+        """What tells them from others."""
+        return self.image, self.out, self.window, self.inclusive
+
+    @property
+    def steps(self) -> list[Any]:
+        """The windows as functions take them."""
+        return [dims(numbers) for numbers in self.window]
+
+
+class Forward:
+    """A pooling in a layout."""
+
+    def __init__(
+        self, planner: Planner, w: Windows, largest: bool, layout: Layout | None, training: bool
+    ) -> None:
+        library = planner.library
+        algorithm = MAXIMUM if largest else AVERAGE if w.inclusive else AVERAGE_INSIDE
+        self.algorithm = algorithm
+        self.source, self.layout = described(library, w.image, layout), layout
+        self.descriptor = PrimitiveDescriptor(
+            library,
+            "pooling_forward",
+            *(TRAINING if training else INFERENCE, algorithm, self.source),
+            *(any_of(library, w.out.sizes), *w.steps),
+        )
+        self.out = chosen(library, w.out, self.descriptor.memory(OF_TARGET))
+        self.target = described(library, w.out, self.out)
+
+
+@serves("pool2d", "pool3d")
+def pool(planner: Planner, kernel: Any, layouts: Layouts) -> Laid | None:
+    """The maximum or the average under each position of a window."""
+    (x,), op = kernel.arguments, kernel.op
+    w = Windows(op, x.shape)
+    layout = held(x, w.image, layouts)
+    if not w.fits or (layout is None and not planner.everywhere):
+        return None
+    largest = op.pooling_type == "max"
+    out = kernel.outputs[0]
+    training = any(r.op.type == f"{op.type}_grad" for r in planner.readers.get(out.number, ()))
+    forward = Forward(planner, w, largest, layout, training or not largest)
+    arguments = [(SOURCE, forward.source), (TARGET, forward.target)]
+    makes: tuple[Any, ...] = ()
+    space = 0
+    if training and largest:
+        descriptor = forward.descriptor.memory(OF_WORKSPACE)
+        space = planner.library.size(descriptor)
+        arguments.append((WORKSPACE, descriptor))
+        makes = ((("places", out.number), (space,)),)
+        planner.known["places", x.number, out.number] = forward
+    else:
+        planner.known["average", w.key] = forward
+    primitive = Primitive(planner.shop, forward.descriptor, arguments)
+    shape = out.shape if forward.out is None else forward.out.shape
+
+    def run(x: Any, place: Workplace, out: Any = None) -> Any:
+        given = [None] * 2 if out is None else list(out) if makes else [out]
+        made = whole(given[0], shape)
+        x = plain(x) if layout is None else x
+        if not makes:
+            primitive.at(place)(x, made)
+            return made
+        places = given[1]
+        if places is None:
+            places = np.empty(space, "uint8")
+        primitive.at(place)(x, made, places)
+        return made, places
+
+    prepared = Prepared(run, out=True, scratch=planner.shop)
+    return Laid(prepared, (layout,), (forward.out,), makes=makes)
+
+
+@serves("pool2d_grad", "pool3d_grad")
+def pool_grad(planner: Planner, kernel: Any, layouts: Layouts) -> Laid | None:
+    """The cotangent goes to the largest element of each window."""
+    x, out, _ = kernel.arguments
+    forward = planner.known.get(("places", x.number, out.number))
+    if forward is None:
+        return None
+    op = kernel.op.derived_from(kernel.op.attr_values())
+    return _backward(planner, kernel, Windows(op, x.shape), forward, 2, out.number)
+
+
+@serves("pool2d_adjoint", "pool3d_adjoint")
+def average_grad(planner: Planner, kernel: Any, layouts: Layouts) -> Laid | None:
+    """The adjoint of the average."""
+    w = Windows(kernel.op, kernel.op.size)
+    forward = planner.known.get(("average", w.key))
+    if forward is None and w.fits and planner.everywhere:
+        forward = Forward(planner, w, False, None, True)
+    if forward is None:
+        return None
+    return _backward(planner, kernel, w, forward, 0, None)
+
+
+def _backward(
+    planner: Planner,
+    kernel: Any,
+    w: Windows,
+    forward: Forward,
+    position: int,
+    places: int | None,
+) -> Laid:
+    """The kernel of an adjoint; ``position`` is that of the cotangent among its arguments."""
+    descriptor = PrimitiveDescriptor(
+        planner.library,
+        "pooling_backward",
+        *(forward.algorithm, forward.source, forward.target, *w.steps),
+        hint=forward.descriptor,
+    )
+    arguments = [(TARGET_BACK, forward.target), (SOURCE_BACK, forward.source)]
+    reads: tuple[Any, ...] = ()
+    if places is not None:
+        arguments.append((WORKSPACE, forward.descriptor.memory(OF_WORKSPACE)))
+        reads = (("places", places),)
+    primitive = Primitive(planner.shop, descriptor, arguments)
+    shape = kernel.outputs[0].shape if forward.layout is None else forward.layout.shape
+
+    def run(*arrays: Any, out: Any = None) -> Any:
+        g, *places, place = arrays
+        out = whole(out, shape)
+        g = plain(g) if forward.out is None else g
+        primitive.at(place)(g, out, *places)
+        return out
+
+    prepared = Prepared(run, out=True, scratch=planner.shop)
+    taken = (kernel.arguments[position],)
+    return Laid(prepared, (forward.out,), (forward.layout,), reads, arguments=taken)

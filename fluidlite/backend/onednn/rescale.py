@@ -1,0 +1,110 @@
+"""Normalisation over neighbouring channels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...opdef.prepared import Laid, Prepared
+from .library import TRAINING
+from .memory import (
+    Primitive,
+    PrimitiveDescriptor,
+    Workplace,
+    channels_last,
+    described,
+    plain,
+    row_major,
+)
+from .planner import Layouts, Planner, held, serves, whole
+
+SOURCE, TARGET, WORKSPACE, SOURCE_BACK, TARGET_BACK = 1, 17, 64, 129, 145
+OF_WORKSPACE = 135
+ACROSS_CHANNELS = 0xAFF
+
+
+class Forward:
+    """A normalisation that a plan contains, and its way back.
+
+    Raises:
+        NotDone: the library has no fast kernel.
+    """
+
+    def __init__(self, planner: Planner, kernel: Any, layouts: Layouts) -> None:
+        library, op, x = planner.library, kernel.op, kernel.arguments[0]
+        form = channels_last(x.shape) if op.axis == 3 else row_major(x.shape)
+        self.layout = held(x, form, layouts)
+        source = described(library, form, self.layout)
+        numbers = (op.n, op.alpha * op.n, op.beta, op.k)
+        descriptor = PrimitiveDescriptor(
+            library, "lrn_forward", TRAINING, ACROSS_CHANNELS, source, source, *numbers
+        )
+        self.space = descriptor.memory(OF_WORKSPACE)
+        self.bytes = library.size(self.space) if self.space else 0
+        more = [(WORKSPACE, self.space)] if self.bytes else []
+        self.primitive = Primitive(
+            planner.shop, descriptor, [(SOURCE, source), (TARGET, source), *more]
+        )
+        backward = PrimitiveDescriptor(
+            library,
+            "lrn_backward",
+            *(ACROSS_CHANNELS, source, source, source, *numbers),
+            hint=descriptor,
+        )
+        arguments = [(SOURCE, source), (TARGET_BACK, source), (SOURCE_BACK, source), *more]
+        self.backward = Primitive(planner.shop, backward, arguments)
+        self.shape = x.shape if self.layout is None else self.layout.shape
+
+
+@serves("lrn")
+def lrn(planner: Planner, kernel: Any, layouts: Layouts) -> Laid | None:
+    """X / MidOut^beta; what is raised to a power is not kept, and nothing may need it."""
+    x, (_, middle) = kernel.arguments[0], kernel.outputs
+    readers = planner.readers.get(middle.number, [])
+    if planner.is_wanted(middle) or any(r.op.type != "lrn_grad" for r in readers):
+        return None
+    if layouts[x.number][0] is None and not planner.everywhere:
+        return None
+    forward = Forward(planner, kernel, layouts)
+    key = ("lrn", x.number, middle.number)
+    planner.known[key] = forward
+    is_plain, primitive, space = forward.layout is None, forward.primitive, forward.bytes
+    nothing = np.broadcast_to(np.zeros((), "float32"), middle.shape)
+
+    def run(x: Any, place: Workplace, out: Any = None) -> Any:
+        y = whole(None if out is None else out[0], forward.shape)
+        x = plain(x) if is_plain else x
+        if not space:
+            primitive.at(place)(x, y)
+            return y, nothing
+        kept = np.empty(space, "uint8") if out is None or out[2] is None else out[2]
+        primitive.at(place)(x, y, kept)
+        return y, nothing, kept
+
+    makes = ((key, (space,)),) if space else ()
+    prepared = Prepared(run, out=True, scratch=planner.shop)
+    return Laid(prepared, (forward.layout,), (forward.layout, None), makes=makes)
+
+
+@serves("lrn_grad")
+def lrn_grad(planner: Planner, kernel: Any, layouts: Layouts) -> Laid | None:
+    """The cotangent of X."""
+    x, middle, g = kernel.arguments[:3]
+    key = ("lrn", x.number, middle.number)
+    forward = planner.known.get(key)
+    if forward is None:
+        return None
+    is_plain, primitive, shape = forward.layout is None, forward.backward, forward.shape
+
+    def run(x: Any, g: Any, *rest: Any, out: Any = None) -> Any:
+        *kept, place = rest
+        out = whole(out, shape)
+        x, g = (plain(x), plain(g)) if is_plain else (x, g)
+        primitive.at(place)(x, g, out, *kept)
+        return out
+
+    reads = (key,) if forward.bytes else ()
+    prepared = Prepared(run, out=True, scratch=planner.shop)
+    takes = (forward.layout, forward.layout)
+    return Laid(prepared, takes, (forward.layout,), reads, arguments=(x, g))

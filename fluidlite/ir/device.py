@@ -1,0 +1,41 @@
+"""The device that an operator is meant for, as an attribute in programs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from .. import state
+from ..errors import ArgumentError
+
+_current: state.Slot[str] = state.slot("device", lambda: "")
+
+
+def current_device() -> str:
+    """The device of the innermost guard; an empty text where there is none."""
+    return _current.get()
+
+
+@contextmanager
+def device_guard(device: str | None = None) -> Iterator[None]:
+    """Mark the operators made inside as meant for a device: their attribute ``op_device``, which
+    stays in saved programs.  Here all operators run on the CPU.
+
+    Args:
+        device: "cpu" or "gpu"; None for whatever there is.
+
+    Raises:
+        ArgumentError: ``device`` is something else.
+
+    >>> x = fluid.data("x", [2], "float32")
+    >>> with fluid.device_guard("cpu"):
+    ...     y = fluid.layers.relu(x)
+    >>> y.op.attr("op_device")
+    'cpu'
+    """
+    if device not in (None, "cpu", "gpu"):
+        raise ArgumentError(
+            f'device_guard: expected device to be "cpu", "gpu" or None, got {device!r:.60}'
+        )
+    with _current.guard(device or ""):
+        yield

@@ -1,0 +1,196 @@
+"""Batch and layer normalisation, forward and backward, in few passes over pieces that stay in the
+cache.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from ..dtypes import DType
+from ..opdef.prepared import Prepared, prepares
+from ..opdef.spec import Spec, flat
+
+PIECE = 160 * 1024  #: bytes that are worked on at a time
+
+
+def row_products(left: Any, right: Any) -> Any:
+    """The sum of the products of each row's elements."""
+    return np.einsum("ij,ij->i", left, right)
+
+
+_total: Any = np.add.reduce
+_dots: Any = getattr(np, "vecdot", row_products)  # NumPy 2 has a faster one
+
+
+def pieces(rows: int, row_bytes: int) -> Iterator[slice]:
+    """Slices of rows that stay in the cache."""
+    step = max(1, PIECE // max(1, row_bytes))
+    for begin in range(0, rows, step):
+        yield slice(begin, begin + step)
+
+
+class Channels:
+    """Images as a matrix [channel, position].
+
+    Args:
+        op: a batch normalisation.
+        X: the images.
+    """
+
+    def __init__(self, op: Any, X: Spec) -> None:
+        axis = op.axis(X.ndim)
+        first = (axis, *(i for i in range(1, X.ndim) if i != axis), 0)
+        self._order = first  # samples last: as convolutions keep images
+        self._back = tuple(first.index(i) for i in range(X.ndim))
+        self._shape = tuple(X.shape[i] for i in first)
+        self.count = X.shape[axis]
+        self.size = prod(X.shape) // max(1, self.count)
+        self.dtype = X.dtype.dtype
+
+    def matrix(self, image: Any) -> Any:
+        """An image as a matrix: a view where it lies like that, else a copy."""
+        inner = np.ascontiguousarray(image.transpose(self._order))
+        return inner.reshape(self.count, self.size)
+
+    def new(self, out: Any = None) -> Any:
+        """A matrix to write an image to: in ``out``, where that lies like that."""
+        if out is not None:
+            inner = out.transpose(self._order)
+            if inner.flags.c_contiguous:
+                return inner.reshape(self.count, self.size)
+        return np.empty((self.count, self.size), self.dtype)
+
+    def image(self, matrix: Any) -> Any:
+        """The reverse of :meth:`matrix`."""
+        return matrix.reshape(self._shape).transpose(self._back)
+
+    def pieces(self) -> Iterator[slice]:
+        """Slices of channels that stay in the cache."""
+        return pieces(self.count, self.size * self.dtype.itemsize)
+
+
+@prepares("batch_norm")
+def batch_norm(
+    op: Any, X: Spec, Scale: Spec, Bias: Spec, Mean: Spec, Variance: Spec, Momentum: Spec | None
+) -> Prepared | None:
+    """The normalised images, the statistics, and those of the batch."""
+    if not op.by_batch or X.dtype != Scale.dtype or X.dtype is DType.FP16 or 0 in X.shape:
+        return None
+    c = Channels(op, X)
+    dtype = c.dtype
+    share, epsilon = (np.asarray(n, dtype) for n in (1 / c.size, op.epsilon))
+    ones, one = np.ones(c.size, dtype), np.ones((), dtype)
+    fixed = op.momentum
+
+    def run(
+        x: Any,
+        scale: Any,
+        bias: Any,
+        was_mean: Any,
+        was_variance: Any,
+        momentum: Any,
+        out: Any = None,
+    ) -> Any:
+        matrix, made = c.matrix(x), c.new(None if out is None else out[0])
+        mean, variance = np.empty(c.count, dtype), np.empty(c.count, dtype)
+        inverse = np.empty(c.count, dtype)
+        for rows in c.pieces():
+            part, piece = matrix[rows], made[rows]
+            middle = np.multiply(np.dot(part, ones), share, out=mean[rows])
+            np.subtract(part, middle[:, None], out=piece)
+            spread = np.multiply(_dots(piece, piece), share, out=variance[rows])
+            factor = np.divide(one, np.sqrt(spread + epsilon), out=inverse[rows])
+            np.multiply(piece, (factor * scale[rows])[:, None], out=piece)
+            np.add(piece, bias[rows, None], out=piece)
+        old = fixed if momentum is None else momentum.reshape(1)
+        running = [
+            was * old + now * (1 - old) for was, now in ((was_mean, mean), (was_variance, variance))
+        ]
+        return c.image(made), *running, mean, inverse
+
+    return Prepared(run, out=True)
+
+
+@prepares("batch_norm_grad")
+def batch_norm_grad(op: Any, X: Spec, Scale: Spec, *specs: Any) -> Prepared | None:
+    """The cotangents of X, Scale and Bias."""
+    _, _, _, _, _, dY, *others = specs
+    if not op.by_batch or any(o is not None for o in others) or dY is None or 0 in X.shape:
+        return None
+    if not X.dtype == Scale.dtype == dY.dtype or X.dtype is DType.FP16:
+        return None
+    c = Channels(op, X)
+    share, ones = np.asarray(1 / c.size, c.dtype), np.ones(c.size, c.dtype)
+
+    def run(x: Any, scale: Any, *rest: Any, out: Any = None) -> Any:
+        _, _, mean, inverse, _, g, *_ = rest
+        images, cotangents = c.matrix(x), c.matrix(g)
+        made = c.new(None if out is None else out[0])
+        dscale, dbias = np.empty(c.count, c.dtype), np.empty(c.count, c.dtype)
+        for rows in c.pieces():
+            part, piece = cotangents[rows], made[rows]
+            np.subtract(images[rows], mean[rows, None], out=piece)
+            total = np.dot(part, ones, out=dbias[rows])
+            product = np.multiply(_dots(part, piece), inverse[rows], out=dscale[rows])
+            factor = scale[rows] * inverse[rows]
+            slope = product * inverse[rows] * share
+            np.multiply(piece, slope[:, None], out=piece)
+            np.subtract(part, piece, out=piece)
+            np.subtract(piece, (total * share)[:, None], out=piece)
+            np.multiply(piece, factor[:, None], out=piece)
+        return c.image(made), dscale, dbias
+
+    return Prepared(run, out=True)
+
+
+@prepares("layer_norm_grad")
+def layer_norm_grad(
+    op: Any, X: Spec, Scale: Spec | None, Bias: Spec | None, Mean: Spec, Variance: Spec, *more: Any
+) -> Prepared | None:
+    """The cotangents of X, Scale and Bias."""
+    dY, *others = more
+    if Scale is None or Bias is None or dY is None or any(o is not None for o in others):
+        return None
+    if not X.dtype == Scale.dtype == dY.dtype or X.dtype is DType.FP16 or 0 in X.shape:
+        return None
+    samples, size = flat(X.shape, op.begin_norm_axis)
+    dtype = X.dtype.dtype
+    share, epsilon = np.asarray(1 / size, dtype), np.asarray(op.epsilon, dtype)
+    ones, whole = np.ones(size, dtype), np.ones(samples, dtype)
+
+    def run(x: Any, scale: Any, _: Any, mean: Any, variance: Any, g: Any, *rest: Any) -> Any:
+        g = g.reshape(samples, size)
+        normal = x.reshape(samples, size) - mean[:, None]
+        inverse = 1 / np.sqrt(variance + epsilon)
+        np.multiply(normal, inverse[:, None], out=normal)
+        weighted = g * normal
+        dscale = np.dot(whole, weighted)
+        np.multiply(g, scale, out=weighted)
+        middle = np.dot(weighted, ones) * share
+        slope = _dots(weighted, normal) * share
+        np.multiply(normal, slope[:, None], out=normal)
+        np.subtract(weighted, normal, out=weighted)
+        np.subtract(weighted, middle[:, None], out=weighted)
+        np.multiply(weighted, inverse[:, None], out=weighted)
+        return weighted.reshape(x.shape), dscale, np.dot(whole, g)
+
+    return Prepared(run)
+
+
+@prepares("softmax_grad")
+def softmax_grad(op: Any, Out: Spec, dOut: Spec | None) -> Prepared | None:
+    """Out (dOut - the sum of dOut Out along the classes)."""
+    if dOut is None or dOut != Out or not Out.shape or Out.dtype is DType.FP16:
+        return None
+    axis = op.axis
+
+    def run(value: Any, g: Any, out: Any = None) -> Any:
+        products = np.multiply(g, value, out=out)
+        total = _total(products, axis, None, None, True)
+        return np.multiply(np.subtract(g, total), value, out=products)
+
+    return Prepared(run, out=True, like=0)

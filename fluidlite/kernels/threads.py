@@ -1,0 +1,284 @@
+"""A small pool of threads for large work.
+
+Work is cut by position, never by the number of threads, so results do not depend on that number.
+Waking a thread takes 10 to 30 microseconds: what is small is not cut.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from queue import SimpleQueue
+from typing import Any
+
+import numpy as np
+
+from .. import state
+
+#: bytes of a result from which on an element-wise function is cut: those that only wait for memory,
+#: and those that compute
+CHEAP, COSTLY = 1 << 22, 1 << 20
+PART = 1 << 19  #: bytes of a part of a result
+#: element-wise functions that take longer than reading and writing
+COMPUTING = frozenset(
+    [
+        *(np.exp, np.expm1, np.log, np.log1p, np.log2, np.log10, np.sqrt, np.cbrt, np.tanh),
+        *(np.sin, np.cos, np.tan, np.arcsin, np.arccos, np.arctan, np.sinh, np.cosh, np.power),
+        *(np.float_power, np.arctan2, np.floor_divide, np.remainder, np.fmod, np.sign),
+        *(np.logaddexp, np.exp2, np.arcsinh, np.arccosh, np.arctanh),
+    ]
+)
+
+
+def cores() -> int:
+    """How many processors this process may run on."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+class Pool:
+    """Threads that wait for work; started when there is some."""
+
+    def __init__(self) -> None:
+        wanted = os.environ.get("FLUIDLITE_NUM_THREADS", "")
+        self.count = min(int(wanted), cores()) if wanted.isdigit() and int(wanted) else cores()
+        self._queue: SimpleQueue[_Task | None] = SimpleQueue()
+        self._started = False
+        #: held by the one task at a time that gets the threads
+        self.lock = threading.Lock()
+
+    def run(self, task: _Task) -> None:
+        """Do a task together; the caller holds the lock."""
+        if not self._started:
+            self._start()
+        for _ in range(min(self.count, task.parts, task.workers) - 1):
+            self._queue.put(task)
+        task.work()
+
+    def _start(self) -> None:
+        self._started = True
+        for worker in range(1, self.count):
+            threading.Thread(
+                target=_wait_for_work,
+                args=(self._queue,),
+                name=f"fluidlite-{worker}",
+                daemon=True,
+            ).start()
+        weakref.finalize(self, _send_home, self._queue, self.count - 1)
+
+
+class _Task:
+    """Parts that threads take, one after the other."""
+
+    def __init__(self, function: Callable[[int, int], None], parts: int, workers: int) -> None:
+        self.function, self.parts, self.workers = function, parts, workers
+        self._taken, self._left, self._workers = 0, parts, 0
+        self._lock, self._over = threading.Lock(), threading.Lock()
+        self._over.acquire()
+        self._error: BaseException | None = None
+
+    def work(self) -> None:
+        """Take parts until there are none; a thread that wakes late finds none."""
+        with self._lock:
+            worker = self._workers
+            self._workers += 1
+        while True:
+            with self._lock:
+                part = self._taken
+                self._taken += 1
+            if part >= self.parts:
+                return
+            try:
+                if self._error is None:
+                    self.function(part, worker)
+            except BaseException as error:
+                self._error = error
+            with self._lock:
+                self._left -= 1
+                if not self._left:
+                    self._over.release()
+
+    def wait(self) -> None:
+        """Wait until all parts are done.  Raises what one of them raised."""
+        self._over.acquire()
+        error, self._error = self._error, None
+        if error is not None:
+            raise error
+
+
+def _wait_for_work(queue: SimpleQueue[_Task | None]) -> None:
+    with np.errstate(all="ignore"):
+        while True:
+            task = queue.get()
+            if task is None:
+                return
+            task.work()
+            del task  # what it refers to is not held until the next one comes
+
+
+def _send_home(queue: SimpleQueue[_Task | None], count: int) -> None:
+    for _ in range(count):
+        queue.put(None)
+
+
+_pool: state.Slot[Pool] = state.slot("thread pool", Pool)
+
+
+def count() -> int:
+    """How many threads work at once, the caller among them: ``FLUIDLITE_NUM_THREADS``, but not more
+    than the processors that the process may run on.
+    """
+    return _pool.get().count
+
+
+def each(
+    function: Callable[[int, int], None], parts: int, workers: int = 1 << 30, blas: bool = False
+) -> None:
+    """Call a function for each part of some work, in any order, some of them at once.
+
+    Args:
+        function: takes the number of a part, and of the worker, from 0; no two parts of one worker
+            run at once.
+        parts: how many there are; must not depend on the number of threads where a result does on
+            the way that it is cut.
+        workers: how many may work at once.
+        blas: whether the parts multiply matrices; the BLAS then takes one thread for each.
+    """
+    if parts < 2:
+        for part in range(parts):
+            function(part, 0)
+        return
+    pool = _pool.get()
+    with _one_blas_thread() if blas else nullcontext():
+        if pool.count < 2 or workers < 2 or not pool.lock.acquire(blocking=False):
+            for part in range(parts):
+                function(part, 0)
+            return
+        task = _Task(function, parts, workers)
+        try:
+            pool.run(task)
+            task.wait()
+        finally:
+            pool.lock.release()
+
+
+# -- the threads of the BLAS -----------------------------------------------------------------------
+
+
+class _BlasLimit:
+    """How many are multiplying in parts, and what the BLAS had before."""
+
+    def __init__(self) -> None:
+        from threadpoolctl import ThreadpoolController
+
+        found = ThreadpoolController().select(user_api="blas").lib_controllers
+        self.libraries = [(each, each.num_threads) for each in found]
+        self.lock = threading.Lock()
+        self.depth = 0
+
+
+_blas: state.Slot[_BlasLimit] = state.slot("threads of the BLAS", _BlasLimit)
+
+
+def _begin_anew() -> None:
+    """Forget what a forked process has of its parent: a pool without threads, held locks."""
+    _pool.reset()
+    _blas.reset()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_begin_anew)
+
+
+@contextmanager
+def _one_blas_thread() -> Iterator[None]:
+    """Let the BLAS take one thread."""
+    limit = _blas.get()
+    with limit.lock:
+        limit.depth += 1
+        if limit.depth == 1:
+            limit.libraries = [(each, each.get_num_threads()) for each, _ in limit.libraries]
+            for each, _ in limit.libraries:
+                each.set_num_threads(1)
+    try:
+        yield
+    finally:
+        with limit.lock:
+            limit.depth -= 1
+            if not limit.depth:
+                for each, before in limit.libraries:
+                    each.set_num_threads(before)
+
+
+# -- element-wise work -----------------------------------------------------------------------------
+
+
+def ranges(size: int, nbytes: int, part: int = PART) -> list[slice]:
+    """Slices of the same length, but for the last, that cover ``size`` positions.
+
+    Args:
+        size: how many positions there are.
+        nbytes: what lies at all of them.
+        part: about how much lies at those of a slice.
+    """
+    step = max(1, size * part // max(1, nbytes))
+    return [slice(first, min(first + step, size)) for first in range(0, size, step)]
+
+
+def outermost(array: Any) -> int:
+    """The dimension with the longest steps in memory, among those of several elements."""
+    steps = [step if size > 1 else -1 for step, size in zip(array.strides, array.shape)]
+    return steps.index(max(steps))
+
+
+def cut(arrays: Sequence[Any], axis: int, where: slice) -> list[Any]:
+    """Arrays of one number of dimensions between two positions of one; those with a single
+    position there as they are.
+    """
+    index = (slice(None),) * axis + (where,)
+    return [a if a.shape[axis] == 1 else a[index] for a in arrays]
+
+
+def spread(function: Any) -> Callable[..., Any]:
+    """An element-wise function of NumPy that works on parts of its result at once.
+
+    Args:
+        function: a ufunc with one result.
+    """
+
+    def run(*arguments: Any, out: Any = None) -> Any:
+        shapes = [a.shape for a in arguments]
+        shape = shapes[0] if len(shapes) == 1 else np.broadcast_shapes(*shapes)
+        if out is None:
+            like = next((a for a in arguments if a.shape == shape), None)
+            kind = function.resolve_dtypes((*(a.dtype for a in arguments), None))[-1]
+            out = np.empty(shape, kind) if like is None else np.empty_like(like, kind)
+        same = [a.reshape((1,) * (len(shape) - a.ndim) + a.shape) for a in arguments]
+        axis = outermost(out)
+        parts = ranges(shape[axis], out.nbytes)
+
+        def part(k: int, _: int) -> None:
+            *given, made = cut([*same, out], axis, parts[k])
+            function(*given, out=made)
+
+        each(part, len(parts))
+        return out
+
+    return run
+
+
+def spread_where_large(function: Any, nbytes: int) -> Any:
+    """A function, cut over threads where it is element-wise and that pays.
+
+    Args:
+        function: any.
+        nbytes: the size of its result.
+    """
+    if type(function) is not np.ufunc or function.nout != 1 or function.signature is not None:
+        return function
+    smallest = COSTLY if function in COMPUTING else CHEAP
+    return spread(function) if nbytes >= smallest else function

@@ -1,0 +1,157 @@
+"""Whether a specialised function computes what its steps mean, and which of them it gets wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from ..errors import OpError
+from ..ir.operator import located
+from ..values import LoDTensor, SelectedRows
+from .finite import numbers_in
+from .plan import Environment, Step, Stretch, spec_of
+from .specialise import Function, Watch
+
+#: How far an element of a specialised value may be from the interpreted one, in units of rounding
+#: (the distance of 1 and the next number) of the largest element that the operator reads or
+#: writes.  What is not a floating-point number must be the same.  Most kernels agree bitwise;
+#: sums and products may be taken in another order.
+ROUNDINGS = 1024
+
+
+def bound(dtype: Any, largest: float) -> float:
+    """How far two elements may be apart where ``largest`` is the largest one around."""
+    return float(ROUNDINGS * np.finfo(dtype).eps * largest)
+
+
+def difference(mine: Any, want: Any, largest: float = 0.0) -> str:
+    """In which way a value differs by more than rounding; empty where it does not.
+
+    Args:
+        mine: the value.
+        want: what it should be.
+        largest: the largest element that it was computed from.
+    """
+    kinds = [type(each).__name__ for each in (mine, want)]
+    if isinstance(mine, SelectedRows) and isinstance(want, SelectedRows):
+        if not np.array_equal(mine.numbers, want.numbers):
+            return "other rows are stored"
+    elif isinstance(want, (LoDTensor, SelectedRows)) and kinds[0] != kinds[1]:
+        return f"it is of type {kinds[0]} in place of {kinds[1]}"
+    for found, wanted in zip(numbers_in(mine), numbers_in(want), strict=True):
+        if (found.shape, found.dtype) != (wanted.shape, wanted.dtype):
+            return (
+                f"it is {found.dtype}{list(found.shape)} in place of "
+                f"{wanted.dtype}{list(wanted.shape)}"
+            )
+        wrong = _apart(found, wanted, largest)
+        if wrong is not None:
+            at = np.unravel_index(int(wrong.argmax()), wrong.shape)
+            return (
+                f"{int(wrong.sum())} of {wrong.size} elements differ, the first at "
+                f"{[int(i) for i in at]}: {found[at]} in place of {wanted[at]}"
+            )
+    return ""
+
+
+def _apart(found: Any, wanted: Any, largest: float) -> Any:
+    """Which elements differ; None where none do."""
+    if wanted.dtype.kind not in "fc":
+        wrong = found != wanted
+    else:
+        same = (found == wanted) | (np.isnan(found) & np.isnan(wanted))
+        if same.all():
+            return None
+        finite = np.isfinite(wanted)
+        largest = max(largest, float(np.abs(wanted[finite]).max(initial=0.0)))
+        near = np.abs(found - wanted) <= bound(wanted.dtype, largest)
+        wrong = ~(same | near)
+    return wrong if wrong.any() else None
+
+
+def refuse_differences(
+    stretch: Stretch,
+    function: Function,
+    given: Environment,
+    mine: Environment,
+    want: Mapping[str, Any],
+    interpret: Callable[[Step, Environment], None],
+    draw: Callable[[str], Any],
+) -> None:
+    """Compare what a specialised function computed with what its steps did.
+
+    Roundings grow on the way through a program, and may change a sign at the end.  So where a
+    result differs, each step is taken by itself, from the values that the function has there.
+
+    Args:
+        stretch: the steps.
+        function: made of them.
+        given: what they read, by name.
+        mine: what the function computed.
+        want: what the steps computed.
+        interpret: runs a step.
+        draw: gives the random numbers of an operator, by its key.
+
+    Raises:
+        OpError: they differ by more than rounding; names the first operator that does.
+    """
+    if not any(n in want and difference(mine[n], want[n]) for n in function.results):
+        return
+    made: dict[int, Any] = {}
+
+    def keep(index: int, *arrays: Any) -> None:
+        for value, array in zip(function.kernels[index].outputs, arrays, strict=True):
+            made[value.number] = array.copy()
+
+    watched = dict(given)
+    function(watched, draw, Watch("values", keep))
+    local = dict(given)
+    written = _by_step(function)
+    for step in stretch.steps:
+        read = {n: local[n] for n in step.op.input_arg_names if n in local}
+        interpret(step, local)
+        largest = max((_largest(value) for value in read.values()), default=0.0)
+        for name, value in written.get(id(step), ()):
+            here = function.as_plain(value, made)
+            if here is None or name not in local:
+                continue  # nothing needs the value, or it is one that came from outside
+            wrong = difference(here, local[name], largest)
+            if wrong:
+                raise _refusal(step, name, wrong, local)
+            local[name] = here
+    for name in function.results:  # buffers that are written too early show only without watching
+        wrong = difference(mine[name], watched[name])
+        if wrong:
+            raise _refusal(_writer(stretch, name), name, wrong, watched)
+
+
+def _by_step(function: Function) -> dict[int, list[tuple[str, Any]]]:
+    found: dict[int, list[tuple[str, Any]]] = {}
+    for step, name, value in function.named:
+        found.setdefault(id(step), []).append((name, value))
+    return found
+
+
+def _largest(value: Any) -> float:
+    """The largest finite element of a value, by size."""
+    found = [
+        float(np.abs(array[np.isfinite(array)]).max(initial=0.0))
+        for array in numbers_in(value)
+        if array.dtype.kind in "fc"
+    ]
+    return max(found, default=0.0)
+
+
+def _writer(stretch: Stretch, name: str) -> Step:
+    """The last step that writes a name."""
+    return next(s for s in reversed(stretch.steps) if name in s.op.output_arg_names)
+
+
+def _refusal(step: Step, name: str, wrong: str, env: Mapping[str, Any]) -> Exception:
+    return located(
+        OpError(f"the specialised plan computes variable {name!r} otherwise: {wrong}"),
+        step.op,
+        [(name, spec_of(env[name]))],
+    )

@@ -1,0 +1,103 @@
+"""Looking for values that are not finite: quickly, and in words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from ..errors import FluidError, NonFiniteError
+from ..ir.operator import located
+from ..values import arrays_in
+from .plan import Environment, Step, spec_of
+
+
+class Suspicious(Exception):
+    """A value is not finite; a run step by step says where that comes from.
+
+    Args:
+        name: of the variable.
+    """
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.name = name
+
+
+def is_finite(array: Any) -> bool:
+    """Whether all elements of an array are finite.  The caller lets NumPy ignore overflow.
+
+    The sum of squares says it in one pass without an array of truths; where that is not finite
+    either, large numbers may be the reason, and each element is asked.
+    """
+    kind = array.dtype.kind
+    if kind == "f":
+        flat = array.ravel("K")
+        return math.isfinite(np.dot(flat, flat)) or bool(np.isfinite(array).all())
+    return kind != "c" or bool(np.isfinite(array).all())
+
+
+def numbers_in(value: Any) -> list[Any]:
+    """The arrays that hold the elements of a value of any kind, a number's too."""
+    return [np.asarray(value)] if isinstance(value, np.generic) else arrays_in(value)
+
+
+def first_bad(names: Iterable[str], env: Environment) -> str | None:
+    """The first of some names whose value is there and is not finite."""
+    for name in names:
+        value = env.get(name)
+        for array in [value] if type(value) is np.ndarray else numbers_in(value):
+            if not is_finite(array):
+                return name
+    return None
+
+
+def described(value: Any) -> str:
+    """What is not finite in a value: kind, count, and range and mean of all the others.
+
+    >>> described(np.array([1.0, np.nan, 3.0, np.inf]))
+    'NaN: 2 of 4 elements are not finite (1 NaN); the others: min 1, max 3, mean 2'
+    """
+    arrays = [a for a in numbers_in(value) if a.dtype.kind in "fc"]
+    bad = sum(int(a.size - np.isfinite(a).sum()) for a in arrays)
+    nans = sum(int(np.isnan(a).sum()) for a in arrays)
+    total = sum(a.size for a in arrays)
+    good = np.concatenate([a[np.isfinite(a)].ravel() for a in arrays])
+    text = f"{'NaN' if nans else 'infinity'}: {bad} of {total} elements are not finite"
+    text += f" ({nans} NaN)" if nans else ""
+    if not good.size:
+        return text
+    mean = good.mean(dtype=good.dtype if good.itemsize > 4 else "float64")
+    return f"{text}; the others: min {good.min():g}, max {good.max():g}, mean {mean:g}"
+
+
+def check_written(
+    step: Step, names: Iterable[str], env: Environment, infinities: bool = True
+) -> None:
+    """Look for values that are not finite in what a step wrote.
+
+    Args:
+        step: it.
+        names: of what it wrote.
+        env: values by name.
+        infinities: whether they are bad, too.
+
+    Raises:
+        NonFiniteError: there are some; names the operator, its line, and what is wrong.
+    """
+    name = first_bad(names, env)
+    if name is not None and (infinities or _holds_nan(env[name])):
+        raise not_finite(step, name, env)
+
+
+def _holds_nan(value: Any) -> bool:
+    return any(bool(np.isnan(a).any()) for a in numbers_in(value) if a.dtype.kind in "fc")
+
+
+def not_finite(step: Step, name: str, env: Mapping[str, Any]) -> FluidError:
+    """The error that a step wrote a value that is not finite."""
+    value = env[name]
+    error = NonFiniteError(f"variable {name!r} holds {described(value)}")
+    return located(error, step.op, [(name, spec_of(value))])

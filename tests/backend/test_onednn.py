@@ -1,0 +1,461 @@
+"""oneDNN behind specialised plans: the same results as NumPy's, and nothing where it is missing."""
+
+import importlib
+import os
+import pkgutil
+import threading
+import warnings
+
+import numpy as np
+import pytest
+
+import fluidlite as fluid
+from fluidlite import state
+from fluidlite.backend.onednn import description, library
+from fluidlite.errors import ArgumentError, UnsupportedError
+from fluidlite.opdef.definition import lookup
+from fluidlite.runtime.plan import Stretch
+
+import samples
+from samples.form import samples_of
+
+for module in pkgutil.iter_modules(samples.__path__):
+    importlib.import_module(f"samples.{module.name}")
+
+layers = fluid.layers
+needs_library = pytest.mark.skipif(
+    description() is None, reason="oneDNN is not installed: pip install onednn-cpu-gomp"
+)
+
+#: operators with samples that oneDNN has kernels for, or for what they consist of
+SERVED = [
+    *("conv2d", "depthwise_conv2d", "conv2d_adjoint_input", "conv2d_adjoint_filter"),
+    *("conv2d_transpose", "depthwise_conv2d_transpose", "conv3d", "conv3d_adjoint_input"),
+    *("conv3d_adjoint_filter", "conv3d_transpose", "pool2d", "pool2d_adjoint", "pool3d"),
+    *("pool3d_adjoint", "batch_norm", "layer_norm", "softmax", "mul", "matmul", "lrn"),
+]
+
+
+def sources(exe, program=None):
+    """The source of the functions that an executor has made for a program."""
+    runs = exe._runs[program or fluid.default_main_program()]
+    stretches = [i for p in runs.plans.values() for i in p.items if isinstance(i, Stretch)]
+    return "".join(getattr(f, "source", "") for s in stretches for f in s.functions.values())
+
+
+def ran(monkeypatch, kernels, make, times=4, **how):
+    """What a net gives in some runs, and the source of its plans.
+
+    Args:
+        monkeypatch: pytest's.
+        kernels: what FLUIDLITE_KERNELS says.
+        make: builds it into the default programs; gives what is fetched, and what is fed.
+        times: how often it is run.
+        how: how ``make`` builds it.
+    """
+    monkeypatch.setenv("FLUIDLITE_KERNELS", kernels)
+    main, startup = fluid.Program(), fluid.Program()
+    main.random_seed = startup.random_seed = 5
+    scope = fluid.Scope()
+    with fluid.unique_name.guard(), fluid.program_guard(main, startup):
+        fetches, feed = make(**how)
+    exe = fluid.Executor()
+    if startup.global_block().ops:
+        exe.run(startup, scope=scope)
+    found = [exe.run(main, feed, fetches, scope=scope) for _ in range(times)]
+    return found, sources(exe, main)
+
+
+def assert_near(found, right, tolerance):
+    """Arrays agree, relative to the largest element of each."""
+    for mine, want in zip(found, right, strict=True):
+        assert (mine.shape, mine.dtype) == (want.shape, want.dtype)
+        if want.dtype.kind == "f":
+            scale = np.abs(want).max(initial=1e-30)
+            np.testing.assert_allclose(mine, want, rtol=0, atol=tolerance * scale)
+        else:
+            np.testing.assert_array_equal(mine, want)
+
+
+def agree(monkeypatch, make, tolerance=1e-5, times=4, **how):
+    """Compare a net on oneDNN with the same on NumPy; gives the source of the first."""
+    right, numpy_source = ran(monkeypatch, "numpy", make, times, **how)
+    found, source = ran(monkeypatch, "onednn", make, times, **how)
+    assert "oneDNN" not in numpy_source
+    for mine, want in zip(found, right, strict=True):
+        assert_near(mine, want, tolerance)
+    return source
+
+
+def gradients(target, of):
+    """Gradients, those that there are."""
+    return [g for g in fluid.gradients([target], of) if g is not None]
+
+
+def fed(name, shape, low=None):
+    """A data variable and an array for it: floats, or whole numbers below ``low``."""
+    rng = np.random.default_rng(sum(map(ord, name)))
+    if low is not None:
+        return fluid.data(name, shape, "int64"), {name: rng.integers(0, low, shape)}
+    return fluid.data(name, shape, "float32"), {name: rng.normal(size=shape).astype("float32")}
+
+
+# -- one operator at a time ------------------------------------------------------------------------
+
+
+def one_operator(type, sample):
+    """A program of one operator and the gradients of all that can be differentiated."""
+    op = lookup(type)(sample.attrs)
+    block = fluid.default_main_program().global_block()
+    feed, inputs = {}, {}
+    for slot, value in sample.inputs.items():
+        inputs[slot] = []
+        for k, array in enumerate(value if isinstance(value, list) else [value]):
+            array = np.asarray(array)
+            array = array.astype("float32") if array.dtype.kind == "f" else array
+            var = block.create_var(f"{slot}.{k}", array.dtype, array.shape, is_data=True)
+            feed[var.name] = array
+            inputs[slot].append(var)
+    outputs = {slot.name: [block.create_var(f"{slot.name}.out")] for slot in op.outputs}
+    if type == "batch_norm":
+        del outputs["ReserveSpace"]
+    block.append_op(type, inputs, outputs, op.attr_values())
+    first = outputs[op.outputs[0].name][0]
+    variable = [v for some in inputs.values() for v in some if v.dtype == "float32"]
+    found = gradients(first, variable) if op.grad is not None else []
+    return [v for some in outputs.values() for v in some] + found, feed
+
+
+@needs_library
+@pytest.mark.parametrize(
+    "type, sample",
+    [
+        pytest.param(type, sample, id=f"{type}-{sample.name or k}")
+        for type in SERVED
+        for k, sample in enumerate(samples_of(type))
+    ],
+)
+def test_samples_agree_with_numpy(monkeypatch, type, sample):
+    agree(monkeypatch, lambda: one_operator(type, sample))
+
+
+# -- nets ------------------------------------------------------------------------------------------
+
+
+def lenet(size=16, batch=6):
+    image, feed = fed("x", [batch, 1, size, size])
+    label, labels = fed("y", [batch, 1], 4)
+    hidden = image
+    for filters in (5, 18):
+        hidden = layers.conv2d(hidden, filters, 3, act="relu")
+        hidden = layers.pool2d(hidden, 2, "max", 2)
+    guess = layers.fc(hidden, 4, act="softmax")
+    loss = layers.mean(layers.cross_entropy(guess, label))
+    fluid.optimizer.Adam(1e-3).minimize(loss)
+    return [loss, guess, *fluid.default_main_program().all_parameters()], {**feed, **labels}
+
+
+def resnet(size=8, batch=4, channels=16, act="relu", data_format="NCHW"):
+    image, feed = fed("x", [batch, 3, size, size])
+    label, labels = fed("y", [batch, 1], 4)
+
+    def normed(x, filters, size, stride, act=None):
+        x = layers.conv2d(x, filters, size, stride, padding=size // 2, bias_attr=False)
+        return layers.batch_norm(x, act=act)
+
+    hidden = normed(image, channels, 3, 1, act)
+    for filters, stride in ((channels, 1), (2 * channels, 2)):
+        inner = normed(normed(hidden, filters, 3, stride, act), filters, 3, 1)
+        short = hidden if stride == 1 else normed(hidden, filters, 1, stride)
+        hidden = layers.elementwise_add(inner, short, act=act)
+    hidden = layers.pool2d(hidden, pool_type="avg", global_pooling=True)
+    scores = layers.fc(hidden, 4)
+    loss = layers.mean(layers.softmax_with_cross_entropy(scores, label))
+    fluid.optimizer.Momentum(0.01, 0.9).minimize(loss)
+    parameters = fluid.default_main_program().all_parameters()
+    return [loss, scores, *parameters], {**feed, **labels}
+
+
+@needs_library
+def test_training_a_lenet_agrees_with_numpy(monkeypatch):
+    source = agree(monkeypatch, lenet, 1e-4, times=5)
+    for type in ("conv2d", "pool2d", "pool2d_grad", "conv2d_adjoint_filter", "softmax"):
+        assert f"# {type}, test_onednn.py:" in source
+    assert "oneDNN" in source
+
+
+@needs_library
+@pytest.mark.parametrize("act", ["relu", "tanh"])
+@pytest.mark.parametrize("channels", [16, 10])
+def test_training_a_residual_net_agrees_with_numpy(monkeypatch, channels, act):
+    """With blocks of channels, and where these would be filled up."""
+    agree(monkeypatch, resnet, 1e-4, times=5, channels=channels, act=act)
+
+
+@needs_library
+def test_values_keep_their_layout_between_kernels(monkeypatch):
+    _, source = ran(monkeypatch, "auto", resnet, size=32, batch=8)
+    lines = source.splitlines()
+    converted = [line for line in lines if "layout for" in line]
+    # filters there and back for each convolution, and values where they come in and go out
+    assert len(converted) <= 3 * 6 + 2
+    for type in ("batch_norm", "relu_grad", "elementwise_add", "sum", "conv2d_adjoint_filter"):
+        assert not any(f"layout for {type}" in line for line in converted), type
+    for type in ("batch_norm", "batch_norm_grad", "conv2d", "conv2d_adjoint_input", "pool2d"):
+        mine = [line for line in lines if f"# {type}," in line]
+        assert mine and all(line.endswith("oneDNN") for line in mine), type
+    assert "# relu," not in source  # part of what goes before
+
+
+@needs_library
+def test_what_else_happens_to_a_value_in_a_layout(monkeypatch):
+    def net():
+        image, feed = fed("x", [3, 6, 7, 5])
+        hidden = layers.conv2d(image, 20, 3, act="relu")
+        parts = [
+            layers.tanh(hidden),
+            layers.sigmoid(hidden),
+            hidden * 2.0 + 1.0,
+            layers.elementwise_mul(hidden, hidden),
+            layers.leaky_relu(hidden),
+            layers.transpose(hidden, [0, 2, 3, 1]),
+            layers.reshape(hidden, [3, -1]),
+            layers.reduce_sum(hidden, [0, 2, 3]),
+            layers.reduce_mean(hidden, [2]),
+            layers.softmax(hidden),
+            layers.pool2d(hidden, 2, "avg"),
+            layers.lrn(hidden),
+            layers.conv2d(hidden, 3, 2, stride=2),
+        ]
+        sums = [layers.reduce_sum(layers.square(part)) for part in parts]
+        loss = layers.sums(sums)
+        parameters = fluid.default_main_program().all_parameters()
+        found = gradients(loss, [hidden, *parameters])
+        return [loss, hidden, *parts, *found], feed
+
+    source = agree(monkeypatch, net)
+    served = {line.split("# ")[1].split(",")[0] for line in source.splitlines() if "oneDNN" in line}
+    for type in ("tanh", "tanh_grad", "elementwise_mul", "leaky_relu", "reduce_sum", "pool2d"):
+        assert type in served
+
+
+@needs_library
+@pytest.mark.parametrize("attrs", [dict(is_test=True), dict(use_global_stats=True), dict()])
+def test_normalisation_by_running_statistics(monkeypatch, attrs):
+    def net():
+        image, feed = fed("x", [3, 6, 7, 5])
+        hidden = layers.conv2d(image, 17, 3, bias_attr=False)
+        out = layers.batch_norm(hidden, act="relu", **attrs)
+        found = gradients(out, [hidden]) if not attrs.get("is_test") else []
+        return [out, *found], feed
+
+    agree(monkeypatch, net)
+
+
+@needs_library
+def test_gradients_of_layer_norm_and_softmax(monkeypatch):
+    def net():
+        x, feed = fed("x", [5, 4, 32])
+        x.stop_gradient = False
+        out = layers.softmax(layers.layer_norm(layers.fc(x, 24, 2), begin_norm_axis=2))
+        parameters = fluid.default_main_program().all_parameters()
+        loss = layers.reduce_sum(layers.square(out))
+        return [out, *gradients(loss, [x, *parameters])], feed
+
+    source = agree(monkeypatch, net)
+    for type in ("layer_norm", "layer_norm_grad", "softmax", "softmax_grad", "mul"):
+        assert any(f"# {type}" in s and "oneDNN" in s for s in source.splitlines()), type
+
+
+@needs_library
+@pytest.mark.parametrize("pool_type", ["max", "avg"])
+@pytest.mark.parametrize("window", [(2, 2, 0), (3, 2, 1)])
+def test_gradients_of_pooling(monkeypatch, pool_type, window):
+    size, stride, padding = window
+
+    def net():
+        image, feed = fed("x", [3, 4, 12, 8])
+        hidden = layers.conv2d(image, 16, 3, padding=1)
+        out = layers.pool2d(hidden, size, pool_type, stride, padding)
+        loss = layers.reduce_sum(layers.square(out))
+        return [out, *gradients(loss, [hidden])], feed
+
+    agree(monkeypatch, net)
+
+
+@needs_library
+def test_a_bias_that_is_computed_after_the_convolution(monkeypatch):
+    def net():
+        image, feed = fed("x", [2, 3, 8, 8])
+        hidden = layers.conv2d(image, 16, 3, bias_attr=False)
+        bias = layers.reduce_mean(layers.square(hidden), [0, 2, 3])
+        bias = layers.exp(bias * -1.0)
+        other = layers.conv2d(image, 16, 3, bias_attr=False)
+        level = layers.reduce_sum(image) * 0.01 + layers.ones([16], "float32")
+        return [
+            layers.elementwise_add(hidden, bias, axis=1),
+            other + layers.reshape(level, [1, 16, 1, 1]),
+            layers.elementwise_add(other, level, axis=1, act="relu"),
+        ], feed
+
+    agree(monkeypatch, net)
+
+
+@needs_library
+@pytest.mark.parametrize("channels", [16, 20])
+def test_numbers_for_each_channel(monkeypatch, channels):
+    def net():
+        image, feed = fed("x", [2, 3, 8, 8])
+        hidden = layers.conv2d(image, channels, 3, bias_attr=False)
+        levels, more = fed("level", [channels])
+        functions = ("add", "sub", "mul", "max", "min")
+        parts = [getattr(layers, f"elementwise_{f}")(hidden, levels, axis=1) for f in functions]
+        loss = layers.sums([layers.reduce_sum(layers.square(part)) for part in parts])
+        return [*parts, *gradients(loss, [hidden])], {**feed, **more}
+
+    source = agree(monkeypatch, net)
+    assert "plain layout for elementwise" not in source
+
+
+@needs_library
+def test_two_threads_run_one_program(monkeypatch):
+    monkeypatch.setenv("FLUIDLITE_KERNELS", "onednn")
+    image, feed = fed("x", [4, 3, 16, 16])
+    hidden = layers.conv2d(image, 16, 3, act="relu")
+    out = layers.softmax(layers.fc(layers.pool2d(hidden, 2, "max", 2), 8))
+    exe = fluid.Executor()
+    exe.run(fluid.default_startup_program())
+    scope = fluid.global_scope()
+    right = [exe.run(feed=feed, fetch_list=[out], scope=scope)[0] for _ in range(3)][-1]
+    wrong = []
+
+    def work():
+        for _ in range(40):
+            found = exe.run(fluid_program, feed=feed, fetch_list=[out], scope=scope)[0]
+            if not np.array_equal(found, right):
+                wrong.append(np.abs(found - right).max())
+
+    fluid_program = fluid.default_main_program()
+    threads = [threading.Thread(target=work) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+@needs_library
+@pytest.mark.parametrize("threads", [1, 2])
+def test_with_so_many_threads(monkeypatch, threads):
+    monkeypatch.setenv("FLUIDLITE_NUM_THREADS", str(threads))
+    monkeypatch.setattr("fluidlite.kernels.threads.count", lambda: threads)
+    agree(monkeypatch, resnet, 1e-4, times=3, size=4, batch=2)
+    agree(monkeypatch, lenet, 1e-4, times=3)
+
+
+@needs_library
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes that are forked")
+def test_a_forked_process_does_not_wait_for_threads_that_it_does_not_have(monkeypatch):
+    monkeypatch.setattr("fluidlite.kernels.threads.count", lambda: 2)
+    monkeypatch.setenv("FLUIDLITE_KERNELS", "onednn")
+    image, feed = fed("x", [4, 3, 16, 16])
+    out = layers.conv2d(image, 16, 3)
+    exe = fluid.Executor()
+    exe.run(fluid.default_startup_program())
+    right = [exe.run(feed=feed, fetch_list=[out])[0] for _ in range(4)][-1]
+    reading, writing = os.pipe()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that there are threads is what this is about
+        child = os.fork()
+    if child == 0:
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                found = exe.run(feed=feed, fetch_list=[out])[0]
+            os.write(writing, b"1" if np.allclose(found, right, atol=1e-5) else b"0")
+        finally:
+            os._exit(0)
+    os.close(writing)
+    assert os.read(reading, 1) == b"1"
+    os.waitpid(child, 0)
+    os.close(reading)
+
+
+@needs_library
+def test_double_precision_stays_with_numpy(monkeypatch):
+    def net():
+        x = fluid.data("x", [4, 3, 8, 8], "float64")
+        x.stop_gradient = False
+        hidden = layers.batch_norm(layers.conv2d(x, 16, 3), act="relu")
+        out = layers.softmax(layers.fc(hidden, 300))
+        loss = layers.reduce_sum(layers.square(out))
+        feed = {"x": np.random.default_rng(0).normal(size=[4, 3, 8, 8])}
+        return [out, *gradients(loss, [x])], feed
+
+    (*_, last), source = ran(monkeypatch, "onednn", net)
+    assert "oneDNN" not in source and source
+    assert {v.dtype.name for v in last} == {"float64"}
+
+
+# -- which library ---------------------------------------------------------------------------------
+
+
+@needs_library
+def test_the_library_says_what_it_is():
+    found = description()
+    assert found["version"].startswith("3.")
+    assert found["path"].rpartition("/")[2] in library.FILES
+    assert set(found) == {"path", "version", "instructions"}
+
+
+def without_library(monkeypatch):
+    monkeypatch.setattr(library, "candidates", lambda: iter(()))
+    state.reset()
+
+
+def dense():
+    x, feed = fed("x", [64, 128])
+    return [layers.softmax(layers.fc(x, 128))], feed
+
+
+def test_without_the_library_numpy_runs_everything(monkeypatch):
+    without_library(monkeypatch)
+    assert description() is None
+    _, source = ran(monkeypatch, "auto", dense)
+    assert source and "oneDNN" not in source
+
+
+def test_asking_for_a_library_that_is_not_installed_says_what_to_install(monkeypatch):
+    without_library(monkeypatch)
+    with pytest.raises(UnsupportedError, match=r'pip install "fluidlite\[fast\]"'):
+        ran(monkeypatch, "onednn", dense)
+
+
+def test_an_unknown_library_is_an_error(monkeypatch):
+    with pytest.raises(ArgumentError, match="numpy, onednn, auto, got 'mkl'"):
+        ran(monkeypatch, "mkl", dense)
+
+
+@needs_library
+def test_a_file_that_is_no_library_is_passed_over(monkeypatch, tmp_path):
+    other = tmp_path / "libdnnl.so.3"
+    other.write_bytes(b"no library")
+    monkeypatch.setattr(library, "candidates", lambda: iter([other, tmp_path / "none"]))
+    state.reset()
+    assert description() is None
+
+
+@needs_library
+def test_what_the_library_refuses_stays_with_numpy(monkeypatch):
+    library.load()
+    create = library.Library.create
+
+    def refusing(self, name, *arguments):
+        if name == "primitive_create":
+            raise library.NotDone("refused")
+        return create(self, name, *arguments)
+
+    monkeypatch.setattr(library.Library, "create", refusing)
+    _, source = ran(monkeypatch, "onednn", resnet)
+    assert "# conv2d," in source
+    assert all("conv2d" in s or "mul" in s for s in source.splitlines() if "oneDNN" in s)

@@ -1,0 +1,132 @@
+"""FLAGS_check_nan_inf, and the argument of one run: found cheaply, then located."""
+
+import numpy as np
+import pytest
+
+import fluidlite as fluid
+from fluidlite.errors import NonFiniteError
+from fluidlite.runtime.finite import described, is_finite
+
+layers = fluid.layers
+
+
+def net(optimizer=None):
+    x = fluid.data("x", [None, 6], "float32")
+    hidden = layers.fc(x, 5, act="tanh")
+    loss = layers.mean(layers.log(layers.square(layers.fc(hidden, 3))))
+    (optimizer or fluid.optimizer.Momentum(0.1, 0.9)).minimize(loss)
+    exe = fluid.Executor()
+    exe.run(fluid.default_startup_program())
+    return exe, loss
+
+
+GOOD = {"x": np.random.default_rng(0).normal(size=[4, 6]).astype("float32")}
+ZERO = {"x": np.zeros([4, 6], "float32")}  # biases are zero: the logarithm of 0
+
+
+def scope_values():
+    return {v.name: np.array(v.get_tensor()) for v in fluid.global_scope() if v.is_initialized}
+
+
+@pytest.mark.parametrize("runs", [0, 1, 4], ids=["first", "interpreted", "specialised"])
+def test_the_operator_is_named_with_its_line_and_numbers_and_nothing_is_kept(runs):
+    exe, loss = net(fluid.optimizer.SGD(0.0))
+    for _ in range(runs):
+        exe.run(feed=GOOD, fetch_list=[loss])
+    before = scope_values()
+    with pytest.raises(
+        NonFiniteError,
+        match=r"(?s)log: variable 'log_0.tmp_0' holds infinity: 12 of 12 elements are not finite"
+        r".*built at .*test_finite.py:\d+",
+    ):
+        exe.run(feed=ZERO, fetch_list=[loss], check_nan_inf=True)
+    after = scope_values()
+    assert before.keys() == after.keys()
+    for name, value in before.items():
+        np.testing.assert_array_equal(after[name], value)
+    assert np.isfinite(exe.run(feed=GOOD, fetch_list=[loss], check_nan_inf=True)[0]).all()
+
+
+def test_one_run_may_look_where_the_flag_says_no_and_the_other_way_round():
+    exe, loss = net(fluid.optimizer.SGD(0.0))
+    assert np.isinf(exe.run(feed=ZERO, fetch_list=[loss])[0])
+    net_flags = {"FLAGS_check_nan_inf": True}
+    fluid.set_flags(net_flags)
+    assert fluid.get_flags("FLAGS_check_nan_inf") == net_flags
+    exe, loss = fluid.Executor(), loss
+    scope = fluid.Scope()
+    exe.run(fluid.default_startup_program(), scope=scope)
+    with pytest.raises(NonFiniteError):
+        exe.run(feed=ZERO, fetch_list=[loss], scope=scope)
+    assert np.isinf(exe.run(feed=ZERO, fetch_list=[loss], scope=scope, check_nan_inf=False)[0])
+
+
+@pytest.mark.parametrize("runs", [0, 4], ids=["interpreted", "specialised"])
+@pytest.mark.parametrize(
+    "clip",
+    [fluid.clip.GradientClipByValue(0.5), fluid.clip.GradientClipByGlobalNorm(1.0)],
+    ids=["value", "norm"],
+)
+def test_a_gradient_is_looked_at_before_it_is_clipped(runs, clip):
+    x = fluid.data("x", [4, 3], "float32")
+    loss = layers.reduce_sum(layers.sqrt(layers.fc(x, 2, bias_attr=False)))
+    fluid.optimizer.SGD(0.1, grad_clip=clip).minimize(loss)
+    exe = fluid.Executor()
+    exe.run(fluid.default_startup_program())
+    weights = fluid.global_scope().find_var("fc_0.w_0").get_tensor()
+    weights.set(np.ones([3, 2], "float32"))
+    good = {"x": np.ones([4, 3], "float32")}
+    for _ in range(runs):
+        exe.run(feed=good)
+    before = np.array(weights)
+    with pytest.raises(NonFiniteError, match="sqrt_grad: variable .* holds infinity"):
+        exe.run(feed={"x": np.zeros([4, 3], "float32")}, check_nan_inf=True)
+    np.testing.assert_array_equal(np.array(weights), before)
+
+
+def test_random_numbers_are_the_same_when_it_is_looked_for_the_operator():
+    fluid.default_main_program().random_seed = 3
+    x = fluid.data("x", [400], "float32")
+    noise = layers.uniform_random([400], min=-1.0, max=1.0)
+    out = layers.reduce_sum(layers.log(layers.elementwise_add(x, noise)))
+    exe = fluid.Executor()
+    for _ in range(6):
+        with pytest.raises(NonFiniteError, match="holds NaN") as caught:
+            exe.run(feed={"x": np.zeros(400, "float32")}, fetch_list=[out], check_nan_inf=True)
+        count = int(str(caught.value).partition("NaN: ")[2].split()[0])
+        assert 150 < count < 250
+
+
+def test_what_a_loop_computes_is_located_inside_it():
+    x = fluid.data("x", [2], "float32")
+    i, n = layers.fill_constant([1], "int64", 0), layers.fill_constant([1], "int64", 40)
+    found = layers.while_loop(
+        lambda i, y: layers.less_than(i, n),
+        lambda i, y: [layers.increment(i), layers.scale(layers.square(y), 2.0)],
+        [i, x],
+    )[1]
+    exe = fluid.Executor()
+    for _ in range(4):
+        with pytest.raises(NonFiniteError, match=r"(square|scale): variable .* holds infinity"):
+            exe.run(feed={"x": np.ones(2, "float32")}, fetch_list=[found], check_nan_inf=True)
+
+
+def test_large_numbers_are_finite():
+    with np.errstate(over="ignore"):
+        assert is_finite(np.full(10, 1e30, "float32"))
+        assert is_finite(np.full(10, 3e38, "float32")[::2])
+        assert is_finite(np.float16([60000.0] * 9))
+    assert is_finite(np.array([1j, 2.0]))
+    assert not is_finite(np.array([1j * np.inf]))
+    assert is_finite(np.arange(5))
+    assert is_finite(np.zeros([0, 3]))
+    assert not is_finite(np.array([[1.0, 2.0], [np.nan, 1.0]]).T)
+    assert not is_finite(np.array([0.0, -np.inf], "float32"))
+
+
+def test_the_message_counts_and_gives_the_range_of_the_rest():
+    value = np.array([[1.0, np.inf], [np.nan, -3.0]], "float32")
+    assert described(value) == (
+        "NaN: 2 of 4 elements are not finite (1 NaN); the others: min -3, max 1, mean -1"
+    )
+    assert described(np.array([np.inf])) == "infinity: 1 of 1 elements are not finite"
