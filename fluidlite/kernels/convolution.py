@@ -112,11 +112,6 @@ class Room:
         return slice(first * per_row, last * per_row), patches
 
 
-def _workers(product: Any) -> int:
-    """How many threads share the work: one where what multiplies has threads of its own."""
-    return threads.count() if product is np.matmul else 1
-
-
 def _fits(op: Any, *specs: Spec) -> bool:
     """Whether a convolution is of the kind that is prepared here."""
     return (
@@ -132,7 +127,7 @@ def _as_matrix(image: Any) -> Any:
     return np.ascontiguousarray(inner).reshape(inner.shape[0], -1)
 
 
-def _convolve(room: Room, image: Any, filter: Any, out: Any, product: Any) -> Any:
+def _convolve(room: Room, image: Any, filter: Any, out: Any) -> Any:
     """The convolution of an image with filters, [sample, filter, row, column].
 
     Args:
@@ -140,7 +135,6 @@ def _convolve(room: Room, image: Any, filter: Any, out: Any, product: Any) -> An
         image: [sample, channel, row, column].
         filter: [filter, channel, row, column].
         out: what to write to, or None.
-        product: multiplies matrices.
     """
     g, dtype = room.geometry, filter.dtype
     room.take(image)
@@ -152,33 +146,31 @@ def _convolve(room: Room, image: Any, filter: Any, out: Any, product: Any) -> An
 
     def part(block: int, worker: int) -> None:
         where, patches = room.patches(block, worker)
-        product(weights, patches, out=flat[:, where])
+        np.matmul(weights, patches, out=flat[:, where])
 
-    threads.each(part, room.blocks, room.workers, blas=product is np.matmul)
+    threads.each(part, room.blocks, room.workers, blas=True)
     return made.transpose(OUTER)
 
 
 @prepares("conv2d", "depthwise_conv2d")
 @in_single
-def conv2d(
-    op: Any, Input: Spec, Filter: Spec, Bias: Spec | None, *more: Any, product: Any = np.matmul
-) -> Prepared | None:
-    """The convolution; ``product`` multiplies matrices."""
+def conv2d(op: Any, Input: Spec, Filter: Spec, Bias: Spec | None, *more: Any) -> Prepared | None:
+    """The convolution."""
     if Bias is not None or not _fits(op, Input, Filter):
         return None
     g = Geometry(op, Input.shape, Filter.shape)
     dtype = Input.dtype.dtype
 
     def run(image: Any, filter: Any, *rest: Any, out: Any = None) -> Any:
-        return _convolve(rest[-1], image, filter, out, product)
+        return _convolve(rest[-1], image, filter, out)
 
-    return Prepared(run, out=True, scratch=lambda: Room(g, dtype, _workers(product)))
+    return Prepared(run, out=True, scratch=lambda: Room(g, dtype, threads.count()))
 
 
 @prepares("conv2d_adjoint_filter")
 @in_single
-def adjoint_filter(op: Any, Input: Spec, G: Spec, product: Any = np.matmul) -> Prepared | None:
-    """The map to the cotangent of the filters; ``product`` multiplies matrices."""
+def adjoint_filter(op: Any, Input: Spec, G: Spec) -> Prepared | None:
+    """The map to the cotangent of the filters."""
     if not _fits(op, Input, G):
         return None
     g = Geometry(op, Input.shape, tuple(op.size))
@@ -194,16 +186,16 @@ def adjoint_filter(op: Any, Input: Spec, G: Spec, product: Any = np.matmul) -> P
         def part(k: int, worker: int) -> None:
             for block in range(bounds[k].start, bounds[k].stop):
                 where, patches = room.patches(block, worker)
-                found = product(patches, flat[:, where].T)
+                found = np.matmul(patches, flat[:, where].T)
                 sums[k] = found if sums[k] is None else np.add(sums[k], found, out=sums[k])
 
-        threads.each(part, len(bounds), room.workers, blas=product is np.matmul)
+        threads.each(part, len(bounds), room.workers, blas=True)
         total = sums[0]
         for found in sums[1:]:
             np.add(total, found, out=total)
         return np.ascontiguousarray(total.T).reshape(op.size)
 
-    return Prepared(run, scratch=lambda: Room(g, dtype, _workers(product)))
+    return Prepared(run, scratch=lambda: Room(g, dtype, threads.count()))
 
 
 class AdjointRoom:
@@ -297,7 +289,7 @@ class _Turned:
         return min(min(pair) for pair in self._pads) >= 0
 
 
-def _adjoint_by_turning(op: Any, g: Geometry, G: Spec, product: Any) -> Prepared | None:
+def _adjoint_by_turning(op: Any, g: Geometry, G: Spec) -> Prepared | None:
     """The map to the cotangent of an image as a convolution; None where that does not pay."""
     turned = _Turned(op, g)
     larger = g.height * g.width > MORE_POSITIONS * g.rows * g.columns
@@ -309,20 +301,20 @@ def _adjoint_by_turning(op: Any, g: Geometry, G: Spec, product: Any) -> Prepared
 
     def run(cotangent: Any, filter: Any, room: Room, out: Any = None) -> Any:
         back = np.ascontiguousarray(filter[:, :, ::-1, ::-1].transpose(1, 0, 2, 3))
-        return _convolve(room, cotangent, back, out, product)
+        return _convolve(room, cotangent, back, out)
 
-    return Prepared(run, out=True, scratch=lambda: Room(forward, dtype, _workers(product)))
+    return Prepared(run, out=True, scratch=lambda: Room(forward, dtype, threads.count()))
 
 
 @prepares("conv2d_adjoint_input")
 @in_single
-def adjoint_input(op: Any, G: Spec, Filter: Spec, product: Any = np.matmul) -> Prepared | None:
-    """The map to the cotangent of the image; ``product`` multiplies matrices."""
+def adjoint_input(op: Any, G: Spec, Filter: Spec) -> Prepared | None:
+    """The map to the cotangent of the image."""
     if not _fits(op, G, Filter):
         return None
     g = Geometry(op, tuple(op.size), Filter.shape)
     dtype = G.dtype.dtype
-    turned = _adjoint_by_turning(op, g, G, product)
+    turned = _adjoint_by_turning(op, g, G)
     if turned is not None:
         return turned
 
@@ -339,15 +331,15 @@ def adjoint_input(op: Any, G: Spec, Filter: Spec, product: Any = np.matmul) -> P
                 group, band = phase[k]
                 image = room.image[group]
                 for first, last, where, patches in room.blocks(band, worker):
-                    product(weights, flat[group][:, where], out=patches)
+                    np.matmul(weights, flat[group][:, where], out=patches)
                     shape = (g.channels, g.k0, g.k1, last - first, g.columns, room.samples)
                     elements = patches.reshape(shape)
                     for i in range(g.k0):
                         for j in range(g.k1):
                             image[g.under(i, j, first, last)] += elements[:, i, j]
 
-            threads.each(part, len(phase), room.workers, blas=product is np.matmul)
+            threads.each(part, len(phase), room.workers, blas=True)
         room.give(made)
         return made.transpose(OUTER)
 
-    return Prepared(run, out=True, scratch=lambda: AdjointRoom(g, dtype, _workers(product)))
+    return Prepared(run, out=True, scratch=lambda: AdjointRoom(g, dtype, threads.count()))

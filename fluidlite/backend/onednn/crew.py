@@ -16,7 +16,8 @@ from typing import Any
 from .library import NotDone
 from .memory import Workshop
 
-RUNS = 4  #: of a trial, after one that is not counted: its primitives are made then
+WARM = 2  #: runs of a trial that are not counted: primitives are made then
+RUNS = 4  #: that are
 REST = 50  #: times what a trial took, before the next one
 SHORTEST_REST = 0.5  #: seconds
 LOST = 3.0  #: times what runs take otherwise; a trial in which one takes longer is over
@@ -106,14 +107,14 @@ class _Trial:
 
     def is_over(self, usual: float | None) -> bool:
         """Whether enough was seen, where runs usually take so long."""
-        counted = self._spent[1:]
+        counted = self._spent[WARM:]
         lost = usual is not None and bool(counted) and counted[-1] > LOST * usual
         return lost or len(counted) == RUNS
 
     @property
     def mean(self) -> float:
         """Seconds of a run."""
-        return sum(self._spent[1:]) / max(1, len(self._spent) - 1)
+        return sum(self._spent[WARM:]) / max(1, len(self._spent) - WARM)
 
     @property
     def total(self) -> float:

@@ -137,6 +137,7 @@ SIGNATURES: dict[str, tuple[Any, ...]] = {
     "eltwise_backward_primitive_desc_create": (
         *(_made, _handle, c_int, _handle, _handle, _handle, c_float, c_float, _handle, _handle),
     ),
+    "matmul_primitive_desc_create": (_made, _handle, _handle, _handle, _handle, _handle, _handle),
     "binary_primitive_desc_create": (_made, _handle, c_int, _handle, _handle, _handle, _handle),
     "reorder_primitive_desc_create": (_made, _handle, _handle, _handle, _handle, _handle),
 }

@@ -10,6 +10,8 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+import numpy as np
+
 from ...dtypes import DType
 from ...kernels import threads
 from ...opdef.prepared import Laid, Prepared
@@ -175,11 +177,12 @@ class Planner:
         order = None if target is None else target.order
 
         def run(array: Any, place: Workplace, out: Any = None) -> Any:
+            made = None if out is None else whole(out, made_shape)
             if order is not None and source is None:
                 lying = array.transpose(order)
-                if lying.flags.c_contiguous and out is None:
-                    return lying.reshape(-1)
-            made = whole(out, made_shape)
+                if lying.flags.c_contiguous:  # nothing is to be moved
+                    return lying.reshape(-1) if made is None else _copied(lying, made)
+            made = new(made_shape) if made is None else made
             copy.at(place)(plain(array), made)
             return made
 
@@ -197,6 +200,11 @@ def _view(shape: tuple[int, ...], order: tuple[int, ...]) -> Prepared:
     lying = tuple(shape[i] for i in order)
     back = tuple(order.index(i) for i in range(len(order)))
     return Prepared(lambda array: array.reshape(lying).transpose(back))
+
+
+def _copied(lying: Any, made: Any) -> Any:
+    np.copyto(made, lying.reshape(-1))
+    return made
 
 
 def held(value: Any, form: Form, layouts: Layouts) -> Layout | None:
