@@ -302,6 +302,32 @@ def test_a_bias_that_is_computed_after_the_convolution(monkeypatch):
 
 
 @needs_library
+def test_attention(monkeypatch):
+    """Stacks of matrices, views of what has its heads in another place."""
+
+    def net():
+        x, feed = fed("x", [3, 7, 40])
+        x.stop_gradient = False
+
+        def heads(name):
+            split = layers.reshape(
+                layers.fc(x, 40, 2, param_attr=name, bias_attr=False), [3, 7, 5, 8]
+            )
+            return layers.transpose(split, [0, 2, 1, 3])
+
+        scores = layers.matmul(heads("q"), heads("k"), transpose_y=True, alpha=8**-0.5)
+        mixed = layers.matmul(layers.softmax(scores), heads("v"))
+        out = layers.reshape(layers.transpose(mixed, [0, 2, 1, 3]), [3, 7, 40])
+        loss = layers.reduce_sum(layers.square(out))
+        parameters = fluid.default_main_program().all_parameters()
+        return [out, *gradients(loss, [x, *parameters])], feed
+
+    source = agree(monkeypatch, net)
+    products = [line for line in source.splitlines() if "# matmul," in line]
+    assert products and all(line.endswith("oneDNN") for line in products)
+
+
+@needs_library
 @pytest.mark.parametrize("channels", [16, 20])
 def test_numbers_for_each_channel(monkeypatch, channels):
     def net():

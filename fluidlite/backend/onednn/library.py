@@ -10,6 +10,8 @@ import site
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from ctypes import POINTER, byref, c_char_p, c_float, c_int, c_int64, c_size_t, c_uint, c_void_p
+from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +37,9 @@ INSTRUCTIONS = {
     0x1EF: "AVX-512 with float16",
     0xFEF: "AVX-512 with AMX",
 }
+
+#: whose kernels OpenBLAS takes, of processors without AVX-512
+BEFORE_AVX512 = {"haswell", "zen", "sandybridge", "nehalem", "prescott", "core2", "generic"}
 
 Dims = c_int64 * LARGEST_RANK
 
@@ -226,6 +231,13 @@ class Library:
         name = c_char_p()
         self.call("primitive_desc_query", primitive, NAME, 0, byref(name))
         return (name.value or b"").decode()
+
+    @cached_property
+    def is_newer_than_blas(self) -> bool:
+        """Whether NumPy's BLAS runs on kernels from before AVX-512, and this library does not."""
+        pools = import_module("threadpoolctl").threadpool_info()
+        cores = {str(p.get("architecture")).lower() for p in pools if p.get("user_api") == "blas"}
+        return self.instructions.startswith("AVX-512") and bool(cores & BEFORE_AVX512)
 
     def within(self, threads: int, function: Callable[..., Any], *arguments: Any) -> Any:
         """What a function gives, while this thread lets the library have so many threads."""

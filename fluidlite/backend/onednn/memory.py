@@ -240,7 +240,7 @@ class Primitive:
 
     def at(self, place: Workplace) -> Callable[..., None]:
         """A function that runs it on arrays, one for each argument."""
-        key = id(self), self.shop.threads
+        key = self, self.shop.threads
         found = place.rooms.get(key)
         if found is None:
             found = place.rooms[key] = _Room(self, self._made_for(key[1]), place).run

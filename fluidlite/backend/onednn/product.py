@@ -10,15 +10,27 @@ import numpy as np
 from ...kernels import threads
 from ...opdef.prepared import Laid, Prepared
 from ...opdef.spec import flat
-from .library import Library
-from .memory import address_of
-from .planner import Layouts, Planner, serves
+from .library import Library, NotDone
+from .memory import (
+    Form,
+    Layout,
+    Primitive,
+    PrimitiveDescriptor,
+    Workplace,
+    Workshop,
+    address_of,
+    row_major,
+)
+from .planner import Layouts, Planner, serves, whole
 
-#: operations from which on a product is faster here: on one thread, and where the BLAS of NumPy
-#: would take several
-SMALLEST, SMALLEST_OF_MANY = 1 << 21, 1 << 19
+#: operations from which on a product is faster here: on one thread, there with an operand that is
+#: transposed, and where the BLAS of NumPy takes several threads or older kernels
+SMALLEST, SMALLEST_TRANSPOSED, SMALLEST_OF_MANY = 1 << 21, 1 << 23, 1 << 18
 NARROW = 32  #: rows or columns, below which that BLAS is faster on one thread
-NARROW_TRANSPOSED = 128  #: columns, if what they come from is transposed
+SMALLEST_STACK = 1 << 20  #: the same of a stack, of which NumPy multiplies one after the other
+MOST_DIMENSIONS = 6
+WAYS = 4  #: in which operands of one product may lie
+SOURCE, WEIGHTS, TARGET = 1, 33, 17
 FLOAT, ITEM = np.dtype("float32"), 4
 
 #: a function of two matrices and ``out``
@@ -79,25 +91,78 @@ def _prepared(planner: Planner, op: Any, x: Any, y: Any) -> Prepared | None:
 
 @serves("mul", "matmul")
 def matmul(planner: Planner, kernel: Any, layouts: Layouts) -> Laid | None:
-    """The product of two matrices, either of which may be transposed."""
+    """The product of two matrices, or of two stacks of them; either may be transposed."""
     x, y = kernel.arguments
+    if kernel.op.type == "matmul" and x.ndim > 2 and x.shape[:-2] == y.shape[:-2]:
+        return _stacks(planner, kernel)
     prepared = _prepared(planner, kernel.op, x, y)
-    if prepared is None or not (planner.everywhere or _pays(kernel.op, x, y, kernel.outputs[0])):
+    if prepared is None:
+        return None
+    library, made = planner.library, kernel.outputs[0]
+    if not planner.everywhere and not _pays(library, kernel.op, x, y, made):
         return None
     return Laid(prepared, (None, None), (None,))
 
 
-def _pays(op: Any, x: Any, y: Any, product: Any) -> bool:
+def _pays(library: Library, op: Any, x: Any, y: Any, product: Any) -> bool:
     """Whether a product of matrices is faster here.
 
     Where there are several threads it is, if only because those of one library do not get into the
-    way of those of another one.
+    way of those of another one; and where NumPy's BLAS does not use what the processor has.
     """
     depth = (x.size * y.size / product.size) ** 0.5
     rows, columns = x.size / depth, y.size / depth
     operations = 2 * rows * columns * depth
-    if threads.count() > 1:
+    if threads.count() > 1 or library.is_newer_than_blas:
         return bool(operations > SMALLEST_OF_MANY)
-    transposed = op.type == "matmul" and op.transpose_Y
-    narrow = min(rows, columns) < NARROW or (transposed and columns < NARROW_TRANSPOSED)
-    return bool(operations >= SMALLEST and not narrow)
+    transposed = op.type == "matmul" and (op.transpose_X or op.transpose_Y)
+    smallest = SMALLEST_TRANSPOSED if transposed else SMALLEST
+    return bool(operations >= smallest and min(rows, columns) >= NARROW)
+
+
+def _stacks(planner: Planner, kernel: Any) -> Laid | None:
+    """The products of the matrices in two stacks."""
+    op, x, made = kernel.op, kernel.arguments[0], kernel.outputs[0]
+    shape, depth = made.shape, x.shape[-2 if op.transpose_X else -1]
+    operations = 2 * made.size * depth
+    if made.ndim > MOST_DIMENSIONS or (operations < SMALLEST_STACK and not planner.everywhere):
+        return None
+    turned = (*range(x.ndim - 2), x.ndim - 1, x.ndim - 2)
+    factor = None if op.alpha == 1.0 else np.asarray(op.alpha, FLOAT)
+    shop = planner.shop
+    #: by the steps of the operands, which are known when they come; None for NumPy
+    ways: dict[Any, Primitive | None] = {}
+
+    def run(a: Any, b: Any, place: Workplace, out: Any = None) -> Any:
+        a = a.transpose(turned) if op.transpose_X else a
+        b = b.transpose(turned) if op.transpose_Y else b
+        out = whole(out, shape)
+        key = a.strides, b.strides
+        if key not in ways:
+            while len(ways) >= WAYS:
+                ways.pop(next(iter(ways)))
+            ways[key] = _stacked(shop, a, b, shape)
+        way = ways[key]
+        if way is None:
+            np.matmul(a, b, out=out)
+        else:
+            way.at(place)(a, b, out)
+        return out if factor is None else np.multiply(out, factor, out=out)
+
+    return Laid(Prepared(run, out=True, scratch=shop), (None, None), (None,))
+
+
+def _stacked(shop: Workshop, a: Any, b: Any, shape: tuple[int, ...]) -> Primitive | None:
+    """The primitive for stacks that lie as these do; None where there is no fast one."""
+    forms = []
+    for array in (a, b):
+        steps = tuple(step // ITEM for step in array.strides)
+        if any(step % ITEM or step <= 0 for step in array.strides) or 1 not in steps[-2:]:
+            return None
+        forms.append(Form(array.shape, steps))
+    first, second, out = (Layout(shop.library, f) for f in (*forms, row_major(shape)))
+    try:
+        descriptor = PrimitiveDescriptor(shop.library, "matmul", first, second, None, out)
+        return Primitive(shop, descriptor, [(SOURCE, first), (WEIGHTS, second), (TARGET, out)])
+    except NotDone:
+        return None
