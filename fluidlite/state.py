@@ -110,9 +110,9 @@ def set_flags(changes: dict[str, object]) -> None:
     """Set process-wide flags.
 
     Args:
-        changes: flag -> value.  ``FLAGS_check_nan_inf``: look for values that are not finite in what
-            is fetched, in gradients of parameters and in their new values, and say which operator
-            they come from. Flags that steered devices or memory are accepted and ignored.
+        changes: flag -> value.  ``FLAGS_check_nan_inf``: look for values that are not finite in
+            what is fetched, in gradients of parameters and in their new values, and say which
+            operator they come from. Flags that steered devices or memory are accepted and ignored.
 
     >>> set_flags({"FLAGS_check_nan_inf": False})
     """

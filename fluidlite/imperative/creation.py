@@ -74,7 +74,7 @@ def array_of(data: Any, dtype: Any = None) -> Any:
 def _array_from_python(data: Any) -> np.ndarray[Any, Any]:
     try:
         return np.array(_without_tensors(data))
-    except ValueError:
+    except (ValueError, Warning):  # NumPy 1.23 warns
         raise located(
             ArgumentError(f"expected lists of the same length within each other, got {data!r:.60}")
         ) from None

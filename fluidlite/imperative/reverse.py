@@ -20,6 +20,10 @@ from ..opdef.interpreter import Interpreter
 from ..opdef.spec import Spec, size_of
 
 
+#: NumPy 1 computes a single-precision number with one of Python's in double precision
+_SCALARS_WIDEN = (np.float32(1) + 1.0).dtype != np.float32
+
+
 class Form(NamedTuple):
     """Stands for a value of which only shape and element type matter."""
 
@@ -204,9 +208,19 @@ class Reverse:
                 part = parts.get(slot)
                 if part is not None:
                     value = part() if callable(part) else part
+                    if _SCALARS_WIDEN and isinstance(value, np.generic):
+                        value = np.asarray(value, _dtype_in(cotangents))
                     if value is not None:
                         found.append((place, value))
         return found
+
+
+def _dtype_in(cotangents: Any) -> Any:
+    """The element type of the first cotangent."""
+    if isinstance(cotangents, (Mapping, list)):
+        values = cotangents.values() if isinstance(cotangents, Mapping) else cotangents
+        return next(_dtype_in(each) for each in values if each is not None)
+    return cotangents.dtype
 
 
 def _complete(cotangent: Any, form: Any, optional: bool) -> Any:

@@ -255,7 +255,7 @@ def spread(function: Any) -> Callable[..., Any]:
         shape = shapes[0] if len(shapes) == 1 else np.broadcast_shapes(*shapes)
         if out is None:
             like = next((a for a in arguments if a.shape == shape), None)
-            kind = function.resolve_dtypes((*(a.dtype for a in arguments), None))[-1]
+            kind = function(*[np.ones(1, a.dtype) for a in arguments]).dtype
             out = np.empty(shape, kind) if like is None else np.empty_like(like, kind)
         same = [a.reshape((1,) * (len(shape) - a.ndim) + a.shape) for a in arguments]
         axis = outermost(out)

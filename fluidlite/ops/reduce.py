@@ -108,7 +108,7 @@ class reduce_mean(Reduce):
         return truncated_quotient(xp, total, count) if X.dtype.kind == "i" else total / count
 
     def grad(self, f, X, dOut):
-        return dict(X=lambda: self.spread(f, dOut / max(self.count(X.shape), 1), X))
+        return dict(X=lambda: self.spread(f, dOut / float(max(self.count(X.shape), 1)), X))
 
 
 class Extreme(Reduce, abstract=True):
@@ -305,7 +305,7 @@ class mean(Op):
 
     def grad(self, f, X, dOut):
         def dx():
-            part = f.reshape(dOut / max(prod(X.shape), 1), shape=[1] * len(X.shape))
+            part = f.reshape(dOut / float(max(prod(X.shape), 1)), shape=[1] * len(X.shape))
             return f.expand(part, expand_times=X.shape)
 
         return dict(X=dx)

@@ -70,7 +70,7 @@ class sigmoid_cross_entropy_with_logits(Op):
         kept = Label != self.ignore_index
         loss = xp.maximum(X, 0) - X * Label + xp.log1p(xp.exp(-xp.abs(X)))
         loss = xp.where(kept, loss, xp.zeros_like(loss))
-        return loss / max(int(xp.sum(kept)), 1) if self.normalize else loss
+        return loss / float(max(int(xp.sum(kept)), 1)) if self.normalize else loss
 
     def grad(self, f, X, Label, dOut):
         def dx():

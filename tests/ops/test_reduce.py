@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+import fluidlite as fluid
 from fluidlite.dtypes import DType
 from fluidlite.errors import DTypeError, ShapeError
 from fluidlite.opdef.spec import Spec
@@ -254,3 +255,9 @@ def test_several_extremes_share_the_gradient(name, x):
 def test_an_extreme_of_nothing_is_refused():
     with pytest.raises(ShapeError, match="expected an element to choose"):
         infer("amax", dict(dim=[1]), X=([2, 0], "float32"))
+
+
+def test_gradients_of_means_of_many_elements_stay_in_single_precision():
+    x = fluid.to_tensor(np.ones([300, 400], "float32"), stop_gradient=False)
+    for mean in (fluid.mean, fluid.layers.mean):
+        assert fluid.grad(mean(x), x)[0].dtype == np.float32
