@@ -5,7 +5,7 @@ Nothing of the program is touched before the sweep is done, so that an error lea
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from ..ir.analysis import reads_of
@@ -38,10 +38,10 @@ class Emission:
         """Append the records ``first`` with a role, then those of the sweep, to its block."""
         block = sweep.block
         _save_values(sweep)
-        _Names(sweep, block, self._seeds, self.context).give()
+        _Names(sweep, block, self._seeds, self.context if self.callbacks else None).give()
         for record in first:
             self._append(record, block, sweep).role = role
-        for record in sweep.records:
+        for record in _taken_out(sweep):
             op = self._append(record, block, sweep)
             for names in op.outputs.values():
                 for name in names:
@@ -58,8 +58,8 @@ class Emission:
         block = sweep.block
         if not in_place:
             block = parent.program.add_block(parent.idx, forward_block_idx=block.idx)
-        _Names(sweep, block, self._seeds, self.context).give()
-        for record in sweep.records:
+        _Names(sweep, block, self._seeds, self.context if self.callbacks else None).give()
+        for record in _taken_out(sweep):
             self._call_back(self._append(record, block, sweep), block)
         return block
 
@@ -105,6 +105,14 @@ class Emission:
         return op
 
 
+def _taken_out(sweep: Sweep) -> Iterator[Record]:
+    """The records of a sweep, which lets go of them: an operator is in memory once."""
+    sweep.groups.clear()
+    sweep.records.reverse()
+    while sweep.records:
+        yield sweep.records.pop()
+
+
 def _optional(record: Record, slot: str) -> bool:
     return lookup(record.type).output_slots[slot].optional
 
@@ -123,11 +131,12 @@ class _Names:
         sweep: whose gradients.
         block: where they will be declared.
         seeds: identities of the Refs that begin gradients.
-        context: takes the names of gradients, with those of their variables.
+        context: takes the names of gradients, with those of their variables; None where nobody
+            asks.
     """
 
     def __init__(
-        self, sweep: Sweep, block: Block, seeds: set[int], context: dict[str, Any]
+        self, sweep: Sweep, block: Block, seeds: set[int], context: dict[str, Any] | None
     ) -> None:
         self.sweep = sweep
         self.block = block
@@ -167,7 +176,8 @@ class _Names:
                 chosen = self._free(name + GRAD, id(final) in self.seeds)
                 self.chosen[name] = chosen
             final.name = chosen
-        self.context[final.name] = name
+        if self.context is not None:
+            self.context[final.name] = name
         if total is not None:
             stem = f"{final.name}@RENAME@block{self.sweep.block.idx}@"
             for k, part in enumerate(parts):

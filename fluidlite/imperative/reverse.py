@@ -19,7 +19,6 @@ from ..opdef.gradient import has_rule
 from ..opdef.interpreter import Interpreter
 from ..opdef.spec import Spec, size_of
 
-
 #: NumPy 1 computes a single-precision number with one of Python's in double precision
 _SCALARS_WIDEN = (np.float32(1) + 1.0).dtype != np.float32
 

@@ -98,9 +98,7 @@ class Driver:
 
     def zeros_like(self, value: Any) -> Any:
         """Zeros in the form of a value."""
-        return (
-            self.f.fill_zeros_like(value) if isinstance(value, Arithmetic) else zeros_like(value)
-        )
+        return self.f.fill_zeros_like(value) if isinstance(value, Arithmetic) else zeros_like(value)
 
     def condition(self, name: str) -> bool:
         """A variable of one element as a truth.

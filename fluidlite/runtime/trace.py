@@ -278,9 +278,7 @@ class Trace(Interpreter):
             ):
                 continue
             outs[slot] = (
-                [self.value(each) for each in spec]
-                if isinstance(spec, list)
-                else self.value(spec)
+                [self.value(each) for each in spec] if isinstance(spec, list) else self.value(spec)
             )
         assert self._step is not None
         self.kernels.append(Kernel(op, dict(ins), outs, self._step))
