@@ -12,9 +12,9 @@ from ..opdef.prepared import Prepared, Scratch, prepares
 from ..opdef.spec import Spec, size_of
 from . import threads
 
-BLOCK = 16384  #: elements that are worked on at a time
+BLOCK = 32768  #: elements that are worked on at a time
 #: operations on elements from which on blocks are worked on by several threads
-CUT_FROM = 1 << 20
+CUT_FROM = 1 << 22
 
 
 def _dense(*specs: Spec) -> bool:
