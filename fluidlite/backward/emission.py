@@ -30,8 +30,8 @@ class Emission:
     def __init__(self, seeds: Iterable[Ref], callbacks: Sequence[Callback] = ()) -> None:
         self.callbacks = callbacks
         self.context: dict[str, Any] = {}
-        #: name of a gradient -> the operator of the outermost block that completes it
-        self.completed_by: dict[str, Operator] = {}
+        #: the operators appended to the outermost block
+        self.appended: Sequence[Operator] = ()
         self._seeds = {id(ref) for ref in seeds}
 
     def emit(self, sweep: Sweep, first: Sequence[Record], role: int) -> None:
@@ -39,14 +39,12 @@ class Emission:
         block = sweep.block
         _save_values(sweep)
         _Names(sweep, block, self._seeds, self.context if self.callbacks else None).give()
+        begin = len(block.ops)
         for record in first:
             self._append(record, block, sweep).role = role
         for record in _taken_out(sweep):
-            op = self._append(record, block, sweep)
-            for names in op.outputs.values():
-                for name in names:
-                    self.completed_by[name] = op
-            self._call_back(op, block)
+            self._call_back(self._append(record, block, sweep), block)
+        self.appended = block.ops[begin:]
         self.context.pop("__current_op_desc__", None)
         block.program.touch()
 

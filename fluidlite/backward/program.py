@@ -111,15 +111,20 @@ def _parameter_gradients(
     block = sweep.block
     if listed is None:
         listed = [p.name for p in block.program.all_parameters() if p.trainable]
-    found = {}
+    wanted, found = set(listed), {}
     for key, ref in sweep.settled.items():
-        found[name_of(key)] = ref.name  # the earliest value is settled last
+        if name_of(key) in wanted:
+            found[name_of(key)] = ref.name  # the earliest value is settled last
+    named = set(found.values())
+    completed_by = {
+        name: op for op in emission.appended for name in op.output_arg_names if name in named
+    }
     pairs = []
     for name in listed:
         if name in found:
             gradient = block.var_recursive(found[name])
             pairs.append((block.var_recursive(name), gradient))
-            op = emission.completed_by[gradient.name]
+            op = completed_by[gradient.name]
             op.role_vars = (name, gradient.name, *op.role_vars)
     return pairs
 
