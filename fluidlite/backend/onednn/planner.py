@@ -76,13 +76,14 @@ class Planner:
         self.shop = Workshop(library)
         fixed = os.environ.get("FLUIDLITE_NUM_THREADS", "").isdigit()
         self.crew = Crew(self.shop, threads.count(), fixed)
+        self.kernels = list(kernels)
         #: what offers remember for later ones
         self.known: dict[Any, Any] = {}
         #: by number of a value, the kernels that read it
         self.readers: dict[int, list[Any]] = {}
         #: by number of a value, the place of the kernel that makes it
         self._made: dict[int, int] = {}
-        for place, kernel in enumerate(kernels):
+        for place, kernel in enumerate(self.kernels):
             for value in kernel.inputs:
                 self.readers.setdefault(value.number, []).append(kernel)
             self._made.update((value.number, place) for value in kernel.outputs)

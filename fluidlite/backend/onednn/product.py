@@ -24,8 +24,9 @@ from .memory import (
 from .planner import Layouts, Planner, serves, whole
 
 #: operations from which on a product is faster here: on one thread, there with an operand that is
-#: transposed, and where the BLAS of NumPy takes several threads or older kernels
+#: transposed, and where the library works on the plan anyhow or the BLAS takes older kernels
 SMALLEST, SMALLEST_TRANSPOSED, SMALLEST_OF_MANY = 1 << 21, 1 << 23, 1 << 18
+LARGE = 1 << 25  #: operations of a product for which several threads of the library are worth while
 NARROW = 32  #: rows or columns, below which that BLAS is faster on one thread
 SMALLEST_STACK = 1 << 20  #: the same of a stack, of which NumPy multiplies one after the other
 MOST_DIMENSIONS = 6
@@ -98,26 +99,49 @@ def matmul(planner: Planner, kernel: Any, layouts: Layouts) -> Laid | None:
     prepared = _prepared(planner, kernel.op, x, y)
     if prepared is None:
         return None
-    library, made = planner.library, kernel.outputs[0]
-    if not planner.everywhere and not _pays(library, kernel.op, x, y, made):
+    made = kernel.outputs[0]
+    if not planner.everywhere and not _pays(planner, kernel.op, x, y, made):
         return None
     return Laid(prepared, (None, None), (None,))
 
 
-def _pays(library: Library, op: Any, x: Any, y: Any, product: Any) -> bool:
+def _pays(planner: Planner, op: Any, x: Any, y: Any, product: Any) -> bool:
     """Whether a product of matrices is faster here.
 
-    Where there are several threads it is, if only because those of one library do not get into the
-    way of those of another one; and where NumPy's BLAS does not use what the processor has.
+    With several threads it is all products of a plan or none, since the threads of two libraries
+    get into each other's way; and it is where NumPy's BLAS does not use what the processor has.
     """
-    depth = (x.size * y.size / product.size) ** 0.5
-    rows, columns = x.size / depth, y.size / depth
-    operations = 2 * rows * columns * depth
-    if threads.count() > 1 or library.is_newer_than_blas:
-        return bool(operations > SMALLEST_OF_MANY)
+    operations, least = _operations(x, y, product)
+    if planner.library.is_newer_than_blas or (threads.count() > 1 and _works_anyhow(planner)):
+        return operations > SMALLEST_OF_MANY
+    if threads.count() > 1:
+        return False
     transposed = op.type == "matmul" and (op.transpose_X or op.transpose_Y)
-    smallest = SMALLEST_TRANSPOSED if transposed else SMALLEST
-    return bool(operations >= smallest and min(rows, columns) >= NARROW)
+    return operations >= (SMALLEST_TRANSPOSED if transposed else SMALLEST) and least >= NARROW
+
+
+def _operations(x: Any, y: Any, product: Any) -> tuple[float, float]:
+    """The operations of a product, and the smaller number of its rows and columns."""
+    depth = float(x.size * y.size / product.size) ** 0.5
+    rows, columns = x.size / depth, y.size / depth
+    return 2 * rows * columns * depth, min(rows, columns)
+
+
+def _works_anyhow(planner: Planner) -> bool:
+    """Whether a plan has a convolution or a large product."""
+    found: bool | None = planner.known.get("works")
+    if found is None:
+        found = planner.known["works"] = any(
+            kernel.op.type.startswith("conv")
+            or (
+                kernel.op.type in ("mul", "matmul")
+                and all(v.size for v in (*kernel.arguments[:2], *kernel.outputs))
+                and _operations(kernel.arguments[0], kernel.arguments[1], kernel.outputs[0])[0]
+                > LARGE
+            )
+            for kernel in planner.kernels
+        )
+    return found
 
 
 def _stacks(planner: Planner, kernel: Any) -> Laid | None:
