@@ -10,7 +10,6 @@ import contextlib
 import errno
 import io
 import os
-import secrets
 import stat
 import struct
 import time
@@ -257,7 +256,7 @@ class Transaction:
                 raise IsADirectoryError(errno.EISDIR, "is a folder")
             self._make_folder(folder)
             self._sweep(folder)
-            partial = os.path.join(folder, f".{name[:100]}.{secrets.token_hex(6)}{_SUFFIX}")
+            partial = os.path.join(folder, f".{name[:100]}.{os.urandom(6).hex()}{_SUFFIX}")
             number = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY, 0o666)
             self._written.append((partial, target))
             if os.path.exists(target):
