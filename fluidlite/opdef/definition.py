@@ -76,7 +76,7 @@ class Op:
     ``unrolls``
         of a control operator: the number of passes through its block follows from shapes.
     ``prepare(self, *specs)``
-        a faster form of ``run`` for values of these shapes: see ``runtime/prepare.py``.
+        a faster form of ``run`` for values of these shapes: see ``opdef/prepared.py``.
     ``updates``
         outputs whose variable's value before the operator counts: an array that one element of is
         written, say.  The rule gives the cotangent of that value under the output's name.
