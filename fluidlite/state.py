@@ -6,6 +6,8 @@ current thread.
 
 from __future__ import annotations
 
+import gc
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -61,6 +63,37 @@ class Slot(Generic[T]):
         """Forget the default, so that it is made anew."""
         self._default = None
         self._covered.set(None)
+
+
+class _Pauses:
+    """Who has paused Python's cycle collector."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.count = 0
+        self.was_on = False
+
+
+_pauses = _Pauses()
+
+
+@contextmanager
+def collector_paused() -> Iterator[None]:
+    """Python's cycle collector does not run: it would look again and again through many objects
+    that are being made, and that are no garbage.  Other threads' garbage waits, too.
+    """
+    with _pauses.lock:
+        if not _pauses.count:
+            _pauses.was_on = gc.isenabled()
+            gc.disable()
+        _pauses.count += 1
+    try:
+        yield
+    finally:
+        with _pauses.lock:
+            _pauses.count -= 1
+            if not _pauses.count and _pauses.was_on:
+                gc.enable()
 
 
 _slots: list[Slot[object]] = []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
@@ -16,6 +15,7 @@ from ..ir.program import Program
 from ..ir.rollback import all_or_nothing
 from ..ir.variable import Variable
 from ..opdef.spec import size_of
+from ..state import collector_paused
 from .arguments import (
     checked_callbacks,
     checked_checkpoints,
@@ -218,16 +218,6 @@ def _reached_from(block: Block, sources: list[str]) -> set[int]:
 
 @contextmanager
 def _rewriting(program: Program) -> Iterator[None]:
-    """Leave a program as it was after an error.
-
-    Python's cycle collector is paused: it would look through a growing program again and again, and
-    nothing here makes garbage that it would find.
-    """
-    collecting = gc.isenabled()
-    gc.disable()
-    try:
-        with all_or_nothing(program):
-            yield
-    finally:
-        if collecting:
-            gc.enable()
+    """Leave a program as it was after an error."""
+    with collector_paused(), all_or_nothing(program):
+        yield

@@ -90,11 +90,16 @@ def read_by_gradients(program: Program) -> dict[int, set[str]]:
 
 def last_uses(ops: Sequence[Operator], kept: Iterable[str]) -> list[list[str]]:
     """For each operator the names that nothing after it reads and that are not ``kept``."""
+    return last_mentions([(*reads_of(op), *writes_of(op)) for op in ops], kept)
+
+
+def last_mentions(mentions: Sequence[Iterable[str]], kept: Iterable[str]) -> list[list[str]]:
+    """For each group of names those that no group after it has and that are not ``kept``."""
     seen = set(kept)
     freed: list[list[str]] = []
-    for op in reversed(ops):
+    for names in reversed(mentions):
         dead = []
-        for name in (*reads_of(op), *writes_of(op)):
+        for name in names:
             if name not in seen:
                 seen.add(name)
                 dead.append(name)

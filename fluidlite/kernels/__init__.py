@@ -6,11 +6,13 @@ An operator's ``run`` says what it computes; what is here computes the same, fas
 from . import (
     batch,
     convolution,
+    labels,
     normalize,
     pooling,
     product,
     reduction,
     rescale,
+    rows,
     simple,
     step,
 )

@@ -10,6 +10,7 @@ from ..dtypes import DType, Kind
 from ..opdef.prepared import Prepared, Scratch, prepares
 from ..opdef.spec import Spec, resolved
 from .half import in_single, narrowed, widened
+from .rows import total_of_rows
 
 
 @prepares("scale")
@@ -108,7 +109,9 @@ def cast(op: Any, X: Spec) -> Prepared | None:
 @prepares("sum")
 def total(op: Any, X: list[Spec]) -> Prepared | None:
     """The sum of several values."""
-    if len(X) < 2 or any(x.kind is not Kind.LOD_TENSOR or not x.shape for x in X):
+    if any(x.kind is Kind.SELECTED_ROWS for x in X):
+        return total_of_rows(X)
+    if len(X) < 2 or not all(x.shape for x in X):
         return None
 
     def added(values: list[Any], out: Any = None) -> Any:
@@ -202,21 +205,42 @@ def sigmoid_grad(op: Any, Out: Spec, dOut: Spec) -> Prepared | None:
 @prepares("sigmoid")
 @in_single
 def sigmoid(op: Any, X: Spec) -> Prepared | None:
-    """1 / (1 + e^-X): of the smaller of e^X and e^-X, which does not overflow."""
+    """1 / (1 + e^-X); where e^-X is infinite that is 0."""
     if not X.shape or not X.dtype.is_float or X.kind is not Kind.LOD_TENSOR:
         return None
-    dtype = X.dtype.dtype
-    zero, one = np.zeros((), dtype), np.ones((), dtype)
+    one = np.ones((), X.dtype.dtype)
 
-    def run(x: Any, scratch: Any, out: Any = None) -> Any:
-        small = np.abs(x, out=scratch)
-        np.exp(np.negative(small, out=small), out=small)
-        positive = np.greater_equal(x, zero)
-        out = np.maximum(small, positive, out=out)
-        np.add(small, one, out=small)
-        return np.divide(out, small, out=out)
+    def run(x: Any, out: Any = None) -> Any:
+        out = np.negative(x, out=out)
+        np.add(np.exp(out, out=out), one, out=out)
+        return np.divide(one, out, out=out)
 
-    return Prepared(run, out=True, over=(0,), scratch=Scratch(X.shape, dtype))
+    return Prepared(run, out=True, over=(0,))
+
+
+@prepares("concat")
+def concat(op: Any, X: list[Spec], AxisTensor: Spec | None) -> Prepared | None:
+    """One behind the other."""
+    if AxisTensor is not None or any(x.kind is not Kind.LOD_TENSOR or not x.shape for x in X):
+        return None
+    if len({x.dtype for x in X}) > 1:
+        return None
+    axis = op.axis % X[0].ndim
+    return Prepared(lambda parts, _, out=None: np.concatenate(parts, axis, out), out=True)
+
+
+@prepares("split")
+def split(op: Any, X: Spec, AxisTensor: Spec | None, Sections: Any) -> Prepared | None:
+    """Parts: views."""
+    if AxisTensor is not None or Sections or X.kind is not Kind.LOD_TENSOR or not X.shape:
+        return None
+    axis, begin, cuts = op.axis % X.ndim, 0, []
+    for size in op.sizes(X.shape[axis], op.sections):
+        cuts.append((slice(None),) * axis + (slice(begin, begin + size),))
+        begin += size
+    if len(cuts) == 1:
+        return Prepared(lambda x, *_: x)
+    return Prepared(lambda x, *_: tuple([x[cut] for cut in cuts]))
 
 
 @prepares("slice")

@@ -11,10 +11,14 @@ from ..dtypes import Kind
 from ..opdef.prepared import Prepared, Scratch, prepares
 from ..opdef.spec import Spec, size_of
 from . import threads
+from .rows import sgd_on_rows
 
-BLOCK = 32768  #: elements that are worked on at a time
+#: elements that are worked on at a time, at most; threads that work on smaller blocks wait for each
+#: other, since only one at a time may call NumPy
+BLOCK = 1 << 17
 #: operations on elements from which on blocks are worked on by several threads
-CUT_FROM = 1 << 22
+CUT_FROM = 1 << 20
+LINE = 16  #: elements that blocks are made of, as many as a line of the cache holds
 
 
 def _dense(*specs: Spec) -> bool:
@@ -28,18 +32,23 @@ def _scratch(Param: Spec, calls: int) -> Scratch:
         Param: what is updated.
         calls: how many operations are done on each element.
     """
-    workers = threads.count() if size_of(Param.shape) * calls >= CUT_FROM else 1
-    return Scratch((workers, BLOCK), Param.dtype.dtype)
+    size = size_of(Param.shape)
+    workers = threads.count() if size * calls >= CUT_FROM else 1
+    rounds = -(-size // (BLOCK * workers))
+    block = -(-size // (workers * rounds * LINE)) * LINE
+    return Scratch((workers, block), Param.dtype.dtype)
 
 
 def _each_block(size: int, scratch: Any, update: Callable[[slice, Any], None]) -> None:
     """Call a function for each block: with where it is, and room of its size."""
 
+    workers, block = scratch.shape
+
     def part(k: int, worker: int) -> None:
-        begin, end = k * BLOCK, min(k * BLOCK + BLOCK, size)
+        begin, end = k * block, min(k * block + block, size)
         update(slice(begin, end), scratch[worker, : end - begin])
 
-    threads.each(part, -(-size // BLOCK), workers=len(scratch))
+    threads.each(part, -(-size // block), workers=workers)
 
 
 def _rows(out: Any, count: int, like: Any) -> list[Any]:
@@ -60,7 +69,7 @@ def _flat(*arrays: Any) -> list[Any] | None:
 def sgd(op: Any, Param: Spec, LearningRate: Spec, Grad: Spec) -> Prepared | None:
     """ParamOut = Param - LearningRate * Grad."""
     if not _dense(Param, Grad):
-        return None
+        return sgd_on_rows(Param, Grad)
     if size_of(Param.shape) <= BLOCK:
 
         def at_once(param: Any, rate: Any, grad: Any, scratch: Any, out: Any = None) -> Any:

@@ -178,6 +178,16 @@ class Op:
             if a.field in given and (a.default is REQUIRED or given[a.field] != a.default)
         }
 
+    def like(self, definition: Definition) -> Op:
+        """An operator with the values of this one's attributes.
+
+        Args:
+            definition: has the same attributes: that of the operator that this one is derived from.
+        """
+        made = definition.__new__(definition)
+        made.__dict__.update(self.__dict__)  # nothing is converted and checked again
+        return made
+
     def prepare(self, *specs: Any) -> Prepared | None:
         """A kernel for values of these shapes; None where there is nothing better than ``run``.
 
@@ -194,7 +204,7 @@ class Op:
         """
         preparation = preparation_of(self.type)
         forward = self.derived_from
-        subject = self if forward is None else forward(self.attr_values())
+        subject = self if forward is None else self.like(forward)
         found = None if preparation is None else preparation(subject, *specs)
         if found is not None:
             return found

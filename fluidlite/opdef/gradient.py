@@ -96,7 +96,7 @@ def derive_grad(forward: type[Op]) -> type[Op]:
     )
 
     def expand(self: Op, f: Interpreter, **ins: Any) -> dict[str, Callable[[], Any]]:
-        op = forward(self.attr_values())
+        op = self.like(forward)
         given = {r.parameter: ins.get(r.slot) for r in reads}
         thunks = op.grad(f, **given) if has_rule(forward) else _through(f, op, given)
         return {grad_slots[slot]: thunk for slot, thunk in thunks.items()}
@@ -106,7 +106,7 @@ def derive_grad(forward: type[Op]) -> type[Op]:
     def infer(self: Op, *specs: Any) -> dict[str, Any]:
         by_slot = {r.of: s for r, s in zip(reads, specs, strict=True) if r.source == "in"}
         if forward.has_sparse_gradients:
-            for slot in forward(self.attr_values()).sparse_gradients():
+            for slot in self.like(forward).sparse_gradients():
                 by_slot[slot] = by_slot[slot]._replace(kind=Kind.SELECTED_ROWS)
         return {name: by_slot.get(slot) for slot, name in grad_slots.items()}
 

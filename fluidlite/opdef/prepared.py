@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,6 +27,9 @@ class Prepared(NamedTuple):
     #: makes an array to work in, which is passed behind the other arguments; kernels whose makers
     #: are equal get the same one
     scratch: Callable[[], Any] | None = None
+    #: bytes of the arrays that it makes beside the result, and lets go of before it ends, at the
+    #: moment when they are most
+    between: int = 0
 
 
 @dataclass(frozen=True)
@@ -34,6 +38,11 @@ class Scratch:
 
     shape: tuple[int, ...]
     dtype: Any
+
+    @property
+    def nbytes(self) -> int:
+        """The size in memory."""
+        return prod(self.shape) * np.dtype(self.dtype).itemsize
 
     def __call__(self) -> Any:
         return np.empty(self.shape, self.dtype)

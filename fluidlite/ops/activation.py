@@ -437,8 +437,10 @@ class maxout(Op):
 
 
 def logistic(xp, X):
-    """1 / (1 + e^-X) without overflow, exact in relative terms on both sides."""
-    small = xp.exp(-xp.abs(X))
+    """1 / (1 + e^-X), exact in relative terms on both sides down to the smallest normal number."""
+    if X.dtype.itemsize > 2:
+        return 1 / (1 + xp.exp(-X))
+    small = xp.exp(-xp.abs(X))  # e^-X overflows early in half precision
     return xp.where(X >= 0, 1, small) / (1 + small)
 
 

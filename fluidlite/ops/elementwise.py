@@ -51,8 +51,8 @@ def aligned_ufunc(ufunc, X, Y, axis):
         return Prepared(ufunc, out=True, over=(0, 1))
     if X.ndim < Y.ndim:
         return None
-    shape = aligned(Y.shape, X.ndim, axis)
-    if shape[X.ndim - Y.ndim :] == Y.shape:
+    shape = () if size_of(Y.shape) == 1 else aligned(Y.shape, X.ndim, axis)
+    if shape and shape[X.ndim - Y.ndim :] == Y.shape:
         return Prepared(ufunc, out=True, over=(0, 1))
     return Prepared(lambda x, y, out=None: ufunc(x, y.reshape(shape), out=out), out=True, over=(0,))
 

@@ -1,24 +1,25 @@
-"""From kernels to the source of one Python function, and the buffers that it works in.
+"""From kernels to the source of a Python function, and the buffers that it works in.
 
-The source reads as NumPy: a line for each kernel, behind it the operator and the user's line.
+The source reads as NumPy: a line for each kernel, behind it the operator and the user's line.  Of
+many kernels it is cut into functions that are called one after the other: what Python needs to
+compile one grows with its length.
 """
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..dtypes import Kind
 from ..opdef.prepared import Prepared
-from .tidy import last_uses
+from .buffers import ALIGNMENT, Footprint, Memory, Room, View
 from .trace import Kernel, Value
 
-ALIGNMENT = 64  #: bytes; of buffers
+LONGEST = 4000  #: kernels of one function
 SMALLEST_BUFFER = 4096  #: bytes; smaller results are left to NumPy's own cache of small blocks
+_NOTHING: frozenset[int] = frozenset()
 
 
 class Emission:
@@ -31,6 +32,7 @@ class Emission:
         rotating: those of the outputs that replace an array which nobody else holds: they may be
             written to an array that was replaced before.
         memory: where the values lay in a run.
+        dying: for each kernel the values that nothing after it reads.
     """
 
     def __init__(
@@ -40,6 +42,7 @@ class Emission:
         outputs: Sequence[Value],
         rotating: Sequence[Value],
         memory: Memory,
+        dying: Sequence[Iterable[Value]],
     ) -> None:
         self.memory = memory
         self._spares = {v.number: f"s{v.number}" for v in rotating}
@@ -57,47 +60,119 @@ class Emission:
         self._free: dict[int, list[int]] = {}
         self._numbers: dict[Any, int] = {}
         #: value -> the values whose memory it may share
-        self._shares: dict[int, set[int]] = {}
+        self._shares: dict[int, frozenset[int]] = {}
         self._readers: dict[int, int] = {}
         self._named: dict[int, str] = {}
         #: values that lie in buffers
         self._in_buffers: set[int] = set()
+        #: values that lie in arrays of their own -> their size
+        self._arrays: dict[int, int] = {}
+        #: the size of such arrays, of those among them that the end of a function lets go of, and
+        #: the most that there are at a moment
+        self._live = self._lingering = self._most = 0
+        self._everything = 0
+        #: function of the library -> its name
+        self._functions: dict[int, str] = {}
         #: the lines of each kernel
-        self._lines = [
-            self._kernel(index, kernel, dying)
-            for index, (kernel, dying) in enumerate(
-                zip(kernels, last_uses(list(kernels), self.outputs), strict=True)
-            )
+        self._lines: list[list[str]] = []
+        self._parts = [
+            _Part(range(first, min(first + LONGEST, len(kernels))))
+            for first in range(0, len(kernels), LONGEST)
         ]
-        self._results = ", ".join(self._result(v) for v in outputs)
-        self.source = self.written()
+        #: value -> the part that makes it
+        self._made_in: dict[int, _Part] = {}
+        for part in self._parts:
+            self._part = part
+            self._lines += [self._kernel(index, kernels[index], dying[index]) for index in part.own]
+            if part is not self._parts[-1]:
+                self._live, self._lingering = self._live - self._lingering, 0
+        name = "v{}" if len(self._parts) < 2 else "V[{}]"
+        self._results = [self._result(v, name) for v in outputs]
+        copied = sum(v.nbytes for v in outputs if self._is_copied(v))
+        rooms = [made for made in self.makers if isinstance(made, Room)]
+        views = (Room, View)
+        #: what a run takes
+        self.footprint = Footprint(
+            sum(made.nbytes + ALIGNMENT for made in rooms),
+            sum(getattr(m, "nbytes", 0) for m in self.makers if not isinstance(m, views)),
+            max(self._most, self._live + copied),
+            sum(v.nbytes for v in rotating if v.number in self.spares),
+            self._everything,
+        )
 
-    def written(self, after: Mapping[int, str] | None = None) -> str:
-        """The source.
+    def written(self, after: Mapping[int, str] | None = None) -> Iterator[str]:
+        """The source, function by function; the last one, ``run``, is what runs.
 
         Args:
             after: a further line behind the kernel of a number, before what it read is let go of;
                 the function then takes ``hook``, which such lines may call.
         """
         arguments = ["B", "S", "G"]
-        arguments += [f"v{v.number}" for v in self.inputs]
-        if after is not None:
-            arguments += ["*", "hook"]
-        body = [f"def run({', '.join(arguments)}):"]
-        if self.spares:
-            body.append(f"    {', '.join(f's{n}' for n in self.spares)}, = S")
-        if self.makers:
-            body.append(f"    {', '.join(f'b{k}' for k in range(len(self.makers)))}, = B")
-        for index, lines in enumerate(self._lines):
+        given = [f"v{v.number}" for v in self.inputs]
+        hook = [] if after is None else ["*", "hook"]
+        if len(self._parts) < 2:
+            body = [f"def run({', '.join([*arguments, *given, *hook])}):"]
+            if self.spares:
+                body.append(f"    {', '.join(f's{n}' for n in self.spares)}, = S")
+            if self.makers:
+                body.append(f"    {', '.join(f'b{k}' for k in range(len(self.makers)))}, = B")
+            body += self._body(range(len(self._lines)), after)
+            yield _function(body, self._results)
+            return
+        call = f"(B, S, G, V{'' if after is None else ', hook'})"
+        for number, part in enumerate(self._parts):
+            body = [f"def part{number}{call}:"]
+            body += [f"    {name} = {where}" for name, where in self._taken(part)]
+            body += self._body(part.own, after)
+            body += [f"    V[{n}] = v{n}" for n in part.gives]
+            yield _function(body)
+        body = [f"def run({', '.join([*arguments, *given, *hook])}):"]
+        body.append(f"    V = {{{', '.join(f'{v.number}: v{v.number}' for v in self.inputs)}}}")
+        body += [f"    part{number}{call}" for number in range(len(self._parts))]
+        yield _function(body, self._results)
+
+    def _body(self, own: Iterable[int], after: Mapping[int, str] | None) -> Iterator[str]:
+        """The lines of kernels."""
+        for index in own:
+            lines = self._lines[index]
             extra = None if after is None else after.get(index)
             if extra is not None:
                 last = len(lines) - lines[-1].startswith("del ")
                 lines = [*lines[:last], extra, *lines[last:]]
-            body += [f"    {line}" for line in lines]
-        body.append(f"    return ({self._results}{',' if len(self.outputs) == 1 else ''})")
-        return "\n".join(body) + "\n"
+            for line in lines:
+                yield f"    {line}"
+
+    def _taken(self, part: _Part) -> Iterator[tuple[str, str]]:
+        """What a part begins with: names, and where they come from."""
+        places = {number: place for place, number in enumerate(self.spares)}
+        for number in part.spares:
+            yield f"s{number}", f"S[{places[number]}]"
+        for number in part.buffers:
+            yield f"b{number}", f"B[{number}]"
+        for number, is_last in part.takes.items():
+            yield f"v{number}", f"V.pop({number})" if is_last else f"V[{number}]"
+
+    def _note_part(self, kernel: Kernel, dying: Iterable[Value]) -> None:
+        """Note what goes from part to part."""
+        part = self._part
+        for value in kernel.inputs:
+            if value.constant is None:
+                maker = self._made_in.get(value.number)
+                if maker is not part:
+                    part.takes.setdefault(value.number, False)
+                    if maker is not None:
+                        maker.gives[value.number] = None
+        for value in kernel.outputs:
+            self._made_in[value.number] = part
+            if value.number in self._kept:
+                part.gives[value.number] = None
+        for value in dying:
+            if value.number in part.takes and value.number not in self._outside:
+                part.takes[value.number] = True
 
     def _kernel(self, index: int, kernel: Kernel, dying: Iterable[Value]) -> list[str]:
+        if len(self._parts) > 1:
+            self._note_part(kernel, dying)
         dead = {v.number for v in dying}
         prepared = kernel.prepared
         where = f"  # {kernel.title}"
@@ -110,13 +185,28 @@ class Emission:
             lines = self._interpreted(index, kernel, arguments, where)
         else:
             lines = self._prepared(index, kernel, prepared, arguments, dead, where)
-        gone = [v for v in dying if v.number not in self._outside]
-        for value in dying:
-            self._release(value)
-        names = [f"v{v.number}" for v in gone if v.number in self._named]
-        if names and any(v.nbytes >= SMALLEST_BUFFER for v in gone):
+        between = 0 if prepared is None else prepared.between
+        self._most = max(self._most, self._live + between)
+        names = [
+            f"v{v.number}"
+            for v in dying
+            if v.number in self._named and v.number not in self._outside
+        ]
+        lets_go = bool(names) and any(self._is_large(v) for v in dying)
+        if lets_go:
             lines.append(f"del {', '.join(names)}")
+        for value in dying:
+            self._release(value, lets_go)
         return lines
+
+    def _is_large(self, value: Value) -> bool:
+        """Whether much memory may be free when a value is let go of."""
+        if value.number in self._outside:
+            return False
+        shares = self._shares.get(value.number, _NOTHING)
+        return value.nbytes >= SMALLEST_BUFFER or any(
+            self._arrays.get(number, 0) >= SMALLEST_BUFFER for number in shares
+        )
 
     # -- kernels that are called as they are -------------------------------------------------------
 
@@ -160,16 +250,16 @@ class Emission:
         dead: set[int],
         where: str,
     ) -> list[str]:
-        function = f"k{index}"
+        function = self._functions.setdefault(id(prepared.function), f"k{index}")
         self.names[function] = prepared.function
         if prepared.scratch is not None:
-            arguments = [*arguments, f"b{self._maker(prepared.scratch)}"]
+            arguments = [*arguments, self._buffer(self._maker(prepared.scratch))]
         outputs = kernel.outputs
         targets = []
         for value in outputs:
             target = self._target(value, kernel, prepared, dead) if prepared.out else None
             targets.append(target or "None")
-            self._define(value, () if target else kernel.inputs)
+            self._define(value, kernel.inputs, is_placed=target is not None)
             if target and target[0] == "b":
                 self._held[value.number] = int(target[1:])
                 self._in_buffers.add(value.number)
@@ -189,6 +279,8 @@ class Emission:
             spare = self._spares.get(value.number)
             if spare is not None and value.number not in self.spares:
                 self.spares.append(value.number)
+            if spare is not None:
+                self._part.spares[value.number] = None
             return spare
         if value.nbytes < SMALLEST_BUFFER or not value.shape:
             return None
@@ -201,8 +293,14 @@ class Emission:
                 and self._readers.get(operand.number, 0) == 0
                 and (operand.shape, operand.dtype) == (value.shape, value.dtype)
             ):
-                return f"b{self._view(self.makers[self._held.pop(operand.number)].root, value)}"
-        return f"b{self._view(self._room(value.nbytes), value)}"
+                root = self.makers[self._held.pop(operand.number)].root
+                return self._buffer(self._view(root, value))
+        return self._buffer(self._view(self._room(value.nbytes), value))
+
+    def _buffer(self, number: int) -> str:
+        """The name of a buffer."""
+        self._part.buffers[number] = None
+        return f"b{number}"
 
     def _room(self, nbytes: int) -> int:
         """The number of some memory that no value is in: of the smallest that is large enough, else
@@ -210,16 +308,16 @@ class Emission:
         """
         sizes = [size for size, roots in self._free.items() if roots]
         if not sizes:
-            self.makers.append(_Memory(nbytes))
+            self.makers.append(Room(nbytes))
             return len(self.makers) - 1
         root = self._free[min((s for s in sizes if s >= nbytes), default=max(sizes))].pop()
         if self.makers[root].nbytes < nbytes:
-            self.makers[root] = _Memory(nbytes)
+            self.makers[root] = Room(nbytes)
         return root
 
     def _view(self, root: int, value: Value) -> int:
         """The number of a buffer for a value over some memory."""
-        return self._maker(_View(root, value.shape, value.dtype, self.memory.order(value)))
+        return self._maker(View(root, value.shape, value.dtype, self.memory.order(value)))
 
     def _maker(self, maker: Any) -> int:
         """The number of what a maker makes; equal ones have the same."""
@@ -230,20 +328,40 @@ class Emission:
 
     # -- which memory a value lies in --------------------------------------------------------------
 
-    def _define(self, value: Value, inputs: Iterable[Value]) -> None:
-        """Note that a value is made, and whose memory it shares."""
-        sources: set[int] = set()
+    def _define(self, value: Value, inputs: Iterable[Value], is_placed: bool = False) -> None:
+        """Note that a value is made, and whose memory it shares.
+
+        Args:
+            value: it.
+            inputs: what its kernel read.
+            is_placed: whether it is written to memory that there is.
+        """
         shared = self.memory.shared.get(value.number)
+        if not shared or is_placed:
+            size = self.memory.size(value)
+            self._everything += 0 if value.number in self._kept else size
+            if not is_placed:
+                self._arrays[value.number] = size
+                self._live += size
+        if is_placed or (shared is not None and not shared):
+            self._shares[value.number] = _NOTHING
+            return
+        sources: set[int] = set()
         for other in inputs:
             if shared is None or other.number in shared:
                 sources.add(other.number)
-                sources |= self._shares.get(other.number, set())
-        self._shares[value.number] = sources
+                sources |= self._shares.get(other.number, _NOTHING)
+        self._shares[value.number] = frozenset(sources)
         for number in sources:
             self._readers[number] = self._readers.get(number, 0) + 1
 
-    def _release(self, value: Value) -> None:
-        """Note that nothing reads a value any more."""
+    def _release(self, value: Value, at_once: bool) -> None:
+        """Note that nothing reads a value any more.
+
+        Args:
+            value: it.
+            at_once: whether the function lets go of it now, and not at its end.
+        """
         pending = [value.number]
         for number in self._shares.pop(value.number, ()):
             self._readers[number] -= 1
@@ -251,6 +369,11 @@ class Emission:
         for number in pending:
             if number not in self._shares and not self._readers.get(number, 0):
                 buffer = self._held.pop(number, None)
+                size = self._arrays.pop(number, 0)
+                if at_once:
+                    self._live -= size
+                else:
+                    self._lingering += size
                 if buffer is not None:
                     root = self.makers[buffer].root
                     self._free.setdefault(self.makers[root].nbytes, []).append(root)
@@ -261,17 +384,20 @@ class Emission:
         self._named[value.number] = f"v{value.number}"
         return f"v{value.number}"
 
-    def _value(self, value: Value) -> str:
+    def _value(self, value: Value, name: str = "v{}") -> str:
         if value.constant is None:
-            return f"v{value.number}"
+            return name.format(value.number)
         name = f"c{value.number}"
         self.names[name] = value.constant
         return name
 
-    def _result(self, value: Value) -> str:
+    def _result(self, value: Value, name: str) -> str:
         """A value that is given back: a copy where it may lie in a buffer."""
-        shared = self._shares.get(value.number, set()) & self._in_buffers
-        return self._value(value) + (".copy()" if shared else "")
+        return self._value(value, name) + (".copy()" if self._is_copied(value) else "")
+
+    def _is_copied(self, value: Value) -> bool:
+        """Whether a value that is given back may lie in a buffer."""
+        return bool(self._shares.get(value.number, _NOTHING) & self._in_buffers)
 
     def _argument(self, value: Any) -> str:
         if value is None:
@@ -281,92 +407,24 @@ class Emission:
         return self._value(value)
 
 
-@dataclass(frozen=True)
-class _Memory:
-    """Makes memory."""
-
-    nbytes: int
-
-    def __call__(self) -> Any:
-        room = np.empty(self.nbytes + ALIGNMENT, "uint8")
-        begin = -room.ctypes.data % ALIGNMENT
-        return room[begin : begin + self.nbytes]
-
-
-@dataclass(frozen=True)
-class _View:
-    """An array over the memory that another maker, of number ``root``, makes."""
-
-    root: int
-    shape: tuple[int, ...]
-    dtype: Any
-    order: tuple[int, ...]  #: the dimensions, that of the longest steps first
-
-    @property
-    def nbytes(self) -> int:
-        """The size in memory."""
-        return int(np.prod(self.shape)) * int(self.dtype.itemsize)
-
-    def of(self, memory: Any) -> Any:
-        """The array."""
-        stored = memory[: self.nbytes].view(self.dtype).reshape([self.shape[i] for i in self.order])
-        return stored.transpose(np.argsort(self.order))
-
-
-class Memory:
-    """Where values lay in a run: in which order, and whose memory they shared."""
-
-    def __init__(self) -> None:
-        self._orders: dict[int, tuple[int, ...]] = {}
-        #: number of a value -> numbers of the values whose memory it shared when it was made
-        self.shared: dict[int, set[int]] = {}
-
-    def note(self, value: Value, array: Any, inputs: Iterable[tuple[Value, Any]]) -> None:
-        """Look at a value that a kernel made.
-
-        Args:
-            value: it.
-            array: what was made.
-            inputs: what the kernel read.
-        """
-        if isinstance(array, np.ndarray):
-            steps = array.strides
-            self._orders[value.number] = tuple(sorted(range(array.ndim), key=lambda i: -steps[i]))
-            self.shared[value.number] = {
-                other.number
-                for other, held in inputs
-                if isinstance(held, np.ndarray) and np.may_share_memory(array, held)
-            }
-
-    def order(self, value: Value) -> tuple[int, ...]:
-        """The dimensions of a value, that of the longest steps first."""
-        return self._orders.get(value.number, tuple(range(value.ndim)))
-
-
-class Buffers:
-    """The buffers of a function, one set for each run that is under way.
+class _Part:
+    """Kernels that one function runs.
 
     Args:
-        makers: what makes them, in order.
+        own: their numbers.
     """
 
-    def __init__(self, makers: Sequence[Callable[[], Any]]) -> None:
-        self._makers = makers
-        self._lock = threading.Lock()
-        self._idle: list[tuple[Any, ...]] = []
+    def __init__(self, own: range) -> None:
+        self.own = own
+        #: values that come from outside, and whether nothing behind the part reads them
+        self.takes: dict[int, bool] = {}
+        #: values that go on, spares and buffers
+        self.gives: dict[int, None] = {}
+        self.spares: dict[int, None] = {}
+        self.buffers: dict[int, None] = {}
 
-    def take(self) -> tuple[Any, ...]:
-        """A set that no other run has."""
-        with self._lock:
-            if self._idle:
-                return self._idle.pop()
-        made: list[Any] = []
-        for maker in self._makers:
-            made.append(maker.of(made[maker.root]) if isinstance(maker, _View) else maker())
-        return tuple(made)
 
-    def give_back(self, taken: tuple[Any, ...]) -> None:
-        """Let another run have a set."""
-        with self._lock:
-            if len(self._idle) < 2:
-                self._idle.append(taken)
+def _function(body: list[str], results: list[str] | None = None) -> str:
+    if results is not None:
+        body.append(f"    return ({', '.join(results)}{',' if len(results) == 1 else ''})")
+    return "\n".join(body) + "\n"

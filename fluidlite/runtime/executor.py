@@ -7,6 +7,7 @@ import os
 import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
+from functools import partial
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -42,7 +43,7 @@ from .finite import Suspicious, first_bad
 from .place import Place, checked
 from .plan import Environment, Plan
 from .profiler import Profile, active
-from .ready import Ready, Runs
+from .ready import Ready, Runs, remember, run_again
 from .scope import Scope, global_scope
 from .session import Observer, Session
 
@@ -146,6 +147,10 @@ class Executor:
             )
         scope = global_scope() if scope is None else scope
         fetches = fetch_names(fetch_list, program)
+        if type(feed) is dict and return_numpy and not check_nan_inf:
+            again = self._run_again(program, tuple(fetches), feed, scope)
+            if again is not None:
+                return again
         given = fed_values(feed, program)
         env = {n: frozen(v) if self._check else v for n, v in given.items()}
         runs = self._runs.get(program)
@@ -175,7 +180,33 @@ class Executor:
                 variable = scope.find_var(name) or scope.var(name)
                 old, variable.value = variable.value, owned(env[name], fed)
                 plan.reuse(name, old)
+        remember(plan, given, fetches, scope)
         return results
+
+    def _run_again(
+        self, program: Program, fetches: tuple[str, ...], feed: Mapping[str, Any], scope: Scope
+    ) -> list[Any] | None:
+        """Run a program in the way that it was run before; None where that is not possible.
+
+        Args:
+            program, feed, scope: as of :meth:`run`.
+            fetches: names.
+        """
+        if self._closed or self._check or self.profile is not None:
+            return None
+        runs = self._runs.get(program)
+        plan = None if runs is None else runs.plans.get((program.revision, fetches))
+        if runs is None or plan is None or _checks_nan_inf() or active.get() is not None:
+            return None
+        found = run_again(plan, feed, scope, partial(self._draw, program, runs))
+        if found is not None:
+            runs.count += 1
+        return found
+
+    def _draw(self, program: Program, runs: Runs, key: str | tuple[int | str, ...]) -> Any:
+        """A source of random numbers for an operator of the next run; see ``Session``."""
+        keys = key if isinstance(key, tuple) else (key,)
+        return self._backend.generators(self._seed(program, runs), runs.count, *keys)
 
     def prepare(
         self,
@@ -223,24 +254,15 @@ class Executor:
                 raise FetchError(
                     f"the program has no variable {name!r} to fetch{suggestion(name, known)}"
                 )
-        runs = self._runs.setdefault(program, Runs())
+        names = tuple(fetches)
 
         def run(feed: Mapping[str, Any]) -> list[Any]:
             return self.run(program, feed, fetches, scope=scope)
 
-        names = tuple(fetches)
+        def again(feed: Mapping[str, Any]) -> list[Any] | None:
+            return self._run_again(program, names, feed, scope)
 
-        def plan() -> Plan | None:
-            if self._closed or self._check or _checks_nan_inf():
-                return None
-            if self.profile is not None or active.get() is not None:
-                return None
-            return runs.plans.get((program.revision, names))
-
-        def draw(key: str) -> Any:
-            return self._backend.generators(self._seed(program, runs), runs.count, key)
-
-        return Ready(run, plan, draw, runs, fetches, scope)
+        return Ready(run, again)
 
     def plan(
         self,

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import sys
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from textwrap import indent
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..dtypes import Kind, as_dtype
 from ..errors import FluidError, NotInitializedError, OpError, ShapeError, SlotError
-from ..ir.analysis import blocks_of, last_uses, read_by_gradients, reads_of, writes_of
+from ..ir.analysis import blocks_of, last_mentions, read_by_gradients, reads_of, writes_of
 from ..ir.block import Block
 from ..ir.operator import EMPTY, Operator, OpRole, located
 from ..ir.program import Program
@@ -21,7 +21,11 @@ from ..opdef.definition import Op
 from ..opdef.gradient import DerivedGrad
 from ..opdef.interpreter import Eval
 from ..opdef.spec import Spec, size_of
+from ..state import collector_paused
 from ..values import LoDTensor, SelectedRows, zeros_like
+
+if TYPE_CHECKING:
+    from .buffers import Footprint
 
 Environment = dict[str, Any]
 
@@ -31,27 +35,50 @@ class Step:
 
     Args:
         op: the operator.
+        touched: the names that it reads, and those that it writes.
         free: names that nothing reads any more after it.
         body: the steps of the block that it drives, where it does.
     """
 
-    __slots__ = ("body", "free", "inputs", "instance", "loss", "op", "outputs", "updates", "want")
+    __slots__ = (
+        "body",
+        "free",
+        "inputs",
+        "instance",
+        "loss",
+        "op",
+        "outputs",
+        "reads",
+        "updates",
+        "want",
+        "writes",
+    )
 
-    def __init__(self, op: Operator, free: list[str], body: BlockPlan | None = None) -> None:
+    def __init__(
+        self,
+        op: Operator,
+        touched: tuple[Sequence[str], Sequence[str]],
+        free: list[str],
+        body: BlockPlan | None = None,
+    ) -> None:
         self.op = op
-        self.instance = op.instance()
-        self.inputs = [
-            (slot, names, self.instance.input_slots[slot].many) for slot, names in op.inputs.items()
-        ]
+        self.reads, self.writes = touched
+        self.instance = instance = op.instance()
+        inputs, outputs, takes, gives = (
+            op.inputs,
+            op.outputs,
+            instance.input_slots,
+            instance.output_slots,
+        )
+        self.inputs = [(slot, names, takes[slot].many) for slot, names in inputs.items()]
         self.outputs = [
-            (slot, names, self.instance.output_slots[slot].many)
-            for slot, names in op.outputs.items()
-            if slot not in self.instance.idle
+            (slot, names, gives[slot].many)
+            for slot, names in outputs.items()
+            if slot not in instance.idle
         ]
-        self.updates = [
-            (slot, op.outputs[slot][0]) for slot in self.instance.updates if op.outputs.get(slot)
-        ]
-        self.want = frozenset(op.outputs)
+        updates = instance.updates
+        self.updates = [(slot, outputs[slot][0]) for slot in updates if outputs.get(slot)]
+        self.want = frozenset(outputs)
         self.free = free
         self.body = body
         #: the loss whose gradient the operator begins
@@ -178,30 +205,38 @@ class BlockPlan:
         block: what to run.
         keep: names whose values are wanted after the last step; outer names are kept in any case.
         read_by_gradients: for the blocks inside it, what is kept of each pass.
+        touched: of each operator, the names that it reads and those that it writes.
     """
 
     def __init__(
-        self, block: Block, keep: Iterable[str], read_by_gradients: Mapping[int, set[str]]
+        self,
+        block: Block,
+        keep: Iterable[str],
+        read_by_gradients: Mapping[int, set[str]],
+        touched: Sequence[tuple[Sequence[str], Sequence[str]]] | None = None,
     ) -> None:
         self.block = block
-        ops = [op for op in block.ops if op.type not in _EDGES]
+        ops = _without_edges(block)
         self.ops = ops
+        touched = _touched(ops) if touched is None else touched
         #: own variables that blocks of gradients read
         self.saved = read_by_gradients.get(block.idx, set())
         losses = [name for op in ops if (name := loss_seeded_by(op)) is not None]
         outer: set[str] = set()
         if block.idx:
-            outer = {n for op in ops for n in (*reads_of(op), *writes_of(op))} - set(block.vars)
+            outer = {n for both in touched for names in both for n in names} - set(block.vars)
         keep = {*keep, *losses, *self.saved, *outer}
         self.steps = [
-            Step(op, free, _body(op, read_by_gradients))
-            for op, free in zip(ops, last_uses(ops, keep), strict=True)
+            Step(op, both, free, _body(op, read_by_gradients))
+            for op, both, free in zip(
+                ops, touched, last_mentions([(*r, *w) for r, w in touched], keep), strict=True
+            )
         ]
         #: what is run: stretches of steps, and steps that drive blocks
         self.items = _stretches(self.steps)
         #: outer names that the block writes
         self.exports = [
-            n for n in dict.fromkeys(n for op in ops for n in writes_of(op)) if n in outer
+            n for n in dict.fromkeys(n for _, names in touched for n in names) if n in outer
         ]
 
     @property
@@ -226,14 +261,16 @@ class Stretch:
 
     def __init__(self, steps: list[Step]) -> None:
         self.steps = steps
-        #: what they read that comes from before them
-        self.reads: list[str] = []
+        reads: dict[str, None] = {}
         written: dict[str, None] = {}
         for step in steps:
-            for name in reads_of(step.op):
-                if name not in written and name not in self.reads:
-                    self.reads.append(name)
-            written.update(dict.fromkeys(writes_of(step.op)))
+            for name in step.reads:
+                if name not in written:
+                    reads[name] = None
+            for name in step.writes:
+                written[name] = None
+        #: what they read that comes from before them
+        self.reads = list(reads)
         freed = {name for step in steps for name in step.free}
         #: what they write that is wanted behind them
         self.writes = [name for name in written if name not in freed]
@@ -270,8 +307,8 @@ def source_of(items: Iterable[Stretch | Step]) -> str:
             parts.append(f"# runs blocks: {item.op}\n")
             if item.body is not None:
                 parts.append(indent(item.body.source, "    "))
-        elif item.last is not None and item.last.source:
-            parts.append(item.last.source)
+        elif item.last is not None and (source := item.last.source):
+            parts.append(source)
         elif item.parts:
             parts.append(source_of(item.parts))
         else:
@@ -301,7 +338,7 @@ def _stretches(steps: Iterable[Step], unroll: bool = True) -> list[Stretch | Ste
 
 def _body(op: Operator, read_by_gradients: Mapping[int, set[str]]) -> BlockPlan | None:
     """The steps of the block that an operator drives."""
-    for block in blocks_of(op):
+    for block in blocks_of(op) if op.attrs else ():
         # the block's variables that go by the names of outputs are what is handed out
         keep = [*op.instance().kept_names(op.inputs), *writes_of(op)]
         return BlockPlan(block, keep, read_by_gradients)
@@ -316,30 +353,31 @@ class Plan(BlockPlan):
         fetches: names to keep.
     """
 
+    @collector_paused()
     def __init__(self, program: Program, fetches: Iterable[str]) -> None:
         block = program.global_block()
-        mentioned = {
-            n for op in block.ops for n in (*reads_of(op), *writes_of(op)) if op.type not in _EDGES
-        }
+        touched = _touched(_without_edges(block))
+        mentioned = {n for both in touched for names in both for n in names}
         self.persistable = {
             n for n in mentioned if (v := block.find_var_recursive(n)) is not None and v.persistable
         }
-        super().__init__(block, self.persistable.union(fetches), read_by_gradients(program))
+        keep = self.persistable.union(fetches)
+        super().__init__(block, keep, read_by_gradients(program), touched)
         #: names that are read before an operator writes them -> the operator that does
         self.needs: dict[str, Operator] = {}
         #: names that an operator may leave unwritten: a branch that is not taken
         self.open: set[str] = set()
         self.written: set[str] = set()
-        for op in self.ops:
-            if op.definition is not None and op.instance().is_control:
-                self.open |= self.persistable.intersection(writes_of(op)).difference(self.written)
-            for name in reads_of(op):
+        for step in self.steps:
+            if step.instance.is_control:
+                self.open |= self.persistable.intersection(step.writes).difference(self.written)
+            for name in step.reads:
                 if name not in self.written:
-                    self.needs.setdefault(name, op)
-            self.written.update(writes_of(op))
+                    self.needs.setdefault(name, step.op)
+            self.written.update(step.writes)
         self.commits = [
             name
-            for name in dict.fromkeys(n for op in self.ops for n in writes_of(op))
+            for name in dict.fromkeys(n for step in self.steps for n in step.writes)
             if name in self.persistable
         ]
         #: gradients of parameters that something is done to before an optimizer gets them; what
@@ -355,6 +393,27 @@ class Plan(BlockPlan):
             stretch.gradients = self.gradients
             for name in stretch.commits:
                 self._writers.setdefault(name, []).append(stretch)
+
+    @property
+    def function(self) -> Any:
+        """The specialised function that computed everything in the last run; None where there is
+        none.
+        """
+        only = self.items[0] if len(self.items) == 1 else None
+        return only.last if isinstance(only, Stretch) else None
+
+    @property
+    def footprint(self) -> Footprint | None:
+        """What a run takes of memory; None where not all of the program has been specialised:
+        before the second run with the same shapes, and where a part depends on values.
+        """
+        found: Footprint | None = None
+        for item in self.items:
+            more = item.last.footprint if isinstance(item, Stretch) and item.last else None
+            if more is None:
+                return None
+            found = more if found is None else found.beside(more)
+        return found
 
     def reuse(self, name: str, old: Any) -> None:
         """Let the next run write to an array that was replaced in the scope, if nobody else has
@@ -380,6 +439,15 @@ class Plan(BlockPlan):
 
 
 _EDGES = ("feed", "fetch")
+
+
+def _without_edges(block: Block) -> list[Operator]:
+    return [op for op in block.ops if op.type not in _EDGES]
+
+
+def _touched(ops: Iterable[Operator]) -> list[tuple[Sequence[str], Sequence[str]]]:
+    """What operators read and write."""
+    return [(tuple(reads_of(op)), tuple(writes_of(op))) for op in ops]
 
 
 class _Hand:

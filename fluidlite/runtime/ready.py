@@ -1,17 +1,48 @@
-"""A program made ready to be run again and again with the same feeds and fetches."""
+"""Runs of a program that was run before with the same feeds and fetches."""
 
 from __future__ import annotations
 
+import sys
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..values import as_fetched
-from .plan import Plan, Stretch
+from .plan import Plan
 from .scope import Scope, ScopeVariable
 from .specialise import Function
+
+#: how a program is run in full, given a feed
+InFull = Callable[[Mapping[str, Any]], list[Any]]
+
+
+class Ready:
+    """A function of the feeds that runs a program; made by ``Executor.prepare``.
+
+    Args:
+        run: runs the program in full.
+        again: runs it in the way that it was run before, given a feed; None where it cannot.
+    """
+
+    def __init__(self, run: InFull, again: Callable[[Mapping[str, Any]], list[Any] | None]) -> None:
+        self._run, self._again = run, again
+
+    def __call__(self, feed: Mapping[str, Any]) -> list[Any]:
+        """Run the program once.
+
+        Args:
+            feed: name of a data variable -> array.
+
+        Returns:
+            the fetched values; copies.
+
+        Raises:
+            FluidError: what ``Executor.run`` raises.
+        """
+        found = self._again(feed)
+        return self._run(feed) if found is None else found
 
 
 class Runs:
@@ -26,108 +57,163 @@ class Runs:
         self.plans: OrderedDict[Any, Plan] = OrderedDict()
 
 
-class Ready:
-    """Runs a program without the look-ups and checks that do not change from run to run.
+class Shortcut:
+    """Runs a plan that is one specialised function, without the look-ups and checks that do not
+    change from run to run.
 
-    A run whose feeds have other shapes than the one before, and everything that is not a single
-    stretch of kernels, goes the way of ``Executor.run``, with all its checks.  Made by
-    ``Executor.prepare``.
+    It belongs to one scope, as long as names there do not change, and does not keep the function
+    alive.
 
     Args:
-        run: runs the program in full, and gives the fetched values.
-        plan: gives the plan that such a run uses; None when there is none yet.
-        draw: gives a source of random numbers for the next run, by an operator's key.
-        runs: what the executor remembers of the program.
-        fetches: names.
-        scope: where persistable variables are.
+        function: it.
+        sources: for each value that it takes, the name of what is fed, or the variable of the scope
+            that has it.
+        fetches: for each fetched value, its place among the results, or -1 and less for the places
+            among what the function takes; and whether nobody else has it.
+        commits: the variables that take new values, with their names and places among the results.
     """
 
     def __init__(
         self,
-        run: Callable[[Mapping[str, Any]], list[Any]],
-        plan: Callable[[], Plan | None],
-        draw: Callable[[str], Any],
-        runs: Runs,
-        fetches: list[str],
-        scope: Scope,
+        function: Function,
+        sources: Sequence[str | ScopeVariable],
+        fetches: Sequence[tuple[int, bool]],
+        commits: Sequence[tuple[str, ScopeVariable, int]],
     ) -> None:
-        self._runs = runs
-        self._run = run
-        self._find_plan = plan
-        self._draw = draw
-        self._fetches = fetches
-        self._scope = scope
-        self._plan: Plan | None = None
-        self._function: Function | None = None
-        #: shapes and element types of what is fed
-        self._fed: dict[str, tuple[Any, Any]] = {}
-        self._kept: list[tuple[str, ScopeVariable, Any, Any]] = []
-        self._commits: list[tuple[str, ScopeVariable]] = []
+        self._taken: list[tuple[Any, bool, Any, Any]] = [
+            (source, isinstance(source, str), spec.shape, spec.dtype.dtype)
+            for source, spec in zip(sources, function.specs, strict=True)
+        ]
+        self._count = sum(isinstance(source, str) for source in sources)
+        self._fetches, self._commits = fetches, commits
 
-    def __call__(self, feed: Mapping[str, Any]) -> list[Any]:
-        """Run the program once.
+    def run(
+        self, function: Function, feed: Mapping[str, Any], draw: Callable[[Any], Any]
+    ) -> list[Any] | None:
+        """Run the function, and keep what is to be kept.
 
         Args:
-            feed: name of a data variable -> array.
+            function: the one that this was made for.
+            feed: values by name.
+            draw: gives the random numbers of an operator, by its key.
 
         Returns:
-            the fetched values; copies.
-
-        Raises:
-            FluidError: what ``Executor.run`` raises.
+            the fetched values; None where the run has to be done in full: the feeds or the
+            variables have other shapes than the function takes, or it failed.
         """
-        function, plan = self._function, self._plan
-        if function is None or plan is None or plan is not self._find_plan():
-            return self._in_full(feed)
-        env: dict[str, Any] = {}
-        fed = self._fed
-        if len(feed) != len(fed):
-            return self._in_full(feed)
-        for name, value in feed.items():
-            if type(value) is not np.ndarray or fed.get(name) != (value.shape, value.dtype):
-                return self._in_full(feed)
-            env[name] = value
-        for name, variable, shape, dtype in self._kept:
-            value = variable.value
+        if len(feed) != self._count:
+            return None
+        value: Any = None
+        given: list[Any] = []
+        for source, is_fed, shape, dtype in self._taken:
+            value = feed.get(source) if is_fed else source.value
             if type(value) is not np.ndarray or value.shape != shape or value.dtype != dtype:
-                return self._in_full(feed)
-            env[name] = value
+                return None
+            given.append(value)
         try:
-            with np.errstate(all="ignore"):
-                function(env, self._draw)
+            with np.errstate(all="ignore"):  # as in a run in full
+                found = function.compute(given, draw)
         except Exception:  # a run in full says what is wrong
-            return self._in_full(feed)
-        self._runs.count += 1
-        results = [as_fetched(np.array(env[name])) for name in self._fetches]
-        for name, variable in self._commits:
-            new = env.pop(name)
-            old, variable.value = variable.value, new
-            plan.reuse(name, old)
+            return None
+        results = []
+        for place, is_ours in self._fetches:
+            value = found[place] if place >= 0 else given[-1 - place]
+            results.append(as_fetched(value if is_ours else np.array(value)))
+        del given, value  # so that what is replaced is seen to be nobody's
+        for name, variable, place in self._commits:
+            old = _replaced(variable, found[place])
+            if old is not None:
+                function.take_spare(name, old)
         return results
 
-    def _in_full(self, feed: Mapping[str, Any]) -> list[Any]:
-        """Run the program as ``Executor.run`` does, and see what can be left out next time."""
-        self._function = None
-        results = self._run(feed)
-        plan = self._find_plan()
-        if plan is None or len(plan.items) != 1 or not isinstance(plan.items[0], Stretch):
-            return results
-        function = plan.items[0].last
-        if not isinstance(function, Function) or not function.is_ready:
-            return results
-        names = set(feed)
-        kept = [(n, self._scope.find_var(n)) for n in function.names if n not in names]
-        written = [(n, self._scope.find_var(n)) for n in plan.commits]
-        arrays = [np.asarray(value) for value in feed.values()]
-        fits = all(type(v) is np.ndarray for v in feed.values()) and set(function.names) >= names
-        if (
-            fits
-            and all(v is not None and type(v.value) is np.ndarray for _, v in (*kept, *written))
-            and set(self._fetches) <= {*function.results, *function.names}
-            and set(plan.commits) <= function.fresh
-        ):
-            self._plan, self._function = plan, function
-            self._fed = {n: (a.shape, a.dtype) for n, a in zip(feed, arrays)}
-            self._kept = [(n, v, v.value.shape, v.value.dtype) for n, v in kept if v is not None]
-            self._commits = [(n, v) for n, v in written if v is not None]
-        return results
+
+def _replaced(variable: ScopeVariable, new: Any) -> Any:
+    """Give a variable a value.  Returns the array that it had, if nobody else has it and it may be
+    written; else None.
+    """
+    old = variable.value
+    variable.value = new
+    alone = sys.getrefcount(old) <= _ALONE and old.base is None and old.flags.writeable
+    return old if alone else None
+
+
+def _references() -> int:
+    """The references to an array that nobody has but who replaces it."""
+    variable = ScopeVariable("")
+    variable.value = np.empty(0)
+    old = variable.value
+    variable.value = None
+    return sys.getrefcount(old)
+
+
+_ALONE = _references()
+
+
+def run_again(
+    plan: Plan, feed: Mapping[str, Any], scope: Scope, draw: Callable[[Any], Any]
+) -> list[Any] | None:
+    """Run a plan in the way that it was run before.
+
+    Args:
+        plan: it.
+        feed: values by name.
+        scope: where the variables are.
+        draw: gives the random numbers of an operator, by its key.
+
+    Returns:
+        the fetched values; None where it has to be run in full.
+    """
+    function = plan.function
+    if function is None:
+        return None
+    revision, known = scope.shortcuts.get(function, (-1, None))
+    if known is None or revision != scope.revision:
+        return None
+    found: list[Any] | None = known.run(function, feed, draw)
+    return found
+
+
+def remember(plan: Plan, feed: Mapping[str, Any], fetches: Sequence[str], scope: Scope) -> None:
+    """Let a plan that has just been run be run in the same way again, where that is possible.
+
+    Args:
+        plan: it.
+        feed: what was fed.
+        fetches: names.
+        scope: where the variables are.
+    """
+    function = plan.function
+    if function is None or not function.is_ready:
+        return
+    revision = scope.revision
+    if scope.shortcuts.get(function, (-1,))[0] != revision:
+        scope.shortcuts[function] = revision, _shortcut(plan, function, feed, fetches, scope)
+
+
+def _shortcut(
+    plan: Plan, function: Function, feed: Mapping[str, Any], fetches: Sequence[str], scope: Scope
+) -> Shortcut | None:
+    if set(feed) - set(function.names) or set(plan.commits) - function.fresh:
+        return None
+    made = {name: place for place, name in enumerate(function.results)}
+    taken = {name: -1 - place for place, name in enumerate(function.names)}
+    if not all(name in made or name in taken for name in fetches):
+        return None
+    kept = [name for name in function.names if name not in feed]
+    found = {name: scope.find_var(name) for name in (*kept, *plan.commits)}
+    variables = {n: v for n, v in found.items() if v is not None and type(v.value) is np.ndarray}
+    if len(variables) < len(found):
+        return None
+    had = {function.numbers[made[name]] for name in plan.commits}
+    wanted = []
+    for name in fetches:
+        place = made.get(name, taken.get(name, 0))
+        number = function.numbers[place] if place >= 0 else -1
+        wanted.append((place, name in function.fresh and number not in had))
+        had.add(number)
+    return Shortcut(
+        function,
+        [name if name in feed else variables[name] for name in function.names],
+        wanted,
+        [(name, variables[name], made[name]) for name in plan.commits],
+    )

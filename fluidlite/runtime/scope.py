@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from .. import state
 from ..errors import ArgumentError
@@ -79,12 +80,16 @@ class Scope:
         self._parent = parent
         self._variables: dict[str, ScopeVariable] = {}
         self._kids: list[Scope] = []
+        self._changes = 0
+        #: how functions find their values here: by function, for a revision
+        self.shortcuts: WeakKeyDictionary[Any, tuple[int, Any]] = WeakKeyDictionary()
 
     def var(self, name: str) -> ScopeVariable:
         """The variable of that name in this scope, made when it is not there."""
         found = self._variables.get(name)
         if found is None:
             found = self._variables[name] = ScopeVariable(name)
+            self._changes += 1
         return found
 
     def find_var(self, name: str) -> ScopeVariable | None:
@@ -110,6 +115,12 @@ class Scope:
         """Forget variables of this scope."""
         for name in names:
             self._variables.pop(name, None)
+        self._changes += 1
+
+    @property
+    def revision(self) -> int:
+        """How often the names in this scope and in its ancestors have changed."""
+        return self._changes + (0 if self._parent is None else self._parent.revision)
 
     def new_scope(self) -> Scope:
         """A kid, which lives as long as this scope."""

@@ -8,7 +8,7 @@ which raises the error that names the operator.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -20,7 +20,9 @@ from ..dtypes import as_dtype
 from ..errors import FluidError
 from ..kernels import threads
 from ..opdef.spec import Spec
-from .emit import Buffers, Emission, Memory
+from ..state import collector_paused
+from .buffers import Buffers, Footprint, Memory
+from .emit import Emission
 from .layouts import arranged
 from .plan import Environment, Stretch
 from .tidy import last_uses, tidied
@@ -122,12 +124,13 @@ class Function:
         Unsupported: it has to be interpreted.
     """
 
+    @collector_paused()
     def __init__(
         self, stretch: Stretch, specs: dict[str, Spec], backend: Any, library: Any = None
     ) -> None:
         trace = Trace(backend)
         made = trace.run(stretch.steps, specs, stretch.writes)
-        self.kernels, instead = tidied(trace.kernels, made.values())
+        self.kernels, instead = tidied(trace, made.values())
         #: what the steps write: the step, the name and the value
         self.named = [(s, name, instead.get(v.number, v)) for s, name, v in trace.named]
         self._gradients = {v.number for _, name, v in self.named if name in stretch.gradients}
@@ -149,12 +152,16 @@ class Function:
         self._inputs = trace.inputs
         self._xp = backend.xp
         self.names = list(trace.inputs)
+        self.specs = [value.spec for value in trace.inputs.values()]
         self.results = list(self._outputs)
+        #: of the values that are given back: names of one value have the same number
+        self.numbers = [value.number for value in self._outputs.values()]
+        #: what runs the plan in the way that it was run last, in the scope of that run
+        self.shortcut: Any = None
         #: arrays that were replaced, and that nobody else holds, by the name of what replaced them
         self.spares: dict[str, Any] = {}
         self._rotating: list[str] = [n for n in self.results if n in stretch.commits]
         #: what is run, once a first run has shown where values lie
-        self.source = ""
         self._run: Callable[..., Any] | None = None
 
     def __call__(
@@ -173,12 +180,28 @@ class Function:
             return
         if watch is not None:
             run = partial(self._variant(watch.kind), hook=watch.hook)
+        found = self._computed(run, [env[name] for name in self.names], draw)
+        env.update(zip(self.results, found))
+
+    def compute(self, given: Sequence[Any], draw: Callable[[Any], Any]) -> tuple[Any, ...]:
+        """What the steps compute, in the order of ``results``; the function is ready.
+
+        Args:
+            given: the values of ``names``.
+            draw: gives the random numbers of an operator, by its key.
+        """
+        assert self._run is not None
+        return self._computed(self._run, given, draw)
+
+    def _computed(
+        self, run: Callable[..., Any], given: Sequence[Any], draw: Callable[[Any], Any]
+    ) -> tuple[Any, ...]:
+        """What a function computes in buffers that no other run has."""
         buffers = self._buffers.take()
         spares = [self.spares.pop(name, None) for name in self._spared]
-        given = [env[name] for name in self.names]
-        found = self._with_crew(run, buffers, spares, draw, *given)
+        found: tuple[Any, ...] = self._with_crew(run, buffers, spares, draw, *given)
         self._buffers.give_back(buffers)
-        env.update(zip(self.results, found))
+        return found
 
     def as_plain(self, value: Value, made: Mapping[int, Any]) -> Any:
         """A value as a plain array; None where no kernel makes it.
@@ -197,6 +220,16 @@ class Function:
     def is_ready(self) -> bool:
         """Whether the source has been written."""
         return self._run is not None
+
+    @property
+    def footprint(self) -> Footprint | None:
+        """What a run takes; None before a first run has shown where values lie."""
+        return self._emission.footprint if self.is_ready else None
+
+    @property
+    def source(self) -> str:
+        """What is run; empty before it has been written."""
+        return "\n".join(self._emission.written()) if self.is_ready else ""
 
     def take_spare(self, name: str, array: Any) -> None:
         """Keep an array that a result may be written to."""
@@ -226,12 +259,14 @@ class Function:
             found = self._variants[kind] = self._compiled(self._emission.written(after))
         return found
 
-    def _compiled(self, source: str) -> Callable[..., Any]:
+    def _compiled(self, sources: Iterable[str]) -> Callable[..., Any]:
         namespace = {**self._emission.names, "xp": self._xp}
-        exec(compile(source, "<specialised plan>", "exec"), namespace)
+        for source in sources:
+            exec(compile(source, "<specialised plan>", "exec"), namespace)
         made: Callable[..., Any] = namespace["run"]
         return made
 
+    @collector_paused()
     def _first_run(self, env: Environment, draw: Callable[[str], Any], watch: Watch | None) -> None:
         """Run kernel by kernel, and write the source from what was seen."""
         memory, listed = Memory(), self.kernels
@@ -253,6 +288,7 @@ class Function:
             list(self._outputs.values()),
             rotating,
             memory,
+            dying,
         )
         by_number = {v.number: name for name, v in self._outputs.items()}
         spared = {by_number[n]: self._outputs[by_number[n]] for n in emission.spares}
@@ -266,8 +302,7 @@ class Function:
             and v.number not in {i.number for i in self._inputs.values()}
             and not memory.shared.get(v.number)
         }
-        self.source = emission.source
-        self._run = self._compiled(self.source)
+        self._run = self._compiled(emission.written())
         for name, value in self._outputs.items():
             env[name] = held[value.number] if value.constant is None else value.constant
 

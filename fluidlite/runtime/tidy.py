@@ -8,41 +8,74 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..ir.operator import OpRole
-from .trace import Kernel, Value
+from .fusing import fused
+from .stacking import stacked
+from .trace import Kernel, Trace, Value
 
 
-def tidied(
-    kernels: Iterable[Kernel], wanted: Iterable[Value]
-) -> tuple[list[Kernel], dict[int, Value]]:
+def tidied(trace: Trace, wanted: Iterable[Value]) -> tuple[list[Kernel], dict[int, Value]]:
     """The kernels that are needed, each once.
 
     Args:
-        kernels: in order.
+        trace: has the kernels.
         wanted: values that are needed at the end.
 
     Returns:
         the kernels, and by number of a value that is no longer made the one to use in its place.
     """
     instead: dict[int, Value] = {}
+    wanted = list(wanted)
+    kept = _once_and_needed(trace.kernels, wanted, instead)
+    together = stacked(kept, [_final(v, instead) for v in wanted], trace)
+    if together is not None:
+        kept = _once_and_needed(together, wanted, instead)
+        instead.update((number, _final(value, instead)) for number, value in instead.items())
+    kept = fused(kept, [_final(v, instead) for v in wanted])
+    return _updates_moved_up(kept), instead
+
+
+def _once_and_needed(
+    kernels: Iterable[Kernel], wanted: Iterable[Value], instead: dict[int, Value]
+) -> list[Kernel]:
+    """The kernels that are needed, each once.
+
+    Args:
+        kernels: in order.
+        wanted: values that are needed at the end.
+        instead: by number of a value that is not made the one to use in its place; grows.
+    """
     seen: dict[Any, Kernel] = {}
     once = []
     for kernel in kernels:
         kernel.ins = {slot: _replaced(value, instead) for slot, value in kernel.ins.items()}
+        same = _unchanged(kernel)
+        if same is not None:
+            (made,) = kernel.outputs
+            instead[made.number] = same
+            continue
         twin = None if kernel.takes_rng else _twin(kernel, seen)
-        if kernel.op.type == "assign" and isinstance(kernel.ins.get("X"), Value):
-            instead[kernel.outs["Out"].number] = kernel.ins["X"]
-        elif twin is not None and twin is not kernel:
+        if twin is not None and twin is not kernel:
             for mine, other in zip(kernel.outputs, twin.outputs, strict=True):
                 instead[mine.number] = other
         else:
             once.append(kernel)
-    needed = {instead.get(v.number, v).number for v in wanted}
+    needed = {_final(v, instead).number for v in wanted}
     kept = []
     for kernel in reversed(once):
         if any(v.number in needed for v in kernel.outputs):
             kept.append(kernel)
             needed.update(v.number for v in kernel.inputs)
-    return _updates_moved_up(kept[::-1]), instead
+    return kept[::-1]
+
+
+def _unchanged(kernel: Kernel) -> Value | None:
+    """The value that a kernel gives as it is; None where it computes something."""
+    op: Any = kernel.op
+    same = op.type in ("assign", "rnn_memory_helper")
+    if op.type == "scale" and len(kernel.inputs) == 1:
+        same = op.scale == 1.0 and not op.bias
+    given = kernel.ins.get("X")
+    return given if same and isinstance(given, Value) else None
 
 
 def _updates_moved_up(kernels: list[Kernel]) -> list[Kernel]:
@@ -77,7 +110,14 @@ def _computes_again(kernel: Kernel) -> bool:
 def _replaced(value: Any, instead: dict[int, Value]) -> Any:
     if isinstance(value, list):
         return [_replaced(each, instead) for each in value]
-    return instead.get(value.number, value) if isinstance(value, Value) else value
+    return _final(value, instead) if isinstance(value, Value) else value
+
+
+def _final(value: Value, instead: dict[int, Value]) -> Value:
+    """The value to use in the place of one."""
+    while value.number in instead:
+        value = instead[value.number]
+    return value
 
 
 def _key(kernel: Kernel) -> Any:

@@ -7,6 +7,7 @@ derived gradient operators among them, are expanded until only kernels remain.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -16,13 +17,15 @@ from ..ir.analysis import writes_of
 from ..ir.operator import EMPTY
 from ..opdef.arithmetic import WITH_NUMBER, Arithmetic
 from ..opdef.definition import Op
-from ..opdef.interpreter import Eval, Interpreter, kernel_of
-from ..opdef.prepared import Prepared, preparation_of
-from ..opdef.spec import Shape, Spec, size_of
+from ..opdef.interpreter import Eval, Interpreter
+from ..opdef.prepared import Prepared
+from ..opdef.spec import Shape, Spec
 from .driver import Driver
 from .plan import BlockPlan, Step
+from .seen import Seen, Way
 
 FOLDED_SIZE = 1 << 16  #: constants of more elements than this are computed in every run
+_TENSOR = Kind.LOD_TENSOR
 UNROLLED = 5000  #: operators that the passes through blocks may run in all
 
 
@@ -33,11 +36,12 @@ class Unsupported(Exception):
 class Value(Arithmetic):
     """A value that a kernel will compute, that comes from outside, or that is known already."""
 
-    __slots__ = ("constant", "dtype", "kind", "number", "shape", "trace")
+    __slots__ = ("constant", "dtype", "kind", "number", "shape", "spec", "trace")
     __array_ufunc__ = None  # so that array + value asks the value
 
     def __init__(self, trace: Trace, spec: Spec, constant: Any = None) -> None:
         self.trace = trace
+        self.spec = spec  #: shape and element type
         self.shape: Shape = spec.shape
         self.dtype = spec.dtype.dtype
         self.kind = spec.kind
@@ -53,17 +57,12 @@ class Value(Arithmetic):
     @property
     def size(self) -> int:
         """The number of elements."""
-        return size_of(self.shape)
+        return prod(self.shape)
 
     @property
     def nbytes(self) -> int:
         """The size in memory."""
-        return self.size * self.dtype.itemsize
-
-    @property
-    def spec(self) -> Spec:
-        """Shape and element type."""
-        return Spec(self.shape, as_dtype(self.dtype), self.kind)
+        return prod(self.shape) * self.dtype.itemsize
 
     def _combine(self, method: str, operator: str, other: Any, reflected: bool) -> Any:
         f = self.trace
@@ -120,8 +119,11 @@ class Kernel:
     """A primitive operator on values."""
 
     __slots__ = (
+        "_ins",
+        "_made",
+        "_read",
+        "_taken",
         "function",
-        "ins",
         "op",
         "outs",
         "prepared",
@@ -137,18 +139,14 @@ class Kernel:
         ins: dict[str, Any],
         outs: dict[str, Any],
         step: Step,
-        prepared: Prepared | None = None,
-        reads: tuple[str, ...] = (),
+        way: Way,
+        prepared: Prepared | None,
     ) -> None:
         self.op = op
         self.ins = ins
         self.outs = outs
         self.step = step
-        self.function, self.reads, self.takes_rng = kernel_of(op, "numpy")
-        if self.function is None:  # a composition as a whole
-            self.reads = reads
-        else:
-            prepared = op.prepared([_spec_of(value) for value in self.arguments])
+        self.function, self.reads, self.takes_rng = way.function, way.reads, way.takes_rng
         self.prepared = prepared
         self.random_key: str | tuple[int | str, ...] = ""
 
@@ -193,19 +191,40 @@ class Kernel:
         return ""
 
     @property
+    def ins(self) -> dict[str, Any]:
+        """The values by input slot."""
+        return self._ins
+
+    @ins.setter
+    def ins(self, ins: dict[str, Any]) -> None:
+        self._ins = ins
+        # what follows is asked for again and again, and there are many kernels
+        self._taken: list[Any] | None = None
+        self._read: list[Value] | None = None
+        self._made: list[Value] | None = None
+
+    @property
     def arguments(self) -> list[Any]:
         """What the kernel's function takes: values, lists of them, and None."""
-        return [self.ins.get(slot) for slot in self.reads]
+        if self._taken is None:
+            ins = self._ins
+            self._taken = [ins.get(slot) for slot in self.reads]
+        return self._taken
 
     @property
     def inputs(self) -> list[Value]:
         """The values read."""
-        return flat(self.arguments)
+        if self._read is None:
+            given = self.arguments
+            self._read = given if _are_values(given) else flat(given)
+        return self._read
 
     @property
     def outputs(self) -> list[Value]:
         """The values made."""
-        return flat(self.outs.values())
+        if self._made is None:
+            self._made = flat(self.outs.values())
+        return self._made
 
     @property
     def output(self) -> Value | None:
@@ -221,6 +240,10 @@ def held_by(value: Any, held: Mapping[int, Any]) -> Any:
     if value is None or isinstance(value, list):
         return None if value is None else [held_by(each, held) for each in value]
     return held[value.number] if value.constant is None else value.constant
+
+
+def _are_values(values: list[Any]) -> bool:
+    return {Value}.issuperset(map(type, values))
 
 
 def flat(values: Iterable[Any]) -> list[Value]:
@@ -252,64 +275,65 @@ class Trace(Interpreter):
         #: which passes through blocks the step is part of
         self._turns: tuple[int, ...] = ()
         self._unrolled = 0
+        self._seen = Seen()
 
     def known(self, array: Any) -> Value:
         """A value that is known already."""
+        if not array.flags.c_contiguous and array.size <= FOLDED_SIZE:
+            array = array.copy()  # kernels are several times slower on one that is stretched
         return Value(self, Spec(array.shape, as_dtype(array.dtype)), array)
 
     def apply(
         self, op: Op, ins: Mapping[str, Any], want: Iterable[str] | None = None
     ) -> dict[str, Any]:
-        function, reads, takes_rng = kernel_of(op, "numpy")
-        if function is None and op.is_composite:
-            whole = self._as_one(op, ins, want)
+        way = self._seen.way(op)
+        if way.function is None and way.is_composite:
+            whole = self._as_one(op, ins, way, want) if way.as_one else None
             return op.outputs_for(self, ins, want) if whole is None else whole
-        if function is None or any(slot.ragged for slot in op.inputs) or op.updates:
+        if not way.runs:
             raise Unsupported(op.type)
-        ins = {slot: self._whole(value, slot in op.rows) for slot, value in ins.items()}
-        given = [ins.get(slot) for slot in reads]
-        if not takes_rng and op.folds and all(_is_known(v, op) for v in given):
+        ins = self._wholes(ins, op.rows)
+        if not way.takes_rng and op.folds and _is_known([ins.get(n) for n in way.reads], op):
             return self._folded(op, ins)
-        specs = {slot: _spec_of(value) for slot, value in ins.items()}
+        prepared, made = self._seen.primitive(op, ins, way)
         outs: dict[str, Any] = {}
-        for slot, spec in op.infer_outputs(specs).items():
-            if spec is None or (
-                want is not None and slot not in want and op.output_slots[slot].optional
-            ):
-                continue
-            outs[slot] = (
-                [self.value(each) for each in spec] if isinstance(spec, list) else self.value(spec)
-            )
+        for slot, spec, optional in made:
+            if not optional or want is None or slot in want:
+                outs[slot] = (
+                    [self.value(each) for each in spec] if type(spec) is list else self.value(spec)
+                )
         assert self._step is not None
-        self.kernels.append(Kernel(op, dict(ins), outs, self._step))
+        self.kernels.append(Kernel(op, ins, outs, self._step, way, prepared))
         return outs
 
     def _as_one(
-        self, op: Op, ins: Mapping[str, Any], want: Iterable[str] | None
+        self, op: Op, ins: Mapping[str, Any], way: Way, want: Iterable[str] | None
     ) -> dict[str, Any] | None:
         """The outputs of a composition that a prepared kernel computes as a whole; None where there
         is none.
         """
-        if preparation_of(op.type) is None or any(slot.many for slot in op.outputs):
+        ins = self._wholes(ins, ())
+        if want is not None and not set(want) & set(op.output_slots):
             return None
-        ins = {name: self._whole(value, False) for name, value in ins.items()}
-        reads = op.run_reads["expand"]
-        specs = [_spec_of(ins.get(name)) for name in reads]
-        prepared = op.prepared(specs)
-        if prepared is None or (want is not None and not set(want) & set(op.output_slots)):
+        prepared, made = self._seen.whole(op, ins, way)
+        if prepared is None:
             return None
-        found = op.infer_outputs({n: _spec_of(v) for n, v in ins.items()})
-        outs = {}
-        for slot in op.outputs:
-            spec = found.get(slot.name)
-            if spec is None and prepared.like is not None:
-                spec = specs[prepared.like]
-            if not isinstance(spec, Spec):
-                return None
-            outs[slot.name] = self.value(spec)
+        outs: dict[str, Any] = {slot: self.value(spec) for slot, spec, _ in made}
         assert self._step is not None
-        self.kernels.append(Kernel(op, ins, outs, self._step, prepared, reads))
+        self.kernels.append(Kernel(op, ins, outs, self._step, way, prepared))
         return outs
+
+    def build(self, step: Step, make: Callable[[Trace], Value]) -> tuple[Value, list[Kernel]]:
+        """A value of operators that are no part of the steps, and the kernels that make it.
+
+        Args:
+            step: what they belong to.
+            make: makes the value of this trace.
+        """
+        before, self._step, first = self._step, step, len(self.kernels)
+        value = make(self)
+        made, self.kernels[first:], self._step = self.kernels[first:], [], before
+        return value, made
 
     def value(self, spec: Spec) -> Value:
         """A new value.
@@ -319,7 +343,19 @@ class Trace(Interpreter):
         """
         if -1 in spec.shape or spec.kind not in (Kind.LOD_TENSOR, Kind.SELECTED_ROWS):
             raise Unsupported("a shape that depends on values")
-        return Value(self, spec)
+        return Value(self, spec._replace(lod_level=0) if spec.lod_level else spec)
+
+    def _wholes(self, ins: Mapping[str, Any], rows: Sequence[str]) -> dict[str, Any]:
+        """Values with tensors in the place of SelectedRows, but for the slots that may take them.
+
+        Args:
+            ins: by slot.
+            rows: those slots.
+        """
+        for value in ins.values():
+            if value is not None and (type(value) is not Value or value.kind is not _TENSOR):
+                return {slot: self._whole(value, slot in rows) for slot, value in ins.items()}
+        return ins if type(ins) is dict else dict(ins)
 
     def _whole(self, value: Any, takes_rows: bool) -> Any:
         """A value with a tensor in the place of SelectedRows, where an operator takes none."""
@@ -379,9 +415,14 @@ class Trace(Interpreter):
             self._unroll(step, env)
             return
         ins: dict[str, Any] = {}
-        for slot, names, many in step.inputs:
-            values = [None if n == EMPTY else _written(n, env) for n in names]
-            ins[slot] = values if many else values[0]
+        try:
+            for slot, names, many in step.inputs:
+                if many:
+                    ins[slot] = [None if n == EMPTY else env[n] for n in names]
+                else:
+                    ins[slot] = None if names[0] == EMPTY else env[names[0]]
+        except KeyError as error:
+            raise Unsupported(f"{error.args[0]!r} may not be written") from None
         first = len(self.kernels)
         outs = self.apply(op, ins, step.want)
         for kernel in self.kernels[first:]:
@@ -457,20 +498,15 @@ class _Passes:
         self.f.run_pass(plan, env, turn or 0)
 
 
-def _written(name: str, env: Mapping[str, Value]) -> Value:
-    """The value of a name."""
-    try:
-        return env[name]
-    except KeyError:
-        raise Unsupported(f"{name!r} may not be written") from None
-
-
 def _is_known(value: Any, op: Op) -> bool:
     """Whether all that an operator takes of a value is known."""
     if value is None:
         return True
     if isinstance(value, list):
-        return all(_is_known(each, op) for each in value)
+        for each in value:  # noqa: SIM110  (asked for every operator: a generator takes longer)
+            if not _is_known(each, op):
+                return False
+        return True
     if op.reads_shapes:
         return value.size <= FOLDED_SIZE and value.kind is Kind.LOD_TENSOR
     return value.constant is not None and value.size <= FOLDED_SIZE
@@ -482,9 +518,3 @@ def _array_of(value: Any) -> Any:
     if value.constant is not None:
         return value.constant
     return np.broadcast_to(np.zeros((), value.dtype), value.shape)
-
-
-def _spec_of(value: Any) -> Any:
-    if isinstance(value, list):
-        return [_spec_of(each) for each in value]
-    return None if value is None else value.spec

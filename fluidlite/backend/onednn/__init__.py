@@ -13,6 +13,7 @@ from . import (
     convolution,
     elementwise,
     normalize,
+    optimizer,
     pooling,
     product,
     reduction,

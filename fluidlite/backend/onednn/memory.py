@@ -289,6 +289,9 @@ class PrimitiveDescriptor:
         arguments: of the function that makes it, between the engine and the attributes.
         relu: whether the results go through relu.
         hint: the descriptor of the forward primitive, for one that goes backward.
+        posts: what is done with the results, in order: ``("eltwise", algorithm, alpha, beta)`` or
+            ``("binary", algorithm, layout of the other operand)``.
+        scaled: numbers of arguments that are multiplied by a number that comes when it runs.
 
     Raises:
         NotDone: the library has no such primitive.
@@ -301,19 +304,23 @@ class PrimitiveDescriptor:
         *arguments: Any,
         relu: bool = False,
         hint: PrimitiveDescriptor | None = None,
+        posts: Sequence[tuple[Any, ...]] = (),
+        scaled: Sequence[int] = (),
     ) -> None:
         self._library, self.kind = library, kind
         self.handle: Any = None
         #: what the description refers to
-        self._kept, self._relu, self._hint = arguments, relu, hint
+        self._kept = arguments
+        self._how: dict[str, Any] = dict(relu=relu, hint=hint, posts=posts, scaled=scaled)
         attributes = library.create("primitive_attr_create")
         try:
             library.call("primitive_attr_set_scratchpad_mode", attributes, OWN_SCRATCHPAD)
+            for number in scaled:
+                library.call("primitive_attr_set_scales_mask", attributes, number, 0)
             if relu:
-                posts = library.create("post_ops_create")
-                library.call("post_ops_append_eltwise", posts, RELU, 0.0, 0.0)
-                library.call("primitive_attr_set_post_ops", attributes, posts)
-                library.destroy("post_ops", posts)
+                posts = (*posts, ("eltwise", RELU, 0.0, 0.0))
+            if posts:
+                _set_posts(library, attributes, posts)
             given = [_handle_of(a) for a in arguments]
             engine = [] if kind == "reorder" else [library.engine]
             behind = [attributes] if hint is None else [hint.handle, attributes]
@@ -329,9 +336,7 @@ class PrimitiveDescriptor:
 
     def again(self) -> PrimitiveDescriptor:
         """The same, made for the number of threads that the library has now."""
-        return PrimitiveDescriptor(
-            self._library, self.kind, *self._kept, relu=self._relu, hint=self._hint
-        )
+        return PrimitiveDescriptor(self._library, self.kind, *self._kept, **self._how)
 
     def is_like(self, other: PrimitiveDescriptor) -> bool:
         """Whether it works on the same layouts as another one."""
@@ -347,6 +352,16 @@ class PrimitiveDescriptor:
 
 
 RELU = 0x20
+
+
+def _set_posts(library: Library, attributes: Any, posts: Sequence[tuple[Any, ...]]) -> None:
+    made = library.create("post_ops_create")
+    try:
+        for post, *how in posts:
+            library.call(f"post_ops_append_{post}", made, *map(_handle_of, how))
+        library.call("primitive_attr_set_post_ops", attributes, made)
+    finally:
+        library.destroy("post_ops", made)
 
 
 def _handle_of(argument: Any) -> Any:

@@ -27,6 +27,8 @@ from .planner import Layouts, Planner, serves, whole
 #: transposed, and where the library works on the plan anyhow or the BLAS takes older kernels
 SMALLEST, SMALLEST_TRANSPOSED, SMALLEST_OF_MANY = 1 << 21, 1 << 23, 1 << 18
 LARGE = 1 << 25  #: operations of a product for which several threads of the library are worth while
+#: steps of optimizers, and the elements of a parameter from which on they are worth them, too
+STEPS, LARGE_STEP = frozenset({"adam", "momentum", "sgd"}), 1 << 15
 NARROW = 32  #: rows or columns, below which that BLAS is faster on one thread
 SMALLEST_STACK = 1 << 20  #: the same of a stack, of which NumPy multiplies one after the other
 MOST_DIMENSIONS = 6
@@ -128,11 +130,12 @@ def _operations(x: Any, y: Any, product: Any) -> tuple[float, float]:
 
 
 def _works_anyhow(planner: Planner) -> bool:
-    """Whether a plan has a convolution or a large product."""
+    """Whether a plan has a convolution, a large product, or the step of a large parameter."""
     found: bool | None = planner.known.get("works")
     if found is None:
         found = planner.known["works"] = any(
             kernel.op.type.startswith("conv")
+            or (kernel.op.type in STEPS and kernel.arguments[0].size >= LARGE_STEP)
             or (
                 kernel.op.type in ("mul", "matmul")
                 and all(v.size for v in (*kernel.arguments[:2], *kernel.outputs))

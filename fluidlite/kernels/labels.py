@@ -1,0 +1,83 @@
+"""Values at the positions that labels name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..opdef.prepared import Prepared, prepares
+from ..opdef.spec import Spec, normal_axis
+
+#: gives the rows and the columns that labels name, and which of the labels count; None for all
+Named = Callable[[Any], tuple[Any, Any, Any]]
+
+
+def _named(count: int, size: int, ignored: int) -> Named:
+    """A function that looks at the labels of a matrix's rows.
+
+    Args:
+        count: how many rows there are.
+        size: how many columns.
+        ignored: the label that names nothing, as do those that are no column.
+    """
+    rows = np.arange(count)
+
+    def look(label: Any) -> tuple[Any, Any, Any]:
+        columns = label.reshape(-1)
+        counted = (columns >= 0) & (columns < size) & (columns != ignored)
+        if counted.all():
+            return rows, columns, None
+        return rows, np.where(counted, columns, 0), counted
+
+    return look
+
+
+@prepares("place_label")
+def place_label(op: Any, X: Spec, Label: Spec) -> Prepared | None:
+    """X where a label says, and 0 elsewhere, for rows of a matrix."""
+    if X.ndim != 2 or normal_axis(op.axis, 2) != 1 or X.shape != Label.shape:
+        return None
+    shape, dtype = (X.shape[0], op.size), X.dtype.dtype
+    look = _named(*shape, op.ignore_index)
+
+    def run(x: Any, label: Any, out: Any = None) -> Any:
+        rows, columns, counted = look(label)
+        out = np.empty(shape, dtype) if out is None else out
+        out.fill(0)
+        values = x.reshape(-1)
+        out[rows, columns] = values if counted is None else np.where(counted, values, 0)
+        return out
+
+    return Prepared(run, out=True)
+
+
+def softmax_grad_at(op: Any, Out: Spec, At: Spec, Label: Spec, ignored: int) -> Prepared | None:
+    """The cotangent of a softmax of rows from one that is 0 but where labels say, in one pass, and
+    to the last bit what ``softmax_grad`` makes of ``place_label``.
+
+    Args:
+        op: the softmax.
+        Out: its result, [count, classes].
+        At: the cotangents at the labels, [count, 1].
+        Label: one column for each row, [count, 1].
+        ignored: the label that names nothing.
+    """
+    if Out.ndim != 2 or normal_axis(op.axis, 2) != 1 or At.shape != Label.shape:
+        return None
+    if Out.dtype != At.dtype or Out.dtype.dtype.itemsize < 4:
+        return None
+    count, classes = Out.shape
+    look = _named(count, classes, ignored)
+
+    def run(value: Any, at: Any, label: Any, out: Any = None) -> Any:
+        rows, columns, counted = look(label)
+        at = at.reshape(-1) if counted is None else np.where(counted, at.reshape(-1), 0)
+        picked = value[rows, columns]
+        total = at * picked  # the only term of the sum over the row that is not 0
+        out = np.multiply(value, (0 - total)[:, None], out=out)
+        out[rows, columns] = (at - total) * picked
+        return out
+
+    return Prepared(run, out=True)

@@ -1,0 +1,140 @@
+"""The memory that specialised functions work in."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..values import arrays_in
+from .trace import Value
+
+ALIGNMENT = 64  #: bytes; of buffers
+_NOTHING: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True)
+class Room:
+    """Makes memory."""
+
+    nbytes: int
+
+    def __call__(self) -> Any:
+        room = np.empty(self.nbytes + ALIGNMENT, "uint8")
+        begin = -room.ctypes.data % ALIGNMENT
+        return room[begin : begin + self.nbytes]
+
+
+@dataclass(frozen=True)
+class View:
+    """An array over the memory that another maker, of number ``root``, makes."""
+
+    root: int
+    shape: tuple[int, ...]
+    dtype: Any
+    order: tuple[int, ...]  #: the dimensions, that of the longest steps first
+
+    @property
+    def nbytes(self) -> int:
+        """The size in memory."""
+        return int(np.prod(self.shape)) * int(self.dtype.itemsize)
+
+    def of(self, memory: Any) -> Any:
+        """The array."""
+        stored = memory[: self.nbytes].view(self.dtype).reshape([self.shape[i] for i in self.order])
+        return stored.transpose(np.argsort(self.order))
+
+
+class Memory:
+    """Where values lay in a run: in which order, and whose memory they shared."""
+
+    def __init__(self) -> None:
+        self._orders: dict[int, tuple[int, ...]] = {}
+        #: number of a value -> numbers of the values whose memory it shared when it was made
+        self.shared: dict[int, frozenset[int]] = {}
+        #: of values that are no arrays
+        self._sizes: dict[int, int] = {}
+
+    def note(self, value: Value, array: Any, inputs: Iterable[tuple[Value, Any]]) -> None:
+        """Look at a value that a kernel made.
+
+        Args:
+            value: it.
+            array: what was made.
+            inputs: what the kernel read.
+        """
+        if isinstance(array, np.ndarray):
+            if not array.flags.c_contiguous:
+                steps = array.strides
+                order = sorted(range(array.ndim), key=lambda i: -steps[i])
+                self._orders[value.number] = tuple(order)
+            shared = [
+                other.number
+                for other, held in inputs
+                if isinstance(held, np.ndarray) and np.may_share_memory(array, held)
+            ]
+            self.shared[value.number] = frozenset(shared) if shared else _NOTHING
+        else:
+            self._sizes[value.number] = sum(part.nbytes for part in arrays_in(array))
+
+    def size(self, value: Value) -> int:
+        """What a value takes where it has memory of its own."""
+        return self._sizes.get(value.number, value.nbytes)
+
+    def order(self, value: Value) -> tuple[int, ...]:
+        """The dimensions of a value, that of the longest steps first."""
+        return self._orders.get(value.number, tuple(range(value.ndim)))
+
+
+class Footprint(NamedTuple):
+    """Bytes that a run takes beside what is there before it: feeds, and values in the scope."""
+
+    buffers: int  #: memory for values, which is kept for the next run
+    scratch: int  #: memory that kernels work in, which is kept, too
+    arrays: int  #: what kernels make of arrays, at the moment when they are most
+    spares: int  #: arrays that were replaced in the scope, kept for what replaces them in turn
+    everything: int  #: what values would take if all of them were kept
+
+    @property
+    def peak(self) -> int:
+        """The most that values take at a moment; results that go to the scope take turns with what
+        they replace, and do not count.
+        """
+        return self.buffers + self.scratch + self.arrays
+
+    def beside(self, other: Footprint) -> Footprint:
+        """Of two functions, one of which runs after the other."""
+        sums = [mine + its for mine, its in zip(self, other)]
+        return Footprint(*sums)._replace(arrays=max(self.arrays, other.arrays))
+
+
+class Buffers:
+    """The buffers of a function, one set for each run that is under way.
+
+    Args:
+        makers: what makes them, in order.
+    """
+
+    def __init__(self, makers: Sequence[Callable[[], Any]]) -> None:
+        self._makers = makers
+        self._lock = threading.Lock()
+        self._idle: list[tuple[Any, ...]] = []
+
+    def take(self) -> tuple[Any, ...]:
+        """A set that no other run has."""
+        with self._lock:
+            if self._idle:
+                return self._idle.pop()
+        made: list[Any] = []
+        for maker in self._makers:
+            made.append(maker.of(made[maker.root]) if isinstance(maker, View) else maker())
+        return tuple(made)
+
+    def give_back(self, taken: tuple[Any, ...]) -> None:
+        """Let another run have a set."""
+        with self._lock:
+            if len(self._idle) < 2:
+                self._idle.append(taken)
