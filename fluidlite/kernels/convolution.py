@@ -11,12 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from ..opdef.prepared import Prepared, prepares
+from ..opdef.prepared import Prepared, carved, prepares, size_of_carved
 from ..opdef.spec import Shape, Spec
 from . import threads
 from .half import in_single
 
 PATCH_BYTES = 1 << 19
+#: multiplications up to which OpenBLAS takes matrices as they lie, which is up to twice as fast as
+#: packing them first where there are few filters; and the positions from which on that pays
+UNPACKED, POSITIONS = 1_000_000, 128
+LINE = 64  #: bytes that go unused behind each row of patches, so that no two meet in the cache
 INNER, OUTER = (1, 2, 3, 0), (3, 0, 1, 2)
 #: sums over blocks of patches are taken in so many parts where filters are small, and in two
 SUMS, SMALL_FILTER = 4, 1 << 20
@@ -50,11 +54,17 @@ class Geometry:
             slice(self.top, self.top + self.height),
             slice(self.left, self.left + self.width),
         )
+        strides = (self.s0, self.s1, self.d0, self.d1)
+        pads = (self.top, self.bottom, self.left, self.right)
+        #: what convolutions that can work in the same room have in common
+        self.key = (image, filter, strides, pads, self.rows, self.columns)
 
     def step(self, itemsize: int) -> int:
         """How many output rows are worked on at a time."""
-        row = self.depth * self.columns * self.samples * itemsize
-        return max(1, min(self.rows, PATCH_BYTES // max(1, row)))
+        positions = max(1, self.columns * self.samples)
+        rows = max(1, min(self.rows, PATCH_BYTES // (self.depth * positions * itemsize)))
+        unpacked = UNPACKED // (self.depth * self.filters * positions)
+        return min(rows, unpacked) if unpacked * positions >= POSITIONS else rows
 
     def under(self, i: int, j: int, first: int, last: int) -> tuple[slice, ...]:
         """Where an element of the window lies in the padded image for some output rows."""
@@ -65,6 +75,57 @@ class Geometry:
             slice(left, left + (self.columns - 1) * self.s1 + 1, self.s1),
         )
 
+    def added(self, image: Any, elements: Any, first: int, last: int) -> Iterator[tuple[Any, Any]]:
+        """Parts of a padded image, and what is added to each, for some output rows.
+
+        Args:
+            image: [channel, row, column, sample].
+            elements: [channel, row of the window, column of it, output row, column, sample].
+            first, last: the output rows.
+        """
+        for j in range(self.k1):
+            if last - first == 1:  # the rows of one window never meet
+                top, left = first * self.s0, j * self.d1
+                rows = slice(top, top + (self.k0 - 1) * self.d0 + 1, self.d0)
+                columns = slice(left, left + (self.columns - 1) * self.s1 + 1, self.s1)
+                yield image[:, rows, columns], elements[:, :, j, 0]
+                continue
+            for i in range(self.k0):
+                yield image[self.under(i, j, first, last)], elements[:, i, j]
+
+
+def _patches(g: Geometry, positions: int, dtype: Any) -> tuple[Shape, Any]:
+    """Shape and element type of a buffer of patches for some output positions."""
+    return (g.depth, positions + LINE // np.dtype(dtype).itemsize), dtype
+
+
+class Maker:
+    """Makes what a convolution works in; equal ones make the same.
+
+    Args:
+        room: the class of what is made.
+        geometry: of the convolution.
+        dtype: of its values.
+    """
+
+    def __init__(
+        self, room: type[Room] | type[AdjointRoom], geometry: Geometry, dtype: Any
+    ) -> None:
+        self._room, self._geometry, self._dtype = room, geometry, np.dtype(dtype)
+        self._workers = threads.count()
+        self._key = (room, geometry.key, self._dtype.str, self._workers)
+        #: what it needs of the memory that all kernels work in, one after the other
+        self.common = room.size(geometry, self._dtype, self._workers)
+
+    def __call__(self, memory: Any = None) -> Any:
+        return self._room(self._geometry, self._dtype, self._workers, memory)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Maker) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
 
 class Room:
     """What a convolution works in.
@@ -73,12 +134,22 @@ class Room:
         geometry: of the convolution.
         dtype: of its values.
         workers: how many threads work at once.
+        memory: for all that; None to make some.
     """
 
-    def __init__(self, geometry: Geometry, dtype: Any, workers: int) -> None:
+    def __init__(self, geometry: Geometry, dtype: Any, workers: int, memory: Any = None) -> None:
         self.geometry = g = geometry
-        self.image = np.zeros(g.padded, dtype)
+        self.image, *self._patches = carved(memory, *self._wanted(g, dtype, workers))
         self.inside = self.image[g.inside]
+        every, rows = slice(None), slice(g.top, g.top + g.height)
+        sides = (
+            (every, slice(0, g.top)),
+            (every, slice(g.top + g.height, None)),
+            (every, rows, slice(0, g.left)),
+            (every, rows, slice(g.left + g.width, None)),
+        )
+        #: what is around the middle
+        self._around = [self.image[side] for side in sides if self.image[side].size]
         self.rows = g.step(self.image.itemsize)
         c, y, x, n = self.image.strides
         strides = (c, y * g.d0, x * g.d1, y * g.s0, x * g.s1, n)
@@ -86,12 +157,24 @@ class Room:
         self.windows = np.lib.stride_tricks.as_strided(self.image, shape, strides)
         #: how many blocks of output rows there are
         self.blocks = -(-g.rows // self.rows)
-        self.workers = min(workers, self.blocks)
-        size = g.depth * self.rows * g.columns * g.samples
-        self._patches = [np.empty(size, dtype) for _ in range(self.workers)]
+        self.workers = len(self._patches)
+
+    @staticmethod
+    def _wanted(g: Geometry, dtype: Any, workers: int) -> list[Any]:
+        """Shapes and element types of the image, and of the patches of each thread."""
+        rows = g.step(np.dtype(dtype).itemsize)
+        patches = _patches(g, rows * g.columns * g.samples, dtype)
+        return [(g.padded, dtype), *[patches] * min(workers, -(-g.rows // rows))]
+
+    @classmethod
+    def size(cls, g: Geometry, dtype: Any, workers: int) -> int:
+        """Bytes of all that."""
+        return size_of_carved(*cls._wanted(g, dtype, workers))
 
     def take(self, image: Any) -> None:
         """Copy an image [sample, channel, row, column] to the middle of the padded one."""
+        for side in self._around:
+            side.fill(0)
         inner = image.transpose(INNER)
         parts = threads.ranges(self.geometry.height, self.inside.nbytes)
 
@@ -106,7 +189,7 @@ class Room:
         first = block * self.rows
         last, per_row = min(first + self.rows, g.rows), g.columns * g.samples
         size = (last - first) * per_row
-        patches = self._patches[worker][: g.depth * size].reshape(g.depth, size)
+        patches = self._patches[worker][:, :size]
         shape = (g.channels, g.k0, g.k1, last - first, g.columns, g.samples)
         np.copyto(patches.reshape(shape), self.windows[:, :, :, first:last])
         return slice(first * per_row, last * per_row), patches
@@ -164,7 +247,7 @@ def conv2d(op: Any, Input: Spec, Filter: Spec, Bias: Spec | None, *more: Any) ->
     def run(image: Any, filter: Any, *rest: Any, out: Any = None) -> Any:
         return _convolve(rest[-1], image, filter, out)
 
-    return Prepared(run, out=True, scratch=lambda: Room(g, dtype, threads.count()))
+    return Prepared(run, out=True, scratch=Maker(Room, g, dtype))
 
 
 @prepares("conv2d_adjoint_filter")
@@ -195,7 +278,7 @@ def adjoint_filter(op: Any, Input: Spec, G: Spec) -> Prepared | None:
             np.add(total, found, out=total)
         return np.ascontiguousarray(total.T).reshape(op.size)
 
-    return Prepared(run, scratch=lambda: Room(g, dtype, threads.count()))
+    return Prepared(run, scratch=Maker(Room, g, dtype))
 
 
 class AdjointRoom:
@@ -205,7 +288,16 @@ class AdjointRoom:
     of rows, and then the rest; or groups of samples, where there are too few rows.
     """
 
-    def __init__(self, g: Geometry, dtype: Any, workers: int) -> None:
+    def __init__(self, g: Geometry, dtype: Any, workers: int, memory: Any = None) -> None:
+        wanted = self._plan(g, dtype, workers)
+        self.image, self.flat, *self._patches = carved(memory, *wanted)
+
+    def _plan(self, g: Geometry, dtype: Any, workers: int) -> list[Any]:
+        """Decide how the work is divided.
+
+        Returns:
+            shapes and element types of the image, the cotangent, and the patches of each thread.
+        """
         self.geometry = g
         self.rows = rows = g.step(np.dtype(dtype).itemsize)
         overlap = -(-max(0, g.d0 * (g.k0 - 1) - g.s0 + 1) // g.s0)
@@ -222,18 +314,24 @@ class AdjointRoom:
             for begin in range(min(2, len(bands)))
         ]
         self.workers = min(workers, len(self.phases[0]))
-        self.image = np.empty((groups, *g.padded[:3], self.samples), dtype)
-        self.flat = np.empty((groups, g.filters, g.rows, g.columns, self.samples), dtype)
-        size = g.depth * self.rows * g.columns * self.samples
-        self._patches = [np.empty(size, dtype) for _ in range(self.workers)]
+        patches = _patches(g, self.rows * g.columns * self.samples, dtype)
+        return [
+            ((groups, *g.padded[:3], self.samples), dtype),
+            ((groups, g.filters, g.rows, g.columns, self.samples), dtype),
+            *[patches] * self.workers,
+        ]
+
+    @classmethod
+    def size(cls, g: Geometry, dtype: Any, workers: int) -> int:
+        """Bytes of all that."""
+        return size_of_carved(*cls.__new__(cls)._plan(g, dtype, workers))
 
     def blocks(self, band: slice, worker: int) -> Iterator[tuple[int, int, slice, Any]]:
         """Output rows of a band, some at a time, their positions, and room for their patches."""
-        g, per_row = self.geometry, self.geometry.columns * self.samples
+        per_row = self.geometry.columns * self.samples
         for first in range(band.start, band.stop, self.rows):
             last = min(first + self.rows, band.stop)
-            size = (last - first) * per_row
-            patches = self._patches[worker][: g.depth * size].reshape(g.depth, size)
+            patches = self._patches[worker][:, : (last - first) * per_row]
             yield first, last, slice(first * per_row, last * per_row), patches
 
     def take(self, cotangent: Any) -> Any:
@@ -303,7 +401,7 @@ def _adjoint_by_turning(op: Any, g: Geometry, G: Spec) -> Prepared | None:
         back = np.ascontiguousarray(filter[:, :, ::-1, ::-1].transpose(1, 0, 2, 3))
         return _convolve(room, cotangent, back, out)
 
-    return Prepared(run, out=True, scratch=lambda: Room(forward, dtype, threads.count()))
+    return Prepared(run, out=True, scratch=Maker(Room, forward, dtype))
 
 
 @prepares("conv2d_adjoint_input")
@@ -334,12 +432,11 @@ def adjoint_input(op: Any, G: Spec, Filter: Spec) -> Prepared | None:
                     np.matmul(weights, flat[group][:, where], out=patches)
                     shape = (g.channels, g.k0, g.k1, last - first, g.columns, room.samples)
                     elements = patches.reshape(shape)
-                    for i in range(g.k0):
-                        for j in range(g.k1):
-                            image[g.under(i, j, first, last)] += elements[:, i, j]
+                    for where, part in g.added(image, elements, first, last):
+                        np.add(where, part, out=where)
 
             threads.each(part, len(phase), room.workers, blas=True)
         room.give(made)
         return made.transpose(OUTER)
 
-    return Prepared(run, out=True, scratch=lambda: AdjointRoom(g, dtype, threads.count()))
+    return Prepared(run, out=True, scratch=Maker(AdjointRoom, g, dtype))

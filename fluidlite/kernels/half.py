@@ -150,4 +150,4 @@ def _rounding(inner: Prepared, halves: list[bool]) -> Prepared:
         ]
         return narrowed(np.asarray(function(*wide)), out)
 
-    return Prepared(run, out=True, like=inner.like, scratch=inner.scratch)
+    return Prepared(run, out=True, like=inner.like, scratch=inner.scratch, between=inner.between)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -91,7 +92,9 @@ def pool2d(op: Any, X: Spec) -> Prepared | None:
         _over_parts(pool, x, found)
         return found
 
-    return Prepared(run, out=True)
+    nbytes = prod(X.shape) * X.dtype.dtype.itemsize
+    part = min(nbytes, PART * threads.count())
+    return Prepared(run, out=True, between=part // k0 if min(k0, k1) > 1 else 0)
 
 
 @prepares("pool2d_grad")

@@ -8,9 +8,11 @@ import numpy as np
 
 from ..dtypes import DType, Kind
 from ..opdef.prepared import Prepared, Scratch, prepares
-from ..opdef.spec import Spec, resolved
+from ..opdef.spec import Spec, resolved, size_of
 from .half import in_single, narrowed, widened
 from .rows import total_of_rows
+
+CONVERTED = 8192  #: elements that NumPy converts at a time
 
 
 @prepares("scale")
@@ -161,7 +163,9 @@ def relu_grad(op: Any, Out: Spec, dOut: Spec) -> Prepared | None:
     def run(value: Any, g: Any, out: Any = None) -> Any:
         return np.multiply(g, np.greater(value, 0), out=out)
 
-    return Prepared(run, out=True, over=(0, 1), like=0)
+    converted = CONVERTED * Out.dtype.dtype.itemsize
+    between = size_of(Out.shape) + converted  # the mask, and numbers from it
+    return Prepared(run, out=True, over=(0, 1), like=0, between=between)
 
 
 def _of_one_kind(Out: Spec, dOut: Spec | None) -> bool:

@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+ALIGNMENT = 64  #: bytes; of memory to work in
+
 
 class Prepared(NamedTuple):
     """A NumPy kernel for values of known shapes.
@@ -25,8 +27,9 @@ class Prepared(NamedTuple):
     #: position of an argument that the result is like, where the shape rule cannot know it
     like: int | None = None
     #: makes an array to work in, which is passed behind the other arguments; kernels whose makers
-    #: are equal get the same one
-    scratch: Callable[[], Any] | None = None
+    #: are equal get the same one.  Where it says that it needs some of the memory ``common`` to all
+    #: kernels, it is given that; nothing that is there is kept from kernel to kernel
+    scratch: Callable[..., Any] | None = None
     #: bytes of the arrays that it makes beside the result, and lets go of before it ends, at the
     #: moment when they are most
     between: int = 0
@@ -38,14 +41,41 @@ class Scratch:
 
     shape: tuple[int, ...]
     dtype: Any
+    nbytes = 0  #: what it needs of its own
 
     @property
-    def nbytes(self) -> int:
-        """The size in memory."""
+    def common(self) -> int:
+        """What it needs of the memory that all kernels of a plan work in, one after the other."""
         return prod(self.shape) * np.dtype(self.dtype).itemsize
 
-    def __call__(self) -> Any:
-        return np.empty(self.shape, self.dtype)
+    def __call__(self, memory: Any = None) -> Any:
+        """The array, within some memory where that is given."""
+        if memory is None:
+            return np.empty(self.shape, self.dtype)
+        return memory[: self.common].view(self.dtype).reshape(self.shape)
+
+
+def carved(memory: Any, *wanted: tuple[tuple[int, ...], Any]) -> list[Any]:
+    """Arrays one behind the other in some memory.
+
+    Args:
+        memory: bytes, as many as :func:`size_of_carved` says; None for new arrays.
+        wanted: pairs of a shape and an element type.
+    """
+    if memory is None:
+        return [np.empty(shape, dtype) for shape, dtype in wanted]
+    made, begin = [], 0
+    for shape, dtype in wanted:
+        size = prod(shape) * np.dtype(dtype).itemsize
+        made.append(memory[begin : begin + size].view(dtype).reshape(shape))
+        begin += -(-size // ALIGNMENT) * ALIGNMENT
+    return made
+
+
+def size_of_carved(*wanted: tuple[tuple[int, ...], Any]) -> int:
+    """The bytes that :func:`carved` needs."""
+    sizes = [prod(shape) * np.dtype(dtype).itemsize for shape, dtype in wanted]
+    return sum(-(-size // ALIGNMENT) * ALIGNMENT for size in sizes)
 
 
 class Laid(NamedTuple):

@@ -436,10 +436,15 @@ class maxout(Op):
         return dict(X=dx)
 
 
+#: powers of e that are still finite, by the bytes of an element
+LARGEST_POWER = {4: 88.7, 8: 709.7}
+
+
 def logistic(xp, X):
     """1 / (1 + e^-X), exact in relative terms on both sides down to the smallest normal number."""
     if X.dtype.itemsize > 2:
-        return 1 / (1 + xp.exp(-X))
+        most = X.dtype.type(LARGEST_POWER[X.dtype.itemsize])
+        return 1 / (1 + xp.exp(xp.minimum(-X, most)))
     small = xp.exp(-xp.abs(X))  # e^-X overflows early in half precision
     return xp.where(X >= 0, 1, small) / (1 + small)
 

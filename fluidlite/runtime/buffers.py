@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..opdef.prepared import ALIGNMENT
 from ..values import arrays_in
 from .trace import Value
 
-ALIGNMENT = 64  #: bytes; of buffers
 _NOTHING: frozenset[int] = frozenset()
 
 
@@ -89,6 +89,11 @@ class Memory:
         return self._orders.get(value.number, tuple(range(value.ndim)))
 
 
+def common_to(makers: Iterable[Any]) -> int:
+    """The bytes that kernels work in one after the other."""
+    return max((getattr(maker, "common", 0) for maker in makers), default=0)
+
+
 class Footprint(NamedTuple):
     """Bytes that a run takes beside what is there before it: feeds, and values in the scope."""
 
@@ -118,7 +123,7 @@ class Buffers:
         makers: what makes them, in order.
     """
 
-    def __init__(self, makers: Sequence[Callable[[], Any]]) -> None:
+    def __init__(self, makers: Sequence[Callable[..., Any]]) -> None:
         self._makers = makers
         self._lock = threading.Lock()
         self._idle: list[tuple[Any, ...]] = []
@@ -128,9 +133,14 @@ class Buffers:
         with self._lock:
             if self._idle:
                 return self._idle.pop()
+        common = common_to(self._makers)
+        memory = Room(common)() if common else None
         made: list[Any] = []
         for maker in self._makers:
-            made.append(maker.of(made[maker.root]) if isinstance(maker, View) else maker())
+            if isinstance(maker, View):
+                made.append(maker.of(made[maker.root]))
+            else:
+                made.append(maker(memory) if getattr(maker, "common", 0) else maker())
         return tuple(made)
 
     def give_back(self, taken: tuple[Any, ...]) -> None:

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import Kind
-from ..opdef.prepared import Prepared
-from .buffers import ALIGNMENT, Footprint, Memory, Room, View
+from ..opdef.prepared import ALIGNMENT, Prepared
+from .buffers import Footprint, Memory, Room, View, common_to
 from .trace import Kernel, Value
 
 LONGEST = 4000  #: kernels of one function
@@ -90,11 +90,11 @@ class Emission:
         self._results = [self._result(v, name) for v in outputs]
         copied = sum(v.nbytes for v in outputs if self._is_copied(v))
         rooms = [made for made in self.makers if isinstance(made, Room)]
-        views = (Room, View)
+        scratch = [m for m in self.makers if not isinstance(m, (Room, View))]
         #: what a run takes
         self.footprint = Footprint(
             sum(made.nbytes + ALIGNMENT for made in rooms),
-            sum(getattr(m, "nbytes", 0) for m in self.makers if not isinstance(m, views)),
+            sum(getattr(made, "nbytes", 0) for made in scratch) + common_to(scratch),
             max(self._most, self._live + copied),
             sum(v.nbytes for v in rotating if v.number in self.spares),
             self._everything,

@@ -23,6 +23,7 @@ from ..opdef.spec import Spec
 from ..state import collector_paused
 from .buffers import Buffers, Footprint, Memory
 from .emit import Emission
+from .fusing import pooled_first
 from .layouts import arranged
 from .plan import Environment, Stretch
 from .tidy import last_uses, tidied
@@ -147,6 +148,8 @@ class Function:
                 arranged, self.kernels, wanted, trace, planner
             )
             self._outputs = {name: plain.get(v.number, v) for name, v in self._outputs.items()}
+        else:
+            self.kernels = pooled_first(self.kernels, wanted, trace)
         for kernel in self.kernels:
             _spread(kernel)
         self._inputs = trace.inputs
@@ -156,8 +159,6 @@ class Function:
         self.results = list(self._outputs)
         #: of the values that are given back: names of one value have the same number
         self.numbers = [value.number for value in self._outputs.values()]
-        #: what runs the plan in the way that it was run last, in the scope of that run
-        self.shortcut: Any = None
         #: arrays that were replaced, and that nobody else holds, by the name of what replaced them
         self.spares: dict[str, Any] = {}
         self._rotating: list[str] = [n for n in self.results if n in stretch.commits]

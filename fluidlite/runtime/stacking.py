@@ -23,6 +23,7 @@ import numpy as np
 
 from ..dtypes import Kind
 from ..opdef.prepared import Prepared
+from .rewriting import Rewriting
 from .trace import Kernel, Trace, Value
 
 FEWEST = 3  #: products that are worth putting together
@@ -55,38 +56,6 @@ def stacked(
     listed = _at_once(kernels, trace)
     listed = _sums_at_once(listed, kept, trace)
     return _transposed_once(listed, trace)
-
-
-class _Rewriting:
-    """Kernels in place of others.
-
-    Args:
-        trace: makes kernels.
-    """
-
-    def __init__(self, trace: Trace) -> None:
-        self.trace = trace
-        self.listed: list[Kernel] = []
-
-    def make(self, like: Kernel, build: Callable[[Trace], Value]) -> Value:
-        """Note the kernels that make a value.
-
-        Args:
-            like: a kernel of the step that they belong to.
-            build: makes the value.
-        """
-        value, made = self.trace.build(like.step, build)
-        self.listed += made
-        return value
-
-    def make_as(self, kernel: Kernel, build: Callable[[Trace], Value]) -> None:
-        """Note the kernels that make what another one made."""
-        value, made = self.trace.build(kernel.step, build)
-        self.listed += made
-        (before,) = kernel.outputs
-        if before.shape != value.shape or before.dtype != value.dtype:
-            raise AssertionError(f"{kernel.op.type}: {before} has become {value}")
-        value.number = before.number  # what reads the value, or looks at it, finds it
 
 
 def _matrix(value: Any) -> bool:
@@ -125,7 +94,7 @@ def _at_once(kernels: Sequence[Kernel], trace: Trace) -> list[Kernel]:
     first_of = {group[0]: group for group in groups.values() if len(group) >= FEWEST}
     if not first_of:
         return list(kernels)
-    new, done, moved = _Rewriting(trace), set(), set()
+    new, done, moved = Rewriting(trace), set(), set()
     for index, kernel in enumerate(kernels):
         if index in first_of:
             members = [kernels[member] for member in first_of[index]]
@@ -141,7 +110,7 @@ def _at_once(kernels: Sequence[Kernel], trace: Trace) -> list[Kernel]:
     return new.listed
 
 
-def _multiply_together(group: Sequence[Kernel], new: _Rewriting) -> None:
+def _multiply_together(group: Sequence[Kernel], new: Rewriting) -> None:
     """Note one product in the place of several, and its parts."""
     first = group[0]
     op: Any = first.op
@@ -188,7 +157,7 @@ def _sums_at_once(kernels: Sequence[Kernel], kept: set[int], trace: Trace) -> li
     makers = {v.number: kernel for kernel in kernels for v in kernel.outputs}
     readers = Counter(v.number for kernel in kernels for v in kernel.inputs)
     once = {number for number, count in readers.items() if count == 1 and number not in kept}
-    new = _Rewriting(trace)
+    new = Rewriting(trace)
     for kernel in kernels:
         terms = kernel.arguments[0] if kernel.op.type == "sum" else ()
         build = None
@@ -260,7 +229,7 @@ def _shape(value: Any) -> Any:
 def _transposed_once(kernels: Sequence[Kernel], trace: Trace) -> list[Kernel]:
     """Products of few rows with the transpose of one matrix, as products with a copy of that."""
     found = Counter(_product_of(kernel) for kernel in kernels if _takes_transpose(kernel))
-    new, copies = _Rewriting(trace), {}
+    new, copies = Rewriting(trace), {}
     for kernel in kernels:
         if not _takes_transpose(kernel) or found[_product_of(kernel)] < FEWEST_TURNED:
             new.listed.append(kernel)

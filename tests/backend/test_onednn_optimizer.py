@@ -5,6 +5,7 @@ import pytest
 from backend.agreement import agree, assert_near, fed, gradients, needs_library, ran
 
 import fluidlite as fluid
+from fluidlite.backend.onednn.crew import Crew
 from fluidlite.opdef.definition import lookup
 
 layers, optimizer = fluid.layers, fluid.optimizer
@@ -165,3 +166,28 @@ def test_products_go_where_the_steps_of_large_parameters_are_made(monkeypatch, t
     _, source = ran(monkeypatch, "auto", wide)
     assert served(source, "mul") == [trained]
     assert served(source, "adam") == [True] * trained
+
+
+@needs_library
+@pytest.mark.parametrize("product, most", [(True, 1), (False, 2)])
+def test_there_is_one_thread_where_products_stay_with_the_other_library(monkeypatch, product, most):
+    monkeypatch.setattr("fluidlite.kernels.threads.count", lambda: 2)
+    monkeypatch.setattr("fluidlite.backend.onednn.library.Library.is_newer_than_blas", False)
+    crews = []
+
+    class Noted(Crew):
+        def __init__(self, shop, most, fixed):
+            crews.append(most)
+            super().__init__(shop, most, fixed)
+
+    monkeypatch.setattr("fluidlite.backend.onednn.planner.Crew", Noted)
+
+    def layer():
+        x, feed = fed("x", [64, 200])
+        hidden = layers.fc(x, 300, bias_attr=False) if product else x
+        return [layers.layer_norm(hidden)], feed
+
+    _, source = ran(monkeypatch, "auto", layer)
+    assert served(source, "layer_norm") == [True]
+    assert served(source, "mul") == [False] * product
+    assert set(crews) == {most}

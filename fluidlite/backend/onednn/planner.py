@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,12 @@ from .library import Library, NotDone
 from .memory import Form, Layout, Primitive, Workplace, Workshop, new, plain, reorder
 
 SMALLEST = 1 << 12  #: elements of the largest value of a kernel; below it NumPy is as fast
+#: operations of a product for which several threads of the library are worth while, and elements of
+#: a parameter for whose step by Adam they are
+LARGE, LARGE_STEP = 1 << 25, 1 << 15
+#: operations from which on products go to the library where it works on the plan anyhow, or the
+#: BLAS takes older kernels; that takes one thread for smaller ones
+SMALLEST_OF_MANY = 1 << 18
 
 #: by number of a value, the layouts that it exists in, the best first
 Layouts = Mapping[int, list[Any]]
@@ -74,9 +81,9 @@ class Planner:
     ) -> None:
         self.library, self.everywhere = library, everywhere
         self.shop = Workshop(library)
-        fixed = os.environ.get("FLUIDLITE_NUM_THREADS", "").isdigit()
-        self.crew = Crew(self.shop, threads.count(), fixed)
         self.kernels = list(kernels)
+        fixed = os.environ.get("FLUIDLITE_NUM_THREADS", "").isdigit()
+        self.crew = Crew(self.shop, 1 if self._leaves_products else threads.count(), fixed)
         #: what offers remember for later ones
         self.known: dict[Any, Any] = {}
         #: by number of a value, the kernels that read it
@@ -105,6 +112,35 @@ class Planner:
             return offer(self, kernel, layouts)
         except NotDone:
             return None
+
+    @cached_property
+    def works_anyhow(self) -> bool:
+        """Whether the plan has a convolution, a large product, or a large step of Adam."""
+        return any(
+            kernel.op.type.startswith("conv")
+            or (kernel.op.type == "adam" and kernel.arguments[0].size >= LARGE_STEP)
+            for kernel in self.kernels
+        ) or self._has_products(LARGE)
+
+    @property
+    def _leaves_products(self) -> bool:
+        """Whether products stay with several threads of NumPy's BLAS: those of two libraries get
+        into each other's way.
+        """
+        if self.everywhere or not self._has_products(SMALLEST_OF_MANY):
+            return False
+        return not (self.works_anyhow or self.library.is_newer_than_blas)
+
+    def _has_products(self, operations: int) -> bool:
+        """Whether there are products of more than so many operations."""
+        for kernel in self.kernels:
+            if kernel.op.type not in ("mul", "matmul"):
+                continue
+            (x, y), (made,) = kernel.arguments, kernel.outputs
+            sized = x.size and y.size and made.size
+            if sized and operations_of(x, y, made)[0] > operations:
+                return True
+        return False
 
     def is_wanted(self, value: Any) -> bool:
         """Whether a value is needed at the end."""
@@ -194,6 +230,13 @@ class Planner:
         return reorder(
             self.shop, source or Layout(self.library, form), target or Layout(self.library, form)
         )
+
+
+def operations_of(x: Any, y: Any, product: Any) -> tuple[float, float]:
+    """The operations of a product, and the smaller number of its rows and columns."""
+    depth = float(x.size * y.size / product.size) ** 0.5
+    rows, columns = x.size / depth, y.size / depth
+    return 2 * rows * columns * depth, min(rows, columns)
 
 
 def _view(shape: tuple[int, ...], order: tuple[int, ...]) -> Prepared:

@@ -21,14 +21,11 @@ from .memory import (
     address_of,
     row_major,
 )
-from .planner import Layouts, Planner, serves, whole
+from .planner import SMALLEST_OF_MANY, Layouts, Planner, operations_of, serves, whole
 
-#: operations from which on a product is faster here: on one thread, there with an operand that is
-#: transposed, and where the library works on the plan anyhow or the BLAS takes older kernels
-SMALLEST, SMALLEST_TRANSPOSED, SMALLEST_OF_MANY = 1 << 21, 1 << 23, 1 << 18
-LARGE = 1 << 25  #: operations of a product for which several threads of the library are worth while
-#: steps of optimizers, and the elements of a parameter from which on they are worth them, too
-STEPS, LARGE_STEP = frozenset({"adam", "momentum", "sgd"}), 1 << 15
+#: operations from which on a product is faster here on one thread, and there with an operand that
+#: is transposed
+SMALLEST, SMALLEST_TRANSPOSED = 1 << 21, 1 << 23
 NARROW = 32  #: rows or columns, below which that BLAS is faster on one thread
 SMALLEST_STACK = 1 << 20  #: the same of a stack, of which NumPy multiplies one after the other
 MOST_DIMENSIONS = 6
@@ -113,38 +110,13 @@ def _pays(planner: Planner, op: Any, x: Any, y: Any, product: Any) -> bool:
     With several threads it is all products of a plan or none, since the threads of two libraries
     get into each other's way; and it is where NumPy's BLAS does not use what the processor has.
     """
-    operations, least = _operations(x, y, product)
-    if planner.library.is_newer_than_blas or (threads.count() > 1 and _works_anyhow(planner)):
+    operations, least = operations_of(x, y, product)
+    if planner.library.is_newer_than_blas or (threads.count() > 1 and planner.works_anyhow):
         return operations > SMALLEST_OF_MANY
     if threads.count() > 1:
         return False
     transposed = op.type == "matmul" and (op.transpose_X or op.transpose_Y)
     return operations >= (SMALLEST_TRANSPOSED if transposed else SMALLEST) and least >= NARROW
-
-
-def _operations(x: Any, y: Any, product: Any) -> tuple[float, float]:
-    """The operations of a product, and the smaller number of its rows and columns."""
-    depth = float(x.size * y.size / product.size) ** 0.5
-    rows, columns = x.size / depth, y.size / depth
-    return 2 * rows * columns * depth, min(rows, columns)
-
-
-def _works_anyhow(planner: Planner) -> bool:
-    """Whether a plan has a convolution, a large product, or the step of a large parameter."""
-    found: bool | None = planner.known.get("works")
-    if found is None:
-        found = planner.known["works"] = any(
-            kernel.op.type.startswith("conv")
-            or (kernel.op.type in STEPS and kernel.arguments[0].size >= LARGE_STEP)
-            or (
-                kernel.op.type in ("mul", "matmul")
-                and all(v.size for v in (*kernel.arguments[:2], *kernel.outputs))
-                and _operations(kernel.arguments[0], kernel.arguments[1], kernel.outputs[0])[0]
-                > LARGE
-            )
-            for kernel in planner.kernels
-        )
-    return found
 
 
 def _stacks(planner: Planner, kernel: Any) -> Laid | None:
