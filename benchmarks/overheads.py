@@ -1,6 +1,6 @@
 """What running costs beside the kernels: microseconds of a run, of a step, and of planning.
 
-    python benchmarks/overheads.py [--sizes 1000 10000 100000] [--write]
+    python benchmarks/overheads.py [--sizes 1000 10000 100000] [--longest 1000000] [--write]
 
 Prints a table.  ``--write`` puts it into docs/performance.md.
 """
@@ -8,6 +8,7 @@ Prints a table.  ``--write`` puts it into docs/performance.md.
 from __future__ import annotations
 
 import argparse
+import resource
 import sys
 import time
 import warnings
@@ -84,20 +85,22 @@ def planned(size: int) -> str:
         marks.append(time.perf_counter())
     built, first, second, third = np.diff([begin, *marks])
     each = [f"{t / count * 1e6:8.1f}" for t in (built, first, second, third)]
-    return f"{count:>9}{''.join(each)}{built + first:10.2f} s"
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    return f"{count:>9}{''.join(each)}{built + first:10.2f} s{peak:13.2f} GiB"
 
 
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=str(__doc__).partition("\n")[0])
     parser.add_argument("--sizes", type=int, nargs="*", default=[1000, 10_000, 100_000])
+    parser.add_argument("--longest", type=int, nargs="*", default=[], metavar="SIZE")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--write", metavar="PAGE", nargs="?", const=str(PAGE))
     args = parser.parse_args()
     sys.setrecursionlimit(200)
     lines = runs(args.rounds)
-    lines += ["", "operators   built   first  second   third  built and run once"]
-    lines += [planned(size) for size in args.sizes]
+    lines += ["", "operators   built   first  second   third  built and run once  the most"]
+    lines += [planned(size) for size in sorted([*args.sizes, *args.longest])]
     print("\n".join(lines))
     if args.write:
         replace_part(Path(args.write), "overheads", f"{machine.description()}\n\n{block(lines)}")

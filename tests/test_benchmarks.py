@@ -93,9 +93,18 @@ def test_recomputing_is_measured_and_written(page):
 
 
 def test_overheads_are_measured_and_written(page):
-    said = run("overheads.py", "--sizes", 20, "--rounds", 1, "--write", page)
-    assert said.splitlines()[-1].split()[0] == "44"  # operators, with their gradients
+    sizes = ["--sizes", 20, "--longest", 30]
+    said = run("overheads.py", *sizes, "--rounds", 1, "--write", page)
+    rows = [line.split()[0] for line in said.splitlines()[-2:]]
+    assert rows == ["44", "64"]  # operators, with their gradients
     assert said.strip() in part(page.read_text(encoding="utf-8"), "overheads")
+
+
+def test_memory_is_measured_and_written(page):
+    said = run("memory.py", "--only", "mnist_mlp", "--small", "--write", page)
+    rows = [line.split()[:2] for line in said.splitlines()]
+    assert rows == [["step", "kernels"], ["mnist_mlp", "numpy"], ["mnist_mlp", "auto"]]
+    assert said.strip() in part(page.read_text(encoding="utf-8"), "memory")
 
 
 def test_heads_are_measured_and_written(page):

@@ -196,6 +196,8 @@ def recurrent(sweep: Sweep, position: int, op: Operator) -> None:
         "step_scopes": scopes,
         "step_scopes@GRAD": scopes,
     }
+    if not parameters:
+        del ins["parameters"]  # as the text says it, which has no empty slots
     outputs = {
         "initial_states@GRAD": of_states,
         "inputs@GRAD": of_sequences,

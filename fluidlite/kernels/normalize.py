@@ -35,15 +35,17 @@ def softmax_with_cross_entropy(op: Any, Logits: Spec, Label: Spec) -> Prepared |
         return None
     count, classes = Logits.shape
     rows, ignored = np.arange(count), op.ignore_index
+    may_be_ignored = 0 <= ignored < classes
 
     def run(logits: Any, label: Any) -> Any:
         shifted = logits - _largest(logits, 1, None, None, True)
-        names = label.reshape(-1)
-        counted = names != ignored
-        every = bool(counted.all())
-        inside = names if every else np.where(counted, names, 0)
-        if inside.size and not 0 <= inside.min() <= inside.max() < classes:
-            raise IndexError("a label is out of range")
+        inside = names = label.reshape(-1)
+        every = bool(((names >= 0) & (names < classes)).all()) and not may_be_ignored
+        if not every:
+            counted = names != ignored
+            inside = np.where(counted, names, 0)
+            if not ((inside >= 0) & (inside < classes)).all():
+                raise IndexError("a label is out of range")
         picked = shifted[rows, inside]
         e = np.exp(shifted, out=shifted)
         total = _total(e, 1, None, None, True)

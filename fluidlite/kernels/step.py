@@ -18,6 +18,7 @@ from .rows import sgd_on_rows
 BLOCK = 1 << 17
 #: operations on elements from which on blocks are worked on by several threads
 CUT_FROM = 1 << 20
+SMALL = 1 << 12  #: elements up to which nothing is cut
 LINE = 16  #: elements that blocks are made of, as many as a line of the cache holds
 
 
@@ -144,6 +145,22 @@ def adam(op: Any, *specs: Any) -> Prepared | None:
         np.asarray(n, dtype) for n in (op.beta1, op.beta2, 1 - op.beta1, 1 - op.beta2, op.epsilon)
     )
 
+    def update(p: Any, g: Any, a: Any, b: Any, n: Any, c: Any, d: Any, t: Any, pace: Any) -> None:
+        np.multiply(a, beta1, out=c)
+        np.multiply(g, rest1, out=t)
+        np.add(c, t, out=c)
+        np.multiply(b, beta2, out=d)
+        np.multiply(g, g, out=t)
+        np.multiply(t, rest2, out=t)
+        np.add(d, t, out=d)
+        np.sqrt(d, out=t)
+        np.add(t, epsilon, out=t)
+        np.divide(c, t, out=t)
+        np.multiply(t, pace, out=t)
+        np.subtract(p, t, out=n)
+
+    is_small = size_of(Param.shape) <= SMALL
+
     def step(
         param: Any,
         grad: Any,
@@ -159,30 +176,23 @@ def adam(op: Any, *specs: Any) -> Prepared | None:
     ) -> Any:
         given = out if isinstance(out, tuple) else (None,) * 5
         new, first, second = _rows(given[:3], 3, param)
+        pace = (rate * np.sqrt(1 - power2) / (1 - power1)).reshape(())
+        if is_small:
+            update(param, grad, moment1, moment2, new, first, second, scratch, pace)
+            return new, first, second, power1 * beta1, power2 * beta2
         vectors = _flat(param, grad, moment1, moment2, new, first, second)
         if vectors is None:
             vectors = [a.ravel() for a in (param, grad, moment1, moment2)]
             new, first, second = (np.empty(param.shape, param.dtype) for _ in range(3))
             vectors += [a.reshape(-1) for a in (new, first, second)]
-        pace = (rate * np.sqrt(1 - power2) / (1 - power1)).reshape(())
-        p, g, a, b, n, c, d = vectors
 
-        def update(part: slice, t: Any) -> None:
-            grads, firsts, seconds = g[part], c[part], d[part]
-            np.multiply(a[part], beta1, out=firsts)
-            np.multiply(grads, rest1, out=t)
-            np.add(firsts, t, out=firsts)
-            np.multiply(b[part], beta2, out=seconds)
-            np.multiply(grads, grads, out=t)
-            np.multiply(t, rest2, out=t)
-            np.add(seconds, t, out=seconds)
-            root = np.sqrt(seconds, out=t)
-            np.add(root, epsilon, out=root)
-            np.divide(firsts, root, out=t)
-            np.multiply(t, pace, out=t)
-            np.subtract(p[part], t, out=n[part])
+        def part(where: slice, room: Any) -> None:
+            p, g, a, b, n, c, d = [vector[where] for vector in vectors]
+            update(p, g, a, b, n, c, d, room, pace)
 
-        _each_block(p.size, scratch, update)
+        _each_block(vectors[0].size, scratch, part)
         return new, first, second, power1 * beta1, power2 * beta2
 
+    if is_small:
+        return Prepared(step, out=True, scratch=Scratch(Param.shape, dtype))
     return Prepared(step, out=True, scratch=_scratch(Param, 12))

@@ -105,9 +105,14 @@ class _Task:
     def wait(self) -> None:
         """Wait until all parts are done.  Raises what one of them raised."""
         self._over.acquire()
+        self.function = _nothing  # a thread that wakes late need not hold what was worked on
         error, self._error = self._error, None
         if error is not None:
             raise error
+
+
+def _nothing(part: int, worker: int) -> None:
+    """What there is to do for a task that is over."""
 
 
 def _wait_for_work(queue: SimpleQueue[_Task | None]) -> None:

@@ -310,6 +310,8 @@ class Function:
 
 def _spread(kernel: Kernel) -> None:
     """Let several threads compute what is large and element-wise."""
-    if kernel.prepared is not None and len(kernel.outputs) == 1:
-        function = threads.spread_where_large(kernel.prepared.function, kernel.outputs[0].nbytes)
-        kernel.prepared = kernel.prepared._replace(function=function)
+    prepared = kernel.prepared
+    if prepared is not None and type(prepared.function) is np.ufunc and len(kernel.outputs) == 1:
+        function = threads.spread_where_large(prepared.function, kernel.outputs[0].nbytes)
+        if function is not prepared.function:
+            kernel.prepared = prepared._replace(function=function)

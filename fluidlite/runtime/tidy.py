@@ -9,6 +9,7 @@ from typing import Any
 
 from ..ir.operator import OpRole
 from .fusing import fused
+from .parts import found_in_parts
 from .stacking import stacked
 from .trace import Kernel, Trace, Value
 
@@ -26,10 +27,14 @@ def tidied(trace: Trace, wanted: Iterable[Value]) -> tuple[list[Kernel], dict[in
     instead: dict[int, Value] = {}
     wanted = list(wanted)
     kept = _once_and_needed(trace.kernels, wanted, instead)
+    found = found_in_parts(kept, trace)
+    if found is not None:
+        instead.update(found[1])
+        kept = _once_and_needed(found[0], wanted, instead)
     together = stacked(kept, [_final(v, instead) for v in wanted], trace)
     if together is not None:
         kept = _once_and_needed(together, wanted, instead)
-        instead.update((number, _final(value, instead)) for number, value in instead.items())
+    instead.update((number, _final(value, instead)) for number, value in instead.items())
     kept = fused(kept, [_final(v, instead) for v in wanted])
     return _updates_moved_up(kept), instead
 

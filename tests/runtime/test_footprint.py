@@ -106,7 +106,9 @@ def test_a_view_of_a_large_array_is_let_go_of():
     parts = []
     for _ in range(20):
         large = layers.cumsum(x, axis=0)  # makes an array of its own
-        parts.append(layers.reduce_sum(layers.slice(large, axes=[0, 1], starts=[0, 0], ends=[1, 9])))
+        parts.append(
+            layers.reduce_sum(layers.slice(large, axes=[0, 1], starts=[0, 0], ends=[1, 9]))
+        )
         x = layers.scale(x, 1.5)
     total = layers.sum(parts)
     exe, feed = fluid.Executor(), {"x": np.ones([400, 1000], "float32")}
