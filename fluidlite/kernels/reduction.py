@@ -56,7 +56,7 @@ def mean(op: Any, X: Spec) -> Prepared | None:
     if not count:
         return None
     dtype, one = X.dtype.dtype, (1,)
-    share = dtype.type(1) * dtype.type(count)
+    share = np.asarray(count, dtype)
     if X.ndim == 2 and X.shape[1] == 1:
         return Prepared(lambda x: np.add.reduce(x, 0) / share)
     return Prepared(lambda x: (np.add.reduce(x, None, dtype) / share).reshape(one))

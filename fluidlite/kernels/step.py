@@ -74,7 +74,8 @@ def sgd(op: Any, Param: Spec, LearningRate: Spec, Grad: Spec) -> Prepared | None
     if size_of(Param.shape) <= BLOCK:
 
         def at_once(param: Any, rate: Any, grad: Any, scratch: Any, out: Any = None) -> Any:
-            return np.subtract(param, np.multiply(grad, rate, out=scratch), out=out)
+            moved = np.multiply(grad, rate.reshape(()), out=scratch)
+            return np.subtract(param, moved, out=out)
 
         return Prepared(at_once, out=True, scratch=Scratch(Param.shape, Param.dtype.dtype))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -125,14 +124,16 @@ class Buffers:
 
     def __init__(self, makers: Sequence[Callable[..., Any]]) -> None:
         self._makers = makers
-        self._lock = threading.Lock()
-        self._idle: list[tuple[Any, ...]] = []
+        self._idle: list[tuple[Any, ...]] = []  # a list gives each item to one thread
 
     def take(self) -> tuple[Any, ...]:
         """A set that no other run has."""
-        with self._lock:
-            if self._idle:
-                return self._idle.pop()
+        try:
+            return self._idle.pop()
+        except IndexError:
+            return self._new()
+
+    def _new(self) -> tuple[Any, ...]:
         common = common_to(self._makers)
         memory = Room(common)() if common else None
         made: list[Any] = []
@@ -145,6 +146,5 @@ class Buffers:
 
     def give_back(self, taken: tuple[Any, ...]) -> None:
         """Let another run have a set."""
-        with self._lock:
-            if len(self._idle) < 2:
-                self._idle.append(taken)
+        if len(self._idle) < 2:
+            self._idle.append(taken)

@@ -70,7 +70,8 @@ class Shortcut:
             that has it.
         fetches: for each fetched value, its place among the results, or -1 and less for the places
             among what the function takes; and whether nobody else has it.
-        commits: the variables that take new values, with their names and places among the results.
+        commits: the variables that take new values, with their names and places among the results,
+            and whether the next run may write to what they had.
     """
 
     def __init__(
@@ -78,7 +79,7 @@ class Shortcut:
         function: Function,
         sources: Sequence[str | ScopeVariable],
         fetches: Sequence[tuple[int, bool]],
-        commits: Sequence[tuple[str, ScopeVariable, int]],
+        commits: Sequence[tuple[str, ScopeVariable, int, bool]],
     ) -> None:
         self._taken: list[tuple[Any, bool, Any, Any]] = [
             (source, isinstance(source, str), spec.shape, spec.dtype.dtype)
@@ -111,8 +112,7 @@ class Shortcut:
                 return None
             given.append(value)
         try:
-            with np.errstate(all="ignore"):  # as in a run in full
-                found = function.compute(given, draw)
+            found = _with_infinities(function, given, draw)
         except Exception:  # a run in full says what is wrong
             return None
         results = []
@@ -120,11 +120,28 @@ class Shortcut:
             value = found[place] if place >= 0 else given[-1 - place]
             results.append(as_fetched(value if is_ours else np.array(value)))
         del given, value  # so that what is replaced is seen to be nobody's
-        for name, variable, place in self._commits:
+        for name, variable, place, is_spared in self._commits:
             old = _replaced(variable, found[place])
-            if old is not None:
-                function.take_spare(name, old)
+            if old is not None and is_spared:
+                function.spares[name] = old
         return results
+
+
+def _computed(function: Function, given: list[Any], draw: Callable[[Any], Any]) -> tuple[Any, ...]:
+    """What a function computes."""
+    return function.compute(given, draw)
+
+
+def _with_infinities(function: Function, given: list[Any], draw: Callable[[Any], Any]) -> Any:
+    """What a function computes, with infinities being values as in a run in full."""
+    with np.errstate(all="ignore"):
+        return function.compute(given, draw)
+
+
+if hasattr(
+    np, "vecdot"
+):  # from NumPy 2 on several threads may run what is decorated: half the cost
+    _with_infinities = np.errstate(all="ignore")(_computed)
 
 
 def _replaced(variable: ScopeVariable, new: Any) -> Any:
@@ -215,5 +232,5 @@ def _shortcut(
         function,
         [name if name in feed else variables[name] for name in function.names],
         wanted,
-        [(name, variables[name], made[name]) for name in plan.commits],
+        [(n, variables[n], made[n], function.has_room_for(n)) for n in plan.commits],
     )

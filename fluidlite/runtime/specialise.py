@@ -107,11 +107,6 @@ class Watch(NamedTuple):
     hook: Callable[..., None]
 
 
-def _called(function: Callable[..., Any], *arguments: Any) -> Any:
-    """What a function gives."""
-    return function(*arguments)
-
-
 class Function:
     """A stretch of steps for values of given shapes.
 
@@ -139,8 +134,8 @@ class Function:
         self._outputs = {name: instead.get(v.number, v) for name, v in made.items()}
         wanted = self._outputs.values()
         planner = library and library(self.kernels, [v.number for v in wanted])
-        #: calls a function with the threads that the kernels take
-        self._with_crew: Callable[..., Any] = _called
+        #: calls a function with the threads that the kernels take; None where a call is enough
+        self._with_crew: Callable[..., Any] | None = None
         self._as_plain: Callable[[Value, Mapping[int, Any]], Any] | None = None
         if planner:
             self._with_crew = planner.crew.run
@@ -177,7 +172,10 @@ class Function:
         """
         run = self._run
         if run is None:
-            self._with_crew(self._first_run, env, draw, watch)
+            if self._with_crew is None:
+                self._first_run(env, draw, watch)
+            else:
+                self._with_crew(self._first_run, env, draw, watch)
             return
         if watch is not None:
             run = partial(self._variant(watch.kind), hook=watch.hook)
@@ -200,7 +198,11 @@ class Function:
         """What a function computes in buffers that no other run has."""
         buffers = self._buffers.take()
         spares = [self.spares.pop(name, None) for name in self._spared]
-        found: tuple[Any, ...] = self._with_crew(run, buffers, spares, draw, *given)
+        found: tuple[Any, ...]
+        if self._with_crew is None:
+            found = run(buffers, spares, draw, *given)
+        else:
+            found = self._with_crew(run, buffers, spares, draw, *given)
         self._buffers.give_back(buffers)
         return found
 
@@ -213,7 +215,7 @@ class Function:
         """
         if value.constant is not None:
             return value.constant
-        if self._as_plain is None:
+        if self._as_plain is None or self._with_crew is None:
             return made.get(value.number)
         return self._with_crew(self._as_plain, value, made)
 
@@ -231,6 +233,14 @@ class Function:
     def source(self) -> str:
         """What is run; empty before it has been written."""
         return "\n".join(self._emission.written()) if self.is_ready else ""
+
+    def has_room_for(self, name: str) -> bool:
+        """Whether a result may be written to an array that it replaced before.
+
+        Args:
+            name: of the result.
+        """
+        return name in self._spared
 
     def take_spare(self, name: str, array: Any) -> None:
         """Keep an array that a result may be written to."""

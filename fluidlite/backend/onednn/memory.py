@@ -190,6 +190,11 @@ class Workshop:
         #: how many the library has just now
         self.threads = 1
 
+    @property
+    def nbytes(self) -> int:
+        """The size of the scratchpad of one run."""
+        return self.scratch_bytes
+
     def __call__(self) -> Workplace:
         return Workplace(self)
 
