@@ -1,0 +1,225 @@
+"""Runs that are repeated go a short way, and what has changed is noticed all the same."""
+
+import gc
+import weakref
+
+import numpy as np
+import pytest
+
+import fluidlite as fluid
+from fluidlite.errors import NonFiniteError, NotInitializedError, OpError
+from fluidlite.runtime import executor
+
+layers = fluid.layers
+
+
+@pytest.fixture
+def short(monkeypatch):
+    """Counts the runs that went the short way."""
+    taken = []
+    known = executor.run_again
+
+    def counted(*arguments):
+        found = known(*arguments)
+        taken.append(found is not None)
+        return found
+
+    monkeypatch.setattr(executor, "run_again", counted)
+    return lambda: sum(taken)
+
+
+def trained():
+    """A net that is trained, ready to run: the executor, a feed, the loss."""
+    fluid.default_startup_program().random_seed = 7
+    x = fluid.data("x", [None, 3], "float32")
+    loss = layers.mean(layers.square(layers.fc(x, 4, param_attr="w", bias_attr="b")))
+    fluid.optimizer.Momentum(0.1, 0.9).minimize(loss)
+    exe = fluid.Executor()
+    exe.run(fluid.default_startup_program())
+    return exe, {"x": np.arange(6, dtype="float32").reshape(2, 3) / 5}, loss
+
+
+def weight():
+    return np.array(fluid.global_scope().find_var("w").get_tensor())
+
+
+def test_the_third_run_with_the_same_shapes_goes_the_short_way(short):
+    exe, feed, loss = trained()
+    for _ in range(6):
+        exe.run(feed=feed, fetch_list=[loss])
+    assert short() == 4
+
+
+def test_the_short_way_trains_as_the_long_one_does(short, monkeypatch):
+    exe, feed, loss = trained()
+    found = [exe.run(feed=feed, fetch_list=[loss, "w"]) for _ in range(8)]
+    assert short()
+    monkeypatch.setattr(executor, "run_again", lambda *_: None)
+    exe.run(fluid.default_startup_program())
+    for mine, other in zip(found, [exe.run(feed=feed, fetch_list=[loss, "w"]) for _ in range(8)]):
+        np.testing.assert_array_equal(mine[0], other[0])
+        np.testing.assert_array_equal(mine[1], other[1])
+
+
+def test_what_was_fetched_stays_as_it_is_however_often_it_was_named(short):
+    exe, feed, loss = trained()
+    for _ in range(5):
+        first, again, x, w = exe.run(feed=feed, fetch_list=[loss, loss, "x", "w"])
+    kept = [a.copy() for a in (first, again, x, w)]
+    assert not any(np.shares_memory(a, b) for a in (first, x, w) for b in (again, feed["x"]))
+    for _ in range(3):
+        exe.run(feed=feed, fetch_list=[loss, loss, "x", "w"])
+    for a, b in zip((first, again, x, w), kept, strict=True):
+        np.testing.assert_array_equal(a, b)
+    assert short() and not np.array_equal(w, weight())
+
+
+def test_a_value_that_is_set_between_two_runs_is_what_the_next_one_reads():
+    exe, feed, loss = trained()
+    for _ in range(5):
+        exe.run(feed=feed, fetch_list=[loss])
+    for name, shape in (("w", [3, 4]), ("b", [4])):
+        tensor = fluid.global_scope().find_var(name).get_tensor()
+        tensor.set(np.zeros(shape, "float32"), fluid.CPUPlace())
+    assert exe.run(feed=feed, fetch_list=[loss])[0].item() == 0
+
+
+def test_a_variable_that_is_forgotten_is_missed(short):
+    exe, feed, loss = trained()
+    for _ in range(5):
+        exe.run(feed=feed, fetch_list=[loss])
+    fluid.global_scope().erase(["w"])
+    with pytest.raises(NotInitializedError, match="'w' has no value"):
+        exe.run(feed=feed, fetch_list=[loss])
+    exe.run(fluid.default_startup_program())
+    before = short()
+    for _ in range(4):
+        exe.run(feed=feed, fetch_list=[loss])
+    assert short() > before and not np.array_equal(weight(), 0)
+
+
+def test_a_variable_of_a_kid_covers_that_of_its_parent_from_the_next_run_on():
+    exe, feed, loss = trained()
+    kid = fluid.global_scope().new_scope()
+    for _ in range(5):
+        exe.run(feed=feed, fetch_list=[loss], scope=kid)
+    for name, shape in (("w", [3, 4]), ("b", [4])):
+        kid.var(name).get_tensor().set(np.zeros(shape, "float32"), fluid.CPUPlace())
+    assert exe.run(feed=feed, fetch_list=[loss], scope=kid)[0].item() == 0
+
+
+def test_each_scope_has_values_of_its_own(short):
+    exe, feed, loss = trained()
+    scopes = [fluid.Scope(), fluid.Scope()]
+    for scope in scopes:
+        exe.run(fluid.default_startup_program(), scope=scope)
+    losses = [
+        [exe.run(feed=feed, fetch_list=[loss], scope=scope)[0].item() for scope in scopes]
+        for _ in range(6)
+    ]
+    assert short() and all(a == b for a, b in losses) and len({a for a, _ in losses}) == 6
+
+
+def test_an_executor_keeps_no_scope_alive():
+    exe, feed, loss = trained()
+    scope = fluid.Scope()
+    exe.run(fluid.default_startup_program(), scope=scope)
+    for _ in range(5):
+        exe.run(feed=feed, fetch_list=[loss], scope=scope)
+    known = weakref.ref(scope.find_var("w").value)
+    del scope
+    gc.collect()
+    assert known() is None
+
+
+def test_a_scope_keeps_no_executor_alive():
+    exe, feed, loss = trained()
+    for _ in range(5):
+        exe.run(feed=feed, fetch_list=[loss])
+    known = weakref.ref(exe.plan(fetch_list=[loss]).function)
+    del exe
+    gc.collect()
+    assert known() is None
+
+
+def test_feeds_of_two_shapes_take_turns(short):
+    exe, feed, loss = trained()
+    wide = {"x": np.ones([5, 3], "float32")}
+    for _ in range(6):
+        exe.run(feed=feed, fetch_list=[loss])
+        exe.run(feed=wide, fetch_list=[loss])
+    for _ in range(3):
+        exe.run(feed=wide, fetch_list=[loss])
+    assert short() >= 2
+
+
+def test_random_numbers_are_those_of_the_long_way(monkeypatch, short):
+    fluid.default_main_program().random_seed = 11
+    x = fluid.data("x", [3, 2, 8], "float32")
+    start = layers.fill_constant([2, 8], "float32", 1.0)
+    rnn = layers.StaticRNN()
+    with rnn.step():
+        now, before = rnn.step_input(x), rnn.memory(init=start)
+        after = now + before * layers.uniform_random([2, 8])
+        rnn.update_memory(before, after)
+        rnn.step_output(after)
+    feed = {"x": np.ones([3, 2, 8], "float32")}
+
+    def outputs(run):
+        return [run() for _ in range(7)]
+
+    exe = fluid.Executor()
+    found = outputs(lambda: exe.run(feed=feed, fetch_list=[rnn()])[0])
+    assert short()
+    other = fluid.Executor()
+    step = other.prepare(feed_names=["x"], fetch_list=[rnn()])
+    prepared = outputs(lambda: step(feed)[0])
+    monkeypatch.setattr(executor, "run_again", lambda *_: None)
+    last = fluid.Executor()
+    expected = outputs(lambda: last.run(feed=feed, fetch_list=[rnn()])[0])
+    for a, b, c in zip(found, prepared, expected, strict=True):
+        np.testing.assert_array_equal(a, c)
+        np.testing.assert_array_equal(b, c)
+    assert len({a.tobytes() for a in found}) == 7
+
+
+def test_an_operator_that_fails_is_named_and_changes_nothing():
+    x = fluid.data("x", [2, 3], "float32")
+    label = fluid.data("label", [2, 1], "int64")
+    guess = layers.fc(x, 4, act="softmax", param_attr="w")
+    loss = layers.mean(layers.cross_entropy(guess, label))
+    fluid.optimizer.SGD(0.1).minimize(loss)
+    exe = fluid.Executor()
+    exe.run(fluid.default_startup_program())
+    feed = {"x": np.ones([2, 3], "float32"), "label": np.array([[0], [3]])}
+    for _ in range(5):
+        exe.run(feed=feed, fetch_list=[loss])
+    before = weight()
+    with pytest.raises(OpError, match="label"):
+        exe.run(feed={**feed, "label": np.array([[0], [9]])}, fetch_list=[loss])
+    np.testing.assert_array_equal(weight(), before)
+    exe.run(feed=feed, fetch_list=[loss])
+    assert not np.array_equal(weight(), before)
+
+
+def test_values_that_are_not_finite_are_looked_for_when_that_is_said_later(short):
+    exe, feed, loss = trained()
+    for _ in range(5):
+        exe.run(feed=feed, fetch_list=[loss])
+    bad = {"x": np.full([2, 3], np.nan, "float32")}
+    with pytest.raises(NonFiniteError):
+        exe.run(feed=bad, fetch_list=[loss], check_nan_inf=True)
+    fluid.set_flags({"FLAGS_check_nan_inf": True})
+    with pytest.raises(NonFiniteError):
+        exe.run(feed=bad, fetch_list=[loss])
+    fluid.set_flags({"FLAGS_check_nan_inf": False})
+    assert np.isnan(exe.run(feed=bad, fetch_list=[loss])[0].item())
+
+
+def test_an_operator_that_is_added_runs_from_the_next_run_on():
+    exe, feed, loss = trained()
+    for _ in range(5):
+        exe.run(feed=feed, fetch_list=[loss])
+    layers.assign(np.zeros([3, 4], "float32"), fluid.default_main_program().global_block().var("w"))
+    exe.run(feed=feed, fetch_list=[loss])
+    np.testing.assert_array_equal(weight(), 0)
