@@ -44,8 +44,8 @@ class Pool:
     """Threads that wait for work; started when there is some."""
 
     def __init__(self) -> None:
-        wanted = os.environ.get("FLUIDLITE_NUM_THREADS", "")
-        self.count = min(int(wanted), cores()) if wanted.isdigit() and int(wanted) else cores()
+        wanted = int(os.environ["FLUIDLITE_NUM_THREADS"]) if is_fixed() else 0
+        self.count = min(wanted, cores()) if wanted else cores()
         self._queue: SimpleQueue[_Task | None] = SimpleQueue()
         self._started = False
         #: held by the one task at a time that gets the threads
@@ -133,6 +133,11 @@ def _send_home(queue: SimpleQueue[_Task | None], count: int) -> None:
 _pool: state.Slot[Pool] = state.slot("thread pool", Pool)
 
 
+def is_fixed() -> bool:
+    """Whether ``FLUIDLITE_NUM_THREADS`` says how many threads there are."""
+    return os.environ.get("FLUIDLITE_NUM_THREADS", "").isdigit()
+
+
 def count() -> int:
     """How many threads work at once, the caller among them: ``FLUIDLITE_NUM_THREADS``, but not more
     than the processors that the process may run on.
@@ -217,6 +222,25 @@ def _one_blas_thread() -> Iterator[None]:
             if not limit.depth:
                 for each, before in limit.libraries:
                     each.set_num_threads(before)
+
+
+class Blas:
+    """The threads of NumPy's BLAS; see ``crew.Team``."""
+
+    def __init__(self) -> None:
+        self.threads = count()
+
+    def within(self, threads: int, function: Callable[..., Any], *arguments: Any) -> Any:
+        """What a function gives, while the BLAS has one thread, or those that it had."""
+        if threads > 1:
+            return function(*arguments)
+        with _one_blas_thread():
+            return function(*arguments)
+
+    @staticmethod
+    def has_several() -> bool:
+        """Whether there is a BLAS with more than one thread."""
+        return any(each.get_num_threads() > 1 for each, _ in _blas.get().libraries)
 
 
 # -- element-wise work -----------------------------------------------------------------------------

@@ -19,6 +19,7 @@ from ..backend import kernel_library
 from ..dtypes import as_dtype
 from ..errors import FluidError
 from ..kernels import threads
+from ..kernels.crew import Crew
 from ..opdef.spec import Spec
 from ..state import collector_paused
 from .buffers import Buffers, Footprint, Memory
@@ -29,6 +30,7 @@ from .plan import Environment, Stretch
 from .tidy import last_uses, tidied
 from .trace import Kernel, Trace, Unsupported, Value
 
+SMALLEST_PRODUCT = 1 << 20  #: multiplications from which on OpenBLAS takes several threads
 FUNCTIONS_KEPT = 8  #: of one stretch, for different shapes
 
 
@@ -145,6 +147,10 @@ class Function:
             self._outputs = {name: plain.get(v.number, v) for name, v in self._outputs.items()}
         else:
             self.kernels = pooled_first(self.kernels, wanted, trace)
+        crew = _crew_of_products(self.kernels)
+        if crew is not None:
+            inner = self._with_crew
+            self._with_crew = crew.run if inner is None else partial(crew.run, inner)
         for kernel in self.kernels:
             _spread(kernel)
         self._inputs = trace.inputs
@@ -316,6 +322,19 @@ class Function:
         self._run = self._compiled(emission.written())
         for name, value in self._outputs.items():
             env[name] = held[value.number] if value.constant is None else value.constant
+
+
+def _crew_of_products(listed: Sequence[Kernel]) -> Crew | None:
+    """What decides how many threads NumPy's BLAS has in a plan; None where it does not matter."""
+    if threads.count() < 2 or threads.is_fixed():
+        return None
+    for kernel in listed:
+        if kernel.op.type not in ("mul", "matmul") or kernel.library:
+            continue
+        (x, y), (made,) = kernel.arguments[:2], kernel.outputs
+        if x.size * y.size * made.size >= SMALLEST_PRODUCT**2 and threads.Blas.has_several():
+            return Crew(threads.Blas(), threads.count(), False)
+    return None
 
 
 def _spread(kernel: Kernel) -> None:

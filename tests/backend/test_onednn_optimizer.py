@@ -5,7 +5,7 @@ import pytest
 from backend.agreement import agree, assert_near, fed, gradients, needs_library, ran
 
 import fluidlite as fluid
-from fluidlite.backend.onednn.crew import Crew
+from fluidlite.kernels.crew import Crew
 from fluidlite.opdef.definition import lookup
 
 layers, optimizer = fluid.layers, fluid.optimizer

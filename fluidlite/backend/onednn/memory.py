@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from ctypes import addressof, byref, c_char, c_void_p
 from functools import cached_property
@@ -182,13 +183,27 @@ class Workshop:
 
     Args:
         library: it.
+        most: how many threads the library may have.
     """
 
-    def __init__(self, library: Library) -> None:
+    def __init__(self, library: Library, most: int = 1) -> None:
         self.library = library
         self.scratch_bytes = 0
         #: how many the library has just now
         self.threads = 1
+        self._has_threads = most > 1
+        self._process = os.getpid()
+
+    def within(self, threads: int, function: Callable[..., Any], *arguments: Any) -> Any:
+        """What a function gives, while the library has so many threads.
+
+        Raises:
+            NotDone: the process was forked, which leaves the threads behind: it would wait for them
+                for ever.
+        """
+        if self._has_threads and self._process != os.getpid():
+            raise NotDone("a forked process has no threads of oneDNN's")
+        return self.library.within(threads, function, *arguments)
 
     @property
     def nbytes(self) -> int:

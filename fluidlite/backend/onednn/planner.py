@@ -6,7 +6,6 @@ the layouts that its values exist in.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from typing import Any
@@ -15,8 +14,8 @@ import numpy as np
 
 from ...dtypes import DType
 from ...kernels import threads
+from ...kernels.crew import Crew
 from ...opdef.prepared import Laid, Prepared
-from .crew import Crew
 from .library import Library, NotDone
 from .memory import Form, Layout, Primitive, Workplace, Workshop, new, plain, reorder
 
@@ -80,10 +79,10 @@ class Planner:
         self, library: Library, kernels: Iterable[Any], wanted: Iterable[int], everywhere: bool
     ) -> None:
         self.library, self.everywhere = library, everywhere
-        self.shop = Workshop(library)
         self.kernels = list(kernels)
-        fixed = os.environ.get("FLUIDLITE_NUM_THREADS", "").isdigit()
-        self.crew = Crew(self.shop, 1 if self._leaves_products else threads.count(), fixed)
+        most = 1 if self._leaves_products else threads.count()
+        self.shop = Workshop(library, most)
+        self.crew = Crew(self.shop, most, threads.is_fixed())
         #: what offers remember for later ones
         self.known: dict[Any, Any] = {}
         #: by number of a value, the kernels that read it

@@ -1,23 +1,31 @@
-"""How many threads the library gets.
+"""How many threads a library gets.
 
-Its threads wait for each other at the end of every primitive.  Where a processor has other work to
-do, they wait until the system lets the last of them go on, which may take a hundred times as long
-as the work.  So plans try from time to time whether several threads or one are faster.
+Its threads wait for each other at the end of every kernel.  Where a processor has other work to do,
+they wait until the system lets the last of them go on, which may take a hundred times as long as
+the work.  So plans try from time to time whether several threads or one are faster.
 """
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
-from .library import NotDone
-from .memory import Workshop
+
+class Team(Protocol):
+    """The threads of a library."""
+
+    #: how many there are just now; the crew says so
+    threads: int
+
+    def within(self, threads: int, function: Callable[..., Any], *arguments: Any) -> Any:
+        """What a function gives, while the library has so many threads."""
+        ...
+
 
 WARM = 2  #: runs of a trial that are not counted: primitives are made then
-RUNS = 4  #: that are
+RUNS = 5  #: that are
 REST = 50  #: times what a trial took, before the next one
 SHORTEST_REST = 0.5  #: seconds
 LOST = 3.0  #: times what runs take otherwise; a trial in which one takes longer is over
@@ -27,18 +35,17 @@ class Crew:
     """The threads of one plan.
 
     Args:
-        shop: of the plan.
+        team: they.
         most: how many there may be.
         fixed: whether there are always as many, so that results are the same to the last bit.
     """
 
-    def __init__(self, shop: Workshop, most: int, fixed: bool) -> None:
-        self._shop, self._most = shop, most
+    def __init__(self, team: Team, most: int, fixed: bool) -> None:
+        self._team, self._most = team, most
         self._fixed = fixed or most == 1
-        self._process = os.getpid()
         self._lock = threading.Lock()
         self._running = 0
-        shop.threads = most
+        team.threads = most
         #: seconds of a run by the number of threads
         self._seconds: dict[int, float] = {}
         self._best = most
@@ -46,23 +53,16 @@ class Crew:
         self._next = 0.0
 
     def run(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """What a function gives, with some threads.
-
-        Raises:
-            NotDone: the process was forked, which leaves the threads behind: it would wait for them
-                for ever.
-        """
-        if self._most > 1 and self._process != os.getpid():
-            raise NotDone("a forked process has no threads of oneDNN's")
-        within, shop = self._shop.library.within, self._shop
+        """What a function gives, with some threads."""
+        within, team = self._team.within, self._team
         if self._fixed:
-            return within(shop.threads, function, *arguments)
+            return within(team.threads, function, *arguments)
         with self._lock:
             self._running += 1
             alone = self._running == 1
             if alone:  # all runs that are under way have the same number
-                shop.threads = self._best if self._trial is None else self._trial.threads
-            threads = shop.threads
+                team.threads = self._best if self._trial is None else self._trial.threads
+            threads = team.threads
         begin = time.perf_counter()
         try:
             return within(threads, function, *arguments)
@@ -78,14 +78,14 @@ class Crew:
         trial = self._trial
         if trial is None:
             known = self._seconds[threads]
-            self._seconds[threads] = known + (spent - known) / RUNS
+            self._seconds[threads] = known + (min(spent, LOST * known) - known) / RUNS
             if now > self._next:
                 self._trial = _Trial(1 if self._best != 1 else self._most)
             return
         trial.note(spent)
         if not trial.is_over(self._seconds.get(self._best)):
             return
-        self._seconds[threads] = trial.mean
+        self._seconds[threads] = trial.seconds
         if len(self._seconds) == 1:
             self._trial = _Trial(1)
             return
@@ -112,9 +112,10 @@ class _Trial:
         return lost or len(counted) == RUNS
 
     @property
-    def mean(self) -> float:
-        """Seconds of a run."""
-        return sum(self._spent[WARM:]) / max(1, len(self._spent) - WARM)
+    def seconds(self) -> float:
+        """What a run takes: the median, since something else may hold up any of them."""
+        counted = sorted(self._spent[WARM:])
+        return counted[len(counted) // 2]
 
     @property
     def total(self) -> float:

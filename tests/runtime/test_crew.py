@@ -1,0 +1,125 @@
+"""How many threads a library of matrix products gets in a plan."""
+
+import threading
+
+import numpy as np
+import pytest
+
+import fluidlite as fluid
+from fluidlite.kernels import crew as crews
+from fluidlite.kernels import threads
+
+layers = fluid.layers
+
+
+class Clock:
+    """A team whose work takes what a test says, by the number of threads."""
+
+    def __init__(self, monkeypatch, **seconds):
+        self.now, self.threads = 0.0, 1
+        self.seconds = {1: seconds["one"], 2: seconds["two"]}
+        self.taken = []
+        monkeypatch.setattr(crews.time, "perf_counter", lambda: self.now)
+
+    def within(self, threads, function, *arguments):
+        self.taken.append(threads)
+        self.now += self.seconds[threads]
+        return function(*arguments)
+
+
+def ran(crew, times):
+    for number in range(times):
+        assert crew.run(lambda x: x, number) == number
+
+
+@pytest.mark.parametrize("one, two, best", [(2.0, 1.0, 2), (1.0, 2.0, 1), (1.0, 100.0, 1)])
+def test_what_takes_less_time_is_what_most_runs_get(monkeypatch, one, two, best):
+    clock = Clock(monkeypatch, one=one, two=two)
+    crew = crews.Crew(clock, 2, False)
+    ran(crew, 200)
+    assert set(clock.taken) == {1, 2}
+    assert clock.taken[-100:].count(best) >= 90
+
+
+def test_a_single_run_that_is_held_up_changes_nothing(monkeypatch):
+    clock = Clock(monkeypatch, one=2.0, two=1.0)
+    crew = crews.Crew(clock, 2, False)
+    for held_up in range(14):
+        clock.seconds[2] = 1000.0 if held_up == 4 else 1.0
+        ran(crew, 1)
+    del clock.taken[:]
+    ran(crew, 20)
+    assert clock.taken == [2] * 20
+
+
+def test_it_looks_again_from_time_to_time(monkeypatch):
+    clock = Clock(monkeypatch, one=2.0, two=1.0)
+    crew = crews.Crew(clock, 2, False)
+    ran(crew, 50)
+    clock.seconds[2] = 50.0
+    ran(crew, 500)
+    assert clock.taken[-10:] == [1] * 10
+
+
+def test_a_number_that_is_said_is_kept(monkeypatch):
+    clock = Clock(monkeypatch, one=1.0, two=100.0)
+    ran(crews.Crew(clock, 2, True), 50)
+    assert set(clock.taken) == {2}
+
+
+def test_runs_at_once_have_the_same_number(monkeypatch):
+    clock = Clock(monkeypatch, one=2.0, two=1.0)
+    crew = crews.Crew(clock, 2, False)
+    ran(crew, 5)
+
+    def inner():
+        first = len(clock.taken)
+        other = threading.Thread(target=crew.run, args=(lambda: None,))
+        other.start()
+        other.join()
+        return clock.taken[first - 1 :]
+
+    for _ in range(30):
+        assert len(set(crew.run(inner))) == 1
+
+
+def plan_of(rows):
+    """The function for a product of so many rows, and what it gives."""
+    x = fluid.data("x", [None, 128], "float32")
+    out = layers.fc(x, 128, bias_attr=False, param_attr="w")
+    exe = fluid.Executor()
+    exe.run(fluid.default_startup_program())
+    feed = {"x": np.ones([rows, 128], "float32")}
+    for _ in range(20):
+        (found,) = exe.run(feed=feed, fetch_list=[out])
+    weight = np.array(fluid.global_scope().find_var("w").get_tensor())
+    np.testing.assert_allclose(found, feed["x"] @ weight, rtol=1e-5, atol=1e-5)
+    return found
+
+
+@pytest.mark.parametrize(
+    "rows, several, fixed, expected",
+    [
+        (128, True, "", True),
+        (8, True, "", False),
+        (128, False, "", False),
+        (128, True, "2", False),
+    ],
+)
+def test_large_products_of_a_blas_with_several_threads_have_a_crew(
+    rows, several, fixed, expected, monkeypatch
+):
+    monkeypatch.setenv("FLUIDLITE_KERNELS", "numpy")
+    monkeypatch.setenv("FLUIDLITE_NUM_THREADS", fixed)
+    monkeypatch.setattr(threads, "count", lambda: 2)
+    monkeypatch.setattr(threads.Blas, "has_several", staticmethod(lambda: several))
+    taken = []
+    known = threads.Blas.within
+
+    def noted(self, count, function, *arguments):
+        taken.append(count)
+        return known(self, count, function, *arguments)
+
+    monkeypatch.setattr(threads.Blas, "within", noted)
+    plan_of(rows)
+    assert bool(taken) == expected and set(taken) == ({1, 2} if expected else set())
