@@ -83,15 +83,17 @@ class Geometry:
             elements: [channel, row of the window, column of it, output row, column, sample].
             first, last: the output rows.
         """
-        for j in range(self.k1):
-            if last - first == 1:  # the rows of one window never meet
-                top, left = first * self.s0, j * self.d1
-                rows = slice(top, top + (self.k0 - 1) * self.d0 + 1, self.d0)
-                columns = slice(left, left + (self.columns - 1) * self.s1 + 1, self.s1)
-                yield image[:, rows, columns], elements[:, :, j, 0]
-                continue
+        if last - first > 1:
             for i in range(self.k0):
-                yield image[self.under(i, j, first, last)], elements[:, i, j]
+                for j in range(self.k1):
+                    yield image[self.under(i, j, first, last)], elements[:, i, j]
+            return
+        top = first * self.s0  # the rows of one window never meet
+        rows = slice(top, top + (self.k0 - 1) * self.d0 + 1, self.d0)
+        for j in range(self.k1):
+            left = j * self.d1
+            columns = slice(left, left + (self.columns - 1) * self.s1 + 1, self.s1)
+            yield image[:, rows, columns], elements[:, :, j, 0]
 
 
 def _patches(g: Geometry, positions: int, dtype: Any) -> tuple[Shape, Any]:
