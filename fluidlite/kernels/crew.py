@@ -26,8 +26,9 @@ class Team(Protocol):
 
 WARM = 2  #: runs of a trial that are not counted: primitives are made then
 RUNS = 5  #: that are
-REST = 50  #: times what a trial took, before the next one
-SHORTEST_REST = 0.5  #: seconds
+#: times what a trial took, before the next one: at first, and in the end, after some that agreed
+FIRST_REST, REST = 4, 64
+SHORTEST_REST = 0.02  #: seconds
 LOST = 3.0  #: times what runs take otherwise; a trial in which one takes longer is over
 
 
@@ -50,7 +51,7 @@ class Crew:
         self._seconds: dict[int, float] = {}
         self._best = most
         self._trial: _Trial | None = _Trial(most)
-        self._next = 0.0
+        self._rest, self._next = FIRST_REST, 0.0
 
     def run(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """What a function gives, with some threads."""
@@ -89,9 +90,10 @@ class Crew:
         if len(self._seconds) == 1:
             self._trial = _Trial(1)
             return
-        self._best = min(self._seconds, key=lambda count: self._seconds[count])
-        self._trial = None
-        self._next = now + max(SHORTEST_REST, REST * trial.total)
+        best = min(self._seconds, key=lambda count: self._seconds[count])
+        self._rest = min(2 * self._rest, REST) if best == self._best else FIRST_REST
+        self._best, self._trial = best, None
+        self._next = now + max(SHORTEST_REST, self._rest * trial.total)
 
 
 class _Trial:
