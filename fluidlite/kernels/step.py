@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -133,15 +133,10 @@ def momentum(
     return Prepared(step, out=True, scratch=_scratch(Param, 5))
 
 
-@prepares("adam")
-def adam(op: Any, *specs: Any) -> Prepared | None:
-    """Adam's step; see the operator."""
-    Param, Grad, LearningRate, Moment1, Moment2, _, _, Beta1Tensor, Beta2Tensor = specs
-    if Beta1Tensor is not None or Beta2Tensor is not None:
-        return None
-    if not _dense(Param, Grad, Moment1, Moment2) or Param.dtype != LearningRate.dtype:
-        return None
-    dtype = Param.dtype.dtype
+def _adam_update(op: Any, dtype: Any) -> Callable[..., None]:
+    """Adam's step on arrays of one shape: from parameters, gradients and both moments to new
+    parameters and moments, with room, and a rate with the corrections for the first steps in it.
+    """
     beta1, beta2, rest1, rest2, epsilon = (
         np.asarray(n, dtype) for n in (op.beta1, op.beta2, 1 - op.beta1, 1 - op.beta2, op.epsilon)
     )
@@ -160,6 +155,20 @@ def adam(op: Any, *specs: Any) -> Prepared | None:
         np.multiply(t, pace, out=t)
         np.subtract(p, t, out=n)
 
+    return update
+
+
+@prepares("adam")
+def adam(op: Any, *specs: Any) -> Prepared | None:
+    """Adam's step; see the operator."""
+    Param, Grad, LearningRate, Moment1, Moment2, _, _, Beta1Tensor, Beta2Tensor = specs
+    if Beta1Tensor is not None or Beta2Tensor is not None:
+        return None
+    if not _dense(Param, Grad, Moment1, Moment2) or Param.dtype != LearningRate.dtype:
+        return None
+    dtype = Param.dtype.dtype
+    beta1, beta2 = np.asarray(op.beta1, dtype), np.asarray(op.beta2, dtype)
+    update = _adam_update(op, dtype)
     is_small = size_of(Param.shape) <= SMALL
 
     def step(
@@ -197,3 +206,50 @@ def adam(op: Any, *specs: Any) -> Prepared | None:
     if is_small:
         return Prepared(step, out=True, scratch=Scratch(Param.shape, dtype))
     return Prepared(step, out=True, scratch=_scratch(Param, 12))
+
+
+def adam_of_many(op: Any, Params: Sequence[Spec]) -> Prepared:
+    """Adam's step on several small parameters, put one behind the other: to the same bits as one by
+    one, in fewer calls.
+
+    Args:
+        op: the operator; its attributes are those of all of them.
+        Params: of one element type.
+    """
+    dtype = Params[0].dtype.dtype
+    beta1, beta2 = np.asarray(op.beta1, dtype), np.asarray(op.beta2, dtype)
+    update = _adam_update(op, dtype)
+    ends = np.cumsum([size_of(p.shape) for p in Params]).tolist()
+    parts = [(slice(b, e), p.shape) for b, e, p in zip([0, *ends], ends, Params)]
+    owner = np.repeat(np.arange(len(Params)), [size_of(p.shape) for p in Params])
+
+    def run(
+        params: list[Any],
+        grads: list[Any],
+        rate: Any,
+        moments1: list[Any],
+        moments2: list[Any],
+        powers1: list[Any],
+        powers2: list[Any],
+        room: Any,
+        out: Any = None,
+    ) -> tuple[Any, ...]:
+        for values, row in zip((params, grads, moments1, moments2), room):
+            np.concatenate([value.reshape(-1) for value in values], out=row)
+        power1, power2 = np.concatenate(powers1), np.concatenate(powers2)
+        pace = rate * np.sqrt(1 - power2) / (1 - power1)
+        np.take(pace, owner, out=room[8], mode="clip")
+        update(*room)
+        made = []
+        given = iter(out if isinstance(out, tuple) else ())
+        for row in room[4:7]:
+            for where, shape in parts:
+                new = next(given, None)
+                new = np.empty(shape, dtype) if new is None else new
+                new[...] = row[where].reshape(shape)
+                made.append(new)
+        for powers, beta in ((powers1, beta1), (powers2, beta2)):
+            made += [power * beta for power in powers]
+        return tuple(made)
+
+    return Prepared(run, out=True, scratch=Scratch((9, ends[-1]), dtype))

@@ -25,6 +25,7 @@ from ..state import collector_paused
 from .buffers import Buffers, Footprint, Memory
 from .emit import Emission
 from .fusing import pooled_first
+from .grouping import grouped
 from .layouts import arranged
 from .plan import Environment, Stretch
 from .tidy import last_uses, tidied
@@ -147,6 +148,7 @@ class Function:
             self._outputs = {name: plain.get(v.number, v) for name, v in self._outputs.items()}
         else:
             self.kernels = pooled_first(self.kernels, wanted, trace)
+        self.kernels = grouped(self.kernels)
         crew = _crew_of_products(self.kernels)
         if crew is not None:
             inner = self._with_crew
