@@ -81,3 +81,28 @@ def softmax_grad_at(op: Any, Out: Spec, At: Spec, Label: Spec, ignored: int) -> 
         return out
 
     return Prepared(run, out=True)
+
+
+@prepares("softmax_with_cross_entropy_grad")
+def softmax_with_cross_entropy_grad(
+    op: Any, Label: Spec, Softmax: Spec, dLoss: Spec | None, dSoftmax: Spec | None
+) -> Prepared | None:
+    """The cotangent of the logits: (Softmax - 1 at the label) dLoss, for rows of a matrix."""
+    if op.soft_label or dSoftmax is not None or Softmax.ndim != 2 or normal_axis(op.axis, 2) != 1:
+        return None
+    if dLoss is None or dLoss.shape != Label.shape or dLoss.dtype != Softmax.dtype:
+        return None
+    if Softmax.dtype.dtype.itemsize < 4:
+        return None
+    count, classes = Softmax.shape
+    look = _named(count, classes, op.ignore_index)
+
+    def run(label: Any, softmax: Any, dloss: Any, _: Any, out: Any = None) -> Any:
+        rows, columns, counted = look(label)
+        if counted is not None:
+            dloss = np.where(counted, dloss.reshape(-1), 0).reshape(dloss.shape)
+        out = np.multiply(softmax, dloss, out=out)
+        out[rows, columns] -= dloss.reshape(-1)
+        return out
+
+    return Prepared(run, out=True, like=1)

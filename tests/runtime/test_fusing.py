@@ -124,3 +124,15 @@ def test_a_gradient_that_is_fetched_is_made_as_a_whole(monkeypatch):
     guess, wanted = classifier()
     source = same_bits(labelled(), [*wanted, f"{guess.name}@GRAD"], monkeypatch)
     assert "softmax_grad" in source and "place_label" in source
+
+
+@pytest.mark.parametrize("ignored", [-100, 3])
+def test_the_gradient_of_logits_is_that_of_the_steps_one_by_one(ignored, monkeypatch):
+    seeded()
+    x, label = fluid.data("x", [6, 5], "float32"), fluid.data("label", [6, 1], "int64")
+    scores = layers.fc(x, 7, param_attr="w", bias_attr="b")
+    loss = layers.softmax_with_cross_entropy(scores, label, ignore_index=ignored)
+    loss = layers.mean(loss)
+    fluid.optimizer.SGD(0.1).minimize(loss)
+    source = same_bits(labelled(), [loss, f"{scores.name}@GRAD"], monkeypatch)
+    assert "softmax_with_cross_entropy_grad" in source and "place_label" not in source
