@@ -106,3 +106,31 @@ def softmax_with_cross_entropy_grad(
         return out
 
     return Prepared(run, out=True, like=1)
+
+
+@prepares("cross_entropy2")
+def cross_entropy2(op: Any, X: Spec, Label: Spec) -> Prepared | None:
+    """The negative logarithm of what labels name, for rows of a matrix."""
+    if X.ndim != 2 or X.dtype.dtype.itemsize < 4 or Label.shape != (X.shape[0], 1):
+        return None
+    (count, classes), dtype = X.shape, X.dtype.dtype
+    look = _named(count, classes, op.ignore_index)
+    nothing = np.zeros((count, classes, 0), dtype)
+
+    def run(x: Any, label: Any) -> Any:
+        rows, columns, counted = look(label)
+        if counted is not None and not (counted == (label.reshape(-1) != op.ignore_index)).all():
+            raise IndexError("a label is out of range")
+        match = x[rows, columns]
+        if counted is not None:
+            match[~counted] = 0
+        zero = match == 0
+        if zero.any():
+            loss = np.where(zero, -op.log_of_zero, -np.log(np.where(zero, 1, match))).astype(dtype)
+        else:
+            loss = -np.log(match)
+        if counted is not None:
+            loss[~counted] = 0
+        return loss.reshape(count, 1), nothing, match.reshape(count, 1)
+
+    return Prepared(run)

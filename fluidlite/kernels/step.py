@@ -26,8 +26,8 @@ def _dense(*specs: Spec) -> bool:
     return all(s.kind is Kind.LOD_TENSOR and s.dtype.is_float and s.shape for s in specs)
 
 
-def _scratch(Param: Spec, calls: int) -> Scratch:
-    """Makes room for a block of each thread.
+def _cut(Param: Spec, calls: int) -> tuple[int, int]:
+    """How many threads work on a parameter, and on how many elements at a time.
 
     Args:
         Param: what is updated.
@@ -36,18 +36,29 @@ def _scratch(Param: Spec, calls: int) -> Scratch:
     size = size_of(Param.shape)
     workers = threads.count() if size * calls >= CUT_FROM else 1
     rounds = -(-size // (BLOCK * workers))
-    block = -(-size // (workers * rounds * LINE)) * LINE
-    return Scratch((workers, block), Param.dtype.dtype)
+    return workers, -(-size // (workers * rounds * LINE)) * LINE
 
 
-def _each_block(size: int, scratch: Any, update: Callable[[slice, Any], None]) -> None:
-    """Call a function for each block: with where it is, and room of its size."""
+def _each_block(
+    cut: tuple[int, int], update: Callable[..., None], vectors: Sequence[Any], *more: Any
+) -> None:
+    """Call a function for each block.
 
-    workers, block = scratch.shape
+    Args:
+        cut: see :func:`_cut`.
+        update: takes a block of each vector, and ``more``.
+        vectors: of one length.
+        more: what all blocks share.
+    """
+    workers, block = cut
+    size = vectors[0].size
+    if size <= block:
+        update(*vectors, *more)
+        return
 
-    def part(k: int, worker: int) -> None:
-        begin, end = k * block, min(k * block + block, size)
-        update(slice(begin, end), scratch[worker, : end - begin])
+    def part(k: int, _: int) -> None:
+        where = slice(k * block, min(k * block + block, size))
+        update(*[vector[where] for vector in vectors], *more)
 
     threads.each(part, -(-size // block), workers=workers)
 
@@ -71,30 +82,26 @@ def sgd(op: Any, Param: Spec, LearningRate: Spec, Grad: Spec) -> Prepared | None
     """ParamOut = Param - LearningRate * Grad."""
     if not _dense(Param, Grad):
         return sgd_on_rows(Param, Grad)
-    if size_of(Param.shape) <= BLOCK:
+    cut, is_small = _cut(Param, 2), size_of(Param.shape) <= SMALL
 
-        def at_once(param: Any, rate: Any, grad: Any, scratch: Any, out: Any = None) -> Any:
-            moved = np.multiply(grad, rate.reshape(()), out=scratch)
-            return np.subtract(param, moved, out=out)
-
-        return Prepared(at_once, out=True, scratch=Scratch(Param.shape, Param.dtype.dtype))
-
-    def step(param: Any, rate: Any, grad: Any, scratch: Any, out: Any = None) -> Any:
+    def step(param: Any, rate: Any, grad: Any, out: Any = None) -> Any:
+        rate = rate.reshape(())
+        if is_small:
+            out = np.multiply(grad, rate, out=out)
+            return np.subtract(param, out, out=out)
         (new,) = _rows(out, 1, param)
         vectors = _flat(param, grad, new)
         if vectors is None:
-            return np.subtract(param, rate.reshape(()) * grad, out=new)
-        rate = rate.reshape(())
-        p, g, n = vectors
-
-        def update(part: slice, moved: Any) -> None:
-            np.multiply(g[part], rate, out=moved)
-            np.subtract(p[part], moved, out=n[part])
-
-        _each_block(p.size, scratch, update)
+            return np.subtract(param, rate * grad, out=new)
+        _each_block(cut, _sgd_update, vectors, rate)
         return new
 
-    return Prepared(step, out=True, scratch=_scratch(Param, 2))
+    return Prepared(step, out=True)
+
+
+def _sgd_update(p: Any, g: Any, n: Any, rate: Any) -> None:
+    np.multiply(g, rate, out=n)
+    np.subtract(p, n, out=n)
 
 
 @prepares("momentum")
@@ -105,55 +112,53 @@ def momentum(
     if not _dense(Param, Grad, Velocity):
         return None
     mu, nesterov = np.asarray(op.mu, Param.dtype.dtype), op.use_nesterov
+    cut = _cut(Param, 5)
 
-    def step(param: Any, grad: Any, velocity: Any, rate: Any, scratch: Any, out: Any = None) -> Any:
+    def update(p: Any, g: Any, v: Any, n: Any, f: Any, rate: Any) -> None:
+        np.multiply(v, mu, out=f)
+        np.add(f, g, out=f)
+        if nesterov:
+            np.multiply(f, mu, out=n)
+            np.add(g, n, out=n)
+            np.multiply(n, rate, out=n)
+        else:
+            np.multiply(f, rate, out=n)
+        np.subtract(p, n, out=n)
+
+    def step(param: Any, grad: Any, velocity: Any, rate: Any, out: Any = None) -> Any:
         new, fast = _rows(out, 2, param)
         vectors = _flat(param, grad, velocity, new, fast)
         if vectors is None:
             vectors = [a.ravel() for a in (param, grad, velocity)]
             new, fast = np.empty(param.shape, param.dtype), np.empty(param.shape, param.dtype)
             vectors += [new.reshape(-1), fast.reshape(-1)]
-        rate = rate.reshape(())
-        p, g, v, n, f = vectors
-
-        def update(part: slice, moved: Any) -> None:
-            np.multiply(v[part], mu, out=f[part])
-            np.add(f[part], g[part], out=f[part])
-            if nesterov:
-                np.multiply(f[part], mu, out=moved)
-                np.add(g[part], moved, out=moved)
-                np.multiply(moved, rate, out=moved)
-            else:
-                np.multiply(f[part], rate, out=moved)
-            np.subtract(p[part], moved, out=n[part])
-
-        _each_block(p.size, scratch, update)
+        _each_block(cut, update, vectors, rate.reshape(()))
         return new, fast
 
-    return Prepared(step, out=True, scratch=_scratch(Param, 5))
+    return Prepared(step, out=True)
 
 
 def _adam_update(op: Any, dtype: Any) -> Callable[..., None]:
     """Adam's step on arrays of one shape: from parameters, gradients and both moments to new
-    parameters and moments, with room, and a rate with the corrections for the first steps in it.
+    parameters and moments, with the corrections for the first steps in the rate.
     """
     beta1, beta2, rest1, rest2, epsilon = (
         np.asarray(n, dtype) for n in (op.beta1, op.beta2, 1 - op.beta1, 1 - op.beta2, op.epsilon)
     )
 
-    def update(p: Any, g: Any, a: Any, b: Any, n: Any, c: Any, d: Any, t: Any, pace: Any) -> None:
+    def update(p: Any, g: Any, a: Any, b: Any, n: Any, c: Any, d: Any, pace: Any) -> None:
         np.multiply(a, beta1, out=c)
-        np.multiply(g, rest1, out=t)
-        np.add(c, t, out=c)
+        np.multiply(g, rest1, out=n)  # what the parameters become is room until then
+        np.add(c, n, out=c)
         np.multiply(b, beta2, out=d)
-        np.multiply(g, g, out=t)
-        np.multiply(t, rest2, out=t)
-        np.add(d, t, out=d)
-        np.sqrt(d, out=t)
-        np.add(t, epsilon, out=t)
-        np.divide(c, t, out=t)
-        np.multiply(t, pace, out=t)
-        np.subtract(p, t, out=n)
+        np.multiply(g, g, out=n)
+        np.multiply(n, rest2, out=n)
+        np.add(d, n, out=d)
+        np.sqrt(d, out=n)
+        np.add(n, epsilon, out=n)
+        np.divide(c, n, out=n)
+        np.multiply(n, pace, out=n)
+        np.subtract(p, n, out=n)
 
     return update
 
@@ -169,7 +174,7 @@ def adam(op: Any, *specs: Any) -> Prepared | None:
     dtype = Param.dtype.dtype
     beta1, beta2 = np.asarray(op.beta1, dtype), np.asarray(op.beta2, dtype)
     update = _adam_update(op, dtype)
-    is_small = size_of(Param.shape) <= SMALL
+    cut, is_small = _cut(Param, 12), size_of(Param.shape) <= SMALL
 
     def step(
         param: Any,
@@ -181,31 +186,23 @@ def adam(op: Any, *specs: Any) -> Prepared | None:
         power2: Any,
         _: Any,
         __: Any,
-        scratch: Any,
         out: Any = None,
     ) -> Any:
         given = out if isinstance(out, tuple) else (None,) * 5
         new, first, second = _rows(given[:3], 3, param)
         pace = (rate * np.sqrt(1 - power2) / (1 - power1)).reshape(())
         if is_small:
-            update(param, grad, moment1, moment2, new, first, second, scratch, pace)
+            update(param, grad, moment1, moment2, new, first, second, pace)
             return new, first, second, power1 * beta1, power2 * beta2
         vectors = _flat(param, grad, moment1, moment2, new, first, second)
         if vectors is None:
             vectors = [a.ravel() for a in (param, grad, moment1, moment2)]
             new, first, second = (np.empty(param.shape, param.dtype) for _ in range(3))
             vectors += [a.reshape(-1) for a in (new, first, second)]
-
-        def part(where: slice, room: Any) -> None:
-            p, g, a, b, n, c, d = [vector[where] for vector in vectors]
-            update(p, g, a, b, n, c, d, room, pace)
-
-        _each_block(vectors[0].size, scratch, part)
+        _each_block(cut, update, vectors, pace)
         return new, first, second, power1 * beta1, power2 * beta2
 
-    if is_small:
-        return Prepared(step, out=True, scratch=Scratch(Param.shape, dtype))
-    return Prepared(step, out=True, scratch=_scratch(Param, 12))
+    return Prepared(step, out=True)
 
 
 def adam_of_many(op: Any, Params: Sequence[Spec]) -> Prepared:
@@ -238,7 +235,7 @@ def adam_of_many(op: Any, Params: Sequence[Spec]) -> Prepared:
             np.concatenate([value.reshape(-1) for value in values], out=row)
         power1, power2 = np.concatenate(powers1), np.concatenate(powers2)
         pace = rate * np.sqrt(1 - power2) / (1 - power1)
-        np.take(pace, owner, out=room[8], mode="clip")
+        np.take(pace, owner, out=room[7], mode="clip")
         update(*room)
         made = []
         given = iter(out if isinstance(out, tuple) else ())
@@ -252,4 +249,4 @@ def adam_of_many(op: Any, Params: Sequence[Spec]) -> Prepared:
             made += [power * beta for power in powers]
         return tuple(made)
 
-    return Prepared(run, out=True, scratch=Scratch((9, ends[-1]), dtype))
+    return Prepared(run, out=True, scratch=Scratch((8, ends[-1]), dtype))

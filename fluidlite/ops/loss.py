@@ -194,6 +194,7 @@ class cross_entropy2(Op):
 
     signature = "X, Label! -> Y, XShape!~, MatchX~"
     grad_type = "cross_entropy_grad2"
+    log_of_zero = LOG_OF_ZERO
     ignore_index: int = -100
 
     def infer(self, X, Label):
