@@ -7,6 +7,7 @@ the work.  So plans try from time to time whether several threads or one are fas
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Callable
@@ -44,8 +45,7 @@ class Crew:
     def __init__(self, team: Team, most: int, fixed: bool) -> None:
         self._team, self._most = team, most
         self._fixed = fixed or most == 1
-        self._lock = threading.Lock()
-        self._running = 0
+        self._begin_anew()
         team.threads = most
         #: seconds of a run by the number of threads
         self._seconds: dict[int, float] = {}
@@ -53,11 +53,19 @@ class Crew:
         self._trial: _Trial | None = _Trial(most)
         self._rest, self._next = FIRST_REST, 0.0
 
+    def _begin_anew(self) -> None:
+        """Forget runs of other threads, which a forked process does not have."""
+        self._process = os.getpid()
+        self._lock = threading.Lock()
+        self._running = 0
+
     def run(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """What a function gives, with some threads."""
         within, team = self._team.within, self._team
         if self._fixed:
             return within(team.threads, function, *arguments)
+        if self._process != os.getpid():
+            self._begin_anew()
         with self._lock:
             self._running += 1
             alone = self._running == 1

@@ -135,7 +135,8 @@ _pool: state.Slot[Pool] = state.slot("thread pool", Pool)
 
 def is_fixed() -> bool:
     """Whether ``FLUIDLITE_NUM_THREADS`` says how many threads there are."""
-    return os.environ.get("FLUIDLITE_NUM_THREADS", "").isdigit()
+    said = os.environ.get("FLUIDLITE_NUM_THREADS", "")
+    return said.isdigit() and int(said) > 0
 
 
 def count() -> int:

@@ -15,7 +15,7 @@ import numpy as np
 from ..dtypes import Kind
 from ..opdef.prepared import ALIGNMENT, Prepared
 from .buffers import Footprint, Memory, Room, View, common_to
-from .trace import Kernel, Value
+from .trace import Kernel, Value, flat
 
 LONGEST = 4000  #: kernels of one function
 SMALLEST_BUFFER = 4096  #: bytes; smaller results are left to NumPy's own cache of small blocks
@@ -284,10 +284,13 @@ class Emission:
             return spare
         if value.nbytes < SMALLEST_BUFFER or not value.shape:
             return None
+        rest = [a for i, a in enumerate(kernel.arguments) if i not in prepared.over]
+        others = {v.number for v in flat(rest)} if prepared.over else ()
         for position in prepared.over:
             operand = kernel.arguments[position]
             if (
                 isinstance(operand, Value)
+                and operand.number not in others
                 and operand.number in dead
                 and operand.number in self._held
                 and self._readers.get(operand.number, 0) == 0

@@ -201,7 +201,7 @@ def _handed_out(name: str, value: Any, return_numpy: bool) -> Any:
     if value is None:  # an element of an array that nothing has written
         return None
     if isinstance(value, SelectedRows):
-        return value.to_dense() if return_numpy else value.copy()
+        return as_fetched(value.to_dense()) if return_numpy else value.copy()
     if isinstance(value, LoDTensor):
         copy = LoDTensor(np.array(value.data), value.offsets)
         if not return_numpy:

@@ -33,7 +33,7 @@ def found_in_parts(
     if not whole:
         return None
     new = Rewriting(trace)
-    instead: dict[int, Value] = {}
+    instead = new.instead
     zeros: set[int] = set()
     for kernel in kernels:
         given = kernel.inputs[0] if kernel.inputs else None
@@ -47,7 +47,7 @@ def found_in_parts(
                     new.make_as(kernel, partial(_shaped, x=item, shape=made.shape))
                     continue
             elif _is_inside(maker, cuts):
-                instead[made.number] = maker.inputs[0]
+                new.make_as(kernel, partial(_shaped, x=maker.inputs[0], shape=made.shape))
                 continue
             elif _is_outside(maker, cuts) and made.size <= FOLDED_SIZE:
                 instead[made.number] = trace.known(np.zeros(made.shape, made.dtype))
@@ -59,14 +59,14 @@ def found_in_parts(
             continue
         elif kernel.op.type == "sum":
             terms = [v for v in kernel.inputs if v.number not in zeros and not _is_zero(v)]
-            if len(terms) == 1:
+            if len(terms) == 1 and terms[0].kind is made.kind:
                 instead[made.number] = terms[0]
                 continue
             if 1 < len(terms) < len(kernel.inputs):
                 new.make_as(kernel, partial(_added, terms=terms))
                 continue
         new.listed.append(kernel)
-    return (new.listed, instead) if len(new.listed) != len(kernels) or instead else None
+    return (new.listed, instead) if new.listed != list(kernels) else None
 
 
 def _cuts(kernel: Kernel, whole: Value) -> list[slice]:
@@ -87,8 +87,7 @@ def _item(stack: Kernel, cuts: Sequence[slice]) -> Value | None:
     if any(len(range(n)[c]) != n for i, (c, n) in enumerate(zip(cuts, whole.shape)) if i != axis):
         return None
     places = range(whole.shape[axis])[cuts[axis]]
-    item: Value = stack.inputs[places[0]]
-    return item if len(places) == 1 else None
+    return stack.inputs[places[0]] if len(places) == 1 else None
 
 
 def _is_zero(value: Value) -> bool:

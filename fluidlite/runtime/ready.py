@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -57,6 +57,32 @@ class Runs:
         self.plans: OrderedDict[Any, Plan] = OrderedDict()
 
 
+class Taken(NamedTuple):
+    """A value that a function takes."""
+
+    source: Any  #: the name of what is fed, or the variable of the scope that has it
+    is_fed: bool
+    shape: tuple[int, ...]
+    dtype: Any
+
+
+class Fetched(NamedTuple):
+    """A value that is fetched."""
+
+    place: int
+    is_result: bool  #: whether the place is one among the results, or among what is taken
+    is_handed_out: bool  #: whether the user gets the array itself, if nobody else has it
+
+
+class Kept(NamedTuple):
+    """A variable of the scope that takes a new value."""
+
+    name: str
+    variable: ScopeVariable
+    place: int  #: of the value among the results
+    is_room: bool  #: whether the next run may write to what the variable had
+
+
 class Shortcut:
     """Runs a plan that is one specialised function, without the look-ups and checks that do not
     change from run to run.
@@ -65,28 +91,14 @@ class Shortcut:
     alive.
 
     Args:
-        function: it.
-        sources: for each value that it takes, the name of what is fed, or the variable of the scope
-            that has it.
-        fetches: for each fetched value, its place among the results, or -1 and less for the places
-            among what the function takes; and whether nobody else has it.
-        commits: the variables that take new values, with their names and places among the results,
-            and whether the next run may write to what they had.
+        taken: in the order of the function's names.
+        fetched: in the order of the user's.
+        kept: variables.
     """
 
-    def __init__(
-        self,
-        function: Function,
-        sources: Sequence[str | ScopeVariable],
-        fetches: Sequence[tuple[int, bool]],
-        commits: Sequence[tuple[str, ScopeVariable, int, bool]],
-    ) -> None:
-        self._taken: list[tuple[Any, bool, Any, Any]] = [
-            (source, isinstance(source, str), spec.shape, spec.dtype.dtype)
-            for source, spec in zip(sources, function.specs, strict=True)
-        ]
-        self._count = sum(isinstance(source, str) for source in sources)
-        self._fetches, self._commits = fetches, commits
+    def __init__(self, taken: list[Taken], fetched: list[Fetched], kept: list[Kept]) -> None:
+        self._taken, self._fetched, self._kept = taken, fetched, kept
+        self._count = sum(each.is_fed for each in taken)
 
     def run(
         self, function: Function, feed: Mapping[str, Any], draw: Callable[[Any], Any]
@@ -115,16 +127,36 @@ class Shortcut:
             found = _with_infinities(function, given, draw)
         except Exception:  # a run in full says what is wrong
             return None
-        results = []
-        for place, is_ours in self._fetches:
-            value = found[place] if place >= 0 else given[-1 - place]
-            results.append(as_fetched(value if is_ours else np.array(value)))
-        del given, value  # so that what is replaced is seen to be nobody's
-        for name, variable, place, is_spared in self._commits:
-            old = _replaced(variable, found[place])
-            if old is not None and is_spared:
+        results, news = [], []
+        for place, is_result, is_handed_out in self._fetched:
+            value = found[place] if is_result else given[place]
+            is_alone = is_handed_out and value.base is None and _references(value) <= _ALONE
+            results.append(as_fetched(value if is_alone else np.array(value)))
+        for _, _, place, _ in self._kept:
+            value = found[place]
+            is_alone = value.base is None and _references(value) <= _ALONE
+            news.append(value if is_alone else np.array(value))
+        del given, value, found  # so that what is replaced is seen to be nobody's
+        for (name, variable, _, is_room), new in zip(self._kept, news):
+            old = _replaced(variable, new)
+            if old is not None and is_room:
                 function.spares[name] = old
         return results
+
+
+def _references(value: Any) -> int:
+    """How many references there are to an array."""
+    return sys.getrefcount(value)
+
+
+def _references_to_results() -> int:
+    """How many there are to one that only a function's results have."""
+    found = (np.empty(0),)
+    value = found[0]
+    return _references(value)
+
+
+_ALONE = _references_to_results()
 
 
 def _computed(function: Function, given: list[Any], draw: Callable[[Any], Any]) -> tuple[Any, ...]:
@@ -132,16 +164,19 @@ def _computed(function: Function, given: list[Any], draw: Callable[[Any], Any]) 
     return function.compute(given, draw)
 
 
-def _with_infinities(function: Function, given: list[Any], draw: Callable[[Any], Any]) -> Any:
-    """What a function computes, with infinities being values as in a run in full."""
+def _computed_quietly(function: Function, given: list[Any], draw: Callable[[Any], Any]) -> Any:
+    """What a function computes, without a word about infinities."""
     with np.errstate(all="ignore"):
         return function.compute(given, draw)
 
 
-if hasattr(
-    np, "vecdot"
-):  # from NumPy 2 on several threads may run what is decorated: half the cost
-    _with_infinities = np.errstate(all="ignore")(_computed)
+#: as in a run in full infinities are values; from NumPy 2 on several threads may run what has been
+#: decorated, which takes half the time
+_with_infinities: Callable[..., tuple[Any, ...]] = (
+    np.errstate(all="ignore")(_computed)
+    if np.lib.NumpyVersion(np.__version__) >= "2.0.0"
+    else _computed_quietly
+)
 
 
 def _replaced(variable: ScopeVariable, new: Any) -> Any:
@@ -150,12 +185,12 @@ def _replaced(variable: ScopeVariable, new: Any) -> Any:
     """
     old = variable.value
     variable.value = new
-    alone = sys.getrefcount(old) <= _ALONE and old.base is None and old.flags.writeable
+    alone = sys.getrefcount(old) <= _REPLACED and old.base is None and old.flags.writeable
     return old if alone else None
 
 
-def _references() -> int:
-    """The references to an array that nobody has but who replaces it."""
+def _references_to_replaced() -> int:
+    """How many there are to one that only who replaces it has."""
     variable = ScopeVariable("")
     variable.value = np.empty(0)
     old = variable.value
@@ -163,7 +198,7 @@ def _references() -> int:
     return sys.getrefcount(old)
 
 
-_ALONE = _references()
+_REPLACED = _references_to_replaced()
 
 
 def run_again(
@@ -213,7 +248,7 @@ def _shortcut(
     if set(feed) - set(function.names) or set(plan.commits) - function.fresh:
         return None
     made = {name: place for place, name in enumerate(function.results)}
-    taken = {name: -1 - place for place, name in enumerate(function.names)}
+    taken = {name: place for place, name in enumerate(function.names)}
     if not all(name in made or name in taken for name in fetches):
         return None
     kept = [name for name in function.names if name not in feed]
@@ -222,15 +257,19 @@ def _shortcut(
     if len(variables) < len(found):
         return None
     had = {function.numbers[made[name]] for name in plan.commits}
-    wanted = []
+    fetched = []
     for name in fetches:
-        place = made.get(name, taken.get(name, 0))
-        number = function.numbers[place] if place >= 0 else -1
-        wanted.append((place, name in function.fresh and number not in had))
+        is_result = name in made
+        number = function.numbers[made[name]] if is_result else -1
+        is_handed_out = is_result and name in function.fresh and number not in had
+        place = made[name] if is_result else taken[name]
+        fetched.append(Fetched(place, is_result, is_handed_out))
         had.add(number)
     return Shortcut(
-        function,
-        [name if name in feed else variables[name] for name in function.names],
-        wanted,
-        [(n, variables[n], made[n], function.has_room_for(n)) for n in plan.commits],
+        [
+            Taken(name if name in feed else variables[name], name in feed, s.shape, s.dtype.dtype)
+            for name, s in zip(function.names, function.specs, strict=True)
+        ],
+        fetched,
+        [Kept(n, variables[n], made[n], function.has_room_for(n)) for n in plan.commits],
     )

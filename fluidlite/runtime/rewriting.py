@@ -17,6 +17,8 @@ class Rewriting:
     def __init__(self, trace: Trace) -> None:
         self.trace = trace
         self.listed: list[Kernel] = []
+        #: by number of a value that is known now, the one to use in its place
+        self.instead: dict[int, Value] = {}
 
     def make(self, like: Kernel, build: Callable[[Trace], Value]) -> Value:
         """Note the kernels that make a value.
@@ -36,4 +38,7 @@ class Rewriting:
         (before,) = kernel.outputs
         if before.shape != value.shape or before.dtype != value.dtype:
             raise AssertionError(f"{kernel.op.type}: {before} has become {value}")
-        value.number = before.number  # what reads the value, or looks at it, finds it
+        if value.constant is not None:
+            self.instead[before.number] = value
+        else:
+            value.number = before.number  # what reads the value, or looks at it, finds it

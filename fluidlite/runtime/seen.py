@@ -91,13 +91,18 @@ class Seen:
 _EXACT = frozenset({bool, int, str, DType})
 
 
+def exact(attributes: Mapping[str, Any]) -> Any:
+    """Something hashable that is equal where attributes are the same."""
+    items = tuple(attributes.items())
+    return items if _EXACT.issuperset(map(type, attributes.values())) else repr(items)
+
+
 def _key_of(op: Op, ins: Mapping[str, Any]) -> Any:
     """What is equal for operators of one type and attributes on values of the same shapes."""
     given = op.__dict__
     key: list[Any] = [type(op)]
     if given:
-        attributes = tuple(given.items())
-        key.append(attributes if _EXACT.issuperset(map(type, given.values())) else repr(attributes))
+        key.append(exact(given))
     for slot, value in ins.items():
         key.append(slot)
         key.append(tuple(map(_spec_of, value)) if type(value) is list else _spec_of(value))

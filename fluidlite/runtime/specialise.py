@@ -16,7 +16,7 @@ import numpy as np
 
 from .. import kernels  # noqa: F401  (made ready kernels register themselves)
 from ..backend import kernel_library
-from ..dtypes import as_dtype
+from ..dtypes import Kind, as_dtype
 from ..errors import FluidError
 from ..kernels import threads
 from ..kernels.crew import Crew
@@ -56,6 +56,9 @@ def function_for(stretch: Stretch, env: Environment, backend: Any) -> Function |
             known = Function(stretch, specs, backend, library)
         except (Unsupported, FluidError):  # the steps one by one say what is wrong
             known = None
+        except Exception as error:
+            known = None
+            _report("a plan could not be specialised, and is interpreted", error)
         functions[key] = known
     found: Function | None = known
     return found
@@ -72,12 +75,16 @@ def give_up(stretch: Stretch, function: Function, error: Exception) -> None:
     for key, known in stretch.functions.items():
         if known is function:
             stretch.functions[key] = None
-    warnings.warn(
-        f"a specialised plan failed where the interpreted one did not, and is not used any more; "
-        f"please report this: {type(error).__name__}: {error}",
-        RuntimeWarning,
-        stacklevel=2,
+    _report(
+        "a specialised plan failed where the interpreted one did not, and is not used any more",
+        error,
     )
+
+
+def _report(what: str, error: Exception) -> None:
+    """Warn of a mistake of fluidlite's own."""
+    message = f"{what}; please report this: {type(error).__name__}: {error}"
+    warnings.warn(message, RuntimeWarning, stacklevel=3)
 
 
 _UNSEEN: Any = object()
@@ -318,6 +325,7 @@ class Function:
             name
             for name, v in self._outputs.items()
             if v.constant is None
+            and v.kind is Kind.LOD_TENSOR
             and v.number not in {i.number for i in self._inputs.values()}
             and not memory.shared.get(v.number)
         }

@@ -36,7 +36,7 @@ VIEWS = frozenset({"slice", "reshape", "reshape2", "squeeze", "unsqueeze", "tran
 
 def stacked(
     kernels: Sequence[Kernel], wanted: Iterable[Value], trace: Trace
-) -> list[Kernel] | None:
+) -> tuple[list[Kernel], dict[int, Value]] | None:
     """Kernels with small products put together where that pays.
 
     Args:
@@ -45,17 +45,19 @@ def stacked(
         trace: makes kernels.
 
     Returns:
-        the kernels, which make every value that is still read or wanted; None where nothing
-        changes.  Some of them may make what nothing reads any more, or the same as another.
+        the kernels, and by number of a value that is known now the one to use in its place; None
+        where nothing changes.  Some kernels may make what nothing reads any more, or the same as
+        another.
     """
     found = Counter(_product_of(kernel) for kernel in kernels if _is_small(kernel))
     sums = (len(kernel.inputs) for kernel in kernels if kernel.op.type == "sum")
     if not found or max((*found.values(), *sums)) < FEWEST:
         return None
     kept = {v.number for v in wanted}
-    listed = _at_once(kernels, trace)
-    listed = _sums_at_once(listed, kept, trace)
-    return _transposed_once(listed, trace)
+    new = Rewriting(trace)
+    for rewrite in (_at_once, partial(_sums_at_once, kept=kept), _transposed_once):
+        kernels, new.listed = rewrite(kernels, new), []
+    return list(kernels), new.instead
 
 
 def _matrix(value: Any) -> bool:
@@ -81,25 +83,29 @@ def _is_small(kernel: Kernel) -> bool:
 # -- products with one matrix ----------------------------------------------------------------------
 
 
-def _at_once(kernels: Sequence[Kernel], trace: Trace) -> list[Kernel]:
+def _at_once(kernels: Sequence[Kernel], new: Rewriting) -> list[Kernel]:
     """Products with one matrix, of what is there before the first of them, as one."""
     makers = {v.number: index for index, kernel in enumerate(kernels) for v in kernel.outputs}
     groups: dict[Any, list[int]] = {}
     for index, kernel in enumerate(kernels):
         if not _is_small(kernel) or getattr(kernel.op, "transpose_X", False):
             continue
-        group = groups.setdefault(_product_of(kernel), [index])
-        if group[0] != index and _is_there(kernel.arguments[0], group[0], kernels, makers):
+        group = groups.setdefault(_product_of(kernel), [])
+        if not group:
+            group.append(index)
+            continue
+        if _views_of(kernel.arguments[0], group[0], kernels, makers) is not None:
             group.append(index)
     first_of = {group[0]: group for group in groups.values() if len(group) >= FEWEST}
     if not first_of:
         return list(kernels)
-    new, done, moved = Rewriting(trace), set(), set()
+    done: set[int] = set()
+    moved: set[int] = set()
     for index, kernel in enumerate(kernels):
         if index in first_of:
             members = [kernels[member] for member in first_of[index]]
             for member in members:
-                for view in _views_of(member.arguments[0], index, kernels, makers):
+                for view in _views_of(member.arguments[0], index, kernels, makers) or ():
                     if view not in moved:
                         moved.add(view)
                         new.listed.append(kernels[view])
@@ -128,36 +134,30 @@ def _rows(f: Trace, whole: Value, begin: int, count: int) -> Value:
     return made
 
 
-def _is_there(value: Value, place: int, kernels: Sequence[Kernel], makers: dict[int, int]) -> bool:
-    """Whether a value is there before a kernel runs, or is a view of what is."""
-    while value.constant is None and makers.get(value.number, -1) > place:
-        kernel = kernels[makers[value.number]]
-        if kernel.op.type not in VIEWS or len(kernel.inputs) != 1:
-            return False
-        (value,) = kernel.inputs
-    return True
-
-
 def _views_of(
     value: Value, place: int, kernels: Sequence[Kernel], makers: dict[int, int]
-) -> list[int]:
-    """The kernels behind a place that look at what is there before it in the way of a value."""
+) -> list[int] | None:
+    """The kernels from a place on that look at what is there before it in the way of a value; None
+    where they compute something.
+    """
     found: list[int] = []
-    while value.constant is None and makers.get(value.number, -1) > place:
+    while value.constant is None and makers.get(value.number, -1) >= place:
+        kernel = kernels[makers[value.number]]
+        if kernel.op.type not in VIEWS or len(kernel.inputs) != 1:
+            return None
         found.append(makers[value.number])
-        (value,) = kernels[found[-1]].inputs
+        (value,) = kernel.inputs
     return found[::-1]
 
 
 # -- sums of products ------------------------------------------------------------------------------
 
 
-def _sums_at_once(kernels: Sequence[Kernel], kept: set[int], trace: Trace) -> list[Kernel]:
+def _sums_at_once(kernels: Sequence[Kernel], new: Rewriting, kept: set[int]) -> list[Kernel]:
     """Sums of products, and sums of sums over rows, as one."""
     makers = {v.number: kernel for kernel in kernels for v in kernel.outputs}
     readers = Counter(v.number for kernel in kernels for v in kernel.inputs)
     once = {number for number, count in readers.items() if count == 1 and number not in kept}
-    new = Rewriting(trace)
     for kernel in kernels:
         terms = kernel.arguments[0] if kernel.op.type == "sum" else ()
         build = None
@@ -226,10 +226,10 @@ def _shape(value: Any) -> Any:
 # -- products with one transpose -------------------------------------------------------------------
 
 
-def _transposed_once(kernels: Sequence[Kernel], trace: Trace) -> list[Kernel]:
+def _transposed_once(kernels: Sequence[Kernel], new: Rewriting) -> list[Kernel]:
     """Products of few rows with the transpose of one matrix, as products with a copy of that."""
     found = Counter(_product_of(kernel) for kernel in kernels if _takes_transpose(kernel))
-    new, copies = Rewriting(trace), {}
+    copies: dict[Any, Value] = {}
     for kernel in kernels:
         if not _takes_transpose(kernel) or found[_product_of(kernel)] < FEWEST_TURNED:
             new.listed.append(kernel)
@@ -237,8 +237,10 @@ def _transposed_once(kernels: Sequence[Kernel], trace: Trace) -> list[Kernel]:
         x, y = kernel.arguments[:2]
         key = _product_of(kernel)
         if key not in copies:
+            before = len(new.listed)
             copies[key] = new.make(kernel, partial(_turned, matrix=y))
-            new.listed[-1].prepared = Prepared(_copied_turned, out=True)
+            for made in new.listed[before:]:  # none where the matrix is known
+                made.prepared = Prepared(_copied_turned, out=True)
         new.make_as(kernel, partial(_multiplied, x=x, y=copies[key]))
     return new.listed
 

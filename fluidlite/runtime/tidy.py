@@ -10,6 +10,7 @@ from typing import Any
 from ..ir.operator import OpRole
 from .fusing import fused
 from .parts import found_in_parts
+from .seen import exact
 from .stacking import stacked
 from .trace import Kernel, Trace, Value
 
@@ -33,7 +34,8 @@ def tidied(trace: Trace, wanted: Iterable[Value]) -> tuple[list[Kernel], dict[in
         kept = _once_and_needed(found[0], wanted, instead)
     together = stacked(kept, [_final(v, instead) for v in wanted], trace)
     if together is not None:
-        kept = _once_and_needed(together, wanted, instead)
+        instead.update(together[1])
+        kept = _once_and_needed(together[0], wanted, instead)
     instead.update((number, _final(value, instead)) for number, value in instead.items())
     kept = fused(kept, [_final(v, instead) for v in wanted])
     return _updates_moved_up(kept), instead
@@ -131,7 +133,8 @@ def _key(kernel: Kernel) -> Any:
         tuple(_argument(v) for v in value) if isinstance(value, list) else _argument(value)
         for value in kernel.arguments
     )
-    return kernel.op.type, kernel.op.frozen_attrs(), arguments
+    made = tuple(slot for slot, value in kernel.outs.items() if value is not None)
+    return kernel.op.type, exact(kernel.op.attr_values()), arguments, made
 
 
 def _argument(value: Any) -> Any:
