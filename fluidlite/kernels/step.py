@@ -223,23 +223,24 @@ def adam_of_many(op: Any, Params: Sequence[Spec]) -> Prepared:
     def run(
         params: list[Any],
         grads: list[Any],
-        rate: Any,
         moments1: list[Any],
         moments2: list[Any],
         powers1: list[Any],
         powers2: list[Any],
+        rate: Any,
         room: Any,
         out: Any = None,
     ) -> tuple[Any, ...]:
-        for values, row in zip((params, grads, moments1, moments2), room):
+        read, news, paces = room[:4], room[4:7], room[7]
+        for values, row in zip((params, grads, moments1, moments2), read):
             np.concatenate([value.reshape(-1) for value in values], out=row)
         power1, power2 = np.concatenate(powers1), np.concatenate(powers2)
         pace = rate * np.sqrt(1 - power2) / (1 - power1)
-        np.take(pace, owner, out=room[7], mode="clip")
-        update(*room)
+        np.take(pace, owner, out=paces, mode="clip")
+        update(*read, *news, paces)
         made = []
         given = iter(out if isinstance(out, tuple) else ())
-        for row in room[4:7]:
+        for row in news:
             for where, shape in parts:
                 new = next(given, None)
                 new = np.empty(shape, dtype) if new is None else new

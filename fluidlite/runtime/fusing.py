@@ -11,9 +11,8 @@ from typing import Any
 
 from ..kernels.labels import softmax_grad_at
 from ..opdef.definition import Op
-from ..opdef.prepared import Prepared
 from .rewriting import Rewriting
-from .trace import Kernel, Trace, Value
+from .trace import Kernel, PreparedKernel, Trace, Value
 
 GRAD = "Out@GRAD"
 
@@ -56,24 +55,8 @@ def _softmax_of_label(kernel: Kernel, placing: Kernel) -> Kernel | None:
     prepared = softmax_grad_at(softmax, value.spec, at.spec, label.spec, placed.ignore_index)
     if prepared is None:
         return None
-    return _Both(kernel, {"Out": value, "At": at, "Label": label}, prepared)
-
-
-class _Both(Kernel):
-    """A kernel that also does the work of one before it.
-
-    Args:
-        kernel: the second one.
-        ins: values by what they are.
-        prepared: what computes the second one's results from them.
-    """
-
-    __slots__ = ()
-
-    def __init__(self, kernel: Kernel, ins: dict[str, Any], prepared: Prepared) -> None:
-        self.op, self.step, self.outs = kernel.op, kernel.step, kernel.outs
-        self.ins, self.reads, self.prepared = ins, tuple(ins), prepared
-        self.function, self.takes_rng, self.random_key = None, False, ""
+    ins = {"Out": value, "At": at, "Label": label}
+    return PreparedKernel(kernel, ins, kernel.outs, prepared)
 
 
 # -- maximum pooling before relu -------------------------------------------------------------------
@@ -96,48 +79,77 @@ def pooled_first(kernels: Sequence[Kernel], wanted: Iterable[Value], trace: Trac
             readers.setdefault(value.number, []).append(kernel)
     for value in wanted:
         readers.pop(value.number, None)  # whoever reads what is wanted is not the only one
-    groups = [(k, _pooling_of(k, readers)) for k in kernels if k.op.type == "relu"]
-    new, instead = Rewriting(trace), {}
-    for relu, group in groups:
-        if group is not None:
-            instead.update({id(relu): None, **{id(kernel): (relu, group) for kernel in group}})
-    before: dict[int, Value] = {}  # result of a relu -> what is pooled before it
+    found = [_pooling_of(k, readers) for k in kernels if k.op.type == "relu"]
+    groups = {id(member): group for group in found if group for member in group.members}
+    new = Rewriting(trace)
     for kernel in kernels:
-        found = instead.get(id(kernel), ())
-        if found == ():
+        group = groups.get(id(kernel))
+        if group is None:
             new.listed.append(kernel)
-        elif found:
-            relu, (pool, *grads) = found
-            (given,), (large,), (small,) = relu.inputs, relu.outputs, pool.outputs
-            if kernel is pool:
-                top = new.make(kernel, partial(_applied, op=pool.op, ins={"X": given}))
-                new.make_as(kernel, partial(_applied, op=relu.op, ins={"X": top}))
-                before[large.number] = top
-            elif kernel is grads[1]:
-                ins = {"Out": small, GRAD: grads[0].ins[GRAD]}
-                part = new.make(kernel, partial(_applied, op=kernel.op, ins=ins))
-                ins = {"X": given, "Out": before[large.number], GRAD: part}
-                new.make_as(kernel, partial(_applied, op=grads[0].op, ins=ins))
+        elif kernel is group.pool:
+            _pool_then_relu(group, new)
+        elif kernel is group.relu_grad:
+            _relu_then_pool_back(group, new)
     return new.listed
 
 
-def _pooling_of(relu: Kernel, readers: dict[int, list[Kernel]]) -> list[Kernel] | None:
-    """The maximum pooling that alone reads a ``relu``, with its gradient and that of the ``relu``
-    where there are any; None where there is no such thing.
+class _Pooling:
+    """A ``relu`` that is only there to be pooled.
+
+    Args:
+        relu, pool: the kernels.
+        pool_grad, relu_grad: those backward, where there are any.
     """
-    found = {k.op.type: k for k in readers.get(relu.outputs[0].number, ())}
-    count = len(readers.get(relu.outputs[0].number, ()))
+
+    def __init__(
+        self,
+        relu: Kernel,
+        pool: Kernel,
+        pool_grad: Kernel | None = None,
+        relu_grad: Kernel | None = None,
+    ) -> None:
+        self.relu, self.pool = relu, pool
+        self.pool_grad, self.relu_grad = pool_grad, relu_grad
+        self.members = [k for k in (relu, pool, pool_grad, relu_grad) if k is not None]
+        #: what is pooled before the relu
+        self.before: Value | None = None
+
+
+def _pooling_of(relu: Kernel, readers: dict[int, list[Kernel]]) -> _Pooling | None:
+    """The maximum pooling that alone reads a ``relu``; None where there is no such thing."""
+    (large,) = relu.outputs
+    reading = readers.get(large.number, [])
+    found = {k.op.type: k for k in reading}
     pool: Any = found.get("pool2d")
     if pool is None or pool.op.pooling_type != "max":
         return None
-    if count == 1:
-        return [pool]
+    if len(reading) == 1:
+        return _Pooling(relu, pool)
     back, last = found.get("pool2d_grad"), found.get("relu_grad")
-    if count != 3 or back is None or last is None or back.inputs[1] is not pool.outputs[0]:
+    if len(reading) != 3 or back is None or last is None:
         return None
     (between,) = back.outputs
-    only = readers.get(between.number) == [last] and last.arguments[1] is between
-    return [pool, back, last] if only and back.arguments[0] is relu.outputs[0] else None
+    numbers = [v.number for v in (*back.inputs[:2], *last.inputs)]
+    goes_on = [large.number, pool.outputs[0].number, large.number, between.number]
+    if numbers != goes_on or readers.get(between.number) != [last]:
+        return None
+    return _Pooling(relu, pool, back, last)
+
+
+def _pool_then_relu(group: _Pooling, new: Rewriting) -> None:
+    pool, relu = group.pool, group.relu
+    before = new.make(pool, partial(_applied, op=pool.op, ins={"X": relu.inputs[0]}))
+    new.make_as(pool, partial(_applied, op=relu.op, ins={"X": before}))
+    group.before = before
+
+
+def _relu_then_pool_back(group: _Pooling, new: Rewriting) -> None:
+    back, last = group.pool_grad, group.relu_grad
+    assert back is not None and last is not None and group.before is not None
+    ins = {"Out": group.pool.outputs[0], GRAD: back.ins[GRAD]}
+    part = new.make(last, partial(_applied, op=last.op, ins=ins))
+    ins = {"X": group.relu.inputs[0], "Out": group.before, GRAD: part}
+    new.make_as(last, partial(_applied, op=back.op, ins=ins))
 
 
 def _applied(f: Trace, op: Op, ins: dict[str, Value]) -> Value:

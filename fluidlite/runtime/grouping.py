@@ -11,10 +11,11 @@ from typing import Any
 
 from ..dtypes import Kind
 from ..kernels.step import SMALL, adam_of_many
-from .trace import Kernel
+from .trace import Kernel, PreparedKernel
 
 FEWEST = 3  #: steps that are worth putting together
-EACH = ("Param", "Grad", "Moment1", "Moment2", "Beta1Pow", "Beta2Pow")
+#: slots that each parameter has a value in, and those of results
+READ = ("Param", "Grad", "Moment1", "Moment2", "Beta1Pow", "Beta2Pow")
 MADE = ("ParamOut", "Moment1Out", "Moment2Out", "Beta1PowOut", "Beta2PowOut")
 
 
@@ -54,18 +55,18 @@ def _not_read_before_the_last(places: Sequence[int], kernels: Sequence[Kernel]) 
 def _is_small(kernel: Kernel) -> bool:
     """Whether a step is one of NumPy's on a small parameter, with nothing unusual about it."""
     ins: dict[str, Any] = {slot: value for slot, value in kernel.ins.items() if value is not None}
-    if kernel.library or kernel.prepared is None or set(ins) != {*EACH, "LearningRate"}:
+    if kernel.library or kernel.prepared is None or set(ins) != {*READ, "LearningRate"}:
         return False
     return (
         all(value.kind is Kind.LOD_TENSOR for value in ins.values())
         and len({value.dtype for value in ins.values()}) == 1
-        and all(ins[slot].shape == ins["Param"].shape for slot in EACH[:4])
-        and all(ins[slot].shape == (1,) for slot in (*EACH[4:], "LearningRate"))
+        and all(ins[slot].shape == ins["Param"].shape for slot in READ[:4])
+        and all(ins[slot].shape == (1,) for slot in (*READ[4:], "LearningRate"))
         and ins["Param"].size <= SMALL
     )
 
 
-class _Group(Kernel):
+class _Group(PreparedKernel):
     """The steps of several kernels.
 
     Args:
@@ -75,14 +76,12 @@ class _Group(Kernel):
     __slots__ = ("_count",)
 
     def __init__(self, members: Sequence[Kernel]) -> None:
-        last = members[-1]
-        self.op, self.step, self._count = last.op, last.step, len(members)
-        ins: dict[str, Any] = {slot: [k.ins[slot] for k in members] for slot in EACH}
-        self.ins = {**ins, "LearningRate": last.ins["LearningRate"]}
-        self.outs = {slot: [k.outs[slot] for k in members] for slot in MADE}
-        self.reads = ("Param", "Grad", "LearningRate", *EACH[2:])
-        self.prepared = adam_of_many(last.op, [k.ins["Param"].spec for k in members])
-        self.function, self.takes_rng, self.random_key = None, False, ""
+        last, self._count = members[-1], len(members)
+        ins = {slot: [k.ins[slot] for k in members] for slot in READ}
+        ins["LearningRate"] = last.ins["LearningRate"]
+        outs = {slot: [k.outs[slot] for k in members] for slot in MADE}
+        params = [k.ins["Param"].spec for k in members]
+        super().__init__(last, ins, outs, adam_of_many(last.op, params))
 
     @property
     def title(self) -> str:

@@ -32,41 +32,69 @@ def found_in_parts(
     whole = {k.outputs[0].number: k for k in kernels if k.op.type in ("stack", "pad")}
     if not whole:
         return None
-    new = Rewriting(trace)
-    instead = new.instead
-    zeros: set[int] = set()
+    finding = _Finding(whole, trace)
     for kernel in kernels:
-        given = kernel.inputs[0] if kernel.inputs else None
-        maker = whole.get(given.number) if given is not None else None
-        made = kernel.outputs[0]
-        if kernel.op.type == "slice" and maker is not None and len(kernel.inputs) == 1:
-            cuts = _cuts(kernel, maker.outputs[0])
-            if maker.op.type == "stack":
-                item = _item(maker, cuts)
-                if item is not None:
-                    new.make_as(kernel, partial(_shaped, x=item, shape=made.shape))
-                    continue
-            elif _is_inside(maker, cuts):
-                new.make_as(kernel, partial(_shaped, x=maker.inputs[0], shape=made.shape))
-                continue
-            elif _is_outside(maker, cuts) and made.size <= FOLDED_SIZE:
-                instead[made.number] = trace.known(np.zeros(made.shape, made.dtype))
-                zeros.add(made.number)
-                continue
-        elif kernel.op.type == "reshape" and given is not None and given.number in zeros:
-            instead[made.number] = trace.known(np.zeros(made.shape, made.dtype))
-            zeros.add(made.number)
-            continue
-        elif kernel.op.type == "sum":
-            terms = [v for v in kernel.inputs if v.number not in zeros and not _is_zero(v)]
-            if len(terms) == 1 and terms[0].kind is made.kind:
-                instead[made.number] = terms[0]
-                continue
-            if 1 < len(terms) < len(kernel.inputs):
-                new.make_as(kernel, partial(_added, terms=terms))
-                continue
-        new.listed.append(kernel)
-    return (new.listed, instead) if new.listed != list(kernels) else None
+        if not finding.replaces(kernel):
+            finding.new.listed.append(kernel)
+    new = finding.new
+    return (new.listed, new.instead) if new.listed != list(kernels) else None
+
+
+class _Finding:
+    """Kernels that take parts, one after the other.
+
+    Args:
+        whole: kernels that put something together, by number of what they make.
+        trace: makes kernels and values.
+    """
+
+    def __init__(self, whole: dict[int, Kernel], trace: Trace) -> None:
+        self._whole, self._trace = whole, trace
+        self.new = Rewriting(trace)
+        #: numbers of values that are zero
+        self._zeros: set[int] = set()
+
+    def replaces(self, kernel: Kernel) -> bool:
+        """Whether there is something in the place of a kernel."""
+        given, made = kernel.inputs, kernel.outputs[0]
+        if kernel.op.type == "slice" and len(given) == 1 and given[0].number in self._whole:
+            return self._is_part(kernel, self._whole[given[0].number])
+        if kernel.op.type == "reshape" and given and given[0].number in self._zeros:
+            self._make_zero(made)
+            return True
+        return kernel.op.type == "sum" and self._is_sum_of_less(kernel)
+
+    def _is_part(self, kernel: Kernel, maker: Kernel) -> bool:
+        """Take a part from where what it is a part of came from."""
+        (made,) = kernel.outputs
+        cuts = _cuts(kernel, maker.outputs[0])
+        if maker.op.type == "stack":
+            item = _item(maker, cuts)
+        else:
+            item = maker.inputs[0] if _is_inside(maker, cuts) else None
+            if item is None and _is_outside(maker, cuts) and made.size <= FOLDED_SIZE:
+                self._make_zero(made)
+                return True
+        if item is not None:
+            self.new.make_as(kernel, partial(_shaped, x=item, shape=made.shape))
+        return item is not None
+
+    def _is_sum_of_less(self, kernel: Kernel) -> bool:
+        """Leave out of a sum what is zero."""
+        (made,) = kernel.outputs
+        terms = [v for v in kernel.inputs if v.number not in self._zeros and not _is_zero(v)]
+        if len(terms) == 1 and terms[0].kind is made.kind:
+            self.new.instead[made.number] = terms[0]
+            return True
+        if 1 < len(terms) < len(kernel.inputs):
+            self.new.make_as(kernel, partial(_added, terms=terms))
+            return True
+        return False
+
+    def _make_zero(self, value: Value) -> None:
+        zeros = np.zeros(value.shape, value.dtype)
+        self.new.instead[value.number] = self._trace.known(zeros)
+        self._zeros.add(value.number)
 
 
 def _cuts(kernel: Kernel, whole: Value) -> list[slice]:

@@ -235,6 +235,25 @@ class Kernel:
         return found if isinstance(found, Value) else None
 
 
+class PreparedKernel(Kernel):
+    """A kernel in the place of others, of which there is nothing but what was prepared.
+
+    Args:
+        like: the last of those.
+        ins: values, lists of them and None, by what they are, in the order that the function takes.
+        outs: values and lists of them, by slot.
+        prepared: what computes these from those.
+    """
+
+    __slots__ = ()
+
+    def __init__(
+        self, like: Kernel, ins: dict[str, Any], outs: dict[str, Any], prepared: Prepared
+    ) -> None:
+        way = Way(None, tuple(ins), takes_rng=False, runs=False, is_composite=True, as_one=True)
+        super().__init__(like.op, ins, outs, like.step, way, prepared)
+
+
 def held_by(value: Any, held: Mapping[int, Any]) -> Any:
     """The array, or the list of arrays, that a value stands for."""
     if value is None or isinstance(value, list):
