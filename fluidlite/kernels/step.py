@@ -16,8 +16,9 @@ from .rows import sgd_on_rows
 #: elements that are worked on at a time, at most; threads that work on smaller blocks wait for each
 #: other, since only one at a time may call NumPy
 BLOCK = 1 << 17
-#: operations on elements from which on blocks are worked on by several threads
-CUT_FROM = 1 << 20
+#: operations on elements from which on blocks are worked on by several threads; behind a product,
+#: the threads of OpenBLAS are still busy with waiting for the next one
+CUT_FROM = 1 << 22
 SMALL = 1 << 12  #: elements up to which nothing is cut
 LINE = 16  #: elements that blocks are made of, as many as a line of the cache holds
 

@@ -14,6 +14,9 @@ from .seen import exact
 from .stacking import stacked
 from .trace import Kernel, Trace, Value
 
+#: plain numbers: those of an enumeration take longer, and there are many kernels
+_OPTIMIZE, _BACKWARD = int(OpRole.OPTIMIZE), int(OpRole.BACKWARD)
+
 
 def tidied(trace: Trace, wanted: Iterable[Value]) -> tuple[list[Kernel], dict[int, Value]]:
     """The kernels that are needed, each once.
@@ -93,7 +96,7 @@ def _updates_moved_up(kernels: list[Kernel]) -> list[Kernel]:
     places = []
     for index, kernel in enumerate(kernels):
         place = index
-        if kernel.step.op.role & OpRole.OPTIMIZE and not kernel.takes_rng:
+        if int(kernel.step.op.role) & _OPTIMIZE and not kernel.takes_rng:
             place = max((made.get(v.number, -1) for v in kernel.inputs), default=-1)
         made.update((v.number, place) for v in kernel.outputs)
         places.append((place, place != index, index))
@@ -111,7 +114,7 @@ def _twin(kernel: Kernel, seen: dict[Any, Kernel]) -> Kernel:
 def _computes_again(kernel: Kernel) -> bool:
     """Whether a kernel is part of an operator in the backward pass that is no gradient operator."""
     op = kernel.step.op
-    return bool(op.role & OpRole.BACKWARD) and kernel.step.instance.derived_from is None
+    return bool(int(op.role) & _BACKWARD) and kernel.step.instance.derived_from is None
 
 
 def _replaced(value: Any, instead: dict[int, Value]) -> Any:
