@@ -95,10 +95,11 @@ def classifier(ignored=-100):
     seeded()
     x = fluid.data("x", [6, 5], "float32")
     label = fluid.data("label", [6, 1], "int64")
-    guess = layers.fc(x, 7, act="softmax", param_attr="w", bias_attr="b")
+    scores = layers.fc(x, 7, param_attr="w", bias_attr="b")
+    guess = layers.softmax(scores)
     loss = layers.mean(layers.cross_entropy(guess, label, ignore_index=ignored))
     fluid.optimizer.SGD(0.1).minimize(loss)
-    return guess, [loss, "w@GRAD", "b@GRAD"]
+    return guess, [loss, f"{scores.name}@GRAD"]
 
 
 def labelled(scale=1.0):
