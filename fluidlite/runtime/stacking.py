@@ -90,6 +90,8 @@ def _at_once(kernels: Sequence[Kernel], new: Rewriting) -> list[Kernel]:
     for index, kernel in enumerate(kernels):
         if not _is_small(kernel) or getattr(kernel.op, "transpose_X", False):
             continue
+        if kernel.computes_again:  # to hold the value for a shorter time
+            continue
         group = groups.setdefault(_product_of(kernel), [])
         if not group:
             group.append(index)

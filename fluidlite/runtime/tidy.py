@@ -14,8 +14,7 @@ from .seen import exact
 from .stacking import stacked
 from .trace import Kernel, Trace, Value
 
-#: plain numbers: those of an enumeration take longer, and there are many kernels
-_OPTIMIZE, _BACKWARD = int(OpRole.OPTIMIZE), int(OpRole.BACKWARD)
+_OPTIMIZE = int(OpRole.OPTIMIZE)  #: a plain number takes less time, and there are many kernels
 
 
 def tidied(trace: Trace, wanted: Iterable[Value]) -> tuple[list[Kernel], dict[int, Value]]:
@@ -106,15 +105,9 @@ def _updates_moved_up(kernels: list[Kernel]) -> list[Kernel]:
 def _twin(kernel: Kernel, seen: dict[Any, Kernel]) -> Kernel:
     """The first kernel that computes the same, which may be this one."""
     key = _key(kernel)
-    if _computes_again(kernel) and not (key in seen and _computes_again(seen[key])):
+    if kernel.computes_again and not (key in seen and seen[key].computes_again):
         seen[key] = kernel  # the program says so, to hold the value for a shorter time
     return seen.setdefault(key, kernel)
-
-
-def _computes_again(kernel: Kernel) -> bool:
-    """Whether a kernel is part of an operator in the backward pass that is no gradient operator."""
-    op = kernel.step.op
-    return bool(int(op.role) & _BACKWARD) and kernel.step.instance.derived_from is None
 
 
 def _replaced(value: Any, instead: dict[int, Value]) -> Any:

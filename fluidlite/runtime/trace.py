@@ -14,7 +14,7 @@ import numpy as np
 
 from ..dtypes import Kind, as_dtype
 from ..ir.analysis import writes_of
-from ..ir.operator import EMPTY
+from ..ir.operator import EMPTY, OpRole
 from ..opdef.arithmetic import WITH_NUMBER, Arithmetic
 from ..opdef.definition import Op
 from ..opdef.interpreter import Eval, Interpreter
@@ -26,6 +26,7 @@ from .seen import Seen, Way
 
 FOLDED_SIZE = 1 << 16  #: constants of more elements than this are computed in every run
 _TENSOR = Kind.LOD_TENSOR
+_BACKWARD = int(OpRole.BACKWARD)
 UNROLLED = 5000  #: operators that the passes through blocks may run in all
 
 
@@ -189,6 +190,12 @@ class Kernel:
     def library(self) -> str:
         """What computes it; empty for NumPy."""
         return ""
+
+    @property
+    def computes_again(self) -> bool:
+        """Whether it is part of an operator in the backward pass that is no gradient operator."""
+        is_backward = int(self.step.op.role) & _BACKWARD
+        return bool(is_backward) and self.step.instance.derived_from is None
 
     @property
     def ins(self) -> dict[str, Any]:
