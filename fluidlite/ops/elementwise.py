@@ -64,6 +64,9 @@ def sum_like(f, g, like, axis=-1):
         return g
     full = aligned(shape, len(g.shape), axis)
     dims = [i for i, n in enumerate(full) if n == 1 and g.shape[i] != 1]
+    left = tuple(n for i, n in enumerate(full) if i not in dims)
+    if dims and left and left == shape:
+        return f.reduce_sum(g, dim=dims)
     g = f.reduce_sum(g, dim=dims, keep_dim=True) if dims else g
     return f.reshape(g, shape=list(shape)) if tuple(g.shape) != shape else g
 
