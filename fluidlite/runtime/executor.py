@@ -147,8 +147,9 @@ class Executor:
             )
         scope = global_scope() if scope is None else scope
         fetches = fetch_names(fetch_list, program)
-        if type(feed) is dict and return_numpy and not check_nan_inf:
-            again = self._run_again(program, tuple(fetches), feed, scope)
+        guard = _checks_nan_inf() if check_nan_inf is None else check_nan_inf
+        if type(feed) is dict and return_numpy:
+            again = self._run_again(program, tuple(fetches), feed, scope, guard)
             if again is not None:
                 return again
         given = fed_values(feed, program)
@@ -162,7 +163,6 @@ class Executor:
         plan = self._plan(program, runs, fetches, use_program_cache)
         take_persistables(plan, env, scope)
         check_fetches(fetches, plan, env, scope, program)
-        guard = _checks_nan_inf() if check_nan_inf is None else check_nan_inf
         profile = self.profile or active.get()
         with np.errstate(all="ignore"):  # infinities are values; FLAGS_check_nan_inf looks for them
             if guard or profile is not None or self._check:
@@ -184,21 +184,27 @@ class Executor:
         return results
 
     def _run_again(
-        self, program: Program, fetches: tuple[str, ...], feed: Mapping[str, Any], scope: Scope
+        self,
+        program: Program,
+        fetches: tuple[str, ...],
+        feed: Mapping[str, Any],
+        scope: Scope,
+        guard: bool,
     ) -> list[Any] | None:
         """Run a program in the way that it was run before; None where that is not possible.
 
         Args:
             program, feed, scope: as of :meth:`run`.
             fetches: names.
+            guard: whether to look for values that are not finite.
         """
         if self._closed or self._check or self.profile is not None:
             return None
         runs = self._runs.get(program)
         plan = None if runs is None else runs.plans.get((program.revision, fetches))
-        if runs is None or plan is None or _checks_nan_inf() or active.get() is not None:
+        if runs is None or plan is None or active.get() is not None:
             return None
-        found = run_again(plan, feed, scope, partial(self._draw, program, runs))
+        found = run_again(plan, feed, scope, partial(self._draw, program, runs), guard)
         if found is not None:
             runs.count += 1
         return found
@@ -260,7 +266,7 @@ class Executor:
             return self.run(program, feed, fetches, scope=scope)
 
         def again(feed: Mapping[str, Any]) -> list[Any] | None:
-            return self._run_again(program, names, feed, scope)
+            return self._run_again(program, names, feed, scope, _checks_nan_inf())
 
         return Ready(run, again)
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..values import as_fetched
+from .finite import is_finite
 from .plan import Plan
 from .scope import Scope, ScopeVariable
 from .specialise import Function
@@ -99,9 +100,15 @@ class Shortcut:
     def __init__(self, taken: list[Taken], fetched: list[Fetched], kept: list[Kept]) -> None:
         self._taken, self._fetched, self._kept = taken, fetched, kept
         self._count = sum(each.is_fed for each in taken)
+        results = {each.place for each in fetched if each.is_result}
+        self._looked_at = sorted(results.union(each.place for each in kept))
 
     def run(
-        self, function: Function, feed: Mapping[str, Any], draw: Callable[[Any], Any]
+        self,
+        function: Function,
+        feed: Mapping[str, Any],
+        draw: Callable[[Any], Any],
+        guard: bool = False,
     ) -> list[Any] | None:
         """Run the function, and keep what is to be kept.
 
@@ -109,10 +116,12 @@ class Shortcut:
             function: the one that this was made for.
             feed: values by name.
             draw: gives the random numbers of an operator, by its key.
+            guard: whether to look for values that are not finite.
 
         Returns:
             the fetched values; None where the run has to be done in full: the feeds or the
-            variables have other shapes than the function takes, or it failed.
+            variables have other shapes than the function takes, it failed, or a value that is
+            looked at is not finite.
         """
         if len(feed) != self._count:
             return None
@@ -126,6 +135,8 @@ class Shortcut:
         try:
             found = _with_infinities(function, given, draw)
         except Exception:  # a run in full says what is wrong
+            return None
+        if guard and not self._is_finite(found):
             return None
         results, news = [], []
         for place, is_result, is_handed_out in self._fetched:
@@ -142,6 +153,11 @@ class Shortcut:
             if old is not None and is_room:
                 function.spares[name] = old
         return results
+
+    def _is_finite(self, found: tuple[Any, ...]) -> bool:
+        """Whether what is fetched and what is kept is finite."""
+        with np.errstate(all="ignore"):
+            return all(is_finite(found[place]) for place in self._looked_at)
 
 
 def _references(value: Any) -> int:
@@ -202,7 +218,11 @@ _REPLACED = _references_to_replaced()
 
 
 def run_again(
-    plan: Plan, feed: Mapping[str, Any], scope: Scope, draw: Callable[[Any], Any]
+    plan: Plan,
+    feed: Mapping[str, Any],
+    scope: Scope,
+    draw: Callable[[Any], Any],
+    guard: bool = False,
 ) -> list[Any] | None:
     """Run a plan in the way that it was run before.
 
@@ -211,17 +231,18 @@ def run_again(
         feed: values by name.
         scope: where the variables are.
         draw: gives the random numbers of an operator, by its key.
+        guard: whether to look for values that are not finite.
 
     Returns:
         the fetched values; None where it has to be run in full.
     """
     function = plan.function
-    if function is None:
+    if function is None or (guard and plan.gradients):  # which are to be looked at on the way
         return None
     revision, known = scope.shortcuts.get(function, (-1, None))
     if known is None or revision != scope.revision:
         return None
-    found: list[Any] | None = known.run(function, feed, draw)
+    found: list[Any] | None = known.run(function, feed, draw, guard)
     return found
 
 

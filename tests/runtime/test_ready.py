@@ -216,6 +216,38 @@ def test_values_that_are_not_finite_are_looked_for_when_that_is_said_later(short
     assert np.isnan(exe.run(feed=bad, fetch_list=[loss])[0].item())
 
 
+def test_runs_that_look_for_bad_values_go_the_short_way_until_there_is_one(short):
+    exe, feed, loss = trained()
+    for _ in range(6):
+        exe.run(feed=feed, fetch_list=[loss], check_nan_inf=True)
+    assert short() == 4
+    before = weight()
+    bad = {"x": np.full([2, 3], np.inf, "float32")}
+    with pytest.raises(NonFiniteError, match="test_ready.py:"):
+        exe.run(feed=bad, fetch_list=[loss], check_nan_inf=True)
+    np.testing.assert_array_equal(weight(), before)
+
+
+def test_gradients_that_are_clipped_are_looked_at_on_the_way(short):
+    fluid.default_startup_program().random_seed = 7
+    x = fluid.data("x", [2, 3], "float32")
+    hidden = layers.fc(x, 4, param_attr="w", bias_attr=False)
+    loss = layers.mean(layers.sqrt(layers.square(hidden)))
+    clip = fluid.clip.GradientClipByValue(1.0)
+    fluid.optimizer.SGD(0.1, grad_clip=clip).minimize(loss)
+    exe = fluid.Executor()
+    exe.run(fluid.default_startup_program())
+    feed = {"x": np.ones([2, 3], "float32")}
+    for _ in range(6):
+        exe.run(feed=feed, fetch_list=[loss], check_nan_inf=True)
+    assert not short()
+    before = weight()
+    feed["x"][...] = 0  # where the slope of the root is infinite
+    with pytest.raises(NonFiniteError, match="grad: variable"):
+        exe.run(feed=feed, fetch_list=[loss], check_nan_inf=True)
+    np.testing.assert_array_equal(weight(), before)
+
+
 def test_an_operator_that_is_added_runs_from_the_next_run_on():
     exe, feed, loss = trained()
     for _ in range(5):
