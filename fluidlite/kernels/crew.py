@@ -30,7 +30,7 @@ RUNS = 5  #: that are
 #: times what a trial took, before the next one: at first, and in the end, after some that agreed
 FIRST_REST, REST = 4, 64
 SHORTEST_REST = 0.02  #: seconds
-LOST = 3.0  #: times what runs take otherwise; a trial in which one takes longer is over
+LOST = 3.0  #: times what all runs of a trial take otherwise, after which it is over
 
 
 class Crew:
@@ -118,7 +118,7 @@ class _Trial:
     def is_over(self, usual: float | None) -> bool:
         """Whether enough was seen, where runs usually take so long."""
         counted = self._spent[WARM:]
-        lost = usual is not None and bool(counted) and counted[-1] > LOST * usual
+        lost = usual is not None and sum(counted) > LOST * RUNS * usual
         return lost or len(counted) == RUNS
 
     @property

@@ -123,3 +123,18 @@ def test_large_products_of_a_blas_with_several_threads_have_a_crew(
     monkeypatch.setattr(threads.Blas, "within", noted)
     plan_of(rows)
     assert bool(taken) == expected and set(taken) == ({1, 2} if expected else set())
+
+
+def test_a_trial_in_which_one_run_is_held_up_goes_on(monkeypatch):
+    clock = Clock(monkeypatch, one=2.0, two=4.0)
+    crew = crews.Crew(clock, 2, False)
+    ran(crew, 14)  # one is faster
+    clock.seconds[2] = 1.0
+    del clock.taken[:]
+    while clock.taken.count(2) < crews.WARM:
+        ran(crew, 1)
+    clock.seconds[2] = 10.0
+    ran(crew, 1)
+    clock.seconds[2] = 1.0
+    ran(crew, 20)
+    assert clock.taken[-10:] == [2] * 10
