@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..values import as_fetched
-from .finite import is_finite
+from .finite import first_bad
 from .plan import Plan
 from .scope import Scope, ScopeVariable
 from .specialise import Function
@@ -95,13 +95,15 @@ class Shortcut:
         taken: in the order of the function's names.
         fetched: in the order of the user's.
         kept: variables.
+        looked_at: names of results that are looked at for values that are not finite.
     """
 
-    def __init__(self, taken: list[Taken], fetched: list[Fetched], kept: list[Kept]) -> None:
+    def __init__(
+        self, taken: list[Taken], fetched: list[Fetched], kept: list[Kept], looked_at: list[str]
+    ) -> None:
         self._taken, self._fetched, self._kept = taken, fetched, kept
         self._count = sum(each.is_fed for each in taken)
-        results = {each.place for each in fetched if each.is_result}
-        self._looked_at = sorted(results.union(each.place for each in kept))
+        self._looked_at = looked_at
 
     def run(
         self,
@@ -136,8 +138,11 @@ class Shortcut:
             found = _with_infinities(function, given, draw)
         except Exception:  # a run in full says what is wrong
             return None
-        if guard and not self._is_finite(found):
-            return None
+        if guard:
+            with np.errstate(all="ignore"):
+                bad = first_bad(self._looked_at, dict(zip(function.results, found)))
+            if bad is not None:
+                return None
         results, news = [], []
         for place, is_result, is_handed_out in self._fetched:
             value = found[place] if is_result else given[place]
@@ -153,11 +158,6 @@ class Shortcut:
             if old is not None and is_room:
                 function.spares[name] = old
         return results
-
-    def _is_finite(self, found: tuple[Any, ...]) -> bool:
-        """Whether what is fetched and what is kept is finite."""
-        with np.errstate(all="ignore"):
-            return all(is_finite(found[place]) for place in self._looked_at)
 
 
 def _references(value: Any) -> int:
@@ -293,4 +293,5 @@ def _shortcut(
         ],
         fetched,
         [Kept(n, variables[n], made[n], function.has_room_for(n)) for n in plan.commits],
+        [name for name in dict.fromkeys((*fetches, *plan.commits)) if name in made],
     )

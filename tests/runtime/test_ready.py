@@ -228,6 +228,23 @@ def test_runs_that_look_for_bad_values_go_the_short_way_until_there_is_one(short
     np.testing.assert_array_equal(weight(), before)
 
 
+def test_a_gradient_of_some_rows_is_looked_at_where_it_is_fetched(short):
+    ids = fluid.data("ids", [3, 1], "int64")
+    scale = fluid.data("scale", [3, 2], "float32")
+    found = layers.embedding(ids, [5, 2], is_sparse=True, param_attr="table")
+    loss = layers.reduce_sum(found * scale)
+    fluid.optimizer.SGD(0.0).minimize(loss)
+    exe = fluid.Executor()
+    exe.run(fluid.default_startup_program())
+    feed = {"ids": np.array([[1], [3], [1]]), "scale": np.ones([3, 2], "float32")}
+    for _ in range(5):
+        (rows,) = exe.run(feed=feed, fetch_list=["table@GRAD"], check_nan_inf=True)
+    assert rows.tolist() == [[0, 0], [2, 2], [0, 0], [1, 1], [0, 0]] and short() == 3
+    feed["scale"][0] = np.inf
+    with pytest.raises(NonFiniteError, match="not finite"):
+        exe.run(feed=feed, fetch_list=["table@GRAD"], check_nan_inf=True)
+
+
 def test_gradients_that_are_clipped_are_looked_at_on_the_way(short):
     fluid.default_startup_program().random_seed = 7
     x = fluid.data("x", [2, 3], "float32")
