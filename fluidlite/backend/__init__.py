@@ -1,8 +1,9 @@
-"""Array libraries that operators run on, and libraries of kernels for specialised plans."""
+"""Array libraries that operators run on, and kernel libraries for compiled plans."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from functools import partial
 from importlib import import_module
 from types import ModuleType
@@ -24,13 +25,13 @@ def get(name: str) -> ModuleType:
     return {"numpy": numpy_}[name]
 
 
-def kernel_library() -> Any:
-    """The library that ``FLUIDLITE_KERNELS`` names: ``numpy``, ``onednn`` wherever it has a kernel,
-    or ``auto``, oneDNN where it is installed and pays.
+def kernel_libraries() -> list[Callable[[Any], Any]]:
+    """The kernel libraries that ``FLUIDLITE_KERNELS`` names: ``numpy`` for none beside NumPy,
+    ``onednn`` wherever it has a kernel, or ``auto``, oneDNN where it is installed and pays.
 
     Returns:
-        a function that takes the kernels of a plan and the numbers of the values that are needed at
-        the end, and gives what the library offers; None where NumPy runs everything.
+        functions, each of which takes a graph and gives what the library offers for it (see
+        ``opdef.prepared.KernelLibrary``), or None.
 
     Raises:
         ArgumentError: ``FLUIDLITE_KERNELS`` is something else.
@@ -42,11 +43,11 @@ def kernel_library() -> Any:
             f"expected FLUIDLITE_KERNELS to be one of {', '.join(_CHOICES)}, got {chosen!r}"
         )
     if chosen == "numpy":
-        return None
+        return []
     onednn = import_module(_ONEDNN)
     if chosen == "onednn" and onednn.description() is None:
         raise UnsupportedError(
             "FLUIDLITE_KERNELS asks for oneDNN, which is not installed: "
             'pip install "fluidlite[fast]" (Linux on x86-64), or set it to auto or numpy'
         )
-    return partial(onednn.planner_for, everywhere=chosen == "onednn")
+    return [partial(onednn.open_library, everywhere=chosen == "onednn")]

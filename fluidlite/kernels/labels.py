@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
+from ..opdef.fusion import Fusion, fuses
 from ..opdef.prepared import Prepared, prepares
 from ..opdef.spec import Spec, normal_axis
 
@@ -53,17 +54,18 @@ def place_label(op: Any, X: Spec, Label: Spec) -> Prepared | None:
     return Prepared(run, out=True)
 
 
-def softmax_grad_at(op: Any, Out: Spec, At: Spec, Label: Spec, ignored: int) -> Prepared | None:
+@fuses("softmax_grad", "Out@GRAD", "place_label")
+def softmax_grad_at_label(
+    softmax_grad: Any, placing: Any, specs: Mapping[tuple[str, str], Spec | None]
+) -> Fusion | None:
     """The cotangent of a softmax of rows from one that is 0 but where labels say, in one pass, and
     to the last bit what ``softmax_grad`` makes of ``place_label``.
-
-    Args:
-        op: the softmax.
-        Out: its result, [count, classes].
-        At: the cotangents at the labels, [count, 1].
-        Label: one column for each row, [count, 1].
-        ignored: the label that names nothing.
     """
+    takes = (("consumer", "Out"), ("producer", "X"), ("producer", "Label"))
+    Out, At, Label = (specs[each] for each in takes)
+    if Out is None or At is None or Label is None:
+        return None
+    op, ignored = softmax_grad.like(softmax_grad.derived_from), placing.ignore_index
     if Out.ndim != 2 or normal_axis(op.axis, 2) != 1 or At.shape != Label.shape:
         return None
     if Out.dtype != At.dtype or Out.dtype.dtype.itemsize < 4:
@@ -80,7 +82,7 @@ def softmax_grad_at(op: Any, Out: Spec, At: Spec, Label: Spec, ignored: int) -> 
         out[rows, columns] = (at - total) * picked
         return out
 
-    return Prepared(run, out=True)
+    return Fusion(Prepared(run, out=True), takes)
 
 
 @prepares("softmax_with_cross_entropy_grad")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..dtypes import Kind
+from ..opdef.fusion import MultiTensor, register_multi_tensor
 from ..opdef.prepared import Prepared, Scratch, prepares
 from ..opdef.spec import Spec, size_of
 from . import threads
@@ -252,3 +253,31 @@ def adam_of_many(op: Any, Params: Sequence[Spec]) -> Prepared:
         return tuple(made)
 
     return Prepared(run, out=True, scratch=Scratch((8, ends[-1]), dtype))
+
+
+_OF_EACH = ("Param", "Grad", "Moment1", "Moment2", "Beta1Pow", "Beta2Pow")
+
+
+def _fits_adam_of_many(specs: Mapping[str, Spec]) -> bool:
+    """Whether a step is one on a small parameter, with nothing unusual about it."""
+    if set(specs) != {*_OF_EACH, "LearningRate"} or len({s.dtype for s in specs.values()}) > 1:
+        return False
+    shape = specs["Param"].shape
+    return (
+        _dense(*specs.values())
+        and all(specs[slot].shape == shape for slot in _OF_EACH[:4])
+        and all(specs[slot].shape == (1,) for slot in (*_OF_EACH[4:], "LearningRate"))
+        and size_of(shape) <= SMALL
+    )
+
+
+register_multi_tensor(
+    "adam",
+    MultiTensor(
+        _OF_EACH,
+        ("LearningRate",),
+        ("ParamOut", "Moment1Out", "Moment2Out", "Beta1PowOut", "Beta2PowOut"),
+        _fits_adam_of_many,
+        adam_of_many,
+    ),
+)

@@ -226,7 +226,7 @@ def _one_blas_thread() -> Iterator[None]:
 
 
 class Blas:
-    """The threads of NumPy's BLAS; see ``crew.Team``."""
+    """The threads of NumPy's BLAS; see ``tuning.ThreadPoolControl``."""
 
     def __init__(self) -> None:
         self.threads = count()

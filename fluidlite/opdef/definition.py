@@ -31,6 +31,7 @@ from .attribute import REQUIRED, Attribute, read_attributes
 from .prepared import Prepared, preparation_of
 from .signature import Signature, Slot, parse_signature
 from .spec import Spec, sized, unexpected
+from .structure import Structure
 
 #: where the built-in definitions are; a layer above this one, so it is reached by name
 _BUILT_IN = f"{__package__.rpartition('.')[0]}.ops"
@@ -40,7 +41,7 @@ _HIGHEST_ORDER = 50  # of gradient operators
 _TYPE_BEHIND: dict[str, str] = {}
 
 
-class Op:
+class Op(Structure):
     """The base of all operators.
 
     Class attributes of a definition:
@@ -88,6 +89,8 @@ class Op:
         the inputs whose gradients are SelectedRows.
     ``random``, ``host``
         draws random numbers; has outputs whose shape depends on values.
+
+    What passes over plans ask of it is in ``opdef/structure.py``.
     """
 
     type: ClassVar[str] = ""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -33,6 +33,10 @@ class Prepared(NamedTuple):
     #: bytes of the arrays that it makes beside the result, and lets go of before it ends, at the
     #: moment when they are most
     between: int = 0
+    #: of an asynchronous kernel: begins it and gives a handle, which ``wait`` takes and gives the
+    #: results
+    start: Callable[..., Any] | None = None
+    wait: Callable[..., Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -78,20 +82,62 @@ def size_of_carved(*wanted: tuple[tuple[int, ...], Any]) -> int:
     return sum(-(-size // ALIGNMENT) * ALIGNMENT for size in sizes)
 
 
-class Laid(NamedTuple):
-    """A kernel of a library for values in layouts that the library chose."""
+class Offer(NamedTuple):
+    """A kernel that a library offers for an instruction."""
 
-    prepared: Prepared | None  #: of arrays as they lie; None where nothing is to do
-    #: the layout of each argument, or of all in a list; None for plain arrays
-    takes: tuple[Any, ...]
-    gives: tuple[Any, ...]  #: the layout of each value that is made
-    #: keys of what it reads beside the arguments, made by kernels before it
+    kernel: Prepared | None  #: of arrays as they are laid out; None for the operator's own
+    #: the layout of each operand, or of all in a list; None where it is that of plain arrays.  None
+    #: in the place of the tuple: all are plain
+    takes: tuple[Any, ...] | None = None
+    gives: tuple[Any, ...] | None = None  #: the same of each result
+    #: keys of workspaces that it reads behind the operands, made by kernels before it
     reads: tuple[Any, ...] = ()
-    #: keys and shapes of arrays of bytes that it makes beside the values
+    #: keys and shapes of workspaces, arrays of bytes, that it makes behind the results
     makes: tuple[tuple[Any, tuple[int, ...]], ...] = ()
-    #: values that it takes in the place of the kernel's arguments
-    arguments: tuple[Any, ...] | None = None
-    same: int = 0  #: where nothing is to do: the position of the argument that the result is
+    #: values that it takes in the place of the instruction's operands
+    operands: tuple[Any, ...] | None = None
+    fused: int = 0  #: how many of the epilogues it computes, too
+    masks: bool = False  #: whether its gradient computes that of the epilogue, too
+
+
+class Epilogues(NamedTuple):
+    """What a kernel may compute at once behind an instruction."""
+
+    #: in order: what it is (see ``Structure.epilogue``) and the instruction
+    chain: tuple[tuple[str, Any], ...] = ()
+    #: the gradient of the first of the chain, where the gradient of the instruction alone reads it
+    mask: Any = None
+
+
+class KernelLibrary(Protocol):
+    """Kernels for the instructions of one graph."""
+
+    name: str
+
+    def cost(self, instruction: Any, layouts: Mapping[int, list[Any]]) -> float | None:
+        """What the library's kernel takes, as a multiple of NumPy's; None where it has none.
+
+        Args:
+            instruction: it.
+            layouts: by number of a value, the layouts that it exists in, the first one first; None
+                stands for a plain array.
+        """
+        ...
+
+    def offer(
+        self, instruction: Any, layouts: Mapping[int, list[Any]], epilogues: Epilogues
+    ) -> Offer | None:
+        """A kernel for an instruction; None where there is none after all."""
+        ...
+
+    def reorder(self, source: Any, target: Any, shape: tuple[int, ...]) -> Prepared:
+        """A kernel that copies a value from one layout to another.
+
+        Args:
+            source, target: layouts; None for a plain array.
+            shape: of the plain array.
+        """
+        ...
 
 
 #: makes a prepared kernel of an operator and the specs of what ``run`` takes; None where it cannot

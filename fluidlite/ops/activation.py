@@ -182,6 +182,11 @@ class mish(Unary):
 class relu(Activation):
     """Out = max(X, 0)."""
 
+    is_monotone = True
+
+    def epilogue(self, x):
+        return "activation:relu"
+
     def run(self, xp, X):
         return xp.maximum(X, 0)
 

@@ -269,6 +269,9 @@ class assign(Op):
     def run(self, xp, X):
         return X
 
+    def copies(self):
+        return True
+
     def grad(self, f, dOut):
         return dict(X=lambda: f.assign(dOut))
 

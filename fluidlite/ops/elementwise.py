@@ -113,6 +113,9 @@ class elementwise_add(Elementwise):
 
     ufunc = np.add
 
+    def epilogue(self, x, y):
+        return "bias" if self.axis == 1 and y.shape == x.shape[1:2] else ""
+
     def grad(self, f, X, Y, dOut):
         return self.likewise(f, X, Y, lambda: dOut, lambda: dOut)
 

@@ -169,6 +169,15 @@ class stack(Op):
     def run(self, xp, X):
         return xp.stack(X, axis=self.axis)
 
+    def part(self, inputs, cuts):
+        axis = normal_axis(self.axis, len(cuts))
+        whole = list(inputs[0].shape)
+        whole.insert(axis, len(inputs))
+        spans = [range(n)[c] for c, n in zip(cuts, whole)]
+        if any(len(s) != n for i, (s, n) in enumerate(zip(spans, whole)) if i != axis):
+            return None
+        return spans[axis][0] if len(spans[axis]) == 1 else None
+
     def grad(self, f, dY):
         return dict(X=lambda: f.unstack(dY, axis=self.axis, num=dY.shape[self.axis]))
 

@@ -7,6 +7,7 @@ from ..errors import AttributeValueError, DTypeError, ShapeError
 from ..opdef.attribute import REQUIRED, attr
 from ..opdef.definition import Op
 from ..opdef.spec import agree, broadcast, flat, known, need_float, same_dtype, size_of
+from ..opdef.structure import MatrixProduct
 from ..values import SelectedRows
 from .activation import between
 from .elementwise import sum_like
@@ -53,6 +54,12 @@ class mul(UseMkldnn, Op):
             return xp.matmul(X, Y)
         out = xp.matmul(X.reshape(flat(X.shape, rows)), Y.reshape(flat(Y.shape, columns)))
         return out.reshape(X.shape[:rows] + Y.shape[columns:])
+
+    def multiplies(self):
+        return True
+
+    def product(self, x, y):
+        return MatrixProduct() if x.ndim == y.ndim == 2 else None
 
     def grad(self, f, X, Y, dOut):
         def times(a, a_rows, b, b_rows, like, **transposed):
@@ -122,6 +129,14 @@ class matmul(UseMkldnn, UseQuantizer, Op):
         if self.alpha != 1.0:
             out = out * self.alpha
         return out.reshape(self.out_shape(X.shape, Y.shape))
+
+    def multiplies(self):
+        return True
+
+    def product(self, x, y):
+        if x.ndim != 2 or y.ndim != 2 or self.alpha != 1.0:
+            return None
+        return MatrixProduct(self.transpose_X, self.transpose_Y)
 
     def grad(self, f, X, Y, dOut):
         def operands():
@@ -219,6 +234,9 @@ class scale(Op):
             out = out + xp.asarray(self.bias, X.dtype)
         return out
 
+    def copies(self):
+        return self.scale == 1.0 and not self.bias
+
     def grad(self, f, ScaleTensor, dOut):
         # all attributes are given since programs list those of this operator
         attrs = dict(scale=self.scale, bias=0.0, bias_after_scale=True)
@@ -254,6 +272,7 @@ class Sum(UseMkldnn, Op, type="sum"):
     signature = "X* -> Out"
     direct = True
     rows = ("X",)
+    adds_all = True
 
     def infer(self, X):
         if not X:

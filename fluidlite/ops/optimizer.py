@@ -19,6 +19,7 @@ class Step(Op, abstract=True):
 
     lod = None
     grad = None
+    is_update = True
 
     def check(self, Param, LearningRate, like_param, numbers=()):
         """Check the inputs: some of the shape of Param, some numbers of one element."""

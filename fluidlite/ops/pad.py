@@ -50,6 +50,15 @@ class pad(Op):
     def run(self, xp, X):
         return padded(xp, X, pairs_of(self.paddings, X.ndim), self.pad_value)
 
+    def part(self, inputs, cuts):
+        (inner,) = inputs
+        begins = self.paddings[::2]
+        if all(c == slice(b, b + n, 1) for c, b, n in zip(cuts, begins, inner.shape)):
+            return 0
+        spans = zip(cuts, begins, inner.shape)
+        outside = any(c.stop <= b or c.start >= b + n for c, b, n in spans)
+        return "zero" if outside and not self.pad_value else None
+
     def grad(self, f, dOut):
         def inner():
             pairs = pairs_of(self.paddings, len(dOut.shape))

@@ -365,6 +365,9 @@ class pool2d(UseQuantizer, Pooling):
 
     is_test: bool = attr(False, inert=True)
 
+    def selects_maximum(self):
+        return self.pooling_type == "max"
+
 
 class PoolAdjoint(Pool, abstract=True):
     """The map from the average's Out to the cotangent of its X.

@@ -38,6 +38,7 @@ class Reshape(Op, abstract=True):
     shape: the new shape; 0 copies the size of X there, one size may be -1 and takes what is left.
     """
 
+    is_view = True
     shape: list[int] = ()
 
     def spec(self, X, Shape, ShapeTensor):
@@ -48,6 +49,9 @@ class Reshape(Op, abstract=True):
         if known is None:
             return None
         return X.with_shape(X.shape[i] if n == 0 and i < X.ndim else n for i, n in enumerate(known))
+
+    def reshapes(self):
+        return True
 
     def reshaped(self, X, Shape, ShapeTensor):
         """Out."""
@@ -118,6 +122,7 @@ def widened(shape, axes):
 class unsqueeze(Unsqueeze):
     """Out = X with further dimensions of size 1."""
 
+    is_view = True
     signature = "X, AxesTensor?!, AxesTensorList?*! -> Out"
 
     def infer(self, X, AxesTensor, AxesTensorList):
@@ -204,6 +209,8 @@ class Squeeze(Op, abstract=True):
 class squeeze(Squeeze, OtherShape):
     """Out = X without dimensions of size 1."""
 
+    is_view = True
+
 
 class squeeze2(Squeeze, OtherShape2):
     """Out = X without dimensions of size 1."""
@@ -240,6 +247,7 @@ class Transpose(UseMkldnn, UseQuantizer, Op, abstract=True):
     axis: the order; each dimension of X once.
     """
 
+    is_view = True
     axis: list[int] = REQUIRED
     data_format: str = attr("AnyLayout", inert=True)
 

@@ -132,6 +132,7 @@ class Slice(Slicing, type="slice"):
     """Out = Input from ``starts`` to ``ends`` along ``axes``."""
 
     signature = "Input, StartsTensor?!, EndsTensor?!, StartsTensorList?*!, EndsTensorList?*! -> Out"
+    is_view = True
 
     def infer(self, Input, StartsTensor, EndsTensor, StartsTensorList, EndsTensorList):
         given = (StartsTensor, EndsTensor, StartsTensorList, EndsTensorList)
@@ -141,6 +142,11 @@ class Slice(Slicing, type="slice"):
         starts = numbers(self.starts, StartsTensor, StartsTensorList)
         ends = numbers(self.ends, EndsTensor, EndsTensorList)
         return self.taken(Input, self.cuts(Input.shape, starts, ends, (1,) * len(self.axes)))
+
+    def slices(self, x):
+        ones = (1,) * len(self.axes)
+        cuts = self.cuts(x.shape, self.starts, self.ends, ones)
+        return [slice(*cut.indices(size)) for cut, size in zip(cuts, x.shape)]
 
     def grad(self, f, Input, StartsTensor, EndsTensor, StartsTensorList, EndsTensorList, dOut):
         def placed():

@@ -10,9 +10,9 @@ import numpy as np
 from ..errors import OpError
 from ..ir.operator import located
 from ..values import LoDTensor, SelectedRows
+from .compile import CompiledSegment, Watch
 from .finite import numbers_in
 from .plan import Environment, Step, Stretch, spec_of
-from .specialise import Function, Watch
 
 #: How far an element of a specialised value may be from the interpreted one, in units of rounding
 #: (the distance of 1 and the next number) of the largest element that the operator reads or
@@ -73,7 +73,7 @@ def _apart(found: Any, wanted: Any, largest: float) -> Any:
 
 def refuse_differences(
     stretch: Stretch,
-    function: Function,
+    function: CompiledSegment,
     given: Environment,
     mine: Environment,
     want: Mapping[str, Any],
@@ -102,7 +102,7 @@ def refuse_differences(
     made: dict[int, Any] = {}
 
     def keep(index: int, *arrays: Any) -> None:
-        for value, array in zip(function.kernels[index].outputs, arrays, strict=True):
+        for value, array in zip(function.kernels[index].results, arrays, strict=True):
             made[value.number] = array.copy()
 
     watched = dict(given)
@@ -127,7 +127,7 @@ def refuse_differences(
             raise _refusal(_writer(stretch, name), name, wrong, watched)
 
 
-def _by_step(function: Function) -> dict[int, list[tuple[str, Any]]]:
+def _by_step(function: CompiledSegment) -> dict[int, list[tuple[str, Any]]]:
     found: dict[int, list[tuple[str, Any]]] = {}
     for step, name, value in function.named:
         found.setdefault(id(step), []).append((name, value))

@@ -25,7 +25,7 @@ from ..state import collector_paused
 from ..values import LoDTensor, SelectedRows, zeros_like
 
 if TYPE_CHECKING:
-    from .buffers import Footprint
+    from .memory import Footprint
 
 Environment = dict[str, Any]
 

@@ -119,10 +119,10 @@ class Profile:
         with self._lock:
             for index, end in ends:
                 kernel = kernels[index]
-                op, memory = kernel.step.op, sum(v.nbytes for v in kernel.outputs)
+                op, memory = kernel.origin.op, sum(v.nbytes for v in kernel.results)
                 about = {"line": _line(op), "kernel": kernel.op.type, "bytes": memory}
                 self._note(op.type, "operator", begin, end, about)
-                found = spent.setdefault(id(kernel.step), [op, 0.0, 0])
+                found = spent.setdefault(id(kernel.origin), [op, 0.0, 0])
                 found[1] += (end - begin) / 1e3
                 found[2] += memory
                 begin = end

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..values import as_fetched
+from .compile import CompiledSegment
 from .finite import first_bad
 from .plan import Plan
 from .scope import Scope, ScopeVariable
-from .specialise import Function
 
 #: how a program is run in full, given a feed
 InFull = Callable[[Mapping[str, Any]], list[Any]]
@@ -107,7 +107,7 @@ class Shortcut:
 
     def run(
         self,
-        function: Function,
+        function: CompiledSegment,
         feed: Mapping[str, Any],
         draw: Callable[[Any], Any],
         guard: bool = False,
@@ -175,12 +175,16 @@ def _references_to_results() -> int:
 _ALONE = _references_to_results()
 
 
-def _computed(function: Function, given: list[Any], draw: Callable[[Any], Any]) -> tuple[Any, ...]:
+def _computed(
+    function: CompiledSegment, given: list[Any], draw: Callable[[Any], Any]
+) -> tuple[Any, ...]:
     """What a function computes."""
     return function.compute(given, draw)
 
 
-def _computed_quietly(function: Function, given: list[Any], draw: Callable[[Any], Any]) -> Any:
+def _computed_quietly(
+    function: CompiledSegment, given: list[Any], draw: Callable[[Any], Any]
+) -> Any:
     """What a function computes, without a word about infinities."""
     with np.errstate(all="ignore"):
         return function.compute(given, draw)
@@ -264,7 +268,11 @@ def remember(plan: Plan, feed: Mapping[str, Any], fetches: Sequence[str], scope:
 
 
 def _shortcut(
-    plan: Plan, function: Function, feed: Mapping[str, Any], fetches: Sequence[str], scope: Scope
+    plan: Plan,
+    function: CompiledSegment,
+    feed: Mapping[str, Any],
+    fetches: Sequence[str],
+    scope: Scope,
 ) -> Shortcut | None:
     if set(feed) - set(function.names) or set(plan.commits) - function.fresh:
         return None

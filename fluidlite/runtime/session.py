@@ -12,10 +12,10 @@ from ..ir.operator import Operator
 from ..opdef.interpreter import Eval
 from ..values import arrays_in
 from .checking import refuse_differences
+from .compile import CompiledSegment, Watch, function_for, give_up
 from .finite import Suspicious, check_written, first_bad, is_finite
 from .plan import BlockPlan, Environment, Step, Stretch
 from .profiler import Profile, clock
-from .specialise import Function, Watch, function_for, give_up
 
 #: called with the session, a control operator's step and the values around it
 Drive = Callable[["Session", Step, Environment], None]
@@ -143,7 +143,7 @@ class Session:
                 for name in stretch.free:
                     env.pop(name, None)
 
-    def _function(self, stretch: Stretch, env: Environment) -> Function | None:
+    def _function(self, stretch: Stretch, env: Environment) -> CompiledSegment | None:
         """The function for the values of an environment, where there is one."""
         if self._profile is None:
             return function_for(stretch, env, self.backend)
@@ -153,7 +153,7 @@ class Session:
             self._profile.add_planning(begin, clock())
         return function
 
-    def _call(self, function: Function, env: Environment) -> None:
+    def _call(self, function: CompiledSegment, env: Environment) -> None:
         """Run a function, watched where something is to be seen."""
         if self._profile is not None:
             ends: list[tuple[int, int]] = []
@@ -167,7 +167,7 @@ class Session:
         else:
             function(env, self._draw)
 
-    def _run_both(self, stretch: Stretch, function: Function, env: Environment) -> None:
+    def _run_both(self, stretch: Stretch, function: CompiledSegment, env: Environment) -> None:
         """Run steps one by one and as a function; go on with what the function computes.
 
         Raises:
@@ -237,7 +237,7 @@ class Session:
             self._observer.after(step, env)
 
 
-def _refuse_bad(function: Function, index: int, *values: Any) -> None:
+def _refuse_bad(function: CompiledSegment, index: int, *values: Any) -> None:
     """Look at values that a kernel made.
 
     Raises:
@@ -245,7 +245,7 @@ def _refuse_bad(function: Function, index: int, *values: Any) -> None:
     """
     for value in values:
         if not all(map(is_finite, arrays_in(value))):
-            raise Suspicious(function.kernels[index].step.op.output_arg_names[0])
+            raise Suspicious(function.kernels[index].origin.op.output_arg_names[0])
 
 
 def _written_bytes(step: Step, env: Environment) -> int:

@@ -5,7 +5,7 @@ import pytest
 from backend.agreement import agree, assert_near, fed, gradients, needs_library, ran
 
 import fluidlite as fluid
-from fluidlite.kernels.crew import Crew
+from fluidlite.kernels.tuning import ThreadTuner
 from fluidlite.opdef.definition import lookup
 
 layers, optimizer = fluid.layers, fluid.optimizer
@@ -175,12 +175,12 @@ def test_there_is_one_thread_where_products_stay_with_the_other_library(monkeypa
     monkeypatch.setattr("fluidlite.backend.onednn.library.Library.is_newer_than_blas", False)
     crews = []
 
-    class Noted(Crew):
+    class Noted(ThreadTuner):
         def __init__(self, shop, most, fixed):
             crews.append(most)
             super().__init__(shop, most, fixed)
 
-    monkeypatch.setattr("fluidlite.backend.onednn.planner.Crew", Noted)
+    monkeypatch.setattr("fluidlite.backend.onednn.offers.ThreadTuner", Noted)
 
     def layer():
         x, feed = fed("x", [64, 200])

@@ -73,7 +73,7 @@ def test_the_planned_peak_is_the_measured_one(build):
         fluid.global_scope().value(p.name).nbytes
         for p in fluid.default_main_program().all_parameters()
     )
-    assert 3 * parameters <= footprint.spares <= 3 * parameters + 1000  # with those of Adam
+    assert 3 * parameters <= footprint.donated <= 3 * parameters + 1000  # with those of Adam
 
 
 def test_less_is_kept_than_everything():
@@ -96,7 +96,7 @@ def test_kernels_work_in_one_memory_after_each_other():
         exe.run(feed=feed, fetch_list=[loss])
     six = exe.plan(fetch_list=[loss]).footprint
     function = exe.plan(fetch_list=[loss]).items[0].last
-    makers = {kernel.prepared.scratch for kernel in function.kernels if kernel.op.type == "conv2d"}
+    makers = {kernel.kernel.scratch for kernel in function.kernels if kernel.op.type == "conv2d"}
     assert len(makers) == 1
     assert six.scratch == next(iter(makers)).common
 

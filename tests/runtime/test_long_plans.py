@@ -7,7 +7,7 @@ import pytest
 
 import fluidlite as fluid
 from fluidlite.errors import FluidError
-from fluidlite.runtime import emit
+from fluidlite.runtime import memory
 from fluidlite.state import collector_paused
 
 layers = fluid.layers
@@ -46,7 +46,7 @@ def trained(steps=6):
 def test_functions_one_after_the_other_compute_what_one_does(longest, monkeypatch):
     expected, whole = trained()
     assert whole.source.count("def ") == 1
-    monkeypatch.setattr(emit, "LONGEST", longest)
+    monkeypatch.setattr(memory, "LONGEST", longest)
     found, plan = trained()
     kernels = len(plan.items[0].last.kernels)
     assert plan.source.count("def part") == -(-kernels // longest)
@@ -56,14 +56,14 @@ def test_functions_one_after_the_other_compute_what_one_does(longest, monkeypatc
 
 
 def test_what_looks_on_sees_the_kernels_of_all_parts(monkeypatch):
-    monkeypatch.setattr(emit, "LONGEST", 4)
+    monkeypatch.setattr(memory, "LONGEST", 4)
     fluid.set_flags({"FLAGS_check_nan_inf": True})
     found, _ = trained()
     assert all(np.isfinite(value).all() for value in found)
 
 
 def test_parts_hand_on_what_a_later_part_reads_and_nothing_else(monkeypatch):
-    monkeypatch.setattr(emit, "LONGEST", 2)
+    monkeypatch.setattr(memory, "LONGEST", 2)
     x = fluid.data("x", [3], "float32")
     early = layers.exp(x)
     value = early

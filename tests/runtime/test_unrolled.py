@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import fluidlite as fluid
-from fluidlite.runtime import session, trace
+from fluidlite.runtime import lower, session
 from fluidlite.runtime.plan import Stretch
 
 layers = fluid.layers
@@ -67,7 +67,7 @@ def test_a_training_step_of_a_recurrent_network_is_one_function():
 def test_more_passes_than_a_plan_holds_are_driven(monkeypatch):
     loss = network()
     found = losses(loss)
-    monkeypatch.setattr(trace, "UNROLLED", 7)
+    monkeypatch.setattr(lower, "UNROLLED", 7)
     exe = fluid.Executor()
     np.testing.assert_allclose(losses(loss, exe=exe), found, rtol=1e-6)
     (plan,) = exe._runs[fluid.default_main_program()].plans.values()

@@ -20,7 +20,7 @@ from . import (
     rescale,
 )
 from .library import load
-from .planner import Planner, is_worth_loading, served
+from .offers import OneDnnKernels, is_worth_loading, served
 
 
 def description() -> dict[str, str] | None:
@@ -37,15 +37,13 @@ def description() -> dict[str, str] | None:
     }
 
 
-def planner_for(kernels: Iterable[Any], wanted: Iterable[int], everywhere: bool) -> Planner | None:
-    """What the library offers for a plan; None where it has nothing, or is not installed.
+def open_library(graph: Iterable[Any], everywhere: bool) -> OneDnnKernels | None:
+    """What the library offers for a graph; None where it has nothing, or is not installed.
 
     Args:
-        kernels: of the plan.
-        wanted: numbers of the values that are needed at the end.
+        graph: the instructions.
         everywhere: whether it offers what does not pay, too.
     """
-    listed = list(kernels)
-    worth = any(is_worth_loading(kernel, everywhere) for kernel in listed)
+    worth = any(is_worth_loading(instruction, everywhere) for instruction in graph)
     library = load() if worth else None
-    return None if library is None else Planner(library, listed, wanted, everywhere)
+    return None if library is None else OneDnnKernels(library, graph, everywhere)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any
 
-from ...opdef.prepared import Laid, Prepared
+from ...opdef.prepared import Epilogues, Offer, Prepared
 from .library import TRAINING, NotDone, dims
 from .memory import (
     Layout,
@@ -19,7 +19,7 @@ from .memory import (
     row_major,
     with_channels_last,
 )
-from .planner import Layouts, Planner, serves, whole
+from .offers import HIGH, LOW, RELU_EPILOGUE, Layouts, OneDnnKernels, serves, whole
 
 DIRECT = 1
 SOURCE, WEIGHTS, TARGET, BIAS = 1, 33, 17, 41
@@ -81,20 +81,20 @@ def _share(channels: int) -> float:
     return channels / (-(-channels // BLOCK) * BLOCK)
 
 
-class Forward:
+class ConvolutionForward:
     """A convolution with the layouts that suit it: blocks of channels, as the library likes them,
     or, where many of these would be filled up, the channels last.
     """
 
-    def __init__(self, planner: Planner, geometry: Geometry) -> None:
-        library, g = planner.library, geometry
+    def __init__(self, onednn: OneDnnKernels, geometry: Geometry) -> None:
+        library, g = onednn.library, geometry
         image: Any = any_of(library, g.image.sizes)
         out: Any = any_of(library, g.out.sizes)
         filter = any_of(library, g.filter.sizes)
         if g.useful < USEFUL and not g.is_channels_last:
             image = with_channels_last(library, g.image.sizes)
             out = with_channels_last(library, g.out.sizes)
-        self.descriptor = made = self._made(planner, g, image, filter, out)
+        self.descriptor = made = self._made(onednn, g, image, filter, out)
         # a plain array of one channel is one with the channels last, too, but not by its name
         self._image = Layout(library, g.image, made.memory(OF_SOURCE))
         self._filter = Layout(library, g.filter, made.memory(OF_WEIGHTS))
@@ -109,14 +109,14 @@ class Forward:
         return self._image, self._out
 
     def followed(
-        self, planner: Planner, g: Geometry, bias: Layout | None, relu: bool
+        self, onednn: OneDnnKernels, g: Geometry, bias: Layout | None, relu: bool
     ) -> PrimitiveDescriptor:
         """A descriptor in the same layouts, with what follows."""
-        return self._made(planner, g, self._image, self._filter, self._out, bias, relu)
+        return self._made(onednn, g, self._image, self._filter, self._out, bias, relu)
 
     def _made(
         self,
-        planner: Planner,
+        onednn: OneDnnKernels,
         g: Geometry,
         image: Any,
         filter: Any,
@@ -124,7 +124,7 @@ class Forward:
         bias: Layout | None = None,
         relu: bool = False,
     ) -> PrimitiveDescriptor:
-        library = planner.library
+        library = onednn.library
         return PrimitiveDescriptor(
             library,
             "convolution_forward",
@@ -133,41 +133,52 @@ class Forward:
         )
 
 
-def _forward(planner: Planner, geometry: Geometry) -> Forward:
+def _forward(onednn: OneDnnKernels, geometry: Geometry) -> ConvolutionForward:
     """The forward convolution of a geometry, which its adjoints take the layouts of.
 
     Raises:
         NotDone: the library has none, or it does not pay.
     """
     key = ("convolution", geometry.key)
-    if key not in planner.known:
-        planner.known[key] = None
-        if planner.everywhere or geometry.operations >= SMALLEST:
-            planner.known[key] = Forward(planner, geometry)
-    found: Forward | None = planner.known[key]
+    if key not in onednn.known:
+        onednn.known[key] = None
+        onednn.known[key] = ConvolutionForward(onednn, geometry)
+    found: ConvolutionForward | None = onednn.known[key]
     if found is None:
-        raise NotDone("NumPy is faster")
+        raise NotDone("there is no fast kernel")
     return found
 
 
-def _laid(
-    planner: Planner,
+def _geometry(instruction: Any) -> Geometry:
+    """The geometry of a convolution or of one of its adjoints."""
+    op, shapes = instruction.op, [v.shape for v in instruction.inputs[:2]]
+    if op.type.endswith("adjoint_input"):
+        return Geometry(op, op.size, shapes[1])
+    return Geometry(op, shapes[0], op.size if op.type.endswith("adjoint_filter") else shapes[1])
+
+
+def _cost(onednn: OneDnnKernels, instruction: Any, layouts: Layouts) -> float:
+    return LOW if _geometry(instruction).operations >= SMALLEST else HIGH
+
+
+def _offer(
+    onednn: OneDnnKernels,
     descriptor: PrimitiveDescriptor,
     numbers: Sequence[tuple[int, tuple[int, int]]],
     layouts: Sequence[Layout | None],
     shape: tuple[int, ...],
-) -> Laid:
+) -> Offer:
     """A kernel of two operands, or of three with a bias.
 
     Args:
-        planner: of the plan.
+        onednn: the kernels of the graph.
         descriptor: of the primitive.
         numbers: of the operands and, last, of the result: of arguments, and in the description.
         layouts: of the same.
         shape: of the result, where it is plain.
     """
     memories = [(number, descriptor.memory(*what)) for number, what in numbers]
-    primitive = Primitive(planner.shop, descriptor, memories)
+    primitive = Primitive(onednn.shop, descriptor, memories)
     last = layouts[-1]
     made = shape if last is None else last.shape
     are_plain = [layout is None for layout in layouts[:-1]]
@@ -182,61 +193,62 @@ def _laid(
         primitive.at(place)(*given, out)
         return out
 
-    prepared = Prepared(run, out=True, scratch=planner.shop)
-    return Laid(prepared, tuple(layouts[:-1]), tuple(layouts[-1:]))
+    prepared = Prepared(run, out=True, scratch=onednn.shop)
+    return Offer(prepared, tuple(layouts[:-1]), tuple(layouts[-1:]))
 
 
-@serves("conv2d", "depthwise_conv2d", "conv3d")
-def convolution(planner: Planner, kernel: Any, layouts: Layouts) -> Laid | None:
+@serves("conv2d", "depthwise_conv2d", "conv3d", cost=_cost)
+def convolution(
+    onednn: OneDnnKernels, instruction: Any, layouts: Layouts, epilogues: Epilogues
+) -> Offer | None:
     """The convolution, and the bias and the relu that follow."""
-    image, filter, *more = kernel.arguments
+    image, filter, *more = instruction.operands
     if any(each is not None for each in more[1:]):
         return None
     bias = more[0] if more else None
-    g = Geometry(kernel.op, image.shape, filter.shape)
-    forward = _forward(planner, g)
-    last, same, behind = kernel, [], None
-    if bias is None and not g.is_channels_last:
-        behind = planner.bias_behind(kernel)
-        if behind is not None:
-            last, bias = behind, behind.arguments[1]
-            same.append(behind.outputs[0].number)
-    relu = planner.relu_behind(last)
-    if relu is not None:
-        same.append(relu.outputs[0].number)
+    g = Geometry(instruction.op, image.shape, filter.shape)
+    forward = _forward(onednn, g)
+    behind, chain = None, list(epilogues.chain)
+    if bias is None and not g.is_channels_last and chain and chain[0][0] == "bias":
+        behind = chain.pop(0)[1]
+        bias = behind.operands[1]
+    relu = bool(chain) and chain[0][0] == RELU_EPILOGUE
+    fused = (behind is not None) + relu
     numbers = [(SOURCE, (OF_SOURCE, 0)), (WEIGHTS, (OF_WEIGHTS, 0))]
     chosen_layouts = [forward.image, forward.filter]
     descriptor, seen = forward.descriptor, None
     if bias is not None:
-        seen = Layout(planner.library, row_major(bias.shape))
+        seen = Layout(onednn.library, row_major(bias.shape))
         numbers.append((BIAS, (OF_WEIGHTS, 1)))
         chosen_layouts.append(None)
-    if same or bias is not None:
-        descriptor = forward.followed(planner, g, seen, relu is not None)
-    laid = _laid(
-        planner,
+    if relu or bias is not None:
+        descriptor = forward.followed(onednn, g, seen, relu)
+    offer = _offer(
+        onednn,
         descriptor,
         (*numbers, (TARGET, (OF_TARGET, 0))),
         (*chosen_layouts, forward.out),
-        kernel.outputs[0].shape,
+        instruction.results[0].shape,
     )
-    planner.same.update(dict.fromkeys(same, 0))
-    taken = (*laid.takes[:2], *(None for _ in more))
+    offer = offer._replace(takes=(*(offer.takes or ())[:2], *(None for _ in more)), fused=fused)
     if behind is None:
-        return laid._replace(takes=taken)
-    return laid._replace(takes=(*taken, None), arguments=(*kernel.arguments, bias))
+        return offer
+    takes = (*(offer.takes or ()), None)
+    return offer._replace(takes=takes, operands=(*instruction.operands, bias))
 
 
-@serves("conv2d_adjoint_input", "conv3d_adjoint_input")
-def adjoint_input(planner: Planner, kernel: Any, layouts: Layouts) -> Laid | None:
+@serves("conv2d_adjoint_input", "conv3d_adjoint_input", cost=_cost)
+def adjoint_input(
+    onednn: OneDnnKernels, instruction: Any, layouts: Layouts, epilogues: Epilogues
+) -> Offer | None:
     """The map to the cotangent of the image."""
-    filter = kernel.arguments[1]
-    g = Geometry(kernel.op, kernel.op.size, filter.shape)
-    library = planner.library
-    descriptor, image, out = _backward(planner, g, "data", any_of(library, g.filter.sizes))
+    filter = instruction.operands[1]
+    g = Geometry(instruction.op, instruction.op.size, filter.shape)
+    library = onednn.library
+    descriptor, image, out = _backward(onednn, g, "data", any_of(library, g.filter.sizes))
     weights = chosen(library, g.filter, descriptor.memory(OF_WEIGHTS))
-    return _laid(
-        planner,
+    return _offer(
+        onednn,
         descriptor,
         [
             (TARGET_BACK, (OF_TARGET_BACK, 0)),
@@ -244,22 +256,22 @@ def adjoint_input(planner: Planner, kernel: Any, layouts: Layouts) -> Laid | Non
             (SOURCE_BACK, (OF_SOURCE_BACK, 0)),
         ],
         (out, weights, image),
-        kernel.outputs[0].shape,
+        instruction.results[0].shape,
     )
 
 
-@serves("conv2d_adjoint_filter", "conv3d_adjoint_filter")
-def adjoint_filter(planner: Planner, kernel: Any, layouts: Layouts) -> Laid | None:
+@serves("conv2d_adjoint_filter", "conv3d_adjoint_filter", cost=_cost)
+def adjoint_filter(
+    onednn: OneDnnKernels, instruction: Any, layouts: Layouts, epilogues: Epilogues
+) -> Offer | None:
     """The map to the cotangent of the filters."""
-    image = kernel.arguments[0]
-    g = Geometry(kernel.op, image.shape, kernel.op.size)
-    library = planner.library
-    descriptor, source, out = _backward(
-        planner, g, "weights", any_of(library, g.filter.sizes), None
-    )
+    image = instruction.operands[0]
+    g = Geometry(instruction.op, image.shape, instruction.op.size)
+    library = onednn.library
+    descriptor, source, out = _backward(onednn, g, "weights", any_of(library, g.filter.sizes), None)
     weights = chosen(library, g.filter, descriptor.memory(OF_WEIGHTS_BACK))
-    return _laid(
-        planner,
+    return _offer(
+        onednn,
         descriptor,
         [
             (SOURCE, (OF_SOURCE, 0)),
@@ -267,12 +279,12 @@ def adjoint_filter(planner: Planner, kernel: Any, layouts: Layouts) -> Laid | No
             (WEIGHTS_BACK, (OF_WEIGHTS_BACK, 0)),
         ],
         (source, out, weights),
-        kernel.outputs[0].shape,
+        instruction.results[0].shape,
     )
 
 
 def _backward(
-    planner: Planner, g: Geometry, which: str, *weights: Any
+    onednn: OneDnnKernels, g: Geometry, which: str, *weights: Any
 ) -> tuple[PrimitiveDescriptor, Layout | None, Layout | None]:
     """The way back by ``data`` or ``weights``, and the layouts of the image and of the output.
 
@@ -282,7 +294,7 @@ def _backward(
     Raises:
         NotDone: the library has no fast kernel.
     """
-    library, forward = planner.library, _forward(planner, g)
+    library, forward = onednn.library, _forward(onednn, g)
     kind, source = f"convolution_backward_{which}", OF_SOURCE_BACK if which == "data" else OF_SOURCE
     target = OF_TARGET_BACK
     wishes = [forward.around, (any_of(library, g.image.sizes), any_of(library, g.out.sizes))]

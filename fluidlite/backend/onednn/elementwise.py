@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...dtypes import DType
-from ...opdef.prepared import Laid, Prepared
+from ...opdef.prepared import Epilogues, Offer, Prepared
 from ...opdef.spec import Spec
 from .library import TRAINING, NotDone
 from .memory import (
@@ -23,7 +23,7 @@ from .memory import (
     plain,
     row_major,
 )
-from .planner import Layouts, Planner, serves, whole
+from .offers import RELU_EPILOGUE, Layouts, OneDnnKernels, serves, whole
 
 SOURCE, OTHER, TARGET, SOURCE_BACK, TARGET_BACK = 1, 2, 17, 129, 145
 OF_SOURCE = 129
@@ -50,10 +50,10 @@ KEEPING_ZERO = ("abs", "leaky_relu", "relu6", "scale", "sqrt", "square", "tanh",
 OTHERS = ("exp", "sigmoid", "sigmoid_grad", "elementwise_div")
 
 
-def _common(kernel: Any, layouts: Layouts) -> Layout | None:
+def _common(instruction: Any, layouts: Layouts) -> Layout | None:
     """The layout of values of one shape: that of the first that is not plain."""
-    values = kernel.inputs
-    if any(v.shape != kernel.outputs[0].shape for v in values):
+    values = instruction.inputs
+    if any(v.shape != instruction.results[0].shape for v in values):
         return None
     held = [layouts[v.number][0] for v in values]
     return next((layout for layout in held if layout is not None), None)
@@ -64,53 +64,61 @@ def _taken(arguments: list[Any], layout: Layout) -> tuple[Any, ...]:
 
 
 @serves(*OF_TWO, alone=False)
-def of_two(planner: Planner, kernel: Any, layouts: Layouts) -> Laid | None:
+def of_two(
+    onednn: OneDnnKernels, instruction: Any, layouts: Layouts, epilogues: Epilogues
+) -> Offer | None:
     """A function of two values."""
-    layout = _common(kernel, layouts)
+    layout = _common(instruction, layouts)
     if layout is None:
-        return _by_channel(planner, kernel, layouts)
-    if kernel.op.type == "elementwise_add":
-        return added(planner, kernel, layouts)
-    prepared = Prepared(OF_TWO[kernel.op.type], out=True, over=(0, 1))
-    return Laid(prepared, (layout, layout), (layout,))
+        return _by_channel(onednn, instruction, layouts, epilogues)
+    if instruction.op.type == "elementwise_add":
+        return added(onednn, instruction, layouts, epilogues)
+    prepared = Prepared(OF_TWO[instruction.op.type], out=True, over=(0, 1))
+    return Offer(prepared, (layout, layout), (layout,))
 
 
-def _by_channel(planner: Planner, kernel: Any, layouts: Layouts) -> Laid | None:
+def _by_channel(
+    onednn: OneDnnKernels, instruction: Any, layouts: Layouts, epilogues: Epilogues
+) -> Offer | None:
     """A function of images and a number for each of their channels."""
-    x, y = kernel.arguments
+    x, y = instruction.operands
     layout = layouts[x.number][0]
-    fits = kernel.op.axis == 1 and y.shape == x.shape[1:2] and x.shape == kernel.outputs[0].shape
+    fits = (
+        instruction.op.axis == 1
+        and y.shape == x.shape[1:2]
+        and x.shape == instruction.results[0].shape
+    )
     if layout is None or not fits or layout.form != row_major(x.shape):
         return None
-    library, algorithm = planner.library, ALGORITHMS[kernel.op.type]
+    library, algorithm = onednn.library, ALGORITHMS[instruction.op.type]
     form = row_major((1, x.shape[1], *(1 for _ in x.shape[2:])))
     descriptor = PrimitiveDescriptor(
         library, "binary", algorithm, layout, any_of(library, form.sizes), layout
     )
     numbers = chosen(library, form, descriptor.memory(OF_SOURCE, 1))
     arguments = [(SOURCE, layout), (OTHER, descriptor.memory(OF_SOURCE, 1)), (TARGET, layout)]
-    primitive = Primitive(planner.shop, descriptor, arguments)
+    primitive = Primitive(onednn.shop, descriptor, arguments)
 
     def run(x: Any, y: Any, place: Workplace, out: Any = None) -> Any:
         out = whole(out, layout.shape)
         primitive.at(place)(x, plain(y), out)
         return out
 
-    prepared = Prepared(run, out=True, over=(0,), scratch=planner.shop)
-    return Laid(prepared, (layout, numbers), (layout,))
+    prepared = Prepared(run, out=True, over=(0,), scratch=onednn.shop)
+    return Offer(prepared, (layout, numbers), (layout,))
 
 
 @serves("sum", alone=False)
-def added(planner: Planner, kernel: Any, layouts: Layouts) -> Laid | None:
+def added(
+    onednn: OneDnnKernels, instruction: Any, layouts: Layouts, epilogues: Epilogues
+) -> Offer | None:
     """The sum of two values, and then of the next, and relu of it where that comes next."""
-    layout = _common(kernel, layouts)
-    if layout is None or len(kernel.inputs) < 2:
+    layout = _common(instruction, layouts)
+    if layout is None or len(instruction.inputs) < 2:
         return None
-    relu = planner.relu_behind(kernel)
-    first = _sum(planner, layout, relu is not None and len(kernel.inputs) == 2)
-    more = _sum(planner, layout, relu is not None)
-    if relu is not None:
-        planner.same[relu.outputs[0].number] = 0
+    relu = bool(epilogues.chain) and epilogues.chain[0][0] == RELU_EPILOGUE
+    first = _sum(onednn, layout, relu and len(instruction.inputs) == 2)
+    more = _sum(onednn, layout, relu)
 
     def run(*arrays: Any, out: Any = None) -> Any:
         *values, place = arrays
@@ -124,77 +132,84 @@ def added(planner: Planner, kernel: Any, layouts: Layouts) -> Laid | None:
             more.at(place)(out, values[-1], out)
         return out
 
-    over = (0,) if len(kernel.arguments) == 2 else ()
-    prepared = Prepared(run, out=True, over=over, scratch=planner.shop)
-    return Laid(prepared, (layout,) * len(kernel.arguments), (layout,))
+    over = (0,) if len(instruction.operands) == 2 else ()
+    prepared = Prepared(run, out=True, over=over, scratch=onednn.shop)
+    takes = (layout,) * len(instruction.operands)
+    return Offer(prepared, takes, (layout,), fused=int(relu))
 
 
-def _sum(planner: Planner, layout: Layout, relu: bool) -> Primitive:
+def _sum(onednn: OneDnnKernels, layout: Layout, relu: bool) -> Primitive:
     descriptor = PrimitiveDescriptor(
-        planner.library, "binary", ADD, layout, layout, layout, relu=relu
+        onednn.library, "binary", ADD, layout, layout, layout, relu=relu
     )
     arguments = [(SOURCE, layout), (OTHER, layout), (TARGET, layout)]
-    return Primitive(planner.shop, descriptor, arguments)
+    return Primitive(onednn.shop, descriptor, arguments)
 
 
 @serves("relu", alone=False)
-def relu(planner: Planner, kernel: Any, layouts: Layouts) -> Laid | None:
+def relu(
+    onednn: OneDnnKernels, instruction: Any, layouts: Layouts, epilogues: Epilogues
+) -> Offer | None:
     """The larger of X and zero."""
-    layout = _common(kernel, layouts)
+    layout = _common(instruction, layouts)
     if layout is None:
         return None
-    descriptor = _relu(planner, layout)
-    primitive = Primitive(planner.shop, descriptor, [(SOURCE, layout), (TARGET, layout)])
+    descriptor = _relu(onednn, layout)
+    primitive = Primitive(onednn.shop, descriptor, [(SOURCE, layout), (TARGET, layout)])
 
     def run(x: Any, place: Workplace, out: Any = None) -> Any:
         out = whole(out, layout.shape)
         primitive.at(place)(x, out)
         return out
 
-    prepared = Prepared(run, out=True, over=(0,), scratch=planner.shop)
-    return Laid(prepared, (layout,), (layout,))
+    prepared = Prepared(run, out=True, over=(0,), scratch=onednn.shop)
+    return Offer(prepared, (layout,), (layout,))
 
 
-def _relu(planner: Planner, layout: Layout) -> PrimitiveDescriptor:
+def _relu(onednn: OneDnnKernels, layout: Layout) -> PrimitiveDescriptor:
     return PrimitiveDescriptor(
-        planner.library, "eltwise_forward", TRAINING, RELU_BY_RESULT, layout, layout, 0.0, 0.0
+        onednn.library, "eltwise_forward", TRAINING, RELU_BY_RESULT, layout, layout, 0.0, 0.0
     )
 
 
 @serves("relu_grad", alone=False)
-def relu_grad(planner: Planner, kernel: Any, layouts: Layouts) -> Laid | None:
+def relu_grad(
+    onednn: OneDnnKernels, instruction: Any, layouts: Layouts, epilogues: Epilogues
+) -> Offer | None:
     """The cotangent where Out is above zero."""
-    layout = _common(kernel, layouts)
+    layout = _common(instruction, layouts)
     if layout is None:
         return None
     descriptor = PrimitiveDescriptor(
-        planner.library,
+        onednn.library,
         "eltwise_backward",
         *(RELU_BY_RESULT, layout, layout, layout, 0.0, 0.0),
-        hint=_relu(planner, layout),
+        hint=_relu(onednn, layout),
     )
     arguments = [(TARGET, layout), (TARGET_BACK, layout), (SOURCE_BACK, layout)]
-    primitive = Primitive(planner.shop, descriptor, arguments)
+    primitive = Primitive(onednn.shop, descriptor, arguments)
 
     def run(value: Any, g: Any, place: Workplace, out: Any = None) -> Any:
         out = whole(out, layout.shape)
         primitive.at(place)(value, g, out)
         return out
 
-    prepared = Prepared(run, out=True, over=(1,), scratch=planner.shop)
-    return Laid(prepared, (layout, layout), (layout,))
+    prepared = Prepared(run, out=True, over=(1,), scratch=onednn.shop)
+    return Offer(prepared, (layout, layout), (layout,))
 
 
 @serves(*KEEPING_ZERO, *OTHERS, alone=False)
-def by_numpy(planner: Planner, kernel: Any, layouts: Layouts) -> Laid | None:
+def by_numpy(
+    onednn: OneDnnKernels, instruction: Any, layouts: Layouts, epilogues: Epilogues
+) -> Offer | None:
     """NumPy's kernel, on elements as they lie."""
-    layout, op = _common(kernel, layouts), kernel.op
-    if layout is None or any(isinstance(a, list) for a in kernel.arguments):
+    layout, op = _common(instruction, layouts), instruction.op
+    if layout is None or any(isinstance(a, list) for a in instruction.operands):
         return None
     if layout.padded and (op.type in OTHERS or (op.type == "scale" and op.bias)):
         return None
     stored = Spec(layout.shape, DType.FP32)
-    prepared = op.prepared([None if a is None else stored for a in kernel.arguments])
+    prepared = op.prepared([None if a is None else stored for a in instruction.operands])
     if prepared is None:
         raise NotDone("NumPy has no kernel for elements as they lie")
-    return Laid(prepared, _taken(kernel.arguments, layout), (layout,))
+    return Offer(prepared, _taken(instruction.operands, layout), (layout,))

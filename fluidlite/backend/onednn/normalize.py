@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...opdef.prepared import Laid, Prepared
+from ...opdef.prepared import Epilogues, Offer, Prepared
 from ...opdef.spec import flat, normal_axis
 from .library import BACKWARD, INFERENCE, TRAINING
 from .memory import (
@@ -20,7 +20,17 @@ from .memory import (
     plain,
     row_major,
 )
-from .planner import SMALLEST, Layouts, Planner, held, serves, whole
+from .offers import (
+    HIGH,
+    LOW,
+    RELU_EPILOGUE,
+    SMALLEST,
+    Layouts,
+    OneDnnKernels,
+    held,
+    serves,
+    whole,
+)
 
 SOURCE, TARGET, MEAN, VARIANCE, SCALE, SHIFT, WORKSPACE = 1, 17, 49, 50, 51, 52, 64
 SOURCE_BACK, TARGET_BACK, SCALE_BACK, SHIFT_BACK = 129, 145, 255, 256
@@ -34,11 +44,11 @@ def _form(op: Any, shape: tuple[int, ...]) -> Form:
     return channels_last(shape) if op.axis(len(shape)) == len(shape) - 1 else row_major(shape)
 
 
-class Normalised:
+class BatchNormForward:
     """A batch normalisation that a plan contains, and its way back.
 
     Args:
-        planner: of the plan.
+        onednn: the kernels of the graph.
         op: the operator.
         form, layout: of the images.
         with_relu: whether relu is part of it.
@@ -48,9 +58,9 @@ class Normalised:
     """
 
     def __init__(
-        self, planner: Planner, op: Any, form: Form, layout: Layout | None, with_relu: bool
+        self, onednn: OneDnnKernels, op: Any, form: Form, layout: Layout | None, with_relu: bool
     ) -> None:
-        library = planner.library
+        library = onednn.library
         self.layout, self.with_relu = layout, with_relu
         self.source = source = described(library, form, layout)
         flags = SCALED | SHIFTED | (WITH_RELU if with_relu else 0)
@@ -73,37 +83,40 @@ class Normalised:
             )
 
 
-@serves("batch_norm")
-def batch_norm(planner: Planner, kernel: Any, layouts: Layouts) -> Laid | None:
+def _cost_of_batch_norm(onednn: OneDnnKernels, instruction: Any, layouts: Layouts) -> float:
+    x = instruction.operands[0]
+    return HIGH if held(x, _form(instruction.op, x.shape), layouts) is None else LOW
+
+
+@serves("batch_norm", cost=_cost_of_batch_norm)
+def batch_norm(
+    onednn: OneDnnKernels, instruction: Any, layouts: Layouts, epilogues: Epilogues
+) -> Offer | None:
     """The normalised images, the running statistics, and those of the batch."""
-    op, x = kernel.op, kernel.arguments[0]
+    op, x = instruction.op, instruction.operands[0]
     form = _form(op, x.shape)
     layout = held(x, form, layouts)
-    if layout is None and not planner.everywhere:
-        return None
-    fused = planner.masked(kernel) if op.by_batch else None
-    norm = Normalised(planner, op, form, layout, fused is not None)
-    one = Layout(planner.library, row_major(kernel.arguments[1].shape))
+    masks = op.by_batch and epilogues.mask is not None and epilogues.chain[0][0] == RELU_EPILOGUE
+    norm = BatchNormForward(onednn, op, form, layout, masks)
+    one = Layout(onednn.library, row_major(instruction.operands[1].shape))
     arguments: list[tuple[int, Any]] = [(SOURCE, norm.source), (MEAN, one), (VARIANCE, one)]
     arguments += [(SCALE, one), (SHIFT, one), (TARGET, norm.source)]
     makes: tuple[Any, ...] = ()
-    key = x.number, kernel.outputs[3].number
-    if fused is not None:
+    key = x.number, instruction.results[3].number
+    if masks:
         arguments.append((WORKSPACE, norm.mask))
         makes = ((("mask", key), (norm.mask_bytes,)),)
-    primitive = Primitive(planner.shop, norm.forward, arguments)
-    planner.known["batch_norm", key] = norm
-    if fused is not None:
-        relu, relu_grad = fused
-        planner.same[relu.outputs[0].number], planner.same[relu_grad.outputs[0].number] = 0, 1
+    primitive = Primitive(onednn.shop, norm.forward, arguments)
+    onednn.known["batch_norm", key] = norm
     shape = x.shape if layout is None else layout.shape
     run = (_by_batch if op.by_batch else _by_running)(op, primitive, shape, norm)
-    takes = (layout, *(None for _ in kernel.arguments[1:]))
-    gives = (layout, *(None for _ in kernel.outputs[1:]))
-    return Laid(Prepared(run, out=True, scratch=planner.shop), takes, gives, makes=makes)
+    takes = (layout, *(None for _ in instruction.operands[1:]))
+    gives = (layout, *(None for _ in instruction.results[1:]))
+    prepared = Prepared(run, out=True, scratch=onednn.shop)
+    return Offer(prepared, takes, gives, makes=makes, fused=int(masks), masks=masks)
 
 
-def _by_batch(op: Any, primitive: Primitive, shape: tuple[int, ...], norm: Normalised) -> Any:
+def _by_batch(op: Any, primitive: Primitive, shape: tuple[int, ...], norm: BatchNormForward) -> Any:
     """Runs a normalisation by the statistics of the batch."""
     epsilon, fixed = np.asarray(op.epsilon, "float32"), op.momentum
     masked, is_plain = norm.with_relu, norm.layout is None
@@ -140,7 +153,9 @@ def _by_batch(op: Any, primitive: Primitive, shape: tuple[int, ...], norm: Norma
     return run
 
 
-def _by_running(op: Any, primitive: Primitive, shape: tuple[int, ...], norm: Normalised) -> Any:
+def _by_running(
+    op: Any, primitive: Primitive, shape: tuple[int, ...], norm: BatchNormForward
+) -> Any:
     """Runs a normalisation by the running statistics."""
     is_plain = norm.layout is None
 
@@ -163,22 +178,24 @@ def _by_running(op: Any, primitive: Primitive, shape: tuple[int, ...], norm: Nor
 
 
 @serves("batch_norm_grad")
-def batch_norm_grad(planner: Planner, kernel: Any, layouts: Layouts) -> Laid | None:
+def batch_norm_grad(
+    onednn: OneDnnKernels, instruction: Any, layouts: Layouts, epilogues: Epilogues
+) -> Offer | None:
     """The cotangents of X, Scale and Bias."""
-    x, scale, _, _, mean, *_ = kernel.arguments
+    x, scale, _, _, mean, *_ = instruction.operands
     key = x.number, mean.number
-    norm = planner.known.get(("batch_norm", key))
+    norm = onednn.known.get(("batch_norm", key))
     if norm is None:
         return None
-    one = Layout(planner.library, row_major(scale.shape))
+    one = Layout(onednn.library, row_major(scale.shape))
     arguments = [(SOURCE, norm.source), (MEAN, one), (VARIANCE, one), (SCALE, one)]
     arguments += [(TARGET_BACK, norm.source), (SOURCE_BACK, norm.source)]
     arguments += [(SCALE_BACK, one), (SHIFT_BACK, one)]
     if norm.with_relu:
         arguments.append((WORKSPACE, norm.mask))
-    primitive = Primitive(planner.shop, norm.backward, arguments)
+    primitive = Primitive(onednn.shop, norm.backward, arguments)
     shape = x.shape if norm.layout is None else norm.layout.shape
-    is_plain, epsilon = norm.layout is None, np.asarray(kernel.op.epsilon, "float32")
+    is_plain, epsilon = norm.layout is None, np.asarray(instruction.op.epsilon, "float32")
 
     def run(*arrays: Any, out: Any = None) -> Any:
         *arrays_in, place = arrays
@@ -193,20 +210,24 @@ def batch_norm_grad(planner: Planner, kernel: Any, layouts: Layouts) -> Laid | N
         primitive.at(place)(x, mean, variance, scale, g, made, dscale, dbias, *masks)
         return made, dscale, dbias
 
-    takes = [None] * len(kernel.arguments)
+    takes = [None] * len(instruction.operands)
     takes[0] = takes[7] = norm.layout
     reads = (("mask", key),) if norm.with_relu else ()
-    prepared = Prepared(run, out=True, scratch=planner.shop)
-    return Laid(prepared, tuple(takes), (norm.layout, None, None), reads)
+    prepared = Prepared(run, out=True, scratch=onednn.shop)
+    return Offer(prepared, tuple(takes), (norm.layout, None, None), reads)
 
 
-@serves("layer_norm")
-def layer_norm(planner: Planner, kernel: Any, layouts: Layouts) -> Laid | None:
+def _cost_of_layer_norm(onednn: OneDnnKernels, instruction: Any, layouts: Layouts) -> float:
+    return HIGH if instruction.operands[0].size < SMALLEST else LOW
+
+
+@serves("layer_norm", cost=_cost_of_layer_norm)
+def layer_norm(
+    onednn: OneDnnKernels, instruction: Any, layouts: Layouts, epilogues: Epilogues
+) -> Offer | None:
     """The normalised samples, and their statistics."""
-    x, scale, bias = kernel.arguments
-    if x.size < SMALLEST and not planner.everywhere:
-        return None
-    library, op = planner.library, kernel.op
+    x, scale, bias = instruction.operands
+    library, op = onednn.library, instruction.op
     samples, size = flat(x.shape, op.begin_norm_axis)
     source = Layout(library, row_major((samples, size)))
     by_sample, by_element = (Layout(library, row_major((n,))) for n in (samples, size))
@@ -216,11 +237,11 @@ def layer_norm(planner: Planner, kernel: Any, layouts: Layouts) -> Laid | None:
         "layer_normalization_forward",
         *(TRAINING, source, source, by_sample, op.epsilon, flags),
     )
-    planner.known["layer_norm", x.number, kernel.outputs[1].number] = descriptor
+    onednn.known["layer_norm", x.number, instruction.results[1].number] = descriptor
     arguments = [(SOURCE, source), (TARGET, source), (MEAN, by_sample), (VARIANCE, by_sample)]
     arguments += [(SCALE, by_element)] * (scale is not None)
     arguments += [(SHIFT, by_element)] * (bias is not None)
-    primitive = Primitive(planner.shop, descriptor, arguments)
+    primitive = Primitive(onednn.shop, descriptor, arguments)
 
     def run(x: Any, scale: Any, bias: Any, place: Workplace, out: Any = None) -> Any:
         given = (None,) * 3 if out is None else out
@@ -231,17 +252,19 @@ def layer_norm(planner: Planner, kernel: Any, layouts: Layouts) -> Laid | None:
         primitive.at(place)(plain(x), y, mean, variance, *more)
         return y, mean, variance
 
-    return Laid(Prepared(run, out=True, scratch=planner.shop), (None,) * 3, (None,) * 3)
+    return Offer(Prepared(run, out=True, scratch=onednn.shop), (None,) * 3, (None,) * 3)
 
 
 @serves("layer_norm_grad")
-def layer_norm_grad(planner: Planner, kernel: Any, layouts: Layouts) -> Laid | None:
+def layer_norm_grad(
+    onednn: OneDnnKernels, instruction: Any, layouts: Layouts, epilogues: Epilogues
+) -> Offer | None:
     """The cotangents of X, Scale and Bias."""
-    x, _, _, mean, *_ = kernel.arguments
-    forward = planner.known.get(("layer_norm", x.number, mean.number))
+    x, _, _, mean, *_ = instruction.operands
+    forward = onednn.known.get(("layer_norm", x.number, mean.number))
     if forward is None:
         return None
-    library, op = planner.library, kernel.op
+    library, op = onednn.library, instruction.op
     samples, size = flat(x.shape, op.begin_norm_axis)
     source = Layout(library, row_major((samples, size)))
     by_sample, by_element = (Layout(library, row_major((n,))) for n in (samples, size))
@@ -255,7 +278,7 @@ def layer_norm_grad(planner: Planner, kernel: Any, layouts: Layouts) -> Laid | N
     arguments.append((SHIFT, by_element))  # the library insists
     arguments += [(TARGET_BACK, source), (SOURCE_BACK, source)]
     arguments += [(SCALE_BACK, by_element), (SHIFT_BACK, by_element)]
-    primitive = Primitive(planner.shop, descriptor, arguments)
+    primitive = Primitive(onednn.shop, descriptor, arguments)
 
     def run(*arrays: Any, out: Any = None) -> Any:
         *given, place = arrays
@@ -265,40 +288,44 @@ def layer_norm_grad(planner: Planner, kernel: Any, layouts: Layouts) -> Laid | N
         primitive.at(place)(plain(x), mean, variance, scale, bias, plain(g), made, dscale, dbias)
         return made, dscale, dbias
 
-    takes = (None,) * len(kernel.arguments)
-    return Laid(Prepared(run, out=True, scratch=planner.shop), takes, (None,) * 3)
+    takes = (None,) * len(instruction.operands)
+    return Offer(Prepared(run, out=True, scratch=onednn.shop), takes, (None,) * 3)
 
 
 @serves("softmax")
-def softmax(planner: Planner, kernel: Any, layouts: Layouts) -> Laid | None:
+def softmax(
+    onednn: OneDnnKernels, instruction: Any, layouts: Layouts, epilogues: Epilogues
+) -> Offer | None:
     """Exponentials over their sum."""
-    (x,) = kernel.arguments
+    (x,) = instruction.operands
     if not x.shape:
         return None
-    library, axis = planner.library, normal_axis(kernel.op.axis, x.ndim)
+    library, axis = onednn.library, normal_axis(instruction.op.axis, x.ndim)
     source = Layout(library, row_major(x.shape))
     descriptor = PrimitiveDescriptor(
         library, "softmax_forward", TRAINING, EXPONENTIAL, source, source, axis
     )
-    planner.known["softmax", kernel.outputs[0].number] = descriptor
-    primitive = Primitive(planner.shop, descriptor, [(SOURCE, source), (TARGET, source)])
+    onednn.known["softmax", instruction.results[0].number] = descriptor
+    primitive = Primitive(onednn.shop, descriptor, [(SOURCE, source), (TARGET, source)])
 
     def run(x: Any, place: Workplace, out: Any = None) -> Any:
         out = whole(out, x.shape)
         primitive.at(place)(plain(x), out)
         return out
 
-    return Laid(Prepared(run, out=True, over=(0,), scratch=planner.shop), (None,), (None,))
+    return Offer(Prepared(run, out=True, over=(0,), scratch=onednn.shop), (None,), (None,))
 
 
 @serves("softmax_grad")
-def softmax_grad(planner: Planner, kernel: Any, layouts: Layouts) -> Laid | None:
+def softmax_grad(
+    onednn: OneDnnKernels, instruction: Any, layouts: Layouts, epilogues: Epilogues
+) -> Offer | None:
     """Out (dOut - the sum of dOut Out along the classes)."""
-    value = kernel.arguments[0]
-    forward = planner.known.get(("softmax", value.number))
+    value = instruction.operands[0]
+    forward = onednn.known.get(("softmax", value.number))
     if forward is None:
         return None
-    op, library = kernel.op, planner.library
+    op, library = instruction.op, onednn.library
     source = Layout(library, row_major(value.shape))
     axis = normal_axis(op.axis, value.ndim)
     descriptor = PrimitiveDescriptor(
@@ -308,11 +335,11 @@ def softmax_grad(planner: Planner, kernel: Any, layouts: Layouts) -> Laid | None
         hint=forward,
     )
     arguments = [(TARGET, source), (TARGET_BACK, source), (SOURCE_BACK, source)]
-    primitive = Primitive(planner.shop, descriptor, arguments)
+    primitive = Primitive(onednn.shop, descriptor, arguments)
 
     def run(value: Any, g: Any, place: Workplace, out: Any = None) -> Any:
         out = whole(out, value.shape)
         primitive.at(place)(plain(value), plain(g), out)
         return out
 
-    return Laid(Prepared(run, out=True, scratch=planner.shop), (None, None), (None,))
+    return Offer(Prepared(run, out=True, scratch=onednn.shop), (None, None), (None,))

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from ...dtypes import Kind
-from ...opdef.prepared import Laid, Prepared
+from ...opdef.prepared import Epilogues, Offer, Prepared
 from .elementwise import ADD, ALGORITHMS
 from .memory import FLOAT, Layout, Primitive, PrimitiveDescriptor, Workplace, plain, row_major
-from .planner import Layouts, Planner, serves, whole
+from .offers import HIGH, LOW, Layouts, OneDnnKernels, serves, whole
 
 #: elements of a parameter, below which NumPy is as fast: passes cost less than calls
 SMALLEST = {"adam": 1 << 13, "momentum": 1 << 14, "sgd": 1 << 15}
@@ -29,13 +29,13 @@ class Vectors:
     """Makes primitives that go over vectors of one length once.
 
     Args:
-        planner: of the plan.
+        onednn: the kernels of the graph.
         size: how many elements there are.
     """
 
-    def __init__(self, planner: Planner, size: int) -> None:
-        self._library, self._shop = planner.library, planner.shop
-        self._all, self._one = (Layout(planner.library, row_major((n,))) for n in (size, 1))
+    def __init__(self, onednn: OneDnnKernels, size: int) -> None:
+        self._library, self._shop = onednn.library, onednn.shop
+        self._all, self._one = (Layout(onednn.library, row_major((n,))) for n in (size, 1))
 
     def once(
         self,
@@ -77,42 +77,52 @@ class Vectors:
         return Primitive(self._shop, descriptor, arguments)
 
 
-def _pays(planner: Planner, kernel: Any, values: tuple[Any, ...]) -> bool:
-    """Whether values are dense, and of a size that pays."""
-    smallest = 1 if planner.everywhere else SMALLEST[kernel.op.type]
-    return all(v.kind is Kind.LOD_TENSOR and v.size >= smallest for v in values)
+def _cost(onednn: OneDnnKernels, instruction: Any, layouts: Layouts) -> float:
+    return HIGH if instruction["Param"].size < SMALLEST[instruction.op.type] else LOW
 
 
-def _laid(planner: Planner, kernel: Any, function: Any) -> Laid:
-    prepared = Prepared(function, out=True, scratch=planner.shop)
-    return Laid(prepared, (None,) * len(kernel.arguments), (None,) * len(kernel.outputs))
+def _are_dense(values: tuple[Any, ...]) -> bool:
+    return all(v.kind is Kind.LOD_TENSOR and v.size for v in values)
 
 
-@serves("sgd")
-def sgd(planner: Planner, kernel: Any, layouts: Layouts) -> Laid | None:
+def _offer(onednn: OneDnnKernels, instruction: Any, function: Any) -> Offer:
+    prepared = Prepared(function, out=True, scratch=onednn.shop)
+    return Offer(prepared, (None,) * len(instruction.operands), (None,) * len(instruction.results))
+
+
+@serves("sgd", cost=_cost)
+def sgd(
+    onednn: OneDnnKernels, instruction: Any, layouts: Layouts, epilogues: Epilogues
+) -> Offer | None:
     """Param - LearningRate * Grad."""
-    param, _, grad = kernel.arguments
-    if not _pays(planner, kernel, (param, grad)):
+    param, _, grad = instruction.operands
+    if not _are_dense((param, grad)):
         return None
     shape = param.shape
-    update = Vectors(planner, param.size).once(SUBTRACT, scaled=(OTHER,))
+    update = Vectors(onednn, param.size).once(SUBTRACT, scaled=(OTHER,))
 
     def step(param: Any, rate: Any, grad: Any, place: Workplace, out: Any = None) -> Any:
         out = whole(out, shape)
         update.at(place)(plain(param), plain(grad), out, rate)
         return out
 
-    return _laid(planner, kernel, step)
+    return _offer(onednn, instruction, step)
 
 
-@serves("momentum")
-def momentum(planner: Planner, kernel: Any, layouts: Layouts) -> Laid | None:
+@serves("momentum", cost=_cost)
+def momentum(
+    onednn: OneDnnKernels, instruction: Any, layouts: Layouts, epilogues: Epilogues
+) -> Offer | None:
     """mu * Velocity + Grad, and the step along it, with that of Nesterov or without."""
-    param, grad, velocity, _ = kernel.arguments
-    if not _pays(planner, kernel, (param, grad, velocity)):
+    param, grad, velocity, _ = instruction.operands
+    if not _are_dense((param, grad, velocity)):
         return None
-    shape, mu, nesterov = param.shape, np.asarray(kernel.op.mu, FLOAT), kernel.op.use_nesterov
-    vectors = Vectors(planner, param.size)
+    shape, mu, nesterov = (
+        param.shape,
+        np.asarray(instruction.op.mu, FLOAT),
+        instruction.op.use_nesterov,
+    )
+    vectors = Vectors(onednn, param.size)
     gather = vectors.once(ADD, scaled=(SOURCE,))
     if nesterov:
         update = vectors.once(ADD, ((MULTIPLY, *NUMBER), (ADD, *VECTOR)), (SOURCE,))
@@ -132,24 +142,26 @@ def momentum(planner: Planner, kernel: Any, layouts: Layouts) -> Laid | None:
             update.at(place)(param, fast, new, rate)
         return new, fast
 
-    return _laid(planner, kernel, step)
+    return _offer(onednn, instruction, step)
 
 
-@serves("adam")
-def adam(planner: Planner, kernel: Any, layouts: Layouts) -> Laid | None:
+@serves("adam", cost=_cost)
+def adam(
+    onednn: OneDnnKernels, instruction: Any, layouts: Layouts, epilogues: Epilogues
+) -> Offer | None:
     """Both running means, and Param - r * Moment1Out / (sqrt(Moment2Out) + epsilon)."""
-    param, grad, _, moment1, moment2, _, _, *tensors = kernel.arguments
-    op = kernel.op
+    param, grad, _, moment1, moment2, _, _, *tensors = instruction.operands
+    op = instruction.op
     if any(each is not None for each in tensors) or op.beta2 < LEAST_STAY:
         return None
-    if not _pays(planner, kernel, (param, grad, moment1, moment2)):
+    if not _are_dense((param, grad, moment1, moment2)):
         return None
     shape = param.shape
     beta1, rest1, beta2, one = (
         np.asarray(number, FLOAT) for number in (op.beta1, 1 - op.beta1, op.beta2, 1.0)
     )
     share = (1 - op.beta2) / op.beta2
-    vectors = Vectors(planner, param.size)
+    vectors = Vectors(onednn, param.size)
     mean = vectors.once(ADD, scaled=(SOURCE, OTHER))
     square = vectors.once(MULTIPLY, ((LINEAR, share, 0.0), (ADD, *VECTOR), (LINEAR, op.beta2, 0.0)))
     update = vectors.once(
@@ -183,4 +195,4 @@ def adam(planner: Planner, kernel: Any, layouts: Layouts) -> Laid | None:
         update.at(place)(second, one, new, first, pace, plain(param))
         return new, first, second, power1 * beta1, power2 * beta2
 
-    return _laid(planner, kernel, step)
+    return _offer(onednn, instruction, step)

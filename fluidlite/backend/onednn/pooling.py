@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...opdef.prepared import Laid, Prepared
+from ...opdef.prepared import Epilogues, Offer, Prepared
 from .library import INFERENCE, TRAINING, dims
 from .memory import (
     Layout,
@@ -21,7 +21,7 @@ from .memory import (
     plain,
     row_major,
 )
-from .planner import Layouts, Planner, held, serves, whole
+from .offers import HIGH, LOW, Layouts, OneDnnKernels, held, serves, whole
 
 SOURCE, TARGET, WORKSPACE, SOURCE_BACK, TARGET_BACK = 1, 17, 64, 129, 145
 OF_TARGET, OF_WORKSPACE = 133, 135
@@ -72,13 +72,18 @@ class Windows:
         return [dims(numbers) for numbers in self.window]
 
 
-class Forward:
+class PoolingForward:
     """A pooling in a layout."""
 
     def __init__(
-        self, planner: Planner, w: Windows, largest: bool, layout: Layout | None, training: bool
+        self,
+        onednn: OneDnnKernels,
+        w: Windows,
+        largest: bool,
+        layout: Layout | None,
+        training: bool,
     ) -> None:
-        library = planner.library
+        library = onednn.library
         algorithm = MAXIMUM if largest else AVERAGE if w.inclusive else AVERAGE_INSIDE
         self.algorithm = algorithm
         self.source, self.layout = described(library, w.image, layout), layout
@@ -92,30 +97,37 @@ class Forward:
         self.target = described(library, w.out, self.out)
 
 
-@serves("pool2d", "pool3d")
-def pool(planner: Planner, kernel: Any, layouts: Layouts) -> Laid | None:
+def _cost(onednn: OneDnnKernels, instruction: Any, layouts: Layouts) -> float:
+    (x,) = instruction.operands
+    return HIGH if held(x, Windows(instruction.op, x.shape).image, layouts) is None else LOW
+
+
+@serves("pool2d", "pool3d", cost=_cost)
+def pool(
+    onednn: OneDnnKernels, instruction: Any, layouts: Layouts, epilogues: Epilogues
+) -> Offer | None:
     """The maximum or the average under each position of a window."""
-    (x,), op = kernel.arguments, kernel.op
+    (x,), op = instruction.operands, instruction.op
     w = Windows(op, x.shape)
     layout = held(x, w.image, layouts)
-    if not w.fits or (layout is None and not planner.everywhere):
+    if not w.fits:
         return None
     largest = op.pooling_type == "max"
-    out = kernel.outputs[0]
-    training = any(r.op.type == f"{op.type}_grad" for r in planner.readers.get(out.number, ()))
-    forward = Forward(planner, w, largest, layout, training or not largest)
+    out = instruction.results[0]
+    training = any(user.op.derived_from is type(op) for user in out.users)
+    forward = PoolingForward(onednn, w, largest, layout, training or not largest)
     arguments = [(SOURCE, forward.source), (TARGET, forward.target)]
     makes: tuple[Any, ...] = ()
     space = 0
     if training and largest:
         descriptor = forward.descriptor.memory(OF_WORKSPACE)
-        space = planner.library.size(descriptor)
+        space = onednn.library.size(descriptor)
         arguments.append((WORKSPACE, descriptor))
         makes = ((("places", out.number), (space,)),)
-        planner.known["places", x.number, out.number] = forward
+        onednn.known["places", x.number, out.number] = forward
     else:
-        planner.known["average", w.key] = forward
-    primitive = Primitive(planner.shop, forward.descriptor, arguments)
+        onednn.known["average", w.key] = forward
+    primitive = Primitive(onednn.shop, forward.descriptor, arguments)
     shape = out.shape if forward.out is None else forward.out.shape
 
     def run(x: Any, place: Workplace, out: Any = None) -> Any:
@@ -131,44 +143,53 @@ def pool(planner: Planner, kernel: Any, layouts: Layouts) -> Laid | None:
         primitive.at(place)(x, made, places)
         return made, places
 
-    prepared = Prepared(run, out=True, scratch=planner.shop)
-    return Laid(prepared, (layout,), (forward.out,), makes=makes)
+    prepared = Prepared(run, out=True, scratch=onednn.shop)
+    return Offer(prepared, (layout,), (forward.out,), makes=makes)
 
 
 @serves("pool2d_grad", "pool3d_grad")
-def pool_grad(planner: Planner, kernel: Any, layouts: Layouts) -> Laid | None:
+def pool_grad(
+    onednn: OneDnnKernels, instruction: Any, layouts: Layouts, epilogues: Epilogues
+) -> Offer | None:
     """The cotangent goes to the largest element of each window."""
-    x, out, _ = kernel.arguments
-    forward = planner.known.get(("places", x.number, out.number))
+    x, out, _ = instruction.operands
+    forward = onednn.known.get(("places", x.number, out.number))
     if forward is None:
         return None
-    op = kernel.op.derived_from(kernel.op.attr_values())
-    return _backward(planner, kernel, Windows(op, x.shape), forward, 2, out.number)
+    op = instruction.op.derived_from(instruction.op.attr_values())
+    return _backward(onednn, instruction, Windows(op, x.shape), forward, 2, out.number)
 
 
-@serves("pool2d_adjoint", "pool3d_adjoint")
-def average_grad(planner: Planner, kernel: Any, layouts: Layouts) -> Laid | None:
+def _cost_of_adjoint(onednn: OneDnnKernels, instruction: Any, layouts: Layouts) -> float:
+    key = "average", Windows(instruction.op, instruction.op.size).key
+    return LOW if key in onednn.known else HIGH
+
+
+@serves("pool2d_adjoint", "pool3d_adjoint", cost=_cost_of_adjoint)
+def average_grad(
+    onednn: OneDnnKernels, instruction: Any, layouts: Layouts, epilogues: Epilogues
+) -> Offer | None:
     """The adjoint of the average."""
-    w = Windows(kernel.op, kernel.op.size)
-    forward = planner.known.get(("average", w.key))
-    if forward is None and w.fits and planner.everywhere:
-        forward = Forward(planner, w, False, None, True)
+    w = Windows(instruction.op, instruction.op.size)
+    forward = onednn.known.get(("average", w.key))
+    if forward is None and w.fits:
+        forward = PoolingForward(onednn, w, False, None, True)
     if forward is None:
         return None
-    return _backward(planner, kernel, w, forward, 0, None)
+    return _backward(onednn, instruction, w, forward, 0, None)
 
 
 def _backward(
-    planner: Planner,
-    kernel: Any,
+    onednn: OneDnnKernels,
+    instruction: Any,
     w: Windows,
-    forward: Forward,
+    forward: PoolingForward,
     position: int,
     places: int | None,
-) -> Laid:
+) -> Offer:
     """The kernel of an adjoint; ``position`` is that of the cotangent among its arguments."""
     descriptor = PrimitiveDescriptor(
-        planner.library,
+        onednn.library,
         "pooling_backward",
         *(forward.algorithm, forward.source, forward.target, *w.steps),
         hint=forward.descriptor,
@@ -178,8 +199,8 @@ def _backward(
     if places is not None:
         arguments.append((WORKSPACE, forward.descriptor.memory(OF_WORKSPACE)))
         reads = (("places", places),)
-    primitive = Primitive(planner.shop, descriptor, arguments)
-    shape = kernel.outputs[0].shape if forward.layout is None else forward.layout.shape
+    primitive = Primitive(onednn.shop, descriptor, arguments)
+    shape = instruction.results[0].shape if forward.layout is None else forward.layout.shape
 
     def run(*arrays: Any, out: Any = None) -> Any:
         g, *places, place = arrays
@@ -188,6 +209,6 @@ def _backward(
         primitive.at(place)(g, out, *places)
         return out
 
-    prepared = Prepared(run, out=True, scratch=planner.shop)
-    taken = (kernel.arguments[position],)
-    return Laid(prepared, (forward.out,), (forward.layout,), reads, arguments=taken)
+    prepared = Prepared(run, out=True, scratch=onednn.shop)
+    taken = (instruction.operands[position],)
+    return Offer(prepared, (forward.out,), (forward.layout,), reads, operands=taken)

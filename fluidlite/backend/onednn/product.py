@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...kernels import threads
-from ...opdef.prepared import Laid, Prepared
+from ...opdef.prepared import Epilogues, Offer, Prepared
 from ...opdef.spec import flat
 from .library import Library, NotDone
 from .memory import (
@@ -21,7 +21,16 @@ from .memory import (
     address_of,
     row_major,
 )
-from .planner import SMALLEST_OF_MANY, Layouts, Planner, operations_of, serves, whole
+from .offers import (
+    HIGH,
+    LOW,
+    SMALLEST_OF_MANY,
+    Layouts,
+    OneDnnKernels,
+    operations_of,
+    serves,
+    whole,
+)
 
 #: operations from which on a product is faster here on one thread, and there with an operand that
 #: is transposed
@@ -68,9 +77,9 @@ def multiply(library: Library) -> Multiply:
     return product
 
 
-def _prepared(planner: Planner, op: Any, x: Any, y: Any) -> Prepared | None:
+def _prepared(onednn: OneDnnKernels, op: Any, x: Any, y: Any) -> Prepared | None:
     """A kernel for matrices."""
-    product = multiply(planner.library)
+    product = multiply(onednn.library)
     if op.type == "mul":
         rows, columns = op.x_num_col_dims, op.y_num_col_dims
         first, second = flat(x.shape, rows), flat(y.shape, columns)
@@ -89,46 +98,55 @@ def _prepared(planner: Planner, op: Any, x: Any, y: Any) -> Prepared | None:
     return Prepared(product, out=True)
 
 
-@serves("mul", "matmul")
-def matmul(planner: Planner, kernel: Any, layouts: Layouts) -> Laid | None:
-    """The product of two matrices, or of two stacks of them; either may be transposed."""
-    x, y = kernel.arguments
-    if kernel.op.type == "matmul" and x.ndim > 2 and x.shape[:-2] == y.shape[:-2]:
-        return _stacks(planner, kernel)
-    prepared = _prepared(planner, kernel.op, x, y)
-    if prepared is None:
-        return None
-    made = kernel.outputs[0]
-    if not planner.everywhere and not _pays(planner, kernel.op, x, y, made):
-        return None
-    return Laid(prepared, (None, None), (None,))
+def _are_stacks(instruction: Any) -> bool:
+    x, y = instruction.operands
+    return instruction.op.type == "matmul" and x.ndim > 2 and x.shape[:-2] == y.shape[:-2]
 
 
-def _pays(planner: Planner, op: Any, x: Any, y: Any, product: Any) -> bool:
-    """Whether a product of matrices is faster here.
+def _cost(onednn: OneDnnKernels, instruction: Any, layouts: Layouts) -> float:
+    """Whether a product is faster here.
 
     With several threads it is all products of a plan or none, since the threads of two libraries
     get into each other's way; and it is where NumPy's BLAS does not use what the processor has.
     """
-    operations, least = operations_of(x, y, product)
-    if planner.library.is_newer_than_blas or (threads.count() > 1 and planner.works_anyhow):
-        return operations > SMALLEST_OF_MANY
+    (x, y), made = instruction.operands, instruction.results[0]
+    if _are_stacks(instruction):
+        depth = x.shape[-2 if instruction.op.transpose_X else -1]
+        return LOW if 2 * made.size * depth >= SMALLEST_STACK else HIGH
+    operations, least = operations_of(x, y, made)
+    if onednn.library.is_newer_than_blas or (threads.count() > 1 and onednn.works_anyhow):
+        return LOW if operations > SMALLEST_OF_MANY else HIGH
     if threads.count() > 1:
-        return False
-    transposed = op.type == "matmul" and (op.transpose_X or op.transpose_Y)
-    return operations >= (SMALLEST_TRANSPOSED if transposed else SMALLEST) and least >= NARROW
+        return HIGH
+    product = instruction.op.product(x.spec, y.spec)
+    transposed = product is not None and any(product)
+    pays = operations >= (SMALLEST_TRANSPOSED if transposed else SMALLEST) and least >= NARROW
+    return LOW if pays else HIGH
 
 
-def _stacks(planner: Planner, kernel: Any) -> Laid | None:
+@serves("mul", "matmul", cost=_cost)
+def matmul(
+    onednn: OneDnnKernels, instruction: Any, layouts: Layouts, epilogues: Epilogues
+) -> Offer | None:
+    """The product of two matrices, or of two stacks of them; either may be transposed."""
+    x, y = instruction.operands
+    if _are_stacks(instruction):
+        return _stacks(onednn, instruction)
+    prepared = _prepared(onednn, instruction.op, x, y)
+    if prepared is None:
+        return None
+    return Offer(prepared, (None, None), (None,))
+
+
+def _stacks(onednn: OneDnnKernels, instruction: Any) -> Offer | None:
     """The products of the matrices in two stacks."""
-    op, x, made = kernel.op, kernel.arguments[0], kernel.outputs[0]
-    shape, depth = made.shape, x.shape[-2 if op.transpose_X else -1]
-    operations = 2 * made.size * depth
-    if made.ndim > MOST_DIMENSIONS or (operations < SMALLEST_STACK and not planner.everywhere):
+    op, x, made = instruction.op, instruction.operands[0], instruction.results[0]
+    shape = made.shape
+    if made.ndim > MOST_DIMENSIONS:
         return None
     turned = (*range(x.ndim - 2), x.ndim - 1, x.ndim - 2)
     factor = None if op.alpha == 1.0 else np.asarray(op.alpha, FLOAT)
-    shop = planner.shop
+    shop = onednn.shop
     #: by the steps of the operands, which are known when they come; None for NumPy
     ways: dict[Any, Primitive | None] = {}
 
@@ -148,7 +166,7 @@ def _stacks(planner: Planner, kernel: Any) -> Laid | None:
             way.at(place)(a, b, out)
         return out if factor is None else np.multiply(out, factor, out=out)
 
-    return Laid(Prepared(run, out=True, scratch=shop), (None, None), (None,))
+    return Offer(Prepared(run, out=True, scratch=shop), (None, None), (None,))
 
 
 def _stacked(shop: Workshop, a: Any, b: Any, shape: tuple[int, ...]) -> Primitive | None:

@@ -7,21 +7,23 @@ from typing import Any
 
 import numpy as np
 
-from ...opdef.prepared import Laid, Prepared
-from .planner import Layouts, Planner, serves
+from ...opdef.prepared import Epilogues, Offer, Prepared
+from .offers import Layouts, OneDnnKernels, serves
 
 SIDE = 64  #: positions that are taken side by side
 
 
 @serves("reduce_sum", alone=False)
-def channel_sums(planner: Planner, kernel: Any, layouts: Layouts) -> Laid | None:
+def channel_sums(
+    onednn: OneDnnKernels, instruction: Any, layouts: Layouts, epilogues: Epilogues
+) -> Offer | None:
     """A sum for each channel, of long rows first, without the threads of the BLAS."""
-    (x,), op = kernel.arguments[:1], kernel.op
+    (x,), op = instruction.operands[:1], instruction.op
     layout = layouts[x.number][0]
     others = (0, *range(2, x.ndim))
     if layout is None or op.out_dtype != -1 or tuple(op.axes(x.ndim)) != others:
         return None
-    shape, samples, channels = kernel.outputs[0].shape, x.shape[0], x.shape[1]
+    shape, samples, channels = instruction.results[0].shape, x.shape[0], x.shape[1]
     add: Any = np.add.reduce
     if layout.order is not None:
         positions = x.size // channels
@@ -31,7 +33,7 @@ def channel_sums(planner: Planner, kernel: Any, layouts: Layouts) -> Laid | None
             sums = add(a.reshape(positions // side, side * channels), 0)
             return add(sums.reshape(side, channels), 0).reshape(shape)
 
-        return Laid(Prepared(by_rows), (layout,), (None,))
+        return Offer(Prepared(by_rows), (layout,), (None,))
     block = layout.block
     if block is None:
         return None
@@ -41,4 +43,4 @@ def channel_sums(planner: Planner, kernel: Any, layouts: Layouts) -> Laid | None
         sums = add(a.reshape(samples, -1), 0).reshape(-1, size, block)
         return add(sums, 1).reshape(-1)[:channels].reshape(shape)
 
-    return Laid(Prepared(by_blocks), (layout,), (None,))
+    return Offer(Prepared(by_blocks), (layout,), (None,))

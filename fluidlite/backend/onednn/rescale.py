@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...opdef.prepared import Laid, Prepared
+from ...opdef.prepared import Epilogues, Offer, Prepared
 from .library import TRAINING
 from .memory import (
     Primitive,
@@ -17,22 +17,22 @@ from .memory import (
     plain,
     row_major,
 )
-from .planner import Layouts, Planner, held, serves, whole
+from .offers import HIGH, LOW, Layouts, OneDnnKernels, held, serves, whole
 
 SOURCE, TARGET, WORKSPACE, SOURCE_BACK, TARGET_BACK = 1, 17, 64, 129, 145
 OF_WORKSPACE = 135
 ACROSS_CHANNELS = 0xAFF
 
 
-class Forward:
+class LrnForward:
     """A normalisation that a plan contains, and its way back.
 
     Raises:
         NotDone: the library has no fast kernel.
     """
 
-    def __init__(self, planner: Planner, kernel: Any, layouts: Layouts) -> None:
-        library, op, x = planner.library, kernel.op, kernel.arguments[0]
+    def __init__(self, onednn: OneDnnKernels, instruction: Any, layouts: Layouts) -> None:
+        library, op, x = onednn.library, instruction.op, instruction.operands[0]
         form = channels_last(x.shape) if op.axis == 3 else row_major(x.shape)
         self.layout = held(x, form, layouts)
         source = described(library, form, self.layout)
@@ -44,7 +44,7 @@ class Forward:
         self.bytes = library.size(self.space) if self.space else 0
         more = [(WORKSPACE, self.space)] if self.bytes else []
         self.primitive = Primitive(
-            planner.shop, descriptor, [(SOURCE, source), (TARGET, source), *more]
+            onednn.shop, descriptor, [(SOURCE, source), (TARGET, source), *more]
         )
         backward = PrimitiveDescriptor(
             library,
@@ -53,22 +53,26 @@ class Forward:
             hint=descriptor,
         )
         arguments = [(SOURCE, source), (TARGET_BACK, source), (SOURCE_BACK, source), *more]
-        self.backward = Primitive(planner.shop, backward, arguments)
+        self.backward = Primitive(onednn.shop, backward, arguments)
         self.shape = x.shape if self.layout is None else self.layout.shape
 
 
-@serves("lrn")
-def lrn(planner: Planner, kernel: Any, layouts: Layouts) -> Laid | None:
+def _cost(onednn: OneDnnKernels, instruction: Any, layouts: Layouts) -> float:
+    return HIGH if layouts[instruction.operands[0].number][0] is None else LOW
+
+
+@serves("lrn", cost=_cost)
+def lrn(
+    onednn: OneDnnKernels, instruction: Any, layouts: Layouts, epilogues: Epilogues
+) -> Offer | None:
     """X / MidOut^beta; what is raised to a power is not kept, and nothing may need it."""
-    x, (_, middle) = kernel.arguments[0], kernel.outputs
-    readers = planner.readers.get(middle.number, [])
-    if planner.is_wanted(middle) or any(r.op.type != "lrn_grad" for r in readers):
+    x, (_, middle) = instruction.operands[0], instruction.results
+    own = type(instruction.op)
+    if middle.is_output or any(user.op.derived_from is not own for user in middle.users):
         return None
-    if layouts[x.number][0] is None and not planner.everywhere:
-        return None
-    forward = Forward(planner, kernel, layouts)
+    forward = LrnForward(onednn, instruction, layouts)
     key = ("lrn", x.number, middle.number)
-    planner.known[key] = forward
+    onednn.known[key] = forward
     is_plain, primitive, space = forward.layout is None, forward.primitive, forward.bytes
     nothing = np.broadcast_to(np.zeros((), "float32"), middle.shape)
 
@@ -83,16 +87,18 @@ def lrn(planner: Planner, kernel: Any, layouts: Layouts) -> Laid | None:
         return y, nothing, kept
 
     makes = ((key, (space,)),) if space else ()
-    prepared = Prepared(run, out=True, scratch=planner.shop)
-    return Laid(prepared, (forward.layout,), (forward.layout, None), makes=makes)
+    prepared = Prepared(run, out=True, scratch=onednn.shop)
+    return Offer(prepared, (forward.layout,), (forward.layout, None), makes=makes)
 
 
 @serves("lrn_grad")
-def lrn_grad(planner: Planner, kernel: Any, layouts: Layouts) -> Laid | None:
+def lrn_grad(
+    onednn: OneDnnKernels, instruction: Any, layouts: Layouts, epilogues: Epilogues
+) -> Offer | None:
     """The cotangent of X."""
-    x, middle, g = kernel.arguments[:3]
+    x, middle, g = instruction.operands[:3]
     key = ("lrn", x.number, middle.number)
-    forward = planner.known.get(key)
+    forward = onednn.known.get(key)
     if forward is None:
         return None
     is_plain, primitive, shape = forward.layout is None, forward.backward, forward.shape
@@ -105,6 +111,6 @@ def lrn_grad(planner: Planner, kernel: Any, layouts: Layouts) -> Laid | None:
         return out
 
     reads = (key,) if forward.bytes else ()
-    prepared = Prepared(run, out=True, scratch=planner.shop)
+    prepared = Prepared(run, out=True, scratch=onednn.shop)
     takes = (forward.layout, forward.layout)
-    return Laid(prepared, takes, (forward.layout,), reads, arguments=(x, g))
+    return Offer(prepared, takes, (forward.layout,), reads, operands=(x, g))

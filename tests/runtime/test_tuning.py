@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import fluidlite as fluid
-from fluidlite.kernels import crew as crews
-from fluidlite.kernels import threads
+from fluidlite.kernels import threads, tuning
 
 layers = fluid.layers
 
@@ -19,7 +18,7 @@ class Clock:
         self.now, self.threads = 0.0, 1
         self.seconds = {1: seconds["one"], 2: seconds["two"]}
         self.taken = []
-        monkeypatch.setattr(crews.time, "perf_counter", lambda: self.now)
+        monkeypatch.setattr(tuning.time, "perf_counter", lambda: self.now)
 
     def within(self, threads, function, *arguments):
         self.taken.append(threads)
@@ -35,7 +34,7 @@ def ran(crew, times):
 @pytest.mark.parametrize("one, two, best", [(2.0, 1.0, 2), (1.0, 2.0, 1), (1.0, 100.0, 1)])
 def test_what_takes_less_time_is_what_most_runs_get(monkeypatch, one, two, best):
     clock = Clock(monkeypatch, one=one, two=two)
-    crew = crews.Crew(clock, 2, False)
+    crew = tuning.ThreadTuner(clock, 2, False)
     ran(crew, 200)
     assert set(clock.taken) == {1, 2}
     assert clock.taken[-100:].count(best) >= 90
@@ -43,7 +42,7 @@ def test_what_takes_less_time_is_what_most_runs_get(monkeypatch, one, two, best)
 
 def test_a_single_run_that_is_held_up_changes_nothing(monkeypatch):
     clock = Clock(monkeypatch, one=2.0, two=1.0)
-    crew = crews.Crew(clock, 2, False)
+    crew = tuning.ThreadTuner(clock, 2, False)
     for held_up in range(14):
         clock.seconds[2] = 1000.0 if held_up == 4 else 1.0
         ran(crew, 1)
@@ -54,7 +53,7 @@ def test_a_single_run_that_is_held_up_changes_nothing(monkeypatch):
 
 def test_it_looks_again_from_time_to_time(monkeypatch):
     clock = Clock(monkeypatch, one=2.0, two=1.0)
-    crew = crews.Crew(clock, 2, False)
+    crew = tuning.ThreadTuner(clock, 2, False)
     ran(crew, 50)
     clock.seconds[2] = 50.0
     ran(crew, 500)
@@ -63,13 +62,13 @@ def test_it_looks_again_from_time_to_time(monkeypatch):
 
 def test_a_number_that_is_said_is_kept(monkeypatch):
     clock = Clock(monkeypatch, one=1.0, two=100.0)
-    ran(crews.Crew(clock, 2, True), 50)
+    ran(tuning.ThreadTuner(clock, 2, True), 50)
     assert set(clock.taken) == {2}
 
 
 def test_runs_at_once_have_the_same_number(monkeypatch):
     clock = Clock(monkeypatch, one=2.0, two=1.0)
-    crew = crews.Crew(clock, 2, False)
+    crew = tuning.ThreadTuner(clock, 2, False)
     ran(crew, 5)
 
     def inner():
@@ -127,11 +126,11 @@ def test_large_products_of_a_blas_with_several_threads_have_a_crew(
 
 def test_a_trial_in_which_one_run_is_held_up_goes_on(monkeypatch):
     clock = Clock(monkeypatch, one=2.0, two=4.0)
-    crew = crews.Crew(clock, 2, False)
+    crew = tuning.ThreadTuner(clock, 2, False)
     ran(crew, 14)  # one is faster
     clock.seconds[2] = 1.0
     del clock.taken[:]
-    while clock.taken.count(2) < crews.WARM:
+    while clock.taken.count(2) < tuning.WARM:
         ran(crew, 1)
     clock.seconds[2] = 10.0
     ran(crew, 1)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import fluidlite as fluid
-from fluidlite.runtime import grouping
+from fluidlite.runtime.passes import multi_tensor
 
 layers = fluid.layers
 
@@ -42,7 +42,7 @@ def test_small_parameters_take_a_step_together_to_the_same_bits(dtype, monkeypat
     loss = network([7, 80, 90, 3], dtype)
     found, source = trained(loss, dtype)
     assert source.count("# adam of 7,") == 1 and source.count("# adam,") == 1  # 80 x 90 is not
-    monkeypatch.setattr(grouping, "FEWEST", 100)
+    monkeypatch.setattr(multi_tensor, "FEWEST", 100)
     expected, source = trained(loss, dtype)
     assert source.count("# adam,") == 8
     assert len(found) > 30
@@ -62,7 +62,7 @@ def test_a_parameter_that_is_read_between_two_steps_keeps_its_place(monkeypatch)
     fluid.optimizer.Adam(0.1).minimize(twice, parameter_list=["fc_0.b_0"])
     found, source = trained(loss)
     assert "# adam of 3," in source
-    monkeypatch.setattr(grouping, "FEWEST", 100)
+    monkeypatch.setattr(multi_tensor, "FEWEST", 100)
     for name, value in trained(loss)[0].items():
         np.testing.assert_array_equal(found[name], value, err_msg=name)
 

@@ -1,7 +1,6 @@
-"""What oneDNN offers for the kernels of one plan.
+"""What oneDNN offers for the instructions of one graph.
 
-Modules beside this one register functions that make offers; each takes the planner, the kernel and
-the layouts that its values exist in.
+Modules beside this one register functions that make offers, and say what they cost.
 """
 
 from __future__ import annotations
@@ -14,8 +13,8 @@ import numpy as np
 
 from ...dtypes import DType
 from ...kernels import threads
-from ...kernels.crew import Crew
-from ...opdef.prepared import Laid, Prepared
+from ...kernels.tuning import ThreadTuner
+from ...opdef.prepared import Epilogues, Offer, Prepared
 from .library import Library, NotDone
 from .memory import Form, Layout, Primitive, Workplace, Workshop, new, plain, reorder
 
@@ -27,88 +26,86 @@ LARGE, LARGE_STEP = 1 << 25, 1 << 15
 #: BLAS takes older kernels; that takes one thread for smaller ones
 SMALLEST_OF_MANY = 1 << 18
 
+#: costs as multiples of NumPy's: of what pays, and of what does not
+LOW, HIGH = 0.5, 2.0
+RELU_EPILOGUE = "activation:relu"
+
 #: by number of a value, the layouts that it exists in, the best first
 Layouts = Mapping[int, list[Any]]
-Offer = Callable[["Planner", Any, Layouts], "Laid | None"]
-_offers: dict[str, Offer] = {}
+Make = Callable[["OneDnnKernels", Any, Layouts, Epilogues], "Offer | None"]
+Cost = Callable[["OneDnnKernels", Any, Layouts], float]
+_served: dict[str, tuple[Make, Cost]] = {}
 _worth_loading: set[str] = set()
 
 
-def serves(*types: str, alone: bool = True) -> Callable[[Offer], Offer]:
-    """A decorator for functions that offer kernels.
+def _low(onednn: OneDnnKernels, instruction: Any, layouts: Layouts) -> float:
+    return LOW
+
+
+def serves(*types: str, alone: bool = True, cost: Cost = _low) -> Callable[[Make], Make]:
+    """A decorator for functions that make offers for instructions.
 
     Args:
         types: of the operators.
         alone: whether the library is worth loading for them alone.
+        cost: what a kernel costs.
     """
 
-    def register(offer: Offer) -> Offer:
-        _offers.update(dict.fromkeys(types, offer))
+    def register(make: Make) -> Make:
+        _served.update(dict.fromkeys(types, (make, cost)))
         _worth_loading.update(types if alone else ())
-        return offer
+        return make
 
     return register
 
 
 def served() -> list[str]:
     """The types of the operators that the library may have something for."""
-    return sorted(_offers)
+    return sorted(_served)
 
 
-def is_worth_loading(kernel: Any, everywhere: bool) -> bool:
-    """Whether the library may have something for a kernel: it works on float32."""
-    values = (*kernel.inputs, *kernel.outputs)
-    return kernel.op.type in _worth_loading and any(
+def is_worth_loading(instruction: Any, everywhere: bool) -> bool:
+    """Whether the library may have something for an instruction: it works on float32."""
+    values = (*instruction.inputs, *instruction.results)
+    return instruction.op.type in _worth_loading and any(
         v.dtype == DType.FP32.dtype and (everywhere or v.size >= SMALLEST) for v in values
     )
 
 
-class Planner:
-    """What the library offers for one plan.
+class OneDnnKernels:
+    """What the library offers for one graph.
 
     Args:
         library: it.
-        kernels: of the plan, in order.
-        wanted: numbers of the values that are needed at the end.
-        everywhere: whether it offers what does not pay, too.
+        graph: the instructions.
+        everywhere: whether it asks for what does not pay, too.
     """
 
     name = "oneDNN"
 
-    def __init__(
-        self, library: Library, kernels: Iterable[Any], wanted: Iterable[int], everywhere: bool
-    ) -> None:
-        self.library, self.everywhere = library, everywhere
-        self.kernels = list(kernels)
+    def __init__(self, library: Library, graph: Iterable[Any], everywhere: bool) -> None:
+        self.library, self._everywhere = library, everywhere
+        self._instructions = list(graph)
         most = 1 if self._leaves_products else threads.count()
         self.shop = Workshop(library, most)
-        self.crew = Crew(self.shop, most, threads.is_fixed())
+        self.tuner = ThreadTuner(self.shop, most, threads.is_fixed())
         #: what offers remember for later ones
         self.known: dict[Any, Any] = {}
-        #: by number of a value, the kernels that read it
-        self.readers: dict[int, list[Any]] = {}
-        #: by number of a value, the place of the kernel that makes it
-        self._made: dict[int, int] = {}
-        for place, kernel in enumerate(self.kernels):
-            for value in kernel.inputs:
-                self.readers.setdefault(value.number, []).append(kernel)
-            self._made.update((value.number, place) for value in kernel.outputs)
-        self._wanted = set(wanted)
-        #: numbers of values that another kernel gives already -> the position of the argument that
-        #: they are the same as
-        self.same: dict[int, int] = {}
 
-    def offer(self, kernel: Any, layouts: Layouts) -> Laid | None:
-        """A kernel in the place of NumPy's; None where there is none, or none that pays."""
-        same = self.same.get(kernel.outputs[0].number) if kernel.outputs else None
-        if same is not None:
-            return Laid(None, (), (), same=same)
-        offer = _offers.get(kernel.op.type)
-        values = (*kernel.inputs, *kernel.outputs)
-        if offer is None or any(v.dtype != DType.FP32.dtype or not v.size for v in values):
+    def cost(self, instruction: Any, layouts: Layouts) -> float | None:
+        """What a kernel costs as a multiple of NumPy's; None where the library has none."""
+        served = _served.get(instruction.op.type)
+        values = (*instruction.inputs, *instruction.results)
+        if served is None or any(v.dtype != DType.FP32.dtype or not v.size for v in values):
             return None
+        if not all(v.is_static for v in values):
+            return None
+        return LOW if self._everywhere else served[1](self, instruction, layouts)
+
+    def offer(self, instruction: Any, layouts: Layouts, epilogues: Epilogues) -> Offer | None:
+        """A kernel for an instruction; None where there is none after all."""
         try:
-            return offer(self, kernel, layouts)
+            return _served[instruction.op.type][0](self, instruction, layouts, epilogues)
         except NotDone:
             return None
 
@@ -116,9 +113,9 @@ class Planner:
     def works_anyhow(self) -> bool:
         """Whether the plan has a convolution, a large product, or a large step of Adam."""
         return any(
-            kernel.op.type.startswith("conv")
-            or (kernel.op.type == "adam" and kernel.arguments[0].size >= LARGE_STEP)
-            for kernel in self.kernels
+            each.op.type.startswith("conv")
+            or (each.op.type == "adam" and each.operands[0].size >= LARGE_STEP)
+            for each in self._instructions
         ) or self._has_products(LARGE)
 
     @property
@@ -126,69 +123,22 @@ class Planner:
         """Whether products stay with several threads of NumPy's BLAS: those of two libraries get
         into each other's way.
         """
-        if self.everywhere or not self._has_products(SMALLEST_OF_MANY):
+        if self._everywhere or not self._has_products(SMALLEST_OF_MANY):
             return False
         return not (self.works_anyhow or self.library.is_newer_than_blas)
 
     def _has_products(self, operations: int) -> bool:
         """Whether there are products of more than so many operations."""
-        for kernel in self.kernels:
-            if kernel.op.type not in ("mul", "matmul"):
+        for each in self._instructions:
+            if not each.op.multiplies():
                 continue
-            (x, y), (made,) = kernel.arguments, kernel.outputs
+            (x, y), (made,) = each.operands[:2], each.results
             sized = x.size and y.size and made.size
             if sized and operations_of(x, y, made)[0] > operations:
                 return True
         return False
 
-    def is_wanted(self, value: Any) -> bool:
-        """Whether a value is needed at the end."""
-        return value.number in self._wanted
-
-    def bias_behind(self, kernel: Any) -> Any:
-        """The kernel that adds a number for each channel to what a kernel makes, where that is all
-        that it is for; None where there is none.
-        """
-        made = kernel.outputs[0]
-        readers = self.readers.get(made.number, ())
-        if len(readers) != 1 or made.number in self._wanted:
-            return None
-        after = readers[0]
-        if after.op.type != "elementwise_add" or after.arguments[0] is not made:
-            return None
-        bias = after.arguments[1]
-        fits = after.op.axis == 1 and bias.shape == made.shape[1:2]
-        known = self._made.get(bias.number, -1) < self._made[made.number]
-        return after if fits and known and after.outputs[0].shape == made.shape else None
-
-    def relu_behind(self, kernel: Any) -> Any:
-        """The kernel of relu that a kernel can do at once: that is all that its first output is
-        for.  None where there is none.
-        """
-        value = kernel.outputs[0]
-        readers = self.readers.get(value.number, ())
-        if len(readers) != 1 or value.number in self._wanted or readers[0].op.type != "relu":
-            return None
-        return readers[0]
-
-    def masked(self, kernel: Any) -> tuple[Any, Any] | None:
-        """The kernels of relu and of its gradient that a batch normalisation and its gradient can
-        do at once; None where there are none.
-        """
-        relu = self.relu_behind(kernel)
-        normal = self.readers.get(kernel.outputs[3].number, ())  # what reads the saved mean
-        if relu is None or len(normal) != 1 or normal[0].op.type != "batch_norm_grad":
-            return None
-        after = self.readers.get(relu.outputs[0].number, ())
-        backward = [r for r in after if r.op.type == "relu_grad"]
-        if len(backward) != 1 or backward[0].arguments[0] is not relu.outputs[0]:
-            return None
-        cotangent = backward[0].outputs[0].number
-        if cotangent in self._wanted or self.readers.get(cotangent) != normal:
-            return None
-        return relu, backward[0]
-
-    def conversion(
+    def reorder(
         self, source: Layout | None, target: Layout | None, shape: tuple[int, ...]
     ) -> Prepared:
         """A kernel that copies a value from one layout to another."""

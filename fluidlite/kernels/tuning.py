@@ -1,8 +1,8 @@
-"""How many threads a library gets.
+"""Thread-count tuning: how many threads a library gets.
 
 Its threads wait for each other at the end of every kernel.  Where a processor has other work to do,
 they wait until the system lets the last of them go on, which may take a hundred times as long as
-the work.  So plans try from time to time whether several threads or one are faster.
+the work.  So plans time several threads against one, from time to time.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 
-class Team(Protocol):
-    """The threads of a library."""
+class ThreadPoolControl(Protocol):
+    """Sets how many threads a library has."""
 
-    #: how many there are just now; the crew says so
+    #: how many there are just now; the tuner says so
     threads: int
 
     def within(self, threads: int, function: Callable[..., Any], *arguments: Any) -> Any:
@@ -33,20 +33,20 @@ SHORTEST_REST = 0.02  #: seconds
 LOST = 3.0  #: times what all runs of a trial take otherwise, after which it is over
 
 
-class Crew:
-    """The threads of one plan.
+class ThreadTuner:
+    """Chooses the number of threads for one segment.
 
     Args:
-        team: they.
+        control: sets it.
         most: how many there may be.
         fixed: whether there are always as many, so that results are the same to the last bit.
     """
 
-    def __init__(self, team: Team, most: int, fixed: bool) -> None:
-        self._team, self._most = team, most
+    def __init__(self, control: ThreadPoolControl, most: int, fixed: bool) -> None:
+        self._control, self._most = control, most
         self._fixed = fixed or most == 1
         self._begin_anew()
-        team.threads = most
+        control.threads = most
         #: seconds of a run by the number of threads
         self._seconds: dict[int, float] = {}
         self._best = most
@@ -61,17 +61,17 @@ class Crew:
 
     def run(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """What a function gives, with some threads."""
-        within, team = self._team.within, self._team
+        within, control = self._control.within, self._control
         if self._fixed:
-            return within(team.threads, function, *arguments)
+            return within(control.threads, function, *arguments)
         if self._process != os.getpid():
             self._begin_anew()
         with self._lock:
             self._running += 1
             alone = self._running == 1
             if alone:  # all runs that are under way have the same number
-                team.threads = self._best if self._trial is None else self._trial.threads
-            threads = team.threads
+                control.threads = self._best if self._trial is None else self._trial.threads
+            threads = control.threads
         begin = time.perf_counter()
         try:
             return within(threads, function, *arguments)

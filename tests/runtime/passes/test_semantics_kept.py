@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import fluidlite as fluid
-from fluidlite.runtime import session, specialise
+from fluidlite.runtime import pipeline, session
 
 layers = fluid.layers
 F32 = "float32"
@@ -152,7 +152,7 @@ def test_a_mistake_in_the_making_of_a_plan_is_reported_and_the_steps_run(monkeyp
     out, exe = x + 1.0, fluid.Executor()
     feed = {"x": np.ones(3, F32)}
     exe.run(feed=feed, fetch_list=[out])
-    monkeypatch.setattr(specialise, "tidied", wrong)
-    with pytest.warns(RuntimeWarning, match="could not be specialised.* IndexError: no such kern"):
+    monkeypatch.setattr(pipeline, "run", wrong)
+    with pytest.warns(RuntimeWarning, match="could not be compiled.* IndexError: no such kern"):
         assert exe.run(feed=feed, fetch_list=[out])[0].tolist() == [2, 2, 2]
     assert exe.run(feed=feed, fetch_list=[out])[0].tolist() == [2, 2, 2]

@@ -43,8 +43,8 @@ def test_the_source_reads_as_numpy_with_the_users_lines():
     for _ in range(3):
         exe.run(feed=feed, fetch_list=[loss])
     (made,) = functions(exe)
-    assert made.source.startswith("def run(B, S, G, ")
-    assert "# matmul, test_specialise.py:" in made.source
+    assert made.source.startswith("def run(B, D, G, ")
+    assert "# matmul, test_compile.py:" in made.source
 
 
 def test_a_read_only_feed_is_never_written():
@@ -260,5 +260,5 @@ def test_a_plan_says_what_it_runs_that_of_loops_included():
     source = exe.plan(fetch_list=[total]).source
     assert "# runs blocks: " in source
     assert "    def run(" in source
-    assert "# matmul, test_specialise.py:" in source
+    assert "# matmul, test_compile.py:" in source
     assert "# interpreted: " not in source

@@ -1,0 +1,77 @@
+"""What passes over plans ask of an operator, in the place of its type."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar, NamedTuple
+
+from .spec import Spec
+
+
+class MatrixProduct(NamedTuple):
+    """The product of two matrices, either of which may be transposed."""
+
+    transpose_x: bool = False
+    transpose_y: bool = False
+
+
+class Structure:
+    """Properties of operators that passes rely on; a definition says what differs from this.
+
+    ``is_view``
+        Out has the elements of the only input in their order or another one, and nothing is
+        computed.
+    ``is_update``
+        a step of an optimizer: its outputs replace parameters and their moments.
+    ``adds_all``
+        Out is the sum of the list of inputs.
+    ``is_monotone``
+        element by element, and never falling: it gives the same before and behind a maximum.
+    """
+
+    is_view: ClassVar[bool] = False
+    is_update: ClassVar[bool] = False
+    adds_all: ClassVar[bool] = False
+    is_monotone: ClassVar[bool] = False
+
+    def copies(self) -> bool:
+        """Whether Out is the first input, unchanged."""
+        return False
+
+    def reshapes(self) -> bool:
+        """Whether Out has all elements of the first input, in their order, in another shape."""
+        return False
+
+    def product(self, x: Spec, y: Spec) -> MatrixProduct | None:
+        """How the operator multiplies its first two inputs, where they are matrices and it does
+        nothing else.
+        """
+        return None
+
+    def multiplies(self) -> bool:
+        """Whether the operator is a product of matrices, or of stacks of them."""
+        return False
+
+    def sums_rows(self, x: Spec) -> bool:
+        """Whether Out is the sum of the rows of a matrix."""
+        return False
+
+    def selects_maximum(self) -> bool:
+        """Whether each element of Out is the largest one of some of the first input."""
+        return False
+
+    def slices(self, x: Spec) -> list[slice] | None:
+        """Of a slice: which positions it takes along each dimension."""
+        return None
+
+    def part(self, inputs: Sequence[Spec], cuts: Sequence[slice]) -> int | str | None:
+        """Where a part of Out comes from: ``"zero"``, the position of the input that it is, in
+        another shape at most, or None where it is nothing so simple.
+        """
+        return None
+
+    def epilogue(self, x: Spec, *others: Spec) -> str:
+        """What a kernel before this operator may do at once: ``"bias"`` (a number for each channel
+        is added), ``"activation:relu"``, or nothing.
+        """
+        return ""

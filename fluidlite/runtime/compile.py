@@ -1,0 +1,425 @@
+"""Compilation: segments of steps as one function for each combination of shapes.
+
+The first run of a segment is interpreted, the second with the same shapes is compiled: lowered to a
+graph, rewritten by the pipeline, given memory and printed as Python source.  Interpretation is the
+meaning: where a compiled segment fails, its steps are interpreted from the same values, which
+raises the error that names the operator.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from difflib import unified_diff
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import kernels  # noqa: F401  (kernels register themselves)
+from ..backend import kernel_libraries
+from ..dtypes import Kind, as_dtype
+from ..errors import FluidError
+from ..kernels import threads
+from ..kernels.tuning import ThreadTuner
+from ..opdef.spec import Spec
+from ..state import collector_paused
+from . import pipeline
+from .codegen import Source
+from .graph import Graph, Instruction, Unsupported, Value
+from .graph_text import printed
+from .lower import lowered
+from .memory import BufferAssignment, Buffers, Footprint, Observation, is_fresh, last_uses
+from .passes.form import Context, Pass
+from .plan import Environment, Stretch
+
+SMALLEST_PRODUCT = 1 << 20  #: multiplications from which on OpenBLAS takes several threads
+FUNCTIONS_KEPT = 8  #: of one segment, for different shapes
+
+
+def function_for(
+    stretch: Stretch, env: Environment, backend: Any, passes: tuple[Pass, ...] | None = None
+) -> CompiledSegment | None:
+    """The compiled segment for the values of an environment; None where the steps are to be
+    interpreted: the first time that shapes are seen, and where they cannot be compiled.
+    """
+    key = _key_of(env, stretch.reads)
+    if key is None:
+        return None
+    functions = stretch.functions
+    known = functions.get(key, _UNSEEN)
+    if known is _UNSEEN:
+        functions[key] = _SEEN
+        while len(functions) > FUNCTIONS_KEPT:
+            functions.popitem(last=False)
+        return None
+    if known is _SEEN:
+        specs = {n: Spec(env[n].shape, as_dtype(env[n].dtype)) for n in stretch.reads}
+        libraries = kernel_libraries()
+        try:
+            known = CompiledSegment(stretch, specs, backend, libraries, passes)
+        except (Unsupported, FluidError):  # the steps one by one say what is wrong
+            known = None
+        except Exception as error:
+            known = None
+            _report("a plan could not be compiled, and is interpreted", error)
+        functions[key] = known
+    found: CompiledSegment | None = known
+    return found
+
+
+def give_up(stretch: Stretch, function: CompiledSegment, error: Exception) -> None:
+    """Interpret from now on what a compiled segment failed to compute although its steps did not
+    fail.
+
+    Args:
+        stretch: the steps.
+        function: what failed.
+        error: how.
+    """
+    for key, known in stretch.functions.items():
+        if known is function:
+            stretch.functions[key] = None
+    _report("a compiled plan failed where the interpreted one did not, and is dropped", error)
+
+
+def _report(what: str, error: Exception) -> None:
+    """Warn of a mistake of fluidlite's own."""
+    message = f"{what}; please report this: {type(error).__name__}: {error}"
+    warnings.warn(message, RuntimeWarning, stacklevel=3)
+
+
+_UNSEEN: Any = object()
+_SEEN: Any = object()
+
+
+def _key_of(env: Environment, names: Sequence[str]) -> Any:
+    """Shapes and element types of values; None where one is no plain array."""
+    key = []
+    for name in names:
+        value = env.get(name)
+        if type(value) is not np.ndarray:
+            return None
+        key.append(value.shape)
+        key.append(value.dtype)
+    return tuple(key)
+
+
+class Watch(NamedTuple):
+    """What looks at a compiled segment while it runs.
+
+    One that is watched has a source of its own, with a further line behind its instructions, so
+    that one that is not watched pays nothing.
+    """
+
+    #: "times": behind each instruction; "values": also its values; "gradients": the values of those
+    #: that make gradients of parameters
+    kind: str
+    #: called with the number of an instruction, and with the values
+    hook: Callable[..., None]
+
+
+class Stage(NamedTuple):
+    """A graph behind a pass that changed it."""
+
+    name: str  #: of the pass; "lower" for the graph before all of them
+    text: str
+    difference: str  #: to the stage before, line by line
+
+    def __str__(self) -> str:
+        return f"== {self.name}\n{self.difference or self.text}"
+
+
+class CompiledSegment:
+    """A segment of steps, compiled for values of given shapes.
+
+    Args:
+        stretch: the steps.
+        specs: shapes and element types by name.
+        backend: whose kernels run.
+        libraries: give what a kernel library offers for a graph; see ``backend.kernel_libraries``.
+        passes: those that run; what ``FLUIDLITE_PASSES`` says when None.
+
+    Raises:
+        Unsupported: it has to be interpreted.
+    """
+
+    @collector_paused()
+    def __init__(
+        self,
+        stretch: Stretch,
+        specs: dict[str, Spec],
+        backend: Any,
+        libraries: Sequence[Callable[[Graph], Any]] = (),
+        passes: tuple[Pass, ...] | None = None,
+    ) -> None:
+        self._stretch, self._backend, self._opened = stretch, backend, libraries
+        self._passes = pipeline.selected() if passes is None else passes
+        self._xp = backend.xp
+        graph = lowered(stretch.steps, specs, stretch.writes, backend)
+        self.choices = self._rewrite(graph)
+        self.graph = graph
+        self.kernels: list[Instruction] = list(graph)
+        #: what the steps write: the step, the name and the value
+        self.named = [(s, name, graph.current(v)) for s, name, v in graph.names]
+        self._gradients = {v.number for _, name, v in self.named if name in stretch.gradients}
+        self._variants: dict[str, Callable[..., Any]] = {}
+        self._outputs = dict(graph.outputs)
+        tuner = _tuner_of_products(self.kernels)
+        self._tuners += [tuner] if tuner is not None else []
+        for instruction in self.kernels:
+            _use_threads(instruction)
+        self._inputs = graph.inputs
+        self.names = list(self._inputs)
+        self.specs = [value.spec for value in self._inputs.values()]
+        self.results = list(self._outputs)
+        #: of the values that are given back: names of one value have the same number
+        self.numbers = [value.number for value in self._outputs.values()]
+        #: arrays that were replaced, and that nobody else holds, by the name of what replaced them
+        self.spares: dict[str, Any] = {}
+        self._double_buffered = [n for n in self.results if n in stretch.commits]
+        #: what is run, once a first run has shown where values lie
+        self._run: Callable[..., Any] | None = None
+
+    def _rewrite(
+        self, graph: Graph, after: Callable[[Pass, Graph], None] | None = None
+    ) -> dict[Instruction, str]:
+        """Run the pipeline; why which kernel was chosen."""
+        opened = [open_library(graph) for open_library in self._opened]
+        self._libraries = [library for library in opened if library is not None]
+        context = Context(graph.builder, self._libraries)
+        tuners = [library.tuner for library in self._libraries]
+        self._tuners = tuners
+        self._with_threads(pipeline.run)(graph, context, self._passes, after)
+        return context.choices
+
+    def _with_threads(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """A function that is called with the number of threads that is fastest."""
+        for tuner in self._tuners:
+            function = partial(tuner.run, function)
+        return function
+
+    def __call__(
+        self, env: Environment, draw: Callable[[str], Any], watch: Watch | None = None
+    ) -> None:
+        """Compute what the steps compute into an environment.
+
+        Args:
+            env: values by name.
+            draw: gives the random numbers of an operator, by its key.
+            watch: what looks on.
+        """
+        run = self._run
+        if run is None:
+            self._with_threads(self._first_run)(env, draw, watch)
+            return
+        if watch is not None:
+            run = self._with_threads(partial(self._variant(watch.kind), hook=watch.hook))
+        found = self._computed(run, [env[name] for name in self.names], draw)
+        env.update(zip(self.results, found))
+
+    def compute(self, given: Sequence[Any], draw: Callable[[Any], Any]) -> tuple[Any, ...]:
+        """What the steps compute, in the order of ``results``; the function is ready.
+
+        Args:
+            given: the values of ``names``.
+            draw: gives the random numbers of an operator, by its key.
+        """
+        assert self._run is not None
+        return self._computed(self._run, given, draw)
+
+    def _computed(
+        self, run: Callable[..., Any], given: Sequence[Any], draw: Callable[[Any], Any]
+    ) -> tuple[Any, ...]:
+        """What a function computes in buffers that no other run has."""
+        buffers = self._buffers.take()
+        donated = [self.spares.pop(name, None) for name in self._spared]
+        found: tuple[Any, ...] = run(buffers, donated, draw, *given)
+        self._buffers.give_back(buffers)
+        return found
+
+    def as_plain(self, value: Value, made: Mapping[int, Any]) -> Any:
+        """A value as a plain array; None where no instruction makes it.
+
+        Args:
+            value: it.
+            made: what instructions made, by number; it may be laid out as a library wants it.
+        """
+        if value.constant is not None:
+            return value.constant
+        array = made.get(value.number)
+        if array is None or value.layout is None:
+            return array
+        reorder = self._libraries[0].reorder(value.layout, None, value.shape)
+        scratch = [] if reorder.scratch is None else [reorder.scratch()]
+        return self._with_threads(reorder.function)(array, *scratch)
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether the source has been written."""
+        return self._run is not None
+
+    @property
+    def footprint(self) -> Footprint | None:
+        """What a run takes; None before a first run has shown where values lie."""
+        return self.assigned.footprint if self.is_ready else None
+
+    @property
+    def source(self) -> str:
+        """What is run; empty before it has been written."""
+        return "\n".join(self._source.written()) if self.is_ready else ""
+
+    @property
+    def stages(self) -> list[Stage]:
+        """The graph behind each pass that changed it; computed anew."""
+        specs = dict(zip(self.names, self.specs))
+        graph = lowered(self._stretch.steps, specs, self._stretch.writes, self._backend)
+        found = [Stage("lower", printed(graph), "")]
+
+        def note(each: Pass, graph: Graph) -> None:
+            text, before = printed(graph), found[-1].text
+            lines = unified_diff(before.splitlines(), text.splitlines(), n=0, lineterm="")
+            difference = "\n".join(line for line in lines if line[:3] not in ("---", "+++", "@@ "))
+            found.append(Stage(each.name, text, difference))
+
+        libraries, tuners = self._libraries, self._tuners
+        self._rewrite(graph, note)
+        self._libraries, self._tuners = libraries, tuners
+        return found
+
+    def has_room_for(self, name: str) -> bool:
+        """Whether a result may be written to an array that it replaced before.
+
+        Args:
+            name: of the result.
+        """
+        return name in self._spared
+
+    def take_spare(self, name: str, array: Any) -> None:
+        """Keep an array that a result may be written to."""
+        if self._run is not None and self._spared.get(name) == (array.shape, array.dtype):
+            self.spares[name] = array
+
+    def _watched(self, kind: str) -> dict[int, list[Value]]:
+        """By number of an instruction that a watch is told about, the values that it is given."""
+        if kind == "times":
+            return {index: [] for index in range(len(self.kernels))}
+        if kind == "values":
+            return {index: each.results for index, each in enumerate(self.kernels)}
+        found = {
+            index: [v for v in each.results if v.number in self._gradients]
+            for index, each in enumerate(self.kernels)
+        }
+        return {index: values for index, values in found.items() if values}
+
+    def _variant(self, kind: str) -> Callable[..., Any]:
+        """The function with lines for a kind of watches."""
+        found = self._variants.get(kind)
+        if found is None:
+            after = {
+                index: f"hook({', '.join([str(index), *(f'v{v.number}' for v in values)])})"
+                for index, values in self._watched(kind).items()
+            }
+            found = self._variants[kind] = self._executable(self._source.written(after))
+        return found
+
+    def _executable(self, sources: Iterable[str]) -> Callable[..., Any]:
+        namespace = {**self._source.names, "xp": self._xp}
+        for source in sources:
+            exec(compile(source, "<compiled plan>", "exec"), namespace)
+        made: Callable[..., Any] = namespace["run"]
+        return made
+
+    @collector_paused()
+    def _first_run(self, env: Environment, draw: Callable[[str], Any], watch: Watch | None) -> None:
+        """Run one instruction after the other; then assign buffers, and write the source."""
+        observed, order = Observation(), self.kernels
+        watched = {} if watch is None else self._watched(watch.kind)
+        inputs, outputs = list(self._inputs.values()), list(self._outputs.values())
+        held = {v.number: env[name] for name, v in self._inputs.items()}
+        dying = last_uses(order, outputs)
+        for index, (instruction, dead) in enumerate(zip(order, dying, strict=True)):
+            made = executed(instruction, self._xp, held, draw)
+            observed.note(made, [(v, held.get(v.number)) for v in instruction.inputs])
+            held.update((value.number, array) for value, array in made)
+            if watch is not None and index in watched:
+                watch.hook(index, *[held[v.number] for v in watched[index]])
+            for value in dead:
+                held.pop(value.number, None)
+        double = [self._outputs[name] for name in self._double_buffered]
+        self.assigned = BufferAssignment(order, inputs, outputs, double, observed)
+        self._source = Source(order, inputs, outputs, self.assigned)
+        by_number = {v.number: name for name, v in self._outputs.items()}
+        spared = {by_number[n]: self._outputs[by_number[n]] for n in self.assigned.donated}
+        self._spared = {name: (v.shape, v.dtype) for name, v in spared.items()}
+        self._buffers = Buffers(self.assigned.makers)
+        #: results that share no memory with anything else
+        self.fresh = {name for name, v in self._outputs.items() if is_fresh(v, inputs, observed)}
+        self._run = self._with_threads(self._executable(self._source.written()))
+        for name, value in self._outputs.items():
+            env[name] = held[value.number] if value.constant is None else value.constant
+
+
+def executed(
+    instruction: Instruction, xp: Any, held: Mapping[int, Any], draw: Callable[[Any], Any]
+) -> list[tuple[Value, Any]]:
+    """Run one instruction: pairs of the values made and their arrays.
+
+    Args:
+        instruction: it.
+        xp: the array namespace.
+        held: arrays of the values read, by number.
+        draw: gives random numbers by key.
+    """
+    operands = [_held(value, held) for value in instruction.operands]
+    kernel = instruction.kernel
+    if kernel is not None:
+        has_scratch = kernel.scratch is not None and instruction.phase != "wait"
+        scratch = [kernel.scratch()] if kernel.scratch is not None and has_scratch else []
+        made = getattr(kernel, instruction.phase or "function")(*operands, *scratch)
+        arrays = made if type(made) is tuple else (made,)
+        plain = instruction.phase != "start"
+        return [
+            (v, np.asarray(array) if v.kind is Kind.LOD_TENSOR and plain else array)
+            for v, array in zip(instruction.results, arrays, strict=True)
+        ]
+    rng = [draw(instruction.random_key)] if instruction.draws else []
+    function = instruction.specialization.calling.function
+    found = instruction.op.by_slot(function(instruction.op, xp, *rng, *operands))
+    pairs: list[tuple[Value, Any]] = []
+    for slot, made in instruction.outs.items():
+        if isinstance(made, list):
+            pairs += zip(made, map(np.asarray, found[slot]), strict=True)
+        elif isinstance(made, Value):
+            plain = made.kind is Kind.LOD_TENSOR
+            pairs.append((made, np.asarray(found[slot]) if plain else found[slot]))
+    return pairs
+
+
+def _held(value: Any, held: Mapping[int, Any]) -> Any:
+    """The array, or the list of arrays, that a value stands for."""
+    if value is None or isinstance(value, list):
+        return None if value is None else [_held(each, held) for each in value]
+    return held[value.number] if value.constant is None else value.constant
+
+
+def _tuner_of_products(order: Sequence[Instruction]) -> ThreadTuner | None:
+    """What decides how many threads NumPy's BLAS has; None where it does not matter."""
+    if threads.count() < 2 or threads.is_fixed():
+        return None
+    for instruction in order:
+        if not instruction.op.multiplies() or instruction.library:
+            continue
+        (x, y), (made,) = instruction.operands[:2], instruction.results
+        if x.size * y.size * made.size >= SMALLEST_PRODUCT**2 and threads.Blas.has_several():
+            return ThreadTuner(threads.Blas(), threads.count(), False)
+    return None
+
+
+def _use_threads(instruction: Instruction) -> None:
+    """Let several threads compute what is large and element by element."""
+    kernel = instruction.kernel
+    if kernel is not None and type(kernel.function) is np.ufunc and len(instruction.results) == 1:
+        function = threads.spread_where_large(kernel.function, instruction.results[0].nbytes)
+        if function is not kernel.function:
+            instruction.kernel = kernel._replace(function=function)

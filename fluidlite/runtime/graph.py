@@ -1,0 +1,564 @@
+"""The plan IR: a graph of instructions on values, in single static assignment form.
+
+Each value is made once: by an instruction, as an input, or as a constant.  Instructions stand in
+the order in which they run.  Values know the instructions that read them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from hashlib import blake2b
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from ..dtypes import DType, Kind, as_dtype
+from ..ir.operator import OpRole
+from ..opdef.arithmetic import WITH_NUMBER, Arithmetic
+from ..opdef.prepared import Prepared
+from ..opdef.spec import Shape, Spec
+
+HANDLE = Spec((), DType.UINT8)  #: of what an asynchronous instruction gives to the one that waits
+_BACKWARD, _OPTIMIZE = int(OpRole.BACKWARD), int(OpRole.OPTIMIZE)
+
+
+class GraphError(Exception):
+    """A graph breaks a rule of its form, or cannot be compiled."""
+
+
+class Unsupported(GraphError):
+    """The steps cannot be compiled; they are interpreted."""
+
+
+class RuntimeSize(int):
+    """A size that is known when a graph runs, and as a number its bound: the largest so far.
+
+    >>> rows = RuntimeSize("rows", 128)
+    >>> rows, rows + 1, rows == 128
+    (rows<=128, 129, False)
+    """
+
+    name: str
+
+    def __new__(cls, name: str, bound: int) -> RuntimeSize:
+        made = super().__new__(cls, bound)
+        made.name = name
+        return made
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, RuntimeSize) and self.name == other.name
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    def __repr__(self) -> str:
+        return f"{self.name}<={int(self)}"
+
+
+class Value(Arithmetic):
+    """A value that an instruction makes, an input or a constant.
+
+    Python's operators append instructions where the graph's builder stands.
+    """
+
+    __slots__ = (
+        "constant",
+        "dtype",
+        "graph",
+        "kind",
+        "layout",
+        "number",
+        "producer",
+        "replaced_by",
+        "shape",
+        "spec",
+        "users",
+    )
+    __array_ufunc__ = None  # so that array + value asks the value
+
+    def __init__(self, graph: Graph, spec: Spec, constant: Any = None) -> None:
+        self.graph = graph
+        self.spec = spec  #: shape and element type, of the plain array
+        self.shape: Shape = spec.shape
+        self.dtype = spec.dtype.dtype
+        self.kind = spec.kind
+        self.constant = constant
+        self.layout: Any = None  #: as which kernel library lays it out; None for a plain array
+        self.producer: Instruction | None = None
+        #: the instructions that read it, in the order in which they began to
+        self.users: dict[Instruction, None] = {}
+        self.replaced_by: Value | None = None
+        self.number = graph.count
+        graph.count += 1
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return prod(self.shape)
+
+    @property
+    def nbytes(self) -> int:
+        """The size in memory, as it is laid out; with a run-time size its bound."""
+        shape = self.shape if self.layout is None else self.layout.shape
+        return prod(shape) * self.dtype.itemsize
+
+    @property
+    def stored(self) -> tuple[Shape, Any]:
+        """Shape and element type of the array that holds it."""
+        return (self.shape if self.layout is None else self.layout.shape), self.dtype
+
+    @property
+    def is_static(self) -> bool:
+        """Whether all sizes are known before the graph runs."""
+        return RuntimeSize not in map(type, self.shape)
+
+    @property
+    def is_output(self) -> bool:
+        """Whether the graph gives it back."""
+        return self.number in self.graph.names_of_outputs
+
+    @property
+    def only_user(self) -> Instruction | None:
+        """The instruction that alone reads it; None where several do, none, or it is an output."""
+        if len(self.users) != 1 or self.is_output:
+            return None
+        return next(iter(self.users))
+
+    @property
+    def digest(self) -> str:
+        """What tells the elements of a constant from those of another one."""
+        content = np.ascontiguousarray(self.constant)
+        return blake2b(content.tobytes(), digest_size=8).hexdigest()
+
+    def _combine(self, method: str, operator: str, other: Any, reflected: bool) -> Any:
+        f = self.graph.builder
+        if isinstance(other, Arithmetic) and not isinstance(other, Value):
+            return NotImplemented  # a value of a tape knows what to do
+        if isinstance(other, (int, float)):
+            as_scale = WITH_NUMBER[method](other) if method in WITH_NUMBER else None
+            if as_scale is not None and all(self._is_exact(n) for n in as_scale.values()):
+                return f.scale(self, **as_scale)
+            if method == "__pow__" and self._is_exact(other):
+                return f.pow(self, factor=other)
+            other = self.graph.constant(np.full([1] * len(self.shape), other, self.dtype))
+        call = getattr(f, operator)
+        return call(other, self) if reflected else call(self, other)
+
+    def __getattr__(self, name: str) -> Any:
+        """What an array has, and of values only constants."""
+        if name.startswith("__"):
+            raise AttributeError(name)
+        if self.constant is None:
+            raise Unsupported(f"{name} of a value that is not known before the program runs")
+        return getattr(self.constant, name)
+
+    def __int__(self) -> int:
+        return int(self.__getattr__("item")())
+
+    def __bool__(self) -> bool:
+        return bool(self.__getattr__("item")())
+
+    def __getitem__(self, item: Any) -> Any:
+        if self.constant is not None or type(item) is not int:
+            return self.__getattr__("__array__")()[item]
+        f = self.graph.builder
+        part = f.slice(self, axes=[0], starts=[item], ends=[item + 1])
+        return f.reshape(part, shape=self.shape[1:]) if self.ndim > 1 else part
+
+    def __iter__(self) -> Any:
+        return iter(self.__getattr__("tolist")())
+
+    def __neg__(self) -> Any:
+        return self.graph.builder.scale(self, scale=-1.0)
+
+    def _is_exact(self, number: float) -> bool:
+        """Whether an attribute, which is rounded to single precision, holds a number exactly."""
+        return bool(self.dtype != np.float64 or float(np.float32(number)) == number)
+
+    def __repr__(self) -> str:
+        return f"%{self.number}: {self.spec}"
+
+
+class Instruction:
+    """An operator on values.
+
+    Args:
+        op: the operator, with its attributes.
+        slots: what the operands are called, in the order in which the kernel takes them.
+        operands: values, lists of them, and None for what is absent.
+        outs: by output slot the value that it makes, or a list of them.
+        origin: the step of the plan that it is part of.
+    """
+
+    __slots__ = (
+        "_inputs",
+        "bodies",
+        "graph",
+        "kernel",
+        "library",
+        "next",
+        "op",
+        "operands",
+        "origin",
+        "outs",
+        "phase",
+        "previous",
+        "random_key",
+        "results",
+        "slots",
+        "specialization",
+        "variant",
+    )
+
+    def __init__(
+        self,
+        op: Any,
+        slots: Sequence[str],
+        operands: list[Any],
+        outs: dict[str, Any],
+        origin: Any = None,
+    ) -> None:
+        self.op, self.slots, self.operands, self.outs = op, slots, operands, outs
+        self.origin = origin
+        self.results: list[Value] = flat(outs.values())
+        for value in self.results:
+            value.producer = self
+        self._inputs: list[Value] | None = None
+        self.specialization: Any = None  #: what it shares with like instructions
+        self.kernel: Prepared | None = None  #: what computes it; the operator's own where None
+        self.library = ""  #: whose kernel that is
+        self.variant = ""  #: of a kernel that does more than the operator
+        self.random_key: str | tuple[int | str, ...] = ""
+        self.bodies: tuple[Graph, ...] = ()  #: of a control-flow operator
+        self.phase = ""  #: of an asynchronous instruction: "start" or "wait"
+        self.graph: Graph | None = None
+        self.previous: Instruction | None = None
+        self.next: Instruction | None = None
+
+    @property
+    def inputs(self) -> list[Value]:
+        """The values that it reads, also those that its bodies do, one behind the other."""
+        if self._inputs is None:
+            self._inputs = flat(self.operands)
+            for body in self.bodies:
+                self._inputs += body.captured
+        return self._inputs
+
+    @property
+    def result(self) -> Value:
+        """The value that it makes, of which there is just one."""
+        (made,) = self.results
+        return made
+
+    @property
+    def draws(self) -> bool:
+        """Whether it takes random numbers."""
+        return self.specialization is not None and self.specialization.draws
+
+    @property
+    def title(self) -> str:
+        """What it does, for readers."""
+        phase = f".{self.phase}" if self.phase else ""
+        return f"{self.op.type}{self.variant}{phase}"
+
+    @property
+    def rematerializes(self) -> bool:
+        """Whether the backward pass repeats it on purpose, to hold its value for a shorter time."""
+        role = 0 if self.origin is None else int(self.origin.op.role)
+        return bool(role & _BACKWARD) and self.origin.instance.derived_from is None
+
+    @property
+    def is_update(self) -> bool:
+        """Whether it is part of a step of an optimizer."""
+        role = 0 if self.origin is None else int(self.origin.op.role)
+        return bool(role & _OPTIMIZE) or self.op.is_update
+
+    def __getitem__(self, slot: str) -> Any:
+        """The operand in a slot; None where there is none."""
+        try:
+            return self.operands[self.slots.index(slot)]
+        except ValueError:
+            return None
+
+    def set_operands(self, operands: list[Any], slots: Sequence[str] | None = None) -> None:
+        """Let it read other values.
+
+        Args:
+            operands: values, lists of them and None.
+            slots: what they are called now.
+        """
+        for value in self.inputs:
+            value.users.pop(self, None)
+        self.operands, self._inputs = operands, None
+        self.slots = self.slots if slots is None else slots
+        for value in self.inputs:
+            value.users[self] = None
+
+    def set_outs(self, outs: dict[str, Any]) -> None:
+        """Let it make other values, which nothing else makes."""
+        for value in self.results:
+            value.producer = None
+        self.outs, self.results = outs, flat(outs.values())
+        for value in self.results:
+            value.producer = self
+
+    def __repr__(self) -> str:
+        given = ", ".join(
+            f"{slot}={operand}" for slot, operand in zip(self.slots, self.operands, strict=True)
+        )
+        return f"{', '.join(map(repr, self.results))} = {self.title}({given})"
+
+
+def flat(values: Iterable[Any]) -> list[Value]:
+    """The values among values, lists of them and None."""
+    found: list[Value] = []
+    for value in values:
+        if isinstance(value, Value):
+            found.append(value)
+        elif isinstance(value, list):
+            found += [each for each in value if isinstance(each, Value)]
+    return found
+
+
+class Graph:
+    """Instructions in order, and what comes from outside and is given back.
+
+    Passes change it through its methods, which keep users and producers up to date.
+
+    Args:
+        around: the graph that it is a body in; its values may be read here.
+    """
+
+    def __init__(self, around: Graph | None = None) -> None:
+        self.around = around
+        #: how many values there have been
+        self.count: int = 0 if around is None else around.count
+        self.inputs: dict[str, Value] = {}
+        self._outputs: dict[str, Value] = {}
+        #: by number of a value, the names that it is given back under
+        self.names_of_outputs: dict[int, list[str]] = {}
+        #: which names hold which values: the step that writes it, the name, and the value
+        self.names: list[tuple[Any, str, Value]] = []
+        self.changes = 0  #: how often it was changed
+        self.builder: Any = None  #: the interpreter that appends instructions
+        self._end = Instruction(None, (), [], {})  # a sentinel: neighbour of the first and the last
+        self._end.previous = self._end.next = self._end
+
+    def __iter__(self) -> Iterator[Instruction]:
+        """The instructions in order; any may be erased meanwhile, and others be put before."""
+        at = self._end.next
+        while at is not self._end:
+            assert at is not None
+            yield at
+            at = at.next  # an instruction that was erased still knows what followed it
+            while at is not self._end and at is not None and at.graph is not self:
+                at = at.next
+
+    def __reversed__(self) -> Iterator[Instruction]:
+        at = self._end.previous
+        while at is not self._end:
+            assert at is not None
+            before = at.previous
+            yield at
+            at = before
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    # -- values ------------------------------------------------------------------------------------
+
+    def value(self, spec: Spec) -> Value:
+        """A new value.
+
+        Raises:
+            Unsupported: its shape depends on values.
+        """
+        if -1 in spec.shape or spec.kind not in (Kind.LOD_TENSOR, Kind.SELECTED_ROWS):
+            raise Unsupported("a shape that depends on values")
+        return Value(self, spec._replace(lod_level=0) if spec.lod_level else spec)
+
+    def constant(self, array: Any) -> Value:
+        """A value that is known."""
+        return Value(self, Spec(array.shape, as_dtype(array.dtype)), array)
+
+    def add_input(self, name: str, spec: Spec) -> Value:
+        """A value that comes from outside."""
+        made = self.inputs[name] = self.value(spec)
+        return made
+
+    @property
+    def outputs(self) -> Mapping[str, Value]:
+        """What is given back, by name."""
+        return self._outputs
+
+    def set_output(self, name: str, value: Value) -> None:
+        """Give a value back under a name."""
+        before = self._outputs.get(name)
+        if before is not None:
+            names = self.names_of_outputs[before.number]
+            names.remove(name)
+            if not names:
+                del self.names_of_outputs[before.number]
+        self._outputs[name] = value
+        self.names_of_outputs.setdefault(value.number, []).append(name)
+        self.changes += 1
+
+    def current(self, value: Value) -> Value:
+        """What stands for a value now that passes have run."""
+        while value.replaced_by is not None:
+            value = value.replaced_by
+        return value
+
+    @property
+    def captured(self) -> list[Value]:
+        """The values of graphs around this one that its instructions read."""
+        return [v for i in self for v in i.inputs if v.graph is not self]
+
+    # -- instructions ------------------------------------------------------------------------------
+
+    def insert(self, instruction: Instruction, before: Instruction | None = None) -> Instruction:
+        """Put an instruction before another one, or at the end."""
+        after = self._end if before is None else before
+        ahead = after.previous
+        assert ahead is not None
+        instruction.previous, instruction.next = ahead, after
+        ahead.next = after.previous = instruction
+        instruction.graph = self
+        for value in instruction.inputs:
+            value.users[instruction] = None
+        self.changes += 1
+        return instruction
+
+    def erase(self, instruction: Instruction) -> None:
+        """Take an instruction out, whose results nothing reads.
+
+        Raises:
+            GraphError: something reads one.
+        """
+        for value in instruction.results:
+            if value.users or (value.is_output and value.producer is instruction):
+                raise GraphError(f"{instruction!r} is still read")
+        for value in instruction.inputs:
+            value.users.pop(instruction, None)
+        self._unlink(instruction)
+
+    def move(self, instruction: Instruction, before: Instruction) -> None:
+        """Put an instruction elsewhere."""
+        self._unlink(instruction)
+        self.insert(instruction, before)
+
+    def reorder(self, order: Sequence[Instruction]) -> None:
+        """Put all instructions into another order."""
+        at = self._end
+        for instruction in order:
+            at.next, instruction.previous = instruction, at
+            at = instruction
+        at.next, self._end.previous = self._end, at
+        self.changes += 1
+
+    def _unlink(self, instruction: Instruction) -> None:
+        ahead, after = instruction.previous, instruction.next
+        if ahead is None or after is None or instruction.graph is not self:
+            raise GraphError(f"{instruction!r} is not in this graph")
+        ahead.next, after.previous = after, ahead
+        instruction.graph = None
+        self.changes += 1
+
+    def replace_all_uses(self, old: Value, new: Value) -> None:
+        """Let everything that reads a value read another one."""
+        if old is new:
+            return
+        for user in list(old.users):
+            user.set_operands(
+                [
+                    new
+                    if each is old
+                    else [new if e is old else e for e in each]
+                    if type(each) is list
+                    else each
+                    for each in user.operands
+                ]
+            )
+            for body in user.bodies:
+                body.replace_all_uses(old, new)
+        if self.around is None or old.graph is self:
+            old.replaced_by = new
+        for name in list(self.names_of_outputs.get(old.number, ())):
+            self.set_output(name, new)
+        self.changes += 1
+
+    def replace(self, instruction: Instruction, *values: Value) -> None:
+        """Use values in the place of those that an instruction makes, and take it out."""
+        for old, new in zip(instruction.results, values, strict=True):
+            self.replace_all_uses(old, new)
+        self.erase(instruction)
+
+    def split(self, instruction: Instruction) -> tuple[Instruction, Instruction]:
+        """Make an instruction asynchronous: one that starts it, and one that waits for its results.
+
+        Returns:
+            both, next to each other; passes may move other instructions between them.
+        """
+        start = Instruction(
+            instruction.op,
+            instruction.slots,
+            list(instruction.operands),
+            {"Handle": self.value(HANDLE)},
+            instruction.origin,
+        )
+        wait = Instruction(
+            instruction.op, ("Handle",), [start.result], instruction.outs, instruction.origin
+        )
+        for each, phase in ((start, "start"), (wait, "wait")):
+            each.phase, each.kernel, each.library = phase, instruction.kernel, instruction.library
+            self.insert(each, instruction)
+        for value in instruction.inputs:
+            value.users.pop(instruction, None)
+        self._unlink(instruction)
+        return start, wait
+
+    # -- checks ------------------------------------------------------------------------------------
+
+    def verify(self) -> None:
+        """Check the form of the graph, and of the bodies in it.
+
+        Raises:
+            GraphError: a value is read before it is made, made twice, or given back and not made;
+                users are not up to date; or what is started is not waited for once.
+        """
+        known = set() if self.around is None else {v.number for v in self.captured}
+        known.update(v.number for v in self.inputs.values())
+        read: dict[int, dict[Instruction, None]] = {}
+        for instruction in self:
+            for value in instruction.inputs:
+                if value.constant is None and value.number not in known:
+                    raise GraphError(f"{instruction!r} reads {value!r}, which is not made before")
+                if instruction not in value.users:
+                    raise GraphError(f"{value!r} does not know that {instruction!r} reads it")
+                read.setdefault(value.number, {})[instruction] = None
+            for body in instruction.bodies:
+                body.verify()
+            for value in instruction.results:
+                if value.number in known or value.producer is not instruction:
+                    raise GraphError(f"{value!r} is made twice")
+                known.add(value.number)
+        for instruction in self:
+            for value in instruction.results:
+                unknown = set(value.users) - set(read.get(value.number, ()))
+                if unknown:
+                    raise GraphError(f"{value!r} has users that do not read it: {unknown}")
+                if instruction.phase == "start" and [u.phase for u in value.users] != ["wait"]:
+                    raise GraphError(f"{instruction!r} is not waited for once")
+        for name, value in self._outputs.items():
+            if value.constant is None and value.number not in known:
+                raise GraphError(f"{name!r} is given back as {value!r}, which nothing makes")
+
+
+#: makes a value of a graph by appending instructions
+Make = Callable[[Any], Value]

@@ -1,0 +1,248 @@
+"""The text form of graphs: printed for readers, and parsed back.
+
+    %0: float32[32, 784] = input "x"
+    %1: float32[784, 10] = input "w"
+    %2: float32[32, 10] = mul(X=%0, Y=%1) {x_num_col_dims=1}  # train.py:12
+    return "scores"=%2
+
+Constants print as type, shape and digest; values laid out by a kernel library name its layout.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ..dtypes import DType, Kind, as_dtype
+from ..errors import FluidError
+from ..opdef.definition import lookup
+from ..opdef.spec import Spec
+from .graph import Graph, GraphError, Instruction, RuntimeSize, Value
+from .lower import Lowering
+from .passes.kernel_selection import Reorder
+
+_INDENT = "  "
+
+
+def printed(graph: Graph) -> str:
+    """A graph as text."""
+    return "\n".join(_lines(graph)) + "\n"
+
+
+def _lines(graph: Graph) -> Iterator[str]:
+    for name, value in graph.inputs.items():
+        yield f'{_typed(value)} = input "{name}"'
+    known: set[int] = set()
+    for instruction in graph:
+        for value in instruction.inputs:
+            if value.constant is not None and value.number not in known:
+                known.add(value.number)
+                yield f"{_typed(value)} = constant {value.digest}"
+        yield from _instruction(instruction)
+    for value in graph.outputs.values():
+        if value.constant is not None and value.number not in known:
+            known.add(value.number)
+            yield f"{_typed(value)} = constant {value.digest}"
+    given = ", ".join(f'"{name}"=%{value.number}' for name, value in graph.outputs.items())
+    yield f"return {given}".rstrip()
+
+
+def _instruction(instruction: Instruction) -> Iterator[str]:
+    made = []
+    single = len(instruction.op.outputs) == 1 if hasattr(instruction.op, "outputs") else True
+    for slot, value in instruction.outs.items():
+        text = f"[{', '.join(map(_typed, value))}]" if isinstance(value, list) else _typed(value)
+        made.append(text if single and len(instruction.outs) == 1 else f"{slot}={text}")
+    given = ", ".join(
+        f"{slot}={_operand(operand)}"
+        for slot, operand in zip(instruction.slots, instruction.operands, strict=True)
+        if operand is not None
+    )
+    phase = f".{instruction.phase}" if instruction.phase else ""
+    line = f"{', '.join(made)} = {instruction.op.type}{phase}({given})"
+    attributes = {
+        name: value
+        for name, value in getattr(instruction.op, "attr_values", dict)().items()
+        if not hasattr(value, "ops")  # a block: its body follows
+    }
+    if attributes:
+        listed = ", ".join(f"{name}={_attribute(value)}" for name, value in attributes.items())
+        line += f" {{{listed}}}"
+    if instruction.variant:
+        line += f" as {instruction.op.type}{instruction.variant}"
+    if instruction.library:
+        line += f" on {instruction.library}"
+    callsite = None if instruction.origin is None else instruction.origin.op.callsite
+    if callsite is not None:
+        line += f"  # {callsite.file.rpartition('/')[2]}:{callsite.line}"
+    yield line
+    for body in instruction.bodies:
+        yield "{"
+        yield from (_INDENT + inner for inner in _lines(body))
+        yield "}"
+
+
+def _typed(value: Value) -> str:
+    sizes = ", ".join(repr(size) for size in value.shape)
+    rows = "rows " if value.kind is Kind.SELECTED_ROWS else ""
+    layout = "" if value.layout is None else " laid out"
+    return f"%{value.number}: {rows}{value.spec.dtype}[{sizes}]{layout}"
+
+
+def _operand(operand: Any) -> str:
+    if isinstance(operand, list):
+        return f"[{', '.join(_operand(each) for each in operand)}]"
+    return "None" if operand is None else f"%{operand.number}"
+
+
+def _attribute(value: Any) -> str:
+    return repr(str(value)) if isinstance(value, DType) else repr(value)
+
+
+# -- parsing ---------------------------------------------------------------------------------------
+
+_TYPED = re.compile(r"%(\d+): (rows )?(\w+)\[([^\]]*)\]( laid out)?")
+_LINE = re.compile(
+    r"(?P<made>.*?)\s*= (?P<type>[\w]+)(?P<phase>\.(start|wait))?\((?P<given>.*?)\)"
+    r"( \{(?P<attributes>.*)\})?( as (?P<variant>.*?))?( on (?P<library>\w+))?(  # .*)?$"
+)
+
+
+def parsed(text: str, constants: Mapping[str, Any] = {}, backend: Any = None) -> Graph:
+    """The graph of a text.
+
+    Args:
+        text: as :func:`printed` gives it.
+        constants: by digest, the arrays of its constants.
+        backend: evaluates what depends on constants alone, for passes that fold.
+
+    Raises:
+        GraphError: a line is not of the form; says which.
+    """
+    lines = [line for line in text.splitlines() if line.strip()]
+    graph, rest = _parsed(lines, 0, None, {}, constants, backend)
+    if rest != len(lines):
+        raise GraphError(f"line {rest + 1}: expected the end, got {lines[rest]!r}")
+    graph.verify()
+    return graph
+
+
+def _parsed(
+    lines: list[str],
+    at: int,
+    around: Graph | None,
+    known: dict[int, Value],
+    constants: Mapping[str, Any],
+    backend: Any,
+) -> tuple[Graph, int]:
+    graph = Graph(around)
+    Lowering(graph, backend)
+    known = dict(known)
+    last: Instruction | None = None
+    while at < len(lines):
+        line = lines[at].strip()
+        at += 1
+        try:
+            if line.startswith("return"):
+                for name, number in re.findall(r'"([^"]*)"=%(\d+)', line):
+                    graph.set_output(name, known[int(number)])
+                if at < len(lines) and lines[at].strip() == "}":
+                    return graph, at
+                if around is None:
+                    return graph, at
+            elif line == "{" and last is not None:
+                body, at = _parsed(lines, at, graph, known, constants, backend)
+                last.bodies = (*last.bodies, body)
+                last.set_operands(last.operands)
+                graph.count = body.count
+                at += 1  # the brace
+            else:
+                last = _parse_line(line, graph, known, constants)
+        except (GraphError, FluidError, KeyError, ValueError, SyntaxError, AttributeError) as error:
+            raise GraphError(f"line {at}: {line!r}: {type(error).__name__}: {error}") from None
+    return graph, at
+
+
+def _parse_line(
+    line: str, graph: Graph, known: dict[int, Value], constants: Mapping[str, Any]
+) -> Instruction | None:
+    source = re.fullmatch(r'(%.*) = (?:input "(?P<name>.*)"|constant (?P<digest>\w+))', line)
+    if source is not None:
+        value = _value(_TYPED.match(source[1]), graph, known)
+        if source["name"] is not None:
+            graph.inputs[source["name"]] = value
+        else:
+            value.constant = constants[source["digest"]]
+        return None
+    found = _LINE.fullmatch(line)
+    if found is None:
+        raise GraphError("expected results = type(slots) {attributes}")
+    given = {
+        keyword.arg: _values(keyword.value, known)
+        for keyword in _keywords(re.sub(r"%(\d+)", r"v\1", found["given"]))
+    }
+    attributes = {
+        keyword.arg: ast.literal_eval(keyword.value)
+        for keyword in _keywords(found["attributes"] or "")
+    }
+    op: Any = Reorder() if found["type"] == "reorder" else lookup(found["type"])(attributes)
+    outs = _outs(found["made"], op, graph, known)
+    builder = graph.builder
+    variant = found["variant"]
+    if isinstance(op, Reorder) or found["phase"] or variant:
+        made = Instruction(op, tuple(given), list(given.values()), outs)
+    else:
+        calling = builder.specializations.calling(op)
+        slots = calling.slots or tuple(given)
+        extra = tuple(slot for slot in given if slot not in slots)
+        slots = (*slots, *extra)
+        made = Instruction(op, slots, [given.get(slot) for slot in slots], outs)
+        if calling.function is not None and not extra:
+            made.specialization = builder.specializations.of(op, given, calling)
+        elif calling.fuses:
+            made.specialization = builder.specializations.fused(op, given, calling)
+    made.phase = (found["phase"] or "")[1:]
+    made.variant = (variant or "").removeprefix(op.type)
+    made.library = found["library"] or ""
+    return graph.insert(made)
+
+
+def _keywords(text: str) -> list[Any]:
+    call: Any = ast.parse(f"f({text})", mode="eval").body
+    found: list[Any] = call.keywords
+    return found
+
+
+def _values(node: Any, known: Mapping[int, Value]) -> Any:
+    if isinstance(node, ast.List):
+        return [_values(each, known) for each in node.elts]
+    if isinstance(node, ast.Constant):
+        return None
+    return known[int(node.id[1:])]
+
+
+def _value(found: Any, graph: Graph, known: dict[int, Value]) -> Value:
+    number, rows, dtype, sizes, _ = found.groups()
+    shape = []
+    for size in filter(None, sizes.split(", ")):
+        name, _, bound = size.partition("<=")
+        shape.append(RuntimeSize(name, int(bound)) if bound else int(size))
+    kind = Kind.SELECTED_ROWS if rows else Kind.LOD_TENSOR
+    value = Value(graph, Spec(tuple(shape), as_dtype(dtype), kind))
+    value.number = int(number)
+    graph.count = max(graph.count, value.number + 1)
+    known[value.number] = value
+    return value
+
+
+def _outs(text: str, op: Any, graph: Graph, known: dict[int, Value]) -> dict[str, Any]:
+    outs: dict[str, Any] = {}
+    only = op.outputs[0].name if getattr(op, "outputs", ()) else "Out"
+    for slot, many, one in re.findall(
+        r"(?:(\w+)=)?(?:\[((?:%[^\]]*\][^\]]*)*)\]|(%\d+: [^%]*))", text
+    ):
+        values = [_value(each, graph, known) for each in _TYPED.finditer(many or one)]
+        outs[slot or only] = values if many else values[0]
+    return outs

@@ -1,0 +1,314 @@
+"""Lowering: from steps on names to a graph of instructions on values, for given shapes.
+
+Nothing is computed here but what depends on constants alone.  Operators that are compositions, the
+derived gradient operators among them, are expanded until only operators with kernels remain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from ..dtypes import Kind
+from ..ir.analysis import writes_of
+from ..ir.operator import EMPTY
+from ..opdef.definition import Op
+from ..opdef.interpreter import Eval, Interpreter
+from ..opdef.spec import Spec
+from .driver import Driver
+from .graph import Graph, Instruction, Unsupported, Value
+from .plan import BlockPlan, Step
+from .specialization import Calling, Specialization, Specializations
+
+FOLDED_SIZE = 1 << 16  #: constants of more elements than this are computed in every run
+UNROLLED = 5000  #: operators that the passes through blocks may run in all
+_TENSOR = Kind.LOD_TENSOR
+
+
+def lowered(
+    steps: Sequence[Step], given: Mapping[str, Spec], wanted: Iterable[str], backend: Any
+) -> Graph:
+    """The graph of steps.
+
+    Args:
+        steps: in order.
+        given: shapes and element types of the values that come from outside, by name.
+        wanted: the names whose values are needed at the end.
+        backend: evaluates what depends on constants alone.
+
+    Raises:
+        Unsupported: an operator drives a block, works on sequences, or gives shapes that depend on
+            values.
+    """
+    graph = Graph()
+    lowering = Lowering(graph, backend)
+    env: dict[str, Any] = {name: graph.add_input(name, spec) for name, spec in given.items()}
+    for step in steps:
+        lowering.lower(step, env)
+    for name in wanted:
+        if name in env:
+            if not isinstance(env[name], Value):
+                raise Unsupported("what is wanted of a block is no tensor")
+            graph.set_output(name, env[name])
+    return graph
+
+
+class Lowering(Interpreter):
+    """The interpreter that puts instructions into a graph.
+
+    Args:
+        graph: takes them.
+        backend: evaluates what depends on constants alone.
+    """
+
+    def __init__(self, graph: Graph, backend: Any = None) -> None:
+        self.graph = graph
+        graph.builder = self
+        self._eval = None if backend is None else Eval(backend)
+        self._origin: Any = None
+        self._before: Instruction | None = None
+        self._last: Instruction | None = None
+        #: the numbers of the passes through blocks that the step is part of
+        self._turns: tuple[int, ...] = ()
+        self._unrolled = 0
+        self.specializations = Specializations()
+
+    @contextmanager
+    def at(self, instruction: Instruction) -> Iterator[Lowering]:
+        """Put instructions before one, as parts of the same step, inside a ``with`` block."""
+        before, self._before = self._before, instruction
+        origin, self._origin = self._origin, instruction.origin
+        try:
+            yield self
+        finally:
+            self._before, self._origin = before, origin
+
+    def apply(
+        self, op: Op, ins: Mapping[str, Any], want: Iterable[str] | None = None
+    ) -> dict[str, Any]:
+        calling = self.specializations.calling(op)
+        if calling.function is None and calling.is_composite:
+            fused = self._fused(op, ins, calling, want) if calling.fuses else None
+            return op.outputs_for(self, ins, want) if fused is None else fused
+        if not calling.runs:
+            raise Unsupported(op.type)
+        ins = self._wholes(ins, op.rows)
+        if (
+            not calling.draws
+            and op.folds
+            and _is_known([ins.get(n) for n in calling.slots], op)
+            and self._eval is not None
+        ):
+            return self._folded(op, ins)
+        return self._instruction(self.specializations.of(op, ins, calling), op, ins, want)
+
+    def _instruction(
+        self, shared: Specialization, op: Op, ins: Mapping[str, Any], want: Iterable[str] | None
+    ) -> dict[str, Any]:
+        """Insert an instruction; what it makes, by output slot."""
+        value, outs = self.graph.value, {}
+        for slot, spec, optional in shared.results:
+            if not optional or want is None or slot in want:
+                outs[slot] = [value(s) for s in spec] if type(spec) is list else value(spec)
+        slots = shared.calling.slots
+        made = Instruction(op, slots, [ins.get(s) for s in slots], outs, self._origin)
+        made.specialization = shared
+        self._last = self.graph.insert(made, self._before)
+        if shared.draws and self._origin is not None:
+            key = self._origin.instance.random_key(self._origin.op.output_arg_names[0])
+            made.random_key = (*self._turns, key) if self._turns else key
+        return dict(outs)
+
+    def _fused(
+        self, op: Op, ins: Mapping[str, Any], calling: Calling, want: Iterable[str] | None
+    ) -> dict[str, Any] | None:
+        """The outputs of a composition that a prepared kernel computes as a whole; None where there
+        is none.
+        """
+        ins = self._wholes(ins, ())
+        if want is not None and not set(want) & set(op.output_slots):
+            return None
+        shared = self.specializations.fused(op, ins, calling)
+        return None if shared is None else self._instruction(shared, op, ins, None)
+
+    def _wholes(self, ins: Mapping[str, Any], rows: Sequence[str]) -> dict[str, Any]:
+        """Values with tensors in the place of SelectedRows, but for the slots that may take them.
+
+        Args:
+            ins: by slot.
+            rows: those slots.
+        """
+        for value in ins.values():
+            if value is not None and (type(value) is not Value or value.kind is not _TENSOR):
+                return {slot: self._whole(value, slot in rows) for slot, value in ins.items()}
+        return ins if type(ins) is dict else dict(ins)
+
+    def _whole(self, value: Any, takes_rows: bool) -> Any:
+        """A value with a tensor in the place of SelectedRows, where an operator takes none."""
+        if isinstance(value, list):
+            return [self._whole(each, takes_rows) for each in value]
+        if takes_rows or not isinstance(value, Value) or value.kind is _TENSOR:
+            return value
+        return self.get_tensor_from_selected_rows(value)
+
+    def _folded(self, op: Op, ins: Mapping[str, Any]) -> dict[str, Any]:
+        """The outputs of an operator on constants."""
+        assert self._eval is not None
+        found = self._eval.apply(op, {slot: _array_of(value) for slot, value in ins.items()})
+        return {
+            slot: None
+            if value is None
+            else [self.known(v) for v in value]
+            if isinstance(value, list)
+            else self.known(value)
+            for slot, value in found.items()
+        }
+
+    def folds(self, instruction: Instruction) -> bool:
+        """Replace an instruction by constants, where it depends on nothing else.
+
+        Returns:
+            whether that was done.
+        """
+        op = instruction.op
+        if instruction.draws or not op.folds or self._eval is None or instruction.bodies:
+            return False
+        if instruction.specialization is None or not _is_known(instruction.operands, op):
+            return False
+        found = self._folded(op, dict(zip(instruction.slots, instruction.operands, strict=True)))
+        known = [found.get(slot) for slot in instruction.outs]
+        self.graph.replace(instruction, *(v for v in _listed(known)))
+        return True
+
+    def known(self, array: Any) -> Value:
+        """A constant."""
+        if not array.flags.c_contiguous and array.size <= FOLDED_SIZE:
+            array = array.copy()  # kernels are several times slower on one that is stretched
+        return self.graph.constant(array)
+
+    # -- steps of a block --------------------------------------------------------------------------
+
+    def lower(self, step: Step, env: dict[str, Any]) -> None:
+        """Insert the instructions of a step.
+
+        Args:
+            step: it.
+            env: values by name; takes the results.
+        """
+        self._origin = step
+        op = step.instance
+        if step.loss is not None and step.loss in env and env[step.loss].size != 1:
+            raise Unsupported("a loss of several elements")
+        if op.is_control:
+            self._unroll(step, env)
+            return
+        ins: dict[str, Any] = {}
+        try:
+            for slot, names, many in step.inputs:
+                if many:
+                    ins[slot] = [None if n == EMPTY else env[n] for n in names]
+                else:
+                    ins[slot] = None if names[0] == EMPTY else env[names[0]]
+        except KeyError as error:
+            raise Unsupported(f"{error.args[0]!r} may not be written") from None
+        outs = self.apply(op, ins, step.want)
+        for slot, names, many in step.outputs:
+            found = outs.get(slot)
+            for i, name in enumerate(names):
+                if name == EMPTY:
+                    continue
+                value = (found[i] if found is not None else None) if many else found
+                if value is None:
+                    if op.output_slots[slot].hidden:
+                        env.pop(name, None)
+                        continue
+                    value = self._zeros(step, slot, i, ins)
+                env[name] = value
+                self.graph.names.append((step, name, value))
+
+    def _unroll(self, step: Step, env: dict[str, Any]) -> None:
+        """Insert the instructions of all passes through the block of a step."""
+        if not step.instance.unrolls:
+            raise Unsupported(step.instance.type)
+        step.instance.execute(Driver(_Passes(self), step, env))
+        self.graph.names += [
+            (step, name, env[name])
+            for name in writes_of(step.op)
+            if isinstance(env.get(name), Value)
+        ]
+
+    def run_pass(self, body: BlockPlan, env: dict[str, Any], turn: int) -> None:
+        """Insert the instructions of a pass through a block.
+
+        Args:
+            body: the block.
+            env: values by name.
+            turn: the number of the pass.
+
+        Raises:
+            Unsupported: as of :func:`lowered`, or there are too many passes.
+        """
+        around = self._origin
+        self._turns = (*self._turns, turn)
+        self._unrolled += len(body.steps)
+        if self._unrolled > UNROLLED:
+            raise Unsupported("more passes than a plan is to hold")
+        for step in body.steps:
+            self.lower(step, env)
+        self._turns = self._turns[:-1]
+        self._origin = around
+
+    def _zeros(self, step: Step, slot: str, index: int, ins: dict[str, Any]) -> Value:
+        """What a gradient operator leaves out because nothing flows there."""
+        like = step.zeros_like(slot, index, ins)
+        if like is None:
+            raise Unsupported(f"{step.op.type} without its output {slot}")
+        made: Value = self.fill_zeros_like(like)
+        return made
+
+
+class _Passes:
+    """What runs the blocks of control-flow operators while they are lowered.
+
+    Args:
+        lowering: it.
+    """
+
+    def __init__(self, lowering: Lowering) -> None:
+        self.f = lowering
+
+    def run(self, plan: BlockPlan, env: Any, turn: int | None = None) -> None:
+        self.f.run_pass(plan, env, turn or 0)
+
+
+def _listed(values: Iterable[Any]) -> Iterator[Any]:
+    for value in values:
+        if isinstance(value, list):
+            yield from value
+        else:
+            yield value
+
+
+def _is_known(value: Any, op: Op) -> bool:
+    """Whether all that an operator takes of a value is known."""
+    if value is None:
+        return True
+    if isinstance(value, list):
+        for each in value:  # noqa: SIM110  (asked for every operator: a generator takes longer)
+            if not _is_known(each, op):
+                return False
+        return True
+    if op.reads_shapes:
+        return value.size <= FOLDED_SIZE and value.kind is _TENSOR
+    return value.constant is not None and value.size <= FOLDED_SIZE
+
+
+def _array_of(value: Any) -> Any:
+    if value is None or isinstance(value, list):
+        return None if value is None else [_array_of(each) for each in value]
+    if value.constant is not None:
+        return value.constant
+    return np.broadcast_to(np.zeros((), value.dtype), value.shape)

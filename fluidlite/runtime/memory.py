@@ -1,0 +1,430 @@
+"""Liveness and buffer assignment: which memory each value of a graph lies in, and until when."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..dtypes import Kind
+from ..opdef.prepared import ALIGNMENT
+from ..values import arrays_in
+from .graph import Instruction, Value, flat
+
+LONGEST = 4000  #: instructions of one generated function
+SMALLEST_BUFFER = 4096  #: bytes; smaller results are left to NumPy's own cache of small blocks
+_NOTHING: frozenset[int] = frozenset()
+
+
+def last_uses(order: Sequence[Instruction], kept: Iterable[Value]) -> list[list[Value]]:
+    """Liveness: for each instruction the values that nothing after it reads.
+
+    Args:
+        order: the instructions.
+        kept: values that are read behind all of them.
+    """
+    seen = {v.number for v in kept}
+    freed: list[list[Value]] = []
+    for instruction in reversed(order):
+        dead = []
+        for value in (*instruction.inputs, *instruction.results):
+            if value.number not in seen and value.constant is None:
+                seen.add(value.number)
+                dead.append(value)
+        freed.append(dead)
+    freed.reverse()
+    return freed
+
+
+# -- what a run shows ------------------------------------------------------------------------------
+
+
+class Observation:
+    """How values lay in memory in a run: in which order, and whose memory they shared."""
+
+    def __init__(self) -> None:
+        self._orders: dict[int, tuple[int, ...]] = {}
+        #: number of a value -> numbers of the values whose memory it shared when it was made
+        self.shared: dict[int, frozenset[int]] = {}
+        #: of values that are no arrays
+        self._sizes: dict[int, int] = {}
+
+    def note(self, made: Iterable[tuple[Value, Any]], inputs: Iterable[tuple[Value, Any]]) -> None:
+        """Look at what an instruction made.
+
+        Args:
+            made: its results, and their arrays.
+            inputs: the values that it read, and their arrays.
+        """
+        owners: dict[int, list[tuple[int, Any]]] | None = None
+        for value, array in made:
+            if not isinstance(array, np.ndarray):
+                self._sizes[value.number] = sum(part.nbytes for part in arrays_in(array))
+                continue
+            if not array.flags.c_contiguous:
+                steps = array.strides
+                order = sorted(range(array.ndim), key=lambda i: -steps[i])
+                self._orders[value.number] = tuple(order)
+            if owners is None:
+                owners = {}
+                for other, held in inputs:
+                    if isinstance(held, np.ndarray):
+                        owners.setdefault(_owner_of(held), []).append((other.number, held))
+            near = owners.get(_owner_of(array), ())
+            shared = [number for number, held in near if np.may_share_memory(array, held)]
+            self.shared[value.number] = frozenset(shared) if shared else _NOTHING
+
+    def size(self, value: Value) -> int:
+        """What a value takes where it has memory of its own."""
+        return self._sizes.get(value.number, value.nbytes)
+
+    def order(self, value: Value) -> tuple[int, ...]:
+        """The dimensions of a value, that of the longest steps first."""
+        return self._orders.get(value.number, tuple(range(len(value.stored[0]))))
+
+
+def _owner_of(array: Any) -> int:
+    """What arrays over the same memory have in common: the array that owns it; 0 for memory that
+    belongs to something else.
+    """
+    base = array
+    while type(base.base) is np.ndarray:
+        base = base.base
+    return id(base) if base.base is None else 0
+
+
+# -- memory ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Allocation:
+    """Makes memory for one value at a time."""
+
+    nbytes: int
+
+    def __call__(self) -> Any:
+        memory = np.empty(self.nbytes + ALIGNMENT, "uint8")
+        begin = -memory.ctypes.data % ALIGNMENT
+        return memory[begin : begin + self.nbytes]
+
+
+@dataclass(frozen=True)
+class View:
+    """An array over the memory that another maker, of number ``root``, makes."""
+
+    root: int
+    shape: tuple[int, ...]
+    dtype: Any
+    order: tuple[int, ...]  #: the dimensions, that of the longest steps first
+
+    @property
+    def nbytes(self) -> int:
+        """The size in memory."""
+        return int(np.prod(self.shape)) * int(self.dtype.itemsize)
+
+    def of(self, memory: Any) -> Any:
+        """The array."""
+        stored = memory[: self.nbytes].view(self.dtype).reshape([self.shape[i] for i in self.order])
+        return stored.transpose(np.argsort(self.order))
+
+
+def common_to(makers: Iterable[Any]) -> int:
+    """The bytes that kernels work in one after the other."""
+    return max((getattr(maker, "common", 0) for maker in makers), default=0)
+
+
+class Footprint(NamedTuple):
+    """Bytes that a run takes beside what is there before it: feeds, and values in the scope."""
+
+    buffers: int  #: memory for values, which is kept for the next run
+    scratch: int  #: memory that kernels work in, which is kept, too
+    arrays: int  #: what kernels make of arrays, at the moment when they are most
+    donated: int  #: arrays that were replaced in the scope, kept for what replaces them in turn
+    everything: int  #: what values would take if all of them were kept
+
+    @property
+    def peak(self) -> int:
+        """The most that values take at a moment; results that go to the scope take turns with what
+        they replace, and do not count.
+        """
+        return self.buffers + self.scratch + self.arrays
+
+    def beside(self, other: Footprint) -> Footprint:
+        """Of two segments, one of which runs after the other."""
+        sums = [mine + its for mine, its in zip(self, other)]
+        return Footprint(*sums)._replace(arrays=max(self.arrays, other.arrays))
+
+
+class Buffers:
+    """The buffers of a segment, one set for each run that is under way.
+
+    Args:
+        makers: what makes them, in order.
+    """
+
+    def __init__(self, makers: Sequence[Callable[..., Any]]) -> None:
+        self._makers = makers
+        self._idle: list[tuple[Any, ...]] = []  # a list gives each item to one thread
+
+    def take(self) -> tuple[Any, ...]:
+        """A set that no other run has."""
+        try:
+            return self._idle.pop()
+        except IndexError:
+            return self._new()
+
+    def _new(self) -> tuple[Any, ...]:
+        common = common_to(self._makers)
+        memory = Allocation(common)() if common else None
+        made: list[Any] = []
+        for maker in self._makers:
+            if isinstance(maker, View):
+                made.append(maker.of(made[maker.root]))
+            else:
+                made.append(maker(memory) if getattr(maker, "common", 0) else maker())
+        return tuple(made)
+
+    def give_back(self, taken: tuple[Any, ...]) -> None:
+        """Let another run have a set."""
+        if len(self._idle) < 2:
+            self._idle.append(taken)
+
+
+# -- buffer assignment -----------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class Placement:
+    """Where an instruction writes, and what is let go of behind it."""
+
+    #: of each result the number of a buffer, ``"donated"`` for the array that it replaced in the
+    #: scope, or None for a new array
+    targets: list[int | str | None] = field(default_factory=list)
+    scratch: int | None = None  #: the number of what it works in
+    freed: list[Value] = field(default_factory=list)
+
+
+class BufferAssignment:
+    """The memory of each value, such that values that live at the same time do not share any.
+
+    Args:
+        order: the instructions.
+        inputs: values that come from outside.
+        outputs: values that are given back; their arrays are not written again.
+        double_buffered: those of the outputs that replace an array which nobody else holds: they
+            may be written to the array that was replaced before.
+        observed: how values lay in a run.
+    """
+
+    def __init__(
+        self,
+        order: Sequence[Instruction],
+        inputs: Sequence[Value],
+        outputs: Sequence[Value],
+        double_buffered: Sequence[Value],
+        observed: Observation,
+    ) -> None:
+        self._observed = observed
+        self._outside = {v.number for v in inputs}
+        self._kept = {v.number for v in outputs}
+        self._double = {v.number for v in double_buffered}
+        #: numbers of results that are written to donated arrays, in order
+        self.donated: dict[int, None] = {}
+        #: what makes the buffers of one run
+        self.makers: list[Any] = []
+        self._numbers: dict[Any, int] = {}
+        #: value -> the buffer that holds it; and memory by size that no value is in
+        self._held: dict[int, int] = {}
+        self._free: dict[int, list[int]] = {}
+        #: value -> the values whose memory it may share, and how many share it
+        self._shares: dict[int, frozenset[int]] = {}
+        self._sharers: dict[int, int] = {}
+        self._named: set[int] = set()
+        self._in_buffers: set[int] = set()
+        #: values that lie in arrays of their own -> their size
+        self._arrays: dict[int, int] = {}
+        #: the size of such arrays, of those among them that the end of a function lets go of, and
+        #: the most that there are at a moment
+        self._live = self._lingering = self._most = 0
+        self._everything = 0
+        dying = last_uses(order, outputs)
+        self.placements: list[Placement] = []
+        #: instructions of one generated function each, which lets go of what it names at its end
+        self.parts = [
+            range(first, min(first + LONGEST, len(order)))
+            for first in range(0, len(order), LONGEST)
+        ]
+        for part in self.parts:
+            self._live, self._lingering = self._live - self._lingering, 0
+            self.placements += [self._place(order[index], dying[index]) for index in part]
+        copied = sum(v.nbytes for v in outputs if self.is_copied(v))
+        memory = [made for made in self.makers if isinstance(made, Allocation)]
+        scratch = [m for m in self.makers if not isinstance(m, (Allocation, View))]
+        #: what a run takes
+        self.footprint = Footprint(
+            sum(made.nbytes + ALIGNMENT for made in memory),
+            sum(getattr(made, "nbytes", 0) for made in scratch) + common_to(scratch),
+            max(self._most, self._live + copied),
+            sum(v.nbytes for v in double_buffered if v.number in self.donated),
+            self._everything,
+        )
+
+    def is_copied(self, value: Value) -> bool:
+        """Whether a value that is given back may lie in a buffer."""
+        return bool(self._shares.get(value.number, _NOTHING) & self._in_buffers)
+
+    def _place(self, instruction: Instruction, dying: Sequence[Value]) -> Placement:
+        kernel, made = instruction.kernel, Placement()
+        if kernel is not None and kernel.scratch is not None and instruction.phase != "wait":
+            made.scratch = self._maker(kernel.scratch)
+        writes = kernel is not None and kernel.out and instruction.phase != "start"
+        over = list(self._overwritable(instruction, dying)) if writes else []
+        for value in instruction.results:
+            target = self._target(value, over) if writes else None
+            made.targets.append(target)
+            self._define(value, instruction.inputs, target is not None)
+            if type(target) is int:
+                self._held[value.number] = target
+                self._in_buffers.add(value.number)
+            self._named.add(value.number)
+        between = 0 if kernel is None else kernel.between
+        self._most = max(self._most, self._live + between)
+        freed = [v for v in dying if v.number in self._named and v.number not in self._outside]
+        lets_go = bool(freed) and any(self._is_large(v) for v in dying)
+        made.freed = freed if lets_go else []
+        for value in dying:
+            self._release(value, lets_go)
+        return made
+
+    def _is_large(self, value: Value) -> bool:
+        """Whether much memory may be free when a value is let go of."""
+        if value.number in self._outside:
+            return False
+        shares = self._shares.get(value.number, _NOTHING)
+        return value.nbytes >= SMALLEST_BUFFER or any(
+            self._arrays.get(number, 0) >= SMALLEST_BUFFER for number in shares
+        )
+
+    # -- where values are written ------------------------------------------------------------------
+
+    def _overwritable(self, instruction: Instruction, dying: Sequence[Value]) -> Iterator[Value]:
+        """The operands in whose buffers the result may be written."""
+        kernel = instruction.kernel
+        if kernel is None or not kernel.over:
+            return
+        dead = {v.number for v in dying}
+        rest = [a for i, a in enumerate(instruction.operands) if i not in kernel.over]
+        others = {v.number for v in flat(rest)}
+        for position in kernel.over:
+            operand = instruction.operands[position]
+            if (
+                isinstance(operand, Value)
+                and operand.number not in others
+                and operand.number in dead
+                and not self._sharers.get(operand.number, 0)
+            ):
+                yield operand
+
+    def _target(self, value: Value, over: Sequence[Value]) -> int | str | None:
+        """What a value is written to; None for a new array."""
+        if value.number in self._kept:
+            if value.number not in self._double:
+                return None
+            self.donated[value.number] = None
+            return "donated"
+        shape, dtype = value.stored
+        if value.nbytes < SMALLEST_BUFFER or not shape or not value.is_static:
+            return None
+        for operand in over:
+            if operand.number in self._held and operand.stored == (shape, dtype):
+                root = self.makers[self._held.pop(operand.number)].root
+                return self._view(root, value)
+        return self._view(self._memory(value.nbytes), value)
+
+    def _memory(self, nbytes: int) -> int:
+        """The number of some memory that no value is in: of the smallest that is large enough, else
+        of the largest, which grows, else of new memory.
+        """
+        sizes = [size for size, roots in self._free.items() if roots]
+        if not sizes:
+            self.makers.append(Allocation(nbytes))
+            return len(self.makers) - 1
+        root = self._free[min((s for s in sizes if s >= nbytes), default=max(sizes))].pop()
+        if self.makers[root].nbytes < nbytes:
+            self.makers[root] = Allocation(nbytes)
+        return root
+
+    def _view(self, root: int, value: Value) -> int:
+        """The number of a buffer for a value over some memory."""
+        return self._maker(View(root, *value.stored, self._observed.order(value)))
+
+    def _maker(self, maker: Any) -> int:
+        """The number of what a maker makes; equal ones have the same."""
+        number = self._numbers.setdefault(maker, len(self.makers))
+        if number == len(self.makers):
+            self.makers.append(maker)
+        return number
+
+    # -- whose memory a value shares ---------------------------------------------------------------
+
+    def _define(self, value: Value, inputs: Sequence[Value], is_placed: bool) -> None:
+        """Note that a value is made, and whose memory it shares.
+
+        Args:
+            value: it.
+            inputs: what its instruction read.
+            is_placed: whether it is written to memory that is there.
+        """
+        shared = self._observed.shared.get(value.number)
+        if not shared or is_placed:
+            size = self._observed.size(value)
+            self._everything += 0 if value.number in self._kept else size
+            if not is_placed:
+                self._arrays[value.number] = size
+                self._live += size
+        if is_placed or (shared is not None and not shared):
+            self._shares[value.number] = _NOTHING
+            return
+        sources: set[int] = set()
+        for other in inputs:
+            if shared is None or other.number in shared:
+                sources.add(other.number)
+                sources |= self._shares.get(other.number, _NOTHING)
+        self._shares[value.number] = frozenset(sources)
+        for number in sources:
+            self._sharers[number] = self._sharers.get(number, 0) + 1
+
+    def _release(self, value: Value, at_once: bool) -> None:
+        """Note that nothing reads a value any more.
+
+        Args:
+            value: it.
+            at_once: whether the function lets go of it now, and not at its end.
+        """
+        pending = [value.number]
+        for number in self._shares.pop(value.number, ()):
+            self._sharers[number] -= 1
+            pending.append(number)
+        for number in pending:
+            if number not in self._shares and not self._sharers.get(number, 0):
+                buffer = self._held.pop(number, None)
+                size = self._arrays.pop(number, 0)
+                if at_once:
+                    self._live -= size
+                else:
+                    self._lingering += size
+                if buffer is not None:
+                    root = self.makers[buffer].root
+                    self._free.setdefault(self.makers[root].nbytes, []).append(root)
+
+
+def is_fresh(value: Value, inputs: Iterable[Value], observed: Observation) -> bool:
+    """Whether a result shares no memory with anything else."""
+    return (
+        value.constant is None
+        and value.kind is Kind.LOD_TENSOR
+        and all(value is not given for given in inputs)
+        and not observed.shared.get(value.number)
+    )

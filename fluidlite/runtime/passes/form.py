@@ -1,0 +1,35 @@
+"""What a pass is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from ..graph import Graph, Instruction
+from ..lower import Lowering
+
+
+@dataclass
+class Context:
+    """What passes may use beside the graph.
+
+    Args:
+        builder: puts instructions into the graph.
+        libraries: kernel libraries for this graph, beside NumPy's kernels.
+        choices: of each instruction, which kernel was chosen and why; filled by kernel selection.
+    """
+
+    builder: Lowering
+    libraries: Sequence[Any] = ()
+    choices: dict[Instruction, str] = field(default_factory=dict)
+
+
+class Pass(NamedTuple):
+    """A rewriting of graphs, with a name by which it can be left out."""
+
+    name: str
+    #: rewrites the graph; says whether it changed anything
+    run: Callable[[Graph, Context], bool]
+    #: whether results keep every bit; the docstring of ``run`` states the rounding of the others
+    exact: bool = True

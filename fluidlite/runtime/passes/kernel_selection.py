@@ -1,0 +1,182 @@
+"""Kernel selection and layout assignment.
+
+For each instruction the kernel with the lowest cost is chosen among those of NumPy and of the
+kernel libraries.  A library may lay its values out as it likes: a value may exist in several
+layouts, and where it does not exist in the one that a kernel takes, a reorder goes before.  What
+exists is never reordered to again, so no two reorders cancel each other.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...dtypes import DType
+from ...opdef.prepared import KernelLibrary, Offer
+from ...opdef.spec import Spec
+from ...opdef.structure import Structure
+from ..graph import Graph, Instruction, Value
+from .epilogues import epilogues_of
+from .form import Context, Pass
+
+
+class Reorder(Structure):
+    """Out = X, laid out in another way."""
+
+    type = "reorder"
+    derived_from = None
+
+    def __repr__(self) -> str:
+        return "reorder()"
+
+
+_REORDER = Reorder()
+
+
+def select_kernels(graph: Graph, context: Context) -> bool:
+    """Choose a kernel for each instruction, lay values out, and let kernels do what follows them.
+
+    Rounding: kernels of other libraries add up in another order, and have other approximations.
+    """
+    selection = _Selection(graph, context)
+    for instruction in graph:
+        if instruction.graph is not None:  # it was no epilogue of one before
+            selection.choose(instruction)
+    selection.restore_outputs()
+    return True
+
+
+class _Selection:
+    def __init__(self, graph: Graph, context: Context) -> None:
+        self._graph, self._context = graph, context
+        self._libraries: tuple[KernelLibrary, ...] = tuple(context.libraries)
+        #: by number of a value, its versions by layout; nothing where it is only plain
+        self._versions: dict[int, dict[Any, Value]] = {}
+        #: whose layouts they are
+        self._owner: dict[int, KernelLibrary] = {}
+        self._workspaces: dict[Any, Value] = {}
+        self._position = {instruction: index for index, instruction in enumerate(graph)}
+
+    def choose(self, instruction: Instruction) -> None:
+        """Choose the kernel of an instruction."""
+        if instruction.bodies or instruction.phase or instruction.kernel is not None:
+            self._take(instruction, Offer(instruction.kernel), None, "it was chosen before")
+            return
+        shared = instruction.specialization
+        why = "NumPy"
+        for cost, library in self._candidates(instruction):
+            epilogues = epilogues_of(instruction, self._position)
+            layouts = self._layouts(instruction)
+            offer = library.offer(instruction, layouts, epilogues)
+            if offer is not None:
+                self._fuse(instruction, offer, epilogues)
+                self._take(instruction, offer, library, f"{library.name}, cost {cost:g}")
+                return
+            why = f"NumPy: {library.name} has none for this"
+        static = all(v.is_static for v in instruction.inputs)
+        kernel = shared.kernel if shared is not None and static else None
+        self._take(instruction, Offer(kernel), None, why)
+
+    def _candidates(self, instruction: Instruction) -> list[tuple[float, KernelLibrary]]:
+        """The libraries with a kernel that costs less than NumPy's, the cheapest first."""
+        found = []
+        for library in self._libraries:
+            cost = library.cost(instruction, self._layouts(instruction))
+            if cost is not None and cost < 1.0:
+                found.append((cost, library))
+            elif cost is not None:
+                self._context.choices[instruction] = f"NumPy: {library.name} costs {cost:g}"
+        return sorted(found, key=lambda each: each[0])
+
+    def _layouts(self, instruction: Instruction) -> dict[int, list[Any]]:
+        return {v.number: list(self._versions.get(v.number, (None,))) for v in instruction.inputs}
+
+    def _fuse(self, instruction: Instruction, offer: Offer, epilogues: Any) -> None:
+        """Let an instruction make what its epilogues made."""
+        last = None
+        for _, epilogue in epilogues.chain[: offer.fused]:
+            last = epilogue.result
+            epilogue.set_outs({})
+            first = next(iter(instruction.outs))
+            instruction.set_outs({**instruction.outs, first: last})
+            self._graph.erase(epilogue)
+        if offer.masks:
+            mask = epilogues.mask
+            (reader,) = mask.result.users
+            cotangent = mask.operands[1]
+            reader.set_operands(
+                [cotangent if each is mask.result else each for each in reader.operands]
+            )
+            self._graph.erase(mask)
+
+    def _take(
+        self, instruction: Instruction, offer: Offer, library: KernelLibrary | None, why: str
+    ) -> None:
+        """Give an instruction its kernel, and its values their layouts."""
+        instruction.kernel = offer.kernel
+        instruction.library = "" if library is None else library.name
+        self._context.choices.setdefault(instruction, why)
+        given = instruction.operands if offer.operands is None else list(offer.operands)
+        takes = offer.takes or (None,) * len(given)
+        if self._versions or offer.operands is not None or offer.reads:
+            operands = [
+                self._in_layout(value, layout, instruction)
+                for value, layout in zip(given, takes, strict=True)
+            ]
+            operands += [self._workspaces[key] for key in offer.reads]
+            slots = instruction.slots
+            if len(operands) != len(slots):
+                slots = tuple(f"In{k}" for k in range(len(operands)))
+            instruction.set_operands(operands, slots)
+        elif any(layout is not None for layout in takes):
+            instruction.set_operands(
+                [
+                    self._in_layout(value, layout, instruction)
+                    for value, layout in zip(given, takes, strict=True)
+                ]
+            )
+        for value, layout in zip(instruction.results, offer.gives or ()):
+            if layout is not None and library is not None:
+                value.layout = layout
+                self._versions[value.number] = {layout: value}
+                self._owner[value.number] = library
+        for key, shape in offer.makes:
+            made = self._workspaces[key] = self._graph.value(Spec(shape, DType.UINT8))
+            slot = f"Workspace{len(instruction.outs)}"
+            instruction.set_outs({**instruction.outs, slot: made})
+
+    def _in_layout(self, value: Any, layout: Any, reader: Instruction) -> Any:
+        """A value in a layout, for an instruction that reads it."""
+        if isinstance(value, list):
+            return [self._in_layout(each, layout, reader) for each in value]
+        if not isinstance(value, Value):
+            return value
+        return self._version(value, layout, reader)
+
+    def _version(self, value: Value, layout: Any, reader: Instruction | None) -> Value:
+        known = self._versions.get(value.number)
+        if known is None:
+            if layout is None:
+                return value
+            known = self._versions[value.number] = {None: value}
+        if layout not in known:
+            source, held = next(iter(known.items()))
+            made = self._graph.value(value.spec)
+            made.layout = layout
+            origin = held.producer.origin if reader is None and held.producer else None
+            reorder = Instruction(_REORDER, ("X",), [held], {"Out": made}, origin)
+            library = self._owner.get(value.number) or self._libraries[0]
+            reorder.origin = origin if reader is None else reader.origin
+            reorder.kernel = library.reorder(source, layout, value.shape)
+            reorder.library = library.name
+            self._graph.insert(reorder, reader)
+            known[layout] = made
+        return known[layout]
+
+    def restore_outputs(self) -> None:
+        """Give plain arrays back."""
+        for name, value in list(self._graph.outputs.items()):
+            if value.number in self._versions:
+                self._graph.set_output(name, self._version(value, None, None))
+
+
+KERNEL_SELECTION = Pass("kernel_selection", select_kernels, exact=False)

@@ -1,0 +1,45 @@
+"""Slice forwarding: a part of what was put together is taken from where it came from.
+
+The gradient of a part is zero but for that part, and the passes backward through a recurrent
+network each take a part of it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..graph import Graph, Value
+from ..lower import FOLDED_SIZE
+from .form import Context, Pass
+
+
+def forward_slices(graph: Graph, context: Context) -> bool:
+    """Replace slices of stacked and padded values by what was stacked or padded, or by zeros."""
+    changed = False
+    for instruction in graph:
+        cuts = None
+        if len(instruction.inputs) == 1 and len(instruction.results) == 1:
+            whole = instruction.inputs[0]
+            maker = whole.producer
+            if maker is not None and len(maker.results) == 1:
+                cuts = instruction.op.slices(whole.spec)
+        if cuts is None:
+            continue
+        assert maker is not None
+        source = maker.op.part([v.spec for v in maker.inputs], cuts)
+        made = instruction.result
+        if source is None or (source == "zero" and made.size > FOLDED_SIZE):
+            continue
+        if source == "zero":
+            part: Value = graph.constant(np.zeros(made.shape, made.dtype))
+        else:
+            part = maker.inputs[source]
+            if part.shape != made.shape:
+                with context.builder.at(instruction) as f:
+                    part = f.reshape(part, shape=list(made.shape))
+        graph.replace(instruction, part)
+        changed = True
+    return changed
+
+
+SLICE_FORWARDING = Pass("slice_forwarding", forward_slices)

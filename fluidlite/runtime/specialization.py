@@ -1,0 +1,152 @@
+"""What like instructions share: an operator, specialised for the shapes of its operands.
+
+A long program has many operators of one type, with equal attributes, on values of the same shapes.
+Their shape rule is asked once, and one kernel is prepared for all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from ..dtypes import DType
+from ..opdef.definition import Op
+from ..opdef.interpreter import kernel_of
+from ..opdef.prepared import Prepared, preparation_of
+from ..opdef.spec import Spec
+
+#: of each result: its slot, a spec or a list of them, and whether the slot may be absent
+Results = list[tuple[str, Any, bool]]
+
+
+class Calling(NamedTuple):
+    """How the kernels of a type of operator are called."""
+
+    function: Any  #: the operator's own kernel; None for a composition
+    slots: tuple[str, ...]  #: what it takes
+    draws: bool  #: whether it takes random numbers
+    runs: bool  #: whether a plan can call it
+    is_composite: bool
+    fuses: bool  #: whether a prepared kernel may compute the composition as a whole
+
+
+class Specialization:
+    """An operator for operands of given shapes.
+
+    Args:
+        op: the operator, with its attributes.
+        calling: how its kernels are called.
+        specs: of the operands.
+        results: what it makes.
+    """
+
+    __slots__ = ("_kernel", "calling", "draws", "op", "results", "specs")
+
+    def __init__(self, op: Op, calling: Calling, specs: list[Any], results: Results) -> None:
+        self.op, self.calling, self.specs, self.results = op, calling, specs, results
+        self.draws = calling.draws
+        self._kernel: Prepared | bool | None = False
+
+    @property
+    def kernel(self) -> Prepared | None:
+        """NumPy's kernel for these shapes; None where there is only the operator's own."""
+        if self._kernel is False:
+            self._kernel = self.op.prepared(self.specs)
+        found: Any = self._kernel
+        return found
+
+
+class Specializations:
+    """The specializations of one graph."""
+
+    def __init__(self) -> None:
+        self._callings: dict[type[Op], Calling] = {}
+        self._known: dict[Any, Specialization | None] = {}
+
+    def calling(self, op: Op) -> Calling:
+        """How the kernels of an operator are called."""
+        found = self._callings.get(type(op))
+        if found is None:
+            found = self._callings[type(op)] = _calling_of(op)
+        return found
+
+    def of(self, op: Op, ins: Mapping[str, Any], calling: Calling) -> Specialization:
+        """What an operator that has a kernel is for values, which have a ``spec``.
+
+        Args:
+            op: the operator.
+            ins: values by input slot.
+            calling: how its kernels are called.
+        """
+        key = _key_of(op, ins)
+        found = self._known.get(key)
+        if found is None:
+            specs = {slot: _spec_of(value) for slot, value in ins.items()}
+            results = [
+                (slot, spec, op.output_slots[slot].optional)
+                for slot, spec in op.infer_outputs(specs).items()
+                if spec is not None
+            ]
+            found = Specialization(op, calling, [specs.get(s) for s in calling.slots], results)
+            self._known[key] = found
+        return found
+
+    def fused(self, op: Op, ins: Mapping[str, Any], calling: Calling) -> Specialization | None:
+        """The same of a composition that one prepared kernel computes as a whole; None where there
+        is none.  Arguments as of :meth:`of`.
+        """
+        key = _key_of(op, ins)
+        if key not in self._known:
+            self._known[key] = _fused(op, ins, calling)
+        return self._known[key]
+
+
+def _calling_of(op: Op) -> Calling:
+    function, slots, draws = kernel_of(op, "numpy")
+    runs = function is not None and not op.updates and not any(slot.ragged for slot in op.inputs)
+    many = any(slot.many for slot in op.outputs)
+    fuses = op.is_composite and preparation_of(op.type) is not None and not many
+    if function is None:
+        slots = op.run_reads.get("expand", ())
+    return Calling(function, slots, draws, runs, op.is_composite, fuses)
+
+
+#: types of attributes that are the same where they are equal, as 0.0 and -0.0 are not
+_EXACT = frozenset({bool, int, str, DType})
+
+
+def _key_of(op: Op, ins: Mapping[str, Any]) -> Any:
+    """What is equal for operators of one type and attributes on values of the same shapes."""
+    given = op.__dict__
+    key: list[Any] = [type(op)]
+    if given:
+        items = tuple(given.items())
+        key.append(items if _EXACT.issuperset(map(type, given.values())) else repr(items))
+    for slot, value in ins.items():
+        key.append(slot)
+        key.append(tuple(map(_spec_of, value)) if type(value) is list else _spec_of(value))
+    return tuple(key)
+
+
+def _fused(op: Op, ins: Mapping[str, Any], calling: Calling) -> Specialization | None:
+    given = {name: _spec_of(value) for name, value in ins.items()}
+    specs = [given.get(name) for name in calling.slots]
+    made = Specialization(op, calling, specs, [])
+    kernel = made.kernel
+    if kernel is None:
+        return None
+    found = op.infer_outputs(given)
+    for slot in op.outputs:
+        spec = found.get(slot.name)
+        if spec is None and kernel.like is not None:
+            spec = specs[kernel.like]
+        if not isinstance(spec, Spec):
+            return None
+        made.results.append((slot.name, spec, False))
+    return made
+
+
+def _spec_of(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_spec_of(each) for each in value]
+    return None if value is None else value.spec
