@@ -165,8 +165,10 @@ class Value(Arithmetic):
         return bool(self.__getattr__("item")())
 
     def __getitem__(self, item: Any) -> Any:
-        if self.constant is not None or type(item) is not int:
-            return self.__getattr__("__array__")()[item]
+        if self.constant is not None:
+            return self.graph.constant(np.asarray(self.constant[item]))
+        if type(item) is not int:
+            raise Unsupported("a part of a value that is not known before the program runs")
         f = self.graph.builder
         part = f.slice(self, axes=[0], starts=[item], ends=[item + 1])
         return f.reshape(part, shape=self.shape[1:]) if self.ndim > 1 else part
