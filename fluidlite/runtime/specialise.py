@@ -27,7 +27,8 @@ from .emit import Emission
 from .fusing import pooled_first
 from .grouping import grouped
 from .layouts import arranged
-from .plan import Environment, Stretch
+from .segment import Segment
+from .step import Environment
 from .tidy import last_uses, tidied
 from .trace import Kernel, Trace, Unsupported, Value
 
@@ -35,7 +36,7 @@ SMALLEST_PRODUCT = 1 << 20  #: multiplications from which on OpenBLAS takes seve
 FUNCTIONS_KEPT = 8  #: of one stretch, for different shapes
 
 
-def function_for(stretch: Stretch, env: Environment, backend: Any) -> Function | None:
+def function_for(stretch: Segment, env: Environment, backend: Any) -> Function | None:
     """The function for the values of an environment; None where the steps are to be interpreted:
     the first time that shapes are seen, and where they cannot be specialised.
     """
@@ -64,7 +65,7 @@ def function_for(stretch: Stretch, env: Environment, backend: Any) -> Function |
     return found
 
 
-def give_up(stretch: Stretch, function: Function, error: Exception) -> None:
+def give_up(stretch: Segment, function: Function, error: Exception) -> None:
     """Interpret from now on what a function failed to compute although the steps did not fail.
 
     Args:
@@ -132,7 +133,7 @@ class Function:
 
     @collector_paused()
     def __init__(
-        self, stretch: Stretch, specs: dict[str, Spec], backend: Any, library: Any = None
+        self, stretch: Segment, specs: dict[str, Spec], backend: Any, library: Any = None
     ) -> None:
         trace = Trace(backend)
         made = trace.run(stretch.steps, specs, stretch.writes)

@@ -21,8 +21,9 @@ from ..opdef.interpreter import Eval, Interpreter
 from ..opdef.prepared import Prepared
 from ..opdef.spec import Shape, Spec
 from .driver import Driver
-from .plan import BlockPlan, Step
+from .plan import BlockPlan
 from .seen import Seen, Way
+from .step import Step
 
 FOLDED_SIZE = 1 << 16  #: constants of more elements than this are computed in every run
 _TENSOR = Kind.LOD_TENSOR
