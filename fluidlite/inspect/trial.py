@@ -12,9 +12,9 @@ from ..ir.operator import Operator
 from ..ir.program import Program
 from ..opdef.definition import Op
 from ..opdef.interpreter import Eval
-from ..runtime.blocks import drive
-from ..runtime.plan import BlockPlan, Plan, Step
+from ..runtime.plan import BlockPlan, Plan
 from ..runtime.session import Observer, Session
+from ..runtime.step import Step
 
 _PASSES = 3  # of an operator in a loop that are remembered
 
@@ -67,7 +67,7 @@ class Trial:
         return watcher.seen
 
     def _session(self) -> Session:
-        return Session(self._backend, self._seed, 0, drive, observer=Observer())
+        return Session(self._backend, self._seed, 0, observer=Observer())
 
     def _run(self, session: Session, values: Mapping[str, Any]) -> list[Any]:
         env = dict(values)

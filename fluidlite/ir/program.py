@@ -40,6 +40,8 @@ class Program:
         self.carried: Any = None
         #: what ``clone(for_test=True)`` left out when it made this program
         self.dropped: Dropped | None = None
+        #: what executors remember of it; the keys are weak references
+        self.remembered: dict[Any, Any] = {}
 
     # -- blocks ------------------------------------------------------------------------------------
 

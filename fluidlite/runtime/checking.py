@@ -12,7 +12,8 @@ from ..ir.operator import located
 from ..values import LoDTensor, SelectedRows
 from .compile import CompiledSegment, Watch
 from .finite import numbers_in
-from .plan import Environment, Step, Stretch, spec_of
+from .segment import Segment
+from .step import Environment, Step, spec_of
 
 #: How far an element of a specialised value may be from the interpreted one, in units of rounding
 #: (the distance of 1 and the next number) of the largest element that the operator reads or
@@ -72,7 +73,7 @@ def _apart(found: Any, wanted: Any, largest: float) -> Any:
 
 
 def refuse_differences(
-    stretch: Stretch,
+    stretch: Segment,
     function: CompiledSegment,
     given: Environment,
     mine: Environment,
@@ -144,7 +145,7 @@ def _largest(value: Any) -> float:
     return max(found, default=0.0)
 
 
-def _writer(stretch: Stretch, name: str) -> Step:
+def _writer(stretch: Segment, name: str) -> Step:
     """The last step that writes a name."""
     return next(s for s in reversed(stretch.steps) if name in s.op.output_arg_names)
 

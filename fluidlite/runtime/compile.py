@@ -31,22 +31,23 @@ from .graph_text import printed
 from .lower import lowered
 from .memory import BufferAssignment, Buffers, Footprint, Observation, is_fresh, last_uses
 from .passes.form import Context, Pass
-from .plan import Environment, Stretch
+from .segment import Segment
+from .step import Environment
 
 SMALLEST_PRODUCT = 1 << 20  #: multiplications from which on OpenBLAS takes several threads
 FUNCTIONS_KEPT = 8  #: of one segment, for different shapes
 
 
 def function_for(
-    stretch: Stretch, env: Environment, backend: Any, passes: tuple[Pass, ...] | None = None
+    segment: Segment, env: Environment, backend: Any, passes: tuple[Pass, ...] | None = None
 ) -> CompiledSegment | None:
     """The compiled segment for the values of an environment; None where the steps are to be
     interpreted: the first time that shapes are seen, and where they cannot be compiled.
     """
-    key = _key_of(env, stretch.reads)
+    key = _key_of(env, segment.reads)
     if key is None:
         return None
-    functions = stretch.functions
+    functions = segment.functions
     known = functions.get(key, _UNSEEN)
     if known is _UNSEEN:
         functions[key] = _SEEN
@@ -54,10 +55,10 @@ def function_for(
             functions.popitem(last=False)
         return None
     if known is _SEEN:
-        specs = {n: Spec(env[n].shape, as_dtype(env[n].dtype)) for n in stretch.reads}
+        specs = {n: Spec(env[n].shape, as_dtype(env[n].dtype)) for n in segment.reads}
         libraries = kernel_libraries()
         try:
-            known = CompiledSegment(stretch, specs, backend, libraries, passes)
+            known = CompiledSegment(segment, specs, backend, libraries, passes)
         except (Unsupported, FluidError):  # the steps one by one say what is wrong
             known = None
         except Exception as error:
@@ -68,18 +69,18 @@ def function_for(
     return found
 
 
-def give_up(stretch: Stretch, function: CompiledSegment, error: Exception) -> None:
+def give_up(segment: Segment, function: CompiledSegment, error: Exception) -> None:
     """Interpret from now on what a compiled segment failed to compute although its steps did not
     fail.
 
     Args:
-        stretch: the steps.
+        segment: the steps.
         function: what failed.
         error: how.
     """
-    for key, known in stretch.functions.items():
+    for key, known in segment.functions.items():
         if known is function:
-            stretch.functions[key] = None
+            segment.functions[key] = None
     _report("a compiled plan failed where the interpreted one did not, and is dropped", error)
 
 
@@ -134,7 +135,7 @@ class CompiledSegment:
     """A segment of steps, compiled for values of given shapes.
 
     Args:
-        stretch: the steps.
+        segment: the steps.
         specs: shapes and element types by name.
         backend: whose kernels run.
         libraries: give what a kernel library offers for a graph; see ``backend.kernel_libraries``.
@@ -147,22 +148,22 @@ class CompiledSegment:
     @collector_paused()
     def __init__(
         self,
-        stretch: Stretch,
+        segment: Segment,
         specs: dict[str, Spec],
         backend: Any,
         libraries: Sequence[Callable[[Graph], Any]] = (),
         passes: tuple[Pass, ...] | None = None,
     ) -> None:
-        self._stretch, self._backend, self._opened = stretch, backend, libraries
+        self._segment, self._backend, self._opened = segment, backend, libraries
         self._passes = pipeline.selected() if passes is None else passes
         self._xp = backend.xp
-        graph = lowered(stretch.steps, specs, stretch.writes, backend)
+        graph = lowered(segment.steps, specs, segment.writes, backend)
         self.choices = self._rewrite(graph)
         self.graph = graph
         self.kernels: list[Instruction] = list(graph)
         #: what the steps write: the step, the name and the value
         self.named = [(s, name, graph.current(v)) for s, name, v in graph.names]
-        self._gradients = {v.number for _, name, v in self.named if name in stretch.gradients}
+        self._gradients = {v.number for _, name, v in self.named if name in segment.gradients}
         self._variants: dict[str, Callable[..., Any]] = {}
         self._outputs = dict(graph.outputs)
         tuner = _tuner_of_products(self.kernels)
@@ -177,7 +178,7 @@ class CompiledSegment:
         self.numbers = [value.number for value in self._outputs.values()]
         #: arrays that were replaced, and that nobody else holds, by the name of what replaced them
         self.spares: dict[str, Any] = {}
-        self._double_buffered = [n for n in self.results if n in stretch.commits]
+        self._double_buffered = [n for n in self.results if n in segment.commits]
         #: what is run, once a first run has shown where values lie
         self._run: Callable[..., Any] | None = None
 
@@ -273,7 +274,7 @@ class CompiledSegment:
     def stages(self) -> list[Stage]:
         """The graph behind each pass that changed it; computed anew."""
         specs = dict(zip(self.names, self.specs))
-        graph = lowered(self._stretch.steps, specs, self._stretch.writes, self._backend)
+        graph = lowered(self._segment.steps, specs, self._segment.writes, self._backend)
         found = [Stage("lower", printed(graph), "")]
 
         def note(each: Pass, graph: Graph) -> None:

@@ -1,6 +1,6 @@
 """Compiled programs as fluid 1.8's scripts make them.
 
-An executor specialises every program that it runs again, so there is nothing to choose: strategies
+An executor compiles every program that it runs again, so there is nothing to choose: strategies
 are kept and not read, and a program that would be spread over several devices runs once, on the
 whole batch.
 """
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ArgumentError, FeedTypeError
-from ..ir.program import Program
+from ..ir.program import Program, default_main_program
 
 
 @dataclass(slots=True)
@@ -173,6 +173,30 @@ def merged_feed(feed: Any) -> Any:
         return {name: np.concatenate([np.asarray(each[name]) for each in feed]) for name in feed[0]}
     except ValueError as error:
         raise FeedTypeError(f"expected arrays that join along the batch: {error}") from None
+
+
+def program_and_feed(
+    program: Program | CompiledProgram | None, feed: Any = None
+) -> tuple[Program, Any]:
+    """The program that is meant, and what is fed as one dictionary.
+
+    Args:
+        program: the default main program when None.
+        feed: a dictionary, a list of them, or nothing.
+
+    Raises:
+        ArgumentError: it is no program.
+        FeedTypeError: the batches of a list do not join.
+    """
+    if isinstance(program, CompiledProgram):
+        feed = merged_feed(feed) if program.data_parallel else feed
+        program = program.program
+    program = default_main_program() if program is None else program
+    if not isinstance(program, Program):
+        raise ArgumentError(
+            f"expected a Program to run, got {program!r:.60} of type {type(program).__name__}"
+        )
+    return program, feed
 
 
 def _strategy(given: Any, kind: type, what: str) -> Any:

@@ -10,10 +10,11 @@ from ..ir.operator import EMPTY, Operator
 from ..ir.variable import Variable
 from ..opdef.arithmetic import Arithmetic
 from ..values import zeros_like
-from .plan import BlockPlan, Environment, Step
+from .plan import BlockPlan
+from .step import Environment, Step
 
 
-class Runs(Protocol):
+class BlockRunner(Protocol):
     """Runs blocks: a run of a program, or a trace of one."""
 
     f: Any  #: the interpreter, for operators on values
@@ -51,7 +52,7 @@ class Driver:
         env: the values of the block that the operator stands in.
     """
 
-    def __init__(self, session: Runs, step: Step, env: Environment) -> None:
+    def __init__(self, session: BlockRunner, step: Step, env: Environment) -> None:
         self.session = session
         self.step = step
         self.env = env

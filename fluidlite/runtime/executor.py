@@ -1,35 +1,37 @@
-"""Running programs."""
+"""Running programs.
+
+Each run takes the highest tier that it can; all of them compute the same values:
+
+1. **interpreted**: operator by operator (``session.py``), the first time that values have these
+   shapes, and where somebody looks at each operator;
+2. **compiled**: each segment of operators is one function (``segment.py``, ``compile.py``), from
+   the second time on;
+3. **bound**: a program that is one compiled segment is called with its inputs and results already
+   found in the scope (``bound.py``), from the third time on.
+"""
 
 from __future__ import annotations
 
 import itertools
 import os
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from functools import partial
 from typing import Any
-from weakref import WeakKeyDictionary
+from weakref import ref
 
 import numpy as np
 
 from .. import backend as backends
 from .. import state
-from ..errors import (
-    ArgumentError,
-    ClosedError,
-    FeedError,
-    FetchError,
-    NonFiniteError,
-    suggestion,
-)
-from ..ir.program import Program, default_main_program
+from ..errors import ClosedError, FeedError, FetchError, suggestion
+from ..ir.program import Program
 from ..ir.variable import Variable
-from ..ir.verify import verify
 from ..ir.views import views
 from ..values import LoDTensor
-from .blocks import drive
-from .compiled import CompiledProgram, merged_feed
+from .bound import bind, bound_call
+from .compiled import CompiledProgram, program_and_feed
 from .feeding import (
     check_fetches,
     fed_values,
@@ -39,33 +41,43 @@ from .feeding import (
     owned,
     take_persistables,
 )
-from .finite import Suspicious, first_bad
+from .ownership import keep_while_alive
+from .pipeline import selected
 from .place import Place, checked
-from .plan import Environment, Plan
+from .plan import Plan
 from .profiler import Profile, active
-from .ready import Ready, Runs, remember, run_again
+from .run_state import RunState
 from .scope import Scope, global_scope
-from .session import Observer, Session
-
-PLANS_KEPT = 16  # of one program, for different feeds and fetches
+from .session import Observer, Session, run_guarded
+from .step import Environment
 
 #: how many executors there have been: each draws other random numbers
 _made: state.Slot[itertools.count[int]] = state.slot("executors made", itertools.count)
 _entropy: state.Slot[int] = state.slot("entropy", lambda: int.from_bytes(os.urandom(8), "little"))
 
 
+#: what is run: the program, the fetched names, the scope
+Job = tuple[Program, tuple[str, ...], Scope]
+
+
+class _Token:
+    """Stands for an executor until it is closed: what programs remember for it goes with it."""
+
+
 class Executor:
     """Runs programs.
 
     With ``FLUIDLITE_CHECK=1`` in the environment each run interprets a program, looks for NaN after
-    each operator, and compares with what the specialised plan computes.
+    each operator, and compares with what the compiled plan computes.
 
     Args:
         place: the CPU, or None for it.
         profile: whether to take the time of each operator; ``profile`` then has a table of them.
+        passes: which passes rewrite plans (``"-gemm_batching"``: all but that one); what
+            ``FLUIDLITE_PASSES`` says when None.
 
     Raises:
-        ArgumentError: the place is not there.
+        ArgumentError: the place is not there, or there is no pass of a name.
 
     >>> main, startup = fluid.Program(), fluid.Program()
     >>> with fluid.program_guard(main, startup):
@@ -76,20 +88,23 @@ class Executor:
     [array([12.], dtype=float32)]
     """
 
-    def __init__(self, place: Place | None = None, profile: bool = False) -> None:
+    def __init__(
+        self, place: Place | None = None, profile: bool = False, passes: str | None = None
+    ) -> None:
         self.place = checked(place)
+        self._passes = selected(passes)
         #: the times of operators, where they are taken
         self.profile = Profile() if profile else None
         self._backend = backends.get("numpy")
-        self._runs: WeakKeyDictionary[Program, Runs] = WeakKeyDictionary()
-        self._closed = False
+        self._token: _Token | None = _Token()
+        #: of what programs remember for this executor
+        self._key: ref[_Token] | None = ref(self._token)
         self._number = next(_made.get())
         self._check = os.environ.get("FLUIDLITE_CHECK", "") not in ("", "0")
 
     def close(self) -> None:
         """Let go of everything; running anything after it is an error."""
-        self._closed = True
-        self._runs.clear()
+        self._token = self._key = None
 
     def run(
         self,
@@ -135,84 +150,87 @@ class Executor:
             NonFiniteError: there is a value that is not finite; names the operator it comes from.
             FluidError: an operator failed; says which, with what shapes, and where it was made.
         """
-        if self._closed:
-            raise ClosedError("the executor has been closed; make another one")
-        if isinstance(program, CompiledProgram):
-            feed = merged_feed(feed) if program.data_parallel else feed
-            program = program.program
-        program = default_main_program() if program is None else program
-        if not isinstance(program, Program):
-            raise ArgumentError(
-                f"expected a Program to run, got {program!r:.60} of type {type(program).__name__}"
-            )
-        scope = global_scope() if scope is None else scope
-        fetches = fetch_names(fetch_list, program)
+        if type(program) is not Program:
+            program, feed = program_and_feed(program, feed)
+        fetches = tuple(fetch_names(fetch_list, program))
+        job = program, fetches, global_scope() if scope is None else scope
         guard = _checks_nan_inf() if check_nan_inf is None else check_nan_inf
         if type(feed) is dict and return_numpy:
-            again = self._run_again(program, tuple(fetches), feed, scope, guard)
-            if again is not None:
-                return again
-        given = fed_values(feed, program)
-        env = {n: frozen(v) if self._check else v for n, v in given.items()}
-        runs = self._runs.get(program)
-        if runs is None:
-            runs = self._runs[program] = Runs()
-            if not program.global_block().ops and not fetches:
-                message = "the program has no operators: there is nothing to run"
-                warnings.warn(message, UserWarning, stacklevel=2)
-        plan = self._plan(program, runs, fetches, use_program_cache)
-        take_persistables(plan, env, scope)
-        check_fetches(fetches, plan, env, scope, program)
-        profile = self.profile or active.get()
-        with np.errstate(all="ignore"):  # infinities are values; FLAGS_check_nan_inf looks for them
-            if guard or profile is not None or self._check:
-                self._execute_watched(plan, env, program, runs, fetches, guard, profile)
-            else:
-                seed = self._seed(program, runs)
-                Session(self._backend, seed, runs.count, drive).run(plan, env)
-        runs.count += 1
-        results = [fetched(name, env, scope, return_numpy) for name in fetches]
-        fed = {
-            id(value.data if isinstance(value, LoDTensor) else value) for value in given.values()
-        }
-        for name in plan.commits:
-            if name in env:  # else it is written in a branch that was not taken
-                variable = scope.find_var(name) or scope.var(name)
-                old, variable.value = variable.value, owned(env[name], fed)
-                plan.reuse(name, old)
-        remember(plan, given, fetches, scope)
+            results = self._run_bound(job, feed, guard)
+            if results is not None:
+                return results
+        return self._run_planned(job, feed, guard, return_numpy, use_program_cache)
+
+    def _run_bound(self, job: Job, feed: Mapping[str, Any], guard: bool) -> list[Any] | None:
+        """Run a program by a bound call: tier 3.
+
+        Returns:
+            the fetched values; None where the run has to be planned.
+        """
+        program, fetches, scope = job
+        known: RunState | None = program.remembered.get(self._key)
+        plan = None if known is None else known.plans.get((program.revision, fetches))
+        call = None if plan is None else bound_call(plan, scope)
+        if known is None or plan is None or call is None:
+            return None
+        if self._check or self.profile is not None or active.get() is not None:
+            return None
+        if guard and plan.gradients:  # which are looked at on the way
+            return None
+        results = call(feed, partial(self._draw, program, known), guard)
+        if results is not None:
+            known.count += 1
         return results
 
-    def _run_again(
-        self,
-        program: Program,
-        fetches: tuple[str, ...],
-        feed: Mapping[str, Any],
-        scope: Scope,
-        guard: bool,
-    ) -> list[Any] | None:
-        """Run a program in the way that it was run before; None where that is not possible.
+    def _run_planned(
+        self, job: Job, feed: Any, guard: bool, return_numpy: bool = True, keep: bool = True
+    ) -> list[Any]:
+        """Run a program segment by segment: tiers 1 and 2; bind what has been compiled."""
+        program, fetches, scope = job
+        known = self._known(program)
+        given = fed_values(feed, program)
+        env = {n: frozen(v) if self._check else v for n, v in given.items()}
+        if not known.count and not program.global_block().ops and not fetches:
+            message = "the program has no operators: there is nothing to run"
+            warnings.warn(message, UserWarning, stacklevel=3)
+        plan = known.plan(program, fetches, keep, self._check)
+        take_persistables(plan, env, scope)
+        check_fetches(fetches, plan, env, scope, program)
+        with np.errstate(all="ignore"):  # infinities are values
+            self._execute(plan, env, job, known, guard)
+        known.count += 1
+        results = [fetched(name, env, scope, return_numpy) for name in fetches]
+        if plan.commits:
+            fed = {id(v.data if isinstance(v, LoDTensor) else v) for v in given.values()}
+            names = [n for n in plan.commits if n in env]  # others are of branches not taken
+            olds = scope.assign({name: owned(env[name], fed) for name in names})
+            plan.donate(names, olds)
+        bind(plan, given, fetches, scope)
+        return results
 
-        Args:
-            program, feed, scope: as of :meth:`run`.
-            fetches: names.
-            guard: whether to look for values that are not finite.
-        """
-        if self._closed or self._check or self.profile is not None:
-            return None
-        runs = self._runs.get(program)
-        plan = None if runs is None else runs.plans.get((program.revision, fetches))
-        if runs is None or plan is None or active.get() is not None:
-            return None
-        found = run_again(plan, feed, scope, partial(self._draw, program, runs), guard)
-        if found is not None:
-            runs.count += 1
-        return found
+    def _execute(
+        self, plan: Plan, env: Environment, job: Job, known: RunState, guard: bool
+    ) -> None:
+        """Compute the values of a plan into an environment."""
+        profile, seed = self.profile or active.get(), self._seed(job[0], known)
+        if not (guard or profile or self._check):
+            Session(self._backend, seed, known.count, passes=self._passes).run(plan, env)
+            return
+        session = partial(
+            Session, self._backend, seed, known.count, profile=profile, passes=self._passes
+        )
+        with nullcontext() if profile is None else profile.run("run"):
+            if self._check:
+                session(strict="infinity" if guard else "NaN", compare=True).run(plan, env)
+            elif guard:
+                run_guarded(session, plan, env, job[1])
+            else:
+                session().run(plan, env)
 
-    def _draw(self, program: Program, runs: Runs, key: str | tuple[int | str, ...]) -> Any:
+    def _draw(self, program: Program, known: RunState, key: str | tuple[int | str, ...]) -> Any:
         """A source of random numbers for an operator of the next run; see ``Session``."""
         keys = key if isinstance(key, tuple) else (key,)
-        return self._backend.generators(self._seed(program, runs), runs.count, *keys)
+        return self._backend.generators(self._seed(program, known), known.count, *keys)
 
     def prepare(
         self,
@@ -220,7 +238,7 @@ class Executor:
         feed_names: Sequence[str] = (),
         fetch_list: Sequence[Variable | str] | Variable | str | None = None,
         scope: Scope | None = None,
-    ) -> Ready:
+    ) -> Callable[[Mapping[str, Any]], list[Any]]:
         """A function of the feeds that runs a program, for loops over many small steps.
 
         It leaves out what need not be looked up and checked again; shapes and element types of the
@@ -245,30 +263,22 @@ class Executor:
         >>> step({"x": np.ones([3, 2], "float32")})
         [array([6.], dtype=float32)]
         """
-        program = program.program if isinstance(program, CompiledProgram) else program
-        program = default_main_program() if program is None else program
-        scope = global_scope() if scope is None else scope
+        program, _ = program_and_feed(program)
         fetches = fetch_names(fetch_list, program)
         known = program.global_block().vars
-        for name in feed_names:
-            if name not in known:
-                raise FeedError(
-                    f"the program has no variable {name!r} to feed{suggestion(name, known)}"
-                )
-        for name in fetches:
-            if name not in known:
-                raise FetchError(
-                    f"the program has no variable {name!r} to fetch{suggestion(name, known)}"
-                )
-        names = tuple(fetches)
+        for names, error, what in ((feed_names, FeedError, "feed"), (fetches, FetchError, "fetch")):
+            for name in names:
+                if name not in known:
+                    raise error(
+                        f"the program has no variable {name!r} to {what}{suggestion(name, known)}"
+                    )
+        job = program, tuple(fetches), global_scope() if scope is None else scope
+        return partial(self._run_prepared, job)
 
-        def run(feed: Mapping[str, Any]) -> list[Any]:
-            return self.run(program, feed, fetches, scope=scope)
-
-        def again(feed: Mapping[str, Any]) -> list[Any] | None:
-            return self._run_again(program, names, feed, scope, _checks_nan_inf())
-
-        return Ready(run, again)
+    def _run_prepared(self, job: Job, feed: Mapping[str, Any]) -> list[Any]:
+        guard = _checks_nan_inf()
+        results = self._run_bound(job, feed, guard)
+        return self._run_planned(job, feed, guard) if results is None else results
 
     def plan(
         self,
@@ -292,33 +302,30 @@ class Executor:
         >>> "def run(" in exe.plan(fetch_list=[y]).source
         True
         """
-        program = default_main_program() if program is None else program
-        runs = self._runs.setdefault(program, Runs())
-        return self._plan(program, runs, fetch_names(fetch_list, program), True)
+        program, _ = program_and_feed(program)
+        fetches = tuple(fetch_names(fetch_list, program))
+        return self._known(program).plan(program, fetches, True, self._check)
 
-    def _plan(self, program: Program, runs: Runs, fetches: list[str], keep: bool) -> Plan:
-        key = (program.revision, tuple(fetches))
-        plan = runs.plans.get(key)
-        if plan is None:
-            if self._check:
-                verify(program)
-            plan = Plan(program, fetches)
-            if keep:
-                for old in [k for k in runs.plans if k[0] != program.revision]:
-                    del runs.plans[old]
-                runs.plans[key] = plan
-                while len(runs.plans) > PLANS_KEPT:
-                    runs.plans.popitem(last=False)
-        else:
-            runs.plans.move_to_end(key)
-        return plan
+    def _known(self, program: Program) -> RunState:
+        """What this executor remembers of a program.
+
+        Raises:
+            ClosedError: nothing any more.
+        """
+        if self._token is None:
+            raise ClosedError("the executor has been closed; make another one")
+        found: RunState | None = program.remembered.get(self._key)
+        if found is None:
+            found = RunState()
+            keep_while_alive(program.remembered, self._token, found)
+        return found
 
     def random_state(self, program: Program) -> dict[str, int]:
         """What the next run of a program draws random numbers from; for
         :meth:`set_random_state`.
         """
-        runs = self._runs.get(program) or Runs()
-        return {"seed": self._seed(program, runs), "run": runs.count}
+        known = self._known(program)
+        return {"seed": self._seed(program, known), "run": known.count}
 
     def set_random_state(self, program: Program, state: Mapping[str, int]) -> None:
         """Let the next run of a program draw its random numbers as if it were another one.
@@ -327,13 +334,12 @@ class Executor:
             program: the program.
             state: what :meth:`random_state` gave, of this executor or of another one.
         """
-        seed, count = int(state["seed"]), int(state["run"])
-        runs = self._runs.setdefault(program, Runs())
-        runs.seed, runs.count = seed, count
+        known = self._known(program)
+        known.seed, known.count = int(state["seed"]), int(state["run"])
 
-    def _seed(self, program: Program, runs: Runs) -> int:
+    def _seed(self, program: Program, known: RunState) -> int:
         """What random operators of a program start from."""
-        own = _entropy.get() + self._number if runs.seed is None else runs.seed
+        own = _entropy.get() + self._number if known.seed is None else known.seed
         return program.random_seed or own
 
     def observe(
@@ -354,16 +360,14 @@ class Executor:
         Raises:
             FluidError: as :meth:`run` does.
         """
-        if self._closed:
-            raise ClosedError("the executor has been closed; make another one")
-        program = default_main_program() if program is None else program
+        program, _ = program_and_feed(program)
+        known = self._known(program)
         env = fed_values(feed, program)
         plan = Plan(program, ())
         plan.keep_everything()
         take_persistables(plan, env, global_scope() if scope is None else scope)
-        runs = self._runs.get(program) or Runs()
-        seed = self._seed(program, runs)
-        session = Session(self._backend, seed, runs.count, drive, observer=observer)
+        seed = self._seed(program, known)
+        session = Session(self._backend, seed, known.count, observer=observer)
         with np.errstate(all="ignore"):
             session.run(plan, env)
 
@@ -389,52 +393,8 @@ class Executor:
         >>> trace[y]
         array([[1., 4.]], dtype=float32)
         """
-        program = default_main_program() if program is None else program
+        program, _ = program_and_feed(program)
         return views().trace(self, program, feed, scope)
-
-    def _execute_watched(
-        self,
-        plan: Plan,
-        env: Environment,
-        program: Program,
-        runs: Runs,
-        fetches: list[str],
-        guard: bool,
-        profile: Profile | None,
-    ) -> None:
-        """Run a plan, and look at what it does.
-
-        Args:
-            plan, env: of the run; ``env`` takes the results.
-            program, runs: the program, and what is remembered of it.
-            fetches: names.
-            guard: whether to look for values that are not finite.
-            profile: what takes the times, or None.
-        """
-
-        def session(**how: Any) -> Session:
-            return Session(self._backend, self._seed(program, runs), runs.count, drive, **how)
-
-        with nullcontext() if profile is None else profile.run("run"):
-            if self._check:
-                strict = "infinity" if guard else "NaN"
-                session(strict=strict, compare=True, profile=profile).run(plan, env)
-            elif not guard:
-                session(profile=profile).run(plan, env)
-            else:
-                before = dict(env)
-                try:
-                    session(guarded=plan.gradients, profile=profile).run(plan, env)
-                    wanted = plan.written.intersection(fetches)
-                    bad = first_bad((*sorted(wanted), *plan.commits), env)
-                except Suspicious as found:
-                    bad = found.name
-                if bad is not None:  # nothing has been kept so far: the same again, looking closer
-                    session(strict="infinity").run(plan, before)
-                    raise NonFiniteError(
-                        f"{bad!r} is not finite in the specialised plan, and is when interpreted: "
-                        f"it is near the largest number of its element type"
-                    )
 
 
 def _checks_nan_inf() -> bool:

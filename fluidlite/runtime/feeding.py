@@ -20,8 +20,9 @@ from ..ir.operator import Operator, located
 from ..ir.program import Program
 from ..ir.variable import Variable
 from ..values import LoDTensor, LoDTensorArray, SelectedRows, arrays_in, as_fetched
-from .plan import Environment, Plan
+from .plan import Plan
 from .scope import Scope
+from .step import Environment
 
 
 def fetch_names(fetch_list: Any, program: Program) -> list[str]:
@@ -165,7 +166,7 @@ def _missing(name: str, op: Operator) -> Exception:
 
 
 def check_fetches(
-    fetches: list[str], plan: Plan, env: Environment, scope: Scope, program: Program
+    fetches: Sequence[str], plan: Plan, env: Environment, scope: Scope, program: Program
 ) -> None:
     """See to it that what is to be fetched will have a value.
 

@@ -11,7 +11,7 @@ import numpy as np
 from ..errors import FluidError, NonFiniteError
 from ..ir.operator import located
 from ..values import arrays_in
-from .plan import Environment, Step, spec_of
+from .step import Environment, Step, spec_of
 
 
 class Suspicious(Exception):

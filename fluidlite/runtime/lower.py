@@ -20,8 +20,9 @@ from ..opdef.interpreter import Eval, Interpreter
 from ..opdef.spec import Spec
 from .driver import Driver
 from .graph import Graph, Instruction, Unsupported, Value
-from .plan import BlockPlan, Step
+from .plan import BlockPlan
 from .specialization import Calling, Specialization, Specializations
+from .step import Step
 
 FOLDED_SIZE = 1 << 16  #: constants of more elements than this are computed in every run
 UNROLLED = 5000  #: operators that the passes through blocks may run in all

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from .. import state
 from ..errors import ArgumentError
@@ -81,8 +80,6 @@ class Scope:
         self._variables: dict[str, ScopeVariable] = {}
         self._kids: list[Scope] = []
         self._changes = 0
-        #: how functions find their values here: by function, for a revision
-        self.shortcuts: WeakKeyDictionary[Any, tuple[int, Any]] = WeakKeyDictionary()
 
     def var(self, name: str) -> ScopeVariable:
         """The variable of that name in this scope, made when it is not there."""
@@ -106,6 +103,19 @@ class Scope:
         """The value of a name; None when there is none."""
         found = self.find_var(name)
         return None if found is None else found.value
+
+    def assign(self, values: Mapping[str, Any]) -> list[Any]:
+        """Give variables new values, here or in the ancestor that has them.
+
+        Returns:
+            what they had.
+        """
+        olds = []
+        for name, value in values.items():
+            variable = self.find_var(name) or self.var(name)
+            olds.append(variable.value)
+            variable.value = value
+        return olds
 
     def local_var_names(self) -> list[str]:
         """The names in this scope."""

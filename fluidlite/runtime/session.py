@@ -7,18 +7,20 @@ from functools import partial
 from types import ModuleType
 from typing import Any
 
+from ..errors import FluidError, NonFiniteError
 from ..ir.analysis import writes_of
-from ..ir.operator import Operator
+from ..ir.operator import Operator, located
 from ..opdef.interpreter import Eval
 from ..values import arrays_in
 from .checking import refuse_differences
 from .compile import CompiledSegment, Watch, function_for, give_up
+from .driver import Driver
 from .finite import Suspicious, check_written, first_bad, is_finite
-from .plan import BlockPlan, Environment, Step, Stretch
+from .passes.form import Pass
+from .plan import BlockPlan, Plan
 from .profiler import Profile, clock
-
-#: called with the session, a control operator's step and the values around it
-Drive = Callable[["Session", Step, Environment], None]
+from .segment import Segment
+from .step import Environment, Step
 
 
 class Observer:
@@ -45,15 +47,15 @@ class Session:
         backend: whose kernels run.
         seed: what random operators start from.
         run: the number of this run of the program.
-        drive: runs a control operator.
         observer: what is called before and after each step.
         strict: what to look for after each step, which are then run one by one: "NaN", "infinity"
             for both, or nothing.
         guarded: names of gradients to be looked at as soon as they are computed; None to look at
             nothing.
-        compare: whether to run steps one by one also where there is a specialised function, with
+        compare: whether to run steps one by one also where there is a compiled segment, with
             what they compute made read-only, and to compare.
         profile: what takes the times.
+        passes: those that rewrite plans; what ``FLUIDLITE_PASSES`` says when None.
     """
 
     def __init__(
@@ -61,21 +63,21 @@ class Session:
         backend: ModuleType,
         seed: int,
         run: int,
-        drive: Drive,
         observer: Observer | None = None,
         strict: str = "",
         guarded: frozenset[str] | None = None,
         compare: bool = False,
         profile: Profile | None = None,
+        passes: tuple[Pass, ...] | None = None,
     ) -> None:
         self.backend = backend
         self.f = Eval(backend)
-        self._drive = drive
         self._observer = observer
         self._strict = strict
         self._guarded = guarded
         self._compare = compare
         self._profile = profile
+        self._passes = passes
         self._interprets = observer is not None or bool(strict and not compare)
         self._looks = self._interprets or compare or guarded is not None
         self._counters: tuple[int | str, ...] = (seed, run)
@@ -101,10 +103,10 @@ class Session:
         finally:
             self._counters = before
 
-    def _run_items(self, items: Iterable[Stretch | Step], env: Environment) -> None:
+    def _run_items(self, items: Iterable[Segment | Step], env: Environment) -> None:
         for item in items:
-            if isinstance(item, Stretch):
-                self._run_stretch(item, env)
+            if isinstance(item, Segment):
+                self._run_segment(item, env)
             else:
                 self._run_control(item, env)
 
@@ -113,42 +115,51 @@ class Session:
         if self._observer is not None:
             self._observer.before(step, env)
         begin = 0 if self._profile is None else clock()
-        self._drive(self, step, env)
+        self._drive(step, env)
         if self._profile is not None:
             self._profile.add(step.op, begin, clock(), _written_bytes(step, env))
         if self._looks:
             self._look(step, env)
         step.let_go(env)
 
-    def _run_stretch(self, stretch: Stretch, env: Environment) -> None:
-        """Run steps as one function where there is one, else one by one."""
+    def _drive(self, step: Step, env: Environment) -> None:
+        """Run a control operator."""
+        try:
+            step.instance.execute(Driver(self, step, env))
+        except FluidError as error:
+            if step.body is not None:  # an operator inside has said what was wrong and where
+                raise
+            raise located(error, step.op, []) from error
+
+    def _run_segment(self, segment: Segment, env: Environment) -> None:
+        """Run steps as one compiled function where there is one, else one by one."""
         function = None
         if not self._interprets:
-            function = stretch.last = self._function(stretch, env)
-        if function is None and stretch.parts and not self._interprets:
-            self._run_items(stretch.parts, env)
+            function = segment.last = self._function(segment, env)
+        if function is None and segment.parts and not self._interprets:
+            self._run_items(segment.parts, env)
         elif function is None:
-            self._interpret(stretch, env, self._profile)
+            self._interpret(segment, env, self._profile)
         elif self._compare:
-            self._run_both(stretch, function, env)
+            self._run_both(segment, function, env)
         else:
             try:
                 self._call(function, env)
             except Suspicious:
                 raise
             except Exception as error:  # the steps one by one say which of them fails
-                self._interpret(stretch, env, self._profile)
-                give_up(stretch, function, error)
+                self._interpret(segment, env, self._profile)
+                give_up(segment, function, error)
             else:
-                for name in stretch.free:
+                for name in segment.free:
                     env.pop(name, None)
 
-    def _function(self, stretch: Stretch, env: Environment) -> CompiledSegment | None:
+    def _function(self, segment: Segment, env: Environment) -> CompiledSegment | None:
         """The function for the values of an environment, where there is one."""
         if self._profile is None:
-            return function_for(stretch, env, self.backend)
+            return function_for(segment, env, self.backend, self._passes)
         begin = clock()
-        function = function_for(stretch, env, self.backend)
+        function = function_for(segment, env, self.backend, self._passes)
         if function is not None and not function.is_ready:
             self._profile.add_planning(begin, clock())
         return function
@@ -167,29 +178,29 @@ class Session:
         else:
             function(env, self._draw)
 
-    def _run_both(self, stretch: Stretch, function: CompiledSegment, env: Environment) -> None:
+    def _run_both(self, segment: Segment, function: CompiledSegment, env: Environment) -> None:
         """Run steps one by one and as a function; go on with what the function computes.
 
         Raises:
             OpError: they disagree.
         """
-        given = {name: env[name] for name in stretch.reads}
+        given = {name: env[name] for name in segment.reads}
         mine = dict(given)
         failure = None
         try:
             self._call(function, mine)
         except Exception as error:
             failure = error
-        self._interpret(stretch, env, None)
+        self._interpret(segment, env, None)
         if failure is not None:
-            give_up(stretch, function, failure)
+            give_up(segment, function, failure)
             return
-        refuse_differences(stretch, function, given, mine, env, self._run_step, self._draw)
+        refuse_differences(segment, function, given, mine, env, self._run_step, self._draw)
         env.update((name, mine[name]) for name in function.results)
 
-    def _interpret(self, stretch: Stretch, env: Environment, profile: Profile | None) -> None:
+    def _interpret(self, segment: Segment, env: Environment, profile: Profile | None) -> None:
         """Run steps one by one."""
-        for step in stretch.steps:
+        for step in segment.steps:
             if step.instance.is_control:
                 self._run_control(step, env)
                 continue
@@ -235,6 +246,34 @@ class Session:
             _make_read_only(step.op, env)
         if self._observer is not None:
             self._observer.after(step, env)
+
+
+def run_guarded(
+    session: Callable[..., Session], plan: Plan, env: Environment, fetches: Iterable[str]
+) -> None:
+    """Run a plan, and look for values that are not finite in gradients, in what is fetched and in
+    what goes to the scope.
+
+    Args:
+        session: makes a run of the program; see :class:`Session`.
+        plan, env: of the run.
+        fetches: names.
+
+    Raises:
+        NonFiniteError: there is one; names the operator it comes from.
+    """
+    before = dict(env)
+    try:
+        session(guarded=plan.gradients).run(plan, env)
+        bad = first_bad((*sorted(plan.written.intersection(fetches)), *plan.commits), env)
+    except Suspicious as found:
+        bad = found.name
+    if bad is not None:  # nothing has been kept so far: the same again, looking closer
+        session(strict="infinity", profile=None).run(plan, before)
+        raise NonFiniteError(
+            f"{bad!r} is not finite in the compiled plan, and is when interpreted: it is near the "
+            f"largest number of its element type"
+        )
 
 
 def _refuse_bad(function: CompiledSegment, index: int, *values: Any) -> None:

@@ -5,7 +5,7 @@ import pytest
 
 import fluidlite as fluid
 from fluidlite.backend.onednn import description
-from fluidlite.runtime.plan import Stretch
+from fluidlite.runtime.segment import Segment
 
 needs_library = pytest.mark.skipif(
     description() is None, reason="oneDNN is not installed: pip install onednn-cpu-gomp"
@@ -14,9 +14,9 @@ needs_library = pytest.mark.skipif(
 
 def sources(exe, program=None):
     """The source of the functions that an executor has made for a program."""
-    runs = exe._runs[program or fluid.default_main_program()]
-    stretches = [i for p in runs.plans.values() for i in p.items if isinstance(i, Stretch)]
-    return "".join(getattr(f, "source", "") for s in stretches for f in s.functions.values())
+    runs = exe._known(program or fluid.default_main_program())
+    segments = [i for p in runs.plans.values() for i in p.items if isinstance(i, Segment)]
+    return "".join(getattr(f, "source", "") for s in segments for f in s.functions.values())
 
 
 def ran(monkeypatch, kernels, make, times=4, **how):

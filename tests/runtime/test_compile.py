@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import fluidlite as fluid
-from fluidlite.runtime.plan import Stretch
+from fluidlite.runtime.segment import Segment
 
 layers = fluid.layers
 
@@ -27,12 +27,12 @@ def big_net(size=64):
 
 def functions(exe, program=None):
     """The functions that an executor has made for a program."""
-    runs = exe._runs[program or fluid.default_main_program()]
+    runs = exe._known(program or fluid.default_main_program())
     return [
         f
         for plan in runs.plans.values()
         for item in plan.items
-        if isinstance(item, Stretch)
+        if isinstance(item, Segment)
         for f in item.functions.values()
         if hasattr(f, "source")
     ]

@@ -222,7 +222,7 @@ def test_without_the_cache_every_run_plans_anew_and_computes_the_same():
             exe.run(main, {"x": rows(8)}, [loss], scope=scope, use_program_cache=cached)[0].item()
             for _ in RUNS
         ]
-        assert bool(exe._runs[main].plans) == cached
+        assert bool(exe._known(main).plans) == cached
     np.testing.assert_allclose(losses[False], losses[True], rtol=1e-5)
 
 

@@ -5,7 +5,7 @@ import pytest
 
 import fluidlite as fluid
 from fluidlite.runtime import lower, session
-from fluidlite.runtime.plan import Stretch
+from fluidlite.runtime.segment import Segment
 
 layers = fluid.layers
 STEPS, BATCH, WIDTH = 5, 3, 4
@@ -57,9 +57,9 @@ def test_passes_one_after_the_other_compute_what_the_loop_does(drop, monkeypatch
 def test_a_training_step_of_a_recurrent_network_is_one_function():
     loss, exe = network(), fluid.Executor()
     losses(loss, exe=exe)
-    (plan,) = exe._runs[fluid.default_main_program()].plans.values()
+    (plan,) = exe._known(fluid.default_main_program()).plans.values()
     (item,) = plan.items
-    assert isinstance(item, Stretch) and item.last is not None
+    assert isinstance(item, Segment) and item.last is not None
     assert plan.source.count("def run(") == 1
     assert plan.source.count("# tanh,") == STEPS
 
@@ -70,7 +70,7 @@ def test_more_passes_than_a_plan_holds_are_driven(monkeypatch):
     monkeypatch.setattr(lower, "UNROLLED", 7)
     exe = fluid.Executor()
     np.testing.assert_allclose(losses(loss, exe=exe), found, rtol=1e-6)
-    (plan,) = exe._runs[fluid.default_main_program()].plans.values()
+    (plan,) = exe._known(fluid.default_main_program()).plans.values()
     assert "# runs blocks: " in plan.source and "def run(" in plan.source
 
 

@@ -1,4 +1,4 @@
-"""Runs that are repeated go a short way, and what has changed is noticed all the same."""
+"""Repeated runs take the fast path, a bound call, and notice all the same what has changed."""
 
 import gc
 import weakref
@@ -9,22 +9,23 @@ import pytest
 import fluidlite as fluid
 from fluidlite.errors import NonFiniteError, NotInitializedError, OpError
 from fluidlite.runtime import executor
+from fluidlite.runtime.bound import BoundCall
 
 layers = fluid.layers
 
 
 @pytest.fixture
-def short(monkeypatch):
-    """Counts the runs that went the short way."""
+def fast(monkeypatch):
+    """Counts the runs that took the fast path."""
     taken = []
-    known = executor.run_again
+    called = BoundCall.__call__
 
     def counted(*arguments):
-        found = known(*arguments)
+        found = called(*arguments)
         taken.append(found is not None)
         return found
 
-    monkeypatch.setattr(executor, "run_again", counted)
+    monkeypatch.setattr(BoundCall, "__call__", counted)
     return lambda: sum(taken)
 
 
@@ -43,25 +44,25 @@ def weight():
     return np.array(fluid.global_scope().find_var("w").get_tensor())
 
 
-def test_the_third_run_with_the_same_shapes_goes_the_short_way(short):
+def test_the_third_run_with_the_same_shapes_takes_the_fast_path(fast):
     exe, feed, loss = trained()
     for _ in range(6):
         exe.run(feed=feed, fetch_list=[loss])
-    assert short() == 4
+    assert fast() == 4
 
 
-def test_the_short_way_trains_as_the_long_one_does(short, monkeypatch):
+def test_the_fast_path_trains_as_a_planned_run_does(fast, monkeypatch):
     exe, feed, loss = trained()
     found = [exe.run(feed=feed, fetch_list=[loss, "w"]) for _ in range(8)]
-    assert short()
-    monkeypatch.setattr(executor, "run_again", lambda *_: None)
+    assert fast()
+    monkeypatch.setattr(executor, "bound_call", lambda *_: None)
     exe.run(fluid.default_startup_program())
     for mine, other in zip(found, [exe.run(feed=feed, fetch_list=[loss, "w"]) for _ in range(8)]):
         np.testing.assert_array_equal(mine[0], other[0])
         np.testing.assert_array_equal(mine[1], other[1])
 
 
-def test_what_was_fetched_stays_as_it_is_however_often_it_was_named(short):
+def test_what_was_fetched_stays_as_it_is_however_often_it_was_named(fast):
     exe, feed, loss = trained()
     for _ in range(5):
         first, again, x, w = exe.run(feed=feed, fetch_list=[loss, loss, "x", "w"])
@@ -71,7 +72,7 @@ def test_what_was_fetched_stays_as_it_is_however_often_it_was_named(short):
         exe.run(feed=feed, fetch_list=[loss, loss, "x", "w"])
     for a, b in zip((first, again, x, w), kept, strict=True):
         np.testing.assert_array_equal(a, b)
-    assert short() and not np.array_equal(w, weight())
+    assert fast() and not np.array_equal(w, weight())
 
 
 def test_a_value_that_is_set_between_two_runs_is_what_the_next_one_reads():
@@ -84,7 +85,7 @@ def test_a_value_that_is_set_between_two_runs_is_what_the_next_one_reads():
     assert exe.run(feed=feed, fetch_list=[loss])[0].item() == 0
 
 
-def test_a_variable_that_is_forgotten_is_missed(short):
+def test_a_variable_that_is_forgotten_is_missed(fast):
     exe, feed, loss = trained()
     for _ in range(5):
         exe.run(feed=feed, fetch_list=[loss])
@@ -92,10 +93,10 @@ def test_a_variable_that_is_forgotten_is_missed(short):
     with pytest.raises(NotInitializedError, match="'w' has no value"):
         exe.run(feed=feed, fetch_list=[loss])
     exe.run(fluid.default_startup_program())
-    before = short()
+    before = fast()
     for _ in range(4):
         exe.run(feed=feed, fetch_list=[loss])
-    assert short() > before and not np.array_equal(weight(), 0)
+    assert fast() > before and not np.array_equal(weight(), 0)
 
 
 def test_a_variable_of_a_kid_covers_that_of_its_parent_from_the_next_run_on():
@@ -108,7 +109,7 @@ def test_a_variable_of_a_kid_covers_that_of_its_parent_from_the_next_run_on():
     assert exe.run(feed=feed, fetch_list=[loss], scope=kid)[0].item() == 0
 
 
-def test_each_scope_has_values_of_its_own(short):
+def test_each_scope_has_values_of_its_own(fast):
     exe, feed, loss = trained()
     scopes = [fluid.Scope(), fluid.Scope()]
     for scope in scopes:
@@ -117,7 +118,7 @@ def test_each_scope_has_values_of_its_own(short):
         [exe.run(feed=feed, fetch_list=[loss], scope=scope)[0].item() for scope in scopes]
         for _ in range(6)
     ]
-    assert short() and all(a == b for a, b in losses) and len({a for a, _ in losses}) == 6
+    assert fast() and all(a == b for a, b in losses) and len({a for a, _ in losses}) == 6
 
 
 def test_an_executor_keeps_no_scope_alive():
@@ -136,13 +137,13 @@ def test_a_scope_keeps_no_executor_alive():
     exe, feed, loss = trained()
     for _ in range(5):
         exe.run(feed=feed, fetch_list=[loss])
-    known = weakref.ref(exe.plan(fetch_list=[loss]).function)
+    known = weakref.ref(exe.plan(fetch_list=[loss]).compiled)
     del exe
     gc.collect()
     assert known() is None
 
 
-def test_feeds_of_two_shapes_take_turns(short):
+def test_feeds_of_two_shapes_take_turns(fast):
     exe, feed, loss = trained()
     wide = {"x": np.ones([5, 3], "float32")}
     for _ in range(6):
@@ -150,10 +151,10 @@ def test_feeds_of_two_shapes_take_turns(short):
         exe.run(feed=wide, fetch_list=[loss])
     for _ in range(3):
         exe.run(feed=wide, fetch_list=[loss])
-    assert short() >= 2
+    assert fast() >= 2
 
 
-def test_random_numbers_are_those_of_the_long_way(monkeypatch, short):
+def test_random_numbers_are_those_of_a_planned_run(monkeypatch, fast):
     fluid.default_main_program().random_seed = 11
     x = fluid.data("x", [3, 2, 8], "float32")
     start = layers.fill_constant([2, 8], "float32", 1.0)
@@ -170,11 +171,11 @@ def test_random_numbers_are_those_of_the_long_way(monkeypatch, short):
 
     exe = fluid.Executor()
     found = outputs(lambda: exe.run(feed=feed, fetch_list=[rnn()])[0])
-    assert short()
+    assert fast()
     other = fluid.Executor()
     step = other.prepare(feed_names=["x"], fetch_list=[rnn()])
     prepared = outputs(lambda: step(feed)[0])
-    monkeypatch.setattr(executor, "run_again", lambda *_: None)
+    monkeypatch.setattr(executor, "bound_call", lambda *_: None)
     last = fluid.Executor()
     expected = outputs(lambda: last.run(feed=feed, fetch_list=[rnn()])[0])
     for a, b, c in zip(found, prepared, expected, strict=True):
@@ -202,7 +203,7 @@ def test_an_operator_that_fails_is_named_and_changes_nothing():
     assert not np.array_equal(weight(), before)
 
 
-def test_values_that_are_not_finite_are_looked_for_when_that_is_said_later(short):
+def test_values_that_are_not_finite_are_looked_for_when_that_is_said_later(fast):
     exe, feed, loss = trained()
     for _ in range(5):
         exe.run(feed=feed, fetch_list=[loss])
@@ -216,19 +217,19 @@ def test_values_that_are_not_finite_are_looked_for_when_that_is_said_later(short
     assert np.isnan(exe.run(feed=bad, fetch_list=[loss])[0].item())
 
 
-def test_runs_that_look_for_bad_values_go_the_short_way_until_there_is_one(short):
+def test_runs_that_look_for_bad_values_take_the_fast_path_until_there_is_one(fast):
     exe, feed, loss = trained()
     for _ in range(6):
         exe.run(feed=feed, fetch_list=[loss], check_nan_inf=True)
-    assert short() == 4
+    assert fast() == 4
     before = weight()
     bad = {"x": np.full([2, 3], np.inf, "float32")}
-    with pytest.raises(NonFiniteError, match="test_ready.py:"):
+    with pytest.raises(NonFiniteError, match="test_bound.py:"):
         exe.run(feed=bad, fetch_list=[loss], check_nan_inf=True)
     np.testing.assert_array_equal(weight(), before)
 
 
-def test_a_gradient_of_some_rows_is_looked_at_where_it_is_fetched(short):
+def test_a_gradient_of_some_rows_is_looked_at_where_it_is_fetched(fast):
     ids = fluid.data("ids", [3, 1], "int64")
     scale = fluid.data("scale", [3, 2], "float32")
     found = layers.embedding(ids, [5, 2], is_sparse=True, param_attr="table")
@@ -239,13 +240,13 @@ def test_a_gradient_of_some_rows_is_looked_at_where_it_is_fetched(short):
     feed = {"ids": np.array([[1], [3], [1]]), "scale": np.ones([3, 2], "float32")}
     for _ in range(5):
         (rows,) = exe.run(feed=feed, fetch_list=["table@GRAD"], check_nan_inf=True)
-    assert rows.tolist() == [[0, 0], [2, 2], [0, 0], [1, 1], [0, 0]] and short() == 3
+    assert rows.tolist() == [[0, 0], [2, 2], [0, 0], [1, 1], [0, 0]] and fast() == 3
     feed["scale"][0] = np.inf
     with pytest.raises(NonFiniteError, match="not finite"):
         exe.run(feed=feed, fetch_list=["table@GRAD"], check_nan_inf=True)
 
 
-def test_gradients_that_are_clipped_are_looked_at_on_the_way(short):
+def test_gradients_that_are_clipped_are_looked_at_on_the_way(fast):
     fluid.default_startup_program().random_seed = 7
     x = fluid.data("x", [2, 3], "float32")
     hidden = layers.fc(x, 4, param_attr="w", bias_attr=False)
@@ -257,7 +258,7 @@ def test_gradients_that_are_clipped_are_looked_at_on_the_way(short):
     feed = {"x": np.ones([2, 3], "float32")}
     for _ in range(6):
         exe.run(feed=feed, fetch_list=[loss], check_nan_inf=True)
-    assert not short()
+    assert not fast()
     before = weight()
     feed["x"][...] = 0  # where the slope of the root is infinite
     with pytest.raises(NonFiniteError, match="grad: variable"):

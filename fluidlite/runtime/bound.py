@@ -1,0 +1,211 @@
+"""Bound calls: the fast path of a program that is one compiled segment."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+from weakref import ref
+
+import numpy as np
+
+from ..values import as_fetched
+from .compile import FUNCTIONS_KEPT, CompiledSegment
+from .finite import first_bad
+from .ownership import held_only_by, is_donated, keep_while_alive
+from .plan import Plan
+from .scope import Scope, ScopeVariable
+
+
+class BoundInput(NamedTuple):
+    """A value that a segment reads."""
+
+    source: Any  #: the name of what is fed, or the scope's variable
+    is_fed: bool
+    shape: tuple[int, ...]
+    dtype: Any
+
+
+class BoundFetch(NamedTuple):
+    """A value that is fetched."""
+
+    place: int
+    is_result: bool  #: whether the place is one among the results, or among the inputs
+    is_fresh: bool  #: whether the user gets the array itself, if nobody else holds it
+
+
+class BoundCommit(NamedTuple):
+    """A variable of the scope that takes a result."""
+
+    name: str
+    variable: ScopeVariable
+    place: int  #: of the result
+    is_donated: bool  #: whether the next run may write to the array that is replaced
+
+
+class BoundCall:
+    """A compiled segment with its inputs and results bound to variables of a scope.
+
+    It is valid as long as the names in the scope do not change, and leaves out every look-up and
+    check whose outcome follows from that.
+
+    Args:
+        segment: compiled.
+        inputs: in the order of the segment's.
+        fetches: in the order of the user's.
+        commits: variables.
+        watched: names of results that are looked at for values that are not finite.
+    """
+
+    def __init__(
+        self,
+        segment: CompiledSegment,
+        inputs: list[BoundInput],
+        fetches: list[BoundFetch],
+        commits: list[BoundCommit],
+        watched: list[str],
+    ) -> None:
+        self._segment = segment
+        self._inputs, self._fetches, self._commits = inputs, fetches, commits
+        self._fed = sum(each.is_fed for each in inputs)
+        self._watched = watched
+
+    def __call__(
+        self, feed: Mapping[str, Any], draw: Callable[[Any], Any], guard: bool
+    ) -> list[Any] | None:
+        """Run the segment and commit its results.
+
+        Args:
+            feed: values by name.
+            draw: gives the random numbers of an operator, by its key.
+            guard: whether to look for values that are not finite.
+
+        Returns:
+            the fetched values; None, and nothing is committed, where the run has to be planned:
+            feeds or variables have other shapes, the segment failed, or a value is not finite.
+        """
+        if len(feed) != self._fed:
+            return None
+        given: list[Any] = []
+        for source, is_fed, shape, dtype in self._inputs:
+            value = feed.get(source) if is_fed else source.value
+            if type(value) is not np.ndarray or value.shape != shape or value.dtype != dtype:
+                return None
+            given.append(value)
+        value = None
+        try:
+            made = _quietly(self._segment, given, draw)
+        except Exception:  # a planned run says what is wrong
+            return None
+        if guard and not self._all_finite(made):
+            return None
+        results = []
+        for place, is_result, is_fresh in self._fetches:
+            if is_fresh and held_only_by(made, place):
+                results.append(as_fetched(made[place]))
+            else:
+                results.append(as_fetched(np.array(made[place] if is_result else given[place])))
+        if self._commits:
+            news = [
+                made[place] if held_only_by(made, place) else np.array(made[place])
+                for _, _, place, _ in self._commits
+            ]
+            del given, made  # so that what is replaced is seen to be nobody's
+            self._commit(news)
+        return results
+
+    def _all_finite(self, made: tuple[Any, ...]) -> bool:
+        """Whether the results that are watched are finite."""
+        with np.errstate(all="ignore"):
+            return first_bad(self._watched, dict(zip(self._segment.results, made))) is None
+
+    def _commit(self, news: list[Any]) -> None:
+        """Give variables their new values, and the next run the arrays that they replace."""
+        olds = []
+        for (_, variable, _, _), new in zip(self._commits, news):
+            olds.append(variable.value)
+            variable.value = new
+        for place, (name, _, _, may_be_donated) in enumerate(self._commits):
+            if may_be_donated and is_donated(olds, place):
+                self._segment.spares[name] = olds[place]
+
+
+def _compute_quietly(segment: CompiledSegment, given: list[Any], draw: Callable[[Any], Any]) -> Any:
+    with np.errstate(all="ignore"):
+        return segment.compute(given, draw)
+
+
+#: infinities are values; from NumPy 2 on several threads may run what has been decorated, which
+#: takes half the time
+_quietly: Callable[..., tuple[Any, ...]] = (
+    np.errstate(all="ignore")(CompiledSegment.compute)
+    if np.lib.NumpyVersion(np.__version__) >= "2.0.0"
+    else _compute_quietly
+)
+
+
+def bound_call(plan: Plan, scope: Scope) -> BoundCall | None:
+    """The call of a plan that is bound to a scope; None where there is none."""
+    calls = plan.bound.get(ref(scope))
+    if calls is None:
+        return None
+    revision, call = calls.get(plan.compiled, _UNBOUND)
+    return call if revision == scope.revision else None
+
+
+_UNBOUND: tuple[int, BoundCall | None] = -1, None
+
+
+def bind(plan: Plan, feed: Mapping[str, Any], fetches: Sequence[str], scope: Scope) -> None:
+    """Bind a plan that has just been run to a scope, where that is possible.
+
+    Args:
+        plan: it.
+        feed: what was fed.
+        fetches: names.
+        scope: where the variables are.
+    """
+    segment = plan.compiled
+    if segment is None or not segment.is_ready:
+        return
+    calls = plan.bound.get(ref(scope))
+    if calls is None:
+        calls = {}
+        keep_while_alive(plan.bound, scope, calls)
+    if calls.get(segment, _UNBOUND)[0] != scope.revision:
+        while len(calls) >= FUNCTIONS_KEPT:
+            calls.pop(next(iter(calls)))
+        calls[segment] = scope.revision, _bound(plan, segment, feed, fetches, scope)
+
+
+def _bound(
+    plan: Plan,
+    segment: CompiledSegment,
+    feed: Mapping[str, Any],
+    fetches: Sequence[str],
+    scope: Scope,
+) -> BoundCall | None:
+    if set(feed) - set(segment.names) or set(plan.commits) - segment.fresh:
+        return None
+    made = {name: place for place, name in enumerate(segment.results)}
+    places = {name: place for place, name in enumerate(segment.names)} | made
+    if not places.keys() >= set(fetches):
+        return None
+    needed = [*(name for name in segment.names if name not in feed), *plan.commits]
+    variables = {n: v for n in needed if (v := scope.find_var(n)) and type(v.value) is np.ndarray}
+    if len(variables) < len(set(needed)):
+        return None
+    return BoundCall(
+        segment,
+        [
+            BoundInput(
+                name if name in feed else variables[name],
+                name in feed,
+                spec.shape,
+                spec.dtype.dtype,
+            )
+            for name, spec in zip(segment.names, segment.specs, strict=True)
+        ],
+        [BoundFetch(places[n], n in made, n in segment.fresh) for n in fetches],
+        [BoundCommit(n, variables[n], made[n], segment.has_room_for(n)) for n in plan.commits],
+        [name for name in dict.fromkeys((*fetches, *plan.commits)) if name in made],
+    )

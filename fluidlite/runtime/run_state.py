@@ -1,0 +1,48 @@
+"""What an executor remembers of a program."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+
+from ..ir.program import Program
+from ..ir.verify import verify
+from .plan import Plan
+
+PLANS_KEPT = 16  # of one program, for different fetches
+
+
+class RunState:
+    """What an executor remembers of one program; the program holds it."""
+
+    def __init__(self) -> None:
+        #: how often the program was run
+        self.count = 0
+        #: what random operators start from in place of the executor's own number
+        self.seed: int | None = None
+        #: by the program's revision and fetched names
+        self.plans: OrderedDict[tuple[int, tuple[str, ...]], Plan] = OrderedDict()
+
+    def plan(self, program: Program, fetches: tuple[str, ...], keep: bool, verified: bool) -> Plan:
+        """The plan of the program as it is now.
+
+        Args:
+            program: the program that this is remembered of.
+            fetches: names.
+            keep: whether to keep the plan for the next run.
+            verified: whether to look for contradictions in the program first.
+        """
+        key = (program.revision, fetches)
+        found = self.plans.get(key)
+        if found is not None:
+            self.plans.move_to_end(key)
+            return found
+        if verified:
+            verify(program)
+        found = Plan(program, fetches)
+        if keep:
+            for old in [k for k in self.plans if k[0] != program.revision]:
+                del self.plans[old]
+            self.plans[key] = found
+            while len(self.plans) > PLANS_KEPT:
+                self.plans.popitem(last=False)
+        return found

@@ -1,0 +1,233 @@
+"""Steps: operators bound to the names that they read, write and let go of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..dtypes import Kind, as_dtype
+from ..errors import FluidError, NotInitializedError, OpError, ShapeError, SlotError
+from ..ir.operator import EMPTY, Operator, OpRole, located
+from ..opdef.definition import Op
+from ..opdef.gradient import DerivedGrad
+from ..opdef.interpreter import Eval
+from ..opdef.spec import Spec, size_of
+from ..values import LoDTensor, SelectedRows, zeros_like
+
+if TYPE_CHECKING:
+    from .plan import BlockPlan
+
+Environment = dict[str, Any]
+
+
+class Step:
+    """One operator, bound to the names it reads and writes.
+
+    Args:
+        op: the operator.
+        touched: the names that it reads, and those that it writes.
+        free: names that nothing reads any more after it.
+        body: the steps of the block that it drives, where it does.
+    """
+
+    __slots__ = (
+        "body",
+        "free",
+        "inputs",
+        "instance",
+        "loss",
+        "op",
+        "outputs",
+        "reads",
+        "updates",
+        "want",
+        "writes",
+    )
+
+    def __init__(
+        self,
+        op: Operator,
+        touched: tuple[Sequence[str], Sequence[str]],
+        free: list[str],
+        body: BlockPlan | None = None,
+    ) -> None:
+        self.op = op
+        self.reads, self.writes = touched
+        self.instance = instance = op.instance()
+        takes, gives = instance.input_slots, instance.output_slots
+        self.inputs = [(slot, names, takes[slot].many) for slot, names in op.inputs.items()]
+        self.outputs = [
+            (slot, names, gives[slot].many)
+            for slot, names in op.outputs.items()
+            if slot not in instance.idle
+        ]
+        updated = [slot for slot in instance.updates if op.outputs.get(slot)]
+        self.updates = [(slot, op.outputs[slot][0]) for slot in updated]
+        self.want = frozenset(op.outputs)
+        self.free = free
+        self.body = body
+        #: the loss whose gradient the operator begins
+        self.loss = loss_seeded_by(op)
+
+    def run(self, f: Eval, env: Environment) -> None:
+        """Compute the outputs into the environment, and drop what nothing reads any more.
+
+        Raises:
+            FluidError: the kernel failed; says the operator, the shapes and the user's line.
+        """
+        if self.loss is not None:
+            self._check_loss(env)
+        ins: dict[str, Any] = {}
+        lods: dict[str, Any] = {}
+        for slot, names, many in self.inputs:
+            try:
+                values = [None if n == EMPTY else env[n] for n in names]
+            except KeyError as error:
+                raise self.not_written(error.args[0]) from None
+            ragged = self.instance.input_slots[slot].ragged
+            for i, value in enumerate(values):
+                if type(value) is LoDTensor and not ragged:
+                    values[i] = value.data
+                    lods.setdefault(slot, value.offsets)
+            ins[slot] = values if many else values[0]
+        for slot, name in self.updates:
+            ins[slot] = env.get(name)
+        try:
+            outs = f.apply(self.instance, ins, self.want)
+        except Exception as error:
+            raise self._explained(error, ins) from error
+        for slot, names, many in self.outputs:
+            found = outs.get(slot)
+            lod = _shared_lod(self.instance, slot, lods) if lods else ()
+            for i, name in enumerate(names):
+                if name == EMPTY:
+                    continue
+                if many and found is not None and i >= len(found):
+                    raise self._explained(
+                        SlotError(f"expected {len(found)} variables in {slot}, got {len(names)}"),
+                        ins,
+                    )
+                value = (found[i] if found is not None else None) if many else found
+                if value is None:
+                    if self.instance.output_slots[slot].hidden:
+                        continue  # the mask of a dropout that drops nothing
+                    value = self._zeros(slot, i, ins)
+                env[name] = LoDTensor(value, lod) if lod and _has_rows(value, lod) else value
+        self.let_go(env)
+
+    def let_go(self, env: Environment) -> None:
+        """Drop what nothing reads any more."""
+        for name in self.free:
+            env.pop(name, None)
+
+    def not_written(self, name: str) -> FluidError:
+        """The error that a variable is read which nothing has written."""
+        variable = self.op.block.find_var_recursive(name)
+        return located(
+            NotInitializedError(
+                f"variable {name!r} is read, and nothing has written it in this run: the branch or "
+                f"loop that does was not taken"
+            ),
+            self.op,
+            [(name, None if variable is None else variable.spec)],
+        )
+
+    def _check_loss(self, env: Environment) -> None:
+        """Refuse a loss of several elements: a seed of one would get its gradient wrong."""
+        found = spec_of(env.get(self.loss or ""))
+        if self.loss and found is not None and size_of(found.shape) != 1:
+            raise located(
+                ShapeError(
+                    f"expected a loss of one element, {self.loss!r} has shape {list(found.shape)} "
+                    f"in this run; "
+                    "reduce it first: layers.mean or layers.reduce_sum"
+                ),
+                self.op,
+                [(self.loss, found)],
+            )
+
+    def zeros_like(self, slot: str, index: int, ins: dict[str, Any]) -> Any:
+        """The value whose form a gradient has that is left out; None for other outputs."""
+        slots = {out: into for into, out in getattr(self.instance, "grad_slots", {}).items()}
+        like = ins.get(slots.get(slot, ""))
+        return like[index] if isinstance(like, list) else like
+
+    def _zeros(self, slot: str, index: int, ins: dict[str, Any]) -> Any:
+        """What a gradient operator leaves out because nothing flows there."""
+        like = self.zeros_like(slot, index, ins)
+        if like is None:
+            raise OpError(f"{self.op.type} computed nothing for its output {slot}\n  {self.op}")
+        return zeros_like(like)
+
+    def _explained(self, error: Exception, ins: dict[str, Any]) -> FluidError:
+        """The failure of a kernel with the operator, the shapes it was given and the user's line.
+
+        The shape rule is asked first: it knows better what is wrong than the array library.
+        """
+        specs = {slot: spec_of(value) for slot, value in ins.items()}
+        if not isinstance(error, FluidError):
+            try:
+                self.instance.infer_outputs(specs)
+            except FluidError as better:
+                error = better
+            except Exception:  # the rule fails, too: keep the kernel's own words
+                pass
+        if not isinstance(error, FluidError):
+            error = OpError(str(error) or type(error).__name__)
+        pairs = []
+        for slot, names in self.op.inputs.items():
+            found = specs[slot] if isinstance(specs[slot], list) else [specs[slot]]
+            pairs += list(zip(names, found, strict=True))
+        return located(error, self.op, pairs)
+
+
+def _shared_lod(op: Op, slot: str, lods: Mapping[str, Any]) -> Any:
+    """The LoD that an output takes over from the inputs.
+
+    A gradient takes that of the input that it belongs to.
+
+    Args:
+        op: the operator.
+        slot: the output's slot.
+        lods: by input slot, where there is any.
+    """
+    if isinstance(op, DerivedGrad):
+        forward = next(s for s, out in op.grad_slots.items() if out == slot)
+        for read in op.reads:
+            if read.source == "in" and read.of == forward:
+                return lods.get(read.slot, ())
+        first = op.derived_from.inputs[0].name if op.derived_from is not None else forward
+        return next(iter(lods.values())) if forward == first else ()
+    if op.lod == "first":
+        return next(iter(lods.values()))
+    return lods.get(op.lod or "", ())
+
+
+_SEEDING = int(OpRole.BACKWARD | OpRole.LOSS)
+
+
+def loss_seeded_by(op: Operator) -> str | None:
+    """The loss whose gradient an operator begins; None for other operators."""
+    if op.role != _SEEDING:
+        return None
+    return op.output_arg_names[0].partition("@GRAD")[0]
+
+
+def _has_rows(value: Any, lod: Any) -> bool:
+    if isinstance(value, SelectedRows):
+        return False
+    shape: Any = getattr(value, "shape", ())
+    return bool(shape) and shape[0] == lod[-1][-1]
+
+
+def spec_of(value: Any) -> Any:
+    """Shape and element type of a value; a list of them for a list; None for other things."""
+    if isinstance(value, list):
+        return [spec_of(v) for v in value]
+    if isinstance(value, LoDTensor):
+        return Spec(value.data.shape, as_dtype(value.data.dtype), lod_level=len(value.offsets))
+    if isinstance(value, SelectedRows):
+        return Spec(value.shape, as_dtype(value.dtype), Kind.SELECTED_ROWS)
+    return Spec(value.shape, as_dtype(value.dtype)) if isinstance(value, np.ndarray) else None
