@@ -25,6 +25,7 @@ from .exports import to_dot, to_mermaid
 from .folding import VISIBLE
 from .html import to_html
 from .picture import draw
+from .planning import PLAN_EXAMPLES, add_arguments, described, plan_of
 from .stepping import Trace, trace
 from .summary import summary
 
@@ -95,6 +96,10 @@ def register(commands: Any) -> None:
     running.add_argument("--json", action="store_true", help="print it for scripts")
     running.add_argument("--trace", action="store_true", help="print every value on the way")
     running.set_defaults(run=_run)
+
+    planning = _command(commands, "plan", "how a program is compiled", PLAN_EXAMPLES)
+    add_arguments(planning)
+    planning.set_defaults(run=_plan)
 
 
 def _command(commands: Any, name: str, about: str, examples: str) -> argparse.ArgumentParser:
@@ -170,6 +175,17 @@ def _as_json(found: Difference) -> dict[str, Any]:
             if line.mark in words
         ],
     }
+
+
+def _plan(given: argparse.Namespace) -> int:
+    contents, program = _read(given.path)
+    scope = Scope()
+    for name, value in contents.variables.items():
+        scope.var(name).value = value
+    plan = plan_of(program, scope, given.batch_size, given.fetch, given.passes)
+    for line in described(plan, not given.no_stages):
+        print(line)
+    return 0
 
 
 # -- run -------------------------------------------------------------------------------------------

@@ -25,6 +25,8 @@ class Structure:
         a step of an optimizer: its outputs replace parameters and their moments.
     ``adds_all``
         Out is the sum of the list of inputs.
+    ``condition_slot``
+        of a control-flow operator whose block a graph may hold as a body: where its condition is.
     ``is_monotone``
         element by element, and never falling: it gives the same before and behind a maximum.
     """
@@ -33,6 +35,7 @@ class Structure:
     is_update: ClassVar[bool] = False
     adds_all: ClassVar[bool] = False
     is_monotone: ClassVar[bool] = False
+    condition_slot: ClassVar[str] = ""
 
     def copies(self) -> bool:
         """Whether Out is the first input, unchanged."""

@@ -61,6 +61,7 @@ class While(Driving, type="while"):
     """
 
     signature = "X*, Condition*! -> Out*, StepScopes"
+    condition_slot = "Condition"
     is_test: bool = False
 
     def execute(self, run):
@@ -132,6 +133,7 @@ class conditional_block(Driving):
     """
 
     signature = "Cond*!, Input* -> Out*, Scope"
+    condition_slot = "Cond"
     is_scalar_condition: bool = False
 
     def execute(self, run):

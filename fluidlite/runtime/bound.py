@@ -126,7 +126,7 @@ class BoundCall:
             variable.value = new
         for place, (name, _, _, may_be_donated) in enumerate(self._commits):
             if may_be_donated and is_donated(olds, place):
-                self._segment.spares[name] = olds[place]
+                self._segment.donated[name] = olds[place]
 
 
 def _compute_quietly(segment: CompiledSegment, given: list[Any], draw: Callable[[Any], Any]) -> Any:
@@ -206,6 +206,6 @@ def _bound(
             for name, spec in zip(segment.names, segment.specs, strict=True)
         ],
         [BoundFetch(places[n], n in made, n in segment.fresh) for n in fetches],
-        [BoundCommit(n, variables[n], made[n], segment.has_room_for(n)) for n in plan.commits],
+        [BoundCommit(n, variables[n], made[n], segment.takes_donation(n)) for n in plan.commits],
         [name for name in dict.fromkeys((*fetches, *plan.commits)) if name in made],
     )

@@ -103,7 +103,7 @@ def refuse_differences(
     made: dict[int, Any] = {}
 
     def keep(index: int, *arrays: Any) -> None:
-        for value, array in zip(function.kernels[index].results, arrays, strict=True):
+        for value, array in zip(function.order[index].results, arrays, strict=True):
             made[value.number] = array.copy()
 
     watched = dict(given)

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import Kind
-from .graph import Instruction, Value
+from .graph import Instruction
 from .memory import BufferAssignment, Placement
+from .value import Value
 
 
 class Source:

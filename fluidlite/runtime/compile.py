@@ -9,7 +9,7 @@ raises the error that names the operator.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from difflib import unified_diff
 from functools import partial
 from typing import Any, NamedTuple
@@ -26,13 +26,14 @@ from ..opdef.spec import Spec
 from ..state import collector_paused
 from . import pipeline
 from .codegen import Source
-from .graph import Graph, Instruction, Unsupported, Value
+from .graph import Graph, Instruction
 from .graph_text import printed
 from .lower import lowered
 from .memory import BufferAssignment, Buffers, Footprint, Observation, is_fresh, last_uses
 from .passes.form import Context, Pass
 from .segment import Segment
 from .step import Environment
+from .value import Unsupported, Value
 
 SMALLEST_PRODUCT = 1 << 20  #: multiplications from which on OpenBLAS takes several threads
 FUNCTIONS_KEPT = 8  #: of one segment, for different shapes
@@ -58,7 +59,10 @@ def function_for(
         specs = {n: Spec(env[n].shape, as_dtype(env[n].dtype)) for n in segment.reads}
         libraries = kernel_libraries()
         try:
-            known = CompiledSegment(segment, specs, backend, libraries, passes)
+            lower = partial(lowered, segment.steps, specs, segment.writes, backend)
+            known = CompiledSegment(
+                lower, backend, libraries, passes, segment.commits, segment.gradients
+            )
         except (Unsupported, FluidError):  # the steps one by one say what is wrong
             known = None
         except Exception as error:
@@ -132,14 +136,15 @@ class Stage(NamedTuple):
 
 
 class CompiledSegment:
-    """A segment of steps, compiled for values of given shapes.
+    """A graph as one function: rewritten, with kernels and buffers, for values of given shapes.
 
     Args:
-        segment: the steps.
-        specs: shapes and element types by name.
+        lower: makes the graph.
         backend: whose kernels run.
         libraries: give what a kernel library offers for a graph; see ``backend.kernel_libraries``.
         passes: those that run; what ``FLUIDLITE_PASSES`` says when None.
+        commits: names of results that replace values of the scope.
+        gradients: names of results that a watch for gradients is told about.
 
     Raises:
         Unsupported: it has to be interpreted.
@@ -148,57 +153,45 @@ class CompiledSegment:
     @collector_paused()
     def __init__(
         self,
-        segment: Segment,
-        specs: dict[str, Spec],
+        lower: Callable[[], Graph],
         backend: Any,
         libraries: Sequence[Callable[[Graph], Any]] = (),
         passes: tuple[Pass, ...] | None = None,
+        commits: Collection[str] = (),
+        gradients: Collection[str] = (),
     ) -> None:
-        self._segment, self._backend, self._opened = segment, backend, libraries
+        self._lower, self._xp, self._open = lower, backend.xp, libraries
         self._passes = pipeline.selected() if passes is None else passes
-        self._xp = backend.xp
-        graph = lowered(segment.steps, specs, segment.writes, backend)
-        self.choices = self._rewrite(graph)
-        self.graph = graph
-        self.kernels: list[Instruction] = list(graph)
+        graph = self.graph = lower()
+        self._libraries, self._tuners, self.choices = self._rewrite(graph)
+        self.order: list[Instruction] = list(graph)
         #: what the steps write: the step, the name and the value
         self.named = [(s, name, graph.current(v)) for s, name, v in graph.names]
-        self._gradients = {v.number for _, name, v in self.named if name in segment.gradients}
+        self._gradients = {v.number for _, name, v in self.named if name in gradients}
         self._variants: dict[str, Callable[..., Any]] = {}
-        self._outputs = dict(graph.outputs)
-        tuner = _tuner_of_products(self.kernels)
+        tuner = _tuner_of_products(self.order)
         self._tuners += [tuner] if tuner is not None else []
-        for instruction in self.kernels:
+        for instruction in self.order:
             _use_threads(instruction)
-        self._inputs = graph.inputs
-        self.names = list(self._inputs)
+        self._inputs, self._outputs = graph.inputs, dict(graph.outputs)
+        self.names, self.results = list(self._inputs), list(self._outputs)
         self.specs = [value.spec for value in self._inputs.values()]
-        self.results = list(self._outputs)
-        #: of the values that are given back: names of one value have the same number
-        self.numbers = [value.number for value in self._outputs.values()]
-        #: arrays that were replaced, and that nobody else holds, by the name of what replaced them
-        self.spares: dict[str, Any] = {}
-        self._double_buffered = [n for n in self.results if n in segment.commits]
+        self._double_buffered = [name for name in self.results if name in commits]
+        #: arrays that were replaced in the scope, and that nobody else holds, by name
+        self.donated: dict[str, Any] = {}
         #: what is run, once a first run has shown where values lie
         self._run: Callable[..., Any] | None = None
 
     def _rewrite(
         self, graph: Graph, after: Callable[[Pass, Graph], None] | None = None
-    ) -> dict[Instruction, str]:
-        """Run the pipeline; why which kernel was chosen."""
-        opened = [open_library(graph) for open_library in self._opened]
-        self._libraries = [library for library in opened if library is not None]
-        context = Context(graph.builder, self._libraries)
-        tuners = [library.tuner for library in self._libraries]
-        self._tuners = tuners
-        self._with_threads(pipeline.run)(graph, context, self._passes, after)
-        return context.choices
-
-    def _with_threads(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """A function that is called with the number of threads that is fastest."""
-        for tuner in self._tuners:
-            function = partial(tuner.run, function)
-        return function
+    ) -> tuple[list[Any], list[ThreadTuner], dict[Instruction, str]]:
+        """Run the pipeline: the kernel libraries, their tuners, and why which kernel was chosen."""
+        opened = [open_library(graph) for open_library in self._open]
+        libraries = [library for library in opened if library is not None]
+        tuners = [library.tuner for library in libraries]
+        context = Context(graph.builder, libraries)
+        _with_threads(tuners, pipeline.run)(graph, context, self._passes, after)
+        return libraries, tuners, context.choices
 
     def __call__(
         self, env: Environment, draw: Callable[[str], Any], watch: Watch | None = None
@@ -212,10 +205,10 @@ class CompiledSegment:
         """
         run = self._run
         if run is None:
-            self._with_threads(self._first_run)(env, draw, watch)
+            _with_threads(self._tuners, self._first_run)(env, draw, watch)
             return
         if watch is not None:
-            run = self._with_threads(partial(self._variant(watch.kind), hook=watch.hook))
+            run = _with_threads(self._tuners, partial(self._variant(watch.kind), hook=watch.hook))
         found = self._computed(run, [env[name] for name in self.names], draw)
         env.update(zip(self.results, found))
 
@@ -234,7 +227,7 @@ class CompiledSegment:
     ) -> tuple[Any, ...]:
         """What a function computes in buffers that no other run has."""
         buffers = self._buffers.take()
-        donated = [self.spares.pop(name, None) for name in self._spared]
+        donated = [self.donated.pop(name, None) for name in self._donatable]
         found: tuple[Any, ...] = run(buffers, donated, draw, *given)
         self._buffers.give_back(buffers)
         return found
@@ -253,7 +246,7 @@ class CompiledSegment:
             return array
         reorder = self._libraries[0].reorder(value.layout, None, value.shape)
         scratch = [] if reorder.scratch is None else [reorder.scratch()]
-        return self._with_threads(reorder.function)(array, *scratch)
+        return _with_threads(self._tuners, reorder.function)(array, *scratch)
 
     @property
     def is_ready(self) -> bool:
@@ -273,8 +266,7 @@ class CompiledSegment:
     @property
     def stages(self) -> list[Stage]:
         """The graph behind each pass that changed it; computed anew."""
-        specs = dict(zip(self.names, self.specs))
-        graph = lowered(self._segment.steps, specs, self._segment.writes, self._backend)
+        graph = self._lower()
         found = [Stage("lower", printed(graph), "")]
 
         def note(each: Pass, graph: Graph) -> None:
@@ -283,33 +275,27 @@ class CompiledSegment:
             difference = "\n".join(line for line in lines if line[:3] not in ("---", "+++", "@@ "))
             found.append(Stage(each.name, text, difference))
 
-        libraries, tuners = self._libraries, self._tuners
         self._rewrite(graph, note)
-        self._libraries, self._tuners = libraries, tuners
         return found
 
-    def has_room_for(self, name: str) -> bool:
-        """Whether a result may be written to an array that it replaced before.
+    def takes_donation(self, name: str) -> bool:
+        """Whether a result may be written to the array that it replaced before."""
+        return name in self._donatable
 
-        Args:
-            name: of the result.
-        """
-        return name in self._spared
-
-    def take_spare(self, name: str, array: Any) -> None:
-        """Keep an array that a result may be written to."""
-        if self._run is not None and self._spared.get(name) == (array.shape, array.dtype):
-            self.spares[name] = array
+    def donate(self, name: str, array: Any) -> None:
+        """Keep an array that a result replaced, for the next run to write to."""
+        if self._run is not None and self._donatable.get(name) == (array.shape, array.dtype):
+            self.donated[name] = array
 
     def _watched(self, kind: str) -> dict[int, list[Value]]:
         """By number of an instruction that a watch is told about, the values that it is given."""
         if kind == "times":
-            return {index: [] for index in range(len(self.kernels))}
+            return {index: [] for index in range(len(self.order))}
         if kind == "values":
-            return {index: each.results for index, each in enumerate(self.kernels)}
+            return {index: each.results for index, each in enumerate(self.order)}
         found = {
             index: [v for v in each.results if v.number in self._gradients]
-            for index, each in enumerate(self.kernels)
+            for index, each in enumerate(self.order)
         }
         return {index: values for index, values in found.items() if values}
 
@@ -334,7 +320,7 @@ class CompiledSegment:
     @collector_paused()
     def _first_run(self, env: Environment, draw: Callable[[str], Any], watch: Watch | None) -> None:
         """Run one instruction after the other; then assign buffers, and write the source."""
-        observed, order = Observation(), self.kernels
+        observed, order = Observation(), self.order
         watched = {} if watch is None else self._watched(watch.kind)
         inputs, outputs = list(self._inputs.values()), list(self._outputs.values())
         held = {v.number: env[name] for name, v in self._inputs.items()}
@@ -350,15 +336,24 @@ class CompiledSegment:
         double = [self._outputs[name] for name in self._double_buffered]
         self.assigned = BufferAssignment(order, inputs, outputs, double, observed)
         self._source = Source(order, inputs, outputs, self.assigned)
-        by_number = {v.number: name for name, v in self._outputs.items()}
-        spared = {by_number[n]: self._outputs[by_number[n]] for n in self.assigned.donated}
-        self._spared = {name: (v.shape, v.dtype) for name, v in spared.items()}
+        by_number = {v.number: (name, v) for name, v in self._outputs.items()}
+        donatable = [by_number[number] for number in self.assigned.donated]
+        self._donatable = {name: (v.shape, v.dtype) for name, v in donatable}
         self._buffers = Buffers(self.assigned.makers)
         #: results that share no memory with anything else
         self.fresh = {name for name, v in self._outputs.items() if is_fresh(v, inputs, observed)}
-        self._run = self._with_threads(self._executable(self._source.written()))
+        self._run = _with_threads(self._tuners, self._executable(self._source.written()))
         for name, value in self._outputs.items():
             env[name] = held[value.number] if value.constant is None else value.constant
+
+
+def _with_threads(
+    tuners: Iterable[ThreadTuner], function: Callable[..., Any]
+) -> Callable[..., Any]:
+    """A function that is called with the number of threads that is fastest."""
+    for tuner in tuners:
+        function = partial(tuner.run, function)
+    return function
 
 
 def executed(

@@ -6,185 +6,17 @@ the order in which they run.  Values know the instructions that read them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from hashlib import blake2b
-from math import prod
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
-
-import numpy as np
 
 from ..dtypes import DType, Kind, as_dtype
 from ..ir.operator import OpRole
-from ..opdef.arithmetic import WITH_NUMBER, Arithmetic
 from ..opdef.prepared import Prepared
-from ..opdef.spec import Shape, Spec
+from ..opdef.spec import Spec
+from .value import GraphError, Unsupported, Value, flat
 
 HANDLE = Spec((), DType.UINT8)  #: of what an asynchronous instruction gives to the one that waits
 _BACKWARD, _OPTIMIZE = int(OpRole.BACKWARD), int(OpRole.OPTIMIZE)
-
-
-class GraphError(Exception):
-    """A graph breaks a rule of its form, or cannot be compiled."""
-
-
-class Unsupported(GraphError):
-    """The steps cannot be compiled; they are interpreted."""
-
-
-class RuntimeSize(int):
-    """A size that is known when a graph runs, and as a number its bound: the largest so far.
-
-    >>> rows = RuntimeSize("rows", 128)
-    >>> rows, rows + 1, rows == 128
-    (rows<=128, 129, False)
-    """
-
-    name: str
-
-    def __new__(cls, name: str, bound: int) -> RuntimeSize:
-        made = super().__new__(cls, bound)
-        made.name = name
-        return made
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, RuntimeSize) and self.name == other.name
-
-    def __hash__(self) -> int:
-        return hash(self.name)
-
-    def __repr__(self) -> str:
-        return f"{self.name}<={int(self)}"
-
-
-class Value(Arithmetic):
-    """A value that an instruction makes, an input or a constant.
-
-    Python's operators append instructions where the graph's builder stands.
-    """
-
-    __slots__ = (
-        "constant",
-        "dtype",
-        "graph",
-        "kind",
-        "layout",
-        "number",
-        "producer",
-        "replaced_by",
-        "shape",
-        "spec",
-        "users",
-    )
-    __array_ufunc__ = None  # so that array + value asks the value
-
-    def __init__(self, graph: Graph, spec: Spec, constant: Any = None) -> None:
-        self.graph = graph
-        self.spec = spec  #: shape and element type, of the plain array
-        self.shape: Shape = spec.shape
-        self.dtype = spec.dtype.dtype
-        self.kind = spec.kind
-        self.constant = constant
-        self.layout: Any = None  #: as which kernel library lays it out; None for a plain array
-        self.producer: Instruction | None = None
-        #: the instructions that read it, in the order in which they began to
-        self.users: dict[Instruction, None] = {}
-        self.replaced_by: Value | None = None
-        self.number = graph.count
-        graph.count += 1
-
-    @property
-    def ndim(self) -> int:
-        """The number of dimensions."""
-        return len(self.shape)
-
-    @property
-    def size(self) -> int:
-        """The number of elements."""
-        return prod(self.shape)
-
-    @property
-    def nbytes(self) -> int:
-        """The size in memory, as it is laid out; with a run-time size its bound."""
-        shape = self.shape if self.layout is None else self.layout.shape
-        return prod(shape) * self.dtype.itemsize
-
-    @property
-    def stored(self) -> tuple[Shape, Any]:
-        """Shape and element type of the array that holds it."""
-        return (self.shape if self.layout is None else self.layout.shape), self.dtype
-
-    @property
-    def is_static(self) -> bool:
-        """Whether all sizes are known before the graph runs."""
-        return RuntimeSize not in map(type, self.shape)
-
-    @property
-    def is_output(self) -> bool:
-        """Whether the graph gives it back."""
-        return self.number in self.graph.names_of_outputs
-
-    @property
-    def only_user(self) -> Instruction | None:
-        """The instruction that alone reads it; None where several do, none, or it is an output."""
-        if len(self.users) != 1 or self.is_output:
-            return None
-        return next(iter(self.users))
-
-    @property
-    def digest(self) -> str:
-        """What tells the elements of a constant from those of another one."""
-        content = np.ascontiguousarray(self.constant)
-        return blake2b(content.tobytes(), digest_size=8).hexdigest()
-
-    def _combine(self, method: str, operator: str, other: Any, reflected: bool) -> Any:
-        f = self.graph.builder
-        if isinstance(other, Arithmetic) and not isinstance(other, Value):
-            return NotImplemented  # a value of a tape knows what to do
-        if isinstance(other, (int, float)):
-            as_scale = WITH_NUMBER[method](other) if method in WITH_NUMBER else None
-            if as_scale is not None and all(self._is_exact(n) for n in as_scale.values()):
-                return f.scale(self, **as_scale)
-            if method == "__pow__" and self._is_exact(other):
-                return f.pow(self, factor=other)
-            other = self.graph.constant(np.full([1] * len(self.shape), other, self.dtype))
-        call = getattr(f, operator)
-        return call(other, self) if reflected else call(self, other)
-
-    def __getattr__(self, name: str) -> Any:
-        """What an array has, and of values only constants."""
-        if name.startswith("__"):
-            raise AttributeError(name)
-        if self.constant is None:
-            raise Unsupported(f"{name} of a value that is not known before the program runs")
-        return getattr(self.constant, name)
-
-    def __int__(self) -> int:
-        return int(self.__getattr__("item")())
-
-    def __bool__(self) -> bool:
-        return bool(self.__getattr__("item")())
-
-    def __getitem__(self, item: Any) -> Any:
-        if self.constant is not None:
-            return self.graph.constant(np.asarray(self.constant[item]))
-        if type(item) is not int:
-            raise Unsupported("a part of a value that is not known before the program runs")
-        f = self.graph.builder
-        part = f.slice(self, axes=[0], starts=[item], ends=[item + 1])
-        return f.reshape(part, shape=self.shape[1:]) if self.ndim > 1 else part
-
-    def __iter__(self) -> Any:
-        return iter(self.__getattr__("tolist")())
-
-    def __neg__(self) -> Any:
-        return self.graph.builder.scale(self, scale=-1.0)
-
-    def _is_exact(self, number: float) -> bool:
-        """Whether an attribute, which is rounded to single precision, holds a number exactly."""
-        return bool(self.dtype != np.float64 or float(np.float32(number)) == number)
-
-    def __repr__(self) -> str:
-        return f"%{self.number}: {self.spec}"
 
 
 class Instruction:
@@ -317,17 +149,6 @@ class Instruction:
         return f"{', '.join(map(repr, self.results))} = {self.title}({given})"
 
 
-def flat(values: Iterable[Any]) -> list[Value]:
-    """The values among values, lists of them and None."""
-    found: list[Value] = []
-    for value in values:
-        if isinstance(value, Value):
-            found.append(value)
-        elif isinstance(value, list):
-            found += [each for each in value if isinstance(each, Value)]
-    return found
-
-
 class Graph:
     """Instructions in order, and what comes from outside and is given back.
 
@@ -339,6 +160,7 @@ class Graph:
 
     def __init__(self, around: Graph | None = None) -> None:
         self.around = around
+        self.depth: int = 0 if around is None else around.depth + 1
         #: how many values there have been
         self.count: int = 0 if around is None else around.count
         self.inputs: dict[str, Value] = {}
@@ -419,8 +241,9 @@ class Graph:
 
     @property
     def captured(self) -> list[Value]:
-        """The values of graphs around this one that its instructions read."""
-        return [v for i in self for v in i.inputs if v.graph is not self]
+        """The values of graphs around this one that are read here, or given back."""
+        read = [*(v for i in self for v in i.inputs), *self._outputs.values()]
+        return [v for v in read if v.graph is not self and v.constant is None]
 
     # -- instructions ------------------------------------------------------------------------------
 
@@ -446,9 +269,19 @@ class Graph:
         for value in instruction.results:
             if value.users or (value.is_output and value.producer is instruction):
                 raise GraphError(f"{instruction!r} is still read")
+        for body in instruction.bodies:
+            body.forget_uses()
         for value in instruction.inputs:
             value.users.pop(instruction, None)
         self._unlink(instruction)
+
+    def forget_uses(self) -> None:
+        """Let values no longer know the instructions here: the graph is not used any more."""
+        for instruction in self:
+            for body in instruction.bodies:
+                body.forget_uses()
+            for value in instruction.inputs:
+                value.users.pop(instruction, None)
 
     def move(self, instruction: Instruction, before: Instruction) -> None:
         """Put an instruction elsewhere."""
@@ -488,12 +321,14 @@ class Graph:
                 ]
             )
             for body in user.bodies:
-                body.replace_all_uses(old, new)
-        if self.around is None or old.graph is self:
-            old.replaced_by = new
+                body._give_back(old, new)
+        old.replaced_by = new
+        self._give_back(old, new)
+        self.changes += 1
+
+    def _give_back(self, old: Value, new: Value) -> None:
         for name in list(self.names_of_outputs.get(old.number, ())):
             self.set_output(name, new)
-        self.changes += 1
 
     def replace(self, instruction: Instruction, *values: Value) -> None:
         """Use values in the place of those that an instruction makes, and take it out."""
@@ -524,43 +359,3 @@ class Graph:
             value.users.pop(instruction, None)
         self._unlink(instruction)
         return start, wait
-
-    # -- checks ------------------------------------------------------------------------------------
-
-    def verify(self) -> None:
-        """Check the form of the graph, and of the bodies in it.
-
-        Raises:
-            GraphError: a value is read before it is made, made twice, or given back and not made;
-                users are not up to date; or what is started is not waited for once.
-        """
-        known = set() if self.around is None else {v.number for v in self.captured}
-        known.update(v.number for v in self.inputs.values())
-        read: dict[int, dict[Instruction, None]] = {}
-        for instruction in self:
-            for value in instruction.inputs:
-                if value.constant is None and value.number not in known:
-                    raise GraphError(f"{instruction!r} reads {value!r}, which is not made before")
-                if instruction not in value.users:
-                    raise GraphError(f"{value!r} does not know that {instruction!r} reads it")
-                read.setdefault(value.number, {})[instruction] = None
-            for body in instruction.bodies:
-                body.verify()
-            for value in instruction.results:
-                if value.number in known or value.producer is not instruction:
-                    raise GraphError(f"{value!r} is made twice")
-                known.add(value.number)
-        for instruction in self:
-            for value in instruction.results:
-                unknown = set(value.users) - set(read.get(value.number, ()))
-                if unknown:
-                    raise GraphError(f"{value!r} has users that do not read it: {unknown}")
-                if instruction.phase == "start" and [u.phase for u in value.users] != ["wait"]:
-                    raise GraphError(f"{instruction!r} is not waited for once")
-        for name, value in self._outputs.items():
-            if value.constant is None and value.number not in known:
-                raise GraphError(f"{name!r} is given back as {value!r}, which nothing makes")
-
-
-#: makes a value of a graph by appending instructions
-Make = Callable[[Any], Value]

@@ -19,9 +19,11 @@ from ..dtypes import DType, Kind, as_dtype
 from ..errors import FluidError
 from ..opdef.definition import lookup
 from ..opdef.spec import Spec
-from .graph import Graph, GraphError, Instruction, RuntimeSize, Value
+from .graph import Graph, Instruction
+from .graph_verify import verify
 from .lower import Lowering
 from .passes.kernel_selection import Reorder
+from .value import GraphError, RuntimeSize, Value
 
 _INDENT = "  "
 
@@ -104,6 +106,8 @@ def _attribute(value: Any) -> str:
 # -- parsing ---------------------------------------------------------------------------------------
 
 _TYPED = re.compile(r"%(\d+): (rows )?(\w+)\[([^\]]*)\]( laid out)?")
+_GIVEN = re.compile(r"([^\s=,(]+)=(\[[^\]]*\]|%\d+|None)")
+_MADE = re.compile(r"(?:([^\s=,\[]+)=)?(\[)?(%\d+: (?:rows )?\w+\[[^\]]*\](?: laid out)?)(\])?")
 _LINE = re.compile(
     r"(?P<made>.*?)\s*= (?P<type>[\w]+)(?P<phase>\.(start|wait))?\((?P<given>.*?)\)"
     r"( \{(?P<attributes>.*)\})?( as (?P<variant>.*?))?( on (?P<library>\w+))?(  # .*)?$"
@@ -125,7 +129,7 @@ def parsed(text: str, constants: Mapping[str, Any] = {}, backend: Any = None) ->
     graph, rest = _parsed(lines, 0, None, {}, constants, backend)
     if rest != len(lines):
         raise GraphError(f"line {rest + 1}: expected the end, got {lines[rest]!r}")
-    graph.verify()
+    verify(graph)
     return graph
 
 
@@ -179,10 +183,7 @@ def _parse_line(
     found = _LINE.fullmatch(line)
     if found is None:
         raise GraphError("expected results = type(slots) {attributes}")
-    given = {
-        keyword.arg: _values(keyword.value, known)
-        for keyword in _keywords(re.sub(r"%(\d+)", r"v\1", found["given"]))
-    }
+    given = {slot: _values(text, known) for slot, text in _GIVEN.findall(found["given"])}
     attributes = {
         keyword.arg: ast.literal_eval(keyword.value)
         for keyword in _keywords(found["attributes"] or "")
@@ -215,12 +216,10 @@ def _keywords(text: str) -> list[Any]:
     return found
 
 
-def _values(node: Any, known: Mapping[int, Value]) -> Any:
-    if isinstance(node, ast.List):
-        return [_values(each, known) for each in node.elts]
-    if isinstance(node, ast.Constant):
-        return None
-    return known[int(node.id[1:])]
+def _values(text: str, known: Mapping[int, Value]) -> Any:
+    if text.startswith("["):
+        return [_values(each, known) for each in text[1:-1].split(", ") if each]
+    return None if text == "None" else known[int(text[1:])]
 
 
 def _value(found: Any, graph: Graph, known: dict[int, Value]) -> Value:
@@ -240,9 +239,14 @@ def _value(found: Any, graph: Graph, known: dict[int, Value]) -> Value:
 def _outs(text: str, op: Any, graph: Graph, known: dict[int, Value]) -> dict[str, Any]:
     outs: dict[str, Any] = {}
     only = op.outputs[0].name if getattr(op, "outputs", ()) else "Out"
-    for slot, many, one in re.findall(
-        r"(?:(\w+)=)?(?:\[((?:%[^\]]*\][^\]]*)*)\]|(%\d+: [^%]*))", text
-    ):
-        values = [_value(each, graph, known) for each in _TYPED.finditer(many or one)]
-        outs[slot or only] = values if many else values[0]
+    many: list[Value] | None = None
+    for slot, opens, one, closes in _MADE.findall(text):
+        value = _value(_TYPED.match(one), graph, known)
+        if opens:
+            many = outs[slot or only] = []
+        if many is None:
+            outs[slot or only] = value
+        else:
+            many.append(value)
+        many = None if closes else many
     return outs

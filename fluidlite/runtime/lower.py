@@ -19,10 +19,11 @@ from ..opdef.definition import Op
 from ..opdef.interpreter import Eval, Interpreter
 from ..opdef.spec import Spec
 from .driver import Driver
-from .graph import Graph, Instruction, Unsupported, Value
+from .graph import Graph, Instruction
 from .plan import BlockPlan
 from .specialization import Calling, Specialization, Specializations
 from .step import Step
+from .value import Unsupported, Value
 
 FOLDED_SIZE = 1 << 16  #: constants of more elements than this are computed in every run
 UNROLLED = 5000  #: operators that the passes through blocks may run in all
@@ -30,7 +31,11 @@ _TENSOR = Kind.LOD_TENSOR
 
 
 def lowered(
-    steps: Sequence[Step], given: Mapping[str, Spec], wanted: Iterable[str], backend: Any
+    steps: Sequence[Step],
+    given: Mapping[str, Spec],
+    wanted: Iterable[str],
+    backend: Any,
+    bodies: bool = False,
 ) -> Graph:
     """The graph of steps.
 
@@ -39,13 +44,15 @@ def lowered(
         given: shapes and element types of the values that come from outside, by name.
         wanted: the names whose values are needed at the end.
         backend: evaluates what depends on constants alone.
+        bodies: whether control-flow operators become instructions with bodies, where they cannot be
+            unrolled.
 
     Raises:
-        Unsupported: an operator drives a block, works on sequences, or gives shapes that depend on
-            values.
+        Unsupported: a control-flow operator has no such form, an operator works on sequences, or
+            gives shapes that depend on values.
     """
     graph = Graph()
-    lowering = Lowering(graph, backend)
+    lowering = Lowering(graph, backend, bodies)
     env: dict[str, Any] = {name: graph.add_input(name, spec) for name, spec in given.items()}
     for step in steps:
         lowering.lower(step, env)
@@ -63,10 +70,11 @@ class Lowering(Interpreter):
     Args:
         graph: takes them.
         backend: evaluates what depends on constants alone.
+        bodies: see :func:`lowered`.
     """
 
-    def __init__(self, graph: Graph, backend: Any = None) -> None:
-        self.graph = graph
+    def __init__(self, graph: Graph, backend: Any = None, bodies: bool = False) -> None:
+        self.graph, self._backend, self._bodies = graph, backend, bodies
         graph.builder = self
         self._eval = None if backend is None else Eval(backend)
         self._origin: Any = None
@@ -233,13 +241,43 @@ class Lowering(Interpreter):
     def _unroll(self, step: Step, env: dict[str, Any]) -> None:
         """Insert the instructions of all passes through the block of a step."""
         if not step.instance.unrolls:
-            raise Unsupported(step.instance.type)
+            self._with_body(step, env)
+            return
         step.instance.execute(Driver(_Passes(self), step, env))
         self.graph.names += [
             (step, name, env[name])
             for name in writes_of(step.op)
             if isinstance(env.get(name), Value)
         ]
+
+    def _with_body(self, step: Step, env: dict[str, Any]) -> None:
+        """Insert a control-flow operator with the graph of its block.
+
+        What the block reads and writes of outer names are inputs and outputs of the body, in the
+        operands and results by the same names; what it only reads is captured.
+        """
+        block, slot = step.body, step.instance.condition_slot
+        if not self._bodies or block is None or block.saved or not slot:
+            raise Unsupported(step.instance.type)
+        carried = [name for name in block.exports if name in env]
+        graph = Graph(self.graph)
+        inner = Lowering(graph, self._backend, bodies=True)
+        local = {**env, **{name: graph.add_input(name, env[name].spec) for name in carried}}
+        for each in block.steps:
+            inner.lower(each, local)
+        for name in block.exports:
+            if name in env and local[name].spec != env[name].spec:
+                raise Unsupported(f"{name!r} has another shape behind a pass")
+            graph.set_output(name, local[name])
+        self.graph.count = graph.count
+        conditions = [env[name] for name in step.op.inputs[slot]]
+        outs = {name: self.graph.value(local[name].spec) for name in block.exports}
+        operands = [conditions, *(env[name] for name in carried)]
+        made = Instruction(step.instance, (slot, *carried), operands, dict(outs), step)
+        made.bodies = (graph,)
+        self.graph.insert(made, self._before)
+        env.update(outs)
+        self.graph.names += [(step, name, value) for name, value in outs.items()]
 
     def run_pass(self, body: BlockPlan, env: dict[str, Any], turn: int) -> None:
         """Insert the instructions of a pass through a block.

@@ -11,7 +11,8 @@ import numpy as np
 from ..dtypes import Kind
 from ..opdef.prepared import ALIGNMENT
 from ..values import arrays_in
-from .graph import Instruction, Value, flat
+from .graph import Instruction
+from .value import Value, flat
 
 LONGEST = 4000  #: instructions of one generated function
 SMALLEST_BUFFER = 4096  #: bytes; smaller results are left to NumPy's own cache of small blocks

@@ -66,6 +66,12 @@ class BlockPlan:
         """What runs: see :func:`source_of`."""
         return source_of(self.items)
 
+    @property
+    def stages(self) -> list[Any]:
+        """The graph behind each pass that changed it, of each compiled segment; see ``Stage``."""
+        last = [segment.last for segment in segments_in(self.items)]
+        return [stage for compiled in last if compiled is not None for stage in compiled.stages]
+
     def keep_everything(self) -> None:
         """Let go of no value, in the blocks inside neither."""
         for step in self.steps:
@@ -163,7 +169,7 @@ class Plan(BlockPlan):
         for place, name in enumerate(names):
             writers = [w.last for w in self._writers.get(name, ()) if w.last is not None]
             if writers and is_donated(olds, place):
-                writers[-1].take_spare(name, olds[place])
+                writers[-1].donate(name, olds[place])
 
     def _repr_html_(self) -> str:
         return views().html(self)

@@ -172,7 +172,7 @@ class Session:
             function(env, self._draw, Watch("times", lambda k: ends.append((k, clock()))))
             if not known and ends:
                 self._profile.add_planning(ends[-1][1], clock())
-            self._profile.add_kernels(begin, ends, function.kernels)
+            self._profile.add_kernels(begin, ends, function.order)
         elif self._guarded is not None:
             function(env, self._draw, Watch("gradients", partial(_refuse_bad, function)))
         else:
@@ -284,7 +284,7 @@ def _refuse_bad(function: CompiledSegment, index: int, *values: Any) -> None:
     """
     for value in values:
         if not all(map(is_finite, arrays_in(value))):
-            raise Suspicious(function.kernels[index].origin.op.output_arg_names[0])
+            raise Suspicious(function.order[index].origin.op.output_arg_names[0])
 
 
 def _written_bytes(step: Step, env: Environment) -> int:

@@ -96,7 +96,7 @@ def test_kernels_work_in_one_memory_after_each_other():
         exe.run(feed=feed, fetch_list=[loss])
     six = exe.plan(fetch_list=[loss]).footprint
     function = exe.plan(fetch_list=[loss]).items[0].last
-    makers = {kernel.kernel.scratch for kernel in function.kernels if kernel.op.type == "conv2d"}
+    makers = {kernel.kernel.scratch for kernel in function.order if kernel.op.type == "conv2d"}
     assert len(makers) == 1
     assert six.scratch == next(iter(makers)).common
 

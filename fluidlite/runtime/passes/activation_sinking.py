@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..graph import Graph, Instruction, Value
+from ..graph import Graph, Instruction
+from ..value import Value
 from .form import Context, Pass
 
 

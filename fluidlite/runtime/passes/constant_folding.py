@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ..graph import Graph, Instruction, Value
+from ..graph import Graph, Instruction
+from ..value import Value
 from .form import Context, Pass
 
 

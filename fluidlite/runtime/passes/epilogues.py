@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ...opdef.prepared import Epilogues
-from ..graph import Instruction, Value
+from ..graph import Instruction
+from ..value import Value
 
 _LONGEST = 2  #: a bias and an activation
 

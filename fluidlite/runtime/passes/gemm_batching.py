@@ -22,7 +22,8 @@ import numpy as np
 from ...dtypes import Kind
 from ...opdef.prepared import Prepared
 from ...opdef.structure import MatrixProduct
-from ..graph import Graph, Instruction, Value
+from ..graph import Graph, Instruction
+from ..value import Value
 from .form import Context, Pass
 
 FEWEST = 3  #: products that are worth batching

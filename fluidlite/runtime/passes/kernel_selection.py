@@ -14,7 +14,8 @@ from ...dtypes import DType
 from ...opdef.prepared import KernelLibrary, Offer
 from ...opdef.spec import Spec
 from ...opdef.structure import Structure
-from ..graph import Graph, Instruction, Value
+from ..graph import Graph, Instruction
+from ..value import Value
 from .epilogues import epilogues_of
 from .form import Context, Pass
 

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...opdef.fusion import MultiTensor, multi_tensor_of
-from ..graph import Graph, Instruction, Value
+from ..graph import Graph, Instruction
+from ..value import Value
 from .form import Context, Pass
 
 FEWEST = 3  #: steps that are worth batching

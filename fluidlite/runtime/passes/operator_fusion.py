@@ -6,7 +6,8 @@ Kernels say what they can fuse (``opdef/fusion.py``); this pass finds where.
 from __future__ import annotations
 
 from ...opdef.fusion import Fuse, fusions_of
-from ..graph import Graph, Instruction, Value
+from ..graph import Graph, Instruction
+from ..value import Value
 from .form import Context, Pass
 
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..graph import Graph, Value
+from ..graph import Graph
 from ..lower import FOLDED_SIZE
+from ..value import Value
 from .form import Context, Pass
 
 

@@ -1,0 +1,125 @@
+"""The command ``fluidlite plan``: how a program is compiled, pass by pass."""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ..ir.program import Program
+from ..ir.variable import Variable
+from ..runtime.compile import CompiledSegment
+from ..runtime.executor import Executor
+from ..runtime.memory import Allocation, View
+from ..runtime.plan import Plan
+from ..runtime.scope import Scope
+from ..runtime.segment import segments_in
+from .costs import as_bytes
+
+_RUNS = 2  #: the second is compiled
+
+
+def plan_of(
+    program: Program,
+    scope: Scope,
+    batch_size: int = 1,
+    fetches: list[str] | None = None,
+    passes: str | None = None,
+) -> Plan:
+    """The plan of a program that has been run twice on zeros; the scope stays as it is.
+
+    Args:
+        program: what to run.
+        scope: where its parameters are; those that are not there are zeros.
+        batch_size: what sizes of -1 are taken for.
+        fetches: names; what the program's ``fetch`` operators name when None.
+        passes: see ``Executor``.
+    """
+    inner, exe = scope.new_scope(), Executor(passes=passes)
+    block = program.global_block()
+    if fetches is None:
+        fetches = [op.input("X")[0] for op in block.ops if op.type == "fetch"]
+    needs = Plan(program, fetches).needs
+    feed = {}
+    for name in needs:
+        variable = block.find_var_recursive(name)
+        if variable is None:
+            continue
+        if not variable.persistable:
+            feed[name] = _zeros(variable, batch_size)
+            continue
+        value = scope.value(name)  # a copy: what is run may replace parameters
+        inner.var(name).value = _zeros(variable, 1) if value is None else np.array(value)
+    for _ in range(_RUNS):
+        exe.run(program, feed=feed, fetch_list=fetches, scope=inner)
+    return exe.plan(program, fetches)
+
+
+def _zeros(variable: Variable, batch_size: int) -> Any:
+    shape = [batch_size if size < 0 else size for size in variable.shape]
+    return np.zeros(shape, variable.dtype.dtype)
+
+
+def described(plan: Plan, stages: bool = True) -> Iterator[str]:
+    """Lines that say how a plan was compiled.
+
+    Args:
+        plan: has run.
+        stages: whether to print the graph behind each pass.
+    """
+    segments = [s.last for s in segments_in(plan.items) if s.last is not None]
+    compiled = [s for s in segments if isinstance(s, CompiledSegment)]
+    if not compiled:
+        yield "nothing was compiled: the program is interpreted"
+    for number, segment in enumerate(compiled):
+        if len(compiled) > 1:
+            yield f"# segment {number + 1} of {len(compiled)}"
+        if stages:
+            yield from map(str, segment.stages)
+        yield "== kernels"
+        for count, title, why in _kernels(segment):
+            yield f"{count:5} {title:<32} {why}"
+        yield "== buffers"
+        yield from _buffers(segment)
+
+
+def _kernels(segment: CompiledSegment) -> list[tuple[int, str, str]]:
+    """How many instructions of which kind got which kernel, and why."""
+    found = Counter(
+        (each.title, segment.choices.get(each, f"for {each.title}")) for each in segment.order
+    )
+    return [(count, title, why) for (title, why), count in sorted(found.items())]
+
+
+def _buffers(segment: CompiledSegment) -> Iterator[str]:
+    makers = segment.assigned.makers
+    views = Counter(maker.root for maker in makers if isinstance(maker, View))
+    for number, maker in enumerate(makers):
+        if isinstance(maker, Allocation):
+            yield f"b{number}: {as_bytes(maker.nbytes)}, for {views[number]} shapes of values"
+    footprint = segment.footprint
+    assert footprint is not None
+    for name, size in footprint._asdict().items():
+        yield f"{name}: {as_bytes(size)}"
+
+
+PLAN_EXAMPLES = """\
+It runs the program twice on zeros.
+
+examples:
+  fluidlite plan model_folder/
+  fluidlite plan net.txt --batch-size 32 --fetch loss
+  fluidlite plan net.txt --passes=-gemm_batching --no-stages
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Say what the command takes."""
+    parser.add_argument("path", metavar="FILE")
+    parser.add_argument("--batch-size", type=int, default=1, help="what -1 is taken for")
+    parser.add_argument("--fetch", action="append", metavar="NAME")
+    parser.add_argument("--passes", help="which passes run; -NAME leaves one out")
+    parser.add_argument("--no-stages", action="store_true", help="kernels and buffers only")
