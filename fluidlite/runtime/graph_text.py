@@ -13,7 +13,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..dtypes import DType, Kind, as_dtype
 from ..errors import FluidError
@@ -26,6 +26,12 @@ from .passes.kernel_selection import Reorder
 from .value import GraphError, RuntimeSize, Value
 
 _INDENT = "  "
+
+
+class ParsedLayout(NamedTuple):
+    """Stands for the layout of a value in a text, which does not say more than that there is one."""
+
+    shape: tuple[int, ...]
 
 
 def printed(graph: Graph) -> str:
@@ -223,7 +229,7 @@ def _values(text: str, known: Mapping[int, Value]) -> Any:
 
 
 def _value(found: Any, graph: Graph, known: dict[int, Value]) -> Value:
-    number, rows, dtype, sizes, _ = found.groups()
+    number, rows, dtype, sizes, layout = found.groups()
     shape = []
     for size in filter(None, sizes.split(", ")):
         name, _, bound = size.partition("<=")
@@ -231,6 +237,7 @@ def _value(found: Any, graph: Graph, known: dict[int, Value]) -> Value:
     kind = Kind.SELECTED_ROWS if rows else Kind.LOD_TENSOR
     value = Value(graph, Spec(tuple(shape), as_dtype(dtype), kind))
     value.number = int(number)
+    value.layout = ParsedLayout(value.shape) if layout else None
     graph.count = max(graph.count, value.number + 1)
     known[value.number] = value
     return value

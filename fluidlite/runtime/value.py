@@ -45,6 +45,9 @@ class RuntimeSize(int):
     def __eq__(self, other: object) -> bool:
         return isinstance(other, RuntimeSize) and self.name == other.name
 
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
     def __hash__(self) -> int:
         return hash(self.name)
 
