@@ -62,7 +62,6 @@ def prior_box(
         clip: keep boxes within the image.
         steps: the distances of places, across and down; 0 for those that follow from the sizes.
         offset: where in its part of the image a place is.
-        name: of the layer.
         min_max_aspect_ratios_order: a place has both squares first, then those of other ratios.
 
     Returns:
@@ -124,7 +123,6 @@ def density_prior_box(
         steps: the distances of places, across and down; 0 for those that follow from the sizes.
         offset: where in its part of the image a place is.
         flatten_to_2d: the result has shape [all boxes, 4].
-        name: of the layer.
 
     Returns:
         Boxes and variances, [H, W, boxes of a place, 4], in parts of the image.
@@ -177,7 +175,6 @@ def anchor_generator(
         variance: four numbers, which each box gets.
         stride: the distances of places, across and down.
         offset: where in its part of the image a place is.
-        name: of the layer.
 
     Returns:
         Boxes and variances, [H, W, boxes of a place, 4].
@@ -227,7 +224,6 @@ def yolo_box(
         conf_thresh: boxes whose objectness is lower are zeros.
         downsample_ratio: how many pixels of the network's input a place has in each direction.
         clip_bbox: keep boxes within their image.
-        name: of the layer.
         scale_x_y: stretches how far centres may be from the middle of their place.
 
     Returns:
@@ -281,7 +277,6 @@ def yolov3_loss(
         downsample_ratio: how many pixels of the network's input a place has in each direction.
         gt_score: how much true boxes count, [N, boxes]; 1 when None.
         use_label_smooth: classes are to be a little unsure.
-        name: of the layer.
         scale_x_y: stretches how far centres may be from the middle of their place.
 
     Returns:

@@ -46,10 +46,7 @@ def conv2d(
         groups: each group of filters sees its part of the channels only; divides both.
         param_attr: of the filters, which start normal with deviation
             ``sqrt(2 / (height * width * C))``.
-        bias_attr: of the bias; False for none.
         use_cudnn: False makes a ``depthwise_conv2d`` where there is a group for each channel.
-        act: the activation.
-        name: of the layer.
         data_format: NCHW or NHWC.
 
     Returns:
@@ -143,10 +140,7 @@ def conv2d_transpose(
         dilation: distances between neighbouring elements of the filter.
         groups: each group of filters sees its part of the channels only; divides both.
         param_attr: of the filters.
-        bias_attr: of the bias; False for none.
         use_cudnn: False makes a ``depthwise_conv2d_transpose`` where each channel has a filter.
-        act: the activation.
-        name: of the layer.
         data_format: NCHW or NHWC.
 
     Returns:
@@ -247,9 +241,7 @@ def pool2d(
         pool_stride: steps of the window, vertical and horizontal.
         pool_padding: room around the image; forms as of ``conv2d``.
         global_pooling: one window that holds the whole image, whatever its size.
-        use_cudnn: accepted, without meaning here.
         ceil_mode: keep windows that reach over the end of the image.
-        name: of the layer.
         exclusive: means leave the room around the image out.
         data_format: NCHW or NHWC.
 
@@ -309,7 +301,6 @@ def adaptive_pool2d(
         pool_size: height and width of the output, or one number for both.
         pool_type: "max" or "avg".
         require_index: also give where each maximum was, as ``row * W + column``.
-        name: of the layer.
 
     Returns:
         A variable of shape [N, C, *pool_size]; with ``require_index`` the places too.

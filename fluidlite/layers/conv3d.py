@@ -47,10 +47,6 @@ def conv3d(
         groups: each group of filters sees its part of the channels only; divides both.
         param_attr: of the filters, which start normal with deviation
             ``sqrt(2 / (depth * height * width * C))``.
-        bias_attr: of the bias; False for none.
-        use_cudnn: accepted, without meaning here.
-        act: the activation.
-        name: of the layer.
         data_format: NCDHW or NDHWC.
 
     Returns:
@@ -146,10 +142,6 @@ def conv3d_transpose(
         dilation: distances between neighbouring elements of the filter.
         groups: each group of filters sees its part of the channels only; divides both.
         param_attr: of the filters.
-        bias_attr: of the bias; False for none.
-        use_cudnn: accepted, without meaning here.
-        act: the activation.
-        name: of the layer.
         data_format: NCDHW or NDHWC.
 
     Returns:
@@ -247,9 +239,7 @@ def pool3d(
         pool_stride: steps of the window along each dimension.
         pool_padding: room around the volume; forms as of ``conv3d``.
         global_pooling: one window that holds the whole volume, whatever its size.
-        use_cudnn: accepted, without meaning here.
         ceil_mode: keep windows that reach over the end of the volume.
-        name: of the layer.
         exclusive: means leave the room around the volume out.
         data_format: NCDHW or NDHWC.
 
@@ -311,7 +301,6 @@ def adaptive_pool3d(
         pool_size: depth, height and width of the output, or one number for all.
         pool_type: "max" or "avg".
         require_index: also give where each maximum was, as ``(depth * H + row) * W + column``.
-        name: of the layer.
 
     Returns:
         A variable of shape [N, C, *pool_size]; with ``require_index`` the places too.

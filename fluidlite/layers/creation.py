@@ -34,8 +34,6 @@ def fill_constant(
             variable that holds them all.
         dtype: element type.
         value: the number, or a variable of one element.
-        force_cpu: kept in the operator; there is one place.
-        out: the variable to write to; a new one when None.
 
     Returns:
         A variable of that shape, at which gradients stop.
@@ -117,7 +115,6 @@ def fill_constant_batch_size_like(
         value: the number.
         input_dim_idx: the dimension of ``input`` whose size is taken.
         output_dim_idx: the dimension that gets it.
-        force_cpu: kept in the operator; there is one place.
 
     Returns:
         A variable at which gradients stop.
@@ -156,11 +153,7 @@ def full(
         shape: sizes, some of which may be integer variables of one element; or one integer
             variable that holds them all.
         fill_value: the number, or a variable of one element.
-        out: the variable to write to; a new one when None.
         dtype: element type; float32 when None.
-        device: accepted, without meaning here.
-        stop_gradient: whether gradients stop here.
-        name: of the layer.
 
     Returns:
         A variable of that shape.
@@ -193,11 +186,7 @@ def full_like(
     Args:
         input: a variable.
         fill_value: the number.
-        out: the variable to write to; a new one when None.
         dtype: element type; that of ``input`` when None.
-        device: accepted, without meaning here.
-        stop_gradient: whether gradients stop here.
-        name: of the layer.
 
     Returns:
         A variable of the shape of ``input``.
@@ -252,7 +241,6 @@ def zeros_like(f: LayerBuilder, x: Variable, out: Variable | None = None) -> Var
 
     Args:
         x: a variable.
-        out: the variable to write to; a new one when None.
 
     Returns:
         A variable of the shape and element type of ``x``, at which gradients stop.
@@ -271,7 +259,6 @@ def ones_like(f: LayerBuilder, x: Variable, out: Variable | None = None) -> Vari
 
     Args:
         x: a variable.
-        out: the variable to write to; a new one when None.
 
     Returns:
         A variable of the shape and element type of ``x``.
@@ -346,7 +333,6 @@ def arange(
     Args:
         start, end, step: numbers, or variables of one element.
         dtype: element type; float32 when None.
-        name: of the layer.
 
     Returns:
         A variable of one dimension of unknown size, at which gradients stop.

@@ -113,7 +113,6 @@ def image_resize(
         input: images, [N, C, H, W], or volumes, [N, C, D, H, W]; or with the channels last.
         out_shape: the new sizes: numbers and variables of one element, or one variable.
         scale: a factor of all sizes, where ``out_shape`` is None: a number or a variable.
-        name: of the layer.
         resample: "BILINEAR", "NEAREST", "BICUBIC", or "TRILINEAR" for volumes.
         actual_shape: a variable with the sizes, which goes before ``out_shape``.
         align_corners: the centres of the outermost elements stay where they are; if not, the ends.
@@ -157,7 +156,6 @@ def resize_bilinear(
     Args:
         input: images, [N, C, H, W], or [N, H, W, C].
         out_shape, scale, actual_shape, align_corners, align_mode: as of ``image_resize``.
-        name: of the layer.
         data_format: NCHW or NHWC.
 
     Returns:
@@ -191,7 +189,6 @@ def resize_trilinear(
     Args:
         input: volumes, [N, C, D, H, W], or [N, D, H, W, C].
         out_shape, scale, actual_shape, align_corners, align_mode: as of ``image_resize``.
-        name: of the layer.
         data_format: NCDHW or NDHWC.
 
     Returns:
@@ -225,7 +222,6 @@ def resize_nearest(
     Args:
         input: images, [N, C, H, W], or [N, H, W, C].
         out_shape, scale, actual_shape, align_corners: as of ``image_resize``.
-        name: of the layer.
         data_format: NCHW or NHWC.
 
     Returns:

@@ -34,9 +34,6 @@ def fc(
         num_flatten_dims: so many first dimensions of the input are its rows, the others are
             flattened to one; negative ones count from the end.
         param_attr: of the weight; a list where there are several inputs.
-        bias_attr: of the bias; False for none.
-        act: the activation.
-        name: of the layer.
 
     Returns:
         A variable of the first ``num_flatten_dims`` sizes of the input, then ``size``.
@@ -210,7 +207,6 @@ def dropout(
         dropout_prob: the probability, from 0 to 1.
         is_test: set nothing to 0; give the expectation of what training gives.
         seed: fixes the random numbers of every run; the program's ``random_seed`` when None.
-        name: of the layer.
         dropout_implementation: "downgrade_in_infer": the rest stays, and in a test all is
             multiplied by ``1 - dropout_prob``.  "upscale_in_train": the rest is divided by
             ``1 - dropout_prob``, and in a test all stays.
@@ -251,7 +247,6 @@ def prelu(
         mode: "all": one slope; "channel": one for each index of dimension 1; "element": one for
             each element of a row.
         param_attr: of the slopes, which start at 0.25.
-        name: of the layer.
 
     Returns:
         A variable of the shape of ``x``.
@@ -289,7 +284,6 @@ def maxout(
     Args:
         x: images, [N, C, H, W], or [N, H, W, C] with ``axis`` 3 or -1.
         groups: how many channels there are in a group; divides C.
-        name: of the layer.
         axis: the dimension of the channels.
 
     Returns:

@@ -39,7 +39,6 @@ def batch_norm(
 
     Args:
         input: [N, C], or images with any number of dimensions after the channels, or before them.
-        act: the activation.
         is_test: take the running mean and variance, and leave them as they are.
         momentum: the share of the old running values in the new ones; a number or a variable.
         epsilon: keeps the square root away from 0.
@@ -47,7 +46,6 @@ def batch_norm(
         bias_attr: of the bias, which starts at 0.
         data_layout: NCHW, or NHWC for channels in the last dimension.
         in_place: write to ``input``.
-        name: of the layer.
         moving_mean_name, moving_variance_name: names of the running values.
         do_model_average_for_mean_and_var: whether ModelAverage averages them.
         use_global_stats: take the running values in training too.
@@ -144,8 +142,6 @@ def layer_norm(
         epsilon: keeps the square root away from 0.
         param_attr: of the scale, which has a number for each element of a row and starts at 1.
         bias_attr: of the bias, which has a number for each element of a row and starts at 0.
-        act: the activation.
-        name: of the layer.
 
     Returns:
         A variable of the shape of ``input``.
@@ -209,9 +205,7 @@ def group_norm(
         epsilon: keeps the square root away from 0.
         param_attr: of the scale, a number for each channel that starts at 1; None for none.
         bias_attr: of the bias, a number for each channel that starts at 0; None for none.
-        act: the activation.
         data_layout: NCHW or NHWC.
-        name: of the layer.
 
     Returns:
         A variable of the shape of ``input``.
@@ -261,7 +255,6 @@ def instance_norm(
         epsilon: keeps the square root away from 0.
         param_attr: of the scale, a number for each channel that starts at 1.
         bias_attr: of the bias, a number for each channel that starts at 0.
-        name: of the layer.
 
     Returns:
         A variable of the shape of ``input``.

@@ -22,7 +22,6 @@ def grid_sampler(f: LayerBuilder, x: Variable, grid: Variable, name: str | None 
         x: images, [N, C, H, W].
         grid: points (x, y), [N, height, width, 2]; -1 and 1 are the centres of the outermost
             elements.
-        name: of the layer.
 
     Returns:
         A variable of shape [N, C, height, width].
@@ -46,7 +45,6 @@ def affine_grid(
     Args:
         theta: the maps, [N, 2, 3]: points (x, y, 1) are multiplied by them.
         out_shape: the shape of the images, [N, C, H, W]: numbers, or a variable that holds them.
-        name: of the layer.
 
     Returns:
         A variable of shape [N, H, W, 2], for ``grid_sampler``.
@@ -102,9 +100,7 @@ def deformable_conv(
         im2col_step: accepted, without meaning here.
         param_attr: of the filters, which start normal with deviation
             ``sqrt(2 / (height * width * C))``.
-        bias_attr: of the bias; False for none.
         modulated: whether elements are weighted.
-        name: of the layer.
 
     Returns:
         A variable of shape [N, num_filters, H', W'].

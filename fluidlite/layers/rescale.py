@@ -31,8 +31,6 @@ def affine_channel(
         scale: a number for each channel; needed.
         bias: a number for each channel; needed.
         data_layout: NCHW, or NHWC for channels in the last dimension.
-        name: of the layer.
-        act: the activation.
 
     Returns:
         A variable of the shape of ``x``.
@@ -75,7 +73,6 @@ def data_norm(
 
     Args:
         input: [N, C], or images with any number of dimensions after the channels, or before them.
-        act: the activation.
         epsilon: accepted, without meaning.
         param_attr: first values: "batch_size" (1e4), "batch_sum" (0), "batch_square" (1e4); with
             ``enable_scale_and_shift`` also "scale_w" (1) and "bias" (0).
@@ -176,7 +173,6 @@ def inplace_abn(
         param_attr: of the scale, which starts at 1.
         bias_attr: of the bias, which starts at 0.
         data_layout: NCHW, or NHWC for channels in the last dimension.
-        name: of the layer.
         moving_mean_name, moving_variance_name: names of the running values.
         do_model_average_for_mean_and_var: whether ModelAverage averages them.
         use_global_stats: take the running values in training too.
@@ -252,7 +248,6 @@ def lrn(
         input: images, [N, C, H, W], or [N, H, W, C] with ``data_format`` NHWC.
         n: how many channels are added up, half of them on each side; odd.
         k, alpha, beta: numbers of the formula.
-        name: of the layer.
         data_format: NCHW or NHWC.
 
     Returns:
@@ -298,7 +293,6 @@ def spectral_norm(
         dim: the dimension that numbers the rows of the matrix.
         power_iters: how often the singular vectors are improved.
         eps: added to norms that are divided by.
-        name: of the layer.
 
     Returns:
         A variable of the shape of ``weight``.

@@ -74,7 +74,6 @@ def roi_align(
         pooled_height, pooled_width: how many parts a region has.
         spatial_scale: what the numbers of ``rois`` are multiplied with.
         sampling_ratio: how many points a part has in each direction; -1 for one for each element.
-        name: of the layer.
         rois_lod: where the regions of each image begin, and where the last ones end, in place of
             sequences.
 
@@ -118,7 +117,6 @@ def psroi_pool(
         output_channels: the channels of the output.
         spatial_scale: what the numbers of ``rois`` are multiplied with.
         pooled_height, pooled_width: how many parts a region has.
-        name: of the layer.
 
     Returns:
         A variable of shape [n, output_channels, pooled_height, pooled_width].
@@ -159,7 +157,6 @@ def prroi_pool(
         spatial_scale: what the numbers of ``rois`` are multiplied with.
         pooled_height, pooled_width: how many parts a region has.
         batch_roi_nums: how many regions each image has, in place of sequences.
-        name: of the layer.
 
     Returns:
         A variable of shape [n, C, pooled_height, pooled_width].
@@ -197,7 +194,6 @@ def roi_perspective_transform(
             [n, 8]; each image's are a sequence.
         transformed_height, transformed_width: of a rectangle; narrow regions do not fill the width.
         spatial_scale: what the numbers of ``rois`` are multiplied with.
-        name: of the layer.
 
     Returns:
         the rectangles, [n, C, transformed_height, transformed_width]; a mask of the points inside
@@ -251,7 +247,6 @@ def deformable_roi_pooling(
         sample_per_part: how many points a part has in each direction.
         trans_std: what ``trans`` is multiplied with.
         position_sensitive: each of the groups has channels of its own.
-        name: of the layer.
 
     Returns:
         A variable of shape [n, C, pooled_height, pooled_width]; with ``position_sensitive`` the

@@ -96,11 +96,7 @@ def randn(
 
     Args:
         shape: sizes, as of ``gaussian_random``.
-        out: the variable to write to; a new one when None.
         dtype: float32, also when None, or float64.
-        device: accepted, without meaning here.
-        stop_gradient: whether gradients stop here.
-        name: of the layer.
 
     Returns:
         A variable of that shape.
@@ -220,10 +216,7 @@ def randint(
         low, high: the bounds; [0, low) when ``high`` is None.
         shape: sizes, some of which may be integer variables of one element; one integer variable
             that holds them all; [1] when None.
-        out: the variable to write to; a new one when None.
         dtype: int64, also when None, or int32.
-        device: accepted, without meaning here.
-        stop_gradient: whether gradients stop here.
         seed: fixes the numbers of every run; 0 goes on with the program's own.
         name: of the result.
 
@@ -273,10 +266,7 @@ def randperm(
 
     Args:
         n: how many.
-        out: the variable to write to; a new one when None.
         dtype: int64, int32, float32 or float64.
-        device: accepted, without meaning here.
-        stop_gradient: whether gradients stop here.
         seed: fixes the order of every run; 0 goes on with the program's own numbers.
 
     Returns:
