@@ -11,14 +11,30 @@ from ..dtypes import DType, as_dtype
 from ..errors import ArgumentError, DTypeError
 from ..ir.variable import Variable
 from .joining import stack
-from .layer import LayerBuilder, is_variable, layer, stopped
+from .layer import LAYERS, LayerBuilder, is_variable, layer, stopped
 from .math import cast
 from .sizes import Given, Sizes, integer, sizes_of
 
 Number = float | Variable
 
+#: variables that are filled, with a shape that is given or that of ``input``
+FILLED = LAYERS.extended(
+    {
+        "shape": "sizes, some of which may be integer variables of one element; or one integer "
+        "variable that holds them all.",
+        "dtype": "element type.",
+        "value": "the number.",
+        "fill_value": "the number.",
+        "x": "a variable.",
+        "input": "a variable.",
+        "input_dim_idx": "the dimension of ``input`` whose size is taken.",
+        "output_dim_idx": "the dimension that gets it.",
+    },
+    returns="A variable of that shape, at which gradients stop.",
+)
 
-@layer
+
+@layer(family=FILLED)
 def fill_constant(
     f: LayerBuilder,
     shape: Given,
@@ -30,13 +46,7 @@ def fill_constant(
     """One number everywhere.
 
     Args:
-        shape: sizes, some of which may be integer variables of one element; or one integer
-            variable that holds them all.
-        dtype: element type.
         value: the number, or a variable of one element.
-
-    Returns:
-        A variable of that shape, at which gradients stop.
 
     Raises:
         DTypeError: ``out`` has another element type.
@@ -95,7 +105,7 @@ def _number(value: Any, dtype: DType) -> dict[str, Any]:
         raise ArgumentError(f"expected a number of {dtype} for value, got {value!r:.60}") from None
 
 
-@layer
+@layer(family=FILLED)
 def fill_constant_batch_size_like(
     f: LayerBuilder,
     input: Variable,
@@ -109,12 +119,7 @@ def fill_constant_batch_size_like(
     """One number everywhere, in a shape that has one size in common with ``input``.
 
     Args:
-        input: a variable.
         shape: sizes; the one at ``output_dim_idx`` does not matter.
-        dtype: element type.
-        value: the number.
-        input_dim_idx: the dimension of ``input`` whose size is taken.
-        output_dim_idx: the dimension that gets it.
 
     Returns:
         A variable at which gradients stop.
@@ -136,7 +141,7 @@ def fill_constant_batch_size_like(
     return stopped(made)
 
 
-@layer
+@layer(family=FILLED)
 def full(
     f: LayerBuilder,
     shape: Given,
@@ -150,8 +155,6 @@ def full(
     """One number everywhere.
 
     Args:
-        shape: sizes, some of which may be integer variables of one element; or one integer
-            variable that holds them all.
         fill_value: the number, or a variable of one element.
         dtype: element type; float32 when None.
 
@@ -170,7 +173,7 @@ def full(
     return made
 
 
-@layer
+@layer(family=FILLED)
 def full_like(
     f: LayerBuilder,
     input: Variable,
@@ -184,8 +187,6 @@ def full_like(
     """One number everywhere, in the shape of ``input``.
 
     Args:
-        input: a variable.
-        fill_value: the number.
         dtype: element type; that of ``input`` when None.
 
     Returns:
@@ -201,16 +202,9 @@ def full_like(
     return out
 
 
+@FILLED
 def zeros(shape: Given, dtype: Any, force_cpu: bool = False) -> Variable:
     """0 everywhere.
-
-    Args:
-        shape: sizes, as of ``fill_constant``.
-        dtype: element type.
-        force_cpu: kept in the operator; there is one place.
-
-    Returns:
-        A variable of that shape, at which gradients stop.
 
     >>> fluid.layers.zeros([2, 3], "float32").shape
     (2, 3)
@@ -218,16 +212,9 @@ def zeros(shape: Given, dtype: Any, force_cpu: bool = False) -> Variable:
     return fill_constant(shape, dtype, 0.0, force_cpu)
 
 
+@FILLED
 def ones(shape: Given, dtype: Any, force_cpu: bool = False) -> Variable:
     """1 everywhere.
-
-    Args:
-        shape: sizes, as of ``fill_constant``.
-        dtype: element type.
-        force_cpu: kept in the operator; there is one place.
-
-    Returns:
-        A variable of that shape, at which gradients stop.
 
     >>> fluid.layers.ones([2, 3], "float32").shape
     (2, 3)
@@ -235,12 +222,9 @@ def ones(shape: Given, dtype: Any, force_cpu: bool = False) -> Variable:
     return fill_constant(shape, dtype, 1.0, force_cpu)
 
 
-@layer
+@layer(family=FILLED)
 def zeros_like(f: LayerBuilder, x: Variable, out: Variable | None = None) -> Variable:
     """0 everywhere, in the shape of ``x``.
-
-    Args:
-        x: a variable.
 
     Returns:
         A variable of the shape and element type of ``x``, at which gradients stop.
@@ -253,12 +237,9 @@ def zeros_like(f: LayerBuilder, x: Variable, out: Variable | None = None) -> Var
     return stopped(out)
 
 
-@layer
+@layer(family=FILLED)
 def ones_like(f: LayerBuilder, x: Variable, out: Variable | None = None) -> Variable:
     """1 everywhere, in the shape of ``x``.
-
-    Args:
-        x: a variable.
 
     Returns:
         A variable of the shape and element type of ``x``.

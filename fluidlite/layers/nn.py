@@ -12,7 +12,21 @@ from ..errors import ArgumentError, DTypeError, ShapeError
 from ..initializer import Constant
 from ..ir.variable import Variable
 from ..opdef.interpreter import Call
-from .layer import LayerBuilder, is_variable, layer, stopped, variables_of
+from .layer import LAYERS, LayerBuilder, is_variable, layer, stopped, variables_of
+
+#: tables of weights whose rows are looked up
+EMBEDDING = LAYERS.extended(
+    {
+        "size": "[number of ids, width of a row].",
+        "is_sparse": "the gradient of the table holds the selected rows only.",
+        "is_distributed": "accepted, without meaning here.",
+        "padding_idx": "the id whose row is 0 and gets no gradient; negative ones count from the "
+        "end.",
+        "param_attr": "of the table.",
+        "dtype": "element type of the table.",
+    },
+    raises="ArgumentError: ``size`` is no pair, or ``padding_idx`` lies outside of the table.",
+)
 
 
 @layer(act=True)
@@ -81,7 +95,7 @@ def _one_each(param_attr: Any, count: int) -> list[Any]:
     return attrs
 
 
-@layer
+@layer(family=EMBEDDING)
 def embedding(
     f: LayerBuilder,
     input: Variable,
@@ -98,18 +112,9 @@ def embedding(
 
     Args:
         input: ids with 1 as last size, int64.
-        size: [number of ids, width of a row].
-        is_sparse: the gradient of the table holds the selected rows only.
-        is_distributed: accepted, without meaning here.
-        padding_idx: the id whose row is 0 and gets no gradient; negative ones count from the end.
-        param_attr: of the table.
-        dtype: element type of the table.
 
     Returns:
         A variable of the shape of ``input``, with the width in place of the last 1.
-
-    Raises:
-        ArgumentError: ``size`` is no pair, or ``padding_idx`` lies outside of the table.
 
     >>> ids = fluid.data("ids", [None, 1], "int64")
     >>> fluid.layers.embedding(ids, size=[1000, 64]).shape
