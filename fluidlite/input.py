@@ -11,7 +11,7 @@ from typing import Any
 from .ir.variable import Variable
 from .layers.io import as_sizes, fed_variable
 from .layers.layer import LayerBuilder, layer
-from .layers.nn import depth_of, looked_up
+from .layers.nn import EMBEDDING, depth_of, looked_up
 
 
 def data(
@@ -38,7 +38,7 @@ def data(
     return fed_variable(name, as_sizes(name, shape), dtype, lod_level)
 
 
-@layer
+@layer(family=EMBEDDING)
 def embedding(
     f: LayerBuilder,
     input: Variable,
@@ -53,18 +53,9 @@ def embedding(
 
     Args:
         input: ids of any shape, int64.
-        size: [number of ids, width of a row].
-        is_sparse: the gradient of the table holds the selected rows only.
-        is_distributed: accepted, without meaning here.
-        padding_idx: the id whose row is 0 and gets no gradient; negative ones count from the end.
-        param_attr: of the table.
-        dtype: element type of the table.
 
     Returns:
         A variable of the shape of ``input`` with the width added at the end.
-
-    Raises:
-        ArgumentError: ``size`` is no pair, or ``padding_idx`` lies outside of the table.
 
     >>> ids = fluid.data("ids", [None, 7], "int64")
     >>> fluid.embedding(ids, size=[1000, 64]).shape

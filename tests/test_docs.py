@@ -7,6 +7,7 @@ checked for what it prints.  After the comment ``<!-- no-run -->`` a block only 
 import ast
 import doctest
 import importlib
+import inspect
 import re
 import sys
 import types
@@ -15,6 +16,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
+from fluidlite import layers
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [
@@ -166,7 +169,25 @@ def docstrings_in(node, module, qualname, path):
         yield from docstrings_in(child, module, inner, path)
 
 
-@pytest.mark.parametrize("module, title, text, path, line", list(docstrings()))
+def completed(written):
+    """Docstrings of layers whose example their family gives.
+
+    Args:
+        written: the names of what has an example of its own.
+    """
+    for name in layers.__all__:
+        made = getattr(layers, name)
+        title = f"{made.__module__}.{made.__qualname__}"
+        if ">>>" in (made.__doc__ or "") and title not in written:
+            path, line = inspect.getsourcefile(made), inspect.getsourcelines(made)[1]
+            yield pytest.param(made.__module__, title, made.__doc__, path, line, id=title)
+
+
+WRITTEN = list(docstrings())
+COMPLETED = list(completed({param.id for param in WRITTEN}))
+
+
+@pytest.mark.parametrize("module, title, text, path, line", WRITTEN + COMPLETED)
 def test_the_examples_of_the_docstring_print_what_they_show(
     module, title, text, path, line, tmp_path, monkeypatch
 ):

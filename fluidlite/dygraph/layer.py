@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from .. import state, unique_name
+from ..docstrings import Family
 from ..dtypes import as_dtype
 from ..errors import ArgumentError, ShapeError, StateDictError, suggestion
 from ..imperative.hooks import HookHandle, Hooks
@@ -21,6 +22,15 @@ from ..initializer import Constant, Xavier
 from ..param_attr import as_eager_attr
 from .registry import Registry
 from .tensor import VarBase, new_parameter
+
+#: layers with parameters of their own
+PARAMETERS = Family(
+    {
+        "act": "the activation.",
+        "bias_attr": "of the bias; False for none.",
+        "dtype": "element type of the parameters.",
+    }
+)
 
 
 class Layer(Registry):

@@ -9,208 +9,100 @@ from typing import Any
 
 from ..ir.variable import Variable
 from .layer import LayerBuilder, layer
+from .unary import UNARY
 
 
-@layer
+@layer(family=UNARY)
 def tanh(f: LayerBuilder, x: Variable, name: str | None = None) -> Variable:
-    """The hyperbolic tangent of ``x``, for each element.
-
-    Args:
-        x: a float variable.
-        name: of the layer.
-
-    Returns:
-        A variable of the shape of ``x``.
-
-    >>> fluid.layers.tanh(fluid.data("x", [None, 4])).shape
-    (-1, 4)
-    """
+    """The hyperbolic tangent of ``x``, for each element."""
     return f.tanh(x)
 
 
-@layer
+@layer(family=UNARY)
 def tanh_shrink(f: LayerBuilder, x: Variable, name: str | None = None) -> Variable:
-    """``x - tanh(x)``, for each element.
-
-    Args:
-        x: a float variable.
-        name: of the layer.
-
-    Returns:
-        A variable of the shape of ``x``.
-
-    >>> fluid.layers.tanh_shrink(fluid.data("x", [None, 4])).shape
-    (-1, 4)
-    """
+    """``x - tanh(x)``, for each element."""
     return f.tanh_shrink(x)
 
 
-@layer
+@layer(family=UNARY)
 def sigmoid(f: LayerBuilder, x: Variable, name: str | None = None) -> Variable:
-    """``1 / (1 + exp(-x))``, for each element.
-
-    Args:
-        x: a float variable.
-        name: of the layer.
-
-    Returns:
-        A variable of the shape of ``x``.
-
-    >>> fluid.layers.sigmoid(fluid.data("x", [None, 4])).shape
-    (-1, 4)
-    """
+    """``1 / (1 + exp(-x))``, for each element."""
     return f.sigmoid(x)
 
 
-@layer
+@layer(family=UNARY)
 def logsigmoid(f: LayerBuilder, x: Variable, name: str | None = None) -> Variable:
-    """``-log(1 + exp(-x))``, for each element.
-
-    Args:
-        x: a float variable.
-        name: of the layer.
-
-    Returns:
-        A variable of the shape of ``x``.
-
-    >>> fluid.layers.logsigmoid(fluid.data("x", [None, 4])).shape
-    (-1, 4)
-    """
+    """``-log(1 + exp(-x))``, for each element."""
     return f.logsigmoid(x)
 
 
-@layer
+@layer(family=UNARY)
 def softplus(f: LayerBuilder, x: Variable, name: str | None = None) -> Variable:
-    """``log(1 + exp(x))``, for each element.
-
-    Args:
-        x: a float variable.
-        name: of the layer.
-
-    Returns:
-        A variable of the shape of ``x``.
-
-    >>> fluid.layers.softplus(fluid.data("x", [None, 4])).shape
-    (-1, 4)
-    """
+    """``log(1 + exp(x))``, for each element."""
     return f.softplus(x)
 
 
-@layer
+@layer(family=UNARY)
 def softsign(f: LayerBuilder, x: Variable, name: str | None = None) -> Variable:
-    """``x / (1 + |x|)``, for each element.
-
-    Args:
-        x: a float variable.
-        name: of the layer.
-
-    Returns:
-        A variable of the shape of ``x``.
-
-    >>> fluid.layers.softsign(fluid.data("x", [None, 4])).shape
-    (-1, 4)
-    """
+    """``x / (1 + |x|)``, for each element."""
     return f.softsign(x)
 
 
-@layer
+@layer(family=UNARY)
 def relu(f: LayerBuilder, x: Variable, name: str | None = None) -> Variable:
-    """``x`` where it is positive, else 0, for each element.
-
-    Args:
-        x: a float variable.
-        name: of the layer.
-
-    Returns:
-        A variable of the shape of ``x``.
-
-    >>> fluid.layers.relu(fluid.data("x", [None, 4])).shape
-    (-1, 4)
-    """
+    """``x`` where it is positive, else 0, for each element."""
     return f.relu(x)
 
 
-@layer
+@layer(family=UNARY)
 def relu6(
     f: LayerBuilder, x: Variable, threshold: float = 6.0, name: str | None = None
 ) -> Variable:
     """``min(max(0, x), threshold)``, for each element.
 
     Args:
-        x: a float variable.
         threshold: the upper bound.
-        name: of the layer.
-
-    Returns:
-        A variable of the shape of ``x``.
-
-    >>> fluid.layers.relu6(fluid.data("x", [None, 4])).shape
-    (-1, 4)
     """
     return f.relu6(x, threshold=threshold)
 
 
-@layer
+@layer(family=UNARY)
 def brelu(
     f: LayerBuilder, x: Variable, t_min: float = 0.0, t_max: float = 24.0, name: str | None = None
 ) -> Variable:
     """``min(max(t_min, x), t_max)``, for each element.
 
     Args:
-        x: a float variable.
         t_min, t_max: the bounds.
-        name: of the layer.
-
-    Returns:
-        A variable of the shape of ``x``.
-
-    >>> fluid.layers.brelu(fluid.data("x", [None, 4])).shape
-    (-1, 4)
     """
     return f.brelu(x, t_min=t_min, t_max=t_max)
 
 
-@layer
+@layer(family=UNARY)
 def leaky_relu(
     f: LayerBuilder, x: Variable, alpha: float = 0.02, name: str | None = None
 ) -> Variable:
     """``x`` where it is positive, else ``alpha * x``.
 
     Args:
-        x: a float variable.
         alpha: the slope below 0.
-        name: of the layer.
-
-    Returns:
-        A variable of the shape of ``x``.
-
-    >>> fluid.layers.leaky_relu(fluid.data("x", [None, 4])).shape
-    (-1, 4)
     """
     return f.leaky_relu(x, alpha=alpha)
 
 
-@layer
+@layer(family=UNARY)
 def elu(f: LayerBuilder, x: Variable, alpha: float = 1.0, name: str | None = None) -> Variable:
     """``x`` where it is positive, else ``alpha * (exp(x) - 1)``.
 
     Clevert et al., Fast and accurate deep network learning by exponential linear units, ICLR 2016.
 
     Args:
-        x: a float variable.
         alpha: minus the limit far below 0.
-        name: of the layer.
-
-    Returns:
-        A variable of the shape of ``x``.
-
-    >>> fluid.layers.elu(fluid.data("x", [None, 4])).shape
-    (-1, 4)
     """
     return f.elu(x, alpha=alpha)
 
 
-@layer
+@layer(family=UNARY)
 def selu(
     f: LayerBuilder,
     x: Variable,
@@ -223,81 +115,50 @@ def selu(
     Klambauer et al., Self-normalizing neural networks, NIPS 2017; the defaults are theirs.
 
     Args:
-        x: a float variable.
         scale: 1.0507009... when None.
         alpha: 1.6732632... when None.
-        name: of the layer.
-
-    Returns:
-        A variable of the shape of ``x``.
-
-    >>> fluid.layers.selu(fluid.data("x", [None, 4])).shape
-    (-1, 4)
     """
     given = {"scale": scale, "alpha": alpha}
     return f.selu(x, **{key: value for key, value in given.items() if value is not None})
 
 
-@layer
+@layer(family=UNARY)
 def gelu(f: LayerBuilder, x: Variable, approximate: bool = False) -> Variable:
     """``x`` times the probability that a normal variable lies below ``x``.
 
     Hendrycks and Gimpel, Gaussian error linear units, 2016.
 
     Args:
-        x: a float variable.
         approximate: take ``1/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))`` for the probability.
-
-    Returns:
-        A variable of the shape of ``x``.
-
-    >>> fluid.layers.gelu(fluid.data("x", [None, 4])).shape
-    (-1, 4)
     """
     return f.gelu(x, approximate=approximate)
 
 
-@layer
+@layer(family=UNARY)
 def swish(f: LayerBuilder, x: Variable, beta: float = 1.0, name: str | None = None) -> Variable:
     """``x * sigmoid(beta * x)``, for each element.
 
     Ramachandran et al., Searching for activation functions, 2017.
 
     Args:
-        x: a float variable.
         beta: how steep the sigmoid is.
-        name: of the layer.
-
-    Returns:
-        A variable of the shape of ``x``.
-
-    >>> fluid.layers.swish(fluid.data("x", [None, 4])).shape
-    (-1, 4)
     """
     return f.swish(x, beta=beta)
 
 
-@layer
+@layer(family=UNARY)
 def mish(f: LayerBuilder, x: Variable, threshold: float = 20, name: str | None = None) -> Variable:
     """``x * tanh(log(1 + exp(x)))``, for each element.
 
     Misra, Mish: a self regularized non-monotonic activation function, BMVC 2020.
 
     Args:
-        x: a float variable.
         threshold: accepted; the logarithm is exact everywhere.
-        name: of the layer.
-
-    Returns:
-        A variable of the shape of ``x``.
-
-    >>> fluid.layers.mish(fluid.data("x", [None, 4])).shape
-    (-1, 4)
     """
     return f.mish(x, threshold=threshold)
 
 
-@layer
+@layer(family=UNARY)
 def stanh(
     f: LayerBuilder,
     x: Variable,
@@ -308,62 +169,38 @@ def stanh(
     """``scale_b * tanh(scale_a * x)``, for each element.
 
     Args:
-        x: a float variable.
         scale_a: factor of the input.
         scale_b: factor of the output.
-        name: of the layer.
-
-    Returns:
-        A variable of the shape of ``x``.
-
-    >>> fluid.layers.stanh(fluid.data("x", [None, 4])).shape
-    (-1, 4)
     """
     return f.stanh(x, scale_a=scale_a, scale_b=scale_b)
 
 
-@layer
+@layer(family=UNARY)
 def soft_relu(
     f: LayerBuilder, x: Variable, threshold: float = 40.0, name: str | None = None
 ) -> Variable:
     """``log(1 + exp(y))`` for ``y``, which is ``x`` within [-threshold, threshold].
 
     Args:
-        x: a float variable.
         threshold: the bound of ``x``.
-        name: of the layer.
-
-    Returns:
-        A variable of the shape of ``x``.
-
-    >>> fluid.layers.soft_relu(fluid.data("x", [None, 4])).shape
-    (-1, 4)
     """
     return f.soft_relu(x, threshold=threshold)
 
 
-@layer
+@layer(family=UNARY)
 def hard_sigmoid(
     f: LayerBuilder, x: Variable, slope: float = 0.2, offset: float = 0.5, name: str | None = None
 ) -> Variable:
     """``slope * x + offset`` within [0, 1], for each element.
 
     Args:
-        x: a float variable.
         slope: of the straight part.
         offset: the value at 0.
-        name: of the layer.
-
-    Returns:
-        A variable of the shape of ``x``.
-
-    >>> fluid.layers.hard_sigmoid(fluid.data("x", [None, 4])).shape
-    (-1, 4)
     """
     return f.hard_sigmoid(x, slope=slope, offset=offset)
 
 
-@layer
+@layer(family=UNARY)
 def hard_swish(
     f: LayerBuilder,
     x: Variable,
@@ -377,70 +214,41 @@ def hard_swish(
     Howard et al., Searching for MobileNetV3, ICCV 2019.
 
     Args:
-        x: a float variable.
         threshold: the upper bound of the second factor.
         scale: the divisor.
         offset: added to ``x`` in the second factor.
-        name: of the layer.
-
-    Returns:
-        A variable of the shape of ``x``.
-
-    >>> fluid.layers.hard_swish(fluid.data("x", [None, 4])).shape
-    (-1, 4)
     """
     return f.hard_swish(x, threshold=threshold, scale=scale, offset=offset)
 
 
-@layer
+@layer(family=UNARY)
 def hard_shrink(f: LayerBuilder, x: Variable, threshold: float | None = None) -> Variable:
     """``x`` where it lies outside of [-threshold, threshold], else 0.
 
     Args:
-        x: a float variable.
         threshold: 0.5 when None.
-
-    Returns:
-        A variable of the shape of ``x``.
-
-    >>> fluid.layers.hard_shrink(fluid.data("x", [None, 4])).shape
-    (-1, 4)
     """
     given = {} if threshold is None else {"threshold": threshold}
     return f.hard_shrink(x, **given)
 
 
-@layer
+@layer(family=UNARY)
 def softshrink(f: LayerBuilder, x: Variable, alpha: float | None = None) -> Variable:
     """``x`` moved towards 0 by ``alpha``, and 0 where it is closer than that.
 
     Args:
-        x: a float variable.
         alpha: 0.5 when None.
-
-    Returns:
-        A variable of the shape of ``x``.
-
-    >>> fluid.layers.softshrink(fluid.data("x", [None, 4])).shape
-    (-1, 4)
     """
     given = {} if alpha is None else {"lambda": alpha}
     return f.softshrink(x, **given)
 
 
-@layer
+@layer(family=UNARY)
 def thresholded_relu(f: LayerBuilder, x: Variable, threshold: float | None = None) -> Variable:
     """``x`` where it is above ``threshold``, else 0.
 
     Args:
-        x: a float variable.
         threshold: 1.0 when None.
-
-    Returns:
-        A variable of the shape of ``x``.
-
-    >>> fluid.layers.thresholded_relu(fluid.data("x", [None, 4])).shape
-    (-1, 4)
     """
     given = {} if threshold is None else {"threshold": threshold}
     return f.thresholded_relu(x, **given)
@@ -458,8 +266,6 @@ def softmax(
 
     Args:
         input: a float variable.
-        use_cudnn: accepted, without meaning here.
-        name: of the layer.
         axis: the dimension of the classes; may count from the end.
 
     Returns:
@@ -485,7 +291,6 @@ def log_softmax(
         input: a float variable.
         axis: the dimension of the classes, the last one when None.
         dtype: element type to compute in; that of ``input`` when None.
-        name: of the layer.
 
     Returns:
         A variable of the shape of ``input``.

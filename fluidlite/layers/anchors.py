@@ -6,9 +6,31 @@ from collections.abc import Sequence
 
 from ..errors import ArgumentError
 from ..ir.variable import Variable
-from .layer import LayerBuilder, layer, stopped
+from .layer import LAYERS, LayerBuilder, layer, stopped
 
 Floats = float | Sequence[float]
+
+_ANCHORS = LAYERS.extended(
+    {
+        "input": "the feature map, [N, C, H, W].",
+        "image": "the images it was made of, [N, C, height, width].",
+        "variance": "four numbers, which each box gets.",
+        "steps": "the distances of places, across and down; 0 for those that follow from the "
+        "sizes.",
+        "stride": "the distances of places, across and down.",
+        "offset": "where in its part of the image a place is.",
+    },
+    returns="Boxes and variances, [H, W, boxes of a place, 4], in parts of the image.",
+    raises="ArgumentError: a parameter is no number or list of numbers.",
+)
+_YOLO = LAYERS.extended(
+    {
+        "anchors": "widths and heights, in pixels.",
+        "class_num": "how many classes there are.",
+        "downsample_ratio": "how many pixels of the network's input a place has in each direction.",
+        "scale_x_y": "stretches how far centres may be from the middle of their place.",
+    }
+)
 
 
 def _floats(value: Floats | None, what: str) -> list[float]:
@@ -31,7 +53,7 @@ def _steps(steps: Sequence[float]) -> list[float]:
     return found
 
 
-@layer
+@layer(family=_ANCHORS)
 def prior_box(
     f: LayerBuilder,
     input: Variable,
@@ -52,24 +74,12 @@ def prior_box(
     Liu et al., SSD: single shot multibox detector, ECCV 2016.
 
     Args:
-        input: the feature map, [N, C, H, W].
-        image: the images it was made of, [N, C, height, width].
         min_sizes: of squares, in pixels; aspect ratios stretch them.
         max_sizes: for each of ``min_sizes`` another square, of the geometric mean of both.
         aspect_ratios: width over height; 1 is always there.
-        variance: four numbers, which each box gets.
         flip: take the inverse of each ratio, too.
         clip: keep boxes within the image.
-        steps: the distances of places, across and down; 0 for those that follow from the sizes.
-        offset: where in its part of the image a place is.
-        name: of the layer.
         min_max_aspect_ratios_order: a place has both squares first, then those of other ratios.
-
-    Returns:
-        Boxes and variances, [H, W, boxes of a place, 4], in parts of the image.
-
-    Raises:
-        ArgumentError: a parameter is no number or list of numbers.
 
     >>> maps, images = fluid.data("maps", [None, 8, 3, 4]), fluid.data("images", [None, 3, 24, 32])
     >>> [v.shape for v in fluid.layers.prior_box(maps, images, [4.0], [8.0], [2.0], flip=True)]
@@ -94,7 +104,7 @@ def prior_box(
     )
 
 
-@layer
+@layer(family=_ANCHORS)
 def density_prior_box(
     f: LayerBuilder,
     input: Variable,
@@ -114,23 +124,11 @@ def density_prior_box(
     Zhang et al., FaceBoxes, IJCB 2017.
 
     Args:
-        input: the feature map, [N, C, H, W].
-        image: the images it was made of, [N, C, height, width].
         densities: for each of ``fixed_sizes`` how many points there are in each direction.
         fixed_sizes: of squares, in pixels.
         fixed_ratios: width over height, which stretches them.
-        variance: four numbers, which each box gets.
         clip: accepted: boxes are kept within the image in any case, as in fluid.
-        steps: the distances of places, across and down; 0 for those that follow from the sizes.
-        offset: where in its part of the image a place is.
         flatten_to_2d: the result has shape [all boxes, 4].
-        name: of the layer.
-
-    Returns:
-        Boxes and variances, [H, W, boxes of a place, 4], in parts of the image.
-
-    Raises:
-        ArgumentError: a parameter is no list of numbers.
 
     >>> maps, images = fluid.data("maps", [None, 8, 3, 4]), fluid.data("images", [None, 3, 24, 32])
     >>> boxes, _ = fluid.layers.density_prior_box(maps, images, [2], [4.0], [1.0, 2.0])
@@ -155,7 +153,7 @@ def density_prior_box(
     )
 
 
-@layer
+@layer(family=_ANCHORS)
 def anchor_generator(
     f: LayerBuilder,
     input: Variable,
@@ -171,19 +169,11 @@ def anchor_generator(
     Ren et al., Faster R-CNN, NIPS 2015.
 
     Args:
-        input: the feature map, [N, C, H, W].
         anchor_sizes: the sides of squares, in pixels.
         aspect_ratios: height over width.
-        variance: four numbers, which each box gets.
-        stride: the distances of places, across and down.
-        offset: where in its part of the image a place is.
-        name: of the layer.
 
     Returns:
         Boxes and variances, [H, W, boxes of a place, 4].
-
-    Raises:
-        ArgumentError: a parameter is no number or list of numbers.
 
     >>> maps = fluid.data("maps", [None, 8, 3, 4])
     >>> boxes, _ = fluid.layers.anchor_generator(maps, [32.0, 64.0], [0.5, 1.0], stride=[16, 16])
@@ -202,7 +192,7 @@ def anchor_generator(
     )
 
 
-@layer
+@layer(family=_YOLO)
 def yolo_box(
     f: LayerBuilder,
     x: Variable,
@@ -222,13 +212,8 @@ def yolo_box(
     Args:
         x: its output, [N, anchors * (5 + class_num), H, W].
         img_size: height and width of each image, [N, 2].
-        anchors: widths and heights, in pixels.
-        class_num: how many classes there are.
         conf_thresh: boxes whose objectness is lower are zeros.
-        downsample_ratio: how many pixels of the network's input a place has in each direction.
         clip_bbox: keep boxes within their image.
-        name: of the layer.
-        scale_x_y: stretches how far centres may be from the middle of their place.
 
     Returns:
         Boxes [N, anchors * H * W, 4] in pixels, and scores [N, anchors * H * W, class_num].
@@ -249,7 +234,7 @@ def yolo_box(
     )
 
 
-@layer
+@layer(family=_YOLO)
 def yolov3_loss(
     f: LayerBuilder,
     x: Variable,
@@ -274,15 +259,10 @@ def yolov3_loss(
         gt_box: centre, width and height of true boxes, in parts of the image: [N, boxes, 4]; those
             without a width or a height do not count.
         gt_label: their classes, [N, boxes].
-        anchors: widths and heights, in pixels.
         anchor_mask: the numbers of the anchors that this output has.
-        class_num: how many classes there are.
         ignore_thresh: boxes that overlap a true one more are not told that nothing is there.
-        downsample_ratio: how many pixels of the network's input a place has in each direction.
         gt_score: how much true boxes count, [N, boxes]; 1 when None.
         use_label_smooth: classes are to be a little unsure.
-        name: of the layer.
-        scale_x_y: stretches how far centres may be from the middle of their place.
 
     Returns:
         A variable of shape [N].

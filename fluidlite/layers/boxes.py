@@ -23,7 +23,6 @@ def iou_similarity(
         x, y: boxes, [n, 4] and [m, 4].
         box_normalized: boxes are in parts of the image; if not, in whole pixels, the last one
             included.
-        name: of the layer.
 
     Returns:
         A variable of shape [n, m].
@@ -55,7 +54,6 @@ def box_coder(
         code_type: "encode_center_size" or "decode_center_size".
         box_normalized: boxes are in parts of the image; if not, in whole pixels, the last one
             included.
-        name: of the layer.
         axis: to decode: the dimension of ``target_box`` along which boxes share a prior box.
 
     Returns:
@@ -98,7 +96,6 @@ def box_clip(
     Args:
         input: boxes of one image, [n, 4], or of several, [images, n, 4].
         im_info: height, width and scale of each image, [images, 3].
-        name: of the layer.
 
     Returns:
         A variable of the shape of ``input``.
@@ -119,7 +116,6 @@ def polygon_box_transform(f: LayerBuilder, input: Variable, name: str | None = N
     Args:
         input: distances, across and down in turn, in pixels: [N, corners * 2, H, W]; places are 4
             pixels apart.
-        name: of the layer.
 
     Returns:
         A variable of the shape of ``input``.
@@ -148,7 +144,6 @@ def box_decoder_and_assign(
         target_box: relative boxes, [n, classes * 4].
         box_score: of each class, of which the first is the background: [n, classes].
         box_clip: the largest logarithm of a size that is used.
-        name: of the layer.
 
     Returns:
         Variables of shapes [n, classes * 4] and [n, 4].
@@ -180,7 +175,6 @@ def bipartite_match(
         match_type: "bipartite", which None means too; "per_prediction" matches what is left to the
             row that is most alike.
         dist_threshold: how alike that has to be; 0.5 when None.
-        name: of the layer.
 
     Returns:
         Variables of shape [samples, columns]: rows within their sample, -1 for none; and the
@@ -213,7 +207,6 @@ def target_assign(
         matched_indices: rows within their sample, -1 for none: [samples, columns].
         negative_indices: further columns that count, a sequence for each sample.
         mismatch_value: stands where there is no row; 0 when None.
-        name: of the layer.
 
     Returns:
         Variables of shapes [samples, columns, numbers] and [samples, columns, 1]: what they are to

@@ -38,7 +38,6 @@ def hash(
         input: integers, [N, D].
         hash_size: the bound.
         num_hash: how many numbers there are for each row, by different functions.
-        name: of the layer.
 
     Returns:
         A variable of shape [N, num_hash, 1].

@@ -5,25 +5,38 @@ from __future__ import annotations
 from typing import Any
 
 from ..ir.variable import Variable
-from .layer import LayerBuilder, layer, stopped
+from .layer import LAYERS, LayerBuilder, layer, stopped
 
-
-@layer
-def equal(f: LayerBuilder, x: Variable, y: Variable, cond: Variable | None = None) -> Variable:
-    """Whether ``x`` equals ``y``, for each element.
-
-    Args:
-        x: a variable.
-        y: of the element type of ``x``; sizes of 1 stretch.
-        cond: the variable to write to; a new one when None.
-
-    Returns:
-        A bool variable of the shape of ``x``.
-
+_COMPARISON = LAYERS.extended(
+    {"x": "a variable.", "y": "of the element type of ``x``; sizes of 1 stretch."},
+    returns="A bool variable of the shape of ``x``.",
+    example="""
     >>> x, y = fluid.data("x", [None, 4]), fluid.data("y", [None, 4])
-    >>> fluid.layers.equal(x, y).dtype
+    >>> fluid.layers.{name}(x, y).dtype
     VarType.BOOL
-    """
+    """,
+)
+_LOGIC = _COMPARISON.extended(
+    {"x": "a bool variable.", "y": "a bool variable; sizes of 1 stretch."},
+    example="""
+    >>> x, y = fluid.data("x", [None, 4], "bool"), fluid.data("y", [None, 4], "bool")
+    >>> fluid.layers.{name}(x, y).shape
+    (-1, 4)
+    """,
+)
+_QUESTION = LAYERS.extended(
+    {"x": "a variable of numbers."},
+    returns="A bool variable of shape [1].",
+    example="""
+    >>> fluid.layers.{name}(fluid.data("x", [None, 4])).shape
+    (1,)
+    """,
+)
+
+
+@layer(family=_COMPARISON)
+def equal(f: LayerBuilder, x: Variable, y: Variable, cond: Variable | None = None) -> Variable:
+    """Whether ``x`` equals ``y``, for each element."""
     return _compared(f, "equal", x, y, cond)
 
 
@@ -35,26 +48,13 @@ def _compared(
     return out if cond is not None else stopped(out)
 
 
-@layer
+@layer(family=_COMPARISON)
 def not_equal(f: LayerBuilder, x: Variable, y: Variable, cond: Variable | None = None) -> Variable:
-    """Whether ``x`` and ``y`` differ, for each element.
-
-    Args:
-        x: a variable.
-        y: of the element type of ``x``; sizes of 1 stretch.
-        cond: the variable to write to; a new one when None.
-
-    Returns:
-        A bool variable of the shape of ``x``.
-
-    >>> x, y = fluid.data("x", [None, 4]), fluid.data("y", [None, 4])
-    >>> fluid.layers.not_equal(x, y).dtype
-    VarType.BOOL
-    """
+    """Whether ``x`` and ``y`` differ, for each element."""
     return _compared(f, "not_equal", x, y, cond)
 
 
-@layer
+@layer(family=_COMPARISON)
 def less_than(
     f: LayerBuilder,
     x: Variable,
@@ -62,201 +62,76 @@ def less_than(
     force_cpu: bool | None = None,
     cond: Variable | None = None,
 ) -> Variable:
-    """Whether ``x`` is below ``y``, for each element.
-
-    Args:
-        x: a variable.
-        y: of the element type of ``x``; sizes of 1 stretch.
-        force_cpu: kept in the operator; there is one place.
-        cond: the variable to write to; a new one when None.
-
-    Returns:
-        A bool variable of the shape of ``x``.
-
-    >>> x, y = fluid.data("x", [None, 4]), fluid.data("y", [None, 4])
-    >>> fluid.layers.less_than(x, y).dtype
-    VarType.BOOL
-    """
+    """Whether ``x`` is below ``y``, for each element."""
     attrs = {} if force_cpu is None else {"force_cpu": force_cpu}
     return _compared(f, "less_than", x, y, cond, **attrs)
 
 
-@layer
+@layer(family=_COMPARISON)
 def less_equal(f: LayerBuilder, x: Variable, y: Variable, cond: Variable | None = None) -> Variable:
-    """Whether ``x`` is not above ``y``, for each element.
-
-    Args:
-        x: a variable.
-        y: of the element type of ``x``; sizes of 1 stretch.
-        cond: the variable to write to; a new one when None.
-
-    Returns:
-        A bool variable of the shape of ``x``.
-
-    >>> x, y = fluid.data("x", [None, 4]), fluid.data("y", [None, 4])
-    >>> fluid.layers.less_equal(x, y).dtype
-    VarType.BOOL
-    """
+    """Whether ``x`` is not above ``y``, for each element."""
     return _compared(f, "less_equal", x, y, cond)
 
 
-@layer
+@layer(family=_COMPARISON)
 def greater_than(
     f: LayerBuilder, x: Variable, y: Variable, cond: Variable | None = None
 ) -> Variable:
-    """Whether ``x`` is above ``y``, for each element.
-
-    Args:
-        x: a variable.
-        y: of the element type of ``x``; sizes of 1 stretch.
-        cond: the variable to write to; a new one when None.
-
-    Returns:
-        A bool variable of the shape of ``x``.
-
-    >>> x, y = fluid.data("x", [None, 4]), fluid.data("y", [None, 4])
-    >>> fluid.layers.greater_than(x, y).dtype
-    VarType.BOOL
-    """
+    """Whether ``x`` is above ``y``, for each element."""
     return _compared(f, "greater_than", x, y, cond)
 
 
-@layer
+@layer(family=_COMPARISON)
 def greater_equal(
     f: LayerBuilder, x: Variable, y: Variable, cond: Variable | None = None
 ) -> Variable:
-    """Whether ``x`` is not below ``y``, for each element.
-
-    Args:
-        x: a variable.
-        y: of the element type of ``x``; sizes of 1 stretch.
-        cond: the variable to write to; a new one when None.
-
-    Returns:
-        A bool variable of the shape of ``x``.
-
-    >>> x, y = fluid.data("x", [None, 4]), fluid.data("y", [None, 4])
-    >>> fluid.layers.greater_equal(x, y).dtype
-    VarType.BOOL
-    """
+    """Whether ``x`` is not below ``y``, for each element."""
     return _compared(f, "greater_equal", x, y, cond)
 
 
-@layer
+@layer(family=_COMPARISON)
 def elementwise_equal(
     f: LayerBuilder, x: Variable, y: Variable, name: str | None = None
 ) -> Variable:
-    """Whether ``x`` equals ``y``, for each element.
-
-    Args:
-        x: a variable.
-        y: of the element type of ``x``; sizes of 1 stretch.
-        name: of the layer.
-
-    Returns:
-        A bool variable of the shape of ``x``.
-
-    >>> x, y = fluid.data("x", [None, 4]), fluid.data("y", [None, 4])
-    >>> fluid.layers.elementwise_equal(x, y).dtype
-    VarType.BOOL
-    """
+    """Whether ``x`` equals ``y``, for each element."""
     return _compared(f, "equal", x, y, None)
 
 
-@layer
+@layer(family=_LOGIC)
 def logical_and(
-    f: LayerBuilder,
-    x: Variable,
-    y: Variable,
-    out: Variable | None = None,
-    name: str | None = None,
+    f: LayerBuilder, x: Variable, y: Variable, out: Variable | None = None, name: str | None = None
 ) -> Variable:
-    """Whether ``x`` and ``y`` are both true, for each element.
-
-    Args:
-        x, y: bool variables; sizes of 1 stretch.
-        out: the variable to write to; a new one when None.
-        name: of the layer.
-
-    Returns:
-        A bool variable of the shape of ``x``.
-
-    >>> x, y = fluid.data("x", [None, 4], "bool"), fluid.data("y", [None, 4], "bool")
-    >>> fluid.layers.logical_and(x, y).shape
-    (-1, 4)
-    """
+    """Whether ``x`` and ``y`` are both true, for each element."""
     out = f.result(out)
     f.into("logical_and", {"X": x, "Y": y}, {"Out": out})
     return out
 
 
-@layer
+@layer(family=_LOGIC)
 def logical_or(
-    f: LayerBuilder,
-    x: Variable,
-    y: Variable,
-    out: Variable | None = None,
-    name: str | None = None,
+    f: LayerBuilder, x: Variable, y: Variable, out: Variable | None = None, name: str | None = None
 ) -> Variable:
-    """Whether ``x`` or ``y`` or both are true, for each element.
-
-    Args:
-        x, y: bool variables; sizes of 1 stretch.
-        out: the variable to write to; a new one when None.
-        name: of the layer.
-
-    Returns:
-        A bool variable of the shape of ``x``.
-
-    >>> x, y = fluid.data("x", [None, 4], "bool"), fluid.data("y", [None, 4], "bool")
-    >>> fluid.layers.logical_or(x, y).shape
-    (-1, 4)
-    """
+    """Whether ``x`` or ``y`` or both are true, for each element."""
     out = f.result(out)
     f.into("logical_or", {"X": x, "Y": y}, {"Out": out})
     return out
 
 
-@layer
+@layer(family=_LOGIC)
 def logical_xor(
-    f: LayerBuilder,
-    x: Variable,
-    y: Variable,
-    out: Variable | None = None,
-    name: str | None = None,
+    f: LayerBuilder, x: Variable, y: Variable, out: Variable | None = None, name: str | None = None
 ) -> Variable:
-    """Whether one of ``x`` and ``y`` is true and the other is not, for each element.
-
-    Args:
-        x, y: bool variables; sizes of 1 stretch.
-        out: the variable to write to; a new one when None.
-        name: of the layer.
-
-    Returns:
-        A bool variable of the shape of ``x``.
-
-    >>> x, y = fluid.data("x", [None, 4], "bool"), fluid.data("y", [None, 4], "bool")
-    >>> fluid.layers.logical_xor(x, y).shape
-    (-1, 4)
-    """
+    """Whether one of ``x`` and ``y`` is true and the other is not, for each element."""
     out = f.result(out)
     f.into("logical_xor", {"X": x, "Y": y}, {"Out": out})
     return out
 
 
-@layer
+@layer(family=_LOGIC)
 def logical_not(
     f: LayerBuilder, x: Variable, out: Variable | None = None, name: str | None = None
 ) -> Variable:
     """Whether ``x`` is not true, for each element.
-
-    Args:
-        x: a bool variable.
-        out: the variable to write to; a new one when None.
-        name: of the layer.
-
-    Returns:
-        A bool variable of the shape of ``x``.
 
     >>> fluid.layers.logical_not(fluid.data("x", [None, 4], "bool")).shape
     (-1, 4)
@@ -266,74 +141,37 @@ def logical_not(
     return out
 
 
-@layer
+@layer(family=_QUESTION)
 def isfinite(f: LayerBuilder, x: Variable) -> Variable:
-    """Whether all elements of ``x`` are finite numbers.
-
-    Args:
-        x: a variable of numbers.
-
-    Returns:
-        A bool variable of shape [1].
-
-    >>> fluid.layers.isfinite(fluid.data("x", [None, 4])).shape
-    (1,)
-    """
+    """Whether all elements of ``x`` are finite numbers."""
     return f.isfinite(x)
 
 
-@layer("isinf")
+@layer("isinf", family=_QUESTION)
 def has_inf(f: LayerBuilder, x: Variable) -> Variable:
-    """Whether an element of ``x`` is infinite.
-
-    Args:
-        x: a variable of numbers.
-
-    Returns:
-        A bool variable of shape [1].
-
-    >>> fluid.layers.has_inf(fluid.data("x", [None, 4])).shape
-    (1,)
-    """
+    """Whether an element of ``x`` is infinite."""
     return f.isinf(x)
 
 
-@layer("isnan")
+@layer("isnan", family=_QUESTION)
 def has_nan(f: LayerBuilder, x: Variable) -> Variable:
-    """Whether an element of ``x`` is not a number.
-
-    Args:
-        x: a variable of numbers.
-
-    Returns:
-        A bool variable of shape [1].
-
-    >>> fluid.layers.has_nan(fluid.data("x", [None, 4])).shape
-    (1,)
-    """
+    """Whether an element of ``x`` is not a number."""
     return f.isnan(x)
 
 
-@layer
+@layer(family=_QUESTION)
 def is_empty(f: LayerBuilder, x: Variable, cond: Variable | None = None) -> Variable:
     """Whether ``x`` has no elements.
 
     Args:
         x: a variable.
-        cond: the variable to write to; a new one when None.
-
-    Returns:
-        A bool variable of shape [1].
-
-    >>> fluid.layers.is_empty(fluid.data("x", [None, 4])).shape
-    (1,)
     """
     out = f.result(cond)
     f.into("is_empty", {"X": x}, {"Out": out})
     return out if cond is not None else stopped(out)
 
 
-@layer
+@layer(family=_QUESTION)
 def allclose(
     f: LayerBuilder,
     input: Variable,
@@ -350,10 +188,6 @@ def allclose(
         other: of the shape and element type of ``input``.
         rtol, atol: how far they may be apart.
         equal_nan: whether two elements that are no numbers count as close.
-        name: of the layer.
-
-    Returns:
-        A bool variable of shape [1].
 
     >>> x, y = fluid.data("x", [None, 4]), fluid.data("y", [None, 4])
     >>> fluid.layers.allclose(x, y).shape

@@ -11,14 +11,30 @@ from ..dtypes import DType, as_dtype
 from ..errors import ArgumentError, DTypeError
 from ..ir.variable import Variable
 from .joining import stack
-from .layer import LayerBuilder, is_variable, layer, stopped
+from .layer import LAYERS, LayerBuilder, is_variable, layer, stopped
 from .math import cast
 from .sizes import Given, Sizes, integer, sizes_of
 
 Number = float | Variable
 
+#: variables that are filled, with a shape that is given or that of ``input``
+FILLED = LAYERS.extended(
+    {
+        "shape": "sizes, some of which may be integer variables of one element; or one integer "
+        "variable that holds them all.",
+        "dtype": "element type.",
+        "value": "the number.",
+        "fill_value": "the number.",
+        "x": "a variable.",
+        "input": "a variable.",
+        "input_dim_idx": "the dimension of ``input`` whose size is taken.",
+        "output_dim_idx": "the dimension that gets it.",
+    },
+    returns="A variable of that shape, at which gradients stop.",
+)
 
-@layer
+
+@layer(family=FILLED)
 def fill_constant(
     f: LayerBuilder,
     shape: Given,
@@ -30,15 +46,7 @@ def fill_constant(
     """One number everywhere.
 
     Args:
-        shape: sizes, some of which may be integer variables of one element; or one integer
-            variable that holds them all.
-        dtype: element type.
         value: the number, or a variable of one element.
-        force_cpu: kept in the operator; there is one place.
-        out: the variable to write to; a new one when None.
-
-    Returns:
-        A variable of that shape, at which gradients stop.
 
     Raises:
         DTypeError: ``out`` has another element type.
@@ -97,7 +105,7 @@ def _number(value: Any, dtype: DType) -> dict[str, Any]:
         raise ArgumentError(f"expected a number of {dtype} for value, got {value!r:.60}") from None
 
 
-@layer
+@layer(family=FILLED)
 def fill_constant_batch_size_like(
     f: LayerBuilder,
     input: Variable,
@@ -111,13 +119,7 @@ def fill_constant_batch_size_like(
     """One number everywhere, in a shape that has one size in common with ``input``.
 
     Args:
-        input: a variable.
         shape: sizes; the one at ``output_dim_idx`` does not matter.
-        dtype: element type.
-        value: the number.
-        input_dim_idx: the dimension of ``input`` whose size is taken.
-        output_dim_idx: the dimension that gets it.
-        force_cpu: kept in the operator; there is one place.
 
     Returns:
         A variable at which gradients stop.
@@ -139,7 +141,7 @@ def fill_constant_batch_size_like(
     return stopped(made)
 
 
-@layer
+@layer(family=FILLED)
 def full(
     f: LayerBuilder,
     shape: Given,
@@ -153,14 +155,8 @@ def full(
     """One number everywhere.
 
     Args:
-        shape: sizes, some of which may be integer variables of one element; or one integer
-            variable that holds them all.
         fill_value: the number, or a variable of one element.
-        out: the variable to write to; a new one when None.
         dtype: element type; float32 when None.
-        device: accepted, without meaning here.
-        stop_gradient: whether gradients stop here.
-        name: of the layer.
 
     Returns:
         A variable of that shape.
@@ -177,7 +173,7 @@ def full(
     return made
 
 
-@layer
+@layer(family=FILLED)
 def full_like(
     f: LayerBuilder,
     input: Variable,
@@ -191,13 +187,7 @@ def full_like(
     """One number everywhere, in the shape of ``input``.
 
     Args:
-        input: a variable.
-        fill_value: the number.
-        out: the variable to write to; a new one when None.
         dtype: element type; that of ``input`` when None.
-        device: accepted, without meaning here.
-        stop_gradient: whether gradients stop here.
-        name: of the layer.
 
     Returns:
         A variable of the shape of ``input``.
@@ -212,16 +202,9 @@ def full_like(
     return out
 
 
+@FILLED
 def zeros(shape: Given, dtype: Any, force_cpu: bool = False) -> Variable:
     """0 everywhere.
-
-    Args:
-        shape: sizes, as of ``fill_constant``.
-        dtype: element type.
-        force_cpu: kept in the operator; there is one place.
-
-    Returns:
-        A variable of that shape, at which gradients stop.
 
     >>> fluid.layers.zeros([2, 3], "float32").shape
     (2, 3)
@@ -229,16 +212,9 @@ def zeros(shape: Given, dtype: Any, force_cpu: bool = False) -> Variable:
     return fill_constant(shape, dtype, 0.0, force_cpu)
 
 
+@FILLED
 def ones(shape: Given, dtype: Any, force_cpu: bool = False) -> Variable:
     """1 everywhere.
-
-    Args:
-        shape: sizes, as of ``fill_constant``.
-        dtype: element type.
-        force_cpu: kept in the operator; there is one place.
-
-    Returns:
-        A variable of that shape, at which gradients stop.
 
     >>> fluid.layers.ones([2, 3], "float32").shape
     (2, 3)
@@ -246,13 +222,9 @@ def ones(shape: Given, dtype: Any, force_cpu: bool = False) -> Variable:
     return fill_constant(shape, dtype, 1.0, force_cpu)
 
 
-@layer
+@layer(family=FILLED)
 def zeros_like(f: LayerBuilder, x: Variable, out: Variable | None = None) -> Variable:
     """0 everywhere, in the shape of ``x``.
-
-    Args:
-        x: a variable.
-        out: the variable to write to; a new one when None.
 
     Returns:
         A variable of the shape and element type of ``x``, at which gradients stop.
@@ -265,13 +237,9 @@ def zeros_like(f: LayerBuilder, x: Variable, out: Variable | None = None) -> Var
     return stopped(out)
 
 
-@layer
+@layer(family=FILLED)
 def ones_like(f: LayerBuilder, x: Variable, out: Variable | None = None) -> Variable:
     """1 everywhere, in the shape of ``x``.
-
-    Args:
-        x: a variable.
-        out: the variable to write to; a new one when None.
 
     Returns:
         A variable of the shape and element type of ``x``.
@@ -346,7 +314,6 @@ def arange(
     Args:
         start, end, step: numbers, or variables of one element.
         dtype: element type; float32 when None.
-        name: of the layer.
 
     Returns:
         A variable of one dimension of unknown size, at which gradients stop.

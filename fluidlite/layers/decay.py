@@ -13,8 +13,20 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .. import state
+from ..docstrings import Family
 from ..dtypes import as_dtype
 from ..errors import ArgumentError, StateDictError
+
+DECAYS = Family(
+    {
+        "learning_rate": "the first rate.",
+        "decay_rate": "see ``decay_steps``.",
+        "staircase": "let the rate change only every ``decay_steps`` steps.",
+        "begin": "the number of the first step.",
+        "step": "what is added to it after every step.",
+        "dtype": "element type of the rate.",
+    }
+)
 
 
 def finite(decay: Any, what: str, value: Any) -> float:
@@ -46,16 +58,12 @@ def positive(decay: Any, what: str, value: Any) -> float:
     return number
 
 
+@DECAYS
 class LearningRateDecay:
     """The base of learning rates that change from step to step.
 
     A decay of your own derives from it and says in ``step`` what the rate is; it may read
     ``self.step_num``, the number of the step.
-
-    Args:
-        begin: the number of the first step.
-        step: what is added to it after every step.
-        dtype: element type of the rate.
 
     >>> class Halved(fluid.dygraph.learning_rate_scheduler.LearningRateDecay):
     ...     def step(self):
@@ -136,6 +144,7 @@ class LearningRateDecay:
         self.step_num = int(kept["step_num"])
 
 
+@DECAYS
 class NoamDecay(LearningRateDecay):
     """A rate that grows up to a step and then falls with the root of the number of steps:
     ``learning_rate * d_model^-0.5 * min(step^-0.5, step * warmup_steps^-1.5)``.
@@ -145,7 +154,6 @@ class NoamDecay(LearningRateDecay):
     Args:
         d_model: the width of the model.
         warmup_steps: how many steps the rate grows.
-        begin, step, dtype: as of :class:`LearningRateDecay`.
         learning_rate: multiplies it.
 
     >>> float(fluid.dygraph.NoamDecay(d_model=4, warmup_steps=4)())
@@ -172,13 +180,13 @@ class NoamDecay(LearningRateDecay):
         return float(self.learning_rate * self.d_model**-0.5 * least)
 
 
+@DECAYS
 class PiecewiseDecay(LearningRateDecay):
     """A rate that jumps: ``values[i]`` before step ``boundaries[i]``, and the last value after all.
 
     Args:
         boundaries: steps, in order.
         values: rates, one more than there are boundaries.
-        begin, step, dtype: as of :class:`LearningRateDecay`.
 
     >>> rate = fluid.dygraph.PiecewiseDecay([1, 2], [1.0, 0.5, 0.25], begin=0)
     >>> float(rate()), float(rate()), float(rate()), float(rate())
@@ -233,15 +241,12 @@ class _Periodic(LearningRateDecay):
         return math.floor(passed) if self.staircase else passed
 
 
+@DECAYS
 class ExponentialDecay(_Periodic):
     """``learning_rate * decay_rate^(step / decay_steps)``.
 
     Args:
-        learning_rate: the first rate.
         decay_steps: after so many steps the rate has been multiplied by ``decay_rate``.
-        decay_rate: see ``decay_steps``.
-        staircase: let the rate change only every ``decay_steps`` steps.
-        begin, step, dtype: as of :class:`LearningRateDecay`.
 
     >>> rate = fluid.dygraph.ExponentialDecay(1.0, decay_steps=1, decay_rate=0.5)
     >>> float(rate()), float(rate()), float(rate())
@@ -252,15 +257,12 @@ class ExponentialDecay(_Periodic):
         return float(self.learning_rate * self.decay_rate**self.periods)
 
 
+@DECAYS
 class NaturalExpDecay(_Periodic):
     """``learning_rate * exp(-decay_rate * step / decay_steps)``.
 
     Args:
-        learning_rate: the first rate.
         decay_steps: after so many steps the rate has been multiplied by exp(-decay_rate).
-        decay_rate: see ``decay_steps``.
-        staircase: let the rate change only every ``decay_steps`` steps.
-        begin, step, dtype: as of :class:`LearningRateDecay`.
 
     >>> rate = fluid.dygraph.NaturalExpDecay(1.0, decay_steps=2, decay_rate=0.5, staircase=True)
     >>> float(rate()), float(rate())
@@ -271,14 +273,12 @@ class NaturalExpDecay(_Periodic):
         return self.learning_rate * math.exp(-self.decay_rate * self.periods)
 
 
+@DECAYS
 class InverseTimeDecay(_Periodic):
     """``learning_rate / (1 + decay_rate * step / decay_steps)``.
 
     Args:
-        learning_rate: the first rate.
         decay_steps, decay_rate: how fast it falls.
-        staircase: let the rate change only every ``decay_steps`` steps.
-        begin, step, dtype: as of :class:`LearningRateDecay`.
 
     >>> rate = fluid.dygraph.InverseTimeDecay(1.0, decay_steps=1, decay_rate=1.0)
     >>> float(rate()), float(rate())
@@ -289,16 +289,15 @@ class InverseTimeDecay(_Periodic):
         return self.learning_rate / (1 + self.decay_rate * self.periods)
 
 
+@DECAYS
 class PolynomialDecay(LearningRateDecay):
     """``(learning_rate - end) * (1 - step / decay_steps)^power + end``, and then ``end``.
 
     Args:
-        learning_rate: the first rate.
         decay_steps: how many steps it takes.
         end_learning_rate: the last rate, ``end``.
         power: of the polynomial.
         cycle: when the end is reached, go on with ``decay_steps`` twice, three times, ... as many.
-        begin, step, dtype: as of :class:`LearningRateDecay`.
 
     >>> rate = fluid.dygraph.PolynomialDecay(1.0, decay_steps=2, end_learning_rate=0.0)
     >>> float(rate()), float(rate()), float(rate()), float(rate())
@@ -333,14 +332,13 @@ class PolynomialDecay(LearningRateDecay):
         return float((self.learning_rate - end) * (1 - n / steps) ** self.power + end)
 
 
+@DECAYS
 class CosineDecay(LearningRateDecay):
     """``learning_rate * 0.5 * (cos(epoch * pi / epochs) + 1)``.
 
     Args:
-        learning_rate: the first rate.
         step_each_epoch: how many steps there are in an epoch.
         epochs: how many epochs it takes.
-        begin, step, dtype: as of :class:`LearningRateDecay`.
 
     >>> rate = fluid.dygraph.CosineDecay(1.0, step_each_epoch=1, epochs=2)
     >>> round(float(rate()), 4), round(float(rate()), 4)
@@ -366,6 +364,7 @@ class CosineDecay(LearningRateDecay):
         return self.learning_rate * 0.5 * (math.cos(epoch * math.pi / self.epochs) + 1)
 
 
+@DECAYS
 class LinearLrWarmup(LearningRateDecay):
     """A rate that goes from ``start_lr`` to ``end_lr`` in equal steps, and then is
     ``learning_rate``.
@@ -375,7 +374,6 @@ class LinearLrWarmup(LearningRateDecay):
             counts all steps.
         warmup_steps: how many steps it takes.
         start_lr, end_lr: where it begins and where it leads.
-        begin, step, dtype: as of :class:`LearningRateDecay`.
 
     >>> rate = fluid.dygraph.LinearLrWarmup(2.0, warmup_steps=2, start_lr=0.0, end_lr=1.0)
     >>> float(rate()), float(rate()), float(rate())

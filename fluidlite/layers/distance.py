@@ -53,7 +53,6 @@ def l2_normalize(
         x: a float variable.
         axis: the dimension of the vectors; may count from the end; the last one when None.
         epsilon: is added to the square of the length.
-        name: of the layer.
 
     Returns:
         A variable of the shape of ``x``.

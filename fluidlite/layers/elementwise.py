@@ -5,10 +5,27 @@ from __future__ import annotations
 from typing import Any
 
 from ..ir.variable import Variable
-from .layer import LayerBuilder, layer
+from .layer import LAYERS, LayerBuilder, layer
+
+_EXAMPLE = """
+>>> x, y = fluid.data("x", [2, 3, 4]), fluid.data("y", [3])
+>>> fluid.layers.{name}(x, y, axis=1).shape
+(2, 3, 4)
+"""
+_PAIRS = LAYERS.extended(
+    {
+        "x": "a variable of numbers.",
+        "y": "of the element type of ``x``; its dimensions are those of ``x`` from ``axis`` on, "
+        "and its sizes equal those of ``x`` or are 1.",
+        "axis": "where ``y`` begins in ``x``; -1 for the place where both end together.",
+    },
+    returns="A variable of the shape of ``x``.",
+    example=_EXAMPLE,
+)
+_INTEGERS = _PAIRS.extended({}, example=_EXAMPLE.replace("])", '], "int64")'))
 
 
-@layer(act=True)
+@layer(act=True, family=_PAIRS)
 def elementwise_add(
     f: LayerBuilder,
     x: Variable,
@@ -17,27 +34,11 @@ def elementwise_add(
     act: str | None = None,
     name: str | None = None,
 ) -> Variable:
-    """``x + y``, for each element.
-
-    Args:
-        x: a variable of numbers.
-        y: of the element type of ``x``; its dimensions are those of ``x`` from ``axis`` on, and
-            its sizes equal those of ``x`` or are 1.
-        axis: where ``y`` begins in ``x``; -1 for the place where both end together.
-        act: the activation.
-        name: of the layer.
-
-    Returns:
-        A variable of the shape of ``x``.
-
-    >>> x, y = fluid.data("x", [2, 3, 4]), fluid.data("y", [3])
-    >>> fluid.layers.elementwise_add(x, y, axis=1).shape
-    (2, 3, 4)
-    """
+    """``x + y``, for each element."""
     return f.elementwise_add(x, y, axis=axis)
 
 
-@layer(act=True)
+@layer(act=True, family=_PAIRS)
 def elementwise_sub(
     f: LayerBuilder,
     x: Variable,
@@ -46,27 +47,11 @@ def elementwise_sub(
     act: str | None = None,
     name: str | None = None,
 ) -> Variable:
-    """``x - y``, for each element.
-
-    Args:
-        x: a variable of numbers.
-        y: of the element type of ``x``; its dimensions are those of ``x`` from ``axis`` on, and
-            its sizes equal those of ``x`` or are 1.
-        axis: where ``y`` begins in ``x``; -1 for the place where both end together.
-        act: the activation.
-        name: of the layer.
-
-    Returns:
-        A variable of the shape of ``x``.
-
-    >>> x, y = fluid.data("x", [2, 3, 4]), fluid.data("y", [3])
-    >>> fluid.layers.elementwise_sub(x, y, axis=1).shape
-    (2, 3, 4)
-    """
+    """``x - y``, for each element."""
     return f.elementwise_sub(x, y, axis=axis)
 
 
-@layer(act=True)
+@layer(act=True, family=_PAIRS)
 def elementwise_mul(
     f: LayerBuilder,
     x: Variable,
@@ -75,27 +60,11 @@ def elementwise_mul(
     act: str | None = None,
     name: str | None = None,
 ) -> Variable:
-    """``x * y``, for each element.
-
-    Args:
-        x: a variable of numbers.
-        y: of the element type of ``x``; its dimensions are those of ``x`` from ``axis`` on, and
-            its sizes equal those of ``x`` or are 1.
-        axis: where ``y`` begins in ``x``; -1 for the place where both end together.
-        act: the activation.
-        name: of the layer.
-
-    Returns:
-        A variable of the shape of ``x``.
-
-    >>> x, y = fluid.data("x", [2, 3, 4]), fluid.data("y", [3])
-    >>> fluid.layers.elementwise_mul(x, y, axis=1).shape
-    (2, 3, 4)
-    """
+    """``x * y``, for each element."""
     return f.elementwise_mul(x, y, axis=axis)
 
 
-@layer(act=True)
+@layer(act=True, family=_PAIRS)
 def elementwise_div(
     f: LayerBuilder,
     x: Variable,
@@ -104,27 +73,11 @@ def elementwise_div(
     act: str | None = None,
     name: str | None = None,
 ) -> Variable:
-    """``x / y``, for each element.
-
-    Args:
-        x: a variable of numbers.
-        y: of the element type of ``x``; its dimensions are those of ``x`` from ``axis`` on, and
-            its sizes equal those of ``x`` or are 1.
-        axis: where ``y`` begins in ``x``; -1 for the place where both end together.
-        act: the activation.
-        name: of the layer.
-
-    Returns:
-        A variable of the shape of ``x``.
-
-    >>> x, y = fluid.data("x", [2, 3, 4]), fluid.data("y", [3])
-    >>> fluid.layers.elementwise_div(x, y, axis=1).shape
-    (2, 3, 4)
-    """
+    """``x / y``, for each element."""
     return f.elementwise_div(x, y, axis=axis)
 
 
-@layer(act=True)
+@layer(act=True, family=_PAIRS)
 def elementwise_max(
     f: LayerBuilder,
     x: Variable,
@@ -133,27 +86,11 @@ def elementwise_max(
     act: str | None = None,
     name: str | None = None,
 ) -> Variable:
-    """The larger of ``x`` and ``y``, for each element.
-
-    Args:
-        x: a variable of numbers.
-        y: of the element type of ``x``; its dimensions are those of ``x`` from ``axis`` on, and
-            its sizes equal those of ``x`` or are 1.
-        axis: where ``y`` begins in ``x``; -1 for the place where both end together.
-        act: the activation.
-        name: of the layer.
-
-    Returns:
-        A variable of the shape of ``x``.
-
-    >>> x, y = fluid.data("x", [2, 3, 4]), fluid.data("y", [3])
-    >>> fluid.layers.elementwise_max(x, y, axis=1).shape
-    (2, 3, 4)
-    """
+    """The larger of ``x`` and ``y``, for each element."""
     return f.elementwise_max(x, y, axis=axis)
 
 
-@layer(act=True)
+@layer(act=True, family=_PAIRS)
 def elementwise_min(
     f: LayerBuilder,
     x: Variable,
@@ -162,27 +99,11 @@ def elementwise_min(
     act: str | None = None,
     name: str | None = None,
 ) -> Variable:
-    """The smaller of ``x`` and ``y``, for each element.
-
-    Args:
-        x: a variable of numbers.
-        y: of the element type of ``x``; its dimensions are those of ``x`` from ``axis`` on, and
-            its sizes equal those of ``x`` or are 1.
-        axis: where ``y`` begins in ``x``; -1 for the place where both end together.
-        act: the activation.
-        name: of the layer.
-
-    Returns:
-        A variable of the shape of ``x``.
-
-    >>> x, y = fluid.data("x", [2, 3, 4]), fluid.data("y", [3])
-    >>> fluid.layers.elementwise_min(x, y, axis=1).shape
-    (2, 3, 4)
-    """
+    """The smaller of ``x`` and ``y``, for each element."""
     return f.elementwise_min(x, y, axis=axis)
 
 
-@layer(act=True)
+@layer(act=True, family=_PAIRS)
 def elementwise_pow(
     f: LayerBuilder,
     x: Variable,
@@ -191,27 +112,11 @@ def elementwise_pow(
     act: str | None = None,
     name: str | None = None,
 ) -> Variable:
-    """``x`` to the power of ``y``, for each element.
-
-    Args:
-        x: a variable of numbers.
-        y: of the element type of ``x``; its dimensions are those of ``x`` from ``axis`` on, and
-            its sizes equal those of ``x`` or are 1.
-        axis: where ``y`` begins in ``x``; -1 for the place where both end together.
-        act: the activation.
-        name: of the layer.
-
-    Returns:
-        A variable of the shape of ``x``.
-
-    >>> x, y = fluid.data("x", [2, 3, 4]), fluid.data("y", [3])
-    >>> fluid.layers.elementwise_pow(x, y, axis=1).shape
-    (2, 3, 4)
-    """
+    """``x`` to the power of ``y``, for each element."""
     return f.elementwise_pow(x, y, axis=axis)
 
 
-@layer(act=True)
+@layer(act=True, family=_INTEGERS)
 def elementwise_mod(
     f: LayerBuilder,
     x: Variable,
@@ -223,26 +128,11 @@ def elementwise_mod(
     """The remainder of ``x / y``, for each element.
 
     It has the sign of ``x`` for integers and that of ``y`` for floats.
-
-    Args:
-        x: a variable of numbers.
-        y: of the element type of ``x``; its dimensions are those of ``x`` from ``axis`` on, and
-            its sizes equal those of ``x`` or are 1.
-        axis: where ``y`` begins in ``x``; -1 for the place where both end together.
-        act: the activation.
-        name: of the layer.
-
-    Returns:
-        A variable of the shape of ``x``.
-
-    >>> x, y = fluid.data("x", [2, 3, 4], "int64"), fluid.data("y", [3], "int64")
-    >>> fluid.layers.elementwise_mod(x, y, axis=1).shape
-    (2, 3, 4)
     """
     return f.elementwise_mod(x, y, axis=axis)
 
 
-@layer(act=True)
+@layer(act=True, family=_INTEGERS)
 def elementwise_floordiv(
     f: LayerBuilder,
     x: Variable,
@@ -255,18 +145,6 @@ def elementwise_floordiv(
 
     Args:
         x: a variable of integers.
-        y: of the element type of ``x``; its dimensions are those of ``x`` from ``axis`` on, and
-            its sizes equal those of ``x`` or are 1.
-        axis: where ``y`` begins in ``x``; -1 for the place where both end together.
-        act: the activation.
-        name: of the layer.
-
-    Returns:
-        A variable of the shape of ``x``.
-
-    >>> x, y = fluid.data("x", [2, 3, 4], "int64"), fluid.data("y", [3], "int64")
-    >>> fluid.layers.elementwise_floordiv(x, y, axis=1).shape
-    (2, 3, 4)
     """
     return f.elementwise_floordiv(x, y, axis=axis)
 
@@ -289,7 +167,6 @@ def addcmul(
         tensor2: as ``tensor1``.
         value: factor of the product.
         out: a variable to write to as well.
-        name: of the layer.
 
     Returns:
         ``out``, or a new variable.

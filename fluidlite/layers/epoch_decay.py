@@ -6,16 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from ..errors import ArgumentError
-from .decay import LearningRateDecay, finite, positive
+from .decay import DECAYS, LearningRateDecay, finite, positive
 
 
+@DECAYS
 class EpochDecay(LearningRateDecay):
-    """The base of rates that change from epoch to epoch, whenever ``epoch()`` is called.
-
-    Args:
-        learning_rate: the first rate.
-        dtype: element type of the rate.
-    """
+    """The base of rates that change from epoch to epoch, whenever ``epoch()`` is called."""
 
     counts_steps: ClassVar[bool] = False
     needed: ClassVar[Sequence[str]] = ("epoch_num", "learning_rate")
@@ -53,11 +49,11 @@ class EpochDecay(LearningRateDecay):
         self.learning_rate = self.number(kept["learning_rate"])
 
 
+@DECAYS
 class StepDecay(EpochDecay):
     """``learning_rate * decay_rate^floor(epoch / step_size)``.
 
     Args:
-        learning_rate: the first rate.
         step_size: how many epochs it stays.
         decay_rate: what it is multiplied by then.
 
@@ -76,11 +72,11 @@ class StepDecay(EpochDecay):
         return float(self.base_lr * self.decay_rate ** (self.epoch_num // self.step_size))
 
 
+@DECAYS
 class MultiStepDecay(EpochDecay):
     """A rate that is multiplied by ``decay_rate`` at some epochs.
 
     Args:
-        learning_rate: the first rate.
         milestones: the epochs, in order.
         decay_rate: what it is multiplied by.
 
@@ -106,6 +102,7 @@ class MultiStepDecay(EpochDecay):
         return float(self.base_lr * self.decay_rate**passed)
 
 
+@DECAYS
 class LambdaDecay(EpochDecay):
     """``learning_rate * lr_lambda(epoch)``.
 
@@ -131,11 +128,11 @@ class LambdaDecay(EpochDecay):
         return self.base_lr * self.lr_lambda(self.epoch_num)
 
 
+@DECAYS
 class ReduceLROnPlateau(LearningRateDecay):
     """A rate that is multiplied by ``decay_rate`` when a loss, given to ``step``, gets no better.
 
     Args:
-        learning_rate: the first rate.
         mode: whether smaller losses ("min") or larger ones ("max") are better.
         decay_rate: what the rate is multiplied by.
         patience: how many losses in a row may be no better.
@@ -145,7 +142,6 @@ class ReduceLROnPlateau(LearningRateDecay):
         cooldown: how many losses are not counted after a change.
         min_lr: the least rate.
         eps: changes that are not larger are not made.
-        dtype: element type of the rate.
 
     >>> rate = fluid.dygraph.ReduceLROnPlateau(1.0, decay_rate=0.5, patience=0)
     >>> rate.step(3.0)

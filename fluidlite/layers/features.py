@@ -24,7 +24,6 @@ def add_position_encoding(
     Args:
         input: [sequences, positions, an even number of features].
         alpha, beta: factors.
-        name: of the layer.
 
     Returns:
         A variable of the shape of ``input``.
@@ -51,7 +50,6 @@ def similarity_focus(
         input: four dimensions.
         axis: the dimension that numbers the slices: 1, 2 or 3.
         indexes: the slices that are looked at.
-        name: of the layer.
 
     Returns:
         A variable of the shape of ``input``.

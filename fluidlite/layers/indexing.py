@@ -39,7 +39,6 @@ def gather_nd(
         input: a variable.
         index: places along its last dimension, int32 or int64; a place shorter than ``input`` has
             dimensions selects a slice.
-        name: of the layer.
 
     Returns:
         A variable of the shape of ``index`` with what a place selects in place of its last
@@ -67,7 +66,6 @@ def scatter(
         input: a variable.
         index: numbers of rows, int32 or int64 of shape [n] or [n, 1].
         updates: the new rows, n of them.
-        name: of the layer.
         overwrite: of rows named twice the last update stays; if not, their updates add up.
 
     Returns:
@@ -91,7 +89,6 @@ def scatter_nd_add(
         index: places along its last dimension, as of ``gather_nd``; those named twice get both
             updates.
         updates: what to add, of the shape that ``gather_nd`` would give.
-        name: of the layer.
 
     Returns:
         A variable of the shape of ``ref``.

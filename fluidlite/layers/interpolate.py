@@ -7,7 +7,7 @@ from typing import Any
 
 from ..errors import ArgumentError, ShapeError
 from ..ir.variable import Variable
-from .layer import LayerBuilder, is_variable, layer, stopped
+from .layer import LAYERS, LayerBuilder, is_variable, layer, stopped
 from .sizes import Given, sizes_of
 from .windows import is_channels_last
 
@@ -18,6 +18,23 @@ METHODS = {
     "BICUBIC": ("bicubic", ("NCHW", "NHWC")),
     "TRILINEAR": ("trilinear", ("NCDHW", "NDHWC")),
 }
+
+_RESIZING = LAYERS.extended(
+    {
+        "input": "images, [N, C, H, W], or [N, H, W, C].",
+        "out_shape": "the new sizes: numbers and variables of one element, or one variable.",
+        "scale": "a factor of all sizes, where ``out_shape`` is None: a number or a variable.",
+        "actual_shape": "a variable with the sizes, which goes before ``out_shape``.",
+        "align_corners": "the centres of the outermost elements stay where they are; if not, the "
+        "ends.",
+        "align_mode": "without ``align_corners``: 0 keeps both ends where they are, 1 the first "
+        "centres.",
+        "data_format": "NCHW or NHWC.",
+    },
+    returns="A variable with the new sizes.",
+    raises="""ArgumentError: a parameter has none of the forms above.
+ShapeError: the input has another number of dimensions.""",
+)
 
 
 def _resized(
@@ -94,7 +111,7 @@ def _positive(scale: Any) -> float:
     return float(scale)
 
 
-@layer
+@layer(family=_RESIZING)
 def image_resize(
     f: LayerBuilder,
     input: Variable,
@@ -111,22 +128,8 @@ def image_resize(
 
     Args:
         input: images, [N, C, H, W], or volumes, [N, C, D, H, W]; or with the channels last.
-        out_shape: the new sizes: numbers and variables of one element, or one variable.
-        scale: a factor of all sizes, where ``out_shape`` is None: a number or a variable.
-        name: of the layer.
         resample: "BILINEAR", "NEAREST", "BICUBIC", or "TRILINEAR" for volumes.
-        actual_shape: a variable with the sizes, which goes before ``out_shape``.
-        align_corners: the centres of the outermost elements stay where they are; if not, the ends.
-        align_mode: without ``align_corners``: 0 keeps both ends where they are, 1 the first
-            centres.
         data_format: NCHW or NHWC; NCDHW or NDHWC for volumes.
-
-    Returns:
-        A variable with the new sizes.
-
-    Raises:
-        ArgumentError: a parameter has none of the forms above.
-        ShapeError: the input has another number of dimensions.
 
     >>> images = fluid.data("images", [None, 3, 32, 32])
     >>> fluid.layers.image_resize(images, out_shape=[48, 64]).shape
@@ -140,7 +143,7 @@ def image_resize(
     return _resized(f, input, out_shape, scale, *how)
 
 
-@layer
+@layer(family=_RESIZING)
 def resize_bilinear(
     f: LayerBuilder,
     input: Variable,
@@ -154,19 +157,6 @@ def resize_bilinear(
 ) -> Variable:
     """Images in another size, linear between neighbours in both dimensions.
 
-    Args:
-        input: images, [N, C, H, W], or [N, H, W, C].
-        out_shape, scale, actual_shape, align_corners, align_mode: as of ``image_resize``.
-        name: of the layer.
-        data_format: NCHW or NHWC.
-
-    Returns:
-        A variable with the new sizes.
-
-    Raises:
-        ArgumentError: a parameter has none of the forms above.
-        ShapeError: the input has not 4 dimensions.
-
     >>> fluid.layers.resize_bilinear(fluid.data("x", [None, 3, 32, 32]), scale=2).shape
     (-1, 3, 64, 64)
     """
@@ -174,7 +164,7 @@ def resize_bilinear(
     return _resized(f, input, out_shape, scale, *how)
 
 
-@layer
+@layer(family=_RESIZING)
 def resize_trilinear(
     f: LayerBuilder,
     input: Variable,
@@ -190,16 +180,7 @@ def resize_trilinear(
 
     Args:
         input: volumes, [N, C, D, H, W], or [N, D, H, W, C].
-        out_shape, scale, actual_shape, align_corners, align_mode: as of ``image_resize``.
-        name: of the layer.
         data_format: NCDHW or NDHWC.
-
-    Returns:
-        A variable with the new sizes.
-
-    Raises:
-        ArgumentError: a parameter has none of the forms above.
-        ShapeError: the input has not 5 dimensions.
 
     >>> volumes = fluid.data("volumes", [None, 3, 4, 8, 8])
     >>> fluid.layers.resize_trilinear(volumes, out_shape=[6, 7, 9]).shape
@@ -209,7 +190,7 @@ def resize_trilinear(
     return _resized(f, input, out_shape, scale, *how)
 
 
-@layer
+@layer(family=_RESIZING)
 def resize_nearest(
     f: LayerBuilder,
     input: Variable,
@@ -222,19 +203,6 @@ def resize_nearest(
 ) -> Variable:
     """Images in another size, each element that of its nearest neighbour.
 
-    Args:
-        input: images, [N, C, H, W], or [N, H, W, C].
-        out_shape, scale, actual_shape, align_corners: as of ``image_resize``.
-        name: of the layer.
-        data_format: NCHW or NHWC.
-
-    Returns:
-        A variable with the new sizes.
-
-    Raises:
-        ArgumentError: a parameter has none of the forms above.
-        ShapeError: the input has not 4 dimensions.
-
     >>> fluid.layers.resize_nearest(fluid.data("x", [None, 3, 32, 32]), [8, 16]).shape
     (-1, 3, 8, 16)
     """
@@ -242,7 +210,7 @@ def resize_nearest(
     return _resized(f, input, out_shape, scale, *how)
 
 
-@layer
+@layer(family=_RESIZING)
 def image_resize_short(
     f: LayerBuilder, input: Variable, out_short_len: int, resample: str = "BILINEAR"
 ) -> Variable:
@@ -252,9 +220,6 @@ def image_resize_short(
         input: images, [N, C, H, W], of known height and width.
         out_short_len: of the shorter side.
         resample: as of ``image_resize``.
-
-    Returns:
-        A variable with the new sizes.
 
     Raises:
         ArgumentError: ``resample`` names no method of images.

@@ -26,7 +26,6 @@ def concat(
         input: a variable or a list of them, of equal sizes but for that dimension.
         axis: the dimension, which may count from the end; a number or an integer variable of one
             element.
-        name: of the layer.
 
     Returns:
         A variable whose size along ``axis`` is the sum of theirs.
@@ -69,7 +68,6 @@ def split(
             takes what is left, and some of which may be integer variables of one element.
         dim: the dimension, which may count from the end; a number or an integer variable of one
             element.
-        name: of the layer.
 
     Returns:
         A list of variables.

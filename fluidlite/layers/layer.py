@@ -7,7 +7,8 @@
 
 ``@layer`` supplies the interpreter, which names the layer and its results, checks arguments that
 are annotated as variables, applies ``act`` where the layer has one, and undoes what was built when
-the layer fails.  The visible signature is the written one without ``f``.
+the layer fails.  The visible signature is the written one without ``f``; the docstring is completed
+by what the layer's family says, and by what all layers do (``LAYERS``).
 
 Called with variables, a layer appends to their program; called with eager tensors, it runs at once;
 where there are neither, as for a constant, ``dygraph.guard()`` decides.
@@ -22,6 +23,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, overload
 
 from .. import state, unique_name
+from ..docstrings import Family
 from ..errors import ArgumentError, FluidError, UnknownOperatorError, with_context
 from ..ir.block import Block
 from ..ir.builder import Builder
@@ -38,6 +40,21 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 R = TypeVar("R")
 V = TypeVar("V", bound="Variable | tuple[Variable, ...] | list[Variable]")
+
+#: arguments that mean the same for every layer
+LAYERS = Family(
+    {
+        "name": "of the layer.",
+        "act": "the activation.",
+        "out": "the variable to write to; a new one when None.",
+        "cond": "the variable to write to; a new one when None.",
+        "bias_attr": "of the bias; False for none.",
+        "stop_gradient": "whether gradients stop here.",
+        "force_cpu": "kept in the operator; there is one place.",
+        "use_cudnn": "accepted, without meaning here.",
+        "device": "accepted, without meaning here.",
+    }
+)
 
 
 class LayerBuilder(Builder, Parameters):
@@ -155,18 +172,19 @@ Written = Callable[Concatenate[LayerBuilder, P], R]
 def layer(function: Written[P, R]) -> Callable[P, R]: ...
 @overload
 def layer(
-    function: str | None = None, *, act: bool = False
+    function: str | None = None, *, act: bool = False, family: Family = LAYERS
 ) -> Callable[[Written[P, R]], Callable[P, R]]: ...
-def layer(function: Any = None, *, act: bool = False) -> Any:
+def layer(function: Any = None, *, act: bool = False, family: Family = LAYERS) -> Any:
     """Make a layer of a function whose first parameter is the interpreter.
 
     Args:
         function: the function, or the stem of the layer's name where that is not the function's.
         act: whether the function's parameter ``act`` is applied to what it returns.
+        family: completes the docstring.
     """
     if callable(function):
-        return _layer(function, None, act)
-    return lambda f: _layer(f, function, act)
+        return family(_layer(function, None, act))
+    return lambda f: family(_layer(f, function, act))
 
 
 def _layer(function: Callable[..., Any], stem: str | None, act: bool) -> Callable[..., Any]:

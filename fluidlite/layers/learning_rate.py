@@ -12,6 +12,7 @@ from numbers import Real
 from typing import Any
 
 from .. import unique_name
+from ..docstrings import Family
 from ..dtypes import DType
 from ..errors import ArgumentError
 from ..ir.operator import OpRole
@@ -37,6 +38,16 @@ from .variables import autoincreased_step_counter, create_global_var
 
 Rate = Any  # a number, or a variable of one element
 
+_SCHEDULE = Family(
+    {
+        "learning_rate": "the first rate; a number or a variable.",
+        "decay_rate": "see ``decay_steps``.",
+        "staircase": "let the rate change only every ``decay_steps`` steps.",
+    },
+    returns="A variable of one element; a decay of ``fluid.dygraph`` within its ``guard()``.",
+    raises="ArgumentError: ``decay_steps`` is not positive.",
+)
+
 
 def _decay_step_counter(begin: int = 0) -> Any:
     """The number of steps so far as a float32 variable of one element; fluid 1.8's name for it.
@@ -47,6 +58,7 @@ def _decay_step_counter(begin: int = 0) -> Any:
     return cast(autoincreased_step_counter("@LR_DECAY_COUNTER@", begin), "float32")
 
 
+@_SCHEDULE
 def noam_decay(d_model: float, warmup_steps: float, learning_rate: Rate = 1.0) -> Any:
     """A rate that grows up to a step and then falls with the root of the number of steps:
     ``learning_rate * d_model^-0.5 * min(step^-0.5, step * warmup_steps^-1.5)``.
@@ -57,9 +69,6 @@ def noam_decay(d_model: float, warmup_steps: float, learning_rate: Rate = 1.0) -
         d_model: the width of the model.
         warmup_steps: how many steps the rate grows.
         learning_rate: multiplies it; a number or a variable.
-
-    Returns:
-        A variable of one element; a decay of ``fluid.dygraph`` within its ``guard()``.
 
     Raises:
         ArgumentError: a number is not positive.
@@ -81,22 +90,14 @@ def noam_decay(d_model: float, warmup_steps: float, learning_rate: Rate = 1.0) -
     return rate
 
 
+@_SCHEDULE
 def exponential_decay(
     learning_rate: Rate, decay_steps: float, decay_rate: float, staircase: bool = False
 ) -> Any:
     """``learning_rate * decay_rate^(step / decay_steps)``.
 
     Args:
-        learning_rate: the first rate; a number or a variable.
         decay_steps: after so many steps the rate has been multiplied by ``decay_rate``.
-        decay_rate: see ``decay_steps``.
-        staircase: let the rate change only every ``decay_steps`` steps.
-
-    Returns:
-        A variable of one element; a decay of ``fluid.dygraph`` within its ``guard()``.
-
-    Raises:
-        ArgumentError: ``decay_steps`` is not positive.
 
     >>> rate = fluid.layers.exponential_decay(0.1, decay_steps=1, decay_rate=0.5)
     >>> exe = fluid.Executor()
@@ -113,22 +114,14 @@ def exponential_decay(
     return rate
 
 
+@_SCHEDULE
 def natural_exp_decay(
     learning_rate: Rate, decay_steps: float, decay_rate: float, staircase: bool = False
 ) -> Any:
     """``learning_rate * exp(-decay_rate * step / decay_steps)``.
 
     Args:
-        learning_rate: the first rate; a number or a variable.
         decay_steps: after so many steps the rate has been multiplied by exp(-decay_rate).
-        decay_rate: see ``decay_steps``.
-        staircase: let the rate change only every ``decay_steps`` steps.
-
-    Returns:
-        A variable of one element; a decay of ``fluid.dygraph`` within its ``guard()``.
-
-    Raises:
-        ArgumentError: ``decay_steps`` is not positive.
 
     >>> fluid.layers.natural_exp_decay(0.1, decay_steps=1000, decay_rate=0.5).shape
     (1,)
@@ -143,22 +136,14 @@ def natural_exp_decay(
     return rate
 
 
+@_SCHEDULE
 def inverse_time_decay(
     learning_rate: Rate, decay_steps: float, decay_rate: float, staircase: bool = False
 ) -> Any:
     """``learning_rate / (1 + decay_rate * step / decay_steps)``.
 
     Args:
-        learning_rate: the first rate; a number or a variable.
         decay_steps: after so many steps the rate has been divided by 1 + decay_rate.
-        decay_rate: see ``decay_steps``.
-        staircase: let the rate change only every ``decay_steps`` steps.
-
-    Returns:
-        A variable of one element; a decay of ``fluid.dygraph`` within its ``guard()``.
-
-    Raises:
-        ArgumentError: ``decay_steps`` is not positive.
 
     >>> fluid.layers.inverse_time_decay(0.1, decay_steps=1000, decay_rate=0.5).shape
     (1,)
@@ -179,6 +164,7 @@ def _periods(what: str, decay_steps: float, staircase: bool) -> Any:
     return floor(passed) if staircase else passed
 
 
+@_SCHEDULE
 def polynomial_decay(
     learning_rate: Rate,
     decay_steps: float,
@@ -190,18 +176,11 @@ def polynomial_decay(
     end_learning_rate``.
 
     Args:
-        learning_rate: the first rate; a number or a variable.
         decay_steps: after so many steps the rate is ``end_learning_rate``, and stays so.
         end_learning_rate: see ``decay_steps``.
         power: the degree of the polynomial.
         cycle: let the rate rise again after ``decay_steps`` steps: then twice as many lead to the
             end, and so on.
-
-    Returns:
-        A variable of one element; a decay of ``fluid.dygraph`` within its ``guard()``.
-
-    Raises:
-        ArgumentError: ``decay_steps`` is not positive.
 
     >>> rate = fluid.layers.polynomial_decay(0.1, decay_steps=2, end_learning_rate=0.0)
     >>> exe = fluid.Executor()
@@ -235,15 +214,13 @@ def _cycles(step: Any, decay_steps: float) -> Any:
     return begun
 
 
+@_SCHEDULE
 def piecewise_decay(boundaries: Sequence[float], values: Sequence[float]) -> Any:
     """The first value up to the first boundary, then the second one, and so on.
 
     Args:
         boundaries: the steps at which the rate changes, in ascending order.
         values: the rates, one more than there are boundaries.
-
-    Returns:
-        A variable of one element; a decay of ``fluid.dygraph`` within its ``guard()``.
 
     Raises:
         ArgumentError: there are not as many values, or the boundaries do not ascend.
@@ -284,18 +261,15 @@ def piecewise_decay(boundaries: Sequence[float], values: Sequence[float]) -> Any
     return rate
 
 
+@_SCHEDULE
 def cosine_decay(learning_rate: Rate, step_each_epoch: float, epochs: float) -> Any:
     """``learning_rate * (cos(pi * epoch / epochs) + 1) / 2``.
 
     Loshchilov and Hutter, SGDR: stochastic gradient descent with warm restarts, ICLR 2017.
 
     Args:
-        learning_rate: the first rate; a number or a variable.
         step_each_epoch: how many steps an epoch has; the rate changes when one is over.
         epochs: after so many epochs the rate is 0.
-
-    Returns:
-        A variable of one element; a decay of ``fluid.dygraph`` within its ``guard()``.
 
     Raises:
         ArgumentError: a number is not positive.
@@ -314,6 +288,7 @@ def cosine_decay(learning_rate: Rate, step_each_epoch: float, epochs: float) -> 
     return rate
 
 
+@_SCHEDULE
 def linear_lr_warmup(
     learning_rate: Rate, warmup_steps: float, start_lr: float, end_lr: float
 ) -> Any:
@@ -324,9 +299,6 @@ def linear_lr_warmup(
         learning_rate: the rate after ``warmup_steps`` steps: a number, or another schedule.
         warmup_steps: how many steps it takes.
         start_lr, end_lr: where it begins and where it leads.
-
-    Returns:
-        A variable of one element; a decay of ``fluid.dygraph`` within its ``guard()``.
 
     Raises:
         ArgumentError: ``warmup_steps`` is not positive, or the rates are no numbers.

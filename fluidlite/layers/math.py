@@ -27,7 +27,6 @@ def mul(
         x, y: float variables.
         x_num_col_dims: so many first dimensions of ``x`` are its rows, the others its columns.
         y_num_col_dims: the same for ``y``.
-        name: of the layer.
 
     Returns:
         A variable of the row sizes of ``x``, then the column sizes of ``y``.
@@ -59,7 +58,6 @@ def matmul(
             before the last two are aligned at the end, and sizes of 1 stretch.
         transpose_x, transpose_y: swap the last two dimensions of ``x`` or ``y``.
         alpha: factor of the product.
-        name: of the layer.
 
     Returns:
         A variable with a product for each of the dimensions in front; of shape [1] for two
@@ -92,8 +90,6 @@ def scale(
         scale: a number, or a variable of one element.
         bias: a number.
         bias_after_scale: False for ``scale * (x + bias)``.
-        act: the activation.
-        name: of the layer.
 
     Returns:
         A variable of the shape of ``x``.
@@ -132,7 +128,6 @@ def sums(
 
     Args:
         input: a variable or a list of them, all of one shape.
-        out: the variable to write to; a new one when None.
 
     Returns:
         ``out``, or the new variable.
@@ -206,7 +201,6 @@ def clamp(
         input: a variable of numbers.
         min, max: the bounds; None for none.
         output: the variable to write to; a new one when None.
-        name: of the layer.
 
     Returns:
         A variable of the shape of ``input``.

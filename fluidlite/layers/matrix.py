@@ -18,7 +18,6 @@ def bmm(f: LayerBuilder, x: Variable, y: Variable, name: str | None = None) -> V
     Args:
         x: matrices, [N, M, K].
         y: matrices, [N, K, L].
-        name: of the layer.
 
     Returns:
         A variable of shape [N, M, L].
@@ -37,7 +36,6 @@ def dot(f: LayerBuilder, x: Variable, y: Variable, name: str | None = None) -> V
     Args:
         x: a vector, or one in each row.
         y: of the shape of ``x``.
-        name: of the layer.
 
     Returns:
         A variable of the shape of ``x`` with 1 as last size.
@@ -66,7 +64,6 @@ def addmm(
         y: [K, N].
         alpha: factor of the product.
         beta: factor of ``input``.
-        name: of the layer.
 
     Returns:
         A variable of shape [M, N].
@@ -111,7 +108,6 @@ def kron(
         y: of the element type of ``x``; the one with fewer dimensions gets dimensions of 1 in
             front.
         out: a variable to write to; a new one when None.
-        name: of the layer.
 
     Returns:
         A variable whose sizes are the products of those of ``x`` and ``y``.
@@ -141,8 +137,6 @@ def bilinear_tensor_product(
         x: [N, I], float.
         y: [N, J].
         size: how many matrices there are.
-        act: the activation.
-        name: of the layer.
         param_attr: of the matrices, [size, I, J].
         bias_attr: of the bias, [1, size]; False for none.
 
@@ -196,7 +190,6 @@ def trace(
         dim1: the dimension of the rows; may count from the end.
         dim2: the dimension of the columns; may count from the end.
         out: a variable to write to; a new one when None.
-        name: of the layer.
 
     Returns:
         A variable without the two dimensions; of shape [1] where none is left.

@@ -12,7 +12,21 @@ from ..errors import ArgumentError, DTypeError, ShapeError
 from ..initializer import Constant
 from ..ir.variable import Variable
 from ..opdef.interpreter import Call
-from .layer import LayerBuilder, is_variable, layer, stopped, variables_of
+from .layer import LAYERS, LayerBuilder, is_variable, layer, stopped, variables_of
+
+#: tables of weights whose rows are looked up
+EMBEDDING = LAYERS.extended(
+    {
+        "size": "[number of ids, width of a row].",
+        "is_sparse": "the gradient of the table holds the selected rows only.",
+        "is_distributed": "accepted, without meaning here.",
+        "padding_idx": "the id whose row is 0 and gets no gradient; negative ones count from the "
+        "end.",
+        "param_attr": "of the table.",
+        "dtype": "element type of the table.",
+    },
+    raises="ArgumentError: ``size`` is no pair, or ``padding_idx`` lies outside of the table.",
+)
 
 
 @layer(act=True)
@@ -34,9 +48,6 @@ def fc(
         num_flatten_dims: so many first dimensions of the input are its rows, the others are
             flattened to one; negative ones count from the end.
         param_attr: of the weight; a list where there are several inputs.
-        bias_attr: of the bias; False for none.
-        act: the activation.
-        name: of the layer.
 
     Returns:
         A variable of the first ``num_flatten_dims`` sizes of the input, then ``size``.
@@ -84,7 +95,7 @@ def _one_each(param_attr: Any, count: int) -> list[Any]:
     return attrs
 
 
-@layer
+@layer(family=EMBEDDING)
 def embedding(
     f: LayerBuilder,
     input: Variable,
@@ -101,18 +112,9 @@ def embedding(
 
     Args:
         input: ids with 1 as last size, int64.
-        size: [number of ids, width of a row].
-        is_sparse: the gradient of the table holds the selected rows only.
-        is_distributed: accepted, without meaning here.
-        padding_idx: the id whose row is 0 and gets no gradient; negative ones count from the end.
-        param_attr: of the table.
-        dtype: element type of the table.
 
     Returns:
         A variable of the shape of ``input``, with the width in place of the last 1.
-
-    Raises:
-        ArgumentError: ``size`` is no pair, or ``padding_idx`` lies outside of the table.
 
     >>> ids = fluid.data("ids", [None, 1], "int64")
     >>> fluid.layers.embedding(ids, size=[1000, 64]).shape
@@ -210,7 +212,6 @@ def dropout(
         dropout_prob: the probability, from 0 to 1.
         is_test: set nothing to 0; give the expectation of what training gives.
         seed: fixes the random numbers of every run; the program's ``random_seed`` when None.
-        name: of the layer.
         dropout_implementation: "downgrade_in_infer": the rest stays, and in a test all is
             multiplied by ``1 - dropout_prob``.  "upscale_in_train": the rest is divided by
             ``1 - dropout_prob``, and in a test all stays.
@@ -251,7 +252,6 @@ def prelu(
         mode: "all": one slope; "channel": one for each index of dimension 1; "element": one for
             each element of a row.
         param_attr: of the slopes, which start at 0.25.
-        name: of the layer.
 
     Returns:
         A variable of the shape of ``x``.
@@ -289,7 +289,6 @@ def maxout(
     Args:
         x: images, [N, C, H, W], or [N, H, W, C] with ``axis`` 3 or -1.
         groups: how many channels there are in a group; divides C.
-        name: of the layer.
         axis: the dimension of the channels.
 
     Returns:

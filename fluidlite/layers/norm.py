@@ -10,11 +10,39 @@ from ..errors import ArgumentError, ShapeError
 from ..initializer import Constant
 from ..ir.variable import Variable
 from ..param_attr import ParamAttr
-from .layer import LayerBuilder, is_variable, layer, stopped
-from .windows import is_channels_last
+from .layer import LAYERS, LayerBuilder, is_variable, layer, stopped
+from .windows import is_channels_last, known_channels
+
+#: normalisations, and what they have in common with the layers of ``fluid.dygraph``
+NORMS = LAYERS.extended(
+    {
+        "epsilon": "keeps the square root away from 0.",
+        "param_attr": "of the scale, which starts at 1.",
+        "bias_attr": "of the bias, which starts at 0.",
+        "data_layout": "NCHW, or NHWC for channels in the last dimension.",
+        "is_test": "take the running mean and variance, and leave them as they are.",
+        "momentum": "the share of the old running values in the new ones.",
+        "moving_mean_name": "the name of the running mean.",
+        "moving_variance_name": "the name of the running variance.",
+        "do_model_average_for_mean_and_var": "whether ModelAverage averages them.",
+        "use_global_stats": "take the running values in training too.",
+    },
+    returns="A variable of the shape of ``input``.",
+)
 
 
-@layer(act=True)
+def need_parameters(layer: str, param_attr: Any, bias_attr: Any) -> None:
+    """Refuse attributes that ask for no parameter.
+
+    Raises:
+        ArgumentError: one of them is False.
+    """
+    for what, attr in (("param_attr", param_attr), ("bias_attr", bias_attr)):
+        if attr is False:
+            raise ArgumentError(f"expected {what} of {layer} to be a ParamAttr, got False")
+
+
+@layer(act=True, family=NORMS)
 def batch_norm(
     f: LayerBuilder,
     input: Variable,
@@ -39,21 +67,8 @@ def batch_norm(
 
     Args:
         input: [N, C], or images with any number of dimensions after the channels, or before them.
-        act: the activation.
-        is_test: take the running mean and variance, and leave them as they are.
         momentum: the share of the old running values in the new ones; a number or a variable.
-        epsilon: keeps the square root away from 0.
-        param_attr: of the scale, which starts at 1.
-        bias_attr: of the bias, which starts at 0.
-        data_layout: NCHW, or NHWC for channels in the last dimension.
         in_place: write to ``input``.
-        name: of the layer.
-        moving_mean_name, moving_variance_name: names of the running values.
-        do_model_average_for_mean_and_var: whether ModelAverage averages them.
-        use_global_stats: take the running values in training too.
-
-    Returns:
-        A variable of the shape of ``input``.
 
     Raises:
         ArgumentError: ``param_attr`` or ``bias_attr`` is False.
@@ -62,16 +77,9 @@ def batch_norm(
     >>> fluid.layers.batch_norm(fluid.data("x", [None, 3, 8, 8]), act="relu").shape
     (-1, 3, 8, 8)
     """
-    for attr, what in ((param_attr, "param_attr"), (bias_attr, "bias_attr")):
-        if attr is False:
-            raise ArgumentError(f"expected {what} of batch_norm to be a ParamAttr, got False")
+    need_parameters("batch_norm", param_attr, bias_attr)
     last = is_channels_last(data_layout)
-    channels = input.shape[-1 if last else 1] if input.ndim > 1 else -1
-    if channels < 1:
-        raise ShapeError(
-            f"expected the number of channels of {input.name!r} to be known, got shape "
-            f"{list(input.shape)} with data_layout={data_layout}"
-        )
+    channels = known_channels(input, last)
     dtype = DType.FP32 if input.dtype is DType.FP16 else input.dtype
     scale = f.weight(param_attr, [channels], dtype, Constant(1.0))
     bias = f.bias_parameter(bias_attr, [channels], dtype)
@@ -119,7 +127,7 @@ def batch_norm(
     return out
 
 
-@layer(act=True)
+@layer(act=True, family=NORMS)
 def layer_norm(
     f: LayerBuilder,
     input: Variable,
@@ -141,14 +149,8 @@ def layer_norm(
         scale: whether there is a scale.
         shift: whether there is a bias.
         begin_norm_axis: the first dimension within a row.
-        epsilon: keeps the square root away from 0.
         param_attr: of the scale, which has a number for each element of a row and starts at 1.
         bias_attr: of the bias, which has a number for each element of a row and starts at 0.
-        act: the activation.
-        name: of the layer.
-
-    Returns:
-        A variable of the shape of ``input``.
 
     Raises:
         ArgumentError: an attribute is False where its parameter is asked for.
@@ -186,7 +188,7 @@ def layer_norm(
     return outs["Y"]
 
 
-@layer(act=True)
+@layer(act=True, family=NORMS)
 def group_norm(
     f: LayerBuilder,
     input: Variable,
@@ -206,15 +208,9 @@ def group_norm(
     Args:
         input: [N, C, ...], or [N, ..., C] with ``data_layout`` NHWC.
         groups: how many groups the channels are cut into.
-        epsilon: keeps the square root away from 0.
         param_attr: of the scale, a number for each channel that starts at 1; None for none.
         bias_attr: of the bias, a number for each channel that starts at 0; None for none.
-        act: the activation.
         data_layout: NCHW or NHWC.
-        name: of the layer.
-
-    Returns:
-        A variable of the shape of ``input``.
 
     Raises:
         ShapeError: the channels are unknown.
@@ -222,14 +218,10 @@ def group_norm(
     >>> fluid.layers.group_norm(fluid.data("x", [None, 6, 8, 8]), groups=2, act="relu").shape
     (-1, 6, 8, 8)
     """
-    channels = input.shape[-1 if is_channels_last(data_layout) else 1] if input.ndim > 1 else -1
+    last = is_channels_last(data_layout)
     ins: dict[str, Any] = {"X": input}
     scaled, shifted = (attr is not None and attr is not False for attr in (param_attr, bias_attr))
-    if (scaled or shifted) and channels < 1:
-        raise ShapeError(
-            f"expected the number of channels of {input.name!r} to be known, got shape "
-            f"{list(input.shape)} with data_layout={data_layout}"
-        )
+    channels = known_channels(input, last) if scaled or shifted else -1
     if scaled:
         ins["Scale"] = f.weight(param_attr, [channels], input.dtype, Constant(1.0))
     if shifted:
@@ -243,7 +235,7 @@ def group_norm(
     return outs["Y"]
 
 
-@layer
+@layer(family=NORMS)
 def instance_norm(
     f: LayerBuilder,
     input: Variable,
@@ -258,13 +250,8 @@ def instance_norm(
 
     Args:
         input: [N, C, ...].
-        epsilon: keeps the square root away from 0.
         param_attr: of the scale, a number for each channel that starts at 1.
         bias_attr: of the bias, a number for each channel that starts at 0.
-        name: of the layer.
-
-    Returns:
-        A variable of the shape of ``input``.
 
     Raises:
         ArgumentError: ``param_attr`` or ``bias_attr`` is False.
@@ -273,15 +260,8 @@ def instance_norm(
     >>> fluid.layers.instance_norm(fluid.data("x", [None, 3, 8, 8])).shape
     (-1, 3, 8, 8)
     """
-    for attr, what in ((param_attr, "param_attr"), (bias_attr, "bias_attr")):
-        if attr is False:
-            raise ArgumentError(f"expected {what} of instance_norm to be a ParamAttr, got False")
-    channels = input.shape[1] if input.ndim > 1 else -1
-    if channels < 1:
-        raise ShapeError(
-            f"expected the number of channels of {input.name!r} to be known, got shape "
-            f"{list(input.shape)}"
-        )
+    need_parameters("instance_norm", param_attr, bias_attr)
+    channels = known_channels(input)
     scale = f.weight(param_attr, [channels], input.dtype, Constant(1.0))
     bias = f.bias_parameter(bias_attr, [channels], input.dtype)
     outs = {

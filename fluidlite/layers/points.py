@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod, sqrt
 from typing import Any
 
-from ..errors import ArgumentError, ShapeError
-from ..initializer import Normal
+from ..errors import ArgumentError
 from ..ir.variable import Variable
+from .convolution import channels_of, filters_of, groups_of
 from .layer import LayerBuilder, is_variable, layer, stopped
 from .sizes import integers
-from .windows import each
+from .windows import IMAGES, each
 
 
 @layer
@@ -22,7 +21,6 @@ def grid_sampler(f: LayerBuilder, x: Variable, grid: Variable, name: str | None 
         x: images, [N, C, H, W].
         grid: points (x, y), [N, height, width, 2]; -1 and 1 are the centres of the outermost
             elements.
-        name: of the layer.
 
     Returns:
         A variable of shape [N, C, height, width].
@@ -46,7 +44,6 @@ def affine_grid(
     Args:
         theta: the maps, [N, 2, 3]: points (x, y, 1) are multiplied by them.
         out_shape: the shape of the images, [N, C, H, W]: numbers, or a variable that holds them.
-        name: of the layer.
 
     Returns:
         A variable of shape [N, H, W, 2], for ``grid_sampler``.
@@ -62,7 +59,7 @@ def affine_grid(
     return f.affine_grid(theta, output_shape=integers(out_shape, "out_shape"))
 
 
-@layer
+@layer(family=IMAGES)
 def deformable_conv(
     f: LayerBuilder,
     input: Variable,
@@ -92,19 +89,13 @@ def deformable_conv(
             [N, 2 * deformable_groups * height * width, H', W'].
         mask: the weights, [N, deformable_groups * height * width, H', W']; None without
             ``modulated``.
-        num_filters: the channels of the output.
-        filter_size: height and width of a filter, or one number for both.
         stride: steps of the filter, down and across.
         padding: zeros around the image: one number, or two.
-        dilation: distances between neighbouring elements of the filter.
-        groups: each group of filters sees its part of the channels only; divides both.
         deformable_groups: so many parts of the channels have offsets of their own.
         im2col_step: accepted, without meaning here.
         param_attr: of the filters, which start normal with deviation
             ``sqrt(2 / (height * width * C))``.
-        bias_attr: of the bias; False for none.
         modulated: whether elements are weighted.
-        name: of the layer.
 
     Returns:
         A variable of shape [N, num_filters, H', W'].
@@ -119,29 +110,15 @@ def deformable_conv(
     >>> fluid.layers.deformable_conv(images, offset, weights, 4, 3, padding=1).shape
     (-1, 4, 8, 8)
     """
-    if input.ndim != 4 or input.shape[1] < 1:
-        raise ShapeError(
-            f"expected images of 4 dimensions with a known number of channels, got {input.name!r} "
-            f"of shape {list(input.shape)}"
-        )
+    channels = channels_of(input)
     if modulated == (mask is None):
         raise ArgumentError(
             f"expected a mask with modulated=True, and None with modulated=False; got "
             f"modulated={modulated} and {'no mask' if mask is None else 'a mask'}"
         )
-    channels, groups = input.shape[1], 1 if groups is None else groups
-    if groups < 1 or channels % groups:
-        raise ArgumentError(
-            f"expected groups to divide the channels, got groups={groups} for {channels} channels "
-            f"of {input.name!r}"
-        )
+    groups = groups_of(input, channels, groups)
     size = each(filter_size, "filter_size")
-    filters = f.weight(
-        param_attr,
-        [num_filters, channels // groups, *size],
-        input.dtype,
-        Normal(0.0, sqrt(2.0 / (prod(size) * channels)), 0),
-    )
+    filters = filters_of(f, input, param_attr, num_filters, channels, groups, size)
     attrs: dict[str, Any] = dict(
         strides=each(stride, "stride"),
         paddings=each(padding, "padding"),

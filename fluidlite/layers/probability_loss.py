@@ -25,7 +25,6 @@ def log_loss(
         input: probabilities of the class 1, [N, 1].
         label: 0 or 1, or a probability, of the shape and element type of ``input``.
         epsilon: is added to the probabilities.
-        name: of the layer.
 
     Returns:
         A variable of the shape of ``input``.
@@ -51,7 +50,6 @@ def kldiv_loss(
         target: probabilities, of the shape and element type of ``x``.
         reduction: "none"; or "mean", "sum", or "batchmean", which divides the sum by the first
             size.
-        name: of the layer.
 
     Returns:
         A variable of shape [1], or of the shape of ``x`` without a reduction.

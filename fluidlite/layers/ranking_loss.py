@@ -27,7 +27,6 @@ def rank_loss(
             neither; [N, 1].
         left: scores, of the shape and element type of ``label``.
         right: scores, of the shape and element type of ``label``.
-        name: of the layer.
 
     Returns:
         A variable of the shape of ``label``.
@@ -56,7 +55,6 @@ def margin_rank_loss(
         left: scores, of the shape and element type of ``label``.
         right: scores, of the shape and element type of ``label``.
         margin: by how much.
-        name: of the layer.
 
     Returns:
         A variable of the shape of ``label``.
@@ -82,7 +80,6 @@ def bpr_loss(
     Args:
         input: scores of the classes, [N, C].
         label: the right classes, int64 of shape [N, 1].
-        name: of the layer.
 
     Returns:
         A variable of shape [N, 1].

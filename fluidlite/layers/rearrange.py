@@ -39,7 +39,6 @@ def shuffle_channel(f: LayerBuilder, x: Variable, group: int, name: str | None =
     Args:
         x: images, [N, C, H, W].
         group: how many groups of neighbouring channels there are; divides C.
-        name: of the layer.
 
     Returns:
         A variable of the shape of ``x``.
@@ -59,7 +58,6 @@ def space_to_depth(
     Args:
         x: images, [N, C, H, W].
         blocksize: how many times lower and narrower they get; divides H and W, its square C.
-        name: of the layer.
 
     Returns:
         A variable of shape [N, C * b^2, H / b, W / b].
@@ -86,7 +84,6 @@ def temporal_shift(
         x: frames of clips, one after the other: [clips * seg_num, C, H, W].
         seg_num: how many frames a clip has.
         shift_ratio: which part of the channels comes from before, and which from after.
-        name: of the layer.
 
     Returns:
         A variable of the shape of ``x``.
@@ -116,7 +113,6 @@ def unfold(
         paddings: zeros around the image: one number; two, down and across; or four, above, left,
             below and right.
         dilations: distances between neighbouring elements of the window.
-        name: of the layer.
 
     Returns:
         A variable of shape [N, C * height * width, positions].

@@ -6,10 +6,29 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..ir.variable import Variable
-from .layer import LayerBuilder, layer
+from .layer import LAYERS, LayerBuilder, layer
 from .unary import exp
 
 Dims = int | Sequence[int] | None
+
+_EXAMPLE = """
+>>> fluid.layers.{name}(fluid.data("x", [None, 3, 4]), dim=[1, -1]).shape
+(-1,)
+"""
+_REDUCTION = LAYERS.extended(
+    {
+        "input": "a variable of numbers.",
+        "dim": "a dimension or a list of them, which may count from the end; all when None or "
+        "empty.",
+        "keep_dim": "leave the dimensions, with size 1.",
+        "keepdim": "leave the dimensions, with size 1.",
+    },
+    returns="A variable without the dimensions; of shape [1] where none is left.",
+    example=_EXAMPLE,
+)
+_TRUTHS = _REDUCTION.extended(
+    {"input": "a bool variable."}, example=_EXAMPLE.replace("4])", '4], "bool")')
+)
 
 
 def _over(dim: Dims, keep_dim: bool) -> dict[str, Any]:
@@ -18,7 +37,7 @@ def _over(dim: Dims, keep_dim: bool) -> dict[str, Any]:
     return {"dim": dims or [0], "keep_dim": keep_dim, "reduce_all": not dims}
 
 
-@layer
+@layer(family=_REDUCTION)
 def reduce_sum(
     f: LayerBuilder,
     input: Variable,
@@ -26,24 +45,11 @@ def reduce_sum(
     keep_dim: bool = False,
     name: str | None = None,
 ) -> Variable:
-    """The sum of the elements over some dimensions, or over all of them.
-
-    Args:
-        input: a variable of numbers.
-        dim: a dimension or a list of them, which may count from the end; all when None or empty.
-        keep_dim: leave the dimensions, with size 1.
-        name: of the layer.
-
-    Returns:
-        A variable without the dimensions; of shape [1] where none is left.
-
-    >>> fluid.layers.reduce_sum(fluid.data("x", [None, 3, 4]), dim=[1, -1]).shape
-    (-1,)
-    """
+    """The sum of the elements over some dimensions, or over all of them."""
     return f.reduce_sum(input, **_over(dim, keep_dim))
 
 
-@layer
+@layer(family=_REDUCTION)
 def reduce_mean(
     f: LayerBuilder,
     input: Variable,
@@ -55,20 +61,11 @@ def reduce_mean(
 
     Args:
         input: a float variable.
-        dim: a dimension or a list of them, which may count from the end; all when None or empty.
-        keep_dim: leave the dimensions, with size 1.
-        name: of the layer.
-
-    Returns:
-        A variable without the dimensions; of shape [1] where none is left.
-
-    >>> fluid.layers.reduce_mean(fluid.data("x", [None, 3, 4]), dim=[1, -1]).shape
-    (-1,)
     """
     return f.reduce_mean(input, **_over(dim, keep_dim))
 
 
-@layer
+@layer(family=_REDUCTION)
 def reduce_max(
     f: LayerBuilder,
     input: Variable,
@@ -76,24 +73,11 @@ def reduce_max(
     keep_dim: bool = False,
     name: str | None = None,
 ) -> Variable:
-    """The largest of the elements over some dimensions, or over all of them.
-
-    Args:
-        input: a variable of numbers.
-        dim: a dimension or a list of them, which may count from the end; all when None or empty.
-        keep_dim: leave the dimensions, with size 1.
-        name: of the layer.
-
-    Returns:
-        A variable without the dimensions; of shape [1] where none is left.
-
-    >>> fluid.layers.reduce_max(fluid.data("x", [None, 3, 4]), dim=[1, -1]).shape
-    (-1,)
-    """
+    """The largest of the elements over some dimensions, or over all of them."""
     return f.reduce_max(input, **_over(dim, keep_dim))
 
 
-@layer
+@layer(family=_REDUCTION)
 def reduce_min(
     f: LayerBuilder,
     input: Variable,
@@ -101,24 +85,11 @@ def reduce_min(
     keep_dim: bool = False,
     name: str | None = None,
 ) -> Variable:
-    """The smallest of the elements over some dimensions, or over all of them.
-
-    Args:
-        input: a variable of numbers.
-        dim: a dimension or a list of them, which may count from the end; all when None or empty.
-        keep_dim: leave the dimensions, with size 1.
-        name: of the layer.
-
-    Returns:
-        A variable without the dimensions; of shape [1] where none is left.
-
-    >>> fluid.layers.reduce_min(fluid.data("x", [None, 3, 4]), dim=[1, -1]).shape
-    (-1,)
-    """
+    """The smallest of the elements over some dimensions, or over all of them."""
     return f.reduce_min(input, **_over(dim, keep_dim))
 
 
-@layer
+@layer(family=_REDUCTION)
 def reduce_prod(
     f: LayerBuilder,
     input: Variable,
@@ -126,24 +97,11 @@ def reduce_prod(
     keep_dim: bool = False,
     name: str | None = None,
 ) -> Variable:
-    """The product of the elements over some dimensions, or over all of them.
-
-    Args:
-        input: a variable of numbers.
-        dim: a dimension or a list of them, which may count from the end; all when None or empty.
-        keep_dim: leave the dimensions, with size 1.
-        name: of the layer.
-
-    Returns:
-        A variable without the dimensions; of shape [1] where none is left.
-
-    >>> fluid.layers.reduce_prod(fluid.data("x", [None, 3, 4]), dim=[1, -1]).shape
-    (-1,)
-    """
+    """The product of the elements over some dimensions, or over all of them."""
     return f.reduce_prod(input, **_over(dim, keep_dim))
 
 
-@layer
+@layer(family=_TRUTHS)
 def reduce_all(
     f: LayerBuilder,
     input: Variable,
@@ -151,24 +109,11 @@ def reduce_all(
     keep_dim: bool = False,
     name: str | None = None,
 ) -> Variable:
-    """Whether all of the elements are true over some dimensions, or over all of them.
-
-    Args:
-        input: a bool variable.
-        dim: a dimension or a list of them, which may count from the end; all when None or empty.
-        keep_dim: leave the dimensions, with size 1.
-        name: of the layer.
-
-    Returns:
-        A variable without the dimensions; of shape [1] where none is left.
-
-    >>> fluid.layers.reduce_all(fluid.data("x", [None, 3, 4], "bool"), dim=[1, -1]).shape
-    (-1,)
-    """
+    """Whether all of the elements are true over some dimensions, or over all of them."""
     return f.reduce_all(input, **_over(dim, keep_dim))
 
 
-@layer
+@layer(family=_TRUTHS)
 def reduce_any(
     f: LayerBuilder,
     input: Variable,
@@ -176,20 +121,7 @@ def reduce_any(
     keep_dim: bool = False,
     name: str | None = None,
 ) -> Variable:
-    """Whether any of the elements is true over some dimensions, or over all of them.
-
-    Args:
-        input: a bool variable.
-        dim: a dimension or a list of them, which may count from the end; all when None or empty.
-        keep_dim: leave the dimensions, with size 1.
-        name: of the layer.
-
-    Returns:
-        A variable without the dimensions; of shape [1] where none is left.
-
-    >>> fluid.layers.reduce_any(fluid.data("x", [None, 3, 4], "bool"), dim=[1, -1]).shape
-    (-1,)
-    """
+    """Whether any of the elements is true over some dimensions, or over all of them."""
     return f.reduce_any(input, **_over(dim, keep_dim))
 
 
@@ -199,7 +131,6 @@ def mean(f: LayerBuilder, x: Variable, name: str | None = None) -> Variable:
 
     Args:
         x: a float variable.
-        name: of the layer.
 
     Returns:
         A variable of shape [1].
@@ -210,7 +141,7 @@ def mean(f: LayerBuilder, x: Variable, name: str | None = None) -> Variable:
     return f.mean(x)
 
 
-@layer("log")
+@layer("log", family=_REDUCTION)
 def logsumexp(
     f: LayerBuilder,
     x: Variable,
@@ -223,13 +154,7 @@ def logsumexp(
 
     Args:
         x: a float variable.
-        dim: a dimension or a list of them, which may count from the end; all when None or empty.
-        keepdim: leave the dimensions, with size 1.
         out: a variable to write to; a new one when None.
-        name: of the layer.
-
-    Returns:
-        A variable without the dimensions; of shape [1] where none is left.
 
     >>> fluid.layers.logsumexp(fluid.data("x", [None, 3, 4]), dim=1).shape
     (-1, 4)

@@ -11,7 +11,8 @@ from ..initializer import Constant, Normal
 from ..ir.variable import Variable
 from ..param_attr import ParamAttr
 from .layer import LayerBuilder, layer, stopped
-from .windows import is_channels_last
+from .norm import NORMS, need_parameters
+from .windows import is_channels_last, known_channels
 
 
 @layer(act=True)
@@ -31,8 +32,6 @@ def affine_channel(
         scale: a number for each channel; needed.
         bias: a number for each channel; needed.
         data_layout: NCHW, or NHWC for channels in the last dimension.
-        name: of the layer.
-        act: the activation.
 
     Returns:
         A variable of the shape of ``x``.
@@ -75,7 +74,6 @@ def data_norm(
 
     Args:
         input: [N, C], or images with any number of dimensions after the channels, or before them.
-        act: the activation.
         epsilon: accepted, without meaning.
         param_attr: first values: "batch_size" (1e4), "batch_sum" (0), "batch_square" (1e4); with
             ``enable_scale_and_shift`` also "scale_w" (1) and "bias" (0).
@@ -100,12 +98,7 @@ def data_norm(
     (-1, 3)
     """
     last = is_channels_last(data_layout)
-    channels = input.shape[-1 if last else 1] if input.ndim > 1 else -1
-    if channels < 1:
-        raise ShapeError(
-            f"expected the number of channels of {input.name!r} to be known, got shape "
-            f"{list(input.shape)} with data_layout={data_layout}"
-        )
+    channels = known_channels(input, last)
     first = dict(_FIRST)
     for key, value in (param_attr or {}).items():
         if key not in first:
@@ -147,7 +140,7 @@ def data_norm(
 _FIRST = {"batch_size": 1e4, "batch_sum": 0.0, "batch_square": 1e4, "scale_w": 1.0, "bias": 0.0}
 
 
-@layer
+@layer(family=NORMS)
 def inplace_abn(
     f: LayerBuilder,
     input: Variable,
@@ -170,16 +163,6 @@ def inplace_abn(
     Args:
         input: as of ``batch_norm``; its variable gets the result.
         act: "leaky_relu", "elu" or "identity"; None is as "identity".
-        is_test: take the running mean and variance, and leave them as they are.
-        momentum: the share of the old running values in the new ones.
-        epsilon: keeps the square root away from 0.
-        param_attr: of the scale, which starts at 1.
-        bias_attr: of the bias, which starts at 0.
-        data_layout: NCHW, or NHWC for channels in the last dimension.
-        name: of the layer.
-        moving_mean_name, moving_variance_name: names of the running values.
-        do_model_average_for_mean_and_var: whether ModelAverage averages them.
-        use_global_stats: take the running values in training too.
         act_alpha: the slope of "leaky_relu" below 0, or the scale of "elu" there.
 
     Returns:
@@ -194,15 +177,8 @@ def inplace_abn(
     """
     if act not in (None, "identity", "leaky_relu", "elu"):
         raise ArgumentError(f"expected act 'leaky_relu', 'elu' or 'identity', got {act!r}")
-    for attr, what in ((param_attr, "param_attr"), (bias_attr, "bias_attr")):
-        if attr is False:
-            raise ArgumentError(f"expected {what} of inplace_abn to be a ParamAttr, got False")
-    channels = input.shape[-1 if is_channels_last(data_layout) else 1] if input.ndim > 1 else -1
-    if channels < 1:
-        raise ShapeError(
-            f"expected the number of channels of {input.name!r} to be known, got shape "
-            f"{list(input.shape)} with data_layout={data_layout}"
-        )
+    need_parameters("inplace_abn", param_attr, bias_attr)
+    channels = known_channels(input, is_channels_last(data_layout))
 
     def running(name: str | None, start: float) -> Variable | None:
         attr = ParamAttr(
@@ -252,7 +228,6 @@ def lrn(
         input: images, [N, C, H, W], or [N, H, W, C] with ``data_format`` NHWC.
         n: how many channels are added up, half of them on each side; odd.
         k, alpha, beta: numbers of the formula.
-        name: of the layer.
         data_format: NCHW or NHWC.
 
     Returns:
@@ -298,7 +273,6 @@ def spectral_norm(
         dim: the dimension that numbers the rows of the matrix.
         power_iters: how often the singular vectors are improved.
         eps: added to norms that are divided by.
-        name: of the layer.
 
     Returns:
         A variable of the shape of ``weight``.

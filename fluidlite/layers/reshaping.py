@@ -31,9 +31,7 @@ def reshape(
             and some may be integer variables of one element; or one integer variable that holds
             them all.
         actual_shape: a variable that holds the shape, and goes before ``shape`` when run.
-        act: the activation.
         inplace: write to ``x``.
-        name: of the layer.
 
     Returns:
         A variable of that shape.
@@ -62,7 +60,6 @@ def transpose(
     Args:
         x: a variable.
         perm: dimension i of the result is dimension perm[i] of ``x``.
-        name: of the layer.
 
     Returns:
         A variable with the sizes of ``x`` in the order ``perm``.
@@ -82,7 +79,6 @@ def t(f: LayerBuilder, input: Variable, name: str | None = None) -> Variable:
 
     Args:
         input: a variable of at most 2 dimensions.
-        name: of the layer.
 
     Returns:
         A variable with the sizes of ``input`` in reverse order.
@@ -110,7 +106,6 @@ def squeeze(
     Args:
         input: a variable.
         axes: the dimensions, which may count from the end; all of size 1 when empty.
-        name: of the layer.
 
     Returns:
         A variable with fewer dimensions.
@@ -131,7 +126,6 @@ def unsqueeze(
         input: a variable.
         axes: where the new dimensions are in the result: an integer; a list of integers, some of
             which may be integer variables of one element; or one integer variable.
-        name: of the layer.
 
     Returns:
         A variable with more dimensions.
@@ -157,7 +151,6 @@ def flatten(f: LayerBuilder, x: Variable, axis: int = 1, name: str | None = None
     Args:
         x: a variable.
         axis: so many first dimensions of ``x`` are the rows, the others the columns.
-        name: of the layer.
 
     Returns:
         A variable of 2 dimensions.
@@ -184,7 +177,6 @@ def expand(f: LayerBuilder, x: Variable, expand_times: Given, name: str | None =
         x: a variable.
         expand_times: how often, for each dimension; some may be integer variables of one element;
             or one integer variable that holds them all.
-        name: of the layer.
 
     Returns:
         A variable of the sizes of ``x`` times ``expand_times``.
@@ -210,7 +202,6 @@ def expand_as(
     Args:
         x: a variable.
         target_tensor: gives the shape, whose sizes are multiples of those of ``x``.
-        name: of the layer.
 
     Returns:
         A variable of the shape of ``target_tensor``.
@@ -315,7 +306,6 @@ def meshgrid(f: LayerBuilder, input: Sequence[Variable], name: str | None = None
 
     Args:
         input: a vector of coordinates for each dimension.
-        name: of the layer.
 
     Returns:
         A variable for each dimension, whose shape has the sizes of all vectors.

@@ -4,13 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..errors import ArgumentError, ShapeError
+from ..errors import ArgumentError
 from ..ir.variable import Variable
-from .layer import LayerBuilder, layer, stopped
+from .convolution import channels_of
+from .layer import LAYERS, LayerBuilder, layer, stopped
 from .windows import each
 
+_REGIONS = LAYERS.extended(
+    {
+        "input": "images, [N, C, H, W].",
+        "rois": "regions (left, top, right, bottom), [n, 4]; each image's are a sequence.",
+        "pooled_height": "how many parts a region has from top to bottom.",
+        "pooled_width": "how many parts it has from left to right.",
+        "spatial_scale": "what the numbers of ``rois`` are multiplied with.",
+        "rois_lod": "where the regions of each image begin, and where the last ones end, in place "
+        "of sequences.",
+    },
+    returns="A variable of shape [n, C, pooled_height, pooled_width].",
+)
 
-@layer
+
+@layer(family=_REGIONS)
 def roi_pool(
     f: LayerBuilder,
     input: Variable,
@@ -23,17 +37,6 @@ def roi_pool(
     """For each region the maxima over its parts.
 
     Girshick, Fast R-CNN, ICCV 2015.
-
-    Args:
-        input: images, [N, C, H, W].
-        rois: regions (left, top, right, bottom), [n, 4]; each image's are a sequence.
-        pooled_height, pooled_width: how many parts a region has.
-        spatial_scale: what the numbers of ``rois`` are multiplied with.
-        rois_lod: where the regions of each image begin, and where the last ones end, in place of
-            sequences.
-
-    Returns:
-        A variable of shape [n, C, pooled_height, pooled_width].
 
     >>> images = fluid.data("images", [None, 3, 8, 8])
     >>> rois = fluid.data("rois", [None, 4], lod_level=1)
@@ -52,7 +55,7 @@ def roi_pool(
     return out
 
 
-@layer
+@layer(family=_REGIONS)
 def roi_align(
     f: LayerBuilder,
     input: Variable,
@@ -69,17 +72,7 @@ def roi_align(
     He et al., Mask R-CNN, ICCV 2017.
 
     Args:
-        input: images, [N, C, H, W].
-        rois: regions (left, top, right, bottom), [n, 4]; each image's are a sequence.
-        pooled_height, pooled_width: how many parts a region has.
-        spatial_scale: what the numbers of ``rois`` are multiplied with.
         sampling_ratio: how many points a part has in each direction; -1 for one for each element.
-        name: of the layer.
-        rois_lod: where the regions of each image begin, and where the last ones end, in place of
-            sequences.
-
-    Returns:
-        A variable of shape [n, C, pooled_height, pooled_width].
 
     >>> images = fluid.data("images", [None, 3, 8, 8])
     >>> rois = fluid.data("rois", [None, 4], lod_level=1)
@@ -97,7 +90,7 @@ def roi_align(
     )
 
 
-@layer
+@layer(family=_REGIONS)
 def psroi_pool(
     f: LayerBuilder,
     input: Variable,
@@ -114,11 +107,7 @@ def psroi_pool(
 
     Args:
         input: images, [N, output_channels * pooled_height * pooled_width, H, W].
-        rois: regions (left, top, right, bottom), [n, 4]; each image's are a sequence.
         output_channels: the channels of the output.
-        spatial_scale: what the numbers of ``rois`` are multiplied with.
-        pooled_height, pooled_width: how many parts a region has.
-        name: of the layer.
 
     Returns:
         A variable of shape [n, output_channels, pooled_height, pooled_width].
@@ -138,7 +127,7 @@ def psroi_pool(
     )
 
 
-@layer
+@layer(family=_REGIONS)
 def prroi_pool(
     f: LayerBuilder,
     input: Variable,
@@ -154,15 +143,7 @@ def prroi_pool(
     Jiang et al., Acquisition of localization confidence for accurate object detection, ECCV 2018.
 
     Args:
-        input: images, [N, C, H, W].
-        rois: regions (left, top, right, bottom), [n, 4]; each image's are a sequence.
-        spatial_scale: what the numbers of ``rois`` are multiplied with.
-        pooled_height, pooled_width: how many parts a region has.
         batch_roi_nums: how many regions each image has, in place of sequences.
-        name: of the layer.
-
-    Returns:
-        A variable of shape [n, C, pooled_height, pooled_width].
 
     >>> images = fluid.data("images", [None, 3, 8, 8])
     >>> rois = fluid.data("rois", [None, 4], lod_level=1)
@@ -179,7 +160,7 @@ def prroi_pool(
     )
 
 
-@layer
+@layer(family=_REGIONS)
 def roi_perspective_transform(
     f: LayerBuilder,
     input: Variable,
@@ -192,12 +173,9 @@ def roi_perspective_transform(
     """Quadrangles of images, straightened to rectangles by perspective maps.
 
     Args:
-        input: images, [N, C, H, W].
         rois: the corners x1, y1, ..., x4, y4 of each region, clockwise from the left upper one,
             [n, 8]; each image's are a sequence.
         transformed_height, transformed_width: of a rectangle; narrow regions do not fill the width.
-        spatial_scale: what the numbers of ``rois`` are multiplied with.
-        name: of the layer.
 
     Returns:
         the rectangles, [n, C, transformed_height, transformed_width]; a mask of the points inside
@@ -218,7 +196,7 @@ def roi_perspective_transform(
     )
 
 
-@layer("deformable_psroi_pooling")
+@layer("deformable_psroi_pooling", family=_REGIONS)
 def deformable_roi_pooling(
     f: LayerBuilder,
     input: Variable,
@@ -240,18 +218,13 @@ def deformable_roi_pooling(
     Dai et al., Deformable convolutional networks, ICCV 2017.
 
     Args:
-        input: images, [N, C, H, W].
-        rois: regions (left, top, right, bottom), [n, 4]; each image's are a sequence.
         trans: how far parts are moved, across and down, in regions: [n, 2, *part_size].
         no_trans: nothing is moved.
-        spatial_scale: what the numbers of ``rois`` are multiplied with.
         group_size: rows and columns of groups of channels that parts read.
-        pooled_height, pooled_width: how many parts a region has.
         part_size: rows and columns of ``trans``; as many as parts when None.
         sample_per_part: how many points a part has in each direction.
         trans_std: what ``trans`` is multiplied with.
         position_sensitive: each of the groups has channels of its own.
-        name: of the layer.
 
     Returns:
         A variable of shape [n, C, pooled_height, pooled_width]; with ``position_sensitive`` the
@@ -269,12 +242,7 @@ def deformable_roi_pooling(
     (-1, 3, 2, 3)
     """
     groups = each(group_size, "group_size")
-    channels = input.shape[1] if input.ndim == 4 else -1
-    if channels < 1:
-        raise ShapeError(
-            f"expected images of 4 dimensions with a known number of channels, got {input.name!r} "
-            f"of shape {list(input.shape)}"
-        )
+    channels = channels_of(input)
     if position_sensitive and channels % (groups[0] * groups[1]):
         raise ArgumentError(
             f"expected group_size to divide the channels, got {groups} for {channels} channels"

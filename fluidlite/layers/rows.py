@@ -12,7 +12,6 @@ def merge_selected_rows(f: LayerBuilder, x: Variable, name: str | None = None) -
 
     Args:
         x: rows of a tensor, such as the gradient of a table of ``embedding(is_sparse=True)``.
-        name: of the layer.
 
     Returns:
         A variable of the same kind.
@@ -34,7 +33,6 @@ def get_tensor_from_selected_rows(
 
     Args:
         x: rows of a tensor, such as the gradient of a table of ``embedding(is_sparse=True)``.
-        name: of the layer.
 
     Returns:
         A variable of as many rows as are stored.

@@ -43,7 +43,6 @@ def nce(
         param_attr: of the weight, [num_total_classes, D].
         bias_attr: of the bias, [num_total_classes, 1]; False for none.
         num_neg_samples: how many random classes there are for each row; 10 when None.
-        name: of the layer.
         sampler: "uniform" draws all classes alike, "log_uniform" the first ones more often, and
             "custom_dist" as the next argument says.
         custom_dist: the probability of each class.
@@ -160,7 +159,6 @@ def hsigmoid(
         num_classes: how many classes there are; of a tree of yours, how many inner nodes.
         param_attr: of the weight, which has a row for each inner node.
         bias_attr: of the bias, a number for each inner node; False for none.
-        name: of the layer.
         path_table: of a tree of yours: the inner nodes on the way of each row of ``input``, int64
             of shape [N, L], with -1 for none.
         path_code: the turns taken there, 0 or 1, in the shape of ``path_table``.

@@ -8,12 +8,24 @@ from typing import Any
 from ..dtypes import DType
 from ..errors import ArgumentError
 from ..ir.variable import Variable
-from .creation import shape_of
+from .creation import FILLED, shape_of
 from .layer import LayerBuilder, layer
 from .sizes import Given, Sizes, known_integer, sizes_of
 
+_DRAWN = FILLED.extended(
+    {
+        "dtype": "float32 or float64.",
+        "min": "the least number.",
+        "max": "what all numbers are below.",
+        "mean": "their expectation.",
+        "std": "their standard deviation.",
+        "seed": "fixes the numbers of every run; 0 goes on with the program's own.",
+    },
+    returns="A variable of that shape.",
+)
 
-@layer
+
+@layer(family=_DRAWN)
 def uniform_random(
     f: LayerBuilder,
     shape: Given,
@@ -23,16 +35,6 @@ def uniform_random(
     seed: int = 0,
 ) -> Variable:
     """Numbers that are equally likely everywhere in [min, max).
-
-    Args:
-        shape: sizes, some of which may be integer variables of one element; or one integer
-            variable that holds them all.
-        dtype: float32 or float64.
-        min, max: the bounds.
-        seed: fixes the numbers of every run; 0 goes on with the program's own.
-
-    Returns:
-        A variable of that shape.
 
     >>> fluid.layers.uniform_random([2, 3], min=0.0).shape
     (2, 3)
@@ -51,7 +53,7 @@ def _inputs(sizes: Sizes) -> dict[str, Any]:
     return {"ShapeTensor": sizes.whole, "ShapeTensorList": sizes.each}
 
 
-@layer
+@layer(family=_DRAWN)
 def gaussian_random(
     f: LayerBuilder,
     shape: Given,
@@ -62,17 +64,6 @@ def gaussian_random(
 ) -> Variable:
     """Normally distributed numbers.
 
-    Args:
-        shape: sizes, some of which may be integer variables of one element; or one integer
-            variable that holds them all.
-        mean: their expectation.
-        std: their standard deviation.
-        seed: fixes the numbers of every run; 0 goes on with the program's own.
-        dtype: float32 or float64.
-
-    Returns:
-        A variable of that shape.
-
     >>> fluid.layers.gaussian_random([2, 3], std=0.1).shape
     (2, 3)
     """
@@ -82,7 +73,7 @@ def gaussian_random(
     )
 
 
-@layer
+@layer(family=_DRAWN)
 def randn(
     f: LayerBuilder,
     shape: Given,
@@ -95,15 +86,7 @@ def randn(
     """Normally distributed numbers of expectation 0 and standard deviation 1.
 
     Args:
-        shape: sizes, as of ``gaussian_random``.
-        out: the variable to write to; a new one when None.
         dtype: float32, also when None, or float64.
-        device: accepted, without meaning here.
-        stop_gradient: whether gradients stop here.
-        name: of the layer.
-
-    Returns:
-        A variable of that shape.
 
     >>> fluid.layers.randn([2, 3]).shape
     (2, 3)
@@ -116,7 +99,7 @@ def randn(
     return out
 
 
-@layer
+@layer(family=_DRAWN)
 def uniform_random_batch_size_like(
     f: LayerBuilder,
     input: Variable,
@@ -131,16 +114,7 @@ def uniform_random_batch_size_like(
     """Numbers equally likely in [min, max), in a shape that has one size in common with ``input``.
 
     Args:
-        input: a variable.
         shape: sizes; the one at ``output_dim_idx`` does not matter.
-        dtype: float32 or float64.
-        input_dim_idx: the dimension of ``input`` whose size is taken.
-        output_dim_idx: the dimension that gets it.
-        min, max: the bounds.
-        seed: fixes the numbers of every run; 0 goes on with the program's own.
-
-    Returns:
-        A variable of that shape.
 
     >>> x = fluid.data("x", [None, 4])
     >>> fluid.layers.uniform_random_batch_size_like(x, [1, 5]).shape
@@ -158,7 +132,7 @@ def uniform_random_batch_size_like(
     )
 
 
-@layer
+@layer(family=_DRAWN)
 def gaussian_random_batch_size_like(
     f: LayerBuilder,
     input: Variable,
@@ -173,17 +147,7 @@ def gaussian_random_batch_size_like(
     """Normally distributed numbers, in a shape that has one size in common with ``input``.
 
     Args:
-        input: a variable.
         shape: sizes; the one at ``output_dim_idx`` does not matter.
-        input_dim_idx: the dimension of ``input`` whose size is taken.
-        output_dim_idx: the dimension that gets it.
-        mean: their expectation.
-        std: their standard deviation.
-        seed: fixes the numbers of every run; 0 goes on with the program's own.
-        dtype: float32 or float64.
-
-    Returns:
-        A variable of that shape.
 
     >>> x = fluid.data("x", [None, 4])
     >>> fluid.layers.gaussian_random_batch_size_like(x, [1, 5]).shape
@@ -201,7 +165,7 @@ def gaussian_random_batch_size_like(
     )
 
 
-@layer
+@layer(family=_DRAWN)
 def randint(
     f: LayerBuilder,
     low: int,
@@ -220,15 +184,8 @@ def randint(
         low, high: the bounds; [0, low) when ``high`` is None.
         shape: sizes, some of which may be integer variables of one element; one integer variable
             that holds them all; [1] when None.
-        out: the variable to write to; a new one when None.
         dtype: int64, also when None, or int32.
-        device: accepted, without meaning here.
-        stop_gradient: whether gradients stop here.
-        seed: fixes the numbers of every run; 0 goes on with the program's own.
         name: of the result.
-
-    Returns:
-        A variable of that shape.
 
     Raises:
         ArgumentError: ``high`` is None and ``low`` not positive.
@@ -259,7 +216,7 @@ def randint(
     return out
 
 
-@layer
+@layer(family=_DRAWN)
 def randperm(
     f: LayerBuilder,
     n: int,
@@ -273,10 +230,7 @@ def randperm(
 
     Args:
         n: how many.
-        out: the variable to write to; a new one when None.
         dtype: int64, int32, float32 or float64.
-        device: accepted, without meaning here.
-        stop_gradient: whether gradients stop here.
         seed: fixes the order of every run; 0 goes on with the program's own numbers.
 
     Returns:

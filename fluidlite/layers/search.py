@@ -52,7 +52,6 @@ def topk(
     Args:
         input: a variable of numbers.
         k: how many; a number or a variable of one element.
-        name: of the layer.
 
     Returns:
         The elements and their int64 indices, both of the shape of ``input`` with ``k`` as last
@@ -80,7 +79,6 @@ def argsort(
         input: a variable of numbers.
         axis: the dimension; may count from the end.
         descending: the largest come first.
-        name: of the layer.
 
     Returns:
         The elements and their int64 indices, both of the shape of ``input``.  Equal elements stay

@@ -101,7 +101,6 @@ def crop(
         shape: the shape of the part; or a variable that has it.
         offsets: where the part begins in each dimension, as a list or an integer variable; 0 when
             None.
-        name: of the layer.
 
     Returns:
         A variable of that shape.
@@ -147,7 +146,6 @@ def crop_tensor(
         shape: the sizes of the part, -1 for all from the offset on; some may be integer variables
             of one element; or one integer variable that holds them all.
         offsets: where the part begins in each dimension, likewise; 0 when None.
-        name: of the layer.
 
     Returns:
         A variable of that shape.
@@ -187,7 +185,6 @@ def pad(
         x: a variable.
         paddings: sizes before and after for dimension 0, then for dimension 1, and so on.
         pad_value: what stands there.
-        name: of the layer.
 
     Returns:
         A larger variable.
@@ -220,7 +217,6 @@ def pad2d(
             the middle of its outermost elements; "edge": its outermost elements.
         pad_value: see there.
         data_format: NCHW or NHWC.
-        name: of the layer.
 
     Returns:
         Larger images.
@@ -254,7 +250,6 @@ def pad_constant_like(
         x: gives the shape.
         y: a variable that is not larger.
         pad_value: what stands in the room.
-        name: of the layer.
 
     Returns:
         A variable of the shape of ``x``.

@@ -27,7 +27,6 @@ def label_smooth(
         prior_dist: probabilities of the classes, of shape [1, classes]; all equal when None.
         epsilon: the part that the prior gets, in [0, 1].
         dtype: accepted for old scripts; the result has the element type of ``label``.
-        name: of the layer.
 
     Returns:
         A variable of the shape of ``label``.

@@ -94,7 +94,6 @@ def create_global_var(
         value: the number.
         dtype: element type.
         persistable: whether its value stays in the scope between runs.
-        force_cpu: kept in the operator; there is one place.
         name: its name; generated when None.
 
     Returns:

@@ -5,9 +5,37 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..errors import ArgumentError
+from ..errors import ArgumentError, ShapeError
+from ..ir.variable import Variable
+from .layer import LAYERS
 
 ALGORITHMS = ("SAME", "VALID")
+
+#: convolutions and poolings
+WINDOWS = LAYERS.extended(
+    {
+        "num_filters": "the channels of the output.",
+        "dilation": "distances between neighbouring elements of the filter.",
+        "groups": "each group of filters sees its part of the channels only; divides both.",
+        "param_attr": "of the filters.",
+        "pool_type": '"max" or "avg".',
+    },
+    raises="ArgumentError: a parameter has none of the forms above.",
+)
+IMAGES = WINDOWS.extended(
+    {
+        "input": "images, [N, C, H, W], or [N, H, W, C] with ``data_format`` NHWC.",
+        "filter_size": "height and width of a filter, or one number for both.",
+        "data_format": "NCHW or NHWC.",
+    }
+)
+VOLUMES = WINDOWS.extended(
+    {
+        "input": "volumes, [N, C, D, H, W], or [N, D, H, W, C] with ``data_format`` NDHWC.",
+        "filter_size": "depth, height and width of a filter, or one number for all.",
+        "data_format": "NCDHW or NDHWC.",
+    }
+)
 
 
 def each(value: Any, what: str, count: int = 2) -> list[int]:
@@ -90,3 +118,18 @@ def is_channels_last(data_format: str, names: tuple[str, str] = ("NCHW", "NHWC")
     if data_format not in names:
         raise ArgumentError(f"expected data_format {' or '.join(names)}, got {data_format!r}")
     return data_format == names[1]
+
+
+def known_channels(input: Variable, channels_last: bool = False) -> int:
+    """The number of channels of images.
+
+    Raises:
+        ShapeError: it is unknown.
+    """
+    channels = input.shape[-1 if channels_last else 1] if input.ndim > 1 else -1
+    if channels < 1:
+        raise ShapeError(
+            f"expected the number of channels of {input.name!r} to be known, got shape "
+            f"{list(input.shape)} with the channels {'last' if channels_last else 'in dimension 1'}"
+        )
+    return channels

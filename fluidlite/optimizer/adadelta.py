@@ -9,10 +9,11 @@ from ..clip import GradientClipBase
 from ..ir.variable import Variable
 from ..regularizer import WeightDecayRegularizer
 from .arguments import number
-from .optimizer import Optimizer
+from .optimizer import OPTIMIZERS, Optimizer
 from .states import State
 
 
+@OPTIMIZERS
 class Adadelta(Optimizer):
     """Adadelta: gradients scaled by the ratio of running means, of squared steps and of squared
     gradients.
@@ -22,13 +23,8 @@ class Adadelta(Optimizer):
     Args:
         learning_rate: not used, since steps get their size from the last ones; kept for
             :meth:`~fluidlite.optimizer.optimizer.Optimizer.current_step_lr`.
-        parameter_list, regularization, grad_clip, name: as of
-            :class:`~fluidlite.optimizer.optimizer.Optimizer`.
         epsilon: keeps the division finite, and gives the first steps their size.
         rho: how much of the running means stays.
-
-    Raises:
-        ArgumentError: an argument is of another kind.
 
     >>> x = fluid.data("x", [None, 3], "float32")
     >>> loss = fluid.layers.mean(fluid.layers.fc(x, 1, bias_attr=False))

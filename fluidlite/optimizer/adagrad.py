@@ -9,10 +9,11 @@ from ..clip import GradientClipBase
 from ..ir.variable import Variable
 from ..regularizer import WeightDecayRegularizer
 from .arguments import number
-from .optimizer import Optimizer
+from .optimizer import OPTIMIZERS, Optimizer
 from .states import State
 
 
+@OPTIMIZERS
 class Adagrad(Optimizer):
     """Adagrad: ``moment += grad^2; param -= learning_rate * grad / (sqrt(moment) + epsilon)``.
 
@@ -20,13 +21,7 @@ class Adagrad(Optimizer):
     optimization, JMLR 2011.  Of gradients of selected rows only these rows are updated.
 
     Args:
-        learning_rate, parameter_list, regularization, grad_clip, name: as of
-            :class:`~fluidlite.optimizer.optimizer.Optimizer`.
-        epsilon: keeps the division finite.
         initial_accumulator_value: what the accumulated squares begin with.
-
-    Raises:
-        ArgumentError: an argument is of another kind.
 
     >>> x = fluid.data("x", [None, 3], "float32")
     >>> loss = fluid.layers.mean(fluid.layers.fc(x, 1, bias_attr=False))
@@ -57,18 +52,13 @@ class Adagrad(Optimizer):
         return {"epsilon": self._epsilon}
 
 
+@OPTIMIZERS
 class DecayedAdagrad(Optimizer):
     """Adagrad with a running mean in place of the sum: ``moment = decay * moment + (1 - decay) *
     grad^2; param -= learning_rate * grad / (sqrt(moment) + epsilon)``.
 
     Args:
-        learning_rate, parameter_list, regularization, grad_clip, name: as of
-            :class:`~fluidlite.optimizer.optimizer.Optimizer`.
         decay: how much of the mean stays.
-        epsilon: keeps the division finite.
-
-    Raises:
-        ArgumentError: an argument is of another kind.
 
     >>> x = fluid.data("x", [None, 3], "float32")
     >>> loss = fluid.layers.mean(fluid.layers.fc(x, 1, bias_attr=False))

@@ -10,26 +10,21 @@ from ..ir.variable import Variable
 from ..opdef.arithmetic import Arithmetic
 from ..regularizer import WeightDecayRegularizer
 from .arguments import number
-from .optimizer import Optimizer
+from .optimizer import OPTIMIZERS, Optimizer
 from .states import State
 
 
+@OPTIMIZERS
 class Adam(Optimizer):
     """Adam: steps scaled by running means of the gradient and of its square.
 
     Kingma and Ba, Adam: a method for stochastic optimization, ICLR 2015.
 
     Args:
-        learning_rate, parameter_list, regularization, grad_clip, name: as of
-            :class:`~fluidlite.optimizer.optimizer.Optimizer`.
         beta1: how much of the running mean of the gradient stays; a number in [0, 1), or a variable
             of one element, for which the correction of the first steps begins with 0.9.
         beta2: the same for the mean of its square; 0.999.
-        epsilon: keeps the division finite.
         lazy_mode: update only the rows that a gradient of selected rows has.
-
-    Raises:
-        ArgumentError: an argument is of another kind.
 
     >>> x = fluid.data("x", [None, 3], "float32")
     >>> loss = fluid.layers.mean(fluid.layers.fc(x, 1, bias_attr=False))

@@ -13,24 +13,19 @@ from ..ir.variable import Variable
 from ..regularizer import WeightDecayRegularizer
 from .arguments import number
 from .eager import EagerSteps
-from .optimizer import Optimizer
+from .optimizer import OPTIMIZERS, Optimizer
 from .states import State
 
 
+@OPTIMIZERS
 class Adamax(Optimizer):
     """Adamax: steps by the running mean of the gradient, divided by a decaying maximum of its size.
 
     Kingma and Ba, Adam: a method for stochastic optimization, ICLR 2015, section 7.1.
 
     Args:
-        learning_rate, parameter_list, regularization, grad_clip, name: as of
-            :class:`~fluidlite.optimizer.optimizer.Optimizer`.
         beta1: how much of the running mean stays.
         beta2: how much of the maximum stays.
-        epsilon: keeps the division finite.
-
-    Raises:
-        ArgumentError: an argument is of another kind.
 
     >>> x = fluid.data("x", [None, 3], "float32")
     >>> loss = fluid.layers.mean(fluid.layers.fc(x, 1, bias_attr=False))

@@ -7,22 +7,19 @@ from typing import Any
 
 from ..ir.variable import Variable
 from .arguments import number
-from .optimizer import Optimizer
+from .optimizer import OPTIMIZERS, Optimizer
 
 
+@OPTIMIZERS
 class Dpsgd(Optimizer):
     """Gradient descent with clipped gradients and noise, so that steps tell little of any example.
 
     Abadi et al., Deep learning with differential privacy, CCS 2016.
 
     Args:
-        learning_rate, parameter_list: as of :class:`~fluidlite.optimizer.optimizer.Optimizer`.
         clip: the largest norm that a gradient keeps.
         batch_size: of how many examples a gradient is the mean; divides the noise.
         sigma: the standard deviation of the noise.
-
-    Raises:
-        ArgumentError: an argument is of another kind.
 
     >>> x = fluid.data("x", [None, 3], "float32")
     >>> loss = fluid.layers.mean(fluid.layers.fc(x, 1, bias_attr=False))

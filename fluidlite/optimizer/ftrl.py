@@ -9,10 +9,11 @@ from ..clip import GradientClipBase
 from ..ir.variable import Variable
 from ..regularizer import WeightDecayRegularizer
 from .arguments import number
-from .optimizer import Optimizer
+from .optimizer import OPTIMIZERS, Optimizer
 from .states import State
 
 
+@OPTIMIZERS
 class Ftrl(Optimizer):
     """FTRL-Proximal, follow the regularized leader: after each step parameters are what minimises
     the slopes of all losses so far and L1 and L2 decay, so that some are exactly 0.
@@ -20,14 +21,9 @@ class Ftrl(Optimizer):
     McMahan et al., Ad click prediction: a view from the trenches, KDD 2013.
 
     Args:
-        learning_rate, parameter_list, regularization, grad_clip, name: as of
-            :class:`~fluidlite.optimizer.optimizer.Optimizer`.
         l1: what the sum of absolute values counts.
         l2: what the sum of squares counts.
         lr_power: how steps shrink with the sum of the squares of gradients.
-
-    Raises:
-        ArgumentError: an argument is of another kind.
 
     >>> x = fluid.data("x", [None, 3], "float32")
     >>> loss = fluid.layers.mean(fluid.layers.fc(x, 1, bias_attr=False))

@@ -10,10 +10,11 @@ from ..errors import ArgumentError
 from ..ir.variable import Variable
 from ..regularizer import WeightDecayRegularizer
 from .arguments import number
-from .optimizer import Optimizer
+from .optimizer import OPTIMIZERS, Optimizer
 from .states import State
 
 
+@OPTIMIZERS
 class Lamb(Optimizer):
     """Adam whose steps are as long as the parameters, times the learning rate.
 
@@ -21,17 +22,11 @@ class Lamb(Optimizer):
     The running means are not corrected for how they begin.
 
     Args:
-        learning_rate, parameter_list, regularization, grad_clip, name: as of
-            :class:`~fluidlite.optimizer.optimizer.Optimizer`.
         lamb_weight_decay: what a parameter counts in its step.
         beta1: how much of the running mean of the gradient stays.
         beta2: the same for the mean of its square.
-        epsilon: keeps the division finite.
         exclude_from_weight_decay_fn: a function that says of a parameter whether it is left out of
             weight decay.
-
-    Raises:
-        ArgumentError: an argument is of another kind.
 
     >>> x = fluid.data("x", [None, 3], "float32")
     >>> loss = fluid.layers.mean(fluid.layers.fc(x, 1))

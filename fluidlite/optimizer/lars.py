@@ -9,10 +9,11 @@ from ..clip import GradientClipBase
 from ..ir.variable import Variable
 from ..regularizer import WeightDecayRegularizer
 from .arguments import number
-from .optimizer import Optimizer
+from .optimizer import OPTIMIZERS, Optimizer
 from .states import State
 
 
+@OPTIMIZERS
 class LarsMomentum(Optimizer):
     """Momentum whose steps have lengths relative to those of the parameters: layer-wise adaptive
     rate scaling.
@@ -20,14 +21,9 @@ class LarsMomentum(Optimizer):
     You, Gitman and Ginsburg, Large batch training of convolutional networks, 2017.
 
     Args:
-        learning_rate, parameter_list, regularization, grad_clip, name: as of
-            :class:`~fluidlite.optimizer.optimizer.Optimizer`.
         momentum: how much of the velocity stays.
         lars_coeff: the length of a step, relative to its parameter's.
         lars_weight_decay: what a parameter counts in its gradient.
-
-    Raises:
-        ArgumentError: an argument is of another kind.
 
     >>> x = fluid.data("x", [None, 3], "float32")
     >>> loss = fluid.layers.mean(fluid.layers.fc(x, 1, bias_attr=False))

@@ -9,22 +9,18 @@ from ..clip import GradientClipBase
 from ..ir.variable import Variable
 from ..regularizer import WeightDecayRegularizer
 from .arguments import number
-from .optimizer import Optimizer
+from .optimizer import OPTIMIZERS, Optimizer
 from .states import State
 
 
+@OPTIMIZERS
 class Momentum(Optimizer):
     """Gradient descent with momentum: ``velocity = momentum * velocity + grad`` and
     ``param -= learning_rate * velocity``.
 
     Args:
-        learning_rate, parameter_list, regularization, grad_clip, name: as of
-            :class:`~fluidlite.optimizer.optimizer.Optimizer`.
         momentum: how much of the velocity stays.
         use_nesterov: look ahead: ``param -= learning_rate * (grad + momentum * velocity)``.
-
-    Raises:
-        ArgumentError: an argument is of another kind.
 
     >>> x = fluid.data("x", [None, 3], "float32")
     >>> loss = fluid.layers.mean(fluid.layers.fc(x, 1, bias_attr=False))

@@ -18,6 +18,7 @@ import numpy as np
 from .. import unique_name
 from ..backward import append_backward
 from ..clip import GradientClipBase, append_gradient_clip_ops, error_clip_callback
+from ..docstrings import Family
 from ..dtypes import DType
 from ..errors import ArgumentError
 from ..initializer import Constant
@@ -42,19 +43,28 @@ from .states import State, States, tensor_of
 
 Pair = tuple[Variable, Variable | None]  #: a parameter and its gradient; None where it has none
 
+#: optimizers, of programs and of eager parameters
+OPTIMIZERS = Family(
+    {
+        "learning_rate": "the size of steps: a number, or a variable of one element, as those that "
+        "schedules make; for eager parameters a number or a decay of ``fluid.dygraph``.",
+        "parameter_list": "the parameters, or their names, to update; all trainable ones when "
+        "None. With eager parameters steps are made at once; within ``dygraph.guard()`` it is "
+        "needed.",
+        "regularization": "added to the gradients of parameters that have no regularizer of their "
+        "own.",
+        "grad_clip": "how gradients are clipped, before regularization; when None, as "
+        "``set_gradient_clip`` said.",
+        "name": "stands in the names of the optimizer's variables.",
+        "epsilon": "keeps the division finite.",
+    },
+    raises="ArgumentError: an argument is of another kind.",
+)
 
+
+@OPTIMIZERS
 class Optimizer:
     """The base of all optimizers.
-
-    Args:
-        learning_rate: the size of steps: a number, or a variable of one element, as those that
-            schedules make; for eager parameters a number or a decay of ``fluid.dygraph``.
-        parameter_list: the parameters, or their names, to update; all trainable ones when None.
-            With eager parameters steps are made at once; within ``dygraph.guard()`` it is needed.
-        regularization: added to the gradients of parameters that have no regularizer of their own.
-        grad_clip: how gradients are clipped, before regularization; when None, as
-            ``set_gradient_clip`` said.
-        name: stands in the names of the optimizer's variables.
 
     Raises:
         ArgumentError: an argument is of another kind.

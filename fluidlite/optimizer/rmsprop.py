@@ -9,26 +9,22 @@ from ..clip import GradientClipBase
 from ..ir.variable import Variable
 from ..regularizer import WeightDecayRegularizer
 from .arguments import number
-from .optimizer import Optimizer
+from .optimizer import OPTIMIZERS, Optimizer
 from .states import State
 
 
+@OPTIMIZERS
 class RMSProp(Optimizer):
     """RMSProp: steps by gradients, each divided by the root of the running mean of its square.
 
     Tieleman and Hinton, Lecture 6.5: rmsprop, Coursera, 2012.
 
     Args:
-        learning_rate, parameter_list, regularization, grad_clip, name: as of
-            :class:`~fluidlite.optimizer.optimizer.Optimizer`.
         rho: how much of the running means stays.
         epsilon: keeps the division finite; stands under the root.
         momentum: how much of the last step stays.
         centered: divide by the root of the variance instead: Graves, Generating sequences with
             recurrent neural networks, 2013.
-
-    Raises:
-        ArgumentError: an argument is of another kind.
 
     >>> x = fluid.data("x", [None, 3], "float32")
     >>> loss = fluid.layers.mean(fluid.layers.fc(x, 1, bias_attr=False))

@@ -131,5 +131,5 @@ def test_boxes_are_clipped_and_decoded():
 
 def test_channels_must_be_known():
     x, rois, moves = data(shape=[None, -1, 8, 8]), data("r"), data("t", [None, 2, 2, 3])
-    with refused(ShapeError, "a known number of channels"):
+    with refused(ShapeError, "the number of channels of .x. to be known"):
         layers.deformable_roi_pooling(x, rois, moves)

@@ -9,8 +9,21 @@ from ...errors import ArgumentError
 from ...initializer import Normal
 from ...layers.conv import conv2d, conv2d_transpose, pool2d
 from ...layers.conv3d import conv3d, conv3d_transpose
-from ...layers.windows import each
-from ..layer import Layer
+from ...layers.windows import WINDOWS, each
+from ..layer import PARAMETERS, Layer
+
+_CONVOLUTIONS = WINDOWS.extended(
+    {
+        **PARAMETERS.args,
+        "num_channels": "of the input.",
+        "filter_size": "the sizes of a filter, or one number for all.",
+        "output_size": "as of the function.",
+        "use_cudnn": "as of the function.",
+        "stride": "as of the function.",
+        "padding": "as of the function.",
+    },
+    raises="ArgumentError: ``groups`` does not divide the channels.",
+)
 
 
 class _Convolution(Layer):
@@ -78,20 +91,14 @@ class _Transposed(_Convolution):
         return None
 
 
+@_CONVOLUTIONS
 class Conv2D(_Convolution):
     """Images convolved with filters, plus a bias: :func:`~fluidlite.layers.conv2d` with parameters
     of its own, ``weight`` and ``bias``.
 
     Args:
         num_channels: of the input, [N, num_channels, H, W].
-        num_filters: the channels of the output.
         filter_size: height and width of a filter, or one number for both.
-        stride, padding, dilation, groups: as of the function.
-        param_attr: of the filters.
-        bias_attr: of the bias; False for none.
-        use_cudnn: as of the function.
-        act: the activation.
-        dtype: element type of the parameters.
 
     >>> with fluid.dygraph.guard():
     ...     conv = fluid.dygraph.Conv2D(3, 16, filter_size=3, padding=1, act="relu")
@@ -135,6 +142,7 @@ class Conv2D(_Convolution):
         return self._with(conv2d, input)
 
 
+@_CONVOLUTIONS
 class Conv3D(_Convolution):
     """Volumes convolved with filters, plus a bias; see :class:`Conv2D`.
 
@@ -182,20 +190,14 @@ class Conv3D(_Convolution):
         return self._with(conv3d, input)
 
 
+@_CONVOLUTIONS
 class Conv2DTranspose(_Transposed):
     """The map that takes gradients of a convolution's output back to its input, plus a bias:
     :func:`~fluidlite.layers.conv2d_transpose` with parameters of its own.
 
     Args:
         num_channels: of the input, [N, num_channels, H, W].
-        num_filters: the channels of the output.
         filter_size: height and width of a filter, or one number for both.
-        output_size, padding, stride, dilation, groups: as of the function.
-        param_attr: of the filters.
-        bias_attr: of the bias; False for none.
-        use_cudnn: as of the function.
-        act: the activation.
-        dtype: element type of the parameters.
 
     >>> with fluid.dygraph.guard():
     ...     conv = fluid.dygraph.Conv2DTranspose(16, 3, filter_size=2, stride=2)
@@ -241,6 +243,7 @@ class Conv2DTranspose(_Transposed):
         return self._with(conv2d_transpose, input)
 
 
+@_CONVOLUTIONS
 class Conv3DTranspose(_Transposed):
     """The same for volumes; see :class:`Conv2DTranspose`.
 

@@ -11,9 +11,9 @@ from ...input import embedding
 from ...ir.variable import Variable
 from ...layers.layer import LayerBuilder, layer
 from ...layers.matrix import bilinear_tensor_product
-from ...layers.nn import dropout, prelu
+from ...layers.nn import EMBEDDING, dropout, prelu
 from ...layers.sampled_loss import nce
-from ..layer import Layer
+from ..layer import PARAMETERS, Layer
 
 
 @layer("linear", act=True)
@@ -28,6 +28,7 @@ def _linear(
     return out if bias is None else f.elementwise_add(out, bias, axis=out.ndim - 1)
 
 
+@PARAMETERS
 class Linear(Layer):
     """``act(input weight + bias)``, along the last dimension.
 
@@ -35,9 +36,6 @@ class Linear(Layer):
         input_dim: the last size of the input.
         output_dim: the last size of the output.
         param_attr: of the weight, [input_dim, output_dim].
-        bias_attr: of the bias; False for none.
-        act: the activation.
-        dtype: element type of the parameters.
 
     >>> with fluid.dygraph.guard():
     ...     linear = fluid.dygraph.Linear(4, 3, act="relu")
@@ -68,19 +66,9 @@ class Linear(Layer):
         return "{}, {}".format(*self.weight.shape)
 
 
+@EMBEDDING
 class Embedding(Layer):
     """The rows of a table of weights that ids select.
-
-    Args:
-        size: [number of ids, width of a row].
-        is_sparse: the gradient of the table holds the selected rows only.
-        is_distributed: accepted, without meaning here.
-        padding_idx: the id whose row is 0 and gets no gradient; negative ones count from the end.
-        param_attr: of the table.
-        dtype: element type of the table.
-
-    Raises:
-        ArgumentError: ``size`` is no pair, or ``padding_idx`` lies outside of the table.
 
     >>> with fluid.dygraph.guard():
     ...     table = fluid.dygraph.Embedding([10, 4])
@@ -218,6 +206,7 @@ class PRelu(Layer):
         return prelu(input, self._mode_of_slopes, param_attr=self.weight)
 
 
+@PARAMETERS
 class BilinearTensorProduct(Layer):
     """Products of rows of two inputs and learned matrices between them, plus a bias:
     :func:`~fluidlite.layers.bilinear_tensor_product`.
@@ -226,10 +215,8 @@ class BilinearTensorProduct(Layer):
         input1_dim, input2_dim: the last sizes of the inputs, [N, input1_dim] and [N, input2_dim].
         output_dim: how many matrices there are.
         name: accepted for old scripts.
-        act: the activation.
         param_attr: of the matrices, [output_dim, input1_dim, input2_dim].
         bias_attr: of the bias, [1, output_dim]; False for none.
-        dtype: element type of the parameters.
 
     >>> with fluid.dygraph.guard():
     ...     product = fluid.dygraph.BilinearTensorProduct(4, 2, 5)
@@ -267,6 +254,7 @@ class BilinearTensorProduct(Layer):
         )
 
 
+@PARAMETERS
 class NCE(Layer):
     """Noise-contrastive estimation: the loss of telling right classes from random ones:
     :func:`~fluidlite.layers.nce`.
@@ -279,7 +267,6 @@ class NCE(Layer):
         bias_attr: of the bias, [num_total_classes, 1]; False for none.
         num_neg_samples: how many random classes there are for each row; 10 when None.
         sampler, custom_dist, seed, is_sparse: as of the function.
-        dtype: element type of the parameters.
 
     >>> with fluid.dygraph.guard():
     ...     loss = fluid.dygraph.NCE(20, 4, num_neg_samples=5)

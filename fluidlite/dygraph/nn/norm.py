@@ -11,9 +11,11 @@ from ...errors import ArgumentError, ShapeError
 from ...initializer import Constant, Normal
 from ...ir.variable import Variable
 from ...layers.layer import LayerBuilder, layer, stopped
-from ...layers.norm import group_norm, instance_norm, layer_norm
+from ...layers.norm import NORMS, group_norm, instance_norm, layer_norm, need_parameters
 from ...param_attr import ParamAttr
-from ..layer import Layer
+from ..layer import PARAMETERS, Layer
+
+_NORMS = NORMS.extended({**PARAMETERS.args, "bias_attr": NORMS.args["bias_attr"]}, returns="")
 
 
 @layer("batch_norm", act=True)
@@ -38,6 +40,7 @@ def _spectral_norm(
     return f.spectral_norm(weight, u, v, **attrs)
 
 
+@_NORMS
 class BatchNorm(Layer):
     """``scale * (input - mean) / sqrt(variance + epsilon) + bias``, for each channel.
 
@@ -46,17 +49,9 @@ class BatchNorm(Layer):
 
     Args:
         num_channels: of the input, [N, C, ...].
-        act: the activation.
         is_test: take the running values always.
-        momentum: the share of the old running values in the new ones.
-        epsilon: keeps the square root away from 0.
         param_attr: of the scale, ``weight``, which starts at 1.
-        bias_attr: of the bias, which starts at 0.
-        dtype: element type of the parameters.
-        data_layout: NCHW, or NHWC for channels in the last dimension.
         in_place: accepted for old scripts.
-        moving_mean_name, moving_variance_name: names of the running values.
-        do_model_average_for_mean_and_var: whether ModelAverage averages them.
         use_global_stats: take the running values in training, too.
         trainable_statistics: take the values of the batch in tests, too.
 
@@ -89,9 +84,7 @@ class BatchNorm(Layer):
         trainable_statistics: bool = False,
     ) -> None:
         super().__init__(dtype=dtype)
-        for attr, what in ((param_attr, "param_attr"), (bias_attr, "bias_attr")):
-            if attr is False:
-                raise ArgumentError(f"expected {what} of BatchNorm to be a ParamAttr, got False")
+        need_parameters("BatchNorm", param_attr, bias_attr)
         if self._dtype is DType.FP16:
             self._dtype = DType.FP32
         self.weight = self.create_parameter(
@@ -133,6 +126,7 @@ class BatchNorm(Layer):
         return f"{self.weight.shape[0]}"
 
 
+@_NORMS
 class LayerNorm(Layer):
     """``(input - mean) / sqrt(variance + epsilon)`` for each row, times a scale, plus a bias.
 
@@ -142,11 +136,6 @@ class LayerNorm(Layer):
         normalized_shape: sizes of a row: of the last dimensions of the input; or one number.
         scale: whether there is a scale, ``weight``.
         shift: whether there is a bias.
-        epsilon: keeps the square root away from 0.
-        param_attr: of the scale, which starts at 1.
-        bias_attr: of the bias, which starts at 0.
-        act: the activation.
-        dtype: element type of the parameters.
 
     >>> with fluid.dygraph.guard():
     ...     norm = fluid.dygraph.LayerNorm([3, 4])
@@ -213,6 +202,7 @@ class LayerNorm(Layer):
         return f"{self._row}"
 
 
+@_NORMS
 class GroupNorm(Layer):
     """``(input - mean) / sqrt(variance + epsilon)`` for each group of channels of each sample.
 
@@ -222,12 +212,9 @@ class GroupNorm(Layer):
     Args:
         channels: of the input, [N, C, ...].
         groups: how many groups they are cut into.
-        epsilon: keeps the square root away from 0.
         param_attr: of the scale, which starts at 1; None for none.
         bias_attr: of the bias, which starts at 0; None for none.
-        act: the activation.
         data_layout: NCHW or NHWC.
-        dtype: element type of the parameters.
 
     >>> with fluid.dygraph.guard():
     ...     norm = fluid.dygraph.GroupNorm(6, groups=2, param_attr=True, bias_attr=True)
@@ -266,6 +253,7 @@ class GroupNorm(Layer):
         return group_norm(input, param_attr=self.weight, bias_attr=self.bias, **self._arguments)
 
 
+@_NORMS
 class InstanceNorm(Layer):
     """``scale * (input - mean) / sqrt(variance + epsilon) + bias``, for each image of a channel.
 
@@ -273,10 +261,6 @@ class InstanceNorm(Layer):
 
     Args:
         num_channels: of the input, [N, C, ...].
-        epsilon: keeps the square root away from 0.
-        param_attr: of the scale, which starts at 1.
-        bias_attr: of the bias, which starts at 0.
-        dtype: element type of the parameters.
 
     Raises:
         ArgumentError: ``param_attr`` or ``bias_attr`` is False.
@@ -296,9 +280,7 @@ class InstanceNorm(Layer):
         dtype: Any = "float32",
     ) -> None:
         super().__init__(dtype=dtype)
-        for attr, what in ((param_attr, "param_attr"), (bias_attr, "bias_attr")):
-            if attr is False:
-                raise ArgumentError(f"expected {what} of InstanceNorm to be a ParamAttr, got False")
+        need_parameters("InstanceNorm", param_attr, bias_attr)
         self._epsilon = epsilon
         self.scale = self.create_parameter(
             [num_channels], param_attr, default_initializer=Constant(1.0)
@@ -312,6 +294,7 @@ class InstanceNorm(Layer):
         )
 
 
+@_NORMS
 class SpectralNorm(Layer):
     """A weight over its largest singular value, found by power iteration.
 

@@ -1,0 +1,120 @@
+"""Docstrings whose recurring parts are written once, for a family of functions or classes.
+
+>>> numbers = Family({"x": "a number."}, returns="A number.")
+>>> @numbers
+... def double(x):
+...     "Twice ``x``."
+>>> print(double.__doc__)
+Twice ``x``.
+<BLANKLINE>
+Args:
+    x: a number.
+<BLANKLINE>
+Returns:
+    A number.
+
+What a function says itself stays, and comes before what its family says of the same thing.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import re
+import textwrap
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+#: how the blocks of a docstring begin after its prose, in this order
+_SECTIONS = ("Args:", "Returns:", "Raises:", ">>> ")
+
+
+@dataclass(frozen=True)
+class Family:
+    """What the docstrings of a family have in common; a decorator that completes them.
+
+    Args:
+        args: the text of arguments that mean the same everywhere; a function gets that of the
+            parameters which it has, and does not describe itself.
+        returns: the text of the result.
+        raises: lines of the form ``ERROR: when.``.
+        example: a session in which ``{name}`` stands for the function's name.
+    """
+
+    args: Mapping[str, str] = field(default_factory=dict)
+    returns: str = ""
+    raises: str = ""
+    example: str = ""
+
+    def extended(self, args: Mapping[str, str], **sections: str) -> Family:
+        """A family within this one, with texts that come before its own.
+
+        Args:
+            args: the text of further arguments.
+            sections: ``returns``, ``raises`` and ``example``.
+        """
+        return replace(self, args={**self.args, **args}, **sections)
+
+    def __call__(self, documented: T) -> T:
+        """The function or class itself, its docstring completed."""
+        it: Any = documented
+        if it.__doc__:  # Python leaves docstrings out when told to
+            it.__doc__ = self.completed(it.__doc__, it.__name__, inspect.signature(it).parameters)
+        return documented
+
+    def completed(self, text: str, name: str, parameters: Iterable[str]) -> str:
+        """A docstring with what it leaves out.
+
+        Args:
+            text: the docstring.
+            name: of what it documents.
+            parameters: their names, in order.
+        """
+        blocks = inspect.cleandoc(text).split("\n\n")
+        found = {_section(block): at for at, block in enumerate(blocks)}
+        own = blocks.pop(found["Args:"]) if "Args:" in found else ""
+        sections = {
+            "Args:": self._arguments(own, list(parameters)),
+            "Returns:": self.returns and f"Returns:\n{_filled(self.returns, '')}",
+            "Raises:": self.raises and f"Raises:\n{_filled(self.raises)}",
+            ">>> ": inspect.cleandoc(self.example).replace("{name}", name),
+        }
+        for section, more in sections.items():
+            if more and (section == "Args:" or section not in found):
+                later = _SECTIONS[_SECTIONS.index(section) + 1 :]
+                after = (at for at, block in enumerate(blocks) if _section(block) in later)
+                blocks.insert(next(after, len(blocks)), more)
+        return "\n\n".join(blocks)
+
+    def _arguments(self, own: str, parameters: list[str]) -> str:
+        """The block of arguments, in the order of the signature."""
+        entries = []
+        for entry in re.split(r"\n    (?=\S)", own)[1:]:
+            names = [name.strip("* ") for name in entry.partition(":")[0].split(",")]
+            entries.append((names, f"    {entry}"))
+        described = {name for names, _ in entries for name in names}
+        entries += [
+            ([name], _filled(f"{name}: {self.args[name]}"))
+            for name in parameters
+            if name in self.args and name not in described
+        ]
+        places = {name: at for at, name in enumerate(parameters)}
+        entries.sort(key=lambda entry: min(places.get(name, len(places)) for name in entry[0]))
+        return "\n".join(["Args:", *(text for _, text in entries)]) if entries else ""
+
+
+def _section(block: str) -> str:
+    """Which section a block of a docstring is; an empty text for prose."""
+    return next((section for section in _SECTIONS if block.startswith(section)), "")
+
+
+@functools.cache
+def _filled(text: str, hang: str = "    ") -> str:
+    """The lines of a text, indented, of at most 96 characters; those that go on by ``hang``."""
+    return "\n".join(
+        textwrap.fill(line, 96, initial_indent="    ", subsequent_indent="    " + hang)
+        for line in text.splitlines()
+    )
