@@ -334,14 +334,14 @@ class CompiledSegment:
             for value in dead:
                 held.pop(value.number, None)
         double = [self._outputs[name] for name in self._double_buffered]
-        self.assigned = BufferAssignment(order, inputs, outputs, double, observed)
+        self.assigned = BufferAssignment(order, inputs, outputs, double, observed, dying)
         self._source = Source(order, inputs, outputs, self.assigned)
         by_number = {v.number: (name, v) for name, v in self._outputs.items()}
         donatable = [by_number[number] for number in self.assigned.donated]
         self._donatable = {name: (v.shape, v.dtype) for name, v in donatable}
         self._buffers = Buffers(self.assigned.makers)
         #: results that share no memory with anything else
-        self.fresh = {name for name, v in self._outputs.items() if is_fresh(v, inputs, observed)}
+        self.fresh = {name for name, v in self._outputs.items() if is_fresh(v, observed)}
         self._run = _with_threads(self._tuners, self._executable(self._source.written()))
         for name, value in self._outputs.items():
             env[name] = held[value.number] if value.constant is None else value.constant

@@ -29,7 +29,7 @@ _INDENT = "  "
 
 
 class ParsedLayout(NamedTuple):
-    """Stands for the layout of a value in a text, which does not say more than that there is one."""
+    """Stands for a layout in a text, which says no more than that there is one."""
 
     shape: tuple[int, ...]
 

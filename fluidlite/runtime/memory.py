@@ -217,6 +217,7 @@ class BufferAssignment:
         double_buffered: those of the outputs that replace an array which nobody else holds: they
             may be written to the array that was replaced before.
         observed: how values lay in a run.
+        dying: of each instruction, the values that nothing after it reads; see :func:`last_uses`.
     """
 
     def __init__(
@@ -226,6 +227,7 @@ class BufferAssignment:
         outputs: Sequence[Value],
         double_buffered: Sequence[Value],
         observed: Observation,
+        dying: Sequence[Sequence[Value]],
     ) -> None:
         self._observed = observed
         self._outside = {v.number for v in inputs}
@@ -250,7 +252,6 @@ class BufferAssignment:
         #: the most that there are at a moment
         self._live = self._lingering = self._most = 0
         self._everything = 0
-        dying = last_uses(order, outputs)
         self.placements: list[Placement] = []
         #: instructions of one generated function each, which lets go of what it names at its end
         self.parts = [
@@ -281,9 +282,8 @@ class BufferAssignment:
         if kernel is not None and kernel.scratch is not None and instruction.phase != "wait":
             made.scratch = self._maker(kernel.scratch)
         writes = kernel is not None and kernel.out and instruction.phase != "start"
-        over = list(self._overwritable(instruction, dying)) if writes else []
         for value in instruction.results:
-            target = self._target(value, over) if writes else None
+            target = self._target(value, instruction, dying) if writes else None
             made.targets.append(target)
             self._define(value, instruction.inputs, target is not None)
             if type(target) is int:
@@ -328,7 +328,9 @@ class BufferAssignment:
             ):
                 yield operand
 
-    def _target(self, value: Value, over: Sequence[Value]) -> int | str | None:
+    def _target(
+        self, value: Value, instruction: Instruction, dying: Sequence[Value]
+    ) -> int | str | None:
         """What a value is written to; None for a new array."""
         if value.number in self._kept:
             if value.number not in self._double:
@@ -338,7 +340,7 @@ class BufferAssignment:
         shape, dtype = value.stored
         if value.nbytes < SMALLEST_BUFFER or not shape or not value.is_static:
             return None
-        for operand in over:
+        for operand in self._overwritable(instruction, dying):
             if operand.number in self._held and operand.stored == (shape, dtype):
                 root = self.makers[self._held.pop(operand.number)].root
                 return self._view(root, value)
@@ -421,11 +423,7 @@ class BufferAssignment:
                     self._free.setdefault(self.makers[root].nbytes, []).append(root)
 
 
-def is_fresh(value: Value, inputs: Iterable[Value], observed: Observation) -> bool:
+def is_fresh(value: Value, observed: Observation) -> bool:
     """Whether a result shares no memory with anything else."""
-    return (
-        value.constant is None
-        and value.kind is Kind.LOD_TENSOR
-        and all(value is not given for given in inputs)
-        and not observed.shared.get(value.number)
-    )
+    made = value.producer is not None and value.kind is Kind.LOD_TENSOR
+    return made and not observed.shared.get(value.number)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 
 from ..errors import ArgumentError, suggestion
 from .graph import Graph
+from .graph_verify import verify
 from .passes.activation_sinking import ACTIVATION_SINKING
 from .passes.common_subexpressions import COMMON_SUBEXPRESSIONS
 from .passes.constant_folding import CONSTANT_FOLDING
@@ -19,6 +20,7 @@ from .passes.multi_tensor import MULTI_TENSOR
 from .passes.operator_fusion import OPERATOR_FUSION
 from .passes.scheduling import SCHEDULING
 from .passes.slice_forwarding import SLICE_FORWARDING
+from .value import GraphError
 
 #: what several passes leave to be done; each is skipped where nothing changed since it last ran
 CLEANUP = (COPY_ELIMINATION, COMMON_SUBEXPRESSIONS, DEAD_CODE)
@@ -92,12 +94,25 @@ def run(
         context: what passes may use.
         passes: in order.
         after: called behind each pass that changed the graph.
+
+    Raises:
+        GraphError: with ``FLUIDLITE_CHECK=1``, a pass left a graph that is not well-formed.
     """
+    checks = os.environ.get("FLUIDLITE_CHECK", "") not in ("", "0")
     seen: dict[str, int] = {}  # by name of a pass, the changes that it has seen
     for each in passes:
         if seen.get(each.name) == graph.changes:
             continue
         changed = each.run(graph, context)
         seen[each.name] = graph.changes
+        if checks:
+            _verify_behind(each, graph)
         if changed and after is not None:
             after(each, graph)
+
+
+def _verify_behind(each: Pass, graph: Graph) -> None:
+    try:
+        verify(graph)
+    except GraphError as error:
+        raise GraphError(f"{each.name}: {error}") from None

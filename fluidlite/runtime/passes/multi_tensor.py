@@ -14,7 +14,7 @@ from ..graph import Graph, Instruction
 from ..value import Value
 from .form import Context, Pass
 
-FEWEST = 3  #: steps that are worth batching
+FEWEST, MOST = 3, 512  #: steps that are worth batching, and those of one instruction
 
 
 def batch_updates(graph: Graph, context: Context) -> bool:
@@ -28,7 +28,8 @@ def batch_updates(graph: Graph, context: Context) -> bool:
             key = instruction.op.type, instruction.op.frozen_attrs(), dtype, shared
             groups.setdefault(key, []).append(instruction)
     changed = False
-    for group in groups.values():
+    parts = [g[k : k + MOST] for g in groups.values() for k in range(0, len(g), MOST)]
+    for group in parts:
         members = _unread_up_to_the_last(group) if len(group) >= FEWEST else []
         if len(members) >= FEWEST:
             _batch(members, graph)
