@@ -145,7 +145,7 @@ def memory_timeline(
     """How much memory the values of a program take while it is interpreted, from declared shapes:
     what an operator writes is held until the last one that reads it has run.
 
-    A specialised plan shares buffers between values, and takes less.
+    A compiled plan shares buffers between values, and takes less.
 
     Args:
         plan: a plan, or a program, for which one is made.

@@ -1,4 +1,4 @@
-"""NumPy kernels made ready for values of known shapes.  Importing this package registers them.
+"""NumPy kernels prepared for values of known shapes.  Importing this package registers them.
 
 An operator's ``run`` says what it computes; what is here computes the same, faster.
 """

@@ -1,4 +1,4 @@
-"""Kernels made ready for values of known shapes."""
+"""Prepared kernels, for values of known shapes, and what kernel libraries offer."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ _preparations: dict[str, Preparation] = {}
 
 
 def prepares(*types: str) -> Callable[[Preparation], Preparation]:
-    """A decorator for functions that make NumPy kernels ready.
+    """A decorator for functions that prepare NumPy kernels.
 
     The function takes the operator (of a derived gradient operator the forward operator), and the
     specs of what its ``run``, or its rule, takes.

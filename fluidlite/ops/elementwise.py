@@ -44,7 +44,7 @@ def align(xp, X, Y, axis):
 
 
 def aligned_ufunc(ufunc, X, Y, axis):
-    """A ufunc made ready for operands of these specs, aligned at ``axis``."""
+    """A ufunc prepared for operands of these specs, aligned at ``axis``."""
     if X.kind is not Kind.LOD_TENSOR or Y.kind is not Kind.LOD_TENSOR:
         return None
     if axis == -1 or X.ndim == Y.ndim:

@@ -1,4 +1,4 @@
-"""Whether a specialised function computes what its steps mean, and which of them it gets wrong."""
+"""Whether a compiled segment computes what its steps mean, and which of them it gets wrong."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .finite import numbers_in
 from .segment import Segment
 from .step import Environment, Step, spec_of
 
-#: How far an element of a specialised value may be from the interpreted one, in units of rounding
+#: How far an element of a compiled value may be from the interpreted one, in units of rounding
 #: (the distance of 1 and the next number) of the largest element that the operator reads or
 #: writes.  What is not a floating-point number must be the same.  Most kernels agree bitwise;
 #: sums and products may be taken in another order.
@@ -81,7 +81,7 @@ def refuse_differences(
     interpret: Callable[[Step, Environment], None],
     draw: Callable[[str], Any],
 ) -> None:
-    """Compare what a specialised function computed with what its steps did.
+    """Compare what a compiled segment computed with what its steps did.
 
     Roundings grow on the way through a program, and may change a sign at the end.  So where a
     result differs, each step is taken by itself, from the values that the function has there.
@@ -152,7 +152,7 @@ def _writer(stretch: Segment, name: str) -> Step:
 
 def _refusal(step: Step, name: str, wrong: str, env: Mapping[str, Any]) -> Exception:
     return located(
-        OpError(f"the specialised plan computes variable {name!r} otherwise: {wrong}"),
+        OpError(f"the compiled plan computes variable {name!r} otherwise: {wrong}"),
         step.op,
         [(name, spec_of(env[name]))],
     )

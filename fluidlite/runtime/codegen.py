@@ -133,7 +133,7 @@ class Source:
         """Lines that call the operator's own kernel."""
         op, function = f"o{index}", f"k{index}"
         self.names[op] = instruction.op
-        self.names[function] = instruction.specialization.calling.function
+        self.names[function] = instruction.typed.calling.function
         rng = [f"G({instruction.random_key!r})"] if instruction.draws else []
         call = f"{function}({', '.join([op, 'xp', *rng, *operands])})"
         slots = list(instruction.op.outputs)

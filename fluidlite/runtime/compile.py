@@ -380,7 +380,7 @@ def executed(
             for v, array in zip(instruction.results, arrays, strict=True)
         ]
     rng = [draw(instruction.random_key)] if instruction.draws else []
-    function = instruction.specialization.calling.function
+    function = instruction.typed.calling.function
     found = instruction.op.by_slot(function(instruction.op, xp, *rng, *operands))
     pairs: list[tuple[Value, Any]] = []
     for slot, made in instruction.outs.items():

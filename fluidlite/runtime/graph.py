@@ -46,7 +46,7 @@ class Instruction:
         "random_key",
         "results",
         "slots",
-        "specialization",
+        "typed",
         "variant",
     )
 
@@ -64,7 +64,7 @@ class Instruction:
         for value in self.results:
             value.producer = self
         self._inputs: list[Value] | None = None
-        self.specialization: Any = None  #: what it shares with like instructions
+        self.typed: Any = None  #: what it shares with like instructions
         self.kernel: Prepared | None = None  #: what computes it; the operator's own where None
         self.library = ""  #: whose kernel that is
         self.variant = ""  #: of a kernel that does more than the operator
@@ -93,7 +93,7 @@ class Instruction:
     @property
     def draws(self) -> bool:
         """Whether it takes random numbers."""
-        return self.specialization is not None and self.specialization.draws
+        return self.typed is not None and self.typed.draws
 
     @property
     def title(self) -> str:

@@ -201,15 +201,15 @@ def _parse_line(
     if isinstance(op, Reorder) or found["phase"] or variant:
         made = Instruction(op, tuple(given), list(given.values()), outs)
     else:
-        calling = builder.specializations.calling(op)
+        calling = builder.typed_ops.calling(op)
         slots = calling.slots or tuple(given)
         extra = tuple(slot for slot in given if slot not in slots)
         slots = (*slots, *extra)
         made = Instruction(op, slots, [given.get(slot) for slot in slots], outs)
         if calling.function is not None and not extra:
-            made.specialization = builder.specializations.of(op, given, calling)
+            made.typed = builder.typed_ops.of(op, given, calling)
         elif calling.fuses:
-            made.specialization = builder.specializations.fused(op, given, calling)
+            made.typed = builder.typed_ops.fused(op, given, calling)
     made.phase = (found["phase"] or "")[1:]
     made.variant = (variant or "").removeprefix(op.type)
     made.library = found["library"] or ""

@@ -21,8 +21,8 @@ from ..opdef.spec import Spec
 from .driver import Driver
 from .graph import Graph, Instruction
 from .plan import BlockPlan
-from .specialization import Calling, Specialization, Specializations
 from .step import Step
+from .typed_op import Calling, TypedOp, TypedOps
 from .value import Unsupported, Value
 
 FOLDED_SIZE = 1 << 16  #: constants of more elements than this are computed in every run
@@ -83,7 +83,7 @@ class Lowering(Interpreter):
         #: the numbers of the passes through blocks that the step is part of
         self._turns: tuple[int, ...] = ()
         self._unrolled = 0
-        self.specializations = Specializations()
+        self.typed_ops = TypedOps()
 
     @contextmanager
     def at(self, instruction: Instruction) -> Iterator[Lowering]:
@@ -98,7 +98,7 @@ class Lowering(Interpreter):
     def apply(
         self, op: Op, ins: Mapping[str, Any], want: Iterable[str] | None = None
     ) -> dict[str, Any]:
-        calling = self.specializations.calling(op)
+        calling = self.typed_ops.calling(op)
         if calling.function is None and calling.is_composite:
             fused = self._fused(op, ins, calling, want) if calling.fuses else None
             return op.outputs_for(self, ins, want) if fused is None else fused
@@ -112,10 +112,10 @@ class Lowering(Interpreter):
             and self._eval is not None
         ):
             return self._folded(op, ins)
-        return self._instruction(self.specializations.of(op, ins, calling), op, ins, want)
+        return self._instruction(self.typed_ops.of(op, ins, calling), op, ins, want)
 
     def _instruction(
-        self, shared: Specialization, op: Op, ins: Mapping[str, Any], want: Iterable[str] | None
+        self, shared: TypedOp, op: Op, ins: Mapping[str, Any], want: Iterable[str] | None
     ) -> dict[str, Any]:
         """Insert an instruction; what it makes, by output slot."""
         value, outs = self.graph.value, {}
@@ -124,7 +124,7 @@ class Lowering(Interpreter):
                 outs[slot] = [value(s) for s in spec] if type(spec) is list else value(spec)
         slots = shared.calling.slots
         made = Instruction(op, slots, [ins.get(s) for s in slots], outs, self._origin)
-        made.specialization = shared
+        made.typed = shared
         self._last = self.graph.insert(made, self._before)
         if shared.draws and self._origin is not None:
             key = self._origin.instance.random_key(self._origin.op.output_arg_names[0])
@@ -140,7 +140,7 @@ class Lowering(Interpreter):
         ins = self._wholes(ins, ())
         if want is not None and not set(want) & set(op.output_slots):
             return None
-        shared = self.specializations.fused(op, ins, calling)
+        shared = self.typed_ops.fused(op, ins, calling)
         return None if shared is None else self._instruction(shared, op, ins, None)
 
     def _wholes(self, ins: Mapping[str, Any], rows: Sequence[str]) -> dict[str, Any]:
@@ -185,7 +185,7 @@ class Lowering(Interpreter):
         op = instruction.op
         if instruction.draws or not op.folds or self._eval is None or instruction.bodies:
             return False
-        if instruction.specialization is None or not _is_known(instruction.operands, op):
+        if instruction.typed is None or not _is_known(instruction.operands, op):
             return False
         found = self._folded(op, dict(zip(instruction.slots, instruction.operands, strict=True)))
         known = [found.get(slot) for slot in instruction.outs]

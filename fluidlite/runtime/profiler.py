@@ -64,7 +64,7 @@ class Profile:
     """What was measured of programs that ran: a table when printed, and a trace file.
 
     Operators that drive blocks count with what runs inside, which has rows of its own.  In a
-    specialised plan an operator is the sum of its kernels; one that needs none (because it is known
+    compiled plan an operator is the sum of its kernels; one that needs none (because it is known
     beforehand, or computed elsewhere already) has no row.
 
     >>> x = fluid.data("x", [None, 2], "float32")
@@ -108,7 +108,7 @@ class Profile:
     def add_kernels(
         self, begin: int, ends: Iterable[tuple[int, int]], kernels: Sequence[Any]
     ) -> None:
-        """Count what the kernels of a specialised plan took.
+        """Count what the kernels of a compiled plan took.
 
         Args:
             begin: when the first one began.
@@ -130,7 +130,7 @@ class Profile:
                 self._row(op.type, _line(op)).count(total, memory)
 
     def add_planning(self, begin: int, end: int) -> None:
-        """Count what it took to make a specialised plan."""
+        """Count what it took to make a compiled plan."""
         with self._lock:
             self.planning += (end - begin) / 1e3
             self._note("plan", "plan", begin, end, {})

@@ -1,4 +1,4 @@
-"""oneDNN behind specialised plans: the same results as NumPy's, and nothing where it is missing."""
+"""oneDNN behind compiled plans: the same results as NumPy's, and nothing where it is missing."""
 
 import importlib
 import os

@@ -1,4 +1,4 @@
-"""With FLUIDLITE_CHECK=1 every run is interpreted and specialised, and compared."""
+"""With FLUIDLITE_CHECK=1 every run is interpreted and compiled, and compared."""
 
 import numpy as np
 import pytest
@@ -54,7 +54,7 @@ def test_an_operator_that_computes_otherwise_is_named_with_its_line(checking, pr
     out = layers.reduce_sum(layers.square(hidden))
     with pytest.raises(
         RuntimeError,
-        match=r"(?s)square: the specialised plan computes variable 'square_0.tmp_0' otherwise: "
+        match=r"(?s)square: the compiled plan computes variable 'square_0.tmp_0' otherwise: "
         r"120 of 120 elements differ, the first at \[0, 0\]: .* in place of .*"
         r"built at .*test_checking.py:\d+",
     ):
@@ -67,7 +67,7 @@ def test_a_kernel_that_writes_to_what_it_reads_is_found(checking, prepare):
     hidden = layers.tanh(x)
     out = layers.square(hidden)
     both = layers.elementwise_add(hidden, out)
-    with pytest.raises(RuntimeError, match="the specialised plan computes variable"):
+    with pytest.raises(RuntimeError, match="the compiled plan computes variable"):
         run_three_times({"x": np.full([30, 400], 0.5, "float32")}, [both])
 
 
@@ -101,7 +101,7 @@ def test_blocks_of_loops_are_compared_too(checking, prepare):
         lambda i, y: [layers.increment(i), layers.scale(layers.square(y), 0.5)],
         [i, x],
     )
-    with pytest.raises(RuntimeError, match="square: the specialised plan computes variable"):
+    with pytest.raises(RuntimeError, match="square: the compiled plan computes variable"):
         run_three_times({"x": np.ones(4, "float32")}, [found[1]])
 
 

@@ -1,4 +1,4 @@
-"""What a specialised plan must not bend: feeds, fetches, scopes, changes, errors, threads."""
+"""What a compiled plan must not bend: feeds, fetches, scopes, changes, errors, threads."""
 
 import threading
 import tracemalloc

@@ -28,7 +28,7 @@ def scope_values():
     return {v.name: np.array(v.get_tensor()) for v in fluid.global_scope() if v.is_initialized}
 
 
-@pytest.mark.parametrize("runs", [0, 1, 4], ids=["first", "interpreted", "specialised"])
+@pytest.mark.parametrize("runs", [0, 1, 4], ids=["first", "interpreted", "compiled"])
 def test_the_operator_is_named_with_its_line_and_numbers_and_nothing_is_kept(runs):
     exe, loss = net(fluid.optimizer.SGD(0.0))
     for _ in range(runs):
@@ -61,7 +61,7 @@ def test_one_run_may_look_where_the_flag_says_no_and_the_other_way_round():
     assert np.isinf(exe.run(feed=ZERO, fetch_list=[loss], scope=scope, check_nan_inf=False)[0])
 
 
-@pytest.mark.parametrize("runs", [0, 4], ids=["interpreted", "specialised"])
+@pytest.mark.parametrize("runs", [0, 4], ids=["interpreted", "compiled"])
 @pytest.mark.parametrize(
     "clip",
     [fluid.clip.GradientClipByValue(0.5), fluid.clip.GradientClipByGlobalNorm(1.0)],

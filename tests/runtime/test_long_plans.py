@@ -48,7 +48,7 @@ def test_functions_one_after_the_other_compute_what_one_does(longest, monkeypatc
     assert whole.source.count("def ") == 1
     monkeypatch.setattr(memory, "LONGEST", longest)
     found, plan = trained()
-    kernels = len(plan.items[0].last.kernels)
+    kernels = len(plan.items[0].last.order)
     assert plan.source.count("def part") == -(-kernels // longest)
     assert plan.source.count("def run(") == 1
     for value, same in zip(found, expected, strict=True):

@@ -37,7 +37,7 @@ def test_an_executor_that_does_not_profile_has_no_profile():
     assert fluid.Executor().profile is None
 
 
-def test_operators_are_counted_by_type_and_line_whether_interpreted_or_specialised():
+def test_operators_are_counted_by_type_and_line_whether_interpreted_or_compiled():
     loss = net()
     exe = fluid.Executor(profile=True)
     for _ in range(5):

@@ -1,4 +1,4 @@
-"""Recurrent networks in specialised plans: their passes one after the other in one function."""
+"""Recurrent networks in compiled plans: their passes one after the other in one function."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""oneDNN as a library of kernels behind specialised plans.
+"""oneDNN as a library of kernels behind compiled plans.
 
 It serves float32 where it is installed: ``pip install "fluidlite[fast]"``.  Rules, shapes and
 meaning stay with the operators; nothing but plans knows that it is there.

@@ -178,22 +178,22 @@ def _offer(
         shape: of the result, where it is plain.
     """
     memories = [(number, descriptor.memory(*what)) for number, what in numbers]
-    primitive = Primitive(onednn.shop, descriptor, memories)
+    primitive = Primitive(onednn.contexts, descriptor, memories)
     last = layouts[-1]
     made = shape if last is None else last.shape
     are_plain = [layout is None for layout in layouts[:-1]]
 
     def run(*arrays: Any, out: Any = None) -> Any:
-        *given, place = arrays
+        *given, context = arrays
         given = [
             plain(array) if is_plain else array
             for array, is_plain in zip((a for a in given if a is not None), are_plain)
         ]
         out = whole(out, made)
-        primitive.at(place)(*given, out)
+        primitive.at(context)(*given, out)
         return out
 
-    prepared = Prepared(run, out=True, scratch=onednn.shop)
+    prepared = Prepared(run, out=True, scratch=onednn.contexts)
     return Offer(prepared, tuple(layouts[:-1]), tuple(layouts[-1:]))
 
 

@@ -14,10 +14,10 @@ from ...opdef.prepared import Epilogues, Offer, Prepared
 from ...opdef.spec import Spec
 from .library import TRAINING, NotDone
 from .memory import (
+    ExecutionContext,
     Layout,
     Primitive,
     PrimitiveDescriptor,
-    Workplace,
     any_of,
     chosen,
     plain,
@@ -97,14 +97,14 @@ def _by_channel(
     )
     numbers = chosen(library, form, descriptor.memory(OF_SOURCE, 1))
     arguments = [(SOURCE, layout), (OTHER, descriptor.memory(OF_SOURCE, 1)), (TARGET, layout)]
-    primitive = Primitive(onednn.shop, descriptor, arguments)
+    primitive = Primitive(onednn.contexts, descriptor, arguments)
 
-    def run(x: Any, y: Any, place: Workplace, out: Any = None) -> Any:
+    def run(x: Any, y: Any, context: ExecutionContext, out: Any = None) -> Any:
         out = whole(out, layout.shape)
-        primitive.at(place)(x, plain(y), out)
+        primitive.at(context)(x, plain(y), out)
         return out
 
-    prepared = Prepared(run, out=True, over=(0,), scratch=onednn.shop)
+    prepared = Prepared(run, out=True, over=(0,), scratch=onednn.contexts)
     return Offer(prepared, (layout, numbers), (layout,))
 
 
@@ -121,19 +121,19 @@ def added(
     more = _sum(onednn, layout, relu)
 
     def run(*arrays: Any, out: Any = None) -> Any:
-        *values, place = arrays
+        *values, context = arrays
         if len(values) == 1:
             (values,) = values
         out = whole(out, layout.shape)
-        first.at(place)(values[0], values[1], out)
+        first.at(context)(values[0], values[1], out)
         for value in values[2:-1]:
-            first.at(place)(out, value, out)
+            first.at(context)(out, value, out)
         if len(values) > 2:
-            more.at(place)(out, values[-1], out)
+            more.at(context)(out, values[-1], out)
         return out
 
     over = (0,) if len(instruction.operands) == 2 else ()
-    prepared = Prepared(run, out=True, over=over, scratch=onednn.shop)
+    prepared = Prepared(run, out=True, over=over, scratch=onednn.contexts)
     takes = (layout,) * len(instruction.operands)
     return Offer(prepared, takes, (layout,), fused=int(relu))
 
@@ -143,7 +143,7 @@ def _sum(onednn: OneDnnKernels, layout: Layout, relu: bool) -> Primitive:
         onednn.library, "binary", ADD, layout, layout, layout, relu=relu
     )
     arguments = [(SOURCE, layout), (OTHER, layout), (TARGET, layout)]
-    return Primitive(onednn.shop, descriptor, arguments)
+    return Primitive(onednn.contexts, descriptor, arguments)
 
 
 @serves("relu", alone=False)
@@ -155,14 +155,14 @@ def relu(
     if layout is None:
         return None
     descriptor = _relu(onednn, layout)
-    primitive = Primitive(onednn.shop, descriptor, [(SOURCE, layout), (TARGET, layout)])
+    primitive = Primitive(onednn.contexts, descriptor, [(SOURCE, layout), (TARGET, layout)])
 
-    def run(x: Any, place: Workplace, out: Any = None) -> Any:
+    def run(x: Any, context: ExecutionContext, out: Any = None) -> Any:
         out = whole(out, layout.shape)
-        primitive.at(place)(x, out)
+        primitive.at(context)(x, out)
         return out
 
-    prepared = Prepared(run, out=True, over=(0,), scratch=onednn.shop)
+    prepared = Prepared(run, out=True, over=(0,), scratch=onednn.contexts)
     return Offer(prepared, (layout,), (layout,))
 
 
@@ -187,14 +187,14 @@ def relu_grad(
         hint=_relu(onednn, layout),
     )
     arguments = [(TARGET, layout), (TARGET_BACK, layout), (SOURCE_BACK, layout)]
-    primitive = Primitive(onednn.shop, descriptor, arguments)
+    primitive = Primitive(onednn.contexts, descriptor, arguments)
 
-    def run(value: Any, g: Any, place: Workplace, out: Any = None) -> Any:
+    def run(value: Any, g: Any, context: ExecutionContext, out: Any = None) -> Any:
         out = whole(out, layout.shape)
-        primitive.at(place)(value, g, out)
+        primitive.at(context)(value, g, out)
         return out
 
-    prepared = Prepared(run, out=True, over=(1,), scratch=onednn.shop)
+    prepared = Prepared(run, out=True, over=(1,), scratch=onednn.contexts)
     return Offer(prepared, (layout, layout), (layout,))
 
 

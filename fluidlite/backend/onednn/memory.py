@@ -17,7 +17,7 @@ from .library import ANY, FLOAT32, SCRATCHPAD, Argument, Library, NotDone, dims
 ALIGNMENT = 64  #: bytes; what the library likes
 SCRATCHPAD_ARGUMENT = 80
 MEMORIES = range(129, 136)  #: queries for the descriptors of what a primitive reads and writes
-OWN_SCRATCHPAD = 1  #: the caller gives room to work in; the library's belongs to a thread
+OWN_SCRATCHPAD = 1  #: the caller gives the scratchpad; the library's belongs to a thread
 FLOAT = np.dtype("float32")
 
 
@@ -148,9 +148,9 @@ def described(library: Library, form: Form, layout: Layout | None) -> Layout:
 
 def aligned(nbytes: int) -> Any:
     """Memory."""
-    room = np.empty(nbytes + ALIGNMENT, "uint8")
-    begin = -room.ctypes.data % ALIGNMENT
-    return room[begin : begin + nbytes]
+    memory = np.empty(nbytes + ALIGNMENT, "uint8")
+    begin = -memory.ctypes.data % ALIGNMENT
+    return memory[begin : begin + nbytes]
 
 
 def new(shape: Sequence[int]) -> Any:
@@ -178,7 +178,7 @@ def plain(array: Any) -> Any:
     return made
 
 
-class Workshop:
+class ContextFactory:
     """Makes what one run of a plan works in; all its kernels share it.
 
     Args:
@@ -210,23 +210,23 @@ class Workshop:
         """The size of the scratchpad of one run."""
         return self.scratch_bytes
 
-    def __call__(self) -> Workplace:
-        return Workplace(self)
+    def __call__(self) -> ExecutionContext:
+        return ExecutionContext(self)
 
 
-class Workplace:
+class ExecutionContext:
     """Where one run of a plan at a time works: memories of primitives, and a scratchpad."""
 
-    def __init__(self, shop: Workshop) -> None:
-        self._shop = shop
+    def __init__(self, contexts: ContextFactory) -> None:
+        self._factory = contexts
         self._scratchpad: Any = None
-        self.rooms: dict[Any, Any] = {}
+        self.bound: dict[Any, Any] = {}
 
     @property
     def scratchpad(self) -> Any:
         """Bytes."""
-        if self._scratchpad is None or self._scratchpad.nbytes < self._shop.scratch_bytes:
-            self._scratchpad = aligned(self._shop.scratch_bytes)
+        if self._scratchpad is None or self._scratchpad.nbytes < self._factory.scratch_bytes:
+            self._scratchpad = aligned(self._factory.scratch_bytes)
         return self._scratchpad
 
 
@@ -234,7 +234,7 @@ class Primitive:
     """A primitive.
 
     Args:
-        shop: of the plan that it is for.
+        contexts: of the plan that it is for.
         descriptor: of the primitive; given back with it.
         arguments: pairs of the library's number of an argument and its layout, or the handle of a
             descriptor.
@@ -244,26 +244,29 @@ class Primitive:
     """
 
     def __init__(
-        self, shop: Workshop, descriptor: PrimitiveDescriptor, arguments: Sequence[tuple[int, Any]]
+        self,
+        contexts: ContextFactory,
+        descriptor: PrimitiveDescriptor,
+        arguments: Sequence[tuple[int, Any]],
     ) -> None:
         if not descriptor.is_fast and descriptor.kind != "reorder":
             raise NotDone("oneDNN has only a reference implementation")
-        library = shop.library
-        self.shop, self.descriptor = shop, descriptor
+        library = contexts.library
+        self.contexts, self.descriptor = contexts, descriptor
         #: descriptors are copied: they belong to those of primitives, which may not live as long
         self.arguments = [
             (number, Descriptor(library, library.create("memory_desc_clone", given)))
             for number, given in ((n, _handle_of(a)) for n, a in arguments)
         ]
         #: by the number of threads that it was made for, and only runs well with
-        self._made = {shop.threads: Made(shop, descriptor)}
+        self._made = {contexts.threads: Made(contexts, descriptor)}
 
-    def at(self, place: Workplace) -> Callable[..., None]:
+    def at(self, context: ExecutionContext) -> Callable[..., None]:
         """A function that runs it on arrays, one for each argument."""
-        key = self, self.shop.threads
-        found = place.rooms.get(key)
+        key = self, self.contexts.threads
+        found = context.bound.get(key)
         if found is None:
-            found = place.rooms[key] = _Room(self, self._made_for(key[1]), place).run
+            found = context.bound[key] = _BoundPrimitive(self, self._made_for(key[1]), context).run
         run: Callable[..., None] = found
         return run
 
@@ -273,7 +276,7 @@ class Primitive:
         if found is None:
             try:
                 again = self.descriptor.again()
-                found = Made(self.shop, again) if again.is_like(self.descriptor) else None
+                found = Made(self.contexts, again) if again.is_like(self.descriptor) else None
             except NotDone:
                 pass
             if found is None:  # not with the same layouts
@@ -285,15 +288,15 @@ class Primitive:
 class Made:
     """A primitive of the library, for some number of threads."""
 
-    def __init__(self, shop: Workshop, descriptor: PrimitiveDescriptor) -> None:
-        self._library = library = shop.library
+    def __init__(self, contexts: ContextFactory, descriptor: PrimitiveDescriptor) -> None:
+        self._library = library = contexts.library
         self.kind = descriptor.kind
         self.handle: Any = None
         self._descriptor = descriptor
         self.handle = library.create("primitive_create", descriptor.handle)
         self.scratch = library.described(descriptor.handle, SCRATCHPAD)
         self.scratch_bytes = library.size(self.scratch)
-        shop.scratch_bytes = max(shop.scratch_bytes, self.scratch_bytes)
+        contexts.scratch_bytes = max(contexts.scratch_bytes, self.scratch_bytes)
 
     def __del__(self) -> None:
         if self.handle is not None:
@@ -388,12 +391,12 @@ def _handle_of(argument: Any) -> Any:
     return argument.handle if isinstance(argument, (Layout, Descriptor)) else argument
 
 
-class _Room:
-    """The memories of a primitive in one workplace.  They know their arrays from run to run."""
+class _BoundPrimitive:
+    """The memories of a primitive in one execution context, which know their arrays from run to run."""
 
-    def __init__(self, primitive: Primitive, made: Made, place: Workplace) -> None:
+    def __init__(self, primitive: Primitive, made: Made, context: ExecutionContext) -> None:
         self._made = made  # so that it stays
-        self._library = library = primitive.shop.library
+        self._library = library = primitive.contexts.library
         self._memories = []
         count = len(primitive.arguments) + (made.scratch_bytes > 0)
         listed = (Argument * count)()
@@ -402,7 +405,7 @@ class _Room:
             self._memories.append(memory)
             slot.number, slot.memory = number, memory.value
         if made.scratch_bytes:
-            self._scratchpad = place.scratchpad
+            self._scratchpad = context.scratchpad
             address = self._scratchpad.ctypes.data
             memory = library.create("memory_create", made.scratch, library.engine, address)
             self._memories.append(memory)
@@ -416,7 +419,7 @@ class _Room:
         kind = made.kind
         handle, stream, listed_at = made.handle, library.stream, byref(listed)
 
-        def run(*arrays: Any, _room: Any = self) -> None:
+        def run(*arrays: Any, _keep: Any = self) -> None:
             for i, array in enumerate(arrays):
                 if seen[i]() is not array:
                     set_data(memories[i], address_of(array))
@@ -436,10 +439,10 @@ def _nothing() -> None:
     """A reference to nothing."""
 
 
-def reorder(shop: Workshop, source: Layout, target: Layout) -> Primitive:
+def reorder(contexts: ContextFactory, source: Layout, target: Layout) -> Primitive:
     """The primitive that copies from one layout to another."""
-    library = shop.library
+    library = contexts.library
     descriptor = PrimitiveDescriptor(
         library, "reorder", source, library.engine, target, library.engine
     )
-    return Primitive(shop, descriptor, [(1, source), (17, target)])
+    return Primitive(contexts, descriptor, [(1, source), (17, target)])

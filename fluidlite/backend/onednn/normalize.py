@@ -10,11 +10,11 @@ from ...opdef.prepared import Epilogues, Offer, Prepared
 from ...opdef.spec import flat, normal_axis
 from .library import BACKWARD, INFERENCE, TRAINING
 from .memory import (
+    ExecutionContext,
     Form,
     Layout,
     Primitive,
     PrimitiveDescriptor,
-    Workplace,
     channels_last,
     described,
     plain,
@@ -106,13 +106,13 @@ def batch_norm(
     if masks:
         arguments.append((WORKSPACE, norm.mask))
         makes = ((("mask", key), (norm.mask_bytes,)),)
-    primitive = Primitive(onednn.shop, norm.forward, arguments)
+    primitive = Primitive(onednn.contexts, norm.forward, arguments)
     onednn.known["batch_norm", key] = norm
     shape = x.shape if layout is None else layout.shape
     run = (_by_batch if op.by_batch else _by_running)(op, primitive, shape, norm)
     takes = (layout, *(None for _ in instruction.operands[1:]))
     gives = (layout, *(None for _ in instruction.results[1:]))
-    prepared = Prepared(run, out=True, scratch=onednn.shop)
+    prepared = Prepared(run, out=True, scratch=onednn.contexts)
     return Offer(prepared, takes, gives, makes=makes, fused=int(masks), masks=masks)
 
 
@@ -128,7 +128,7 @@ def _by_batch(op: Any, primitive: Primitive, shape: tuple[int, ...], norm: Batch
         was_mean: Any,
         was_variance: Any,
         momentum: Any,
-        place: Workplace,
+        context: ExecutionContext,
         out: Any = None,
     ) -> Any:
         given = (None,) * (5 + masked) if out is None else out
@@ -140,7 +140,7 @@ def _by_batch(op: Any, primitive: Primitive, shape: tuple[int, ...], norm: Batch
             if mask is None:
                 mask = np.empty(norm.mask_bytes, "uint8")
             arrays.append(mask)
-        primitive.at(place)(*arrays)
+        primitive.at(context)(*arrays)
         old = fixed if momentum is None else momentum.reshape(1)
         moved = [
             was * old + now * (1 - old) for was, now in ((was_mean, mean), (was_variance, variance))
@@ -166,11 +166,11 @@ def _by_running(
         mean: Any,
         variance: Any,
         _: Any,
-        place: Workplace,
+        context: ExecutionContext,
         out: Any = None,
     ) -> Any:
         y = whole(None if out is None else out[0], shape)
-        primitive.at(place)(plain(x) if is_plain else x, mean, variance, scale, bias, y)
+        primitive.at(context)(plain(x) if is_plain else x, mean, variance, scale, bias, y)
         inverse = 1 / np.sqrt(variance + op.epsilon)
         return y, mean.copy(), variance.copy(), mean.copy(), inverse
 
@@ -193,12 +193,12 @@ def batch_norm_grad(
     arguments += [(SCALE_BACK, one), (SHIFT_BACK, one)]
     if norm.with_relu:
         arguments.append((WORKSPACE, norm.mask))
-    primitive = Primitive(onednn.shop, norm.backward, arguments)
+    primitive = Primitive(onednn.contexts, norm.backward, arguments)
     shape = x.shape if norm.layout is None else norm.layout.shape
     is_plain, epsilon = norm.layout is None, np.asarray(instruction.op.epsilon, "float32")
 
     def run(*arrays: Any, out: Any = None) -> Any:
-        *arrays_in, place = arrays
+        *arrays_in, context = arrays
         x, scale, _, _, mean, inverse, _, g = arrays_in[:8]
         made = whole(None if out is None else out[0], shape)
         dscale, dbias = np.empty_like(scale), np.empty_like(scale)
@@ -207,13 +207,13 @@ def batch_norm_grad(
         if is_plain:
             x, g = plain(x), plain(g)
         masks = arrays_in[12:]
-        primitive.at(place)(x, mean, variance, scale, g, made, dscale, dbias, *masks)
+        primitive.at(context)(x, mean, variance, scale, g, made, dscale, dbias, *masks)
         return made, dscale, dbias
 
     takes = [None] * len(instruction.operands)
     takes[0] = takes[7] = norm.layout
     reads = (("mask", key),) if norm.with_relu else ()
-    prepared = Prepared(run, out=True, scratch=onednn.shop)
+    prepared = Prepared(run, out=True, scratch=onednn.contexts)
     return Offer(prepared, tuple(takes), (norm.layout, None, None), reads)
 
 
@@ -241,18 +241,18 @@ def layer_norm(
     arguments = [(SOURCE, source), (TARGET, source), (MEAN, by_sample), (VARIANCE, by_sample)]
     arguments += [(SCALE, by_element)] * (scale is not None)
     arguments += [(SHIFT, by_element)] * (bias is not None)
-    primitive = Primitive(onednn.shop, descriptor, arguments)
+    primitive = Primitive(onednn.contexts, descriptor, arguments)
 
-    def run(x: Any, scale: Any, bias: Any, place: Workplace, out: Any = None) -> Any:
+    def run(x: Any, scale: Any, bias: Any, context: ExecutionContext, out: Any = None) -> Any:
         given = (None,) * 3 if out is None else out
         y, mean, variance = (
             whole(each, shape) for each, shape in zip(given, (x.shape, (samples,), (samples,)))
         )
         more = [each for each in (scale, bias) if each is not None]
-        primitive.at(place)(plain(x), y, mean, variance, *more)
+        primitive.at(context)(plain(x), y, mean, variance, *more)
         return y, mean, variance
 
-    return Offer(Prepared(run, out=True, scratch=onednn.shop), (None,) * 3, (None,) * 3)
+    return Offer(Prepared(run, out=True, scratch=onednn.contexts), (None,) * 3, (None,) * 3)
 
 
 @serves("layer_norm_grad")
@@ -278,18 +278,18 @@ def layer_norm_grad(
     arguments.append((SHIFT, by_element))  # the library insists
     arguments += [(TARGET_BACK, source), (SOURCE_BACK, source)]
     arguments += [(SCALE_BACK, by_element), (SHIFT_BACK, by_element)]
-    primitive = Primitive(onednn.shop, descriptor, arguments)
+    primitive = Primitive(onednn.contexts, descriptor, arguments)
 
     def run(*arrays: Any, out: Any = None) -> Any:
-        *given, place = arrays
+        *given, context = arrays
         x, scale, bias, mean, variance, g = given[:6]
         made = whole(None if out is None else out[0], x.shape)
         dscale, dbias = np.empty_like(scale), np.empty_like(scale)
-        primitive.at(place)(plain(x), mean, variance, scale, bias, plain(g), made, dscale, dbias)
+        primitive.at(context)(plain(x), mean, variance, scale, bias, plain(g), made, dscale, dbias)
         return made, dscale, dbias
 
     takes = (None,) * len(instruction.operands)
-    return Offer(Prepared(run, out=True, scratch=onednn.shop), takes, (None,) * 3)
+    return Offer(Prepared(run, out=True, scratch=onednn.contexts), takes, (None,) * 3)
 
 
 @serves("softmax")
@@ -306,14 +306,14 @@ def softmax(
         library, "softmax_forward", TRAINING, EXPONENTIAL, source, source, axis
     )
     onednn.known["softmax", instruction.results[0].number] = descriptor
-    primitive = Primitive(onednn.shop, descriptor, [(SOURCE, source), (TARGET, source)])
+    primitive = Primitive(onednn.contexts, descriptor, [(SOURCE, source), (TARGET, source)])
 
-    def run(x: Any, place: Workplace, out: Any = None) -> Any:
+    def run(x: Any, context: ExecutionContext, out: Any = None) -> Any:
         out = whole(out, x.shape)
-        primitive.at(place)(plain(x), out)
+        primitive.at(context)(plain(x), out)
         return out
 
-    return Offer(Prepared(run, out=True, over=(0,), scratch=onednn.shop), (None,), (None,))
+    return Offer(Prepared(run, out=True, over=(0,), scratch=onednn.contexts), (None,), (None,))
 
 
 @serves("softmax_grad")
@@ -335,11 +335,11 @@ def softmax_grad(
         hint=forward,
     )
     arguments = [(TARGET, source), (TARGET_BACK, source), (SOURCE_BACK, source)]
-    primitive = Primitive(onednn.shop, descriptor, arguments)
+    primitive = Primitive(onednn.contexts, descriptor, arguments)
 
-    def run(value: Any, g: Any, place: Workplace, out: Any = None) -> Any:
+    def run(value: Any, g: Any, context: ExecutionContext, out: Any = None) -> Any:
         out = whole(out, value.shape)
-        primitive.at(place)(plain(value), plain(g), out)
+        primitive.at(context)(plain(value), plain(g), out)
         return out
 
-    return Offer(Prepared(run, out=True, scratch=onednn.shop), (None, None), (None,))
+    return Offer(Prepared(run, out=True, scratch=onednn.contexts), (None, None), (None,))

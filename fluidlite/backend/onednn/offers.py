@@ -16,7 +16,7 @@ from ...kernels import threads
 from ...kernels.tuning import ThreadTuner
 from ...opdef.prepared import Epilogues, Offer, Prepared
 from .library import Library, NotDone
-from .memory import Form, Layout, Primitive, Workplace, Workshop, new, plain, reorder
+from .memory import ContextFactory, ExecutionContext, Form, Layout, Primitive, new, plain, reorder
 
 SMALLEST = 1 << 12  #: elements of the largest value of a kernel; below it NumPy is as fast
 #: operations of a product for which several threads of the library are worth while, and elements of
@@ -87,8 +87,8 @@ class OneDnnKernels:
         self.library, self._everywhere = library, everywhere
         self._instructions = list(graph)
         most = 1 if self._leaves_products else threads.count()
-        self.shop = Workshop(library, most)
-        self.tuner = ThreadTuner(self.shop, most, threads.is_fixed())
+        self.contexts = ContextFactory(library, most)
+        self.tuner = ThreadTuner(self.contexts, most, threads.is_fixed())
         #: what offers remember for later ones
         self.known: dict[Any, Any] = {}
 
@@ -149,35 +149,37 @@ class OneDnnKernels:
             assert end is not None
             second = self._copy(Layout(self.library, last), end)
 
-            def both(array: Any, place: Workplace, out: Any = None) -> Any:
+            def both(array: Any, context: ExecutionContext, out: Any = None) -> Any:
                 between, made = new(shape), new(end.shape) if out is None else out
-                begin.at(place)(array, between)
-                second.at(place)(between, made)
+                begin.at(context)(array, between)
+                second.at(context)(between, made)
                 return made
 
-            return Prepared(both, out=True, scratch=self.shop)
+            return Prepared(both, out=True, scratch=self.contexts)
         if target is None and source is not None and source.order is not None:
             return _view(shape, source.order)
         copy = self._copy(source or Layout(self.library, first), target)
         made_shape = shape if target is None else target.shape
         order = None if target is None else target.order
 
-        def run(array: Any, place: Workplace, out: Any = None) -> Any:
+        def run(array: Any, context: ExecutionContext, out: Any = None) -> Any:
             made = None if out is None else whole(out, made_shape)
             if order is not None and source is None:
                 lying = array.transpose(order)
                 if lying.flags.c_contiguous:  # nothing is to be moved
                     return lying.reshape(-1) if made is None else _copied(lying, made)
             made = new(made_shape) if made is None else made
-            copy.at(place)(plain(array), made)
+            copy.at(context)(plain(array), made)
             return made
 
-        return Prepared(run, out=True, scratch=self.shop)
+        return Prepared(run, out=True, scratch=self.contexts)
 
     def _copy(self, source: Layout | None, target: Layout | None) -> Primitive:
         form = (source or target).form  # type: ignore[union-attr]
         return reorder(
-            self.shop, source or Layout(self.library, form), target or Layout(self.library, form)
+            self.contexts,
+            source or Layout(self.library, form),
+            target or Layout(self.library, form),
         )
 
 

@@ -12,7 +12,15 @@ import numpy as np
 from ...dtypes import Kind
 from ...opdef.prepared import Epilogues, Offer, Prepared
 from .elementwise import ADD, ALGORITHMS
-from .memory import FLOAT, Layout, Primitive, PrimitiveDescriptor, Workplace, plain, row_major
+from .memory import (
+    FLOAT,
+    ExecutionContext,
+    Layout,
+    Primitive,
+    PrimitiveDescriptor,
+    plain,
+    row_major,
+)
 from .offers import HIGH, LOW, Layouts, OneDnnKernels, serves, whole
 
 #: elements of a parameter, below which NumPy is as fast: passes cost less than calls
@@ -34,7 +42,7 @@ class Vectors:
     """
 
     def __init__(self, onednn: OneDnnKernels, size: int) -> None:
-        self._library, self._shop = onednn.library, onednn.shop
+        self._library, self._factory = onednn.library, onednn.contexts
         self._all, self._one = (Layout(onednn.library, row_major((n,))) for n in (size, 1))
 
     def once(
@@ -74,7 +82,7 @@ class Vectors:
             posts=listed,
             scaled=scaled,
         )
-        return Primitive(self._shop, descriptor, arguments)
+        return Primitive(self._factory, descriptor, arguments)
 
 
 def _cost(onednn: OneDnnKernels, instruction: Any, layouts: Layouts) -> float:
@@ -86,7 +94,7 @@ def _are_dense(values: tuple[Any, ...]) -> bool:
 
 
 def _offer(onednn: OneDnnKernels, instruction: Any, function: Any) -> Offer:
-    prepared = Prepared(function, out=True, scratch=onednn.shop)
+    prepared = Prepared(function, out=True, scratch=onednn.contexts)
     return Offer(prepared, (None,) * len(instruction.operands), (None,) * len(instruction.results))
 
 
@@ -101,9 +109,9 @@ def sgd(
     shape = param.shape
     update = Vectors(onednn, param.size).once(SUBTRACT, scaled=(OTHER,))
 
-    def step(param: Any, rate: Any, grad: Any, place: Workplace, out: Any = None) -> Any:
+    def step(param: Any, rate: Any, grad: Any, context: ExecutionContext, out: Any = None) -> Any:
         out = whole(out, shape)
-        update.at(place)(plain(param), plain(grad), out, rate)
+        update.at(context)(plain(param), plain(grad), out, rate)
         return out
 
     return _offer(onednn, instruction, step)
@@ -130,16 +138,16 @@ def momentum(
         update = vectors.once(SUBTRACT, scaled=(OTHER,))
 
     def step(
-        param: Any, grad: Any, velocity: Any, rate: Any, place: Workplace, out: Any = None
+        param: Any, grad: Any, velocity: Any, rate: Any, context: ExecutionContext, out: Any = None
     ) -> Any:
         new, fast = (None, None) if out is None else out
         new, fast = whole(new, shape), whole(fast, shape)
         param, grad = plain(param), plain(grad)
-        gather.at(place)(plain(velocity), grad, fast, mu)
+        gather.at(context)(plain(velocity), grad, fast, mu)
         if nesterov:
-            update.at(place)(fast, grad, new, np.negative(rate.reshape(1)), param, mu)
+            update.at(context)(fast, grad, new, np.negative(rate.reshape(1)), param, mu)
         else:
-            update.at(place)(param, fast, new, rate)
+            update.at(context)(param, fast, new, rate)
         return new, fast
 
     return _offer(onednn, instruction, step)
@@ -183,16 +191,16 @@ def adam(
         power2: Any,
         _: Any,
         __: Any,
-        place: Workplace,
+        context: ExecutionContext,
         out: Any = None,
     ) -> Any:
         given = (None,) * 3 if out is None else out[:3]
         new, first, second = (whole(each, shape) for each in given)
         grad = plain(grad)
         pace = (rate * np.sqrt(1 - power2) / (power1 - 1)).reshape(1)
-        mean.at(place)(plain(moment1), grad, first, beta1, rest1)
-        square.at(place)(grad, grad, second, plain(moment2))
-        update.at(place)(second, one, new, first, pace, plain(param))
+        mean.at(context)(plain(moment1), grad, first, beta1, rest1)
+        square.at(context)(grad, grad, second, plain(moment2))
+        update.at(context)(second, one, new, first, pace, plain(param))
         return new, first, second, power1 * beta1, power2 * beta2
 
     return _offer(onednn, instruction, step)

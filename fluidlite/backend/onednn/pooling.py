@@ -10,10 +10,10 @@ import numpy as np
 from ...opdef.prepared import Epilogues, Offer, Prepared
 from .library import INFERENCE, TRAINING, dims
 from .memory import (
+    ExecutionContext,
     Layout,
     Primitive,
     PrimitiveDescriptor,
-    Workplace,
     any_of,
     channels_last,
     chosen,
@@ -127,23 +127,23 @@ def pool(
         onednn.known["places", x.number, out.number] = forward
     else:
         onednn.known["average", w.key] = forward
-    primitive = Primitive(onednn.shop, forward.descriptor, arguments)
+    primitive = Primitive(onednn.contexts, forward.descriptor, arguments)
     shape = out.shape if forward.out is None else forward.out.shape
 
-    def run(x: Any, place: Workplace, out: Any = None) -> Any:
+    def run(x: Any, context: ExecutionContext, out: Any = None) -> Any:
         given = [None] * 2 if out is None else list(out) if makes else [out]
         made = whole(given[0], shape)
         x = plain(x) if layout is None else x
         if not makes:
-            primitive.at(place)(x, made)
+            primitive.at(context)(x, made)
             return made
         places = given[1]
         if places is None:
             places = np.empty(space, "uint8")
-        primitive.at(place)(x, made, places)
+        primitive.at(context)(x, made, places)
         return made, places
 
-    prepared = Prepared(run, out=True, scratch=onednn.shop)
+    prepared = Prepared(run, out=True, scratch=onednn.contexts)
     return Offer(prepared, (layout,), (forward.out,), makes=makes)
 
 
@@ -199,16 +199,16 @@ def _backward(
     if places is not None:
         arguments.append((WORKSPACE, forward.descriptor.memory(OF_WORKSPACE)))
         reads = (("places", places),)
-    primitive = Primitive(onednn.shop, descriptor, arguments)
+    primitive = Primitive(onednn.contexts, descriptor, arguments)
     shape = instruction.results[0].shape if forward.layout is None else forward.layout.shape
 
     def run(*arrays: Any, out: Any = None) -> Any:
-        g, *places, place = arrays
+        g, *places, context = arrays
         out = whole(out, shape)
         g = plain(g) if forward.out is None else g
-        primitive.at(place)(g, out, *places)
+        primitive.at(context)(g, out, *places)
         return out
 
-    prepared = Prepared(run, out=True, scratch=onednn.shop)
+    prepared = Prepared(run, out=True, scratch=onednn.contexts)
     taken = (instruction.operands[position],)
     return Offer(prepared, (forward.out,), (forward.layout,), reads, operands=taken)

@@ -12,12 +12,12 @@ from ...opdef.prepared import Epilogues, Offer, Prepared
 from ...opdef.spec import flat
 from .library import Library, NotDone
 from .memory import (
+    ContextFactory,
+    ExecutionContext,
     Form,
     Layout,
     Primitive,
     PrimitiveDescriptor,
-    Workplace,
-    Workshop,
     address_of,
     row_major,
 )
@@ -146,11 +146,11 @@ def _stacks(onednn: OneDnnKernels, instruction: Any) -> Offer | None:
         return None
     turned = (*range(x.ndim - 2), x.ndim - 1, x.ndim - 2)
     factor = None if op.alpha == 1.0 else np.asarray(op.alpha, FLOAT)
-    shop = onednn.shop
+    contexts = onednn.contexts
     #: by the steps of the operands, which are known when they come; None for NumPy
     ways: dict[Any, Primitive | None] = {}
 
-    def run(a: Any, b: Any, place: Workplace, out: Any = None) -> Any:
+    def run(a: Any, b: Any, context: ExecutionContext, out: Any = None) -> Any:
         a = a.transpose(turned) if op.transpose_X else a
         b = b.transpose(turned) if op.transpose_Y else b
         out = whole(out, shape)
@@ -158,18 +158,18 @@ def _stacks(onednn: OneDnnKernels, instruction: Any) -> Offer | None:
         if key not in ways:
             while len(ways) >= WAYS:
                 ways.pop(next(iter(ways)))
-            ways[key] = _stacked(shop, a, b, shape)
+            ways[key] = _stacked(contexts, a, b, shape)
         way = ways[key]
         if way is None:
             np.matmul(a, b, out=out)
         else:
-            way.at(place)(a, b, out)
+            way.at(context)(a, b, out)
         return out if factor is None else np.multiply(out, factor, out=out)
 
-    return Offer(Prepared(run, out=True, scratch=shop), (None, None), (None,))
+    return Offer(Prepared(run, out=True, scratch=contexts), (None, None), (None,))
 
 
-def _stacked(shop: Workshop, a: Any, b: Any, shape: tuple[int, ...]) -> Primitive | None:
+def _stacked(contexts: ContextFactory, a: Any, b: Any, shape: tuple[int, ...]) -> Primitive | None:
     """The primitive for stacks that lie as these do; None where there is no fast one."""
     forms = []
     for array in (a, b):
@@ -177,9 +177,9 @@ def _stacked(shop: Workshop, a: Any, b: Any, shape: tuple[int, ...]) -> Primitiv
         if any(step % ITEM or step <= 0 for step in array.strides) or 1 not in steps[-2:]:
             return None
         forms.append(Form(array.shape, steps))
-    first, second, out = (Layout(shop.library, f) for f in (*forms, row_major(shape)))
+    first, second, out = (Layout(contexts.library, f) for f in (*forms, row_major(shape)))
     try:
-        descriptor = PrimitiveDescriptor(shop.library, "matmul", first, second, None, out)
-        return Primitive(shop, descriptor, [(SOURCE, first), (WEIGHTS, second), (TARGET, out)])
+        descriptor = PrimitiveDescriptor(contexts.library, "matmul", first, second, None, out)
+        return Primitive(contexts, descriptor, [(SOURCE, first), (WEIGHTS, second), (TARGET, out)])
     except NotDone:
         return None

@@ -9,9 +9,9 @@ import numpy as np
 from ...opdef.prepared import Epilogues, Offer, Prepared
 from .library import TRAINING
 from .memory import (
+    ExecutionContext,
     Primitive,
     PrimitiveDescriptor,
-    Workplace,
     channels_last,
     described,
     plain,
@@ -44,7 +44,7 @@ class LrnForward:
         self.bytes = library.size(self.space) if self.space else 0
         more = [(WORKSPACE, self.space)] if self.bytes else []
         self.primitive = Primitive(
-            onednn.shop, descriptor, [(SOURCE, source), (TARGET, source), *more]
+            onednn.contexts, descriptor, [(SOURCE, source), (TARGET, source), *more]
         )
         backward = PrimitiveDescriptor(
             library,
@@ -53,7 +53,7 @@ class LrnForward:
             hint=descriptor,
         )
         arguments = [(SOURCE, source), (TARGET_BACK, source), (SOURCE_BACK, source), *more]
-        self.backward = Primitive(onednn.shop, backward, arguments)
+        self.backward = Primitive(onednn.contexts, backward, arguments)
         self.shape = x.shape if self.layout is None else self.layout.shape
 
 
@@ -76,18 +76,18 @@ def lrn(
     is_plain, primitive, space = forward.layout is None, forward.primitive, forward.bytes
     nothing = np.broadcast_to(np.zeros((), "float32"), middle.shape)
 
-    def run(x: Any, place: Workplace, out: Any = None) -> Any:
+    def run(x: Any, context: ExecutionContext, out: Any = None) -> Any:
         y = whole(None if out is None else out[0], forward.shape)
         x = plain(x) if is_plain else x
         if not space:
-            primitive.at(place)(x, y)
+            primitive.at(context)(x, y)
             return y, nothing
         kept = np.empty(space, "uint8") if out is None or out[2] is None else out[2]
-        primitive.at(place)(x, y, kept)
+        primitive.at(context)(x, y, kept)
         return y, nothing, kept
 
     makes = ((key, (space,)),) if space else ()
-    prepared = Prepared(run, out=True, scratch=onednn.shop)
+    prepared = Prepared(run, out=True, scratch=onednn.contexts)
     return Offer(prepared, (forward.layout,), (forward.layout, None), makes=makes)
 
 
@@ -104,13 +104,13 @@ def lrn_grad(
     is_plain, primitive, shape = forward.layout is None, forward.backward, forward.shape
 
     def run(x: Any, g: Any, *rest: Any, out: Any = None) -> Any:
-        *kept, place = rest
+        *kept, context = rest
         out = whole(out, shape)
         x, g = (plain(x), plain(g)) if is_plain else (x, g)
-        primitive.at(place)(x, g, out, *kept)
+        primitive.at(context)(x, g, out, *kept)
         return out
 
     reads = (key,) if forward.bytes else ()
-    prepared = Prepared(run, out=True, scratch=onednn.shop)
+    prepared = Prepared(run, out=True, scratch=onednn.contexts)
     takes = (forward.layout, forward.layout)
     return Offer(prepared, takes, (forward.layout,), reads, operands=(x, g))

@@ -33,7 +33,7 @@ def eliminate_common_subexpressions(graph: Graph, context: Context) -> bool:
 
 def _key(instruction: Instruction, digests: dict[int, Any]) -> Any:
     """What is equal for instructions that compute the same."""
-    shared = instruction.specialization
+    shared = instruction.typed
     what = (
         (instruction.title, repr(instruction.op), instruction.slots)
         if shared is None

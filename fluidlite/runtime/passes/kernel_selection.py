@@ -62,7 +62,7 @@ class _Selection:
         if instruction.bodies or instruction.phase or instruction.kernel is not None:
             self._take(instruction, Offer(instruction.kernel), None, "it was chosen before")
             return
-        shared = instruction.specialization
+        shared = instruction.typed
         why = "NumPy"
         for cost, library in self._candidates(instruction):
             epilogues = epilogues_of(instruction, self._position)

@@ -40,7 +40,7 @@ def batch_updates(graph: Graph, context: Context) -> bool:
 def _fits(instruction: Instruction, kernel: MultiTensor) -> bool:
     given = dict(zip(instruction.slots, instruction.operands, strict=True))
     specs = {slot: v.spec for slot, v in given.items() if isinstance(v, Value)}
-    plain = instruction.library in ("", "NumPy") and instruction.specialization is not None
+    plain = instruction.library in ("", "NumPy") and instruction.typed is not None
     return plain and kernel.fits(specs)
 
 

@@ -36,7 +36,7 @@ def _fuse(consumer: Instruction, producer: Instruction, make: Fuse, graph: Graph
     given = {"consumer": consumer, "producer": producer}
     operands = [given[side][slot] for side, slot in found.takes]
     consumer.set_operands(operands, tuple(slot for _, slot in found.takes))
-    consumer.kernel, consumer.specialization = found.kernel, None
+    consumer.kernel, consumer.typed = found.kernel, None
     consumer.variant = f".{producer.op.type}"
     graph.erase(producer)
     return True

@@ -1,4 +1,4 @@
-"""Slice forwarding: a part of what was put together is taken from where it came from.
+"""Slice forwarding: a part of a stacked or padded value is taken from what was stacked or padded.
 
 The gradient of a part is zero but for that part, and the passes backward through a recurrent
 network each take a part of it.

@@ -1,4 +1,4 @@
-"""Small products of the passes of a recurrent network, put together in specialised plans."""
+"""Small products of the passes of a recurrent network, put together in compiled plans."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Steps of an optimizer on small parameters, put together in specialised plans."""
+"""Steps of an optimizer on small parameters, put together in compiled plans."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Kernels of specialised plans that do the work of two, or that come in another order."""
+"""Kernels of compiled plans that do the work of two, or that come in another order."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Parts of what was put together, in specialised plans."""
+"""Parts of what was put together, in compiled plans."""
 
 import numpy as np
 import pytest

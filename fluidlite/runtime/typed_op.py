@@ -1,4 +1,4 @@
-"""What like instructions share: an operator, specialised for the shapes of its operands.
+"""What like instructions share: an operator with the shapes and element types of its operands.
 
 A long program has many operators of one type, with equal attributes, on values of the same shapes.
 Their shape rule is asked once, and one kernel is prepared for all of them.
@@ -30,7 +30,7 @@ class Calling(NamedTuple):
     fuses: bool  #: whether a prepared kernel may compute the composition as a whole
 
 
-class Specialization:
+class TypedOp:
     """An operator for operands of given shapes.
 
     Args:
@@ -56,12 +56,12 @@ class Specialization:
         return found
 
 
-class Specializations:
-    """The specializations of one graph."""
+class TypedOps:
+    """The typed_ops of one graph."""
 
     def __init__(self) -> None:
         self._callings: dict[type[Op], Calling] = {}
-        self._known: dict[Any, Specialization | None] = {}
+        self._known: dict[Any, TypedOp | None] = {}
 
     def calling(self, op: Op) -> Calling:
         """How the kernels of an operator are called."""
@@ -70,7 +70,7 @@ class Specializations:
             found = self._callings[type(op)] = _calling_of(op)
         return found
 
-    def of(self, op: Op, ins: Mapping[str, Any], calling: Calling) -> Specialization:
+    def of(self, op: Op, ins: Mapping[str, Any], calling: Calling) -> TypedOp:
         """What an operator that has a kernel is for values, which have a ``spec``.
 
         Args:
@@ -87,11 +87,11 @@ class Specializations:
                 for slot, spec in op.infer_outputs(specs).items()
                 if spec is not None
             ]
-            found = Specialization(op, calling, [specs.get(s) for s in calling.slots], results)
+            found = TypedOp(op, calling, [specs.get(s) for s in calling.slots], results)
             self._known[key] = found
         return found
 
-    def fused(self, op: Op, ins: Mapping[str, Any], calling: Calling) -> Specialization | None:
+    def fused(self, op: Op, ins: Mapping[str, Any], calling: Calling) -> TypedOp | None:
         """The same of a composition that one prepared kernel computes as a whole; None where there
         is none.  Arguments as of :meth:`of`.
         """
@@ -128,10 +128,10 @@ def _key_of(op: Op, ins: Mapping[str, Any]) -> Any:
     return tuple(key)
 
 
-def _fused(op: Op, ins: Mapping[str, Any], calling: Calling) -> Specialization | None:
+def _fused(op: Op, ins: Mapping[str, Any], calling: Calling) -> TypedOp | None:
     given = {name: _spec_of(value) for name, value in ins.items()}
     specs = [given.get(name) for name in calling.slots]
-    made = Specialization(op, calling, specs, [])
+    made = TypedOp(op, calling, specs, [])
     kernel = made.kernel
     if kernel is None:
         return None
