@@ -22,8 +22,6 @@ PACKAGE = "fluidlite"
 HEAVY = {"google", "jax", "matplotlib", "mpi4py", "networkx", "rich", "threadpoolctl", "tqdm"}
 # Also allowed inside functions: a module of the standard library that few programs need.
 LIGHT = {"ctypes"}
-# The only imports inside functions between modules of the package: (importer, imported).
-LAZY = {("fluidlite.opdef.definition", "fluidlite.opdef.gradient")}
 VAGUE = {"base", "common", "helper", "helpers", "misc", "util", "utils"}
 LONGEST = 600
 
@@ -190,8 +188,6 @@ def test_functions_import_only_packages_that_cost_more_than_they_are_used():
     def is_allowed(found):
         if found.importer == PACKAGE and found.function == "__getattr__":
             return True
-        if found.internal:
-            return (found.importer, found.target) in LAZY
         return found.target.split(".")[0] in HEAVY | LIGHT
 
     report([i for i in IMPORTS if i.function and not is_allowed(i)])

@@ -26,6 +26,7 @@ from ..ir.variable import Variable
 from ..opdef.definition import Op, lookup
 from ..opdef.gradient import is_constant, is_differentiable
 from ..opdef.interpreter import Interpreter
+from ..opdef.rule import gather
 from ..opdef.spec import Shape
 
 #: a value: a name; with the number of writes before it, where the name holds several values
@@ -160,17 +161,18 @@ class Recorder(Interpreter):
         }
 
 
-#: what backward does for operators that drive blocks, by type: called with the sweep, the
-#: operator's position and the operator
+#: what backward does for an operator that drives blocks: called with the sweep, the operator's
+#: position and the operator
 ControlRule = Callable[["Sweep", int, Operator], None]
-_control_rules: dict[str, ControlRule] = {}
+#: by type; ``blocks.py`` fills it
+CONTROL_RULES: dict[str, ControlRule] = {}
 
 
 def control_rule(type: str) -> Callable[[ControlRule], ControlRule]:
     """A decorator that says how backward passes operators of a type that drive blocks."""
 
     def register(rule: ControlRule) -> ControlRule:
-        _control_rules[type] = rule
+        CONTROL_RULES[type] = rule
         return rule
 
     return register
@@ -259,7 +261,7 @@ class Sweep:
             raise NoGradientError(
                 f"operator {op.type!r} is not defined, so it has no gradient{described(op)}"
             )
-        rule = _control_rules.get(op.type)
+        rule = CONTROL_RULES.get(op.type)
         if rule is not None:
             rule(self, position, op)
             return
@@ -346,6 +348,23 @@ class Sweep:
                 self.zeros(key, self.value(name, position + 1), op)
         return [settled.get(key) for key in keys]
 
+    def rule_values(
+        self, position: int, op: Operator, value: Callable[[str, int], Any]
+    ) -> list[list[Any]]:
+        """What the arguments of an operator's gradient rule are, in the order of the rule.
+
+        Args:
+            position: of the operator.
+            op: the operator.
+            value: gives the value that a name holds before the operator at a position.
+        """
+        return gather(
+            op.definition.rule_arguments,  # type: ignore[union-attr]  # it was looked up before
+            lambda slot: [value(n, position) for n in op.inputs.get(slot, ())],
+            lambda slot: [value(n, position + 1) for n in op.outputs.get(slot, ())],
+            lambda slot, optional: self.cotangents(op, slot, position, optional),
+        )
+
     def zeros(self, key: Key, value: str | Ref, op: Operator) -> Ref:
         """A gradient of zeros for a value that nothing flows to."""
         made = Ref(self.block.var_recursive(name_of(key)))
@@ -365,17 +384,8 @@ class Sweep:
     ) -> None:
         """Note the derived gradient operator of ``op``."""
         gradient: Any = lookup(definition.grad_type)
-        ins: dict[str, Sequence[Any]] = {}
-        for read in gradient.reads:
-            found: Sequence[Any]
-            if read.source == "cotangent":
-                found = self.cotangents(op, read.of, position, read.optional)
-            elif read.source == "in":
-                found = [self.value(n, position) for n in op.inputs.get(read.of, ())]
-            else:
-                found = [self.value(n, position + 1) for n in op.outputs.get(read.of, ())]
-            if found:
-                ins[read.slot] = found
+        found = self.rule_values(position, op, self.value)
+        ins = {a.slot: values for a, values in zip(gradient.reads, found) if values}
         rows: frozenset[str] = frozenset()
         if definition.has_sparse_gradients:
             rows = op.instance().sparse_gradients()
@@ -399,15 +409,10 @@ class Sweep:
         """Note what the rule of ``op`` composes, in place of a gradient operator."""
         instance = op.instance()
         given: dict[str, Any] = {}
-        for read in lookup(definition.grad_type).reads:  # type: ignore[attr-defined]
-            slots = instance.input_slots if read.source == "in" else instance.output_slots
-            if read.source == "cotangent":
-                found: list[Any] = self.cotangents(op, read.of, position, read.optional)
-            elif read.source == "in":
-                found = [self.operand(n, position) for n in op.inputs.get(read.of, ())]
-            else:
-                found = [self.operand(n, position + 1) for n in op.outputs.get(read.of, ())]
-            given[read.parameter] = found if slots[read.of].many else (found[0] if found else None)
+        found = self.rule_values(position, op, self.operand)
+        for a, values in zip(definition.rule_arguments, found):
+            slots = instance.input_slots if a.source == "in" else instance.output_slots
+            given[a.parameter] = values if slots[a.of].many else (values[0] if values else None)
         for slot in definition.updates:
             names = op.outputs.get(slot, ())
             if names and self.had_value(names[0], position):
