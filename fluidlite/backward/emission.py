@@ -37,7 +37,8 @@ class Emission:
     def emit(self, sweep: Sweep, first: Sequence[Record], role: int) -> None:
         """Append the records ``first`` with a role, then those of the sweep, to its block."""
         block = sweep.block
-        _save_values(sweep)
+        for each in sweep.chain():
+            _save_values(each)
         _Names(sweep, block, self._seeds, self.context if self.callbacks else None).give()
         begin = len(block.ops)
         for record in first:
@@ -142,13 +143,13 @@ class _Names:
         self.context = context
         self.chosen: dict[str, str] = {}
         self.given: set[str] = set()
-        if sweep.block is not block:  # names of outer gradients that the block reads
+        if sweep.block is not block or sweep.next is not None:  # outer names that the block reads
             self.given = {
-                value.name
+                value if isinstance(value, str) else value.name
                 for record in sweep.records
                 for values in record.ins.values()
                 for value in values
-                if isinstance(value, Ref) and value.name
+                if value is not None
             }
             self.given.update(name for op in sweep.block.ops for name in reads_of(op))
 

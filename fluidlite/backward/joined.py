@@ -30,7 +30,7 @@ class Joined:
         gradients = program.blocks[op.attrs["sub_block"]]
         forward = program.blocks[gradients.forward_block_idx]
         before = self._position_of(forward, op)
-        self.block = program.add_block(sweep.block.idx)
+        self.block = program.add_block(sweep.target.idx)
         #: outer values that the block reads: its name for them -> the name, and before which
         #: operator they are read
         self.outer: dict[str, tuple[str, int]] = {}

@@ -45,6 +45,8 @@ def run_with_checkpoints(sweep: Sweep, checkpoints: Sequence[str]) -> None:
     for number, k in enumerate(range(len(bounds) - 2, -1, -1)):
         _segment(sweep, bounds[k], bounds[k + 1], kept, number)
     sweep.finish()
+    if sweep.next is not None:
+        sweep.next.run()
 
 
 def insert_seeds(block: Block, checkpoints: Sequence[str]) -> bool:

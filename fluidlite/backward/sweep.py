@@ -12,7 +12,7 @@ Derivatives, 2nd edition, SIAM 2008, chapter 3).
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..dtypes import DType, Kind
@@ -93,14 +93,15 @@ class History:
     Args:
         block: whose operators are read.
         outer: whether a name of an outer block counts as holding a value before the first write.
+        end: the position behind the last one; that of the end when None.
     """
 
-    def __init__(self, block: Block, outer: bool) -> None:
+    def __init__(self, block: Block, outer: bool, end: int | None = None) -> None:
         first: dict[str, int] = {}
         read: set[str] = set()
         rewritten: dict[str, list[int]] = {}
         inside = block.vars
-        for position, op in enumerate(block.ops):
+        for position, op in enumerate(block.ops[:end]):
             for name in reads_of(op):
                 if name not in first:
                     read.add(name)
@@ -186,6 +187,9 @@ class Sweep:
         no_grad: names at which gradients stop, beside those of variables that say so themselves.
         parent: the sweep over the block around it, where an operator there drives this block.
         position: that operator's position.
+        end: the position behind the last operator that counts; that of the end when None.
+        goes_on: whether the block is a branch whose gradient operators become part of it, so that
+            the parent takes the sweep on through what was computed before the branch.
     """
 
     def __init__(
@@ -194,12 +198,21 @@ class Sweep:
         no_grad: Container[str] = (),
         parent: Sweep | None = None,
         position: int = 0,
+        end: int | None = None,
+        goes_on: bool = False,
     ) -> None:
         self.block = block
         self.no_grad = no_grad
         self.parent = parent
         self.position = position
-        self.history = History(block, outer=parent is not None)
+        self.end = len(block.ops) if end is None else end
+        #: the sweep that goes on where this one ends
+        self.next = parent if goes_on else None
+        #: the sweep that this one goes on from
+        self.before: Sweep | None = None
+        #: the block that the gradient operators are appended to, where it is there already
+        self.target = block
+        self.history = History(block, parent is not None, self.end)
         self.records: list[Record] = []
         self.groups: list[Group] = []
         self.contributions: dict[Key, list[Ref]] = {}
@@ -221,25 +234,40 @@ class Sweep:
         else:
             parts.append(ref)
 
-    def run(self, among: set[int] | None = None) -> None:
-        """Walk the operators from the last to the first.
+    def run(self, among: Mapping[int, Container[int]] | None = None) -> None:
+        """Walk the operators from the last to the first, and those before a branch.
 
         Args:
-            among: the positions of the operators to visit; None for all.
+            among: by block the positions of the operators to visit; None for all.
 
         Raises:
             NoGradientError: something flows to an operator that nobody wrote a rule for.
         """
         ops = self.block.ops
-        for position in range(len(ops) - 1, -1, -1):
-            if among is None or position in among:
+        for position in range(self.end - 1, -1, -1):
+            if among is None or position in among[self.block.idx]:
                 self.visit(position, ops[position])
         self.finish()
+        if self.next is not None:
+            self.next.run(among)
 
     def finish(self) -> None:
-        """Sum what no operator of the block makes."""
+        """Sum what no operator of the block makes; hand on what those before a branch do."""
         for key in list(self.contributions):
-            self.settle(key)
+            name = name_of(key)
+            if self.next is None or name in self.block.vars or key != self.history.key(name, 0):
+                self.settle(key)
+            else:
+                before = self.next.history.key(name, self.position)
+                for part in self.contributions.pop(key):
+                    self.next.contribute(before, part)
+
+    def chain(self) -> Iterator[Sweep]:
+        """The sweep, and those that go on where it ends."""
+        sweep: Sweep | None = self
+        while sweep is not None:
+            yield sweep
+            sweep = sweep.next
 
     def visit(self, position: int, op: Operator) -> None:
         """Note the gradient operator of ``op`` if something flows to its outputs.
@@ -464,10 +492,21 @@ class Sweep:
         if self.parent is not None and name not in self.block.vars and name != EMPTY:
             if isinstance(key, str):
                 return self.parent.value(name, self.position)
-            return self._copy(key)
+            if self.next is None:  # the gradients are computed after the block
+                return self._copy(key)
         if isinstance(key, str) or self.history.is_last(key):
-            return name
+            return self._kept(name)
         return self._copy(key)
+
+    def _kept(self, name: str) -> str:
+        """A name, or that of a copy where a branch that the sweep comes from writes it."""
+        inner = self.before
+        if inner is None:
+            return name
+        key = inner.history.key(name, 0)
+        if isinstance(key, str) or inner.history.is_last(key):
+            return inner._kept(name)
+        return inner._copy(key)
 
     def _copy(self, key: tuple[str, int]) -> str:
         return self.saved.setdefault(key, f"{key[0]}@SAVED_{key[1]}")

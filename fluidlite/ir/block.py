@@ -40,6 +40,7 @@ class Block:
     __slots__ = (
         "__weakref__",
         "carried",
+        "driver",
         "forward_block_idx",
         "idx",
         "ops",
@@ -57,6 +58,8 @@ class Block:
         self.forward_block_idx = forward_block_idx
         self.vars: dict[str, Variable] = {}
         self.ops: list[Operator] = []
+        #: the type of the operator to come that will drive it; empty where nobody said
+        self.driver = ""
         #: what a program file says of it that has no field here; ``proto/`` keeps it
         self.carried: Any = None
 

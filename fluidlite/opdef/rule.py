@@ -1,7 +1,7 @@
 """What a gradient rule takes, and the one place where its arguments are gathered.
 
-A program gathers names, a tape values, an eager graph what it kept: each says how it finds an input,
-an output and a cotangent of an operator, and :func:`gather` puts them in the order of the rule.
+A program gathers names, a tape values, an eager graph what it kept.  Each says how it finds an
+input, an output and a cotangent of an operator; :func:`gather` puts them in the order of the rule.
 """
 
 from __future__ import annotations
