@@ -248,9 +248,8 @@ class _Tracer:
                 kept.append(op)
                 needed.update(op.input_arg_names, op.output_arg_names)
         needed.update(feeds)
-        self.block.ops = kept[::-1]
-        self.block.vars = {name: v for name, v in self.block.vars.items() if name in needed}
-        self.program.touch()
+        self.block.set_ops(reversed(kept))
+        self.block.set_vars([v for name, v in self.block.vars.items() if name in needed])
         scope = Scope()
         for name, array in self._values.items():
             if name in needed:

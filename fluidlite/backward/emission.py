@@ -1,6 +1,7 @@
-"""Naming what a sweep has noted, and appending it to the program.
+"""Naming what a sweep has noted, and appending it to the program once the sweep is done.
 
-Nothing of the program is touched before the sweep is done, so that an error leaves it as it was.
+What the sweep itself adds (a joined block for the next order, seeds to compute again with) and what
+is appended here is taken back together when anything fails: callers hold ``all_or_nothing``.
 """
 
 from __future__ import annotations
@@ -47,7 +48,6 @@ class Emission:
             self._call_back(self._append(record, block, sweep), block)
         self.appended = block.ops[begin:]
         self.context.pop("__current_op_desc__", None)
-        block.program.touch()
 
     def _emit_block(self, sweep: Sweep, parent: Block, in_place: bool) -> Block:
         """Make the block of gradients that a sweep over another block has noted, or append them to
@@ -100,7 +100,7 @@ class Emission:
             callsite=record.site,
             lists_given_attrs=record.lists_given,
         )
-        block.ops.append(op)
+        block.take_op(op)
         return op
 
 
@@ -202,13 +202,15 @@ def _declare(ref: Ref, block: Block, sweep: Sweep) -> None:
         outer = block.parent
         if outer is not None and outer.find_var_recursive(name) is not None:
             return  # the gradient that comes in goes out under the same name
-    block.vars[name] = Variable(
-        block,
-        name,
-        kind=ref.kind,
-        shape=ref.shape or like.shape,
-        dtype=like.dtype,
-        lod_level=like.lod_level,
+    block.declare(
+        Variable(
+            block,
+            name,
+            kind=ref.kind,
+            shape=ref.shape or like.shape,
+            dtype=like.dtype,
+            lod_level=like.lod_level,
+        )
     )
 
 
@@ -221,13 +223,15 @@ def _save_values(sweep: Sweep) -> None:
             continue
         name = key[0]
         like = block.var_recursive(name)
-        block.vars[copy] = Variable(
-            block,
-            copy,
-            kind=like.kind,
-            shape=like.shape if like.has_shape else None,
-            dtype=like.dtype,
-            lod_level=like.lod_level,
+        block.declare(
+            Variable(
+                block,
+                copy,
+                kind=like.kind,
+                shape=like.shape if like.has_shape else None,
+                dtype=like.dtype,
+                lod_level=like.lod_level,
+            )
         )
         position = sweep.history.made_at(key)
         site = block.ops[max(position - 1, 0)].callsite
@@ -237,5 +241,4 @@ def _save_values(sweep: Sweep) -> None:
         ops: list[Operator] = []
         for position, op in enumerate(block.ops):
             ops += [*at.get(position, ()), op]
-        block.ops[:] = [*ops, *at.get(len(block.ops), ())]
-        block.program.touch()
+        block.set_ops([*ops, *at.get(len(block.ops), ())])

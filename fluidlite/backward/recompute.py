@@ -79,8 +79,7 @@ def insert_seeds(block: Block, checkpoints: Sequence[str]) -> bool:
             ops.append(op)
     found = len(ops) > len(block.ops)
     if found:
-        block.ops = ops
-        block.program.touch()
+        block.set_ops(ops)
     return found
 
 

@@ -42,7 +42,7 @@ def prune(
             needed.update(n for n in reads_of(op) if n not in given)
         else:
             left_out.update(op.input_arg_names, op.output_arg_names)
-    block.ops = kept[::-1]
+    block.set_ops(reversed(kept))
     drop_unused(made, left_out - needed - given)
     return made
 

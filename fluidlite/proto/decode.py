@@ -128,9 +128,9 @@ class Decoder(Reading):
         self.charge(_BLOCK, begin)
         for begin, end in zip(variables[::2], variables[1::2]):
             self.variable(block, begin, end)
-        operator, append = self.operators.operator, block.ops.append
-        for begin, end in zip(operators[::2], operators[1::2]):
-            append(operator(block, begin, end))
+        operator = self.operators.operator
+        spans = zip(operators[::2], operators[1::2])
+        block.set_ops([operator(block, begin, end) for begin, end in spans])
 
     # -- variables -------------------------------------------------------------------------------
 
@@ -154,7 +154,7 @@ class Decoder(Reading):
         if name in block.vars:
             what = f"variables of different names in block {block.idx}"
             self.bytes.fail(begin, what, f"{name!r} a second time")
-        block.vars[name] = made
+        block.declare(made)
 
     def unknown_variable(self, block: Block, raw: bytes, behind: bytes, begin: int) -> Variable:
         """Read a variable unlike those before.
