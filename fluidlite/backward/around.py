@@ -16,13 +16,13 @@ from ..ir.callsite import caller
 from ..ir.operator import Operator
 from ..ir.variable import Variable
 from ..opdef.gradient import is_constant
-from .sweep import Sweep, name_of
+from .sweep import ReverseSweep, name_of
 
 _BRANCH = "conditional_block"
 _NAMED = 3  # parameters in a warning
 
 
-def sweep_of(block: Block, no_grad: Container[str]) -> Sweep:
+def sweep_of(block: Block, no_grad: Container[str]) -> ReverseSweep:
     """A sweep over a block that goes on, where the block is a branch, through the block around it.
 
     Args:
@@ -36,10 +36,10 @@ def sweep_of(block: Block, no_grad: Container[str]) -> Sweep:
         if around is None or driver != _BRANCH:
             break
         ways.append((around, position))
-    sweep: Sweep | None = None
+    sweep: ReverseSweep | None = None
     before = 0
     for each, end in reversed(ways):
-        sweep = Sweep(each, no_grad, sweep, before, end, goes_on=sweep is not None)
+        sweep = ReverseSweep(each, no_grad, sweep, before, end, goes_on=sweep is not None)
         if sweep.next is not None:
             sweep.next.before = sweep
         before = end
@@ -60,7 +60,7 @@ def depending(ops: Iterable[Operator], reached: set[str]) -> set[int]:
     return found
 
 
-def warn_of_loop(sweep: Sweep, loss: Variable) -> None:
+def warn_of_loop(sweep: ReverseSweep, loss: Variable) -> None:
     """Warn of parameters that a loss in a loop depends on only through what was computed before.
 
     Args:

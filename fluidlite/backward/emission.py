@@ -14,13 +14,13 @@ from ..ir.block import Block
 from ..ir.operator import EMPTY, Operator, OpRole
 from ..ir.variable import Variable
 from ..opdef.definition import lookup
-from .sweep import Group, Record, Ref, Sweep, name_of
+from .sweep import Contributions, PendingOp, Ref, ReverseSweep, name_of
 
 GRAD = "@GRAD"
 Callback = Callable[..., Any]
 
 
-class Emission:
+class GradientEmitter:
     """Appends what sweeps have noted.
 
     Args:
@@ -35,7 +35,7 @@ class Emission:
         self.appended: Sequence[Operator] = ()
         self._seeds = {id(ref) for ref in seeds}
 
-    def emit(self, sweep: Sweep, first: Sequence[Record], role: int) -> None:
+    def emit(self, sweep: ReverseSweep, first: Sequence[PendingOp], role: int) -> None:
         """Append the records ``first`` with a role, then those of the sweep, to its block."""
         block = sweep.block
         for each in sweep.chain():
@@ -49,7 +49,7 @@ class Emission:
         self.appended = block.ops[begin:]
         self.context.pop("__current_op_desc__", None)
 
-    def _emit_block(self, sweep: Sweep, parent: Block, in_place: bool) -> Block:
+    def _emit_block(self, sweep: ReverseSweep, parent: Block, in_place: bool) -> Block:
         """Make the block of gradients that a sweep over another block has noted, or append them to
         that block.
         """
@@ -68,7 +68,7 @@ class Emission:
             for callback in self.callbacks:
                 callback(block=block, context=self.context)
 
-    def _append(self, record: Record, block: Block, sweep: Sweep) -> Operator:
+    def _append(self, record: PendingOp, block: Block, sweep: ReverseSweep) -> Operator:
         attrs = record.attrs
         outputs = {}
         for slot, refs in record.outs.items():
@@ -104,7 +104,7 @@ class Emission:
         return op
 
 
-def _taken_out(sweep: Sweep) -> Iterator[Record]:
+def _taken_out(sweep: ReverseSweep) -> Iterator[PendingOp]:
     """The records of a sweep, which lets go of them: an operator is in memory once."""
     sweep.groups.clear()
     sweep.records.reverse()
@@ -112,11 +112,11 @@ def _taken_out(sweep: Sweep) -> Iterator[Record]:
         yield sweep.records.pop()
 
 
-def _optional(record: Record, slot: str) -> bool:
+def _optional(record: PendingOp, slot: str) -> bool:
     return lookup(record.type).output_slots[slot].optional
 
 
-def _local_gradients(record: Record) -> dict[str, Any]:
+def _local_gradients(record: PendingOp) -> dict[str, Any]:
     """What a block calls the gradients of inputs, where one goes by another name than usual."""
     usual = [name + GRAD for name, _ in record.local]
     found = [ref.name if ref else name + GRAD for name, ref in record.local]
@@ -135,7 +135,7 @@ class _Names:
     """
 
     def __init__(
-        self, sweep: Sweep, block: Block, seeds: set[int], context: dict[str, Any] | None
+        self, sweep: ReverseSweep, block: Block, seeds: set[int], context: dict[str, Any] | None
     ) -> None:
         self.sweep = sweep
         self.block = block
@@ -162,7 +162,7 @@ class _Names:
         for group in self.sweep.groups:
             self._name(group)
 
-    def _name(self, group: Group) -> None:
+    def _name(self, group: Contributions) -> None:
         key, parts, total = group
         name = name_of(key)
         final = total or parts[0]
@@ -196,7 +196,7 @@ class _Names:
         return name
 
 
-def _declare(ref: Ref, block: Block, sweep: Sweep) -> None:
+def _declare(ref: Ref, block: Block, sweep: ReverseSweep) -> None:
     name, like = ref.name, ref.like
     if sweep.agreed and name in sweep.agreed.values():
         outer = block.parent
@@ -214,7 +214,7 @@ def _declare(ref: Ref, block: Block, sweep: Sweep) -> None:
     )
 
 
-def _save_values(sweep: Sweep) -> None:
+def _save_values(sweep: ReverseSweep) -> None:
     """Copy the values that are overwritten before a gradient operator reads them."""
     block = sweep.block
     at: dict[int, list[Operator]] = {}

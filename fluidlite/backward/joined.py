@@ -9,7 +9,7 @@ from ..errors import NoGradientError
 from ..ir.analysis import blocks_driven_by, free_reads, writes_of
 from ..ir.block import Block
 from ..ir.operator import Operator
-from .sweep import Sweep, described
+from .sweep import ReverseSweep, described
 
 
 class Joined:
@@ -24,7 +24,7 @@ class Joined:
         NoGradientError: the forward operator is not there any more.
     """
 
-    def __init__(self, sweep: Sweep, position: int, op: Operator) -> None:
+    def __init__(self, sweep: ReverseSweep, position: int, op: Operator) -> None:
         self.sweep = sweep
         program = sweep.block.program
         gradients = program.blocks[op.attrs["sub_block"]]

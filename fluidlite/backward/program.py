@@ -23,9 +23,9 @@ from .arguments import (
     weights_of,
 )
 from .around import depending, sweep_of, warn_of_loop
-from .emission import Callback, Emission
+from .emission import Callback, GradientEmitter
 from .recompute import insert_seeds, run_with_checkpoints
-from .sweep import Record, Ref, Sweep, name_of
+from .sweep import PendingOp, Ref, ReverseSweep, name_of
 
 
 def append_backward(
@@ -98,15 +98,15 @@ def append_backward(
             sweep.run()
         maker.role |= OpRole.LOSS
         fill = {"shape": (1,), "value": 1.0, "dtype": loss.dtype, "force_cpu": False}
-        first = Record("fill_constant", {}, {"Out": [seed]}, fill, maker.callsite)
-        emission = Emission([seed], hooks)
+        first = PendingOp("fill_constant", {}, {"Out": [seed]}, fill, maker.callsite)
+        emission = GradientEmitter([seed], hooks)
         emission.emit(sweep, [first], OpRole.BACKWARD | OpRole.LOSS)
     warn_of_loop(sweep, loss)
     return _parameter_gradients(sweep, emission, listed)
 
 
 def _parameter_gradients(
-    sweep: Sweep, emission: Emission, listed: list[str] | None
+    sweep: ReverseSweep, emission: GradientEmitter, listed: list[str] | None
 ) -> list[tuple[Variable, Variable]]:
     block = sweep.block
     if listed is None:
@@ -172,7 +172,7 @@ def gradients(
             )
     with _rewriting(block.program):
         sweep = sweep_of(block, no_grad_names(no_grad_set))
-        first: list[Record] = []
+        first: list[PendingOp] = []
         seeds = []
         for goal, weight in dict(zip(goals, weights, strict=True)).items():
             if sweep.active(goal.name) is None:
@@ -183,7 +183,7 @@ def gradients(
             seeds.append(seed)
             sweep.contribute(sweep.history.last(goal.name), seed)
         sweep.run(_reached_from(sweep, [source.name for source in sources]))
-        Emission(seeds).emit(sweep, first, OpRole.BACKWARD)
+        GradientEmitter(seeds).emit(sweep, first, OpRole.BACKWARD)
     found: dict[str, Variable] = {}
     for each in sweep.chain():
         for key, ref in each.settled.items():
@@ -194,7 +194,7 @@ def gradients(
 calc_gradient = gradients
 
 
-def _ones_like(goal: Variable, seed: Ref) -> list[Record]:
+def _ones_like(goal: Variable, seed: Ref) -> list[PendingOp]:
     """The operators that fill a gradient of a target's shape with ones."""
     shape = Ref(goal, f"{goal.name}_shape")
     shape.like = Variable(goal.block, shape.name, shape=[len(goal.shape)], dtype=DType.INT32)
@@ -202,12 +202,12 @@ def _ones_like(goal: Variable, seed: Ref) -> list[Record]:
     fill = {"shape": goal.shape, "value": 1.0, "dtype": goal.dtype}
     site = caller()
     return [
-        Record("shape", {"Input": [goal.name]}, {"Out": [shape]}, {}, site),
-        Record("fill_constant", {"ShapeTensor": [shape]}, {"Out": [seed]}, fill, site),
+        PendingOp("shape", {"Input": [goal.name]}, {"Out": [shape]}, {}, site),
+        PendingOp("fill_constant", {"ShapeTensor": [shape]}, {"Out": [seed]}, fill, site),
     ]
 
 
-def _reached_from(sweep: Sweep, sources: list[str]) -> dict[int, set[int]]:
+def _reached_from(sweep: ReverseSweep, sources: list[str]) -> dict[int, set[int]]:
     """By block the positions of the operators whose results depend on the sources."""
     reached = set(sources)
     found = {}

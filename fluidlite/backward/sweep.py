@@ -57,7 +57,7 @@ def gradient_kind(variable: Variable) -> Kind:
     return Kind.LOD_TENSOR if variable.kind is Kind.SELECTED_ROWS else variable.kind
 
 
-class Record(NamedTuple):
+class PendingOp(NamedTuple):
     """An operator to come."""
 
     type: str
@@ -66,13 +66,13 @@ class Record(NamedTuple):
     attrs: Mapping[str, Any]
     site: CallSite | None
     lists_given: bool = True  #: whether only the attributes given here are listed
-    body: Sweep | None = None  #: what the operator's block is made of
+    body: ReverseSweep | None = None  #: what the operator's block is made of
     #: inputs of an operator that drives a block of gradients, and their gradients in it
     local: Sequence[tuple[str, Ref | None]] = ()
     in_place: bool = False  #: whether the body belongs into the block that it sweeps
 
 
-class Group(NamedTuple):
+class Contributions(NamedTuple):
     """The contributions to one gradient, and the Ref of their sum where there are several."""
 
     key: Key
@@ -139,11 +139,11 @@ class History:
         return self.rewritten[key[0]][key[1] - 1] + 1 if key[1] else 0
 
 
-class Recorder(Interpreter):
+class RuleRecorder(Interpreter):
     """The interpreter for rules that are written into the program: notes what they compose."""
 
     def __init__(self, like: Variable, site: CallSite | None) -> None:
-        self.records: list[Record] = []
+        self.records: list[PendingOp] = []
         self._like = like
         self._site = site
 
@@ -156,7 +156,7 @@ class Recorder(Interpreter):
                 count = op_width(op, ins) if slot.many else 1
                 outs[slot.name] = [Ref(self._like) for _ in range(count)]
         taken = {slot: _listed(value) for slot, value in ins.items() if value is not None}
-        self.records.append(Record(op.type, taken, outs, op.given_attrs(), self._site))
+        self.records.append(PendingOp(op.type, taken, outs, op.given_attrs(), self._site))
         return {
             slot: refs if op.output_slots[slot].many else refs[0] for slot, refs in outs.items()
         }
@@ -164,7 +164,7 @@ class Recorder(Interpreter):
 
 #: what backward does for an operator that drives blocks: called with the sweep, the operator's
 #: position and the operator
-ControlRule = Callable[["Sweep", int, Operator], None]
+ControlRule = Callable[["ReverseSweep", int, Operator], None]
 #: by type; ``blocks.py`` fills it
 CONTROL_RULES: dict[str, ControlRule] = {}
 
@@ -179,7 +179,7 @@ def control_rule(type: str) -> Callable[[ControlRule], ControlRule]:
     return register
 
 
-class Sweep:
+class ReverseSweep:
     """One walk over the operators of a block in reverse.
 
     Args:
@@ -196,7 +196,7 @@ class Sweep:
         self,
         block: Block,
         no_grad: Container[str] = (),
-        parent: Sweep | None = None,
+        parent: ReverseSweep | None = None,
         position: int = 0,
         end: int | None = None,
         goes_on: bool = False,
@@ -209,12 +209,12 @@ class Sweep:
         #: the sweep that goes on where this one ends
         self.next = parent if goes_on else None
         #: the sweep that this one goes on from
-        self.before: Sweep | None = None
+        self.before: ReverseSweep | None = None
         #: the block that the gradient operators are appended to, where it is there already
         self.target = block
         self.history = History(block, parent is not None, self.end)
-        self.records: list[Record] = []
-        self.groups: list[Group] = []
+        self.records: list[PendingOp] = []
+        self.groups: list[Contributions] = []
         self.contributions: dict[Key, list[Ref]] = {}
         self.settled: dict[Key, Ref] = {}
         #: values that are overwritten later and that a gradient operator reads -> their copies
@@ -262,9 +262,9 @@ class Sweep:
                 for part in self.contributions.pop(key):
                     self.next.contribute(before, part)
 
-    def chain(self) -> Iterator[Sweep]:
+    def chain(self) -> Iterator[ReverseSweep]:
         """The sweep, and those that go on where it ends."""
-        sweep: Sweep | None = self
+        sweep: ReverseSweep | None = self
         while sweep is not None:
             yield sweep
             sweep = sweep.next
@@ -355,8 +355,8 @@ class Sweep:
             if all(part.kind is not Kind.LOD_TENSOR for part in parts):
                 kind = found.kind
             found = total = Ref(self.block.var_recursive(name_of(key)), kind=kind)
-            self.records.append(Record("sum", {"X": parts}, {"Out": [total]}, {}, None))
-        self.groups.append(Group(key, parts, total))
+            self.records.append(PendingOp("sum", {"X": parts}, {"Out": [total]}, {}, None))
+        self.groups.append(Contributions(key, parts, total))
         self.settled[key] = found
         return found
 
@@ -397,9 +397,9 @@ class Sweep:
         """A gradient of zeros for a value that nothing flows to."""
         made = Ref(self.block.var_recursive(name_of(key)))
         self.records.append(
-            Record("fill_zeros_like", {"X": [value]}, {"Out": [made]}, {}, op.callsite)
+            PendingOp("fill_zeros_like", {"X": [value]}, {"Out": [made]}, {}, op.callsite)
         )
-        self.groups.append(Group(key, [made], None))
+        self.groups.append(Contributions(key, [made], None))
         self.settled[key] = made
         return made
 
@@ -425,7 +425,7 @@ class Sweep:
                 refs = [None if v is None else Ref(v, "", kind) for v in variables]
                 outs[name] = refs
                 self.contribute_all(variables, refs, position)
-        self.records.append(Record(gradient.type, ins, outs, op.attrs, op.callsite, False))
+        self.records.append(PendingOp(gradient.type, ins, outs, op.attrs, op.callsite, False))
 
     def _written_rule(
         self,
@@ -448,7 +448,7 @@ class Sweep:
                 if variable is not None:
                     wanted = {**wanted, slot: [variable]}
         like = next(v for variables in wanted.values() for v in variables if v is not None)
-        recorder = Recorder(like, op.callsite)
+        recorder = RuleRecorder(like, op.callsite)
         kept: set[int] = set()
         for slot, thunk in instance.grad(recorder, **given).items():
             if slot in wanted:
@@ -516,7 +516,7 @@ def _listed(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
-def _own(refs: list[Any], recorder: Recorder) -> list[Ref]:
+def _own(refs: list[Any], recorder: RuleRecorder) -> list[Ref]:
     """Refs that the recorder's operators compute; a cotangent that is passed on is assigned."""
     made = {id(out) for record in recorder.records for outs in record.outs.values() for out in outs}
     return [ref if id(ref) in made else recorder.assign(ref) for ref in refs]

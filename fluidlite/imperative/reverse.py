@@ -24,7 +24,7 @@ from ..opdef.spec import Spec, size_of
 _SCALARS_WIDEN = (np.float32(1) + 1.0).dtype != np.float32
 
 
-class Form(NamedTuple):
+class ShapeDtype(NamedTuple):
     """Stands for a value of which only shape and element type matter."""
 
     shape: tuple[int, ...]
@@ -41,13 +41,13 @@ class Form(NamedTuple):
         return size_of(self.shape)
 
 
-def form_of(value: Any) -> Any:
+def shape_dtype_of(value: Any) -> Any:
     """The form of an array; lists of them for lists."""
     if value is None:
         return None
     if isinstance(value, (list, tuple)):
-        return [form_of(each) for each in value]
-    return Form(value.shape, value.dtype)
+        return [shape_dtype_of(each) for each in value]
+    return ShapeDtype(value.shape, value.dtype)
 
 
 def spec_of(form: Any) -> Any:
@@ -194,7 +194,7 @@ def _dtype_in(cotangents: Any) -> Any:
     return cotangents.dtype
 
 
-def zeros(form: Form) -> Any:
+def zeros(form: ShapeDtype) -> Any:
     """Zeros of a form."""
     return np.zeros(form.shape, form.dtype)
 
@@ -278,17 +278,17 @@ class Spy(Interpreter):
             return None
         if isinstance(form, list):
             return [self.probes(each, origin) for each in form]
-        return Probe(self, spec_of(form), origin)
+        return AbstractValue(self, spec_of(form), origin)
 
     def touch(self, value: Any) -> Any:
         """Note that a value is used, and give its spec."""
         if isinstance(value, (list, tuple)):
             return [self.touch(each) for each in value]
-        if isinstance(value, Probe):
+        if isinstance(value, AbstractValue):
             if value.origin is not None:
                 self.touched.add(value.origin)
             return value.spec
-        return spec_of(form_of(value))
+        return spec_of(shape_dtype_of(value))
 
     def apply(
         self, op: Op, ins: Mapping[str, Any], want: Iterable[str] | None = None
@@ -304,10 +304,10 @@ class Spy(Interpreter):
             return [self.results(each) for each in spec]
         if -1 in spec.shape:
             raise ValueError(spec)
-        return Probe(self, spec, None)
+        return AbstractValue(self, spec, None)
 
 
-class Probe(Arithmetic):
+class AbstractValue(Arithmetic):
     """A value without elements."""
 
     __slots__ = ("origin", "spec", "spy")
@@ -338,7 +338,7 @@ class Probe(Arithmetic):
 
     def _combine(self, method: str, operator: str, other: Any, reflected: bool) -> Any:
         if isinstance(other, (int, float)):
-            other = Probe(self.spy, Spec((), self.spec.dtype), None)
+            other = AbstractValue(self.spy, Spec((), self.spec.dtype), None)
         a, b = (other, self) if reflected else (self, other)
         found = self.spy.apply(lookup(operator)(), {"X": a, "Y": b})
         return found["Out"]

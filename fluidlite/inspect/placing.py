@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from .scene import Link, Node, Scene
+from .scene import Link, Scene, SceneNode
 
 if TYPE_CHECKING:
     import networkx
@@ -32,7 +32,7 @@ _UPDATES = ("optimize", "learning rate")
 class Box:
     """Where a node stands."""
 
-    node: Node
+    node: SceneNode
     width: float
     height: float
     x: float = 0.0  #: of its middle
@@ -201,7 +201,7 @@ def _role_rank(boxes: Sequence[Box], layer: Sequence[int]) -> dict[int, int]:
     return {k: boxes[k].node.role == "backward" for k in layer}
 
 
-def _box(node: Node) -> Box:
+def _box(node: SceneNode) -> Box:
     widest = max([len(node.title) * LETTER, *(len(line) * SMALL_LETTER for line in node.lines)])
     return Box(node, widest + 26.0, 30.0 + LINE * len(node.lines))
 

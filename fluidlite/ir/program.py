@@ -281,8 +281,8 @@ def copy_operator(op: Operator, block: Block) -> Operator:
     return made
 
 
-_main: state.Slot[Program] = state.slot("main program", Program)
-_startup: state.Slot[Program] = state.slot("startup program", Program)
+_main: state.StateSlot[Program] = state.slot("main program", Program)
+_startup: state.StateSlot[Program] = state.slot("startup program", Program)
 
 
 def default_main_program() -> Program:

@@ -172,7 +172,7 @@ def _through(f: Interpreter, op: Op, given: Mapping[str, Any]) -> dict[str, Call
     return {name: partial(lambda name: pull()[name], name) for name in watched}
 
 
-class Node:
+class TapeEntry:
     """An operator that a tape applied.  It is held by its outputs, and holds its inputs."""
 
     __slots__ = ("count", "ins", "op", "outs")
@@ -187,7 +187,7 @@ class Box(Arithmetic):
     __slots__ = ("index", "node", "slot", "tape", "value")
 
     def __init__(
-        self, tape: Tape, value: Any, node: Node | None = None, slot: str = "", index: int = 0
+        self, tape: Tape, value: Any, node: TapeEntry | None = None, slot: str = "", index: int = 0
     ) -> None:
         self.tape, self.value, self.node, self.slot, self.index = tape, value, node, slot, index
 
@@ -246,7 +246,7 @@ class Tape(Interpreter):
         outs = self.parent.apply(op, {name: self._strip(v) for name, v in ins.items()}, want)
         if is_constant(type(op)):
             return outs
-        node = Node(next(self._counter), op, dict(ins), outs)
+        node = TapeEntry(next(self._counter), op, dict(ins), outs)
         boxed: dict[str, Any] = {}
         for name, value in outs.items():
             if value is None or op.output_slots[name].constant:
@@ -267,7 +267,7 @@ class Tape(Interpreter):
             sources: boxes to pull back to.
         """
         pending: dict[Any, Any] = {}
-        heap: list[tuple[int, Node]] = []
+        heap: list[tuple[int, TapeEntry]] = []
         seen: set[int] = set()
 
         def add(box: Box, cotangent: Any) -> None:
@@ -303,7 +303,7 @@ class Tape(Interpreter):
             for b in sources
         ]
 
-    def _pull_node(self, node: Node, cotangents: dict[str, Any]) -> list[tuple[Box, Any]]:
+    def _pull_node(self, node: TapeEntry, cotangents: dict[str, Any]) -> list[tuple[Box, Any]]:
         """Pairs of an input's box and what flows to it."""
         gradient: Any = lookup(node.op.grad_type)
         values = gather(

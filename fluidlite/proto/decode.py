@@ -32,7 +32,7 @@ class TypeOf(NamedTuple):
     usual: bool  #: whether that is all of it
 
 
-class Known(NamedTuple):
+class KnownVariable(NamedTuple):
     """What a variable's message says behind the name."""
 
     fields: dict[str, Any]
@@ -54,7 +54,7 @@ class Decoder(Reading):
         self.program = program
         self.encoder = Encoder()
         self.types: dict[bytes, TypeOf] = {}
-        self.known: dict[bytes, Known] = {}
+        self.known: dict[bytes, KnownVariable] = {}
         self.operators = OperatorDecoder(self, self.encoder)
 
     # -- programs and blocks ---------------------------------------------------------------------
@@ -197,7 +197,7 @@ class Decoder(Reading):
             self.charge(_VARIABLE + len(behind), begin)
             spec = made.spec if made.has_dtype else None
             fields = flags if spec is not None else {**flags, **type_.fields}
-            self.known[behind] = Known(fields, spec, made.carried)
+            self.known[behind] = KnownVariable(fields, spec, made.carried)
         return made
 
     def type_of(self, desc: Any, at: int) -> TypeOf:

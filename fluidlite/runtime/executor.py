@@ -50,8 +50,10 @@ from .session import Observer, Session
 PLANS_KEPT = 16  # of one program, for different feeds and fetches
 
 #: how many executors there have been: each draws other random numbers
-_made: state.Slot[itertools.count[int]] = state.slot("executors made", itertools.count)
-_entropy: state.Slot[int] = state.slot("entropy", lambda: int.from_bytes(os.urandom(8), "little"))
+_made: state.StateSlot[itertools.count[int]] = state.slot("executors made", itertools.count)
+_entropy: state.StateSlot[int] = state.slot(
+    "entropy", lambda: int.from_bytes(os.urandom(8), "little")
+)
 
 
 class Executor:
