@@ -256,7 +256,10 @@ class EagerCall(PreparedCall):
         return self.every(prepared, ins)
 
     def sole(self, x: Any) -> Any:
-        """The output for the only input, without attributes: what ``one`` does, spelled out."""
+        """The output for the only input, without attributes: what ``one`` does, spelled out.
+
+        ``benchmarks/eager_forms.py`` measures what this form, ``pair`` and ``one`` save.
+        """
         prepared = self.plain
         if not isinstance(x, Handle):
             return self.one(prepared, (x,))

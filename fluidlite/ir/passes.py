@@ -47,17 +47,5 @@ def prune(
     return made
 
 
-def remove_dead(program: Program, fetches: Iterable[Variable | str]) -> Program:
-    """The program without operators that reach no fetched and no persistable variable."""
-    block = program.global_block()
-    kept = [
-        n
-        for op in block.ops
-        for n in writes_of(op)
-        if (v := block.find_var_recursive(n)) and v.persistable
-    ]
-    return prune(program, (), [*fetches, *dict.fromkeys(kept)])
-
-
 def _name(variable: Variable | str) -> str:
     return variable if isinstance(variable, str) else variable.name

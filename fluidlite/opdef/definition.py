@@ -111,7 +111,6 @@ class Op:
     rows: ClassVar[tuple[str, ...]] = ()
     grad_type: ClassVar[str] = ""
     derived_from: ClassVar[Definition | None] = None
-    kernels: ClassVar[dict[str, Callable[..., Any]]] = {}
     ufunc: ClassVar[Callable[..., Any] | None] = None
     _plain_run: ClassVar[Any] = None  #: the kernel that only calls ``ufunc``
 
@@ -140,7 +139,6 @@ class Op:
         inherited = [vars(base).get("attributes", {}) for base in reversed(cls.__mro__)]
         cls.attributes = {name: a for attributes in inherited for name, a in attributes.items()}
         cls.attributes.update(read_attributes(cls))
-        cls.kernels = {}
         if "grad_type" not in vars(cls):
             cls.grad_type = cls.type + "_grad"
         if not abstract:
@@ -394,25 +392,6 @@ def registered() -> list[type[Op]]:
     """All definitions that were written (none of the derived ones), in order of type."""
     known = _built_in()
     return [known[name] for name in sorted(known) if known[name].derived_from is None]
-
-
-def register_kernel(type: str, backend: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """A decorator that replaces the kernel of one operator on one backend.
-
-    The definition stays what it means: it serves the other backends and all higher orders.
-
-    Args:
-        type: the operator's type; may be that of a derived gradient operator.
-        backend: the backend's name.
-    """
-
-    def register(kernel: Callable[..., Any]) -> Callable[..., Any]:
-        definition = lookup(type)
-        definition.run_reads[f"kernel:{backend}"] = _parameters(kernel, definition)
-        definition.kernels[backend] = kernel
-        return kernel
-
-    return register
 
 
 def _built_in() -> dict[str, Definition]:
