@@ -22,6 +22,19 @@ _BRANCH = "conditional_block"
 _NAMED = 3  # parameters in a warning
 
 
+def ways_out(block: Block) -> list[tuple[Block, int]]:
+    """A block and the blocks around it that a gradient gets to, each with the position behind the
+    last operator that counts.
+    """
+    found = [(block, len(block.ops))]
+    while True:
+        driver, position = driver_of(found[-1][0])
+        around = found[-1][0].parent
+        if around is None or driver != _BRANCH:
+            return found
+        found.append((around, position))
+
+
 def sweep_of(block: Block, no_grad: Container[str]) -> ReverseSweep:
     """A sweep over a block that goes on, where the block is a branch, through the block around it.
 
@@ -29,16 +42,9 @@ def sweep_of(block: Block, no_grad: Container[str]) -> ReverseSweep:
         block: which gradient operators are appended to.
         no_grad: names at which gradients stop.
     """
-    ways = [(block, len(block.ops))]
-    while True:
-        driver, position = driver_of(ways[-1][0])
-        around = ways[-1][0].parent
-        if around is None or driver != _BRANCH:
-            break
-        ways.append((around, position))
     sweep: ReverseSweep | None = None
     before = 0
-    for each, end in reversed(ways):
+    for each, end in reversed(ways_out(block)):
         sweep = ReverseSweep(each, no_grad, sweep, before, end, goes_on=sweep is not None)
         if sweep.next is not None:
             sweep.next.before = sweep
