@@ -1,6 +1,6 @@
 """The one place with process-wide state.
 
-Every piece is a :class:`Slot`: a default for the whole process, which a guard covers for the
+Every piece is a :class:`StateSlot`: a default for the whole process, which a guard covers for the
 current thread.
 """
 
@@ -16,7 +16,7 @@ from typing import Any, Generic, TypeVar
 T = TypeVar("T")
 
 
-class Slot(Generic[T]):
+class StateSlot(Generic[T]):
     """A value that guards switch.
 
     Args:
@@ -96,12 +96,12 @@ def collector_paused() -> Iterator[None]:
                 gc.enable()
 
 
-_slots: list[Slot[object]] = []
+_slots: list[StateSlot[object]] = []
 
 
-def slot(name: str, make: Callable[[], T]) -> Slot[T]:
+def slot(name: str, make: Callable[[], T]) -> StateSlot[T]:
     """A new slot that :func:`reset` knows."""
-    made = Slot(name, make)
+    made = StateSlot(name, make)
     _slots.append(made)  # type: ignore[arg-type]
     return made
 
@@ -114,11 +114,11 @@ def reset() -> None:
 
 #: the class of tensors that layers make where they run at once; None where they build programs, and
 #: False where they do so although a guard around says otherwise
-eager: Slot[Any] = slot("eager", lambda: None)
+eager: StateSlot[Any] = slot("eager", lambda: None)
 
 
 #: whether the layer that is running was told to train, not to be tested
-training: Slot[bool] = slot("training", lambda: True)
+training: StateSlot[bool] = slot("training", lambda: True)
 
 
 def in_dygraph_mode() -> bool:
@@ -136,7 +136,7 @@ def default_flags() -> dict[str, object]:
     return {"FLAGS_check_nan_inf": False}
 
 
-flags: Slot[dict[str, object]] = slot("flags", default_flags)
+flags: StateSlot[dict[str, object]] = slot("flags", default_flags)
 
 
 def set_flags(changes: dict[str, object]) -> None:

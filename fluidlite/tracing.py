@@ -20,7 +20,7 @@ from . import state
 from .dtypes import as_dtype
 from .errors import ArgumentError
 from .imperative.recording import EagerCall, Handle
-from .imperative.sweep import Sweep
+from .imperative.sweep import BackwardPass
 from .imperative.tensor import Tensor
 from .ir.program import Program
 from .ir.variable import Variable
@@ -248,9 +248,8 @@ class _Tracer:
                 kept.append(op)
                 needed.update(op.input_arg_names, op.output_arg_names)
         needed.update(feeds)
-        self.block.ops = kept[::-1]
-        self.block.vars = {name: v for name, v in self.block.vars.items() if name in needed}
-        self.program.touch()
+        self.block.set_ops(reversed(kept))
+        self.block.set_vars([v for name, v in self.block.vars.items() if name in needed])
         scope = Scope()
         for name, array in self._values.items():
             if name in needed:
@@ -279,7 +278,7 @@ _thread = threading.local()  # .tracer: of the trace that runs in the thread
 _lock = threading.Lock()
 _running = 0  # traces, in all threads
 _METHODS = {name: getattr(EagerCall, name) for name in ("sole", "pair", "one", "every")}
-_RUN = Sweep.run
+_RUN = BackwardPass.run
 
 
 @contextmanager
@@ -304,7 +303,7 @@ def _switch(change: int) -> None:
         _running += change
         for name, method in _METHODS.items():
             setattr(EagerCall, name, _telling(name, method) if _running else method)
-        Sweep.run = _checked_run if _running else _RUN  # type: ignore[method-assign]
+        BackwardPass.run = _checked_run if _running else _RUN  # type: ignore[method-assign]
 
 
 def _telling(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
@@ -328,7 +327,7 @@ def _telling(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
     return told
 
 
-def _checked_run(self: Sweep) -> None:
+def _checked_run(self: BackwardPass) -> None:
     """Refuse gradients that operators do not make."""
     if getattr(_thread, "tracer", None) is not None and not self.recording:
         raise ArgumentError(

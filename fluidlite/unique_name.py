@@ -26,7 +26,7 @@ class NameGenerator:
         return f"{self.prefix}{stem}_{count}"
 
 
-_generator: state.Slot[NameGenerator] = state.slot("names", NameGenerator)
+_generator: state.StateSlot[NameGenerator] = state.slot("names", NameGenerator)
 
 
 def generate(key: str) -> str:

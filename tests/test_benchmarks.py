@@ -129,6 +129,11 @@ def test_the_overhead_of_eager_operators_is_measured():
     assert re.search(r"^tanh\(x\) +[\d.]+ +[\d.]+", said, re.M)
 
 
+def test_what_each_form_of_eager_dispatch_saves_is_measured():
+    said = run("eager_forms.py", "--length", 3, "--repeat", 1)
+    assert re.search(r"^tanh\(x\)( +[\d.]+){8}$", said, re.M)
+
+
 def test_the_speed_of_files_is_measured(tmp_path):
     said = run("files.py", "--megabytes", 1, "--operators", 20, "--rounds", 1, "--folder", tmp_path)
     assert re.search(r"^checkpoint.load ", said, re.M)

@@ -14,16 +14,16 @@ from ..errors import NoGradientError
 from ..ir.operator import EMPTY, Operator
 from .emission import GRAD
 from .joined import Joined
-from .sweep import Key, Record, Ref, Sweep, control_rule, described
+from .sweep import Key, PendingOp, Ref, ReverseSweep, control_rule, described
 
 
-def _body(sweep: Sweep, position: int, op: Operator) -> Sweep:
+def _body(sweep: ReverseSweep, position: int, op: Operator) -> ReverseSweep:
     """A sweep over the block that an operator drives."""
     block = sweep.block.program.blocks[op.attrs["sub_block"]]
-    return Sweep(block, (), sweep, position)
+    return ReverseSweep(block, (), sweep, position)
 
 
-def _flowing(sweep: Sweep, position: int, names: Iterable[str]) -> dict[str, Ref]:
+def _flowing(sweep: ReverseSweep, position: int, names: Iterable[str]) -> dict[str, Ref]:
     """By name what flows to the outputs of an operator."""
     found = {}
     for name in names:
@@ -33,7 +33,7 @@ def _flowing(sweep: Sweep, position: int, names: Iterable[str]) -> dict[str, Ref
     return found
 
 
-def _inputs(body: Sweep, listed: Sequence[str], more: Iterable[str] = ()) -> list[str]:
+def _inputs(body: ReverseSweep, listed: Sequence[str], more: Iterable[str] = ()) -> list[str]:
     """What an operator's gradient is taken of: what it lists, and outer names that gradients flow
     to although it does not.
     """
@@ -46,7 +46,11 @@ def _inputs(body: Sweep, listed: Sequence[str], more: Iterable[str] = ()) -> lis
 
 
 def _gradients(
-    sweep: Sweep, body: Sweep, position: int, names: Sequence[str], local: dict[str, Ref]
+    sweep: ReverseSweep,
+    body: ReverseSweep,
+    position: int,
+    names: Sequence[str],
+    local: dict[str, Ref],
 ) -> list[Ref | None]:
     """Refs of the gradients of inputs, noted as parts of what flows to them; and in ``local`` what
     they are called in the block.
@@ -65,7 +69,7 @@ def _gradients(
 
 
 @control_rule("conditional_block")
-def conditional_block(sweep: Sweep, position: int, op: Operator) -> None:
+def conditional_block(sweep: ReverseSweep, position: int, op: Operator) -> None:
     """Note a ``conditional_block_grad``."""
     outs = op.outputs.get("Out", ())
     flowing = _flowing(sweep, position, outs)
@@ -95,7 +99,7 @@ def conditional_block(sweep: Sweep, position: int, op: Operator) -> None:
     attrs = {"is_scalar_condition": op.attrs.get("is_scalar_condition", False)}
     outputs = {"Input@GRAD": refs}
     sweep.records.append(
-        Record(
+        PendingOp(
             "conditional_block_grad",
             ins,
             outputs,
@@ -109,7 +113,7 @@ def conditional_block(sweep: Sweep, position: int, op: Operator) -> None:
 
 
 @control_rule("while")
-def while_(sweep: Sweep, position: int, op: Operator) -> None:
+def while_(sweep: ReverseSweep, position: int, op: Operator) -> None:
     """Note a ``while_grad``."""
     outs = op.outputs.get("Out", ())
     body = _body(sweep, position, op)
@@ -143,7 +147,7 @@ def while_(sweep: Sweep, position: int, op: Operator) -> None:
         "original_output_grad": tuple(v.name + GRAD for v in carried),
     }
     sweep.records.append(
-        Record(
+        PendingOp(
             "while_grad",
             ins,
             {"X@GRAD": refs},
@@ -157,7 +161,7 @@ def while_(sweep: Sweep, position: int, op: Operator) -> None:
 
 
 @control_rule("recurrent")
-def recurrent(sweep: Sweep, position: int, op: Operator) -> None:
+def recurrent(sweep: ReverseSweep, position: int, op: Operator) -> None:
     """Note a ``recurrent_grad``."""
     body = _body(sweep, position, op)
     outs = op.outputs.get("outputs", ())
@@ -207,7 +211,7 @@ def recurrent(sweep: Sweep, position: int, op: Operator) -> None:
         k: v for k, v in op.attrs.items() if k not in ("sub_block", "skip_eager_deletion_vars")
     }
     sweep.records.append(
-        Record(
+        PendingOp(
             "recurrent_grad",
             ins,
             outputs,
@@ -220,7 +224,7 @@ def recurrent(sweep: Sweep, position: int, op: Operator) -> None:
     )
 
 
-def _no_second_order(sweep: Sweep, position: int, op: Operator) -> None:
+def _no_second_order(sweep: ReverseSweep, position: int, op: Operator) -> None:
     """Refuse to differentiate the gradient of a loop."""
     raise NoGradientError(
         f"operator {op.type!r} has no gradient: a second derivative through a loop of a program is "
@@ -234,7 +238,7 @@ control_rule("recurrent_grad")(_no_second_order)
 
 
 @control_rule("conditional_block_grad")
-def conditional_block_grad(sweep: Sweep, position: int, op: Operator) -> None:
+def conditional_block_grad(sweep: ReverseSweep, position: int, op: Operator) -> None:
     """Note a ``conditional_block`` of the forward block, its block of gradients and the gradients
     of both.
 
@@ -246,7 +250,7 @@ def conditional_block_grad(sweep: Sweep, position: int, op: Operator) -> None:
     results = dict(zip(names, op.outputs.get("Input@GRAD", ())))
     flowing = _flowing(sweep, position, [n for n in results.values() if n != EMPTY])
     whole = Joined(sweep, position, op)
-    body = Sweep(whole.block, (), sweep, position)
+    body = ReverseSweep(whole.block, (), sweep, position)
     through = dict(zip(op.inputs.get("Out", ()), op.inputs.get("Out@GRAD", ())))
     passed: dict[str, Ref] = {}
     for name in names:
@@ -268,8 +272,8 @@ def conditional_block_grad(sweep: Sweep, position: int, op: Operator) -> None:
         body.foreign.add(id(target))
         first = passed.get(name)
         type, value = ("assign", first) if first else ("zeros_if_written", inside)
-        sweep.records.append(Record(type, {"X": [value]}, {"Out": [target]}, {}, op.callsite))
-        body.records.append(Record("assign", {"X": [inner]}, {"Out": [target]}, {}, op.callsite))
+        sweep.records.append(PendingOp(type, {"X": [value]}, {"Out": [target]}, {}, op.callsite))
+        body.records.append(PendingOp("assign", {"X": [inner]}, {"Out": [target]}, {}, op.callsite))
         sweep.contribute(sweep.history.key(name, at), target)
     if not targets:
         return
@@ -278,7 +282,7 @@ def conditional_block_grad(sweep: Sweep, position: int, op: Operator) -> None:
     ins = {"Cond": op.inputs.get("Cond", ()), "Input": list(whole.outer)}
     attrs = {"is_scalar_condition": True}
     sweep.records.append(
-        Record(
+        PendingOp(
             "conditional_block",
             ins,
             {"Out": targets, "Scope": [scope]},

@@ -1,6 +1,7 @@
-"""Naming what a sweep has noted, and appending it to the program.
+"""Naming what a sweep has noted, and appending it to the program once the sweep is done.
 
-Nothing of the program is touched before the sweep is done, so that an error leaves it as it was.
+What the sweep itself adds (a joined block for the next order, seeds to compute again with) and what
+is appended here is taken back together when anything fails: callers hold ``all_or_nothing``.
 """
 
 from __future__ import annotations
@@ -13,13 +14,13 @@ from ..ir.block import Block
 from ..ir.operator import EMPTY, Operator, OpRole
 from ..ir.variable import Variable
 from ..opdef.definition import lookup
-from .sweep import Group, Record, Ref, Sweep, name_of
+from .sweep import Contributions, PendingOp, Ref, ReverseSweep, name_of
 
 GRAD = "@GRAD"
 Callback = Callable[..., Any]
 
 
-class Emission:
+class GradientEmitter:
     """Appends what sweeps have noted.
 
     Args:
@@ -34,10 +35,11 @@ class Emission:
         self.appended: Sequence[Operator] = ()
         self._seeds = {id(ref) for ref in seeds}
 
-    def emit(self, sweep: Sweep, first: Sequence[Record], role: int) -> None:
+    def emit(self, sweep: ReverseSweep, first: Sequence[PendingOp], role: int) -> None:
         """Append the records ``first`` with a role, then those of the sweep, to its block."""
         block = sweep.block
-        _save_values(sweep)
+        for each in sweep.chain():
+            _save_values(each)
         _Names(sweep, block, self._seeds, self.context if self.callbacks else None).give()
         begin = len(block.ops)
         for record in first:
@@ -46,9 +48,8 @@ class Emission:
             self._call_back(self._append(record, block, sweep), block)
         self.appended = block.ops[begin:]
         self.context.pop("__current_op_desc__", None)
-        block.program.touch()
 
-    def _emit_block(self, sweep: Sweep, parent: Block, in_place: bool) -> Block:
+    def _emit_block(self, sweep: ReverseSweep, parent: Block, in_place: bool) -> Block:
         """Make the block of gradients that a sweep over another block has noted, or append them to
         that block.
         """
@@ -67,7 +68,7 @@ class Emission:
             for callback in self.callbacks:
                 callback(block=block, context=self.context)
 
-    def _append(self, record: Record, block: Block, sweep: Sweep) -> Operator:
+    def _append(self, record: PendingOp, block: Block, sweep: ReverseSweep) -> Operator:
         attrs = record.attrs
         outputs = {}
         for slot, refs in record.outs.items():
@@ -99,11 +100,11 @@ class Emission:
             callsite=record.site,
             lists_given_attrs=record.lists_given,
         )
-        block.ops.append(op)
+        block.take_op(op)
         return op
 
 
-def _taken_out(sweep: Sweep) -> Iterator[Record]:
+def _taken_out(sweep: ReverseSweep) -> Iterator[PendingOp]:
     """The records of a sweep, which lets go of them: an operator is in memory once."""
     sweep.groups.clear()
     sweep.records.reverse()
@@ -111,11 +112,11 @@ def _taken_out(sweep: Sweep) -> Iterator[Record]:
         yield sweep.records.pop()
 
 
-def _optional(record: Record, slot: str) -> bool:
+def _optional(record: PendingOp, slot: str) -> bool:
     return lookup(record.type).output_slots[slot].optional
 
 
-def _local_gradients(record: Record) -> dict[str, Any]:
+def _local_gradients(record: PendingOp) -> dict[str, Any]:
     """What a block calls the gradients of inputs, where one goes by another name than usual."""
     usual = [name + GRAD for name, _ in record.local]
     found = [ref.name if ref else name + GRAD for name, ref in record.local]
@@ -134,7 +135,7 @@ class _Names:
     """
 
     def __init__(
-        self, sweep: Sweep, block: Block, seeds: set[int], context: dict[str, Any] | None
+        self, sweep: ReverseSweep, block: Block, seeds: set[int], context: dict[str, Any] | None
     ) -> None:
         self.sweep = sweep
         self.block = block
@@ -142,13 +143,13 @@ class _Names:
         self.context = context
         self.chosen: dict[str, str] = {}
         self.given: set[str] = set()
-        if sweep.block is not block:  # names of outer gradients that the block reads
+        if sweep.block is not block or sweep.next is not None:  # outer names that the block reads
             self.given = {
-                value.name
+                value if isinstance(value, str) else value.name
                 for record in sweep.records
                 for values in record.ins.values()
                 for value in values
-                if isinstance(value, Ref) and value.name
+                if value is not None
             }
             self.given.update(name for op in sweep.block.ops for name in reads_of(op))
 
@@ -161,7 +162,7 @@ class _Names:
         for group in self.sweep.groups:
             self._name(group)
 
-    def _name(self, group: Group) -> None:
+    def _name(self, group: Contributions) -> None:
         key, parts, total = group
         name = name_of(key)
         final = total or parts[0]
@@ -195,23 +196,25 @@ class _Names:
         return name
 
 
-def _declare(ref: Ref, block: Block, sweep: Sweep) -> None:
+def _declare(ref: Ref, block: Block, sweep: ReverseSweep) -> None:
     name, like = ref.name, ref.like
     if sweep.agreed and name in sweep.agreed.values():
         outer = block.parent
         if outer is not None and outer.find_var_recursive(name) is not None:
             return  # the gradient that comes in goes out under the same name
-    block.vars[name] = Variable(
-        block,
-        name,
-        kind=ref.kind,
-        shape=ref.shape or like.shape,
-        dtype=like.dtype,
-        lod_level=like.lod_level,
+    block.declare(
+        Variable(
+            block,
+            name,
+            kind=ref.kind,
+            shape=ref.shape or like.shape,
+            dtype=like.dtype,
+            lod_level=like.lod_level,
+        )
     )
 
 
-def _save_values(sweep: Sweep) -> None:
+def _save_values(sweep: ReverseSweep) -> None:
     """Copy the values that are overwritten before a gradient operator reads them."""
     block = sweep.block
     at: dict[int, list[Operator]] = {}
@@ -220,13 +223,15 @@ def _save_values(sweep: Sweep) -> None:
             continue
         name = key[0]
         like = block.var_recursive(name)
-        block.vars[copy] = Variable(
-            block,
-            copy,
-            kind=like.kind,
-            shape=like.shape if like.has_shape else None,
-            dtype=like.dtype,
-            lod_level=like.lod_level,
+        block.declare(
+            Variable(
+                block,
+                copy,
+                kind=like.kind,
+                shape=like.shape if like.has_shape else None,
+                dtype=like.dtype,
+                lod_level=like.lod_level,
+            )
         )
         position = sweep.history.made_at(key)
         site = block.ops[max(position - 1, 0)].callsite
@@ -236,5 +241,4 @@ def _save_values(sweep: Sweep) -> None:
         ops: list[Operator] = []
         for position, op in enumerate(block.ops):
             ops += [*at.get(position, ()), op]
-        block.ops[:] = [*ops, *at.get(len(block.ops), ())]
-        block.program.touch()
+        block.set_ops([*ops, *at.get(len(block.ops), ())])

@@ -9,7 +9,7 @@ from ..errors import NoGradientError
 from ..ir.analysis import blocks_driven_by, free_reads, writes_of
 from ..ir.block import Block
 from ..ir.operator import Operator
-from .sweep import Sweep, described
+from .sweep import ReverseSweep, described
 
 
 class Joined:
@@ -24,13 +24,13 @@ class Joined:
         NoGradientError: the forward operator is not there any more.
     """
 
-    def __init__(self, sweep: Sweep, position: int, op: Operator) -> None:
+    def __init__(self, sweep: ReverseSweep, position: int, op: Operator) -> None:
         self.sweep = sweep
         program = sweep.block.program
         gradients = program.blocks[op.attrs["sub_block"]]
         forward = program.blocks[gradients.forward_block_idx]
         before = self._position_of(forward, op)
-        self.block = program.add_block(sweep.block.idx)
+        self.block = program.add_block(sweep.target.idx)
         #: outer values that the block reads: its name for them -> the name, and before which
         #: operator they are read
         self.outer: dict[str, tuple[str, int]] = {}
@@ -63,7 +63,7 @@ class Joined:
     def _make_local(self, name: str) -> None:
         twin = self.sweep.block.var_recursive(name).copy_to(self.block)
         twin.name, twin.persistable = self._local(name), False
-        self.block.vars[twin.name] = twin
+        self.block.declare(twin)
 
     def _inside(self, block: Block, position: int, forward: Block | None = None) -> dict[str, str]:
         """What the joined block calls the outer values that a block reads."""
@@ -76,8 +76,8 @@ class Joined:
 
     def _take(self, source: Block, target: Block, renamed: Mapping[str, str]) -> None:
         """Copy variables and operators of a block, those of the blocks it drives included."""
-        for name, variable in source.vars.items():
-            target.vars[name] = variable.copy_to(target)
+        for variable in source.vars.values():
+            target.declare(variable.copy_to(target))
         for op in source.ops:
             made = copy.copy(op)
             made.block = target
@@ -89,4 +89,4 @@ class Joined:
                 self._copies[inner.idx] = twin_block.idx
                 self._take(inner, twin_block, renamed)
                 made.set_attr(name, twin_block.idx)
-            target.ops.append(made)
+            target.take_op(made)

@@ -7,8 +7,6 @@ from contextlib import contextmanager
 
 from ..dtypes import DType
 from ..errors import ArgumentError, ShapeError
-from ..ir.analysis import reads_of, writes_of
-from ..ir.block import Block
 from ..ir.callsite import caller
 from ..ir.operator import OpRole
 from ..ir.program import Program
@@ -24,9 +22,10 @@ from .arguments import (
     variables,
     weights_of,
 )
-from .emission import Callback, Emission
+from .around import depending, sweep_of, warn_of_loop
+from .emission import Callback, GradientEmitter
 from .recompute import insert_seeds, run_with_checkpoints
-from .sweep import Record, Ref, Sweep, name_of
+from .sweep import PendingOp, Ref, ReverseSweep, name_of
 
 
 def append_backward(
@@ -82,14 +81,14 @@ def append_backward(
             f"expected a loss of one element, {loss.name!r} has shape {list(loss.shape)}; "
             "reduce it first: layers.mean or layers.reduce_sum"
         )
-    sweep = Sweep(block, stopped)
+    sweep = sweep_of(block, stopped)
     if sweep.active(loss.name) is None:
         maker.role |= OpRole.LOSS
         block.program.touch()
         return []
     with _rewriting(block.program):
         if kept and insert_seeds(block, kept):
-            sweep = Sweep(block, stopped)
+            sweep = sweep_of(block, stopped)
         seed = Ref(loss)
         seed.shape = (1,)
         sweep.contribute(sweep.history.last(loss.name), seed)
@@ -99,22 +98,24 @@ def append_backward(
             sweep.run()
         maker.role |= OpRole.LOSS
         fill = {"shape": (1,), "value": 1.0, "dtype": loss.dtype, "force_cpu": False}
-        first = Record("fill_constant", {}, {"Out": [seed]}, fill, maker.callsite)
-        emission = Emission([seed], hooks)
+        first = PendingOp("fill_constant", {}, {"Out": [seed]}, fill, maker.callsite)
+        emission = GradientEmitter([seed], hooks)
         emission.emit(sweep, [first], OpRole.BACKWARD | OpRole.LOSS)
+    warn_of_loop(sweep, loss)
     return _parameter_gradients(sweep, emission, listed)
 
 
 def _parameter_gradients(
-    sweep: Sweep, emission: Emission, listed: list[str] | None
+    sweep: ReverseSweep, emission: GradientEmitter, listed: list[str] | None
 ) -> list[tuple[Variable, Variable]]:
     block = sweep.block
     if listed is None:
         listed = [p.name for p in block.program.all_parameters() if p.trainable]
     wanted, found = set(listed), {}
-    for key, ref in sweep.settled.items():
-        if name_of(key) in wanted:
-            found[name_of(key)] = ref.name  # the earliest value is settled last
+    for each in sweep.chain():
+        for key, ref in each.settled.items():
+            if name_of(key) in wanted:
+                found[name_of(key)] = ref.name  # the earliest value is settled last
     named = set(found.values())
     completed_by = {
         name: op for op in emission.appended for name in op.output_arg_names if name in named
@@ -170,8 +171,8 @@ def gradients(
                 f"input {source.name!r} and target {goals[0].name!r} are of different programs"
             )
     with _rewriting(block.program):
-        sweep = Sweep(block, no_grad_names(no_grad_set))
-        first: list[Record] = []
+        sweep = sweep_of(block, no_grad_names(no_grad_set))
+        first: list[PendingOp] = []
         seeds = []
         for goal, weight in dict(zip(goals, weights, strict=True)).items():
             if sweep.active(goal.name) is None:
@@ -181,18 +182,19 @@ def gradients(
                 first += _ones_like(goal, seed)
             seeds.append(seed)
             sweep.contribute(sweep.history.last(goal.name), seed)
-        sweep.run(_reached_from(block, [source.name for source in sources]))
-        Emission(seeds).emit(sweep, first, OpRole.BACKWARD)
+        sweep.run(_reached_from(sweep, [source.name for source in sources]))
+        GradientEmitter(seeds).emit(sweep, first, OpRole.BACKWARD)
     found: dict[str, Variable] = {}
-    for key, ref in sweep.settled.items():
-        found[name_of(key)] = block.var_recursive(ref.name)
+    for each in sweep.chain():
+        for key, ref in each.settled.items():
+            found[name_of(key)] = block.var_recursive(ref.name)
     return [None if sweep.active(s.name) is None else found.get(s.name) for s in sources]
 
 
 calc_gradient = gradients
 
 
-def _ones_like(goal: Variable, seed: Ref) -> list[Record]:
+def _ones_like(goal: Variable, seed: Ref) -> list[PendingOp]:
     """The operators that fill a gradient of a target's shape with ones."""
     shape = Ref(goal, f"{goal.name}_shape")
     shape.like = Variable(goal.block, shape.name, shape=[len(goal.shape)], dtype=DType.INT32)
@@ -200,20 +202,18 @@ def _ones_like(goal: Variable, seed: Ref) -> list[Record]:
     fill = {"shape": goal.shape, "value": 1.0, "dtype": goal.dtype}
     site = caller()
     return [
-        Record("shape", {"Input": [goal.name]}, {"Out": [shape]}, {}, site),
-        Record("fill_constant", {"ShapeTensor": [shape]}, {"Out": [seed]}, fill, site),
+        PendingOp("shape", {"Input": [goal.name]}, {"Out": [shape]}, {}, site),
+        PendingOp("fill_constant", {"ShapeTensor": [shape]}, {"Out": [seed]}, fill, site),
     ]
 
 
-def _reached_from(block: Block, sources: list[str]) -> set[int]:
-    """The positions of the operators whose results depend on the sources."""
+def _reached_from(sweep: ReverseSweep, sources: list[str]) -> dict[int, set[int]]:
+    """By block the positions of the operators whose results depend on the sources."""
     reached = set(sources)
-    positions = set()
-    for position, op in enumerate(block.ops):
-        if not reached.isdisjoint(reads_of(op)):
-            reached.update(writes_of(op))
-            positions.add(position)
-    return positions
+    found = {}
+    for each in reversed(list(sweep.chain())):
+        found[each.block.idx] = depending(each.block.ops[: each.end], reached)
+    return found
 
 
 @contextmanager

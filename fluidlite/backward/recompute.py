@@ -11,12 +11,12 @@ from ..errors import ArgumentError
 from ..ir.block import Block
 from ..ir.operator import EMPTY, Operator
 from ..ir.program import copy_operator
-from .sweep import Record, Ref, Sweep
+from .sweep import PendingOp, Ref, ReverseSweep
 
 SUBPROGRAM = ".subprog_"
 
 
-def run_with_checkpoints(sweep: Sweep, checkpoints: Sequence[str]) -> None:
+def run_with_checkpoints(sweep: ReverseSweep, checkpoints: Sequence[str]) -> None:
     """Sweep a block segment by segment; before the gradients of a segment come copies of the
     operators whose values they read.
 
@@ -45,6 +45,8 @@ def run_with_checkpoints(sweep: Sweep, checkpoints: Sequence[str]) -> None:
     for number, k in enumerate(range(len(bounds) - 2, -1, -1)):
         _segment(sweep, bounds[k], bounds[k + 1], kept, number)
     sweep.finish()
+    if sweep.next is not None:
+        sweep.next.run()
 
 
 def insert_seeds(block: Block, checkpoints: Sequence[str]) -> bool:
@@ -77,12 +79,11 @@ def insert_seeds(block: Block, checkpoints: Sequence[str]) -> bool:
             ops.append(op)
     found = len(ops) > len(block.ops)
     if found:
-        block.ops = ops
-        block.program.touch()
+        block.set_ops(ops)
     return found
 
 
-def _segment(sweep: Sweep, begin: int, end: int, kept: set[str], number: int) -> None:
+def _segment(sweep: ReverseSweep, begin: int, end: int, kept: set[str], number: int) -> None:
     """Sweep the operators of one segment over copies of what they computed."""
     ops = sweep.block.ops
     renamed = {}
@@ -104,7 +105,7 @@ def _segment(sweep: Sweep, begin: int, end: int, kept: set[str], number: int) ->
         sweep.records[before:before] = copies
 
 
-def _is_recomputed(sweep: Sweep, name: str, op: Operator, kept: set[str]) -> bool:
+def _is_recomputed(sweep: ReverseSweep, name: str, op: Operator, kept: set[str]) -> bool:
     """Whether a value is dropped and computed again: not where it is kept, stays in the scope, is
     one of several under its name, or comes of an operator that draws or drives blocks.
     """
@@ -126,7 +127,7 @@ def _is_seeded(op: Operator) -> bool:
     return bool(op.inputs.get("Seed")) or any(op.attrs.get(n) for n in ("is_test", "fix_seed"))
 
 
-def _copied(sweep: Sweep, op: Operator, position: int, renamed: dict[str, str]) -> Record:
+def _copied(sweep: ReverseSweep, op: Operator, position: int, renamed: dict[str, str]) -> PendingOp:
     block = sweep.block
     ins = {
         slot: [renamed.get(n) or sweep.value(n, position) for n in names]
@@ -138,4 +139,4 @@ def _copied(sweep: Sweep, op: Operator, position: int, renamed: dict[str, str]) 
         ]
         for slot, names in op.outputs.items()
     }
-    return Record(op.type, ins, outs, op.attrs, op.callsite, lists_given=False)
+    return PendingOp(op.type, ins, outs, op.attrs, op.callsite, lists_given=False)

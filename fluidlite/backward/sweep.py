@@ -12,7 +12,7 @@ Derivatives, 2nd edition, SIAM 2008, chapter 3).
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..dtypes import DType, Kind
@@ -26,6 +26,7 @@ from ..ir.variable import Variable
 from ..opdef.definition import Op, lookup
 from ..opdef.gradient import is_constant, is_differentiable
 from ..opdef.interpreter import Interpreter
+from ..opdef.rule import gather
 from ..opdef.spec import Shape
 
 #: a value: a name; with the number of writes before it, where the name holds several values
@@ -56,7 +57,7 @@ def gradient_kind(variable: Variable) -> Kind:
     return Kind.LOD_TENSOR if variable.kind is Kind.SELECTED_ROWS else variable.kind
 
 
-class Record(NamedTuple):
+class PendingOp(NamedTuple):
     """An operator to come."""
 
     type: str
@@ -65,13 +66,13 @@ class Record(NamedTuple):
     attrs: Mapping[str, Any]
     site: CallSite | None
     lists_given: bool = True  #: whether only the attributes given here are listed
-    body: Sweep | None = None  #: what the operator's block is made of
+    body: ReverseSweep | None = None  #: what the operator's block is made of
     #: inputs of an operator that drives a block of gradients, and their gradients in it
     local: Sequence[tuple[str, Ref | None]] = ()
     in_place: bool = False  #: whether the body belongs into the block that it sweeps
 
 
-class Group(NamedTuple):
+class Contributions(NamedTuple):
     """The contributions to one gradient, and the Ref of their sum where there are several."""
 
     key: Key
@@ -92,14 +93,15 @@ class History:
     Args:
         block: whose operators are read.
         outer: whether a name of an outer block counts as holding a value before the first write.
+        end: the position behind the last one; that of the end when None.
     """
 
-    def __init__(self, block: Block, outer: bool) -> None:
+    def __init__(self, block: Block, outer: bool, end: int | None = None) -> None:
         first: dict[str, int] = {}
         read: set[str] = set()
         rewritten: dict[str, list[int]] = {}
         inside = block.vars
-        for position, op in enumerate(block.ops):
+        for position, op in enumerate(block.ops[:end]):
             for name in reads_of(op):
                 if name not in first:
                     read.add(name)
@@ -137,11 +139,11 @@ class History:
         return self.rewritten[key[0]][key[1] - 1] + 1 if key[1] else 0
 
 
-class Recorder(Interpreter):
+class RuleRecorder(Interpreter):
     """The interpreter for rules that are written into the program: notes what they compose."""
 
     def __init__(self, like: Variable, site: CallSite | None) -> None:
-        self.records: list[Record] = []
+        self.records: list[PendingOp] = []
         self._like = like
         self._site = site
 
@@ -154,29 +156,30 @@ class Recorder(Interpreter):
                 count = op_width(op, ins) if slot.many else 1
                 outs[slot.name] = [Ref(self._like) for _ in range(count)]
         taken = {slot: _listed(value) for slot, value in ins.items() if value is not None}
-        self.records.append(Record(op.type, taken, outs, op.given_attrs(), self._site))
+        self.records.append(PendingOp(op.type, taken, outs, op.given_attrs(), self._site))
         return {
             slot: refs if op.output_slots[slot].many else refs[0] for slot, refs in outs.items()
         }
 
 
-#: what backward does for operators that drive blocks, by type: called with the sweep, the
-#: operator's position and the operator
-ControlRule = Callable[["Sweep", int, Operator], None]
-_control_rules: dict[str, ControlRule] = {}
+#: what backward does for an operator that drives blocks: called with the sweep, the operator's
+#: position and the operator
+ControlRule = Callable[["ReverseSweep", int, Operator], None]
+#: by type; ``blocks.py`` fills it
+CONTROL_RULES: dict[str, ControlRule] = {}
 
 
 def control_rule(type: str) -> Callable[[ControlRule], ControlRule]:
     """A decorator that says how backward passes operators of a type that drive blocks."""
 
     def register(rule: ControlRule) -> ControlRule:
-        _control_rules[type] = rule
+        CONTROL_RULES[type] = rule
         return rule
 
     return register
 
 
-class Sweep:
+class ReverseSweep:
     """One walk over the operators of a block in reverse.
 
     Args:
@@ -184,22 +187,34 @@ class Sweep:
         no_grad: names at which gradients stop, beside those of variables that say so themselves.
         parent: the sweep over the block around it, where an operator there drives this block.
         position: that operator's position.
+        end: the position behind the last operator that counts; that of the end when None.
+        goes_on: whether the block is a branch whose gradient operators become part of it, so that
+            the parent takes the sweep on through what was computed before the branch.
     """
 
     def __init__(
         self,
         block: Block,
         no_grad: Container[str] = (),
-        parent: Sweep | None = None,
+        parent: ReverseSweep | None = None,
         position: int = 0,
+        end: int | None = None,
+        goes_on: bool = False,
     ) -> None:
         self.block = block
         self.no_grad = no_grad
         self.parent = parent
         self.position = position
-        self.history = History(block, outer=parent is not None)
-        self.records: list[Record] = []
-        self.groups: list[Group] = []
+        self.end = len(block.ops) if end is None else end
+        #: the sweep that goes on where this one ends
+        self.next = parent if goes_on else None
+        #: the sweep that this one goes on from
+        self.before: ReverseSweep | None = None
+        #: the block that the gradient operators are appended to, where it is there already
+        self.target = block
+        self.history = History(block, parent is not None, self.end)
+        self.records: list[PendingOp] = []
+        self.groups: list[Contributions] = []
         self.contributions: dict[Key, list[Ref]] = {}
         self.settled: dict[Key, Ref] = {}
         #: values that are overwritten later and that a gradient operator reads -> their copies
@@ -219,25 +234,40 @@ class Sweep:
         else:
             parts.append(ref)
 
-    def run(self, among: set[int] | None = None) -> None:
-        """Walk the operators from the last to the first.
+    def run(self, among: Mapping[int, Container[int]] | None = None) -> None:
+        """Walk the operators from the last to the first, and those before a branch.
 
         Args:
-            among: the positions of the operators to visit; None for all.
+            among: by block the positions of the operators to visit; None for all.
 
         Raises:
             NoGradientError: something flows to an operator that nobody wrote a rule for.
         """
         ops = self.block.ops
-        for position in range(len(ops) - 1, -1, -1):
-            if among is None or position in among:
+        for position in range(self.end - 1, -1, -1):
+            if among is None or position in among[self.block.idx]:
                 self.visit(position, ops[position])
         self.finish()
+        if self.next is not None:
+            self.next.run(among)
 
     def finish(self) -> None:
-        """Sum what no operator of the block makes."""
+        """Sum what no operator of the block makes; hand on what those before a branch do."""
         for key in list(self.contributions):
-            self.settle(key)
+            name = name_of(key)
+            if self.next is None or name in self.block.vars or key != self.history.key(name, 0):
+                self.settle(key)
+            else:
+                before = self.next.history.key(name, self.position)
+                for part in self.contributions.pop(key):
+                    self.next.contribute(before, part)
+
+    def chain(self) -> Iterator[ReverseSweep]:
+        """The sweep, and those that go on where it ends."""
+        sweep: ReverseSweep | None = self
+        while sweep is not None:
+            yield sweep
+            sweep = sweep.next
 
     def visit(self, position: int, op: Operator) -> None:
         """Note the gradient operator of ``op`` if something flows to its outputs.
@@ -259,7 +289,7 @@ class Sweep:
             raise NoGradientError(
                 f"operator {op.type!r} is not defined, so it has no gradient{described(op)}"
             )
-        rule = _control_rules.get(op.type)
+        rule = CONTROL_RULES.get(op.type)
         if rule is not None:
             rule(self, position, op)
             return
@@ -325,8 +355,8 @@ class Sweep:
             if all(part.kind is not Kind.LOD_TENSOR for part in parts):
                 kind = found.kind
             found = total = Ref(self.block.var_recursive(name_of(key)), kind=kind)
-            self.records.append(Record("sum", {"X": parts}, {"Out": [total]}, {}, None))
-        self.groups.append(Group(key, parts, total))
+            self.records.append(PendingOp("sum", {"X": parts}, {"Out": [total]}, {}, None))
+        self.groups.append(Contributions(key, parts, total))
         self.settled[key] = found
         return found
 
@@ -346,13 +376,30 @@ class Sweep:
                 self.zeros(key, self.value(name, position + 1), op)
         return [settled.get(key) for key in keys]
 
+    def rule_values(
+        self, position: int, op: Operator, value: Callable[[str, int], Any]
+    ) -> list[list[Any]]:
+        """What the arguments of an operator's gradient rule are, in the order of the rule.
+
+        Args:
+            position: of the operator.
+            op: the operator.
+            value: gives the value that a name holds before the operator at a position.
+        """
+        return gather(
+            op.definition.rule_arguments,  # type: ignore[union-attr]  # it was looked up before
+            lambda slot: [value(n, position) for n in op.inputs.get(slot, ())],
+            lambda slot: [value(n, position + 1) for n in op.outputs.get(slot, ())],
+            lambda slot, optional: self.cotangents(op, slot, position, optional),
+        )
+
     def zeros(self, key: Key, value: str | Ref, op: Operator) -> Ref:
         """A gradient of zeros for a value that nothing flows to."""
         made = Ref(self.block.var_recursive(name_of(key)))
         self.records.append(
-            Record("fill_zeros_like", {"X": [value]}, {"Out": [made]}, {}, op.callsite)
+            PendingOp("fill_zeros_like", {"X": [value]}, {"Out": [made]}, {}, op.callsite)
         )
-        self.groups.append(Group(key, [made], None))
+        self.groups.append(Contributions(key, [made], None))
         self.settled[key] = made
         return made
 
@@ -365,17 +412,8 @@ class Sweep:
     ) -> None:
         """Note the derived gradient operator of ``op``."""
         gradient: Any = lookup(definition.grad_type)
-        ins: dict[str, Sequence[Any]] = {}
-        for read in gradient.reads:
-            found: Sequence[Any]
-            if read.source == "cotangent":
-                found = self.cotangents(op, read.of, position, read.optional)
-            elif read.source == "in":
-                found = [self.value(n, position) for n in op.inputs.get(read.of, ())]
-            else:
-                found = [self.value(n, position + 1) for n in op.outputs.get(read.of, ())]
-            if found:
-                ins[read.slot] = found
+        found = self.rule_values(position, op, self.value)
+        ins = {a.slot: values for a, values in zip(gradient.reads, found) if values}
         rows: frozenset[str] = frozenset()
         if definition.has_sparse_gradients:
             rows = op.instance().sparse_gradients()
@@ -387,7 +425,7 @@ class Sweep:
                 refs = [None if v is None else Ref(v, "", kind) for v in variables]
                 outs[name] = refs
                 self.contribute_all(variables, refs, position)
-        self.records.append(Record(gradient.type, ins, outs, op.attrs, op.callsite, False))
+        self.records.append(PendingOp(gradient.type, ins, outs, op.attrs, op.callsite, False))
 
     def _written_rule(
         self,
@@ -399,15 +437,10 @@ class Sweep:
         """Note what the rule of ``op`` composes, in place of a gradient operator."""
         instance = op.instance()
         given: dict[str, Any] = {}
-        for read in lookup(definition.grad_type).reads:  # type: ignore[attr-defined]
-            slots = instance.input_slots if read.source == "in" else instance.output_slots
-            if read.source == "cotangent":
-                found: list[Any] = self.cotangents(op, read.of, position, read.optional)
-            elif read.source == "in":
-                found = [self.operand(n, position) for n in op.inputs.get(read.of, ())]
-            else:
-                found = [self.operand(n, position + 1) for n in op.outputs.get(read.of, ())]
-            given[read.parameter] = found if slots[read.of].many else (found[0] if found else None)
+        found = self.rule_values(position, op, self.operand)
+        for a, values in zip(definition.rule_arguments, found):
+            slots = instance.input_slots if a.source == "in" else instance.output_slots
+            given[a.parameter] = values if slots[a.of].many else (values[0] if values else None)
         for slot in definition.updates:
             names = op.outputs.get(slot, ())
             if names and self.had_value(names[0], position):
@@ -415,7 +448,7 @@ class Sweep:
                 if variable is not None:
                     wanted = {**wanted, slot: [variable]}
         like = next(v for variables in wanted.values() for v in variables if v is not None)
-        recorder = Recorder(like, op.callsite)
+        recorder = RuleRecorder(like, op.callsite)
         kept: set[int] = set()
         for slot, thunk in instance.grad(recorder, **given).items():
             if slot in wanted:
@@ -459,10 +492,21 @@ class Sweep:
         if self.parent is not None and name not in self.block.vars and name != EMPTY:
             if isinstance(key, str):
                 return self.parent.value(name, self.position)
-            return self._copy(key)
+            if self.next is None:  # the gradients are computed after the block
+                return self._copy(key)
         if isinstance(key, str) or self.history.is_last(key):
-            return name
+            return self._kept(name)
         return self._copy(key)
+
+    def _kept(self, name: str) -> str:
+        """A name, or that of a copy where a branch that the sweep comes from writes it."""
+        inner = self.before
+        if inner is None:
+            return name
+        key = inner.history.key(name, 0)
+        if isinstance(key, str) or inner.history.is_last(key):
+            return inner._kept(name)
+        return inner._copy(key)
 
     def _copy(self, key: tuple[str, int]) -> str:
         return self.saved.setdefault(key, f"{key[0]}@SAVED_{key[1]}")
@@ -472,7 +516,7 @@ def _listed(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
-def _own(refs: list[Any], recorder: Recorder) -> list[Ref]:
+def _own(refs: list[Any], recorder: RuleRecorder) -> list[Ref]:
     """Refs that the recorder's operators compute; a cotangent that is passed on is assigned."""
     made = {id(out) for record in recorder.records for outs in record.outs.values() for out in outs}
     return [ref if id(ref) in made else recorder.assign(ref) for ref in refs]

@@ -31,7 +31,7 @@ class _Defaults:
         self.float = np.dtype("float32")
 
 
-_defaults: state.Slot[_Defaults] = state.slot("eager_defaults", _Defaults)
+_defaults: state.StateSlot[_Defaults] = state.slot("eager_defaults", _Defaults)
 
 
 def get_default_dtype() -> str:

@@ -18,7 +18,7 @@ from ..errors import (
 )
 from .mode import enable_grad
 from .recording import Handle, call_site, eager
-from .sweep import Sweep, described, leading, node_of
+from .sweep import BackwardPass, described, leading, node_of
 
 _lock = threading.Lock()  #: held while the gradients of leaves change
 
@@ -80,7 +80,7 @@ def sweep_back(
     wanted = frozenset(t.edge for t in inputs or () if t.edge is not None)
     follow = None if inputs is None else leading([e for e, _ in starts], wanted, frozenset())
     release = not retain_graph and not create_graph
-    sweep = Sweep(create_graph, release, follow, wanted, results=tensors[0].results)
+    sweep = BackwardPass(create_graph, release, follow, wanted, results=tensors[0].results)
     _sweep(sweep, starts)
     if inputs is None:
         for leaf, gradient in sweep.leaves.items():
@@ -92,7 +92,7 @@ def sweep_back(
             t.receive(gradient, sweep, _lock)
 
 
-def _sweep(sweep: Sweep, starts: Sequence[tuple[Any, Any]]) -> None:
+def _sweep(sweep: BackwardPass, starts: Sequence[tuple[Any, Any]]) -> None:
     if sweep.recording:
         with enable_grad():
             for edge, seed in starts:
@@ -134,7 +134,7 @@ def gradients_of(
     follow = leading([edge for edge, _ in starts], wanted, stops)
     results = (outputs or inputs)[0].results
     release = not retain_graph and not create_graph  # a recorded gradient leads on into the graph
-    sweep = Sweep(create_graph, release, follow, wanted, stops, results)
+    sweep = BackwardPass(create_graph, release, follow, wanted, stops, results)
     _sweep(sweep, [(e, s) for e, s in starts if e in wanted or node_of(e) in follow])
     found = []
     for t in inputs:

@@ -12,8 +12,8 @@ from ..backend import numpy_
 from ..errors import ArgumentError, GradientShapeError, OverwrittenError
 from .engine import located
 from .mode import RecordingGuard, thread
-from .recording import Handle, Node, Port, caller
-from .sweep import Sweep, described
+from .recording import GradNode, Handle, Port, caller
+from .sweep import BackwardPass, described
 
 
 class _Saved(NamedTuple):
@@ -104,7 +104,7 @@ class PyLayerContext:
         """
         self._materialize = bool(value)
 
-    def finish(self, results: Sequence[Any], made: Sequence[Any], node: Node) -> None:
+    def finish(self, results: Sequence[Any], made: Sequence[Any], node: GradNode) -> None:
         """Connect results that were saved with what the user gets for them."""
         places = {id(each): i for i, each in enumerate(results)}
         self._saved = tuple(
@@ -119,7 +119,9 @@ class PyLayerContext:
         """Whether a result was marked as not differentiable."""
         return id(result) in self._constant
 
-    def cotangents(self, sweep: Sweep, given: dict[int, Any], forms: Sequence[Any]) -> list[Any]:
+    def cotangents(
+        self, sweep: BackwardPass, given: dict[int, Any], forms: Sequence[Any]
+    ) -> list[Any]:
         """What the backward function gets: a tensor or None for each result."""
         found: list[Any] = []
         for index, (array_form, kind, constant) in enumerate(forms):
@@ -153,7 +155,7 @@ class _Called:
         self.single = False
 
     def pull(
-        self, sweep: Sweep, node: Node, cotangent: dict[int, Any], take: Any
+        self, sweep: BackwardPass, node: GradNode, cotangent: dict[int, Any], take: Any
     ) -> list[tuple[int, Any]]:
         """Pairs of an input's place and its cotangent.
 
@@ -277,7 +279,7 @@ def recorded(
         made = [cls(r.array) for r in results]
     else:
         forms = [((r.array.shape, r.array.dtype), cls, not flow) for r, flow in zip(results, flows)]
-        node = Node(
+        node = GradNode(
             _Called(name, backward, forms),
             tuple([t.edge for t in tensors]),
             [t.array.shape for t in tensors],

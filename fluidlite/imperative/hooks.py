@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Callable
 from typing import Any
 
-from .sweep import Sweep
+from .sweep import BackwardPass
 
 Hooks = dict[int, Any]
 _numbers = itertools.count()
@@ -30,7 +30,7 @@ class HookHandle:
         return self._hooks.pop(self._number, None) is not None
 
 
-def called(hook: Any, sweep: Sweep, tensor_type: Any, gradient: Any) -> Any:
+def called(hook: Any, sweep: BackwardPass, tensor_type: Any, gradient: Any) -> Any:
     """A gradient after one hook."""
     return sweep.called(hook, tensor_type, gradient)
 

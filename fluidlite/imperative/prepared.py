@@ -50,10 +50,10 @@ def _unforeseen() -> Generator:
     return Generator(int(np.random.SeedSequence().generate_state(1)[0]))
 
 
-generator: state.Slot[Generator] = state.slot("eager_random", _unforeseen)
+generator: state.StateSlot[Generator] = state.slot("eager_random", _unforeseen)
 
 
-class Prepared:
+class Variant:
     """An operator with its attributes, and what running it needs.
 
     ``one(*inputs)`` is the output of an operator that has one, as the kernel returns it;
@@ -179,21 +179,21 @@ class PreparedCall:
         self.size = len(definition.inputs)
         needed = [i for i, slot in enumerate(definition.inputs) if not slot.optional]
         self.least = needed[-1] + 1 if needed else 0
-        self.variants: dict[Any, Prepared] = {}
+        self.variants: dict[Any, Variant] = {}
         self._parts = parts
-        self._made: Prepared | None = None
+        self._made: Variant | None = None
 
     @property
-    def plain(self) -> Prepared:
+    def plain(self) -> Variant:
         """The operator with all attributes at their defaults."""
         made = self._made
         if made is None:
-            made = self._made = Prepared(self.definition(), self._parts)
+            made = self._made = Variant(self.definition(), self._parts)
         return made
 
     def found(
         self, inputs: tuple[Any, ...], named: Mapping[str, Any]
-    ) -> tuple[Prepared, Sequence[Any]]:
+    ) -> tuple[Variant, Sequence[Any]]:
         """The prepared operator that a call means, and its inputs in the order of their slots.
 
         Raises:
@@ -212,7 +212,7 @@ class PreparedCall:
         ins, attrs = self.bound(inputs, named)
         return self.variant(attrs), ins
 
-    def variant(self, attrs: Mapping[str, Any]) -> Prepared:
+    def variant(self, attrs: Mapping[str, Any]) -> Variant:
         """The operator with some attributes."""
         if not attrs:
             return self.plain
@@ -222,27 +222,27 @@ class PreparedCall:
         except KeyError:
             pass
         except TypeError:  # something that cannot be looked up: never kept
-            return Prepared(self.definition(attrs), self._parts)
+            return Variant(self.definition(attrs), self._parts)
         return self.keep(key, self.definition(attrs))
 
-    def of(self, op: Op) -> Prepared:
+    def of(self, op: Op) -> Variant:
         """The preparation of an operator that is there already."""
         if type(op) is not self.definition:
-            return Prepared(op, self._parts)
+            return Variant(op, self._parts)
         if not op.__dict__:
             return self.plain
         key = tuple(op.__dict__.items())
         try:
             found = self.variants.get(key)
         except TypeError:
-            return Prepared(op, self._parts)
+            return Variant(op, self._parts)
         return self.keep(key, op) if found is None else found
 
-    def keep(self, key: Any, op: Op) -> Prepared:
+    def keep(self, key: Any, op: Op) -> Variant:
         """Prepare a variant, and remember it."""
         if len(self.variants) >= MOST_VARIANTS:
             self.variants.clear()
-        made = self.variants[key] = Prepared(op, self._parts)
+        made = self.variants[key] = Variant(op, self._parts)
         return made
 
     def bound(

@@ -23,7 +23,7 @@ class PrintOptions:
     linewidth: int = 80
 
 
-_options: state.Slot[PrintOptions] = state.slot("eager_printing", PrintOptions)
+_options: state.StateSlot[PrintOptions] = state.slot("eager_printing", PrintOptions)
 
 
 def set_printoptions(

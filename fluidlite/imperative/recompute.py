@@ -10,8 +10,8 @@ from ..errors import ArgumentError, OverwrittenError
 from .engine import located, tensors_in
 from .mode import enable_grad, thread
 from .prepared import Generator, generator
-from .recording import Handle, Node, Port, caller
-from .sweep import Sweep, described, node_of
+from .recording import GradNode, Handle, Port, caller
+from .sweep import BackwardPass, described, node_of
 
 
 def checkpoint(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
@@ -44,7 +44,7 @@ def checkpoint(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     if not thread.recording:
         return function(*args, **kwargs)
     part = _Part(function, args, kwargs)
-    before = Node(None, (), None, None, None, None, 0)  # what is older was there already
+    before = GradNode(None, (), None, None, None, None, 0)  # what is older was there already
     versions = [t.version for t in part.given]
     found = function(*args, **kwargs)
     if versions != [t.version for t in part.given]:
@@ -60,7 +60,7 @@ def checkpoint(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         return found
     part.read(edges)
     name = getattr(function, "__name__", type(function).__name__)
-    node = Node(_Again(name), tuple(edges), None, None, part, *caller())
+    node = GradNode(_Again(name), tuple(edges), None, None, part, *caller())
     made = [
         out.results(out.array) if out.stop else out.results(out.array, Port(node, i), False)
         for i, out in enumerate(outs)
@@ -74,7 +74,7 @@ def _sources(outs: Iterable[Any], oldest: int) -> list[Any]:
     """The edges to leaves and to what is older than a count, from which tensors were made."""
     found: dict[Any, None] = {}
     stack = [out.edge for out in outs]
-    seen: set[Node] = set()
+    seen: set[GradNode] = set()
     while stack:
         edge = stack.pop()
         if type(edge) is tuple:
@@ -149,7 +149,7 @@ class _Part:
             return tensors_in("what the function returns", function(*args, **kwargs))
 
 
-class _Inside(Sweep):
+class _Inside(BackwardPass):
     """A sweep through a part alone, which ends where cotangents leave it.
 
     Args:
@@ -163,10 +163,10 @@ class _Inside(Sweep):
         super().__init__(recording, False, wanted=frozenset(edges), results=results)
         self._ends = {node_of(edge) for edge in edges}
 
-    def pull(self, node: Node, cotangent: Any, take: tuple[bool, ...] | None) -> Any:
+    def pull(self, node: GradNode, cotangent: Any, take: tuple[bool, ...] | None) -> Any:
         return [] if node in self._ends else super().pull(node, cotangent, take)
 
-    def hooked(self, node: Node, cotangent: Any) -> Any:
+    def hooked(self, node: GradNode, cotangent: Any) -> Any:
         return cotangent if node in self._ends else super().hooked(node, cotangent)
 
 
@@ -187,7 +187,7 @@ class _Again:
         self.single = False
 
     def pull(
-        self, sweep: Sweep, node: Node, cotangent: Mapping[int, Any], take: Any
+        self, sweep: BackwardPass, node: GradNode, cotangent: Mapping[int, Any], take: Any
     ) -> list[tuple[int, Any]]:
         """Pairs of a source's place and its cotangent.
 

@@ -24,8 +24,8 @@ from ..opdef.gradient import has_rule, is_constant
 from ..opdef.interpreter import Interpreter
 from ..values import LoDTensorArray, SelectedRows
 from .mode import thread
-from .prepared import Prepared, PreparedCall, kernels, shaped_kernel
-from .reverse import Form, Reverse, form_of, spec_of
+from .prepared import PreparedCall, Variant, kernels, shaped_kernel
+from .reverse import Reverse, ShapeDtype, shape_dtype_of, spec_of
 
 MOST_PLANS = 512  #: of a variant of an operator that are kept, one for each combination of shapes
 _FLOATS = frozenset(np.dtype(name) for name in ("float16", "float32", "float64"))
@@ -67,7 +67,7 @@ class Handle:
         return None if self.stop else self if self.port is None else self.port
 
 
-class CallSite(NamedTuple):
+class SourceLine(NamedTuple):
     """A file and a line."""
 
     file: str
@@ -77,7 +77,7 @@ class CallSite(NamedTuple):
         return f"{self.file}:{self.line}"
 
 
-class Node:
+class GradNode:
     """An operator that was applied to something that wants a gradient."""
 
     __slots__ = (
@@ -102,7 +102,7 @@ class Node:
         return self.how.op.type
 
     @property
-    def site(self) -> CallSite | None:
+    def site(self) -> SourceLine | None:
         """Where the user called it."""
         return _located(self.code, self.at)
 
@@ -119,7 +119,7 @@ class Port:
 
     __slots__ = ("index", "node")
 
-    def __init__(self, node: Node, index: int) -> None:
+    def __init__(self, node: GradNode, index: int) -> None:
         self.node, self.index = node, index
 
     def __eq__(self, other: object) -> bool:
@@ -135,7 +135,7 @@ class Port:
 class Overwritten(NamedTuple):
     """Stands for an output that was written in place after it was kept."""
 
-    site: CallSite | None
+    site: SourceLine | None
 
 
 def caller(depth: int = 1) -> tuple[CodeType | None, int]:
@@ -156,22 +156,22 @@ def caller(depth: int = 1) -> tuple[CodeType | None, int]:
     return None, 0
 
 
-def call_site() -> CallSite | None:
+def call_site() -> SourceLine | None:
     """Where the user called."""
     return _located(*caller(2))
 
 
-def _located(code: CodeType | None, at: int) -> CallSite | None:
+def _located(code: CodeType | None, at: int) -> SourceLine | None:
     if code is None:
         return None
     line = code.co_firstlineno
     for start, end, number in code.co_lines():
         if start <= at < end and number is not None:
             line = number
-    return CallSite(code.co_filename, line)
+    return SourceLine(code.co_filename, line)
 
 
-class Plan:
+class Specialization:
     """What is known of an operator on inputs of certain shapes and types.
 
     Args:
@@ -187,7 +187,7 @@ class Plan:
         self.op = op
         self.kernel = kernel
         self.ins = ins
-        self.outs = {slot: form_of(value) for slot, value in outs.items()}
+        self.outs = {slot: shape_dtype_of(value) for slot, value in outs.items()}
         #: slot, and number in a list, of each output that has a gradient
         self.places = [
             (slot.name, k if slot.many else None)
@@ -256,7 +256,10 @@ class EagerCall(PreparedCall):
         return self.every(prepared, ins)
 
     def sole(self, x: Any) -> Any:
-        """The output for the only input, without attributes: what ``one`` does, spelled out."""
+        """The output for the only input, without attributes: what ``one`` does, spelled out.
+
+        ``benchmarks/eager_forms.py`` measures what this form, ``pair`` and ``one`` save.
+        """
         prepared = self.plain
         if not isinstance(x, Handle):
             return self.one(prepared, (x,))
@@ -311,7 +314,7 @@ class EagerCall(PreparedCall):
         reverse = plan.reverses.get(mask) or plan.reverse(mask)
         return self._remembered(reverse, (x, y), (edge, other), out, first)
 
-    def one(self, prepared: Prepared, ins: Sequence[Any]) -> Any:
+    def one(self, prepared: Variant, ins: Sequence[Any]) -> Any:
         """The output of an operator that has one, no list among its inputs."""
         arrays: list[Any] = []
         key: list[Any] = []
@@ -379,12 +382,14 @@ class EagerCall(PreparedCall):
             if versions:
                 versions = _versions(saved)
         code, at = caller()
-        node = Node(reverse, edges, saved, versions, out if reverse.keeps_out else None, code, at)
+        node = GradNode(
+            reverse, edges, saved, versions, out if reverse.keeps_out else None, code, at
+        )
         if thread.packing is not None:
             thread.packing(node, first.results)
         return first.results(out, node, False)
 
-    def every(self, prepared: Prepared, ins: Sequence[Any]) -> dict[str, Any]:
+    def every(self, prepared: Variant, ins: Sequence[Any]) -> dict[str, Any]:
         """All outputs by slot."""
         arrays = [_stripped(value) for value in ins]
         handles = [t for t in _flat(ins) if isinstance(t, Handle)]
@@ -418,7 +423,7 @@ class EagerCall(PreparedCall):
         kept: Any = {slot: outs[slot] for slot in reverse.keeps_out}
         if reverse.single:
             kept = kept.get(prepared.op.outputs[0].name)
-        node = Node(reverse, edges, saved, versions, kept, *caller(3))
+        node = GradNode(reverse, edges, saved, versions, kept, *caller(3))
         if thread.packing is not None:
             thread.packing(node, cls)
         if reverse.single:
@@ -434,7 +439,7 @@ class EagerCall(PreparedCall):
                 made[slot][k] = cls(made[slot][k], Port(node, index), False)
         return {slot: _wrapped(cls, value) for slot, value in made.items()}
 
-    def _check(self, prepared: Prepared, arrays: Sequence[Any]) -> None:
+    def _check(self, prepared: Variant, arrays: Sequence[Any]) -> None:
         """Refuse inputs that do not fit."""
         if not self._checks:
             return
@@ -446,18 +451,18 @@ class EagerCall(PreparedCall):
             raise with_context(error, f"  in {self.definition.type}, called at {site}") from None
 
     def _plan(
-        self, prepared: Prepared, key: list[Any], arrays: Sequence[Any], outs: Mapping[str, Any]
-    ) -> Plan:
+        self, prepared: Variant, key: list[Any], arrays: Sequence[Any], outs: Mapping[str, Any]
+    ) -> Specialization:
         kernel = shaped_kernel(prepared.op, arrays) if prepared.has_one else None
-        forms = [form_of(a) for a in arrays]
-        plan = Plan(prepared.op, forms, outs, kernel or prepared.one)
+        forms = [shape_dtype_of(a) for a in arrays]
+        plan = Specialization(prepared.op, forms, outs, kernel or prepared.one)
         if not self.definition.host or self._single:  # shapes of outputs may depend on values
             if len(prepared.plans) >= MOST_PLANS:
                 prepared.plans.clear()
             prepared.plans[tuple(key)] = plan
         return plan
 
-    def _again(self, error: Exception, prepared: Prepared, arrays: Sequence[Any]) -> Any:
+    def _again(self, error: Exception, prepared: Variant, arrays: Sequence[Any]) -> Any:
         """What the operator gives on whole tensors in the place of rows, or the error."""
         whole = self._whole(arrays)
         if whole is not arrays:
@@ -519,7 +524,7 @@ def _key(value: Any) -> Any:
 
 
 def _spec(value: Any) -> Any:
-    return spec_of(form_of(value))
+    return spec_of(shape_dtype_of(value))
 
 
 def _described(value: Any) -> str:
@@ -548,7 +553,7 @@ def _versions(saved: Sequence[Any]) -> Any:
     """The versions of kept tensors, None where all are 0."""
     found = [
         [getattr(t, "version", 0) for t in value]
-        if isinstance(value, (list, tuple)) and not isinstance(value, Form)
+        if isinstance(value, (list, tuple)) and not isinstance(value, ShapeDtype)
         else getattr(value, "version", 0)
         for value in saved
     ]

@@ -14,16 +14,17 @@ import numpy as np
 from ..dtypes import as_dtype
 from ..errors import NoGradientError
 from ..opdef.arithmetic import Arithmetic
-from ..opdef.definition import Op, lookup, rule_parameters
+from ..opdef.definition import Op, lookup
 from ..opdef.gradient import has_rule
 from ..opdef.interpreter import Interpreter
+from ..opdef.rule import completed, gather
 from ..opdef.spec import Spec, size_of
 
 #: NumPy 1 computes a single-precision number with one of Python's in double precision
 _SCALARS_WIDEN = (np.float32(1) + 1.0).dtype != np.float32
 
 
-class Form(NamedTuple):
+class ShapeDtype(NamedTuple):
     """Stands for a value of which only shape and element type matter."""
 
     shape: tuple[int, ...]
@@ -40,13 +41,13 @@ class Form(NamedTuple):
         return size_of(self.shape)
 
 
-def form_of(value: Any) -> Any:
+def shape_dtype_of(value: Any) -> Any:
     """The form of an array; lists of them for lists."""
     if value is None:
         return None
     if isinstance(value, (list, tuple)):
-        return [form_of(each) for each in value]
-    return Form(value.shape, value.dtype)
+        return [shape_dtype_of(each) for each in value]
+    return ShapeDtype(value.shape, value.dtype)
 
 
 def spec_of(form: Any) -> Any:
@@ -56,48 +57,6 @@ def spec_of(form: Any) -> Any:
     if isinstance(form, list):
         return [spec_of(each) for each in form]
     return Spec(tuple(form.shape), as_dtype(form.dtype))
-
-
-class Read(NamedTuple):
-    """One parameter of a rule: where its value comes from."""
-
-    source: str  #: "in", "out" or "cotangent"
-    slot: str
-    place: int  #: of the slot among the inputs or outputs
-    optional: bool
-
-
-class Rule:
-    """The gradient rule of an operator type, taken apart once."""
-
-    __slots__ = ("differentiable", "needs", "reads", "slots")
-
-    def __init__(self, definition: type[Op]) -> None:
-        self.reads: tuple[Read, ...] = ()
-        self.needs: dict[Any, frozenset[str]] = {}
-        self.differentiable = tuple(not slot.constant for slot in definition.inputs)
-        self.slots = tuple(slot.name for slot in definition.inputs)
-        if has_rule(definition):
-            places = {
-                "in": list(definition.input_slots),
-                "out": list(definition.output_slots),
-                "cotangent": list(definition.output_slots),
-            }
-            self.reads = tuple(
-                Read(source, slot, places[source].index(slot), optional)
-                for source, slot, optional in rule_parameters(definition).values()
-            )
-
-
-_rules: dict[type[Op], Rule] = {}
-
-
-def rule_of(definition: type[Op]) -> Rule:
-    """The rule of an operator type."""
-    found = _rules.get(definition)
-    if found is None:
-        found = _rules[definition] = Rule(definition)
-    return found
 
 
 class Reverse:
@@ -112,7 +71,8 @@ class Reverse:
     """
 
     __slots__ = (
-        "forms", "keeps", "keeps_out", "op", "outs", "places", "reads", "rule", "single", "wanted"
+        "_cotangents", "_form", "_order", "_outputs", "_rule",
+        "forms", "keeps", "keeps_out", "op", "outs", "places", "single", "wanted",
     )  # fmt: skip
 
     def __init__(
@@ -123,31 +83,45 @@ class Reverse:
         places: Sequence[tuple[str, int | None]],
         wanted: tuple[bool, ...],
     ) -> None:
-        rule = rule_of(type(op))
+        definition = type(op)
         self.op = op
-        self.rule: Callable[..., dict[str, Any]] = op.grad if has_rule(type(op)) else self.refuse
-        self.reads = rule.reads
+        self._rule: Callable[..., dict[str, Any]] = op.grad if has_rule(definition) else self.refuse
         self.outs = outs
         self.places = places
         self.single = len(op.outputs) == 1 and not op.outputs[0].many
         self.wanted = tuple(
-            (i, slot)
-            for i, (slot, flows, want) in enumerate(zip(rule.slots, rule.differentiable, wanted))
-            if flows and want
+            (i, slot.name)
+            for i, (slot, want) in enumerate(zip(op.inputs, wanted))
+            if want and not slot.constant
         )
-        needed = _needed(op, rule, ins, outs, tuple(slot for _, slot in self.wanted))
+        arguments = definition.rule_arguments if has_rule(definition) else ()
+        given = dict(zip(op.input_slots, ins))
+        needed = _needed(op, given, outs, tuple(slot for _, slot in self.wanted))
+        taken = [a.of for a in arguments if a.source == "in"]
+        places_in = list(op.input_slots)
         #: for each input that is read: its place, and its form where that is enough
         self.keeps = tuple(
-            (r.place, None if r.slot in needed else ins[r.place])
-            for r in self.reads
-            if r.source == "in"
+            (places_in.index(slot), None if slot in needed else given[slot]) for slot in taken
         )
         #: the same where forms are enough of all, else None
         self.forms = (
             [f for _, f in self.keeps] if all(f is not None for _, f in self.keeps) else None
         )
         #: the outputs whose values are read
-        self.keeps_out = tuple(r.slot for r in self.reads if r.source == "out" and r.slot in needed)
+        self.keeps_out = tuple(a.of for a in arguments if a.source == "out" and a.of in needed)
+        #: the slots of several outputs whose values, and whose cotangents, the rule takes
+        self._outputs: Sequence[str] = [a.of for a in arguments if a.source == "out"]
+        self._cotangents = [(a.of, a.optional) for a in arguments if a.source == "cotangent"]
+        self._form = outs.get(op.outputs[0].name)
+        # the arguments are gathered once, as numbers of what a call has at hand
+        behind = len(taken)
+        last = behind + (1 if self.single else len(self._outputs))
+        self._order = gather(
+            arguments,
+            taken.index,
+            lambda slot: behind + self._outputs.index(slot),
+            lambda slot, optional: last + self._cotangents.index((slot, optional)),
+        )
 
     def refuse(self, *arguments: Any) -> NoReturn:
         """Stands for a rule that nobody wrote.
@@ -188,19 +162,17 @@ class Reverse:
             cotangents: the cotangent of the output where there is one, else those by slot.
             follow: for each input slot, whether its cotangent is wanted; all that may be when None.
         """
-        values = iter(saved)
-        arguments = []
-        for source, slot, _, optional in self.reads:
-            if source == "in":
-                arguments.append(next(values))
-            elif source == "out":
-                value = out if self.single else out.get(slot)
-                arguments.append(self.outs.get(slot) if value is None else value)
-            elif self.single:
-                arguments.append(cotangents)
-            else:
-                arguments.append(_complete(cotangents.get(slot), self.outs.get(slot), optional))
-        parts = self.rule(f, *arguments)
+        if self.single:
+            at_hand = [*saved, self._form if out is None else out, cotangents]
+        else:
+            outs = self.outs
+            at_hand = [*saved]
+            for slot in self._outputs:
+                value = out.get(slot)
+                at_hand.append(outs.get(slot) if value is None else value)
+            for slot, optional in self._cotangents:
+                at_hand.append(completed(cotangents.get(slot), outs.get(slot), optional, zeros))
+        parts = self._rule(f, *[at_hand[k] for k in self._order])
         found = []
         for place, slot in self.wanted:
             if follow is None or follow[place]:
@@ -222,17 +194,7 @@ def _dtype_in(cotangents: Any) -> Any:
     return cotangents.dtype
 
 
-def _complete(cotangent: Any, form: Any, optional: bool) -> Any:
-    """A cotangent with zeros where nothing came."""
-    if isinstance(form, list):
-        given = cotangent or [None] * len(form)
-        return [zeros(f) if c is None and f is not None else c for c, f in zip(given, form)]
-    if cotangent is None and not optional and form is not None:
-        return zeros(form)
-    return cotangent
-
-
-def zeros(form: Form) -> Any:
+def zeros(form: ShapeDtype) -> Any:
     """Zeros of a form."""
     return np.zeros(form.shape, form.dtype)
 
@@ -240,18 +202,25 @@ def zeros(form: Form) -> Any:
 # -- which values a rule reads ---------------------------------------------------------------------
 
 
+#: by definition, and by what leads its rule the same way
+_found: dict[type[Op], dict[Any, frozenset[str]]] = {}
+
+
 def _needed(
-    op: Op, rule: Rule, ins: Sequence[Any], outs: Mapping[str, Any], wanted: tuple[str, ...]
+    op: Op, ins: Mapping[str, Any], outs: Mapping[str, Any], wanted: tuple[str, ...]
 ) -> frozenset[str]:
     """The slots whose values the rule reads; all it takes where it looks at elements itself."""
+    if not has_rule(type(op)):
+        return frozenset()
     key = (
         tuple((name, _sort(value)) for name, value in op.__dict__.items()),
-        tuple(map(_sketch, ins)),
+        tuple(map(_sketch, ins.values())),
         wanted,
     )
-    found = rule.needs.get(key)
+    known = _found.setdefault(type(op), {})
+    found = known.get(key)
     if found is None:
-        found = rule.needs[key] = _probe(op, rule, ins, outs, wanted)
+        found = known[key] = _probe(op, ins, outs, wanted)
     return found
 
 
@@ -276,16 +245,17 @@ def _sketch(form: Any) -> Any:
 
 
 def _probe(
-    op: Op, rule: Rule, ins: Sequence[Any], outs: Mapping[str, Any], wanted: tuple[str, ...]
+    op: Op, ins: Mapping[str, Any], outs: Mapping[str, Any], wanted: tuple[str, ...]
 ) -> frozenset[str]:
     spy = Spy()
-    everything = frozenset(r.slot for r in rule.reads if r.source != "cotangent")
+    everything = frozenset(a.of for a in op.rule_arguments if a.source != "cotangent")
     try:
-        arguments = []
-        for r in rule.reads:
-            form = ins[r.place] if r.source == "in" else outs.get(r.slot)
-            origin = None if r.source == "cotangent" else r.slot
-            arguments.append(spy.probes(form, origin))
+        arguments = gather(
+            op.rule_arguments,
+            lambda slot: spy.probes(ins[slot], slot),
+            lambda slot: spy.probes(outs.get(slot), slot),
+            lambda slot, optional: spy.probes(outs.get(slot), None),
+        )
         parts = op.grad(spy, *arguments)
         for slot in wanted:
             part = parts.get(slot)
@@ -308,17 +278,17 @@ class Spy(Interpreter):
             return None
         if isinstance(form, list):
             return [self.probes(each, origin) for each in form]
-        return Probe(self, spec_of(form), origin)
+        return AbstractValue(self, spec_of(form), origin)
 
     def touch(self, value: Any) -> Any:
         """Note that a value is used, and give its spec."""
         if isinstance(value, (list, tuple)):
             return [self.touch(each) for each in value]
-        if isinstance(value, Probe):
+        if isinstance(value, AbstractValue):
             if value.origin is not None:
                 self.touched.add(value.origin)
             return value.spec
-        return spec_of(form_of(value))
+        return spec_of(shape_dtype_of(value))
 
     def apply(
         self, op: Op, ins: Mapping[str, Any], want: Iterable[str] | None = None
@@ -334,10 +304,10 @@ class Spy(Interpreter):
             return [self.results(each) for each in spec]
         if -1 in spec.shape:
             raise ValueError(spec)
-        return Probe(self, spec, None)
+        return AbstractValue(self, spec, None)
 
 
-class Probe(Arithmetic):
+class AbstractValue(Arithmetic):
     """A value without elements."""
 
     __slots__ = ("origin", "spec", "spy")
@@ -368,7 +338,7 @@ class Probe(Arithmetic):
 
     def _combine(self, method: str, operator: str, other: Any, reflected: bool) -> Any:
         if isinstance(other, (int, float)):
-            other = Probe(self.spy, Spec((), self.spec.dtype), None)
+            other = AbstractValue(self.spy, Spec((), self.spec.dtype), None)
         a, b = (other, self) if reflected else (self, other)
         found = self.spy.apply(lookup(operator)(), {"X": a, "Y": b})
         return found["Out"]

@@ -9,8 +9,8 @@ import numpy as np
 
 from ..errors import ArgumentError, ShapeError
 from .mode import RecordingGuard, thread
-from .recording import Handle, Node
-from .reverse import Form
+from .recording import GradNode, Handle
+from .reverse import ShapeDtype
 
 
 class Packed:
@@ -28,7 +28,7 @@ class Packed:
     def __init__(
         self, array: Any, kind: type[Handle], pack: Callable[..., Any], unpack: Callable[..., Any]
     ) -> None:
-        self._form = Form(array.shape, array.dtype)
+        self._form = ShapeDtype(array.shape, array.dtype)
         self._unpack = unpack
         self._what = pack(kind(array))
 
@@ -43,7 +43,7 @@ class Packed:
             found = self._unpack(self._what)
         if not isinstance(found, Handle):
             raise ArgumentError(f"expected unpack to give a tensor, got {found!r:.60}")
-        form = Form(found.array.shape, found.array.dtype)
+        form = ShapeDtype(found.array.shape, found.array.dtype)
         if form != self._form:
             raise ShapeError(
                 f"expected unpack to give back {self._form.dtype}{list(self._form.shape)}, got "
@@ -99,7 +99,7 @@ class saved_tensors_hooks:
     def __exit__(self, *error: object) -> None:
         thread.packing = self._before.pop()
 
-    def keep(self, node: Node, kind: type[Handle]) -> None:
+    def keep(self, node: GradNode, kind: type[Handle]) -> None:
         """Pack what a node keeps.
 
         Args:
@@ -108,7 +108,7 @@ class saved_tensors_hooks:
         """
 
         def packed(value: Any) -> Any:
-            if isinstance(value, (list, tuple)) and not isinstance(value, Form):
+            if isinstance(value, (list, tuple)) and not isinstance(value, ShapeDtype):
                 return [packed(each) for each in value]
             array = value.array if isinstance(value, Handle) else value
             if type(array) is not np.ndarray:

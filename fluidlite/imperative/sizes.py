@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 
-class Shape(tuple[int, ...]):
+class TensorShape(tuple[int, ...]):
     """The sizes of a tensor: equal to a list or a tuple of them, and added to either.
 
     >>> shape = fluid.ones([2, 3]).shape
@@ -24,17 +24,17 @@ class Shape(tuple[int, ...]):
 
     def __add__(self, other: Any) -> Any:
         if isinstance(other, (list, tuple)):
-            return Shape((*self, *other))
+            return TensorShape((*self, *other))
         return NotImplemented
 
     def __radd__(self, other: Any) -> Any:
         if isinstance(other, (list, tuple)):
-            return Shape((*other, *self))
+            return TensorShape((*other, *self))
         return NotImplemented
 
     def __getitem__(self, index: Any) -> Any:
         found = tuple.__getitem__(self, index)
-        return Shape(found) if isinstance(index, slice) else found
+        return TensorShape(found) if isinstance(index, slice) else found
 
     def __repr__(self) -> str:
         return repr(list(self))

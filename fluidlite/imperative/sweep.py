@@ -26,16 +26,16 @@ from ..errors import (
 )
 from .mode import thread
 from .prepared import kernels
-from .recording import Handle, Node, Overwritten, Port, rules
-from .reverse import Form, Reverse
+from .recording import GradNode, Handle, Overwritten, Port, rules
+from .reverse import Reverse, ShapeDtype
 from .saving import Packed, opened
 
 _ndarray = np.ndarray
 
 
-def node_of(edge: Any) -> Node | None:
+def node_of(edge: Any) -> GradNode | None:
     """The node that an edge leads to; None for leaves."""
-    return edge if type(edge) is Node else edge.node if type(edge) is Port else None
+    return edge if type(edge) is GradNode else edge.node if type(edge) is Port else None
 
 
 def described(tensor: Any) -> str:
@@ -47,7 +47,7 @@ def described(tensor: Any) -> str:
     return f"tensor {name!r} ({form})" if name else f"a tensor of type {form}"
 
 
-class Sweep:
+class BackwardPass:
     """One sweep of cotangents through a graph.
 
     Args:
@@ -62,7 +62,7 @@ class Sweep:
         self,
         recording: bool,
         release: bool,
-        follow: set[Node] | None = None,
+        follow: set[GradNode] | None = None,
         wanted: frozenset[Any] = frozenset(),
         blocked: frozenset[Any] = frozenset(),
         results: type[Handle] = Handle,
@@ -73,16 +73,16 @@ class Sweep:
         self.wanted = wanted
         self.blocked = blocked
         self.results = results
-        self.pending: dict[Node, Any] = {}
+        self.pending: dict[GradNode, Any] = {}
         self.leaves: dict[Handle, Any] = {}
         self.found: dict[Any, Any] = {}
-        self.heap: list[tuple[int, Node]] = []
+        self.heap: list[tuple[int, GradNode]] = []
 
     def deliver(self, edge: Any, cotangent: Any) -> None:
         """Add a cotangent to those of an edge."""
         kind = type(edge)
         pending = self.pending
-        if kind is Node:
+        if kind is GradNode:
             old = pending.get(edge)
             if old is None:
                 pending[edge] = cotangent
@@ -143,7 +143,7 @@ class Sweep:
                     flow = self.settled(flow)
                 if anomaly:
                     _check_finite(node, flow)
-                if type(edge) is Node and edge not in pending:
+                if type(edge) is GradNode and edge not in pending:
                     pending[edge] = flow
                     heapq.heappush(heap, (-edge.count, edge))
                 else:
@@ -165,7 +165,7 @@ class Sweep:
             return False
         return self.follow is None or edge in self.wanted or node_of(edge) in self.follow
 
-    def pull(self, node: Node, cotangent: Any, take: tuple[bool, ...] | None) -> Any:
+    def pull(self, node: GradNode, cotangent: Any, take: tuple[bool, ...] | None) -> Any:
         """Pairs of an input's place and its cotangent."""
         how = node.how
         if type(how) is not Reverse:
@@ -190,7 +190,7 @@ class Sweep:
                 raise
             raise with_context(error, where) from error.__cause__
 
-    def values(self, node: Node) -> list[Any]:
+    def values(self, node: GradNode) -> list[Any]:
         """The inputs that a rule reads."""
         values: list[Any] = []
         versions = node.versions
@@ -200,7 +200,7 @@ class Sweep:
                     raise _overwritten(node, kept, kept.version)
                 place = node.how.keeps[i][0]
                 values.append(self.restored(kept, node.edges[place]))
-            elif isinstance(kept, (list, tuple)) and not isinstance(kept, Form):
+            elif isinstance(kept, (list, tuple)) and not isinstance(kept, ShapeDtype):
                 place = node.how.keeps[i][0]
                 edges = node.edges[place] or (None,) * len(kept)
                 many = []
@@ -224,7 +224,7 @@ class Sweep:
             return tensor.array
         return tensor if edge is tensor else tensor.results(tensor.array, edge, False)
 
-    def outputs(self, node: Node, out: Any) -> Any:
+    def outputs(self, node: GradNode, out: Any) -> Any:
         """The kept outputs of a node as tensors that gradients flow through."""
         how = node.how
         if out is None:
@@ -240,7 +240,7 @@ class Sweep:
                 made[slot][k] = self.results(made[slot][k], Port(node, index), False)
         return made
 
-    def hooked(self, node: Node, cotangent: Any) -> Any:
+    def hooked(self, node: GradNode, cotangent: Any) -> Any:
         """A cotangent after the hooks of its node."""
         for index, tensor_type, hook in list(node.hooks.values()):
             if isinstance(cotangent, dict):
@@ -268,7 +268,7 @@ class Sweep:
             )
         return answer if self.recording else answer.array
 
-    def note(self, node: Node, cotangent: Any) -> None:
+    def note(self, node: GradNode, cotangent: Any) -> None:
         """Remember the cotangents of wanted edges."""
         if isinstance(cotangent, dict):
             for edge in self.wanted:
@@ -278,21 +278,21 @@ class Sweep:
             self.found[node] = cotangent
 
 
-def _released(node: Node) -> ReleasedError:
+def _released(node: GradNode) -> ReleasedError:
     return ReleasedError(
         f"the graph through operator {node.type}, which was called at {node.site}, has been "
         f"released by an earlier backward or grad; keep it with retain_graph=True there"
     )
 
 
-def _overwritten(node: Node, tensor: Handle, version: int) -> OverwrittenError:
+def _overwritten(node: GradNode, tensor: Handle, version: int) -> OverwrittenError:
     return OverwrittenError(
         f"the gradient of operator {node.type} needs {described(tensor)}, which has been written "
         f"in place since (it is at version {version}); work on a clone() of it instead"
     )
 
 
-def _overwritten_output(node: Node) -> OverwrittenError:
+def _overwritten_output(node: GradNode) -> OverwrittenError:
     out = node.out
     marks = out.values() if isinstance(out, dict) else [out]
     site = next(mark.site for mark in marks if type(mark) is Overwritten)
@@ -302,7 +302,7 @@ def _overwritten_output(node: Node) -> OverwrittenError:
     )
 
 
-def _check_finite(node: Node, flow: Any) -> None:
+def _check_finite(node: GradNode, flow: Any) -> None:
     values = flow.array if isinstance(flow, Handle) else flow
     if isinstance(values, _ndarray) and values.dtype.kind == "f" and np.isnan(values).any():
         raise NonFiniteError(
@@ -311,15 +311,17 @@ def _check_finite(node: Node, flow: Any) -> None:
         )
 
 
-def leading(starts: Iterable[Any], wanted: frozenset[Any], blocked: frozenset[Any]) -> set[Node]:
+def leading(
+    starts: Iterable[Any], wanted: frozenset[Any], blocked: frozenset[Any]
+) -> set[GradNode]:
     """The nodes from which a wanted edge is reached, not through blocked ones.
 
     Raises:
         ReleasedError: a part that may lead there has been released.
     """
-    seen: set[Node] = set()
+    seen: set[GradNode] = set()
     stack = [node for edge in starts if (node := node_of(edge)) is not None]
-    nodes: list[Node] = []
+    nodes: list[GradNode] = []
     leaves = any(node_of(edge) is None for edge in wanted)
     oldest = min((n.count for e in wanted if (n := node_of(e)) is not None), default=0)
     while stack:
@@ -336,7 +338,7 @@ def leading(starts: Iterable[Any], wanted: frozenset[Any], blocked: frozenset[An
             if edge not in blocked and (source := node_of(edge)) is not None:
                 stack.append(source)
     nodes.sort(key=lambda node: node.count)
-    found: set[Node] = set()
+    found: set[GradNode] = set()
     for node in nodes:
         if node.edges is not None and any(
             edge not in blocked and (edge in wanted or node_of(edge) in found)
@@ -346,7 +348,7 @@ def leading(starts: Iterable[Any], wanted: frozenset[Any], blocked: frozenset[An
     return found
 
 
-def _edges(node: Node) -> Iterable[Any]:
+def _edges(node: GradNode) -> Iterable[Any]:
     for edge in node.edges:
         if type(edge) is tuple:
             yield from (each for each in edge if each is not None)

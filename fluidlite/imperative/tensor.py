@@ -24,9 +24,9 @@ from .hooks import HookHandle, Hooks, called, keep_gradient
 from .items import get_item, set_item
 from .methods import Methods
 from .printing import tensor_text
-from .recording import Handle, Node, Port, eager
-from .sizes import Shape
-from .sweep import Sweep, described, node_of
+from .recording import GradNode, Handle, Port, eager
+from .sizes import TensorShape
+from .sweep import BackwardPass, described, node_of
 from .writing import Writing
 
 _NUMBERS = (bool, int, float, np.generic)
@@ -93,9 +93,9 @@ class Tensor(Methods, Arithmetic, Writing):
     # -- what it is --------------------------------------------------------------------------------
 
     @property
-    def shape(self) -> Shape:
+    def shape(self) -> TensorShape:
         """The sizes."""
-        return Shape(self.array.shape)
+        return TensorShape(self.array.shape)
 
     @property
     def ndim(self) -> int:
@@ -155,7 +155,7 @@ class Tensor(Methods, Arithmetic, Writing):
         return self.stop or self.port is None
 
     @property
-    def grad_fn(self) -> Node | Port | None:
+    def grad_fn(self) -> GradNode | Port | None:
         """The operator that gave the tensor; None for leaves."""
         return None if self.stop else self.port
 
@@ -367,7 +367,7 @@ class Tensor(Methods, Arithmetic, Writing):
         engine.check_bools(retain_graph=retain_graph)
         engine.sweep_back([self], seeds, retain_graph=retain_graph)
 
-    def receive(self, gradient: Any, sweep: Sweep, lock: Any) -> None:
+    def receive(self, gradient: Any, sweep: BackwardPass, lock: Any) -> None:
         """Take a gradient that a sweep found.
 
         Args:

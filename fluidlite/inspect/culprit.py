@@ -17,7 +17,7 @@ from ..opdef.interpreter import Eval
 from .differences import Limits, Probe, Slope
 from .float64 import dense, is_float, with_data
 from .report import Culprit, number
-from .trial import Seen
+from .trial import OperatorRun
 from .ways import place
 
 _NAMED = 3  # culprits in a report
@@ -31,7 +31,7 @@ class Concerned(NamedTuple):
 
 
 def find_culprits(
-    seen: Iterable[Seen],
+    seen: Iterable[OperatorRun],
     concerned: Mapping[Operator, Concerned],
     limits: Limits,
     rng: np.random.Generator,
@@ -121,7 +121,7 @@ class _Alone:
         rng: draws cotangents.
     """
 
-    def __init__(self, seen: Seen, counted: set[str], rng: np.random.Generator) -> None:
+    def __init__(self, seen: OperatorRun, counted: set[str], rng: np.random.Generator) -> None:
         self.seen = seen
         self._f = Eval(backends.get("numpy"), seen.rng)
         outs = self._f.apply(seen.instance, seen.ins, seen.want)
@@ -165,7 +165,7 @@ class _Alone:
 
 
 def _examined(
-    seen: Seen, concerned: Concerned, limits: Limits, rng: np.random.Generator
+    seen: OperatorRun, concerned: Concerned, limits: Limits, rng: np.random.Generator
 ) -> Culprit | None:
     op = seen.op
     places = [
@@ -206,7 +206,7 @@ def _examined(
     return None
 
 
-def _what(seen: Seen, slot: str, gradient: Any, slope: Slope) -> str:
+def _what(seen: OperatorRun, slot: str, gradient: Any, slope: Slope) -> str:
     expected = f"finite differences give {number(slope.expected)}"
     if gradient is not None:
         text = f"its rule gives {number(slope.found)}, {expected}"

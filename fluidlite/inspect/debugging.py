@@ -65,7 +65,7 @@ class Breakpoint:
 
 
 @dataclass(frozen=True)
-class Stop:
+class Pause:
     """Where a run stands."""
 
     reason: str  #: "step", "breakpoint ...", "failed: ..."
@@ -108,7 +108,7 @@ class Debugger(Observer):
         self.program = default_main_program() if program is None else program
         self.trace = Trace(self.program)
         self.breakpoints: list[Breakpoint] = []
-        self.stopped: Stop | None = None
+        self.stopped: Pause | None = None
         #: what the run failed with
         self.error: BaseException | None = None
         self._recorder = Recorder(self.trace)
@@ -155,11 +155,11 @@ class Debugger(Observer):
         """Take all breakpoints away."""
         self.breakpoints.clear()
 
-    def begin(self) -> Stop | None:
+    def begin(self) -> Pause | None:
         """Stand before the first operator; as :meth:`go`."""
         return self._resume(0)
 
-    def go(self) -> Stop | None:
+    def go(self) -> Pause | None:
         """Run to the next breakpoint.
 
         Returns:
@@ -170,13 +170,13 @@ class Debugger(Observer):
         """
         return self._resume(None)
 
-    def step(self, count: int = 1) -> Stop | None:
+    def step(self, count: int = 1) -> Pause | None:
         """Run so many operators, or to a breakpoint among them; as :meth:`go`."""
         if count < 1:
             raise ArgumentError(f"expected at least one step, got {count}")
         return self._resume(count)
 
-    def until(self, where: Place) -> Stop | None:
+    def until(self, where: Place) -> Pause | None:
         """Run to one place, to which other breakpoints may be nearer; as :meth:`go`."""
         before = list(self.breakpoints)
         self.stop_at(where)
@@ -246,7 +246,7 @@ class Debugger(Observer):
     def __repr__(self) -> str:
         return f"<Debugger: {self.stopped or self.listing()}>"
 
-    def _resume(self, count: int | None) -> Stop | None:
+    def _resume(self, count: int | None) -> Pause | None:
         if self._ended:
             return None
         self._count = count
@@ -296,7 +296,7 @@ class Debugger(Observer):
                 break
 
     def _stop(self, reason: str, step: Step, is_before: bool) -> None:
-        self.stopped = Stop(reason, step.op, is_before)
+        self.stopped = Pause(reason, step.op, is_before)
         self._here.release()
         self._go.acquire()
         if self._leaving:
@@ -389,7 +389,7 @@ class _Prompt:
         else:
             self._tell(_HELP)
 
-    def _say(self, move: Callable[[], Stop | None]) -> None:
+    def _say(self, move: Callable[[], Pause | None]) -> None:
         def moved() -> None:
             stop = move()
             self._tell("the run is over" if stop is None else str(stop))

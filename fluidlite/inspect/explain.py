@@ -206,7 +206,8 @@ def _built(variable: Variable, goals: Sequence[Variable]) -> str | None:
     blocks = [
         block
         for block in program.blocks
-        if block is variable.block or block.forward_block_idx == variable.block.idx
+        if block in (variable.block, goals[0].block)
+        or block.forward_block_idx == variable.block.idx
     ]
     made = _made_from(goals, _behind(goals))
     for block in reversed(blocks):

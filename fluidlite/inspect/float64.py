@@ -21,7 +21,7 @@ def in_float64(program: Program) -> Program:
             tensor = variable.kind is Kind.LOD_TENSOR
             if variable.dtype.is_float and (variable.has_dtype or tensor):
                 variable.dtype = DType.FP64
-        block.ops = [_listed_as_floats(op) for op in block.ops]
+        block.set_ops([_listed_as_floats(op) for op in block.ops])
         for op in block.ops:
             _widen(op)
     return made

@@ -225,11 +225,11 @@ class Folding:
                 found.append(children[start])
                 start += 1
                 continue
-            found.append(self._repeat(group, children[start : start + period * times], period))
+            found.append(self._repeat(children[start : start + period * times], period))
             start += period * times
         return found
 
-    def _repeat(self, group: Group, children: list[Item], period: int) -> Group:
+    def _repeat(self, children: list[Item], period: int) -> Group:
         times = len(children) // period
         first = children[0]
         role = first.role if isinstance(first, Group) else self.graph.roles[first]

@@ -11,7 +11,7 @@ from ..errors import ArgumentError
 from ..ir.program import Program
 from .folding import VISIBLE
 from .graph import Graph
-from .placing import LINE, Box, Placing
+from .placing import LINE, PlacedNode, Placing
 from .scene import Link, Scene
 
 #: role -> its colour, and that of its ground
@@ -94,7 +94,7 @@ def to_svg(program: Program, max_nodes: int = VISIBLE) -> str:
     return "\n".join([*parts, "</svg>\n"])
 
 
-def _svg_box(box: Box) -> list[str]:
+def _svg_box(box: PlacedNode) -> list[str]:
     colour, ground = _COLOURS[box.node.role]
     left, top = round(box.x - box.width / 2, 1), round(box.y, 1)
     width, height = round(box.width, 1), round(box.height, 1)
@@ -127,7 +127,7 @@ def _svg_box(box: Box) -> list[str]:
     return parts
 
 
-def _octagon(box: Box) -> list[Point]:
+def _octagon(box: PlacedNode) -> list[Point]:
     left, right = box.x - box.width / 2, box.x + box.width / 2
     top, bottom = box.y, box.y + box.height
     return [

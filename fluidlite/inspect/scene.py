@@ -13,7 +13,7 @@ _PARAMETERS = 3  # in a node
 
 
 @dataclass(frozen=True)
-class Node:
+class SceneNode:
     """What is drawn as one."""
 
     title: str
@@ -45,7 +45,7 @@ class Scene:
 
     def __init__(self, graph: Graph, visible: int = VISIBLE) -> None:
         self.graph = graph
-        self.nodes: list[Node] = []
+        self.nodes: list[SceneNode] = []
         self._stands_for: dict[int, int] = {}  # operator -> position of its node
         folding = Folding(graph, visible)
         for item in folding.items():
@@ -76,14 +76,16 @@ class Scene:
             if number not in places:
                 places[number] = len(self.nodes)
                 lines = (short_type(use.variable),)
-                self.nodes.append(Node(shortened(use.variable.name), lines, "data", False))
+                self.nodes.append(SceneNode(shortened(use.variable.name), lines, "data", False))
             links[places[number], self._stands_for[reader]] = "flow"
 
-    def _group(self, group: Group) -> Node:
+    def _group(self, group: Group) -> SceneNode:
         role = group.role or ROLES[0]
-        return Node(shortened(group.label), (f"{len(list(group.ops()))} operators",), role, True)
+        return SceneNode(
+            shortened(group.label), (f"{len(list(group.ops()))} operators",), role, True
+        )
 
-    def _op(self, number: int) -> Node:
+    def _op(self, number: int) -> SceneNode:
         graph = self.graph
         op, role = graph.ops[number], graph.roles[number]
         lines = []
@@ -95,7 +97,7 @@ class Scene:
             lines = [f"\u2192 {_named(use)}" for use in written[:1]]
             if role == "forward":
                 lines += [f"{slot} {_named(use)}" for slot, use in parameters[:_PARAMETERS]]
-        return Node(shortened(op.type), tuple(lines), role, False)
+        return SceneNode(shortened(op.type), tuple(lines), role, False)
 
     def _uses(self, number: int, side: str) -> list[tuple[str, Use]]:
         graph = self.graph

@@ -17,7 +17,7 @@ from .stepping import table
 
 
 @dataclass(frozen=True)
-class Row:
+class SummaryRow:
     """One layer."""
 
     name: str
@@ -33,7 +33,7 @@ class Row:
 class Summary:
     """What a program consists of, and what it costs."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[SummaryRow, ...]
     batch_size: int
     parameters: int  #: elements of parameters
     trainable: int  #: of which are trained
@@ -146,7 +146,7 @@ class _Rows:
     def __init__(self, graph: Graph, batch_size: int) -> None:
         self.graph = graph
         self.batch_size = batch_size
-        self.rows: list[Row] = []
+        self.rows: list[SummaryRow] = []
         self._counted: set[int] = set()  # parameters, which layers may share
         stack: list[tuple[Item, int]] = [(Folding(graph).root, 0)]
         while stack:
@@ -158,7 +158,7 @@ class _Rows:
             elif item.kind == "program" or item.role == ROLES[0]:
                 inner = depth
                 if item.is_box:
-                    self.rows.append(Row(item.label, (), depth, "", (), 0, 0))
+                    self.rows.append(SummaryRow(item.label, (), depth, "", (), 0, 0))
                     inner += 1
                 stack += [(child, inner) for child in reversed(item.children)]
         self.rows = [row for k, row in enumerate(self.rows) if self._says_something(k)]
@@ -182,7 +182,7 @@ class _Rows:
                     self._counted.add(id(variable))
                     parameters += elements_of(variable, 1)
         self.rows.append(
-            Row(
+            SummaryRow(
                 name=label,
                 operators=tuple(op.type for op in ops),
                 depth=depth,

@@ -19,7 +19,7 @@ from ..runtime.step import Step
 _PASSES = 3  # of an operator in a loop that are remembered
 
 
-class Seen(NamedTuple):
+class OperatorRun(NamedTuple):
     """An operator that was run, and what it was given."""
 
     op: Operator
@@ -54,7 +54,7 @@ class Trial:
         """
         return self._run(self._session(), values)
 
-    def watch(self, values: Mapping[str, Any]) -> list[Seen]:
+    def watch(self, values: Mapping[str, Any]) -> list[OperatorRun]:
         """The operators that are run, those of blocks that are driven included, and what they are
         given; the first passes only of one in a loop.
 
@@ -81,7 +81,7 @@ class _Watcher(Eval):
 
     def __init__(self, backend: Any, steps: Iterable[Step]) -> None:
         super().__init__(backend)
-        self.seen: list[Seen] = []
+        self.seen: list[OperatorRun] = []
         self._steps = {id(step.instance): step for step in steps}
         self._counts: dict[int, int] = {}
 
@@ -92,7 +92,7 @@ class _Watcher(Eval):
         if step is not None:  # else it is a part of an operator that is a composition
             count = self._counts[id(op)] = self._counts.get(id(op), 0) + 1
             if count <= _PASSES:
-                self.seen.append(Seen(step.op, op, dict(ins), step.want, self.rng))
+                self.seen.append(OperatorRun(step.op, op, dict(ins), step.want, self.rng))
         return super().apply(op, ins, want)
 
 

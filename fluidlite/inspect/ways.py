@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
+from ..backward.around import ways_out
 from ..backward.sweep import History
 from ..ir.analysis import blocks_of, free_reads, reads_of, writes_of
 from ..ir.block import Block
 from ..ir.callsite import CallSite
-from ..ir.operator import EMPTY, Operator
+from ..ir.operator import EMPTY, Operator, OpRole
 from ..ir.variable import Variable
 from ..opdef.gradient import is_constant, is_differentiable
 
@@ -65,19 +67,29 @@ class Ways:
     drive it is a name: what a loop reads may be what it wrote in the pass before.
 
     Args:
-        block: the block that the targets are in.
+        block: the block that the targets are in; a gradient gets out of it where it is a branch.
         positions: the operators of that block to look at.
     """
 
     def __init__(self, block: Block, positions: Iterable[int]) -> None:
         self.block = block
-        self._history = History(block, outer=False)
+        out = ways_out(block)
+        #: of the block and those around it that a gradient gets to, from the inside out
+        self._histories = {
+            each.idx: History(each, each is not out[-1][0], end) for each, end in out
+        }
         self._edges: dict[tuple[Node, Node], _Edge] = {}
         self._ops: dict[Node, Operator] = {}
         self._names: dict[Node, str] = {}
         self._stops: dict[Node, Stop | None] = {}
         for position in positions:
             self._add(block, position, block.ops[position])
+        for (inner, _), (outer, end) in pairwise(out):
+            for position, op in enumerate(outer.ops[:end]):
+                if not op.role & (OpRole.OPTIMIZE | OpRole.BACKWARD):
+                    self._add(outer, position, op)
+            for name in free_reads(inner):
+                self._link(self._value(outer, name, end), self._value(inner, name, 0))
 
     def between(self, variable: Variable, goals: Sequence[Variable]) -> Route:
         """The ways from a variable to targets.
@@ -155,7 +167,7 @@ class Ways:
         return [
             (self._names[node], count)
             for node, count in reversed(sums)
-            if count > 1 and node[1] == self.block.idx
+            if count > 1 and node[1] in self._histories
         ]
 
     def _first(self, variable: Variable) -> Node:
@@ -163,10 +175,12 @@ class Ways:
         name, block = variable.name, variable.block
         if name not in self.block.vars and self._is_inside(block):
             return self._named(("value", block.idx, name), variable)
-        key = self._history.key(name, 0)
-        if type(key) is not str and ("value", self.block.idx, key) not in self._names:
-            key = self._history.key(name, self._history.written[name] + 1)
-        return self._named(("value", self.block.idx, key), variable)
+        index = block.idx if block.idx in self._histories else list(self._histories)[-1]
+        history = self._histories[index]
+        key = history.key(name, 0)
+        if type(key) is not str and ("value", index, key) not in self._names:
+            key = history.key(name, history.written[name] + 1)
+        return self._named(("value", index, key), variable)
 
     def _is_inside(self, block: Block) -> bool:
         """Whether a block lies in the block of the targets."""
@@ -179,7 +193,8 @@ class Ways:
 
     def _value(self, block: Block, name: str, position: int) -> Node:
         """What a name holds before the operator at a position."""
-        key = self._history.key(name, position) if block is self.block else name
+        history = self._histories.get(block.idx)
+        key = name if history is None else history.key(name, position)
         return self._named(("value", block.idx, key), block.find_var_recursive(name), name)
 
     def _named(self, node: Node, variable: Variable | None, name: str = "") -> Node:

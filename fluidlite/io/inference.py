@@ -144,10 +144,9 @@ def inference_program(
 
 def _remove_ends(block: Block) -> None:
     """Take out the operators that feed and fetch, and what they hold."""
-    block.ops = [op for op in block.ops if op.type not in ("feed", "fetch")]
+    block.set_ops([op for op in block.ops if op.type not in ("feed", "fetch")])
     holders = (Kind.FEED_MINIBATCH, Kind.FETCH_LIST)
-    block.vars = {name: v for name, v in block.vars.items() if v.kind not in holders}
-    block.program.touch()
+    block.set_vars([v for v in block.vars.values() if v.kind not in holders])
 
 
 def _remove_unused_blocks(program: Program) -> None:

@@ -374,5 +374,5 @@ def _copied(var: Variable, program: Program) -> Variable:
         lod_level=var.lod_level,
         persistable=True,
     )
-    block.vars[var.name] = made
+    block.declare(made)
     return made

@@ -53,6 +53,19 @@ def blocks_driven_by(op: Operator) -> list[int]:
     return [int(value) for value in values if isinstance(value, BlockRef)]
 
 
+def driver_of(block: Block) -> tuple[str, int]:
+    """The type of the operator that drives a block, or will, and its position in the block around
+    it.
+    """
+    around = block.parent
+    if around is None:
+        return "", 0
+    for position, op in enumerate(around.ops):
+        if block.idx in blocks_driven_by(op):
+            return op.type, position
+    return block.driver, len(around.ops)
+
+
 def free_reads(block: Block) -> list[str]:
     """The outer values that a block reads: names that belong to an outer block and that it reads
     before it writes them.

@@ -1,7 +1,7 @@
 """Blocks: variables by name and operators in order.
 
-All changes of a program go through the methods here and those of Operator, which bump the program's
-revision.
+Which variables and operators a block holds changes through the methods here only, which bump the
+program's revision.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ class Block:
     __slots__ = (
         "__weakref__",
         "carried",
+        "driver",
         "forward_block_idx",
         "idx",
         "ops",
@@ -57,6 +58,8 @@ class Block:
         self.forward_block_idx = forward_block_idx
         self.vars: dict[str, Variable] = {}
         self.ops: list[Operator] = []
+        #: the type of the operator to come that will drive it; empty where nobody said
+        self.driver = ""
         #: what a program file says of it that has no field here; ``proto/`` keeps it
         self.carried: Any = None
 
@@ -124,11 +127,20 @@ class Block:
             need_check_feed=need_check_feed,
             error_clip=error_clip,
         )
-        self.vars[name] = made
-        self.program.touch()
+        self.declare(made)
         if initializer is not None:
             initializer(made, self)
         return made
+
+    def declare(self, variable: Variable) -> None:
+        """Put in a variable that was made for this block, in the place of one of its name."""
+        self.vars[variable.name] = variable
+        self.program.touch()
+
+    def set_vars(self, variables: Iterable[Variable]) -> None:
+        """Hold these variables of the block and no others, in this order."""
+        self.vars = {variable.name: variable for variable in variables}
+        self.program.touch()
 
     def _check_equal(
         self, there: Variable, kind: Kind, shape: Any, dtype: Any, lod_level: int | None
@@ -184,8 +196,7 @@ class Block:
             return there
         more.pop("error_clip", None)
         made = Parameter(block, name, shape=shape, dtype=dtype, initializer=initializer, **more)
-        block.vars[name] = made
-        self.program.touch()
+        block.declare(made)
         if initializer is not None:
             initializer(made, block)
         return made
@@ -268,8 +279,7 @@ class Block:
                     if op.writes(name):
                         op.rename_output(name, new_name)
         variable.name = new_name
-        self.vars = {(new_name if n == name else n): v for n, v in self.vars.items()}
-        self.program.touch()
+        self.set_vars(self.vars.values())
         return variable
 
     def remove_var(self, name: str) -> None:
@@ -366,7 +376,16 @@ class Block:
             op = self.make_op(instance, inputs, outputs, site)
         except FluidError as error:
             raise _called(error, site) from None
+        self.take_op(op)
+
+    def take_op(self, op: Operator) -> None:
+        """Put an operator that was made for this block at the end."""
         self.ops.append(op)
+        self.program.touch()
+
+    def set_ops(self, ops: Iterable[Operator]) -> None:
+        """Hold these operators, which were made for the block, and no others, in this order."""
+        self.ops = list(ops)
         self.program.touch()
 
     def make_op(

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from .. import state
 from ..errors import ArgumentError
 
-_current: state.Slot[str] = state.slot("device", lambda: "")
+_current: state.StateSlot[str] = state.slot("device", lambda: "")
 
 
 def current_device() -> str:

@@ -61,7 +61,7 @@ def only_for_test(program: Program) -> Dropped:
                 op.set_attr("is_test", True)
             op.role &= ~OpRole.LOSS  # a mark of backward's
             kept.append(op)
-        block.ops = kept
+        block.set_ops(kept)
     before = [name for block in program.blocks for name in block.vars]
     drop_blocks(program, gone)
     drop_unused(program, [v.name for v in program.list_vars() if not isinstance(v, Parameter)])
@@ -82,8 +82,7 @@ def drop_unused(program: Program, candidates: Iterable[str]) -> None:
     }
     unused = set(candidates) - used
     for block in program.blocks:
-        block.vars = {n: v for n, v in block.vars.items() if n not in unused or v.is_data}
-    program.touch()
+        block.set_vars([v for n, v in block.vars.items() if n not in unused or v.is_data])
 
 
 def drop_blocks(program: Program, indices: Iterable[int]) -> None:

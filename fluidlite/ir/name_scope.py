@@ -22,7 +22,7 @@ class _NameScope:
         return _NameScope(f"{self.path}{name}{f'_{count}' if count else ''}/")
 
 
-_current: state.Slot[_NameScope] = state.slot("name_scope", lambda: _NameScope("/"))
+_current: state.StateSlot[_NameScope] = state.slot("name_scope", lambda: _NameScope("/"))
 
 
 def current_name_scope() -> str:

@@ -259,7 +259,7 @@ class _Parser:
             elif self.at("var", "param", "data") and self.next.kind in ("bare", "quoted"):
                 self.declaration(made)
             else:
-                made.ops.append(self.operator(made, role))
+                made.take_op(self.operator(made, role))
             self.need_end()
 
     def earlier_block(self, word: str, number: int) -> int:
@@ -303,7 +303,7 @@ class _Parser:
             self.flag(fields, word)
         made = Parameter if word == "param" else Variable
         try:
-            block.vars[name] = made(block, name, **fields)
+            block.declare(made(block, name, **fields))
         except FluidError as error:
             self.fail(str(error), place)
 

@@ -42,21 +42,9 @@ def prune(
             needed.update(n for n in reads_of(op) if n not in given)
         else:
             left_out.update(op.input_arg_names, op.output_arg_names)
-    block.ops = kept[::-1]
+    block.set_ops(reversed(kept))
     drop_unused(made, left_out - needed - given)
     return made
-
-
-def remove_dead(program: Program, fetches: Iterable[Variable | str]) -> Program:
-    """The program without operators that reach no fetched and no persistable variable."""
-    block = program.global_block()
-    kept = [
-        n
-        for op in block.ops
-        for n in writes_of(op)
-        if (v := block.find_var_recursive(n)) and v.persistable
-    ]
-    return prune(program, (), [*fetches, *dict.fromkeys(kept)])
 
 
 def _name(variable: Variable | str) -> str:

@@ -270,10 +270,9 @@ class Program:
 def _copy_block(block: Block, program: Program) -> Block:
     made = Block(program, block.idx, block.parent_idx, block.forward_block_idx)
     made.carried = block.carried
-    for name, variable in block.vars.items():
-        twin = variable.copy_to(made)
-        made.vars[name] = twin
-    made.ops = [copy_operator(op, made) for op in block.ops]
+    made.driver = block.driver
+    made.set_vars([variable.copy_to(made) for variable in block.vars.values()])
+    made.set_ops([copy_operator(op, made) for op in block.ops])
     return made
 
 
@@ -284,8 +283,8 @@ def copy_operator(op: Operator, block: Block) -> Operator:
     return made
 
 
-_main: state.Slot[Program] = state.slot("main program", Program)
-_startup: state.Slot[Program] = state.slot("startup program", Program)
+_main: state.StateSlot[Program] = state.slot("main program", Program)
+_startup: state.StateSlot[Program] = state.slot("startup program", Program)
 
 
 def default_main_program() -> Program:

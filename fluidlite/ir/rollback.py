@@ -52,9 +52,8 @@ class _Before:
         program.blocks[:] = self.blocks
         program.current_block_idx = self.current
         for block, (count, ops) in zip(self.blocks, self.contents, strict=True):
-            for name in list(block.vars)[count:]:
-                del block.vars[name]
-            block.ops = ops
+            block.set_vars(list(block.vars.values())[:count])
+            block.set_ops(ops)
             for op in ops:
                 op.role, op.role_vars = self.roles.get(id(op), (OpRole.FORWARD, ()))
         program.touch()

@@ -130,7 +130,7 @@ def _send_home(queue: SimpleQueue[_Task | None], count: int) -> None:
         queue.put(None)
 
 
-_pool: state.Slot[Pool] = state.slot("thread pool", Pool)
+_pool: state.StateSlot[Pool] = state.slot("thread pool", Pool)
 
 
 def is_fixed() -> bool:
@@ -192,7 +192,7 @@ class _BlasLimit:
         self.depth = 0
 
 
-_blas: state.Slot[_BlasLimit] = state.slot("threads of the BLAS", _BlasLimit)
+_blas: state.StateSlot[_BlasLimit] = state.slot("threads of the BLAS", _BlasLimit)
 
 
 def _begin_anew() -> None:

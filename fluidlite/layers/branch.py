@@ -68,7 +68,7 @@ def cond(
 def _branch(pred: Variable, function: Function) -> Any:
     """What a function gives, as variables of the block around, and the operator that runs it."""
     parent = default_main_program().current_block()
-    with new_block() as block:
+    with new_block("conditional_block") as block:
         found = _map(function(), lambda v: _handed_out(v, parent))
     append_conditional(parent, block, [pred], scalar=True)
     return found
@@ -334,7 +334,7 @@ class Switch:
 @contextmanager
 def _conditional(condition: Variable) -> Iterator[None]:
     parent = default_main_program().current_block()
-    with new_block() as block:
+    with new_block("conditional_block") as block:
         yield
     append_conditional(parent, block, [condition], scalar=True)
 
@@ -376,7 +376,7 @@ class IfElse:
         self._parent = default_main_program().current_block()
         self._branch = branch
         try:
-            with new_block() as block:
+            with new_block("conditional_block") as block:
                 yield
                 if not self._outputs[branch]:
                     raise ArgumentError("a block of IfElse must call output(...)")

@@ -18,15 +18,17 @@ from .layer import is_variable
 
 
 @contextmanager
-def new_block(program: Program | None = None) -> Iterator[Block]:
+def new_block(driver: str, program: Program | None = None) -> Iterator[Block]:
     """Append to a new block inside a ``with`` block; after an error it is as if it had not been.
 
     Args:
+        driver: the type of the operator that will drive it.
         program: where; the default main program when None.
     """
     program = default_main_program() if program is None else program
     count, current = len(program.blocks), program.current_block_idx
     block = program.create_block()
+    block.driver = driver
     try:
         yield block
     except BaseException:

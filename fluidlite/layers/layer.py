@@ -297,15 +297,13 @@ class Undo:
     def __call__(self) -> None:
         """Undo."""
         for block, variables, ops, first in self._marks:
-            for name in list(block.vars)[variables:]:
-                del block.vars[name]
+            block.set_vars(list(block.vars.values())[:variables])
             front = 0
             while first is not None and block.ops[front] is not first:
                 front += 1
             if first is None:
                 front = len(block.ops)
-            block.ops = block.ops[front : front + ops]
-            block.program.touch()
+            block.set_ops(block.ops[front : front + ops])
 
 
 def stopped(variables: V) -> V:

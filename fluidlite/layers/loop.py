@@ -54,7 +54,7 @@ class While:
         """
         program = default_main_program()
         parent = program.current_block()
-        with new_block(program) as block:
+        with new_block("while", program) as block:
             yield
             if self.cond_var.name not in outer_writes(block):
                 raise ArgumentError(

@@ -58,7 +58,7 @@ class StaticRNN:
         """
         program = default_main_program()
         self._parent = program.current_block()
-        with new_block(program) as block:
+        with new_block("recurrent", program) as block:
             self._block = block
             try:
                 yield

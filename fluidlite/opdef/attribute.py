@@ -32,7 +32,7 @@ class BlockRef(int):
     """Annotation of an attribute that names a block by its index."""
 
 
-class Field(NamedTuple):
+class AttributeField(NamedTuple):
     """What :func:`attr` says about an attribute beyond its default."""
 
     default: Any
@@ -52,7 +52,7 @@ def attr(
         inert: accepted, kept and written, but never read.
         local: unknown to fluid 1.8: off the wire and out of the text while it has its default.
     """
-    return Field(default, alias, inert, local)
+    return AttributeField(default, alias, inert, local)
 
 
 class Attribute(NamedTuple):
@@ -190,7 +190,11 @@ def read_attributes(owner: type) -> dict[str, Attribute]:
         if field not in vars(owner):
             raise DefinitionError(f"{owner.__name__}.{field} needs a default, or REQUIRED")
         given = vars(owner)[field]
-        more = given if isinstance(given, Field) else Field(given, None, False, False)
+        more = (
+            given
+            if isinstance(given, AttributeField)
+            else AttributeField(given, None, False, False)
+        )
         record = Attribute(more.alias or field, field, kind, more.default, more.inert, more.local)
         if record.default is not REQUIRED:
             try:

@@ -21,7 +21,7 @@ class Registered(NamedTuple):
         return getattr(self.function, "__name__", None) or repr(self.function)
 
 
-_registered: state.Slot[list[Registered]] = state.slot("callables", list)
+_registered: state.StateSlot[list[Registered]] = state.slot("callables", list)
 
 
 def register(function: Callable[..., Any], backward: bool = False) -> int:

@@ -29,6 +29,7 @@ from ..errors import (
 )
 from .attribute import REQUIRED, Attribute, read_attributes
 from .prepared import Prepared, preparation_of
+from .rule import RuleArgument, rule_arguments
 from .signature import Signature, Slot, parse_signature
 from .spec import Spec, sized, unexpected
 from .structure import Structure
@@ -39,6 +40,8 @@ _REGISTRY: dict[str, Definition] = {}
 _HIGHEST_ORDER = 50  # of gradient operators
 #: type of a gradient operator with a name of its own -> the forward operator's
 _TYPE_BEHIND: dict[str, str] = {}
+#: what makes the definition of a gradient operator of that of the forward operator
+_derivations: list[Callable[[Definition], Definition]] = []
 
 
 class Op(Structure):
@@ -111,7 +114,6 @@ class Op(Structure):
     rows: ClassVar[tuple[str, ...]] = ()
     grad_type: ClassVar[str] = ""
     derived_from: ClassVar[Definition | None] = None
-    kernels: ClassVar[dict[str, Callable[..., Any]]] = {}
     ufunc: ClassVar[Callable[..., Any] | None] = None
     _plain_run: ClassVar[Any] = None  #: the kernel that only calls ``ufunc``
 
@@ -129,6 +131,7 @@ class Op(Structure):
     block_attributes: ClassVar[tuple[str, ...]] = ()
     has_sparse_gradients: ClassVar[bool] = False
     run_reads: ClassVar[dict[str, tuple[str, ...]]] = {}
+    rule_arguments: ClassVar[tuple[RuleArgument, ...]] = ()
 
     def __init_subclass__(
         cls, type: str | None = None, abstract: bool = False, **more: Any
@@ -139,7 +142,6 @@ class Op(Structure):
         inherited = [vars(base).get("attributes", {}) for base in reversed(cls.__mro__)]
         cls.attributes = {name: a for attributes in inherited for name, a in attributes.items()}
         cls.attributes.update(read_attributes(cls))
-        cls.kernels = {}
         if "grad_type" not in vars(cls):
             cls.grad_type = cls.type + "_grad"
         if not abstract:
@@ -372,10 +374,16 @@ def _found(type: str) -> type[Op] | None:
     forward = _TYPE_BEHIND.get(type) or (type[: -len("_grad")] if type.endswith("_grad") else None)
     if forward is None or forward.count("_grad") >= _HIGHEST_ORDER:
         return None
-    from .gradient import derive_grad
-
     behind = _found(forward)
-    return derive_grad(behind) if behind is not None and behind.grad_type == type else None
+    return _derivations[0](behind) if behind is not None and behind.grad_type == type else None
+
+
+def derives_gradients(
+    derivation: Callable[[Definition], Definition],
+) -> Callable[[Definition], Definition]:
+    """A decorator that registers what :func:`lookup` makes gradient operators with."""
+    _derivations[:] = [derivation]
+    return derivation
 
 
 def is_defined(type: str) -> bool:
@@ -387,25 +395,6 @@ def registered() -> list[type[Op]]:
     """All definitions that were written (none of the derived ones), in order of type."""
     known = _built_in()
     return [known[name] for name in sorted(known) if known[name].derived_from is None]
-
-
-def register_kernel(type: str, backend: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """A decorator that replaces the kernel of one operator on one backend.
-
-    The definition stays what it means: it serves the other backends and all higher orders.
-
-    Args:
-        type: the operator's type; may be that of a derived gradient operator.
-        backend: the backend's name.
-    """
-
-    def register(kernel: Callable[..., Any]) -> Callable[..., Any]:
-        definition = lookup(type)
-        definition.run_reads[f"kernel:{backend}"] = _parameters(kernel, definition)
-        definition.kernels[backend] = kernel
-        return kernel
-
-    return register
 
 
 def _built_in() -> dict[str, Definition]:
@@ -463,8 +452,7 @@ def _complete(cls: type[Op]) -> None:
         function = getattr(cls, method, None)
         if function is not None:
             cls.run_reads[method] = _parameters(function, cls)
-    if callable(cls.grad):
-        rule_parameters(cls)  # checks the rule
+    cls.rule_arguments = rule_arguments(cls)
 
 
 def _run_by_ufunc(cls: type[Op]) -> None:
@@ -502,42 +490,3 @@ def takes_rng(function: Any) -> bool:
     """Whether a kernel has a parameter ``rng``."""
     code = getattr(function, "__code__", None)
     return code is not None and "rng" in code.co_varnames[: code.co_argcount]
-
-
-def rule_parameters(cls: type[Op]) -> dict[str, tuple[str, str, bool]]:
-    """The parameters of a gradient rule: name -> ("in", "out" or "cotangent"; slot; whether it may
-    be absent).
-
-    Raises:
-        DefinitionError: a parameter is no slot and no cotangent of one, or the closure rule is
-            broken: a rule that reads an output takes that output's cotangent too, or the output is
-            constant.  Else the second order would lose a term.
-    """
-    code = cls.grad.__code__
-    names = code.co_varnames[2 : code.co_argcount]
-    defaults = len(cls.grad.__defaults__ or ())
-    optional = set(names[len(names) - defaults :]) if defaults else set()
-    found: dict[str, tuple[str, str, bool]] = {}
-    for name in names:
-        if name in cls.input_slots:
-            found[name] = ("in", name, name in optional or cls.input_slots[name].optional)
-        elif name in cls.output_slots:
-            found[name] = ("out", name, name in optional or cls.output_slots[name].optional)
-        elif (
-            name.startswith("d")
-            and name[1:] in cls.output_slots
-            and not cls.output_slots[name[1:]].constant
-        ):
-            found[name] = ("cotangent", name[1:], name in optional)
-        else:
-            raise DefinitionError(
-                f"{cls.type}.grad takes {name!r}, which is no slot and no cotangent of an output"
-            )
-    for name, (source, slot, _) in found.items():
-        if source == "out" and not cls.output_slots[slot].constant and "d" + name not in found:
-            raise DefinitionError(
-                f"{cls.type}.grad reads the output {name}, so it must take its cotangent d{name} "
-                f"too "
-                f"(d{name}=None where it may be absent), or {name} must be marked constant"
-            )
-    return found

@@ -16,30 +16,21 @@ import heapq
 import itertools
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 from ..dtypes import Kind
 from ..errors import NoGradientError
 from .arithmetic import WITH_NUMBER, Arithmetic
-from .definition import Op, lookup, rule_parameters
+from .definition import Op, derives_gradients, lookup
 from .interpreter import Interpreter
+from .rule import RuleArgument, completed, gather, unique_slot
 from .signature import Signature, Slot
-
-
-class Read(NamedTuple):
-    """One input slot of a derived gradient operator."""
-
-    slot: str  #: of the gradient operator
-    parameter: str  #: of the rule
-    source: str  #: "in", "out" or "cotangent"
-    of: str  #: slot of the forward operator
-    optional: bool
 
 
 class DerivedGrad(Op, abstract=True):
     """The base of derived gradient operators."""
 
-    reads: ClassVar[tuple[Read, ...]] = ()  #: where its inputs come from
+    reads: ClassVar[tuple[RuleArgument, ...]] = ()  #: where its inputs come from
     grad_slots: ClassVar[dict[str, str]] = {}  #: forward input slot -> output slot
     #: input slots that hold hidden outputs of the forward operator
     byproducts: ClassVar[frozenset[str]] = frozenset()
@@ -62,6 +53,7 @@ def is_differentiable(definition: type[Op]) -> bool:
     )
 
 
+@derives_gradients
 def derive_grad(forward: type[Op]) -> type[Op]:
     """Define the gradient operator of ``forward``.
 
@@ -75,13 +67,13 @@ def derive_grad(forward: type[Op]) -> type[Op]:
             else "nobody wrote a rule for it"
         )
         raise NoGradientError(f"operator {forward.type!r} has no gradient operator: {why}")
-    reads = _reads(forward)
+    reads = forward.rule_arguments
     taken = {read.slot for read in reads}
     grad_slots: dict[str, str] = {}
     outputs = []
     for slot in forward.inputs:
         if not slot.constant:
-            name = _unique(slot.name + "@GRAD", taken)
+            name = unique_slot(slot.name + "@GRAD", taken)
             grad_slots[slot.name] = name
             outputs.append(Slot(name, optional=True, many=slot.many))
     inputs = tuple(
@@ -130,35 +122,8 @@ def derive_grad(forward: type[Op]) -> type[Op]:
     return type(forward.grad_type, (DerivedGrad,), body)
 
 
-def _forward_slot(forward: type[Op], read: Read) -> Slot:
+def _forward_slot(forward: type[Op], read: RuleArgument) -> Slot:
     return forward.input_slots[read.of] if read.source == "in" else forward.output_slots[read.of]
-
-
-def _reads(forward: type[Op]) -> tuple[Read, ...]:
-    if has_rule(forward):
-        parameters = rule_parameters(forward)
-    else:
-        parameters = {s.name: ("in", s.name, s.optional) for s in forward.inputs}
-        for s in forward.outputs:
-            if not s.constant:
-                parameters["d" + s.name] = ("cotangent", s.name, True)
-    taken: set[str] = set()
-    reads = []
-    for parameter, (source, slot, optional) in parameters.items():
-        name = _unique(slot + "@GRAD" if source == "cotangent" else slot, taken)
-        reads.append(Read(name, parameter, source, slot, optional))
-    return tuple(reads)
-
-
-def _unique(name: str, taken: set[str]) -> str:
-    """A slot's name that its operator has not yet: ``X@GRAD``, ``X@GRAD.2``, ..."""
-    found = name
-    for k in itertools.count(2):
-        if found not in taken:
-            break
-        found = f"{name}.{k}"
-    taken.add(found)
-    return found
 
 
 def _through(f: Interpreter, op: Op, given: Mapping[str, Any]) -> dict[str, Callable[[], Any]]:
@@ -207,7 +172,7 @@ def _through(f: Interpreter, op: Op, given: Mapping[str, Any]) -> dict[str, Call
     return {name: partial(lambda name: pull()[name], name) for name in watched}
 
 
-class Node:
+class TapeEntry:
     """An operator that a tape applied.  It is held by its outputs, and holds its inputs."""
 
     __slots__ = ("count", "ins", "op", "outs")
@@ -222,7 +187,7 @@ class Box(Arithmetic):
     __slots__ = ("index", "node", "slot", "tape", "value")
 
     def __init__(
-        self, tape: Tape, value: Any, node: Node | None = None, slot: str = "", index: int = 0
+        self, tape: Tape, value: Any, node: TapeEntry | None = None, slot: str = "", index: int = 0
     ) -> None:
         self.tape, self.value, self.node, self.slot, self.index = tape, value, node, slot, index
 
@@ -281,7 +246,7 @@ class Tape(Interpreter):
         outs = self.parent.apply(op, {name: self._strip(v) for name, v in ins.items()}, want)
         if is_constant(type(op)):
             return outs
-        node = Node(next(self._counter), op, dict(ins), outs)
+        node = TapeEntry(next(self._counter), op, dict(ins), outs)
         boxed: dict[str, Any] = {}
         for name, value in outs.items():
             if value is None or op.output_slots[name].constant:
@@ -302,7 +267,7 @@ class Tape(Interpreter):
             sources: boxes to pull back to.
         """
         pending: dict[Any, Any] = {}
-        heap: list[tuple[int, Node]] = []
+        heap: list[tuple[int, TapeEntry]] = []
         seen: set[int] = set()
 
         def add(box: Box, cotangent: Any) -> None:
@@ -338,19 +303,18 @@ class Tape(Interpreter):
             for b in sources
         ]
 
-    def _pull_node(self, node: Node, cotangents: dict[str, Any]) -> list[tuple[Box, Any]]:
+    def _pull_node(self, node: TapeEntry, cotangents: dict[str, Any]) -> list[tuple[Box, Any]]:
         """Pairs of an input's box and what flows to it."""
         gradient: Any = lookup(node.op.grad_type)
-        ins = {}
-        for read in gradient.reads:
-            if read.source == "in":
-                ins[read.slot] = self._strip(node.ins.get(read.of))
-            elif read.source == "out":
-                ins[read.slot] = node.outs.get(read.of)
-            else:
-                ins[read.slot] = self._complete(
-                    cotangents.get(read.of), node.outs.get(read.of), read.optional
-                )
+        values = gather(
+            gradient.reads,
+            lambda slot: self._strip(node.ins.get(slot)),
+            node.outs.get,
+            lambda slot, optional: completed(
+                cotangents.get(slot), node.outs.get(slot), optional, self.parent.fill_zeros_like
+            ),
+        )
+        ins = {read.slot: value for read, value in zip(gradient.reads, values)}
         want = {
             name
             for slot, name in gradient.grad_slots.items()
@@ -367,17 +331,6 @@ class Tape(Interpreter):
                     if g is not None and self._mine(b)
                 ]
         return pairs
-
-    def _complete(self, cotangent: Any, value: Any, optional: bool) -> Any:
-        """A cotangent with zeros where nothing came."""
-        if isinstance(value, list):
-            return [
-                self.parent.fill_zeros_like(v) if c is None and v is not None else c
-                for c, v in zip(cotangent or [None] * len(value), value, strict=True)
-            ]
-        if cotangent is None and not optional:
-            return self.parent.fill_zeros_like(value)
-        return cotangent
 
     def _mine(self, value: Any) -> bool:
         return type(value) is Box and value.tape is self

@@ -151,7 +151,6 @@ def kernel_of(op: Op, backend: str) -> tuple[Any, tuple[str, ...], bool]:
     known: Any = definition.run_reads.get(key)
     if known is None:
         for name, kernel in (
-            (f"kernel:{backend}", definition.kernels.get(backend)),
             (f"run_{backend}", getattr(definition, f"run_{backend}", None)),
             ("run", definition.run),
         ):

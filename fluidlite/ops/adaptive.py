@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from ..errors import SlotError
 from ..values import SelectedRows
-from .optimizer import Step, number, on_rows
+from .optimizer import ParameterUpdate, number, on_rows
 
 
-class Adagrad(Step, abstract=True):
+class AdagradUpdate(ParameterUpdate, abstract=True):
     """A step that divides by the root of accumulated squares of gradients.
 
     Moment, MomentOut: the accumulated squares before and after the step.
@@ -31,7 +31,7 @@ class Adagrad(Step, abstract=True):
         raise NotImplementedError
 
 
-class adagrad(Adagrad):
+class adagrad(AdagradUpdate):
     """ParamOut = Param - LearningRate * Grad / (sqrt(MomentOut) + epsilon), where
     MomentOut = Moment + Grad^2.
 
@@ -43,7 +43,7 @@ class adagrad(Adagrad):
 
     def run(self, xp, Param, Grad, Moment, LearningRate):
         if not isinstance(Grad, SelectedRows):
-            return Adagrad.run(self, xp, Param, Grad, Moment, LearningRate)
+            return AdagradUpdate.run(self, xp, Param, Grad, Moment, LearningRate)
         step = lambda g, p, m: self.run(xp, p, g, m, LearningRate)
         return on_rows(xp, Grad, [Param, Moment], step)
 
@@ -51,7 +51,7 @@ class adagrad(Adagrad):
         return Moment + xp.square(Grad)
 
 
-class decayed_adagrad(Adagrad):
+class decayed_adagrad(AdagradUpdate):
     """ParamOut = Param - LearningRate * Grad / (sqrt(MomentOut) + epsilon), where
     MomentOut = decay * Moment + (1 - decay) * Grad^2.
 
@@ -64,7 +64,7 @@ class decayed_adagrad(Adagrad):
         return self.decay * Moment + (1 - self.decay) * xp.square(Grad)
 
 
-class adamax(Step):
+class adamax(ParameterUpdate):
     """ParamOut = Param - LearningRate / (1 - Beta1Pow) * MomentOut / InfNormOut.
 
     Kingma and Ba, Adam: a method for stochastic optimization, ICLR 2015, section 7.1.
@@ -98,7 +98,7 @@ class adamax(Step):
         return Param - number(xp, rate, Param) * moment / largest, moment, largest
 
 
-class adadelta(Step):
+class adadelta(ParameterUpdate):
     """ParamOut = Param - sqrt((AvgSquaredUpdateOut + epsilon) / (AvgSquaredGradOut + epsilon)) *
     Grad.
 
@@ -136,7 +136,7 @@ class adadelta(Step):
         return xp.sqrt((of_step + self.epsilon) / (of_grad + self.epsilon)) * Grad
 
 
-class rmsprop(Step):
+class rmsprop(ParameterUpdate):
     """ParamOut = Param - MomentOut, where
     MomentOut = momentum * Moment + LearningRate * Grad / sqrt(MeanSquareOut + epsilon).
 

@@ -50,7 +50,7 @@ class DrivingGradient(Op, abstract=True):
         return [n + GRAD for slot in self.differentiated for n in inputs.get(slot, ())]
 
 
-class While(Driving, type="while"):
+class WhileLoop(Driving, type="while"):
     """Run a block as long as Condition holds.
 
     X: the outer variables that the block reads or writes.

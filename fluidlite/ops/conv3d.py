@@ -6,7 +6,7 @@ from ..opdef.attribute import attr
 from .conv import AdjointFilter, AdjointInput, Convolution, ConvTranspose
 
 
-class Volumes(Convolution, abstract=True):
+class Convolution3d(Convolution, abstract=True):
     """What convolutions of volumes have in common."""
 
     rank = 3
@@ -17,7 +17,7 @@ class Volumes(Convolution, abstract=True):
     data_format: str = "NCDHW"
 
 
-class conv3d(Volumes):
+class conv3d(Convolution3d):
     """Output[n, f, z, y, x] = sum of Input[n, c, z + h, y + i, x + j] * Filter[f, c, h, i, j].
 
     Input: volumes.
@@ -47,15 +47,15 @@ class conv3d(Volumes):
         return self.adjoints(f, Input, Filter, dOutput)
 
 
-class conv3d_adjoint_input(Volumes, AdjointInput):
+class conv3d_adjoint_input(Convolution3d, AdjointInput):
     """Out = the map from conv3d's Output to the cotangent of its Input, at G."""
 
 
-class conv3d_adjoint_filter(Volumes, AdjointFilter):
+class conv3d_adjoint_filter(Convolution3d, AdjointFilter):
     """Out = the map from conv3d's Output to the cotangent of its Filter, at G."""
 
 
-class conv3d_transpose(Volumes, ConvTranspose):
+class conv3d_transpose(Convolution3d, ConvTranspose):
     """Output = Input mapped by the adjoint of ``conv3d`` with Filter.
 
     Input: volumes.

@@ -9,7 +9,7 @@ from ..opdef.definition import Op
 from ..opdef.spec import need_integer, normal_axis, same_dtype, size_of, spec
 
 
-class Made(Op, abstract=True):
+class Creation(Op, abstract=True):
     """An output made from nothing that could be differentiated.
 
     dtype: the element type of Out.
@@ -31,7 +31,7 @@ def sizes(shape):
     return tuple(shape)
 
 
-class ShapeFromTensors(Made, abstract=True):
+class ShapeFromTensors(Creation, abstract=True):
     """An output whose shape is an attribute, unless tensors give it.
 
     shape: sizes; -1 stands for one that a tensor gives.
@@ -61,7 +61,7 @@ class ShapeFromTensors(Made, abstract=True):
         return self.shape
 
 
-class ShapeFromBatch(Made, abstract=True):
+class ShapeFromBatch(Creation, abstract=True):
     """An output whose shape is an attribute, but for one size that it has in common with Input.
 
     shape: sizes; the one at ``output_dim_idx`` does not matter.
@@ -85,7 +85,7 @@ class ShapeFromBatch(Made, abstract=True):
         return (*before, Input.shape[source], *after)
 
 
-class Constant(Made, abstract=True):
+class ConstantFill(Creation, abstract=True):
     """One number everywhere.
 
     value: the number.
@@ -116,7 +116,7 @@ class Constant(Made, abstract=True):
         return xp.full(shape, self.number(), self.dtype.dtype)
 
 
-class fill_constant(Constant, ShapeFromTensors):
+class fill_constant(ConstantFill, ShapeFromTensors):
     """Out = ``value``, everywhere.
 
     ValueTensor: the number as a tensor of one element; wins over the attributes.
@@ -137,7 +137,7 @@ class fill_constant(Constant, ShapeFromTensors):
         return xp.full(shape, xp.reshape(ValueTensor, ()), self.dtype.dtype)
 
 
-class fill_constant_batch_size_like(Constant, ShapeFromBatch):
+class fill_constant_batch_size_like(ConstantFill, ShapeFromBatch):
     """Out = ``value``, everywhere, in ``shape`` but for one size that is Input's."""
 
     def infer(self, Input):

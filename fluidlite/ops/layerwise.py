@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..errors import AttributeValueError
 from ..opdef.attribute import REQUIRED
-from .optimizer import Step, number
+from .optimizer import ParameterUpdate, number
 
 
 def norm(xp, x):
@@ -18,7 +18,7 @@ def ratio(xp, above, below, shrink=1.0):
     return xp.where(both, shrink * above / xp.where(both, below, 1), 1).astype(above.dtype)
 
 
-class lars_momentum(Step):
+class lars_momentum(ParameterUpdate):
     """VelocityOut = mu * Velocity + r * (Grad + lars_weight_decay * Param);
     ParamOut = Param - VelocityOut.
 
@@ -49,7 +49,7 @@ class lars_momentum(Step):
         return Param - velocity, velocity
 
 
-class lamb(Step):
+class lamb(ParameterUpdate):
     """ParamOut = Param - LearningRate * norm(Param) / norm(d) * d, where
     d = Moment1Out / (sqrt(Moment2Out) + epsilon) + weight_decay * Param.
 
@@ -88,7 +88,7 @@ class lamb(Step):
         return Param - rate * step, moment1, moment2
 
 
-class dpsgd(Step):
+class dpsgd(ParameterUpdate):
     """ParamOut = Param - LearningRate * (Grad * min(1, clip / norm(Grad)) + noise / batch_size).
 
     Abadi et al., Deep learning with differential privacy, CCS 2016.

@@ -9,7 +9,7 @@ from ..opdef.spec import agree, need_float, same_dtype, size_of
 from ..values import SelectedRows
 
 
-class Step(Op, abstract=True):
+class ParameterUpdate(Op, abstract=True):
     """One step of an optimizer.
 
     Param, ParamOut: the parameter before and after the step; in programs the same variable.
@@ -55,7 +55,7 @@ def number(xp, value, like):
     return xp.reshape(value, (1,) * like.ndim)
 
 
-class sgd(Step):
+class sgd(ParameterUpdate):
     """ParamOut = Param - LearningRate * Grad."""
 
     signature = "Param, LearningRate, Grad -> ParamOut"
@@ -72,7 +72,7 @@ class sgd(Step):
         return Param - number(xp, LearningRate, Param) * Grad
 
 
-class momentum(Step):
+class momentum(ParameterUpdate):
     """VelocityOut = mu * Velocity + Grad; ParamOut = Param - LearningRate * VelocityOut.
 
     With ``use_nesterov``, ParamOut = Param - LearningRate * (Grad + mu * VelocityOut): the form of
@@ -95,7 +95,7 @@ class momentum(Step):
         return Param - number(xp, LearningRate, Param) * step, velocity
 
 
-class adam(Step):
+class adam(ParameterUpdate):
     """ParamOut = Param - r * Moment1Out / (sqrt(Moment2Out) + epsilon).
 
     Kingma and Ba, Adam: a method for stochastic optimization, ICLR 2015, with the bias correction

@@ -22,7 +22,7 @@ from .knobs import UseCudnn, UseMkldnn, UseQuantizer
 WIDEST = 2**16
 
 
-class Step(NamedTuple):
+class WindowStep(NamedTuple):
     """How windows of one size follow each other."""
 
     kernel: int
@@ -30,7 +30,7 @@ class Step(NamedTuple):
     before: int  #: padding before the image
 
 
-class Windows(NamedTuple):
+class AxisWindows(NamedTuple):
     """The windows along one dimension of an image.
 
     Where there are several and they have a step, a loop goes over the elements of the window, for
@@ -40,7 +40,7 @@ class Windows(NamedTuple):
     axis: int
     size: int  #: of the image
     ranges: list[tuple[int, int]]  #: begin and end of each window, inside the image
-    step: Step | None  #: None where a loop over the windows is meant
+    step: WindowStep | None  #: None where a loop over the windows is meant
 
     def at(self, index):
         """The index of an image that is ``index`` along this dimension."""
@@ -217,7 +217,7 @@ class Windowed(Op, abstract=True):
             sizes, self.ksize, self.strides, self.paddings, self.padding_algorithm
         )
         return [
-            moving(axis, size, Step(kernel, stride, pad[0]), pad[1], self.ceil_mode)
+            moving(axis, size, WindowStep(kernel, stride, pad[0]), pad[1], self.ceil_mode)
             for axis, size, kernel, stride, pad in zip(
                 self.axes, sizes, self.ksize, self.strides, pads
             )
@@ -294,7 +294,7 @@ class Pool(Windowed, abstract=True):
 
 def whole(axis, size):
     """One window, all of the image."""
-    return 1 if size == -1 else Windows(axis, size, [(0, size)], None)
+    return 1 if size == -1 else AxisWindows(axis, size, [(0, size)], None)
 
 
 def adaptive(axis, size, count):
@@ -302,9 +302,9 @@ def adaptive(axis, size, count):
     if size == -1:
         return count
     if size % count == 0:
-        return moving(axis, size, Step(size // count, size // count, 0), 0, False)
+        return moving(axis, size, WindowStep(size // count, size // count, 0), 0, False)
     ranges = [(i * size // count, -(-(i + 1) * size // count)) for i in range(count)]
-    return Windows(axis, size, ranges, None)
+    return AxisWindows(axis, size, ranges, None)
 
 
 def moving(axis, size, step, after, ceil_mode):
@@ -324,7 +324,7 @@ def moving(axis, size, step, after, ceil_mode):
                 f"window {i} of {step.kernel} elements lies outside of {size} elements, in their "
                 f"padding of {step.before} and {after}"
             )
-    return Windows(axis, size, ranges, step if count > 1 else None)
+    return AxisWindows(axis, size, ranges, step if count > 1 else None)
 
 
 class Pooling(UseCudnn, UseMkldnn, Pool, abstract=True):

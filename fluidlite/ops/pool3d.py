@@ -5,7 +5,7 @@ from __future__ import annotations
 from .pool import Pool, PoolAdjoint, Pooling, PoolPositions
 
 
-class Volumes(Pool, abstract=True):
+class Pool3d(Pool, abstract=True):
     """What poolings of volumes have in common."""
 
     rank = 3
@@ -15,13 +15,13 @@ class Volumes(Pool, abstract=True):
     data_format: str = "NCDHW"
 
 
-class pool3d(Volumes, Pooling):
+class pool3d(Pool3d, Pooling):
     """Out = the maximum or the average of X under each position of a window."""
 
 
-class pool3d_adjoint(Volumes, PoolAdjoint):
+class pool3d_adjoint(Pool3d, PoolAdjoint):
     """Out = the map from the average's Out to the cotangent of its X, at G."""
 
 
-class pool3d_positions(Volumes, PoolPositions):
+class pool3d_positions(Pool3d, PoolPositions):
     """Out = the positions in X, flattened, of the largest element under each window."""

@@ -5,10 +5,10 @@ its slope: parameters become exactly 0.
 from __future__ import annotations
 
 from ..errors import AttributeValueError
-from .optimizer import Step, number
+from .optimizer import ParameterUpdate, number
 
 
-class Proximal(Step, abstract=True):
+class Proximal(ParameterUpdate, abstract=True):
     """A step along the gradient, then the best point for the decay near it.
 
     l1: what the sum of the absolute values of Param counts in the loss.

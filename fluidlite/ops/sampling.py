@@ -7,11 +7,11 @@ from ..errors import AttributeValueError, DTypeError
 from ..opdef.attribute import REQUIRED, attr
 from ..opdef.definition import Op
 from ..opdef.spec import size_of, spec
-from .creation import Made, ShapeFromBatch, ShapeFromTensors, sizes
+from .creation import Creation, ShapeFromBatch, ShapeFromTensors, sizes
 from .knobs import UseMkldnn
 
 
-class Drawn(Made, abstract=True):
+class Drawn(Creation, abstract=True):
     """Random numbers, independent of each other.
 
     seed: fixes the numbers; with 0 they come from the program's own stream.
@@ -61,7 +61,7 @@ class DrawnLike(Drawn, ShapeFromBatch, abstract=True):
         return xp.asarray(drawn, self.dtype.dtype)
 
 
-class Uniform(Drawn, abstract=True):
+class UniformDraw(Drawn, abstract=True):
     """Numbers that are equally likely everywhere in [min, max).
 
     min, max: the bounds.
@@ -94,11 +94,11 @@ class Uniform(Drawn, abstract=True):
         return xp.reshape(xp.scatter_set(xp.reshape(values, -1), fixed, self.diag_val), shape)
 
 
-class uniform_random(Uniform, DrawnInShape):
+class uniform_random(UniformDraw, DrawnInShape):
     """Out = numbers equally likely everywhere in [min, max)."""
 
 
-class uniform_random_batch_size_like(Uniform, DrawnLike):
+class uniform_random_batch_size_like(UniformDraw, DrawnLike):
     """Out = numbers equally likely everywhere in [min, max), one size being Input's."""
 
 

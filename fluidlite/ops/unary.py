@@ -225,32 +225,32 @@ class sign(Unary):
         return dict(X=lambda: f.scale(dOut, scale=0.0))
 
 
-class Step(Activation, abstract=True):
+class PiecewiseConstant(Activation, abstract=True):
     """A function that is flat nearly everywhere, so that its gradient is zero."""
 
     def grad(self, f, dOut):
         return dict(X=lambda: f.fill_zeros_like(dOut))
 
 
-class floor(Step):
+class floor(PiecewiseConstant):
     """Out = the largest integer that is not above X."""
 
     ufunc = np.floor
 
 
-class ceil(Step):
+class ceil(PiecewiseConstant):
     """Out = the smallest integer that is not below X."""
 
     ufunc = np.ceil
 
 
-class trunc(Step):
+class trunc(PiecewiseConstant):
     """Out = X without its fraction."""
 
     ufunc = np.trunc
 
 
-class Round(Step, type="round"):
+class Round(PiecewiseConstant, type="round"):
     """Out = the integer nearest to X; halves go away from zero."""
 
     def run(self, xp, X):

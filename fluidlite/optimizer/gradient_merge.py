@@ -100,7 +100,7 @@ class GradientMergeOptimizer(Optimizer):
             with main.as_role(OpRole.OPTIMIZE, (param, grad)):
                 totals.append(_added(param, grad))
         due = self._is_due()
-        with new_block(main) as steps:
+        with new_block("conditional_block", main) as steps:
             share = 1.0 / self.k_steps if self.avg else 1.0
             merged = [scale(total, scale=share) for total in totals]
             params = [param for param, _ in pairs]

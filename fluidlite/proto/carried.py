@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 
-class Layout(NamedTuple):
+class PartOrder(NamedTuple):
     """In what order a file lists the parts of an operator."""
 
     inputs: tuple[str, ...]  #: slots without variables too
@@ -28,7 +28,7 @@ class Original(NamedTuple):
 class CarriedOperator(NamedTuple):
     """What is said of an operator."""
 
-    layout: Layout
+    layout: PartOrder
     apart: dict[str, bytes]  #: attributes of a kind that is unknown here -> their messages
     rest: bytes = b""  #: fields that are unknown here
     original: Original | None = None

@@ -32,7 +32,7 @@ class TypeOf(NamedTuple):
     usual: bool  #: whether that is all of it
 
 
-class Known(NamedTuple):
+class KnownVariable(NamedTuple):
     """What a variable's message says behind the name."""
 
     fields: dict[str, Any]
@@ -54,7 +54,7 @@ class Decoder(Reading):
         self.program = program
         self.encoder = Encoder()
         self.types: dict[bytes, TypeOf] = {}
-        self.known: dict[bytes, Known] = {}
+        self.known: dict[bytes, KnownVariable] = {}
         self.operators = OperatorDecoder(self, self.encoder)
 
     # -- programs and blocks ---------------------------------------------------------------------
@@ -128,9 +128,9 @@ class Decoder(Reading):
         self.charge(_BLOCK, begin)
         for begin, end in zip(variables[::2], variables[1::2]):
             self.variable(block, begin, end)
-        operator, append = self.operators.operator, block.ops.append
-        for begin, end in zip(operators[::2], operators[1::2]):
-            append(operator(block, begin, end))
+        operator = self.operators.operator
+        spans = zip(operators[::2], operators[1::2])
+        block.set_ops([operator(block, begin, end) for begin, end in spans])
 
     # -- variables -------------------------------------------------------------------------------
 
@@ -154,7 +154,7 @@ class Decoder(Reading):
         if name in block.vars:
             what = f"variables of different names in block {block.idx}"
             self.bytes.fail(begin, what, f"{name!r} a second time")
-        block.vars[name] = made
+        block.declare(made)
 
     def unknown_variable(self, block: Block, raw: bytes, behind: bytes, begin: int) -> Variable:
         """Read a variable unlike those before.
@@ -197,7 +197,7 @@ class Decoder(Reading):
             self.charge(_VARIABLE + len(behind), begin)
             spec = made.spec if made.has_dtype else None
             fields = flags if spec is not None else {**flags, **type_.fields}
-            self.known[behind] = Known(fields, spec, made.carried)
+            self.known[behind] = KnownVariable(fields, spec, made.carried)
         return made
 
     def type_of(self, desc: Any, at: int) -> TypeOf:

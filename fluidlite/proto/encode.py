@@ -13,7 +13,7 @@ from ..ir.operator import FRAMEWORK_ATTRIBUTES, Operator
 from ..ir.program import Program
 from ..ir.variable import Variable
 from ..opdef.attribute import REQUIRED
-from .carried import CarriedBlock, CarriedOperator, CarriedProgram, CarriedVariable, Layout
+from .carried import CarriedBlock, CarriedOperator, CarriedProgram, CarriedVariable, PartOrder
 from .schema import ATTRIBUTE_TYPES, message_classes
 from .wire import delimited, varint_field
 
@@ -25,7 +25,7 @@ WITH_TENSOR = {
     Kind.SELECTED_ROWS: "selected_rows",
     Kind.LOD_TENSOR_ARRAY: "tensor_array",
 }
-_FRESH = CarriedOperator(Layout((), (), {}, {}), {})
+_FRESH = CarriedOperator(PartOrder((), (), {}, {}), {})
 #: wire types of values that take little room
 _SHORT = frozenset({"INT", "FLOAT", "BOOLEAN", "BLOCK", "LONG"})
 _KEPT = 50_000  # encoded attributes
@@ -51,7 +51,7 @@ class Encoder:
         self.messages = message_classes()
         self.texts: dict[str, bytes] = {}
         self.attributes: dict[Any, bytes] = {}
-        self.layouts: dict[Any, Layout] = {}
+        self.layouts: dict[Any, PartOrder] = {}
 
     def text(self, text: str) -> bytes:
         """The bytes of a text, made once."""
@@ -143,14 +143,14 @@ class Encoder:
         original = carried.original
         return original.raw if original is not None and made == original.seen else made
 
-    def layout(self, op: Operator) -> Layout:
+    def layout(self, op: Operator) -> PartOrder:
         """How an operator is written that no file told anything about."""
         key = (op.type, op.lists_given_attrs, tuple(op.inputs), tuple(op.attrs))
         found = self.layouts.get(key)
         if found is None:
             names = [name for name in op.attr_names if name != "op_callstack"]
             wires = {name: op.attr_type(name) for name in names}
-            found = Layout(tuple(op.input_names), tuple(op.output_names), wires, defaults_of(op))
+            found = PartOrder(tuple(op.input_names), tuple(op.output_names), wires, defaults_of(op))
             if op.definition is not None:
                 self.layouts[key] = found
         return found

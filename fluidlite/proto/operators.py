@@ -15,7 +15,7 @@ from ..ir.literal import EmptyList
 from ..ir.operator import FRAMEWORK_ATTRIBUTES, Names, Operator
 from ..opdef.attribute import Attribute, BlockRef, Long
 from ..opdef.definition import Op, find
-from .carried import CarriedOperator, Layout, Original
+from .carried import CarriedOperator, Original, PartOrder
 from .encode import Encoder
 from .reading import Reading, is_canonical, unknown_fields
 from .schema import ATTRIBUTE_TYPE_OF, ATTRIBUTE_TYPES
@@ -43,7 +43,7 @@ _KNOBS_BEGIN = re.compile(
 _WRAPPED: dict[str, Callable[[Any], Any]] = {"LONG": Long, "BLOCK": BlockRef}
 
 
-class Step(NamedTuple):
+class AttributeReader(NamedTuple):
     """What to do with one attribute of an operator."""
 
     name: str
@@ -55,24 +55,24 @@ class Step(NamedTuple):
 
 
 @dataclass
-class Plan:
+class OperatorLayout:
     """How operators of one layout are read."""
 
     op_type: str
     definition: type[Op] | None
-    layout: Layout
+    layout: PartOrder
     carried: CarriedOperator
-    steps: list[Step]
+    steps: list[AttributeReader]
     bare: bool  #: lists_given_attrs
     order: tuple[str, ...]  #: the attributes in order of their definition
     #: whether they are written otherwise than they were read; None until one has been compared
     unusual: bool | None = None
 
 
-class Known(NamedTuple):
+class KnownOperator(NamedTuple):
     """What an operator's message says behind the slots."""
 
-    plan: Plan
+    plan: OperatorLayout
     attributes: dict[str, Any]
     fields: dict[str, Any]
 
@@ -90,8 +90,8 @@ class OperatorDecoder:
         self.encoder = encoder
         self.bytes = reading.bytes
         self.text = reading.text
-        self.plans: dict[Any, Plan] = {}
-        self.known: dict[Any, Known] = {}
+        self.plans: dict[Any, OperatorLayout] = {}
+        self.known: dict[Any, KnownOperator] = {}
 
     def operator(self, block: Block, begin: int, end: int) -> Operator:
         """Read an operator of a block."""
@@ -192,7 +192,7 @@ class OperatorDecoder:
                 self.carry_operator(op, raw, begin)
         if sides is not None and op.carried is plan.carried and len(self.known) < _KEPT:
             self.reading.charge(900 + len(raw), begin)
-            self.known[sides[0]] = Known(plan, attributes, fields)
+            self.known[sides[0]] = KnownOperator(plan, attributes, fields)
         return op
 
     def carry_operator(self, op: Operator, raw: bytes, begin: int) -> None:
@@ -204,7 +204,7 @@ class OperatorDecoder:
         if raw != seen:
             op.carried = op.carried._replace(original=Original(raw, seen))
 
-    def slots(self, given: Any, listed: Names, plan: Plan, side: str) -> dict[str, Names]:
+    def slots(self, given: Any, listed: Names, plan: OperatorLayout, side: str) -> dict[str, Names]:
         """Names by slot, those of a definition in its order."""
         text = self.text
         found = {}
@@ -214,7 +214,7 @@ class OperatorDecoder:
                 found[slot] = tuple([text(name) for name in names])
         return self.ordered(found, plan, side)
 
-    def ordered(self, found: dict[str, Names], plan: Plan, side: str) -> dict[str, Names]:
+    def ordered(self, found: dict[str, Names], plan: OperatorLayout, side: str) -> dict[str, Names]:
         """Names by slot in the order of the definition."""
         if plan.definition is not None and len(found) > 1:
             order = getattr(plan.definition, side)
@@ -223,7 +223,7 @@ class OperatorDecoder:
         return found
 
     def attributes(
-        self, plan: Plan, attrs: Any, at: int
+        self, plan: OperatorLayout, attrs: Any, at: int
     ) -> tuple[dict[str, Any], dict[str, Any], dict[str, bytes]]:
         """The attributes of an operator, those that are fields of an operator here, and those that
         are unknown.
@@ -263,7 +263,7 @@ class OperatorDecoder:
                 what = f"the index of one of {self.reading.count} blocks"
                 self.bytes.fail(at, what, str(int(index)))
 
-    def plan(self, key: Any, at: int) -> Plan:
+    def plan(self, key: Any, at: int) -> OperatorLayout:
         """How to read operators of a layout."""
         raw_type, attrs, inputs, outputs = key
         if not raw_type:
@@ -294,11 +294,13 @@ class OperatorDecoder:
         defaults = (
             {} if definition is None else {n: a.default for n, a in definition.attributes.items()}
         )
-        layout = Layout(slots[0], slots[1], wires, defaults)
+        layout = PartOrder(slots[0], slots[1], wires, defaults)
         self.reading.charge(1200 + 250 * len(names), at)
-        return Plan(type_, definition, layout, CarriedOperator(layout, {}), steps, bare, order)
+        return OperatorLayout(
+            type_, definition, layout, CarriedOperator(layout, {}), steps, bare, order
+        )
 
-    def step(self, name: str, number: int, definition: type[Op] | None) -> Step:
+    def step(self, name: str, number: int, definition: type[Op] | None) -> AttributeReader:
         """How to read one attribute."""
         wire = ATTRIBUTE_TYPE_OF.get(number, "")
         framework = name in FRAMEWORK_ATTRIBUTES
@@ -309,7 +311,7 @@ class OperatorDecoder:
             wire = ""
         wrapped = declared is None and not framework
         convert = declared is not None and (declared.kind == "DType" or declared.wire != wire)
-        return Step(name, wire, self.reader(wire, wrapped), declared, convert, framework)
+        return AttributeReader(name, wire, self.reader(wire, wrapped), declared, convert, framework)
 
     def reader(self, wire: str, wrapped: bool) -> Callable[[Any], Any]:
         """A function that takes a value out of the message of an attribute.
@@ -338,7 +340,7 @@ class OperatorDecoder:
 
         return read_list
 
-    def note_ignored(self, plan: Plan, step: Step, attr: Any) -> None:
+    def note_ignored(self, plan: OperatorLayout, step: AttributeReader, attr: Any) -> None:
         """Note an attribute of a known operator that is unknown here, unless it is switched off."""
         wire = ATTRIBUTE_TYPE_OF.get(attr.type, "")
         if step.name in _KNOBS or _KNOBS_BEGIN.match(step.name):

@@ -52,8 +52,10 @@ from .session import Observer, Session, run_guarded
 from .step import Environment
 
 #: how many executors there have been: each draws other random numbers
-_made: state.Slot[itertools.count[int]] = state.slot("executors made", itertools.count)
-_entropy: state.Slot[int] = state.slot("entropy", lambda: int.from_bytes(os.urandom(8), "little"))
+_made: state.StateSlot[itertools.count[int]] = state.slot("executors made", itertools.count)
+_entropy: state.StateSlot[int] = state.slot(
+    "entropy", lambda: int.from_bytes(os.urandom(8), "little")
+)
 
 
 #: what is run: the program, the fetched names, the scope

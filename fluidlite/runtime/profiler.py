@@ -281,9 +281,9 @@ def _checked(given: Any, allowed: Sequence[Any], what: str) -> Any:
 # -- the names of fluid 1.8 ------------------------------------------------------------------------
 
 #: what all executors record to
-active: state.Slot[Profile | None] = state.slot("profile", lambda: None)
+active: state.StateSlot[Profile | None] = state.slot("profile", lambda: None)
 #: what ``start_profiler`` lets them record to
-_next: state.Slot[Profile] = state.slot("next profile", Profile)
+_next: state.StateSlot[Profile] = state.slot("next profile", Profile)
 
 
 def _default_path() -> str:

@@ -152,7 +152,7 @@ class Scope:
         return views().html(self)
 
 
-_scope: state.Slot[Scope] = state.slot("scope", Scope)
+_scope: state.StateSlot[Scope] = state.slot("scope", Scope)
 
 
 def global_scope() -> Scope:

@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 
 import fluidlite as fluid
+from fluidlite.backward.sweep import CONTROL_RULES
 from fluidlite.errors import NoGradientError
 from fluidlite.ir.text import program_text
 from fluidlite.ir.verify import verify
+from fluidlite.opdef.definition import registered
 
 layers = fluid.layers
 
@@ -239,3 +241,9 @@ def test_text_of_a_program_with_blocks_of_gradients_parses_back():
     assert program_text(again, call_sites=False) == text
     found = fluid.Executor().run(again, feed={"x": np.array([3.0])}, fetch_list=[dx.name])
     assert found[0].item() == 27.0
+
+
+def test_every_operator_with_a_block_that_passes_gradients_has_a_control_rule():
+    driving = [d for d in registered() if d.block_attributes and d.grad is not None]
+    assert {d.type for d in driving} == CONTROL_RULES.keys()
+    assert {"conditional_block", "while", "recurrent"} < CONTROL_RULES.keys()

@@ -8,7 +8,7 @@ import pytest
 
 import fluidlite as fluid
 from fluidlite.errors import ArgumentError, GradientShapeError, GradientStateError, ShapeError
-from fluidlite.imperative.sizes import Shape
+from fluidlite.imperative.sizes import TensorShape
 
 
 def leaf(values, dtype="float32"):
@@ -49,7 +49,7 @@ def test_shapes_are_lists_and_tuples():
     assert shape[:-1] + [5] == [2, 3, 5]
     assert [5] + shape == [5, 2, 3, 4]
     assert (5,) + shape[1:] == (5, 3, 4)
-    assert isinstance(shape[1:], Shape)
+    assert isinstance(shape[1:], TensorShape)
     assert repr(shape) == "[2, 3, 4]"
     assert {shape: 1}[(2, 3, 4)] == 1
 

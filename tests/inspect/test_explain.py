@@ -364,3 +364,23 @@ def test_a_long_program_is_explained():
         h = layers.tanh(h)
     found = fluid.explain_gradient(x, h)
     assert len(found.path) == 3000 and np.all([p.reads != p.writes for p in found.path])
+
+
+def test_a_loss_of_a_branch_is_explained_through_the_blocks_around_it():
+    x = fluid.data("x", [2, 3], "float32")
+    h = layers.fc(x, 3, param_attr="w", bias_attr=False)
+    flag = fluid.data("flag", [1], "bool")
+    losses = []
+
+    def taken():
+        losses.append(layers.mean(layers.elementwise_mul(layers.square(h), h)))
+        return losses[0]
+
+    layers.cond(flag, taken, lambda: layers.mean(h))
+    parameter = fluid.default_main_program().global_block().var("w")
+    found = fluid.explain_gradient(parameter, losses[0])
+    assert found.flows and found.path[0].writes == h.name
+    assert (h.name, 2) in found.contributions
+    assert found.gradient is None
+    fluid.backward.append_backward(losses[0])
+    assert fluid.explain_gradient(parameter, losses[0]).gradient == "w@GRAD"

@@ -11,7 +11,7 @@ from fluidlite.errors import ArgumentError, UnknownVariableError
 from fluidlite.ir.compare import differences
 from fluidlite.ir.name_scope import current_name_scope, name_scope
 from fluidlite.ir.operator import OpRole
-from fluidlite.ir.passes import for_test, prune, remove_dead
+from fluidlite.ir.passes import for_test, prune
 from fluidlite.ir.program import (
     Program,
     default_main_program,
@@ -204,16 +204,6 @@ def test_pruning_keeps_an_update_that_is_fetched(training):
 def test_pruning_for_an_unknown_variable_is_refused(training):
     with pytest.raises(UnknownVariableError, match="'los'; did you mean 'loss'"):
         prune(training, ["x"], ["los"])
-
-
-def test_what_reaches_neither_a_fetch_nor_the_scope_is_dead(training):
-    block = training.global_block()
-    block.create_var(name="unused")
-    block.append_op("scale", {"X": "h"}, {"Out": "unused"})
-    made = remove_dead(training, [])
-    assert types(made) == [t for t in types(training)[:-1] if t != "mean"]
-    assert not made.global_block().has_var("unused")
-    assert types(remove_dead(training, ["unused", "loss"])) == types(training)
 
 
 # -- default programs, guards, scopes --------------------------------------------------------------

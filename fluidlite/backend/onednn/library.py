@@ -298,4 +298,4 @@ def _load() -> list[Library | None]:
     return [None]
 
 
-_loaded: state.Slot[list[Library | None]] = state.slot("onednn", _load)
+_loaded: state.StateSlot[list[Library | None]] = state.slot("onednn", _load)

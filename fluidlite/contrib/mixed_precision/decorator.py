@@ -162,7 +162,7 @@ class OptimizerWithMixedPrecision(Optimizer):
             block = main.current_block()
             finite = all_finite(gradients)
             update(finite, factor, counters, self._rule)
-            with new_block(main) as steps:
+            with new_block("conditional_block", main) as steps:
                 made = self._optimizer.apply_gradients(pairs)
             append_conditional(block, steps, [finite], scalar=True)
         return made

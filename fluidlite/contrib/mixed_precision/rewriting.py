@@ -74,8 +74,7 @@ class _Rewriting:
             if not int(op.role) & _NOT_FORWARD:
                 self._operator(op)
             self.ops.append(op)
-        self.block.ops = self.ops
-        self.block.program.touch()
+        self.block.set_ops(self.ops)
 
     def undo(self) -> None:
         """Give operators and variables what they had."""
