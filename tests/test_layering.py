@@ -245,11 +245,6 @@ def test_importing_the_package_loads_no_heavy_package():
 # Classes of one name that are both of the interface: fluid 1.8 has them in two places, or two of
 # the libraries whose spellings there are have them.
 OF_THE_INTERFACE = {"Normal", "Parameter", "Tensor", "Uniform"}
-# Still to be renamed.
-STILL_DOUBLE = {
-    *("Blas", "Forward", "Function", "Geometry", "Planner", "Pool", "Room", "Runs", "Step"),
-    "Trace",
-}
 
 
 def test_the_name_of_a_public_class_occurs_once():
@@ -259,7 +254,7 @@ def test_the_name_of_a_public_class_occurs_once():
             if isinstance(node, ast.ClassDef) and not is_private(node.name):
                 places.setdefault(node.name, []).append(module)
     double = {name: modules for name, modules in places.items() if len(modules) > 1}
-    allowed = OF_THE_INTERFACE | STILL_DOUBLE
+    allowed = OF_THE_INTERFACE
     report(f"{n}: {', '.join(modules)}" for n, modules in double.items() if n not in allowed)
     report(f"{name} occurs once: take it off the list" for name in sorted(allowed - {*double}))
 

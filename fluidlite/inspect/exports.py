@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ..errors import ArgumentError
 from ..ir.program import Program
 from .folding import Folding, Group, Item
-from .graph import Graph
+from .graph import ProgramGraph
 from .html import short_type
 from .scene import Scene
 
@@ -126,7 +126,7 @@ def to_dot(program: Program) -> str:
     return "\n".join([*lines, "}\n"])
 
 
-def _dot_items(graph: Graph, root: Group) -> Iterator[str]:
+def _dot_items(graph: ProgramGraph, root: Group) -> Iterator[str]:
     """Operators and clusters, without recursion."""
     stack: list[tuple[Item | str, int]] = [(child, 1) for child in reversed(root.children)]
     while stack:
@@ -206,9 +206,9 @@ def _mermaid_text(text: str) -> str:
     return '"' + kept.replace("\n", "<br>") + '"'
 
 
-def _graph_of(program: Program) -> Graph:
+def _graph_of(program: Program) -> ProgramGraph:
     if not isinstance(program, Program):
         raise ArgumentError(
             f"expected a Program, got {program!r:.60} of type {type(program).__name__}"
         )
-    return Graph(program)
+    return ProgramGraph(program)

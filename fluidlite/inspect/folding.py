@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from .graph import ROLES, Graph, forward_name
+from .graph import ROLES, ProgramGraph, forward_name
 
 VISIBLE = 300  #: nodes of a picture that opens unfolded
 _LONGEST_PERIOD = 64  # operators or groups in a part that repeats
@@ -58,7 +58,7 @@ class Folding:
         visible: how many nodes may be seen at first.
     """
 
-    def __init__(self, graph: Graph, visible: int = VISIBLE) -> None:
+    def __init__(self, graph: ProgramGraph, visible: int = VISIBLE) -> None:
         self.graph = graph
         self._paths: dict[int, Path] = {}  # of forward operators
         self._inner: dict[int, Group] = {}  # an operator that drives blocks -> its group

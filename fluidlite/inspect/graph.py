@@ -50,7 +50,7 @@ class Use:
         return isinstance(self.variable, Parameter)
 
 
-class Graph:
+class ProgramGraph:
     """A program as a graph; operators and variables have numbers, in the order of the text.
 
     Args:

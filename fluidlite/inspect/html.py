@@ -24,7 +24,7 @@ from ..ir.text import operator_text, variable_text
 from ..ir.variable import Parameter, Variable
 from ..opdef.attribute import BlockRef
 from .folding import VISIBLE, Folding, Group
-from .graph import ROLES, Graph
+from .graph import ROLES, ProgramGraph
 from .stepping import Trace
 
 _PAGE = Path(__file__).with_name("page")
@@ -141,7 +141,7 @@ def page_data(program: Program, trace: Trace | None, visible: int) -> dict[str, 
         trace: values to show, or None.
         visible: how many nodes may be seen at first.
     """
-    graph = Graph(program)
+    graph = ProgramGraph(program)
     folding = Folding(graph, visible)
     return {
         "ops": [_operator(graph, number, op) for number, op in enumerate(graph.ops)],
@@ -155,7 +155,7 @@ def page_data(program: Program, trace: Trace | None, visible: int) -> dict[str, 
     }
 
 
-def _operator(graph: Graph, number: int, op: Operator) -> dict[str, Any]:
+def _operator(graph: ProgramGraph, number: int, op: Operator) -> dict[str, Any]:
     return {
         "t": op.type,
         "r": ROLES.index(graph.roles[number]),
@@ -171,7 +171,7 @@ def _operator(graph: Graph, number: int, op: Operator) -> dict[str, Any]:
     }
 
 
-def _slots(graph: Graph, op: Operator, slots: Mapping[str, tuple[str, ...]]) -> list[Any]:
+def _slots(graph: ProgramGraph, op: Operator, slots: Mapping[str, tuple[str, ...]]) -> list[Any]:
     """Names by slot: numbers of variables, and texts where none is declared."""
     found = []
     for slot, names in slots.items():
@@ -230,7 +230,7 @@ def _group(group: Group) -> list[Any]:
     return [group.label, group.kind, role, children]
 
 
-def _docs(graph: Graph) -> dict[str, str]:
+def _docs(graph: ProgramGraph) -> dict[str, str]:
     """Type of operator -> what it computes, in a sentence."""
     found = {}
     for op in graph.ops:
@@ -241,7 +241,7 @@ def _docs(graph: Graph) -> dict[str, str]:
     return found
 
 
-def _values(graph: Graph, trace: Trace | None) -> dict[str, Any]:
+def _values(graph: ProgramGraph, trace: Trace | None) -> dict[str, Any]:
     """Number of a variable -> the last value that it had."""
     if trace is None:
         return {}

@@ -12,7 +12,7 @@ from ..ir.operator import EMPTY, Operator
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Op
 from ..opdef.gradient import has_rule, is_constant, is_differentiable
-from .graph import Graph, role_of
+from .graph import ProgramGraph, role_of
 from .html import short_type, source_line
 from .stepping import place
 
@@ -62,7 +62,7 @@ def explain(op: Operator) -> Told:
     """
     if not isinstance(op, Operator):
         raise ArgumentError(f"expected an operator, got {op!r:.60} of type {type(op).__name__}")
-    graph = Graph(op.block.program)
+    graph = ProgramGraph(op.block.program)
     number = next((n for n, each in enumerate(graph.ops) if each is op), None)
     if number is None:
         raise ArgumentError(f"the program does not hold the operator any more: {op}")
@@ -97,7 +97,7 @@ def _origin(op: Operator) -> list[str]:
     return rows
 
 
-def _reads(graph: Graph, number: int, op: Operator) -> Iterator[str]:
+def _reads(graph: ProgramGraph, number: int, op: Operator) -> Iterator[str]:
     sources = {e.variable: e.source for e in graph.edges if e.target == number}
     for slot, name in graph.names(op, "inputs"):
         variable = graph.variable_number(op.block, name)
@@ -117,7 +117,7 @@ def _reads(graph: Graph, number: int, op: Operator) -> Iterator[str]:
         yield f"{slot}: {name} {short_type(use.variable)}, {what}"
 
 
-def _writes(graph: Graph, number: int, op: Operator) -> Iterator[str]:
+def _writes(graph: ProgramGraph, number: int, op: Operator) -> Iterator[str]:
     readers: dict[int, list[int]] = {}
     for edge in graph.edges:
         if edge.source == number:
@@ -146,7 +146,7 @@ def _attributes(op: Operator) -> Iterator[str]:
                 yield f"{attribute.name} = {default}, its default"
 
 
-def _gradient(graph: Graph, number: int, op: Operator) -> Iterator[str]:
+def _gradient(graph: ProgramGraph, number: int, op: Operator) -> Iterator[str]:
     forward = graph.forward_of.get(number)
     if forward is not None:
         begins = op.type == "fill_constant"

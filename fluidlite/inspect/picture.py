@@ -10,7 +10,7 @@ from typing import Any
 from ..errors import ArgumentError
 from ..ir.program import Program
 from .folding import VISIBLE
-from .graph import Graph
+from .graph import ProgramGraph
 from .placing import LINE, PlacedNode, Placing
 from .scene import Link, Scene
 
@@ -59,7 +59,7 @@ def draw(program: Program, path: str | os.PathLike[str], max_nodes: int = VISIBL
         text = to_svg(program, max_nodes)
         Path(path).write_text(text, encoding="utf-8", errors="xmlcharrefreplace", newline="\n")
     elif ending == ".png":
-        _write_png(Placing(Scene(Graph(program), max_nodes)), path)
+        _write_png(Placing(Scene(ProgramGraph(program), max_nodes)), path)
     else:
         raise ArgumentError(
             f"a picture is written as .svg or .png, got {str(path)!r}; to_html, to_dot and "
@@ -69,7 +69,7 @@ def draw(program: Program, path: str | os.PathLike[str], max_nodes: int = VISIBL
 
 def to_svg(program: Program, max_nodes: int = VISIBLE) -> str:
     """A picture of a program as SVG; arguments as of :func:`draw`."""
-    placing = Placing(Scene(Graph(program), max_nodes))
+    placing = Placing(Scene(ProgramGraph(program), max_nodes))
     width, height = round(placing.width), round(placing.height)
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .folding import VISIBLE, Folding, Group
-from .graph import ROLES, Graph, Use
+from .graph import ROLES, ProgramGraph, Use
 from .html import short_type
 
 _LONGEST = 34  # letters of a name
@@ -43,7 +43,7 @@ class Scene:
         visible: how many nodes there may be; what is more is folded.
     """
 
-    def __init__(self, graph: Graph, visible: int = VISIBLE) -> None:
+    def __init__(self, graph: ProgramGraph, visible: int = VISIBLE) -> None:
         self.graph = graph
         self.nodes: list[SceneNode] = []
         self._stands_for: dict[int, int] = {}  # operator -> position of its node

@@ -12,7 +12,7 @@ from ..ir.program import Program
 from ..ir.variable import Parameter, Variable
 from .costs import as_bytes, as_count, bytes_of, elements_of, multiply_adds
 from .folding import Folding, Group, Item
-from .graph import ROLES, Graph
+from .graph import ROLES, ProgramGraph
 from .stepping import table
 
 
@@ -112,7 +112,7 @@ def summary(program: Program, batch_size: int = 1) -> Summary:
         )
     if batch_size < 1:
         raise ArgumentError(f"expected a positive batch size, got {batch_size}")
-    graph = Graph(program)
+    graph = ProgramGraph(program)
     made = _Rows(graph, batch_size)
     parameters = program.all_parameters()
     written = {
@@ -143,7 +143,7 @@ def summary(program: Program, batch_size: int = 1) -> Summary:
 class _Rows:
     """The layers of a program: what the folding finds among its forward operators."""
 
-    def __init__(self, graph: Graph, batch_size: int) -> None:
+    def __init__(self, graph: ProgramGraph, batch_size: int) -> None:
         self.graph = graph
         self.batch_size = batch_size
         self.rows: list[SummaryRow] = []

@@ -111,7 +111,7 @@ class Maker:
     """
 
     def __init__(
-        self, room: type[Room] | type[AdjointRoom], geometry: Geometry, dtype: Any
+        self, room: type[PatchMemory] | type[AdjointRoom], geometry: Geometry, dtype: Any
     ) -> None:
         self._room, self._geometry, self._dtype = room, geometry, np.dtype(dtype)
         self._workers = threads.count()
@@ -129,7 +129,7 @@ class Maker:
         return hash(self._key)
 
 
-class Room:
+class PatchMemory:
     """What a convolution works in.
 
     Args:
@@ -212,7 +212,7 @@ def _as_matrix(image: Any) -> Any:
     return np.ascontiguousarray(inner).reshape(inner.shape[0], -1)
 
 
-def _convolve(room: Room, image: Any, filter: Any, out: Any) -> Any:
+def _convolve(room: PatchMemory, image: Any, filter: Any, out: Any) -> Any:
     """The convolution of an image with filters, [sample, filter, row, column].
 
     Args:
@@ -249,7 +249,7 @@ def conv2d(op: Any, Input: Spec, Filter: Spec, Bias: Spec | None, *more: Any) ->
     def run(image: Any, filter: Any, *rest: Any, out: Any = None) -> Any:
         return _convolve(rest[-1], image, filter, out)
 
-    return Prepared(run, out=True, scratch=Maker(Room, g, dtype))
+    return Prepared(run, out=True, scratch=Maker(PatchMemory, g, dtype))
 
 
 @prepares("conv2d_adjoint_filter")
@@ -280,7 +280,7 @@ def adjoint_filter(op: Any, Input: Spec, G: Spec) -> Prepared | None:
             np.add(total, found, out=total)
         return np.ascontiguousarray(total.T).reshape(op.size)
 
-    return Prepared(run, scratch=Maker(Room, g, dtype))
+    return Prepared(run, scratch=Maker(PatchMemory, g, dtype))
 
 
 class AdjointRoom:
@@ -399,11 +399,11 @@ def _adjoint_by_turning(op: Any, g: Geometry, G: Spec) -> Prepared | None:
     forward = Geometry(turned, G.shape, (g.channels, g.filters, g.k0, g.k1))
     dtype = G.dtype.dtype
 
-    def run(cotangent: Any, filter: Any, room: Room, out: Any = None) -> Any:
+    def run(cotangent: Any, filter: Any, room: PatchMemory, out: Any = None) -> Any:
         back = np.ascontiguousarray(filter[:, :, ::-1, ::-1].transpose(1, 0, 2, 3))
         return _convolve(room, cotangent, back, out)
 
-    return Prepared(run, out=True, scratch=Maker(Room, forward, dtype))
+    return Prepared(run, out=True, scratch=Maker(PatchMemory, forward, dtype))
 
 
 @prepares("conv2d_adjoint_input")

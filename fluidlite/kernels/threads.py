@@ -40,7 +40,7 @@ def cores() -> int:
     return os.cpu_count() or 1
 
 
-class Pool:
+class ThreadPool:
     """Threads that wait for work; started when there is some."""
 
     def __init__(self) -> None:
@@ -130,7 +130,7 @@ def _send_home(queue: SimpleQueue[_Task | None], count: int) -> None:
         queue.put(None)
 
 
-_pool: state.StateSlot[Pool] = state.slot("thread pool", Pool)
+_pool: state.StateSlot[ThreadPool] = state.slot("thread pool", ThreadPool)
 
 
 def is_fixed() -> bool:
@@ -225,7 +225,7 @@ def _one_blas_thread() -> Iterator[None]:
                     each.set_num_threads(before)
 
 
-class Blas:
+class BlasThreads:
     """The threads of NumPy's BLAS; see ``tuning.ThreadPoolControl``."""
 
     def __init__(self) -> None:

@@ -18,7 +18,7 @@ from .memory import BufferAssignment, Placement
 from .value import Value
 
 
-class Source:
+class GeneratedSource:
     """The source of a function, and what it refers to.
 
     Args:

@@ -25,7 +25,7 @@ from ..kernels.tuning import ThreadTuner
 from ..opdef.spec import Spec
 from ..state import collector_paused
 from . import pipeline
-from .codegen import Source
+from .codegen import GeneratedSource
 from .graph import Graph, Instruction
 from .graph_text import printed
 from .lower import lowered
@@ -335,7 +335,7 @@ class CompiledSegment:
                 held.pop(value.number, None)
         double = [self._outputs[name] for name in self._double_buffered]
         self.assigned = BufferAssignment(order, inputs, outputs, double, observed, dying)
-        self._source = Source(order, inputs, outputs, self.assigned)
+        self._source = GeneratedSource(order, inputs, outputs, self.assigned)
         by_number = {v.number: (name, v) for name, v in self._outputs.items()}
         donatable = [by_number[number] for number in self.assigned.donated]
         self._donatable = {name: (v.shape, v.dtype) for name, v in donatable}
@@ -407,8 +407,8 @@ def _tuner_of_products(order: Sequence[Instruction]) -> ThreadTuner | None:
         if not instruction.op.multiplies() or instruction.library:
             continue
         (x, y), (made,) = instruction.operands[:2], instruction.results
-        if x.size * y.size * made.size >= SMALLEST_PRODUCT**2 and threads.Blas.has_several():
-            return ThreadTuner(threads.Blas(), threads.count(), False)
+        if x.size * y.size * made.size >= SMALLEST_PRODUCT**2 and threads.BlasThreads.has_several():
+            return ThreadTuner(threads.BlasThreads(), threads.count(), False)
     return None
 
 

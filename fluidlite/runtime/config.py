@@ -24,7 +24,7 @@ CPU_FACTS = Path("/proc/cpuinfo")
 
 
 @dataclass(frozen=True)
-class Blas:
+class BlasLibrary:
     """A library that multiplies matrices."""
 
     name: str  #: such as "openblas 0.3.31"
@@ -46,7 +46,7 @@ class Config:
     processor: str
     cores: int  #: that this process may run on
     numpy: str
-    blas: tuple[Blas, ...]
+    blas: tuple[BlasLibrary, ...]
     kernels: str  #: what ``FLUIDLITE_KERNELS`` says: "auto", "numpy" or "onednn"
     onednn: dict[str, str] | None  #: what the library says of itself; None where there is none
     served: tuple[str, ...]  #: the operators that it may compute
@@ -151,12 +151,12 @@ def _processor() -> str:
     return _cpu_facts("model name") or platform.processor() or platform.machine()
 
 
-def _blas() -> list[Blas]:
+def _blas() -> list[BlasLibrary]:
     """The libraries that NumPy, or whoever is loaded, multiplies matrices with."""
     from threadpoolctl import threadpool_info
 
     return [
-        Blas(
+        BlasLibrary(
             f"{each.get('internal_api', 'blas')} {each.get('version') or ''}".strip(),
             each.get("architecture") or "",
             int(each.get("num_threads") or 1),

@@ -8,7 +8,7 @@ import pytest
 import fluidlite as fluid
 from fluidlite.errors import ArgumentError
 from fluidlite.inspect import draw, to_svg
-from fluidlite.inspect.graph import Graph
+from fluidlite.inspect.graph import ProgramGraph
 from fluidlite.inspect.placing import Placing
 from fluidlite.inspect.scene import Scene
 
@@ -39,7 +39,7 @@ def test_no_boxes_lie_on_each_other():
     programs = [main(), deep(6), evil()]
     loop()
     for program in [*programs, main()]:
-        boxes = Placing(Scene(Graph(program))).boxes
+        boxes = Placing(Scene(ProgramGraph(program))).boxes
         for k, a in enumerate(boxes):
             for b in boxes[:k]:
                 beside = abs(a.x - b.x) >= (a.width + b.width) / 2 - 1e-6
@@ -49,7 +49,7 @@ def test_no_boxes_lie_on_each_other():
 
 def test_forward_runs_down_and_backward_up():
     lenet()
-    placing = Placing(Scene(Graph(main())))
+    placing = Placing(Scene(ProgramGraph(main())))
     for link in placing.links:
         a, b = placing.boxes[link.source], placing.boxes[link.target]
         if link.kind == "back":

@@ -7,7 +7,7 @@ import fluidlite as fluid
 from fluidlite.kernels import threads
 from fluidlite.runtime import config
 
-HASWELL = config.Blas("openblas 0.3.31", "Haswell", 2)
+HASWELL = config.BlasLibrary("openblas 0.3.31", "Haswell", 2)
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def test_flags_are_shown_as_they_are_set():
 
 @pytest.mark.parametrize("core", ["Haswell", "Zen", "HASWELL"])
 def test_kernels_older_than_the_processor_are_warned_of(machine, core):
-    machine("fpu avx2 avx512f", config.Blas("openblas 0.3.31", core, 2))
+    machine("fpu avx2 avx512f", config.BlasLibrary("openblas 0.3.31", core, 2))
     (warning,) = fluid.show_config().warnings
     assert f"openblas 0.3.31 runs on {core} kernels although the processor has AVX-512" in warning
     assert "OPENBLAS_CORETYPE=SkylakeX in the environment before NumPy is imported" in warning
@@ -53,8 +53,8 @@ def test_kernels_older_than_the_processor_are_warned_of(machine, core):
 @pytest.mark.parametrize(
     "flags, blas",
     [
-        ("fpu avx2 avx512f", config.Blas("openblas 0.3.31", "SkylakeX", 2)),
-        ("fpu avx2 avx512f", config.Blas("mkl 2024.1", "", 1)),
+        ("fpu avx2 avx512f", config.BlasLibrary("openblas 0.3.31", "SkylakeX", 2)),
+        ("fpu avx2 avx512f", config.BlasLibrary("mkl 2024.1", "", 1)),
         ("fpu avx2", HASWELL),
     ],
 )

@@ -111,15 +111,15 @@ def test_large_products_of_a_blas_with_several_threads_have_a_crew(
     monkeypatch.setenv("FLUIDLITE_KERNELS", "numpy")
     monkeypatch.setenv("FLUIDLITE_NUM_THREADS", fixed)
     monkeypatch.setattr(threads, "count", lambda: 2)
-    monkeypatch.setattr(threads.Blas, "has_several", staticmethod(lambda: several))
+    monkeypatch.setattr(threads.BlasThreads, "has_several", staticmethod(lambda: several))
     taken = []
-    known = threads.Blas.within
+    known = threads.BlasThreads.within
 
     def noted(self, count, function, *arguments):
         taken.append(count)
         return known(self, count, function, *arguments)
 
-    monkeypatch.setattr(threads.Blas, "within", noted)
+    monkeypatch.setattr(threads.BlasThreads, "within", noted)
     plan_of(rows)
     assert bool(taken) == expected and set(taken) == ({1, 2} if expected else set())
 

@@ -32,7 +32,7 @@ USEFUL = 0.9  #: the share of channels that are no filling, from which on blocks
 SMALLEST = 1 << 20  #: operations; below it a layout is not worth its conversions
 
 
-class Geometry:
+class ConvolutionGeometry:
     """A convolution as the library sees it.
 
     Args:
@@ -86,7 +86,7 @@ class ConvolutionForward:
     or, where many of these would be filled up, the channels last.
     """
 
-    def __init__(self, onednn: OneDnnKernels, geometry: Geometry) -> None:
+    def __init__(self, onednn: OneDnnKernels, geometry: ConvolutionGeometry) -> None:
         library, g = onednn.library, geometry
         image: Any = any_of(library, g.image.sizes)
         out: Any = any_of(library, g.out.sizes)
@@ -109,7 +109,7 @@ class ConvolutionForward:
         return self._image, self._out
 
     def followed(
-        self, onednn: OneDnnKernels, g: Geometry, bias: Layout | None, relu: bool
+        self, onednn: OneDnnKernels, g: ConvolutionGeometry, bias: Layout | None, relu: bool
     ) -> PrimitiveDescriptor:
         """A descriptor in the same layouts, with what follows."""
         return self._made(onednn, g, self._image, self._filter, self._out, bias, relu)
@@ -117,7 +117,7 @@ class ConvolutionForward:
     def _made(
         self,
         onednn: OneDnnKernels,
-        g: Geometry,
+        g: ConvolutionGeometry,
         image: Any,
         filter: Any,
         out: Any,
@@ -133,7 +133,7 @@ class ConvolutionForward:
         )
 
 
-def _forward(onednn: OneDnnKernels, geometry: Geometry) -> ConvolutionForward:
+def _forward(onednn: OneDnnKernels, geometry: ConvolutionGeometry) -> ConvolutionForward:
     """The forward convolution of a geometry, which its adjoints take the layouts of.
 
     Raises:
@@ -149,12 +149,14 @@ def _forward(onednn: OneDnnKernels, geometry: Geometry) -> ConvolutionForward:
     return found
 
 
-def _geometry(instruction: Any) -> Geometry:
+def _geometry(instruction: Any) -> ConvolutionGeometry:
     """The geometry of a convolution or of one of its adjoints."""
     op, shapes = instruction.op, [v.shape for v in instruction.inputs[:2]]
     if op.type.endswith("adjoint_input"):
-        return Geometry(op, op.size, shapes[1])
-    return Geometry(op, shapes[0], op.size if op.type.endswith("adjoint_filter") else shapes[1])
+        return ConvolutionGeometry(op, op.size, shapes[1])
+    return ConvolutionGeometry(
+        op, shapes[0], op.size if op.type.endswith("adjoint_filter") else shapes[1]
+    )
 
 
 def _cost(onednn: OneDnnKernels, instruction: Any, layouts: Layouts) -> float:
@@ -206,7 +208,7 @@ def convolution(
     if any(each is not None for each in more[1:]):
         return None
     bias = more[0] if more else None
-    g = Geometry(instruction.op, image.shape, filter.shape)
+    g = ConvolutionGeometry(instruction.op, image.shape, filter.shape)
     forward = _forward(onednn, g)
     behind, chain = None, list(epilogues.chain)
     if bias is None and not g.is_channels_last and chain and chain[0][0] == "bias":
@@ -243,7 +245,7 @@ def adjoint_input(
 ) -> Offer | None:
     """The map to the cotangent of the image."""
     filter = instruction.operands[1]
-    g = Geometry(instruction.op, instruction.op.size, filter.shape)
+    g = ConvolutionGeometry(instruction.op, instruction.op.size, filter.shape)
     library = onednn.library
     descriptor, image, out = _backward(onednn, g, "data", any_of(library, g.filter.sizes))
     weights = chosen(library, g.filter, descriptor.memory(OF_WEIGHTS))
@@ -266,7 +268,7 @@ def adjoint_filter(
 ) -> Offer | None:
     """The map to the cotangent of the filters."""
     image = instruction.operands[0]
-    g = Geometry(instruction.op, image.shape, instruction.op.size)
+    g = ConvolutionGeometry(instruction.op, image.shape, instruction.op.size)
     library = onednn.library
     descriptor, source, out = _backward(onednn, g, "weights", any_of(library, g.filter.sizes), None)
     weights = chosen(library, g.filter, descriptor.memory(OF_WEIGHTS_BACK))
@@ -284,7 +286,7 @@ def adjoint_filter(
 
 
 def _backward(
-    onednn: OneDnnKernels, g: Geometry, which: str, *weights: Any
+    onednn: OneDnnKernels, g: ConvolutionGeometry, which: str, *weights: Any
 ) -> tuple[PrimitiveDescriptor, Layout | None, Layout | None]:
     """The way back by ``data`` or ``weights``, and the layouts of the image and of the output.
 

@@ -392,7 +392,7 @@ def _handle_of(argument: Any) -> Any:
 
 
 class _BoundPrimitive:
-    """The memories of a primitive in one execution context, which know their arrays from run to run."""
+    """The memories of a primitive in one context, which know their arrays from run to run."""
 
     def __init__(self, primitive: Primitive, made: Made, context: ExecutionContext) -> None:
         self._made = made  # so that it stays
