@@ -1,0 +1,142 @@
+"""Whether the tests find faults that are made mechanically in the package.
+
+    python tests/mutate.py                                          # all of the list, again
+    python tests/mutate.py --only 'fluidlite/ops/*'                 # some of it
+    python tests/mutate.py --add 'fluidlite/runtime/passes/*.py' --count 40   # and more
+
+Faults are chosen by a number that depends on each alone, and tried in forked processes: the
+functions that exist get the changed code, and the tests that call them run until one fails.  The
+list, ``tests/mutations/list.json``, keeps each fault and its outcome; whoever finds that a fault
+changes nothing that can be seen writes the reason there, as its "equivalent".
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections import Counter
+from dataclasses import asdict
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import Any
+
+for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+    os.environ.setdefault(name, "1")
+
+import pytest
+
+from mutations.faults import ROOT, Fault, Site, sites
+from mutations.trials import Outcome, Reach, Trials
+
+LIST = Path(__file__).with_name("mutations") / "list.json"
+#: tests that start processes, or that are about the repository
+BESIDE = [
+    *("test_benchmarks.py", "test_cli.py", "test_coverage.py", "test_docs.py", "test_examples.py"),
+    *("test_layering.py", "test_mutations.py", "test_repository.py", "io/test_fuzz.py"),
+]
+EACH = 2  #: faults in one function at most
+
+
+def listed() -> list[dict[str, Any]]:
+    """The entries of the list."""
+    return json.loads(LIST.read_text(encoding="utf-8")) if LIST.exists() else []
+
+
+def fault_of(entry: dict[str, Any]) -> Fault:
+    return Fault(**{name: entry[name] for name in Fault.__dataclass_fields__})
+
+
+def written(entries: list[dict[str, Any]]) -> None:
+    """Write the list, in the order of files and functions; an entry a paragraph."""
+    entries = sorted(entries, key=lambda e: (e["file"], e["function"], e["line"], e["kind"]))
+    text = json.dumps(entries, indent=1, ensure_ascii=False)
+    LIST.write_text(text + "\n", encoding="utf-8")
+
+
+def files(pattern: str) -> list[str]:
+    """The source files of a pattern, relative to the root."""
+    return sorted(str(path.relative_to(ROOT)) for path in ROOT.glob(pattern))
+
+
+def chosen(pattern: str, count: int, seed: int, reach: Reach, known: set[Fault]) -> list[Site]:
+    """Faults in functions that tests reach or that no import has run, by their random numbers."""
+    candidates = [site for file in files(pattern) for site in sites(file)]
+    candidates.sort(key=lambda site: site.fault.rank(seed))
+    found, each = [], Counter()
+    for site in candidates:
+        place = str(ROOT / site.fault.file), *site.inner
+        function = site.fault.file, site.fault.function
+        if site.fault in known or each[function] == EACH:
+            continue
+        if place not in reach.callers and place in at_import:
+            continue
+        each[function] += 1
+        found.append(site)
+        if len(found) == count:
+            break
+    return found
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", default="*", help="the faults of the list in these files")
+    parser.add_argument("--survived", action="store_true", help="only those that no test found")
+    parser.add_argument("--add", metavar="PATTERN", action="append", help="choose more from files")
+    parser.add_argument("--count", type=int, default=20, help="how many for each pattern")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--tests", nargs="*", help="in place of all that run in one process")
+    given = parser.parse_args()
+    entries = {fault_of(entry): entry for entry in listed()}
+
+    def choose(reach: Reach) -> list[Site]:
+        if given.add:
+            return [
+                site
+                for pattern in given.add
+                for site in chosen(pattern, given.count, given.seed, reach, set(entries))
+            ]
+        wanted = {
+            fault
+            for fault, entry in entries.items()
+            if fnmatch(fault.file, given.only)
+            and not (given.survived and entry["outcome"] == "found")
+        }
+        there = {s.fault: s for file in {f.file for f in wanted} for s in sites_of(file)}
+        for fault in wanted - set(there):
+            print(f"is there no more: {fault}")
+            del entries[fault]
+        return [there[fault] for fault in there if fault in wanted]
+
+    def tell(fault: Fault, outcome: Outcome) -> None:
+        entry = entries.setdefault(fault, asdict(fault))
+        entry["outcome"] = "found" if outcome.found else "survived"
+        entry["by"] = outcome.by.split("[")[0] if outcome.found else f"{outcome.tried} tests"
+        if outcome.found:
+            entry.pop("equivalent", None)
+        print(f"{entry['outcome']:<9}{fault}\n         {entry['by']}", flush=True)
+        written(list(entries.values()))
+
+    plugin = Trials(choose, tell, given.jobs)
+    tests = given.tests or [str(ROOT / "tests")]
+    ignored = [f"--ignore={ROOT / 'tests' / path}" for path in BESIDE]
+    options = ["-q", "-p", "no:xdist", "-p", "no:cacheprovider", f"--rootdir={ROOT}"]
+    os.chdir(ROOT)
+    pytest.main([*tests, *ignored, *options], plugins=[plugin])
+    outcomes = Counter(
+        "equivalent" if "equivalent" in entry else entry["outcome"] for entry in entries.values()
+    )
+    print(", ".join(f"{count} {outcome}" for outcome, count in sorted(outcomes.items())))
+    return outcomes["survived"]
+
+
+def sites_of(file: str) -> list[Site]:
+    return sites(file) if (ROOT / file).exists() else []
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(ROOT))
+    at_import: set[Any] = set()
+    sys.exit(main())

@@ -1,0 +1,246 @@
+"""Tests tried on faults: a plug-in of pytest that collects once and forks for every fault."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import os
+import pickle
+import resource
+import signal
+import sys
+import tempfile
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from types import FrameType, FunctionType
+from typing import Any
+
+from .faults import ROOT, Fault, Site, changed_code
+
+SECONDS = 60.0  #: of tests that are tried on one fault
+LONGER = 6  #: times as long a test may take with a fault
+MEMORY = 4 << 30  #: that tests may take with a fault, beyond what there is
+PACKAGE = str(ROOT / "fluidlite")
+
+Place = tuple[str, str, int]  #: file, name and first line of a function
+
+
+@dataclass
+class Outcome:
+    """What came of a fault; ``by`` names the test that found it, or the end of its process."""
+
+    found: bool
+    by: str = ""
+    tried: int = 0
+
+
+@dataclass
+class Reach:
+    """Which tests call which functions, and how long they take."""
+
+    callers: dict[Place, list[int]] = field(default_factory=lambda: defaultdict(list))
+    seconds: dict[int, float] = field(default_factory=dict)
+    failing: set[int] = field(default_factory=set)
+
+
+class Trials:
+    """Runs the tests that reach a fault until one fails.
+
+    Args:
+        choose: the faults, from what the tests reach.
+        tell: called with each fault and its outcome.
+        jobs: how many processes work at a time.
+    """
+
+    def __init__(
+        self,
+        choose: Callable[[Reach], Iterable[Site]],
+        tell: Callable[[Fault, Outcome], None],
+        jobs: int,
+    ) -> None:
+        self.choose, self.tell, self.jobs = choose, tell, jobs
+        self.failed = False
+
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        self.failed = self.failed or report.failed
+
+    def pytest_runtestloop(self, session: Any) -> bool:
+        self.items, self.protocol = session.items, session.config.hook.pytest_runtest_protocol
+        self.functions = functions_of_the_package()
+        gc.freeze()
+        self.reach = self.recorded()
+        print(
+            f"{len(self.items)} tests, {len(self.reach.failing)} of them fail without a fault",
+            flush=True,
+        )
+        sites = list(self.choose(self.reach))
+        for site, outcome in forked(sites, self.trial, self.jobs):
+            if not isinstance(outcome, Outcome):  # the process ended
+                outcome = Outcome(True, str(outcome))
+            self.tell(site.fault, outcome)
+        return True
+
+    def run(self, index: int, following: int | None) -> bool:
+        """Run one test; whether it failed."""
+        self.failed = False
+        following_item = None if following is None else self.items[following]
+        self.protocol(item=self.items[index], nextitem=following_item)
+        return self.failed
+
+    def recorded(self) -> Reach:
+        """Runs all tests once, without a fault, and notes what they call."""
+        by_file: dict[str, list[int]] = defaultdict(list)
+        for index, item in enumerate(self.items):
+            by_file[item.nodeid.split("::")[0]].append(index)
+        reach = Reach()
+        for _, part in forked(list(by_file.values()), self.record, self.jobs):
+            if not isinstance(part, Reach):
+                raise RuntimeError(f"a process that runs tests without a fault ended: {part}")
+            reach.seconds.update(part.seconds)
+            reach.failing |= part.failing
+            for place, callers in part.callers.items():
+                reach.callers[place] += callers
+        return reach
+
+    def record(self, indices: list[int]) -> Reach:
+        reach = Reach()
+        for index, following in zip(indices, [*indices[1:], None]):
+            with calls() as called:
+                begin = time.process_time()
+                if self.run(index, following):
+                    reach.failing.add(index)
+                reach.seconds[index] = time.process_time() - begin
+            for code in called.values():
+                if code.co_filename.startswith(PACKAGE):
+                    place = code.co_filename, code.co_name, code.co_firstlineno
+                    reach.callers[place].append(index)
+        reach.callers = dict(reach.callers)  # type: ignore[assignment]
+        return reach
+
+    def trial(self, site: Site) -> Outcome:
+        """In a process of its own: make the fault, and run tests until one fails."""
+        order = in_turn(self.callers(site), self.items, self.reach.seconds)
+        self.make(site)
+        used = resource.getpagesize() * int(open("/proc/self/statm").read().split()[0])
+        resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, used + MEMORY))
+        for tried, (index, following) in enumerate(zip(order, [*order[1:], None]), 1):
+            allowed = time.process_time() + LONGER * self.reach.seconds[index] + LONGER
+            resource.setrlimit(resource.RLIMIT_CPU, (int(allowed) + 1, resource.RLIM_INFINITY))
+            signal.alarm(int(10 * LONGER * (1 + self.reach.seconds[index])))
+            if self.run(index, following):
+                return Outcome(True, self.items[index].nodeid, tried)
+        return Outcome(False, "", len(order))
+
+    def callers(self, site: Site) -> list[int]:
+        """The tests that reach the fault, and pass without it."""
+        place = str(ROOT / site.fault.file), *site.inner
+        return [k for k in self.reach.callers.get(place, ()) if k not in self.reach.failing]
+
+    def make(self, site: Site) -> None:
+        """Give the functions that there are the code with the fault."""
+        for good, bad in changed_code(site):
+            for function in self.functions[good.co_filename, good.co_name, good.co_firstlineno]:
+                if function.__code__ == good:
+                    function.__code__ = bad
+
+
+def functions_of_the_package() -> dict[Place, list[FunctionType]]:
+    """The functions of the package that exist, those inside of functions by what made them."""
+    found: dict[Place, list[FunctionType]] = defaultdict(list)
+    for function in gc.get_objects():
+        if type(function) is FunctionType:
+            code = function.__code__
+            if code.co_filename.startswith(PACKAGE):
+                found[code.co_filename, code.co_name, code.co_firstlineno].append(function)
+    return found
+
+
+@contextlib.contextmanager
+def calls() -> Iterator[dict[int, Any]]:
+    """The code that is called inside, in every thread that begins there."""
+    found: dict[int, Any] = {}
+
+    def note(frame: FrameType, event: str, _: Any) -> None:
+        if event == "call":
+            found[id(frame.f_code)] = frame.f_code
+
+    threading.setprofile(note)
+    sys.setprofile(note)
+    try:
+        yield found
+    finally:
+        sys.setprofile(None)
+        threading.setprofile(None)
+
+
+def in_turn(indices: list[int], items: list[Any], seconds: dict[int, float]) -> list[int]:
+    """Tests from fast to slow, one case of every test before the second of any, until the time is
+    spent.
+    """
+    groups: dict[str, list[int]] = defaultdict(list)
+    for index in sorted(indices, key=lambda k: seconds[k]):
+        groups[items[index].nodeid.split("[")[0]].append(index)
+    rounds = max(map(len, groups.values()), default=0)
+    order = [g[k] for k in range(rounds) for g in groups.values() if k < len(g)]
+    chosen, spent = [], 0.0
+    for index in order:
+        spent += seconds[index]
+        if spent <= SECONDS:
+            chosen.append(index)
+    return chosen
+
+
+def forked(tasks: list[Any], work: Callable[[Any], Any], jobs: int) -> Iterator[tuple[Any, Any]]:
+    """Tasks with what ``work`` returned for them in processes of their own, as they end.
+
+    What comes in the place of a result is a word for how a process ended that gave none.
+    """
+    waiting, running = list(reversed(tasks)), {}
+    with tempfile.TemporaryDirectory() as folder:
+        while waiting or running:
+            while waiting and len(running) < jobs:
+                task = waiting.pop()
+                path = os.path.join(folder, str(len(waiting)))
+                sys.stdout.flush()
+                pid = os.fork()
+                if not pid:
+                    _in_child(work, task, path)
+                running[pid] = task, path
+            pid, status = os.wait()
+            if pid not in running:
+                continue
+            task, path = running.pop(pid)
+            result: Any = f"the process ended with {signal_or_status(status)}"
+            if os.path.exists(path):
+                with open(path, "rb") as file:
+                    result = pickle.load(file)
+                os.unlink(path)
+            yield task, result
+
+
+def signal_or_status(status: int) -> str:
+    if os.WIFSIGNALED(status):
+        return signal.Signals(os.WTERMSIG(status)).name
+    return f"status {os.waitstatus_to_exitcode(status)}"
+
+
+def _in_child(work: Callable[[Any], Any], task: Any, path: str) -> None:
+    """Work, silently, and write the result to a file."""
+    try:
+        nowhere = os.open(os.devnull, os.O_RDWR)
+        for number in (0, 1) if os.environ.get("MUTATE_LOUD") else (0, 1, 2):
+            os.dup2(nowhere, number)
+        result = work(task)
+        with open(path + ".part", "wb") as file:
+            pickle.dump(result, file)
+        os.rename(path + ".part", path)
+    except BaseException:
+        if os.environ.get("MUTATE_LOUD"):
+            import traceback
+
+            traceback.print_exc()
+    finally:
+        os._exit(1)
