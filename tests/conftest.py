@@ -1,7 +1,9 @@
 """Every test begins with fresh programs, names and seeds; golden programs are kept in files."""
 
+import gc
 import importlib
 import inspect
+import os
 import sys
 from pathlib import Path
 
@@ -13,6 +15,8 @@ from fluidlite.ir.compare import differences
 from fluidlite.ir.program import Program, default_main_program, default_startup_program
 from fluidlite.ir.text import program_text
 
+# Threads that wait leave the processor to other tests; said before a library reads it.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 importlib.import_module("fluidlite.ops")  # so that there are operators, whatever a test imports
 
 GOLDEN = Path(__file__).with_name("programs")
@@ -25,6 +29,12 @@ def pytest_addoption(parser):
         action="store_true",
         help="write tests/programs anew from what tests build",
     )
+
+
+def pytest_collection_finish():
+    """Collecting garbage passes over the thousands of tests that there are."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)
