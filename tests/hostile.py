@@ -162,9 +162,7 @@ def fault(definition: Any, attack: Attack) -> str | None:
     return found
 
 
-def _attempt(
-    definition: Any, attack: Attack, declared: bool, run: bool
-) -> tuple[bool, str | None]:
+def _attempt(definition: Any, attack: Attack, declared: bool, run: bool) -> tuple[bool, str | None]:
     """Whether a program got as far as to run, and what is wrong about it."""
     # what only rules make gets sizes that have been checked
     internal = definition.type not in of_fluid()

@@ -13,6 +13,7 @@ changes nothing that can be seen writes the reason there, as its "equivalent".
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
 import os
 import sys
@@ -20,23 +21,37 @@ from collections import Counter
 from dataclasses import asdict
 from fnmatch import fnmatch
 from pathlib import Path
+from types import FrameType
 from typing import Any
-
-for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
-    os.environ.setdefault(name, "1")
 
 import pytest
 
 from mutations.faults import ROOT, Fault, Site, sites
-from mutations.trials import Outcome, Reach, Trials
+from mutations.trials import Outcome, Place, Trials
 
 LIST = Path(__file__).with_name("mutations") / "list.json"
-#: tests that start processes, or that are about the repository
-BESIDE = [
-    *("test_benchmarks.py", "test_cli.py", "test_coverage.py", "test_docs.py", "test_examples.py"),
-    *("test_layering.py", "test_mutations.py", "test_repository.py", "io/test_fuzz.py"),
+#: where the tests are that run in one process, and call what is changed
+TESTS = [
+    *("ops", "oracle", "imperative", "backward", "runtime", "backend", "optimizer", "layers", "ir"),
+    *("contrib", "dygraph", "proto"),
 ]
 EACH = 2  #: faults in one function at most
+
+
+def called_by_imports() -> set[Place]:
+    """The functions of the package that importing it calls; it must not be imported yet."""
+    found: set[Place] = set()
+
+    def note(frame: FrameType, event: str, _: Any) -> None:
+        code = frame.f_code
+        if event == "call" and code.co_filename.startswith(str(ROOT / "fluidlite")):
+            found.add((code.co_filename, code.co_name, code.co_firstlineno))
+
+    sys.setprofile(note)
+    for name in ("fluidlite", "fluidlite.ops"):
+        importlib.import_module(name)
+    sys.setprofile(None)
+    return found
 
 
 def listed() -> list[dict[str, Any]]:
@@ -60,8 +75,15 @@ def files(pattern: str) -> list[str]:
     return sorted(str(path.relative_to(ROOT)) for path in ROOT.glob(pattern))
 
 
-def chosen(pattern: str, count: int, seed: int, reach: Reach, known: set[Fault]) -> list[Site]:
-    """Faults in functions that tests reach or that no import has run, by their random numbers."""
+def chosen(
+    pattern: str,
+    count: int,
+    seed: int,
+    called: set[Place],
+    at_import: set[Place],
+    known: set[Fault],
+) -> list[Site]:
+    """Faults in functions that tests call or that importing does not, by their random numbers."""
     candidates = [site for file in files(pattern) for site in sites(file)]
     candidates.sort(key=lambda site: site.fault.rank(seed))
     found, each = [], Counter()
@@ -70,7 +92,7 @@ def chosen(pattern: str, count: int, seed: int, reach: Reach, known: set[Fault])
         function = site.fault.file, site.fault.function
         if site.fault in known or each[function] == EACH:
             continue
-        if place not in reach.callers and place in at_import:
+        if place not in called and place in at_import:
             continue
         each[function] += 1
         found.append(site)
@@ -87,16 +109,25 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=20, help="how many for each pattern")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--tests", nargs="*", help="in place of all that run in one process")
+    parser.add_argument("--tests", nargs="*", help="in place of all that may call them")
+    parser.add_argument(
+        "--calls", type=Path, help="a file to keep what tests call in, so that it is noted once"
+    )
     given = parser.parse_args()
+    sys.path.insert(0, str(ROOT))
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+        os.environ.setdefault(name, "1")
+    at_import = called_by_imports()
     entries = {fault_of(entry): entry for entry in listed()}
 
-    def choose(reach: Reach) -> list[Site]:
+    def choose(called: set[Place]) -> list[Site]:
         if given.add:
             return [
                 site
                 for pattern in given.add
-                for site in chosen(pattern, given.count, given.seed, reach, set(entries))
+                for site in chosen(
+                    pattern, given.count, given.seed, called, at_import, set(entries)
+                )
             ]
         wanted = {
             fault
@@ -113,18 +144,18 @@ def main() -> int:
     def tell(fault: Fault, outcome: Outcome) -> None:
         entry = entries.setdefault(fault, asdict(fault))
         entry["outcome"] = "found" if outcome.found else "survived"
-        entry["by"] = outcome.by.split("[")[0] if outcome.found else f"{outcome.tried} tests"
+        entry["by"] = (
+            outcome.by.split("[")[0] if outcome.found else f"none of {outcome.tried} tests"
+        )
         if outcome.found:
             entry.pop("equivalent", None)
         print(f"{entry['outcome']:<9}{fault}\n         {entry['by']}", flush=True)
         written(list(entries.values()))
 
-    plugin = Trials(choose, tell, given.jobs)
-    tests = given.tests or [str(ROOT / "tests")]
-    ignored = [f"--ignore={ROOT / 'tests' / path}" for path in BESIDE]
-    options = ["-q", "-p", "no:xdist", "-p", "no:cacheprovider", f"--rootdir={ROOT}"]
+    plugin = Trials(choose, tell, given.jobs, given.calls)
+    tests = given.tests or [str(ROOT / "tests" / folder) for folder in TESTS]
     os.chdir(ROOT)
-    pytest.main([*tests, *ignored, *options], plugins=[plugin])
+    pytest.main(["-qs", "-p", "no:xdist", "-p", "no:cacheprovider", *tests], plugins=[plugin])
     outcomes = Counter(
         "equivalent" if "equivalent" in entry else entry["outcome"] for entry in entries.values()
     )
@@ -137,6 +168,4 @@ def sites_of(file: str) -> list[Site]:
 
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(ROOT))
-    at_import: set[Any] = set()
     sys.exit(main())

@@ -15,14 +15,12 @@ class OneOperator:
         inputs: values by slot, in a list where there are several; None for what is absent.
         outputs: how many variables by slot, or the input slot whose variables are written to.
         attrs: its attributes.
-        held: whether all variables stay in ``scope``, rather than be fed; rows of tensors always do.
-        shape: makes the shape that is declared for an input from that of its value.
+        held: whether all variables stay in ``scope``, not fed; rows of tensors always do.
+        shape: makes the shape that is declared for a tensor from that of its value.
         program: where it is appended; a new one when None.
     """
 
-    def __init__(
-        self, type, inputs, outputs, attrs=None, *, held=False, shape=list, program=None
-    ):
+    def __init__(self, type, inputs, outputs, attrs=None, *, held=False, shape=list, program=None):
         self.program = fluid.Program() if program is None else program
         self.block = self.program.global_block()
         self.feed, self.scope, self.held, self.shape = {}, fluid.Scope(), held, shape
@@ -39,11 +37,14 @@ class OneOperator:
     def given(self, name, value, shape=None, stop_gradient=False):
         """A variable with a value; of a declared shape when that is given."""
         value = value if hasattr(value, "shape") else np.asarray(value)
-        rows, held = isinstance(value, SelectedRows), self.held or isinstance(value, SelectedRows)
+        rows = isinstance(value, SelectedRows)
+        held = self.held or rows
+        if shape is None:
+            shape = list(value.shape) if rows else self.shape(value.shape)
         variable = self.block.create_var(
             name,
             str(value.dtype),
-            self.shape(value.shape) if shape is None else shape,
+            shape,
             type=Kind.SELECTED_ROWS if rows else Kind.LOD_TENSOR,
             persistable=held,
             is_data=not held,

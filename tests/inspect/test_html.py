@@ -123,9 +123,7 @@ def test_loops_and_empty_programs_become_pages():
 
 
 def test_a_page_takes_work_in_proportion_to_the_operators(tmp_path):
-    small, large = (
-        calls_in(to_html, deep(layers), tmp_path / "page.html") for layers in (10, 100)
-    )
+    small, large = (calls_in(to_html, deep(layers), tmp_path / "page.html") for layers in (10, 100))
     assert large < 10.5 * small
 
 

@@ -44,10 +44,22 @@ COMPARISONS = {
     ast.NotIn: ast.In,
 }
 NAMES = {
-    **{"min": "max", "minimum": "maximum", "argmin": "argmax", "sum": "mean", "any": "all"},
-    **{"floor": "ceil", "zeros": "ones", "zeros_like": "ones_like", "log": "exp", "sin": "cos"},
-    **{"less_than": "less_equal", "greater_than": "greater_equal", "append": "remove"},
-    **{"elementwise_add": "elementwise_sub", "reduce_sum": "reduce_mean", "isnan": "isinf"},
+    "min": "max",
+    "minimum": "maximum",
+    "argmin": "argmax",
+    "sum": "mean",
+    "any": "all",
+    "floor": "ceil",
+    "zeros": "ones",
+    "zeros_like": "ones_like",
+    "log": "exp",
+    "sin": "cos",
+    "less_than": "less_equal",
+    "greater_than": "greater_equal",
+    "append": "remove",
+    "elementwise_add": "elementwise_sub",
+    "reduce_sum": "reduce_mean",
+    "isnan": "isinf",
 }
 NAMES.update({b: a for a, b in list(NAMES.items())})
 #: what these say is read by people, or by tools
@@ -250,8 +262,9 @@ def _of_comparison(node: ast.Compare) -> Iterator[tuple[str, ast.AST]]:
 
 
 def _of_boolean(node: ast.BoolOp) -> Iterator[tuple[str, ast.AST]]:
-    yield "and for or, or for and", _with(
-        node, op=ast.Or() if isinstance(node.op, ast.And) else ast.And()
+    yield (
+        "and for or, or for and",
+        _with(node, op=ast.Or() if isinstance(node.op, ast.And) else ast.And()),
     )
     for k in range(len(node.values)):
         rest = node.values[:k] + node.values[k + 1 :]
@@ -286,9 +299,9 @@ def _of_choice(node: ast.IfExp) -> Iterator[tuple[str, ast.AST]]:
 
 
 def _of_call(node: ast.Call) -> Iterator[tuple[str, ast.AST]]:
-    if len(node.args) >= 2 and not any(isinstance(a, ast.Starred) for a in node.args[:2]):
-        if ast.dump(node.args[0]) != ast.dump(node.args[1]):
-            yield "arguments swapped", _with(node, args=[node.args[1], node.args[0], *node.args[2:]])
+    first = node.args[:2]
+    if len({ast.dump(a) for a in first if not isinstance(a, ast.Starred)}) == 2:
+        yield "arguments swapped", _with(node, args=[*reversed(first), *node.args[2:]])
     named = [k for k, keyword in enumerate(node.keywords) if keyword.arg]
     for k in named:
         if not (isinstance(node.func, ast.Name) and node.func.id == "dict"):

@@ -14,7 +14,9 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from itertools import accumulate
+from pathlib import Path
 from types import FrameType, FunctionType
 from typing import Any
 
@@ -38,30 +40,32 @@ class Outcome:
 
 
 @dataclass
-class Reach:
-    """Which tests call which functions, and how long they take."""
+class Test:
+    """What a test calls, how long it takes, and whether it fails without a fault."""
 
-    callers: dict[Place, list[int]] = field(default_factory=lambda: defaultdict(list))
-    seconds: dict[int, float] = field(default_factory=dict)
-    failing: set[int] = field(default_factory=set)
+    seconds: float
+    failed: bool
+    called: set[Place]
 
 
 class Trials:
     """Runs the tests that reach a fault until one fails.
 
     Args:
-        choose: the faults, from what the tests reach.
+        choose: the faults, from the functions that tests call.
         tell: called with each fault and its outcome.
         jobs: how many processes work at a time.
+        kept: a file with what tests call, by name; written when some are not there.
     """
 
     def __init__(
         self,
-        choose: Callable[[Reach], Iterable[Site]],
+        choose: Callable[[set[Place]], Iterable[Site]],
         tell: Callable[[Fault, Outcome], None],
         jobs: int,
+        kept: Path | None,
     ) -> None:
-        self.choose, self.tell, self.jobs = choose, tell, jobs
+        self.choose, self.tell, self.jobs, self.kept = choose, tell, jobs, kept
         self.failed = False
 
     def pytest_runtest_logreport(self, report: Any) -> None:
@@ -70,14 +74,16 @@ class Trials:
     def pytest_runtestloop(self, session: Any) -> bool:
         self.items, self.protocol = session.items, session.config.hook.pytest_runtest_protocol
         self.functions = functions_of_the_package()
+        session.config.pluginmanager.unregister(name="terminalreporter")
         gc.freeze()
-        self.reach = self.recorded()
-        print(
-            f"{len(self.items)} tests, {len(self.reach.failing)} of them fail without a fault",
-            flush=True,
-        )
-        sites = list(self.choose(self.reach))
-        for site, outcome in forked(sites, self.trial, self.jobs):
+        self.tests = self.recorded()
+        self.callers: dict[Place, list[int]] = defaultdict(list)
+        for index, item in enumerate(self.items):
+            for place in self.tests[item.nodeid].called:
+                self.callers[place].append(index)
+        failing = [item.nodeid for item in self.items if self.tests[item.nodeid].failed]
+        print(f"{len(self.items)} tests; without a fault fail {failing}", flush=True)
+        for site, outcome in forked(list(self.choose(set(self.callers))), self.trial, self.jobs):
             if not isinstance(outcome, Outcome):  # the process ended
                 outcome = Outcome(True, str(outcome))
             self.tell(site.fault, outcome)
@@ -90,54 +96,68 @@ class Trials:
         self.protocol(item=self.items[index], nextitem=following_item)
         return self.failed
 
-    def recorded(self) -> Reach:
-        """Runs all tests once, without a fault, and notes what they call."""
+    def recorded(self) -> dict[str, Test]:
+        """Runs tests once, without a fault, and notes what they call."""
+        tests: dict[str, Test] = {}
+        if self.kept is not None and self.kept.exists():
+            tests = pickle.loads(self.kept.read_bytes())
         by_file: dict[str, list[int]] = defaultdict(list)
         for index, item in enumerate(self.items):
-            by_file[item.nodeid.split("::")[0]].append(index)
-        reach = Reach()
-        for _, part in forked(list(by_file.values()), self.record, self.jobs):
-            if not isinstance(part, Reach):
-                raise RuntimeError(f"a process that runs tests without a fault ended: {part}")
-            reach.seconds.update(part.seconds)
-            reach.failing |= part.failing
-            for place, callers in part.callers.items():
-                reach.callers[place] += callers
-        return reach
+            if item.nodeid not in tests:
+                by_file[item.nodeid.split("::")[0]].append(index)
+        for indices, part in forked(list(by_file.values()), self.record, self.jobs):
+            if not isinstance(part, dict):
+                raise RuntimeError(f"{self.items[indices[0]].nodeid}, without a fault: {part}")
+            tests.update(part)
+        if self.kept is not None and by_file:
+            self.kept.write_bytes(pickle.dumps(tests))
+        return tests
 
-    def record(self, indices: list[int]) -> Reach:
-        reach = Reach()
+    def record(self, indices: list[int]) -> dict[str, Test]:
+        tests = {}
         for index, following in zip(indices, [*indices[1:], None]):
             with calls() as called:
                 begin = time.process_time()
-                if self.run(index, following):
-                    reach.failing.add(index)
-                reach.seconds[index] = time.process_time() - begin
-            for code in called.values():
-                if code.co_filename.startswith(PACKAGE):
-                    place = code.co_filename, code.co_name, code.co_firstlineno
-                    reach.callers[place].append(index)
-        reach.callers = dict(reach.callers)  # type: ignore[assignment]
-        return reach
+                failed = self.run(index, following)
+                seconds = time.process_time() - begin
+            places = {
+                (code.co_filename, code.co_name, code.co_firstlineno)
+                for code in called.values()
+                if code.co_filename.startswith(PACKAGE)
+            }
+            tests[self.items[index].nodeid] = Test(seconds, failed, places)
+        return tests
 
     def trial(self, site: Site) -> Outcome:
         """In a process of its own: make the fault, and run tests until one fails."""
-        order = in_turn(self.callers(site), self.items, self.reach.seconds)
+        order = self.in_turn(str(ROOT / site.fault.file), *site.inner)
         self.make(site)
-        used = resource.getpagesize() * int(open("/proc/self/statm").read().split()[0])
+        with open("/proc/self/statm") as file:
+            used = resource.getpagesize() * int(file.read().split()[0])
         resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, used + MEMORY))
         for tried, (index, following) in enumerate(zip(order, [*order[1:], None]), 1):
-            allowed = time.process_time() + LONGER * self.reach.seconds[index] + LONGER
-            resource.setrlimit(resource.RLIMIT_CPU, (int(allowed) + 1, resource.RLIM_INFINITY))
-            signal.alarm(int(10 * LONGER * (1 + self.reach.seconds[index])))
+            seconds = LONGER * (1 + self.tests[self.items[index].nodeid].seconds)
+            limit = int(time.process_time() + seconds) + 1
+            resource.setrlimit(resource.RLIMIT_CPU, (limit, resource.RLIM_INFINITY))
+            signal.alarm(20 * int(seconds))  # of what waits for ever
             if self.run(index, following):
                 return Outcome(True, self.items[index].nodeid, tried)
         return Outcome(False, "", len(order))
 
-    def callers(self, site: Site) -> list[int]:
-        """The tests that reach the fault, and pass without it."""
-        place = str(ROOT / site.fault.file), *site.inner
-        return [k for k in self.reach.callers.get(place, ()) if k not in self.reach.failing]
+    def in_turn(self, *place: Any) -> list[int]:
+        """The tests that reach a function, and pass without a fault, from fast to slow: one case of
+        every test before the second of any, until the time is spent.
+        """
+        seconds = {k: self.tests[self.items[k].nodeid].seconds for k in self.callers[place]}
+        groups: dict[str, list[int]] = defaultdict(list)
+        for index in sorted(seconds, key=seconds.__getitem__):
+            if not self.tests[self.items[index].nodeid].failed:
+                groups[self.items[index].nodeid.split("[")[0]].append(index)
+        rounds = max(map(len, groups.values()), default=0)
+        order = [g[k] for k in range(rounds) for g in groups.values() if k < len(g)]
+        return [
+            k for k, spent in zip(order, accumulate(map(seconds.get, order))) if spent <= SECONDS
+        ]
 
     def make(self, site: Site) -> None:
         """Give the functions that there are the code with the fault."""
@@ -174,23 +194,6 @@ def calls() -> Iterator[dict[int, Any]]:
     finally:
         sys.setprofile(None)
         threading.setprofile(None)
-
-
-def in_turn(indices: list[int], items: list[Any], seconds: dict[int, float]) -> list[int]:
-    """Tests from fast to slow, one case of every test before the second of any, until the time is
-    spent.
-    """
-    groups: dict[str, list[int]] = defaultdict(list)
-    for index in sorted(indices, key=lambda k: seconds[k]):
-        groups[items[index].nodeid.split("[")[0]].append(index)
-    rounds = max(map(len, groups.values()), default=0)
-    order = [g[k] for k in range(rounds) for g in groups.values() if k < len(g)]
-    chosen, spent = [], 0.0
-    for index in order:
-        spent += seconds[index]
-        if spent <= SECONDS:
-            chosen.append(index)
-    return chosen
 
 
 def forked(tasks: list[Any], work: Callable[[Any], Any], jobs: int) -> Iterator[tuple[Any, Any]]:
@@ -231,16 +234,11 @@ def _in_child(work: Callable[[Any], Any], task: Any, path: str) -> None:
     """Work, silently, and write the result to a file."""
     try:
         nowhere = os.open(os.devnull, os.O_RDWR)
-        for number in (0, 1) if os.environ.get("MUTATE_LOUD") else (0, 1, 2):
+        for number in (0, 1, 2):
             os.dup2(nowhere, number)
         result = work(task)
         with open(path + ".part", "wb") as file:
             pickle.dump(result, file)
         os.rename(path + ".part", path)
-    except BaseException:
-        if os.environ.get("MUTATE_LOUD"):
-            import traceback
-
-            traceback.print_exc()
     finally:
         os._exit(1)
