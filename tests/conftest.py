@@ -20,7 +20,7 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 importlib.import_module("fluidlite.ops")  # so that there are operators, whatever a test imports
 
 GOLDEN = Path(__file__).with_name("programs")
-LONGEST = 2000  # operators; longer programs are not read back after every test
+LONGEST = 4000  # operators and variables; longer programs are not read back after every test
 
 
 def pytest_addoption(parser):
@@ -44,7 +44,8 @@ def fresh_state():
     np.random.seed(0)
     yield
     for program in (default_main_program(), default_startup_program()):
-        if sum(len(block.ops) for block in program.blocks) <= LONGEST:
+        held = sum(len(block.ops) + len(block.vars) for block in program.blocks)
+        if 0 < held <= LONGEST:
             assert not differences(program, Program.parse(str(program)))
     state.reset()
 

@@ -1,6 +1,7 @@
 """Single operators give the values, shapes, dtypes and gradients of the real system."""
 
 import contextlib
+import functools
 
 import numpy as np
 
@@ -81,6 +82,11 @@ class Differentiated(Recorded):
         self.found += [None] * (len(self.wanted) - len(self.found))
 
 
+@functools.cache
+def differentiated(name):
+    return Differentiated(CASES[name], arrays("op_cases.npz"))
+
+
 def places(slots):
     """Recorded entries by slot and position."""
     return {(slot, e["index"]): e for slot, entries in slots.items() for e in entries}
@@ -89,7 +95,7 @@ def places(slots):
 @every("ops", "grad")
 def test_gradients_are_those_of_the_real_system(name):
     with holds("ops", name, "grad"):
-        one = Differentiated(CASES[name], arrays("op_cases.npz"))
+        one = differentiated(name)
         recorded = []
         for (place, entry), gradient in zip(one.wanted.items(), one.found):
             assert gradient is not None or entry.get("none"), f"no gradient of {place}"
@@ -103,7 +109,7 @@ def test_gradients_are_those_of_the_real_system(name):
 @every("ops", "grad_ops")
 def test_gradient_operators_are_those_of_the_real_system(name):
     with holds("ops", name, "grad_ops"):
-        one = Differentiated(CASES[name], arrays("op_cases.npz"))
+        one = differentiated(name)
         appended = one.block.ops[one.forward :]
         mine = [
             {
