@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import json
 import os
 import sys
 from collections import Counter
@@ -26,10 +25,9 @@ from typing import Any
 
 import pytest
 
-from mutations.faults import ROOT, Fault, Site, sites
+from mutations.faults import ROOT, Fault, Site, fault_of, listed, sites, written
 from mutations.trials import Outcome, Place, Trials
 
-LIST = Path(__file__).with_name("mutations") / "list.json"
 #: where the tests are that run in one process, and call what is changed
 TESTS = [
     *("ops", "oracle", "imperative", "backward", "runtime", "backend", "optimizer", "layers", "ir"),
@@ -52,22 +50,6 @@ def called_by_imports() -> set[Place]:
         importlib.import_module(name)
     sys.setprofile(None)
     return found
-
-
-def listed() -> list[dict[str, Any]]:
-    """The entries of the list."""
-    return json.loads(LIST.read_text(encoding="utf-8")) if LIST.exists() else []
-
-
-def fault_of(entry: dict[str, Any]) -> Fault:
-    return Fault(**{name: entry[name] for name in Fault.__dataclass_fields__})
-
-
-def written(entries: list[dict[str, Any]]) -> None:
-    """Write the list, in the order of files and functions; an entry a paragraph."""
-    entries = sorted(entries, key=lambda e: (e["file"], e["function"], e["line"], e["kind"]))
-    text = json.dumps(entries, indent=1, ensure_ascii=False)
-    LIST.write_text(text + "\n", encoding="utf-8")
 
 
 def files(pattern: str) -> list[str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import copy
 import hashlib
+import json
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from types import CodeType
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
+LIST = Path(__file__).with_name("list.json")
 
 OPERATORS = {
     ast.Add: ast.Sub,
@@ -107,6 +109,22 @@ class Site:
     path: Path_
     replacement: Any
     inner: tuple[str, int]  #: name and first line of the innermost function
+
+
+def listed() -> list[dict[str, Any]]:
+    """The entries of the list."""
+    return json.loads(LIST.read_text(encoding="utf-8")) if LIST.exists() else []
+
+
+def fault_of(entry: dict[str, Any]) -> Fault:
+    return Fault(**{name: entry[name] for name in Fault.__dataclass_fields__})
+
+
+def written(entries: list[dict[str, Any]]) -> None:
+    """Write the list, in the order of files and functions; an entry a paragraph."""
+    entries = sorted(entries, key=lambda e: (e["file"], e["function"], e["line"], e["kind"]))
+    text = json.dumps(entries, indent=1, ensure_ascii=False)
+    LIST.write_text(text + "\n", encoding="utf-8")
 
 
 def sites(file: str) -> list[Site]:
