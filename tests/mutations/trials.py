@@ -85,9 +85,11 @@ class Trials:
         failing = [name for name, test in self.tests.items() if test.failed]
         print(f"{len(self.items)} tests; without a fault fail {failing}", flush=True)
         for site, outcome in forked(list(self.choose(set(self.callers))), self.trial, self.jobs):
-            if not isinstance(outcome, Outcome):  # the process ended
-                outcome = Outcome(True, str(outcome))
-            self.tell(site.fault, outcome)
+            if isinstance(outcome, LookupError):
+                print(f"cannot be made: {outcome}", flush=True)
+            else:
+                ended = Outcome(True, str(outcome))
+                self.tell(site.fault, outcome if isinstance(outcome, Outcome) else ended)
         return True
 
     def run(self, index: int, following: int | None) -> bool:
@@ -131,10 +133,13 @@ class Trials:
             tests[self.items[index].nodeid] = Test(seconds, failed, called_here)
         return tests
 
-    def trial(self, site: Site) -> Outcome:
+    def trial(self, site: Site) -> Outcome | LookupError:
         """In a process of its own: make the fault, and run tests until one fails."""
         order = self.in_turn(str(ROOT / site.fault.file), *site.inner)
-        self.make(site)
+        try:
+            self.make(site)
+        except LookupError as error:
+            return error
         with open("/proc/self/statm") as file:
             used = resource.getpagesize() * int(file.read().split()[0])
         resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, used + MEMORY))
@@ -164,15 +169,20 @@ class Trials:
 
     def make(self, site: Site) -> None:
         """Give the functions that there are the code with the fault."""
+        changed = 0
         for good, bad in changed_code(site):
             for function in self.functions[good.co_filename, good.co_name, good.co_firstlineno]:
                 if function.__code__ == good:
                     function.__code__ = bad
+                    changed += 1
+        if not changed:
+            raise LookupError(f"no function that exists has the code of {site.fault}")
 
 
 def functions_of_the_package() -> dict[Place, list[FunctionType]]:
     """The functions of the package that exist, those inside of functions by what made them."""
     found: dict[Place, list[FunctionType]] = defaultdict(list)
+    gc.unfreeze()  # what is frozen is not among the objects
     for function in gc.get_objects():
         if type(function) is FunctionType:
             code = function.__code__
