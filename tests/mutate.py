@@ -31,7 +31,7 @@ from mutations.trials import Outcome, Place, Trials
 #: where the tests are that run in one process, and call what is changed
 TESTS = [
     *("ops", "oracle", "imperative", "backward", "runtime", "backend", "optimizer", "layers", "ir"),
-    *("contrib", "dygraph", "proto"),
+    *("contrib", "dygraph", "opdef", "proto"),
 ]
 EACH = 2  #: faults in one function at most
 
@@ -97,8 +97,6 @@ def main() -> int:
     )
     given = parser.parse_args()
     sys.path.insert(0, str(ROOT))
-    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
-        os.environ.setdefault(name, "1")
     at_import = called_by_imports()
     entries = {fault_of(entry): entry for entry in listed()}
 

@@ -1,0 +1,47 @@
+"""Which kernels compiled programs run."""
+
+import pytest
+
+import fluidlite as fluid
+from fluidlite.opdef import definition
+from fluidlite.opdef.definition import lookup, registered
+from fluidlite.opdef.prepared import preparation_of
+
+from cases import cases_of
+from samples.form import GENERATORS
+
+#: operators with a kernel of their own, or whose gradient has one
+PREPARED = sorted(
+    op.type
+    for op in registered()
+    if op.type in GENERATORS and (preparation_of(op.type) or preparation_of(f"{op.type}_grad"))
+)
+
+
+@pytest.mark.parametrize("type", PREPARED)
+def test_a_kernel_that_is_registered_serves_a_sample_in_single_precision(type, monkeypatch):
+    served = set()
+
+    def noted(type):
+        known = preparation_of(type)
+
+        def prepare(op, *specs):
+            found = known(op, *specs)
+            if found is not None:
+                served.add(type)
+            return found
+
+        return known and prepare
+
+    monkeypatch.setattr(definition, "preparation_of", noted)
+    for case in cases_of(lookup(type)):
+        case = case.in_single_precision()
+        for target, cotangent in list(zip(case.targets, case.cotangents)) or [(None, None)]:
+            one, gradients = case.program(), []
+            if case.differentiated:
+                gradients = one.gradients([target], case.variable, [cotangent])
+            fetched = [*one.all_outputs, *(g for g in gradients if g is not None)]
+            executor = fluid.Executor()
+            for _ in range(3):
+                one.run(fetched, executor=executor)
+    assert served >= {t for t in (type, f"{type}_grad") if preparation_of(t)}
