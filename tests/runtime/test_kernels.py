@@ -3,9 +3,11 @@
 import pytest
 
 import fluidlite as fluid
+from fluidlite.dtypes import DType
 from fluidlite.opdef import definition
 from fluidlite.opdef.definition import lookup, registered
 from fluidlite.opdef.prepared import preparation_of
+from fluidlite.opdef.spec import spec
 
 from cases import cases_of
 from samples.form import GENERATORS
@@ -45,3 +47,15 @@ def test_a_kernel_that_is_registered_serves_a_sample_in_single_precision(type, m
             for _ in range(3):
                 one.run(fetched, executor=executor)
     assert served >= {t for t in (type, f"{type}_grad") if preparation_of(t)}
+
+
+def test_convolutions_of_one_geometry_work_in_one_memory():
+    prepare, op = preparation_of("conv2d"), lookup("conv2d")({"strides": [1, 1]})
+
+    def work(channels):
+        sizes = [2, channels, 5, 6], [4, channels, 3, 3]
+        return prepare(op, *(spec(size, DType.FP32) for size in sizes), None).scratch
+
+    assert work(3) == work(3)
+    assert hash(work(3)) == hash(work(3))
+    assert work(3) != work(4)
