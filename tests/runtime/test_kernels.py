@@ -1,9 +1,11 @@
 """Which kernels compiled programs run."""
 
+import numpy as np
 import pytest
 
 import fluidlite as fluid
 from fluidlite.dtypes import DType
+from fluidlite.kernels import convolution
 from fluidlite.opdef import definition
 from fluidlite.opdef.definition import lookup, registered
 from fluidlite.opdef.prepared import preparation_of
@@ -59,3 +61,17 @@ def test_convolutions_of_one_geometry_work_in_one_memory():
     assert work(3) == work(3)
     assert hash(work(3)) == hash(work(3))
     assert work(3) != work(4)
+
+
+@pytest.mark.parametrize("type", ["conv2d", "conv2d_adjoint_filter", "conv2d_adjoint_input"])
+def test_convolutions_that_are_cut_into_small_parts_give_the_same(type, monkeypatch):
+    for case in cases_of(lookup(type)):
+        case = case.in_single_precision()
+        found = []
+        for size in (convolution.PATCH_BYTES, 1000, 70):
+            monkeypatch.setattr(convolution, "PATCH_BYTES", size)
+            one, executor = case.program(), fluid.Executor()
+            found.append([one.run(one.all_outputs, executor=executor) for _ in range(3)][-1])
+        for whole, *cut in zip(*found, strict=True):
+            for each in cut:
+                np.testing.assert_allclose(each, whole, rtol=1e-5, atol=1e-6)
