@@ -38,7 +38,10 @@ def test_a_kernel_that_is_registered_serves_a_sample_in_single_precision(type, m
         return known and prepare
 
     monkeypatch.setattr(definition, "preparation_of", noted)
+    wanted = {name for name in (type, f"{type}_grad") if preparation_of(name)}
     for case in cases_of(lookup(type)):
+        if served >= wanted:
+            return
         case = case.in_single_precision()
         for target, cotangent in list(zip(case.targets, case.cotangents)) or [(None, None)]:
             one, gradients = case.program(), []
@@ -48,7 +51,7 @@ def test_a_kernel_that_is_registered_serves_a_sample_in_single_precision(type, m
             executor = fluid.Executor()
             for _ in range(3):
                 one.run(fetched, executor=executor)
-    assert served >= {t for t in (type, f"{type}_grad") if preparation_of(t)}
+    assert served >= wanted
 
 
 def test_convolutions_of_one_geometry_work_in_one_memory():
