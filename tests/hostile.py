@@ -17,9 +17,10 @@ from oracle.golden import load
 
 import fluidlite as fluid
 from fluidlite.errors import FluidError
-from fluidlite.values import SelectedRows
 
-SECONDS = 10
+from one_operator import OneOperator
+
+SECONDS = 60  # of the processor, for an attempt that takes milliseconds
 ROOM = 2**29  # bytes that an attempt may allocate beyond what the process has
 
 HUGE = 2**31 - 1
@@ -142,77 +143,62 @@ ASKED = {
 }
 
 
-def fault(definition: Any, attack: Attack, declared: bool) -> str | None:
+def fault(definition: Any, attack: Attack) -> str | None:
     """What is wrong about how an operator takes hostile inputs; None where nothing is.
+
+    A program that knows the sizes of its inputs gets them, and one that does not.  The second runs
+    where the first was refused before it ran; else its kernel gets the same once more.
 
     Args:
         definition: of the operator.
         attack: what it gets.
-        declared: whether the program knows the sizes of its inputs.
     """
     if (definition.type, attack.name.partition("=")[0]) in ASKED:
         return None
-    program = fluid.Program()
-    block = program.global_block()
+    ran, found = _attempt(definition, attack, declared=True, run=True)
+    if found is None:
+        _, found = _attempt(definition, attack, declared=False, run=not ran)
+        found = found and f"where sizes are not declared: {found}"
+    return found
+
+
+def _attempt(definition: Any, attack: Attack, declared: bool, run: bool) -> tuple[bool, str | None]:
+    """Whether a program got as far as to run, and what is wrong about it."""
     # what only rules make gets sizes that have been checked
     internal = definition.type not in of_fluid()
     # attributes and variables may both say a size; variables win, and programs do not know them
     said_twice = any(
         s.optional and s.constant and s.name in attack.inputs for s in definition.inputs
     )
-    compared = declared and not internal and not said_twice
-    feed: dict[str, Any] = {}
-    scope = fluid.Scope()
+    shape = list if declared else lambda known: [-1] * len(known)
+    counts = {slot.name: _count(slot, attack) for slot in definition.outputs}
+    shapes: dict[str, Any] = {}
+    ran = False
     try:
-        with _limits():
-            inputs = {
-                slot: [
-                    _declared(block, scope, f"{slot}_{k}", each, feed, declared)
-                    for k, each in enumerate(value if isinstance(value, list) else [value])
-                    if each is not None
-                ]
-                for slot, value in attack.inputs.items()
-            }
-            outputs = {
-                slot.name: [
-                    block.create_var(name=f"out_{slot.name}_{k}")
-                    for k in range(_count(slot, attack))
-                ]
-                for slot in definition.outputs
-            }
-            block.append_op(definition.type, inputs, outputs, attack.attrs)
-            wanted = [v for names in outputs.values() for v in names]
-            shapes = {v.name: v.shape for v in wanted}
+        with _in_time():
+            one = OneOperator(definition.type, attack.inputs, counts, attack.attrs, shape=shape)
+            shapes = {v.name: v.shape for v in one.all_outputs}
+            if not run:
+                return False, None
+            ran = True
             found = fluid.Executor().run(
-                program, feed, [v.name for v in wanted], scope=scope, return_numpy=False
+                one.program, one.feed, list(shapes), scope=one.scope, return_numpy=False
             )
     except FluidError as error:
-        if not internal and _out_of_memory(error) and not _announced(locals().get("shapes", {})):
-            return f"needs far more memory than its results: {error}"
-        return None
+        if not internal and _out_of_memory(error) and not _announced(shapes):
+            return ran, f"needs far more memory than its results: {error}"
+        return ran, None
     except TooSlow:
-        return f"takes longer than {SECONDS} s"
+        return ran, f"takes longer than {SECONDS} s of the processor"
     except Exception as error:
-        return f"raises {type(error).__name__}: {error}"
-    for name, value in zip(shapes, found):
-        shape = getattr(value, "shape", None)
-        shape = tuple(shape()) if callable(shape) else shape
-        known = shapes[name]
-        if compared and shape is not None and known and not _agree(known, tuple(shape)):
-            return f"declares {list(known)} for {name} and gives {list(shape)}"
-    return None
-
-
-def _declared(block, scope, name, value, feed, declared):
-    if isinstance(value, SelectedRows):
-        variable = block.create_var(name=name, type=fluid.core.VarDesc.VarType.SELECTED_ROWS)
-        variable.persistable = True
-        scope.var(name).value = value
-        return variable
-    value = np.asarray(value)
-    shape = list(value.shape) if declared else [-1] * value.ndim
-    feed[name] = value
-    return block.create_var(name=name, shape=shape, dtype=str(value.dtype), is_data=True)
+        return ran, f"raises {type(error).__name__}: {error}"
+    if declared and not internal and not said_twice:
+        for (name, known), value in zip(shapes.items(), found):
+            size = getattr(value, "shape", None)
+            size = tuple(size()) if callable(size) else size
+            if size is not None and known and not _agree(known, tuple(size)):
+                return ran, f"declares {list(known)} for {name} and gives {list(size)}"
+    return ran, None
 
 
 def _count(slot, attack):
@@ -238,8 +224,8 @@ def _out_of_memory(error):
 
 
 @contextlib.contextmanager
-def _limits():
-    """Bounds of time and memory, where the system has them."""
+def limits() -> Iterator[None]:
+    """Bounds of memory, and of the time of each attempt, where the system has them."""
     if sys.platform != "linux":
         yield
         return
@@ -251,12 +237,23 @@ def _limits():
     with open("/proc/self/statm") as statm:
         used = int(statm.read().split()[0]) * resource.getpagesize()
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
-    before = signal.signal(signal.SIGALRM, late)
-    signal.setitimer(signal.ITIMER_REAL, SECONDS)
+    before = signal.signal(signal.SIGPROF, late)
     resource.setrlimit(resource.RLIMIT_AS, (used + ROOM, hard))
     try:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        signal.signal(signal.SIGPROF, before)
+
+
+@contextlib.contextmanager
+def _in_time() -> Iterator[None]:
+    """What is inside ends: an attempt takes milliseconds, unless it works for ever."""
+    if sys.platform != "linux":
+        yield
+        return
+    signal.setitimer(signal.ITIMER_PROF, SECONDS)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)

@@ -1,8 +1,6 @@
 """oneDNN behind compiled plans: the same results as NumPy's, and nothing where it is missing."""
 
-import importlib
 import os
-import pkgutil
 import threading
 import warnings
 
@@ -16,11 +14,7 @@ from fluidlite.backend.onednn import description, library
 from fluidlite.errors import ArgumentError, UnsupportedError
 from fluidlite.opdef.definition import lookup
 
-import samples
-from samples.form import samples_of
-
-for module in pkgutil.iter_modules(samples.__path__):
-    importlib.import_module(f"samples.{module.name}")
+from cases import parameters
 
 layers = fluid.layers
 
@@ -36,40 +30,20 @@ SERVED = [
 # -- one operator at a time ------------------------------------------------------------------------
 
 
-def one_operator(type, sample):
+def one_operator(case):
     """A program of one operator and the gradients of all that can be differentiated."""
-    op = lookup(type)(sample.attrs)
-    block = fluid.default_main_program().global_block()
-    feed, inputs = {}, {}
-    for slot, value in sample.inputs.items():
-        inputs[slot] = []
-        for k, array in enumerate(value if isinstance(value, list) else [value]):
-            array = np.asarray(array)
-            array = array.astype("float32") if array.dtype.kind == "f" else array
-            var = block.create_var(f"{slot}.{k}", array.dtype, array.shape, is_data=True)
-            feed[var.name] = array
-            inputs[slot].append(var)
-    outputs = {slot.name: [block.create_var(f"{slot.name}.out")] for slot in op.outputs}
-    if type == "batch_norm":
-        del outputs["ReserveSpace"]
-    block.append_op(type, inputs, outputs, op.attr_values())
-    first = outputs[op.outputs[0].name][0]
-    variable = [v for some in inputs.values() for v in some if v.dtype == "float32"]
-    found = gradients(first, variable) if op.grad is not None else []
-    return [v for some in outputs.values() for v in some] + found, feed
+    one = case.program(but=("ReserveSpace",), program=fluid.default_main_program())
+    found = []
+    if case.op.grad is not None:
+        found = one.gradients(case.targets, case.variable, case.cotangents)
+    return [*one.all_outputs, *(g for g in found if g is not None)], one.feed
 
 
 @needs_library
-@pytest.mark.parametrize(
-    "type, sample",
-    [
-        pytest.param(type, sample, id=f"{type}-{sample.name or k}")
-        for type in SERVED
-        for k, sample in enumerate(samples_of(type))
-    ],
-)
-def test_samples_agree_with_numpy(monkeypatch, type, sample):
-    agree(monkeypatch, lambda: one_operator(type, sample))
+@pytest.mark.parametrize("case", list(parameters(map(lookup, SERVED))))
+def test_samples_agree_with_numpy(monkeypatch, case):
+    case = case.in_single_precision()
+    agree(monkeypatch, lambda: one_operator(case))
 
 
 # -- nets ------------------------------------------------------------------------------------------

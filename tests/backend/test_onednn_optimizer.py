@@ -8,6 +8,8 @@ import fluidlite as fluid
 from fluidlite.kernels.tuning import ThreadTuner
 from fluidlite.opdef.definition import lookup
 
+from one_operator import OneOperator
+
 layers, optimizer = fluid.layers, fluid.optimizer
 
 RULES = {
@@ -31,15 +33,14 @@ NUMBERS = {"LearningRate": 0.3, "Beta1Pow": 0.81, "Beta2Pow": 0.98, "Beta1Tensor
 def one_step(type, attrs, shape, dtype="float32", without=("Beta1Tensor", "Beta2Tensor")):
     """A program of one step, with every input fed."""
     op, rng = lookup(type)(attrs), np.random.default_rng(len(shape))
-    block = fluid.default_main_program().global_block()
-    feed, inputs = {}, {}
+    inputs = {}
     for name in (slot.name for slot in op.inputs if slot.name not in without):
         array = np.full([1], NUMBERS[name]) if name in NUMBERS else rng.normal(size=shape)
-        feed[name] = (np.square(array) if name == "Moment2" else array).astype(dtype)
-        inputs[name] = block.create_var(name, dtype, feed[name].shape, is_data=True)
-    outputs = {slot.name: block.create_var(f"{slot.name}.new") for slot in op.outputs}
-    block.append_op(type, inputs, outputs, op.attr_values())
-    return list(outputs.values()), feed
+        inputs[name] = (np.square(array) if name == "Moment2" else array).astype(dtype)
+    outputs = {slot.name: 1 for slot in op.outputs}
+    program = fluid.default_main_program()
+    one = OneOperator(type, inputs, outputs, op.attr_values(), program=program)
+    return one.all_outputs, one.feed
 
 
 def served(source, type):

@@ -8,13 +8,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from networks import assert_same, regression, started, state
 
 import fluidlite as fluid
 from fluidlite.dtypes import Kind
 from fluidlite.errors import ArgumentError, FileError, FileFormatError, NotInitializedError
 from fluidlite.ir.compare import differences
 from fluidlite.values import LoDTensor, SelectedRows
+
+from networks import assert_same, regression, started, state
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ import struct
 
 import numpy as np
 import pytest
-from networks import assert_same, regression, started, state
 
 import fluidlite as fluid
 from fluidlite.errors import ArgumentError, DTypeError, FileError, FileFormatError
@@ -23,6 +22,7 @@ from fluidlite.values import LoDTensor, SelectedRows
 
 import fuzzing
 import saved_models
+from networks import assert_same, regression, started, state
 
 ARRAYS = {
     "w": np.arange(6, dtype="float32").reshape(2, 3),

@@ -4,7 +4,6 @@ import os
 
 import numpy as np
 import pytest
-from networks import regression, started, value
 
 import fluidlite as fluid
 from fluidlite.errors import (
@@ -16,6 +15,8 @@ from fluidlite.errors import (
 )
 from fluidlite.ir.compare import differences
 from fluidlite.ir.verify import verify
+
+from networks import regression, started, value
 
 X = np.arange(12, dtype="float32").reshape(3, 4)
 

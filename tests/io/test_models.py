@@ -5,7 +5,6 @@ import os
 
 import numpy as np
 import pytest
-from networks import assert_same, value
 from oracle.golden import script
 from oracle.programs import assert_same_program
 
@@ -14,6 +13,7 @@ from fluidlite.ir.program import Program
 from fluidlite.opdef.definition import is_defined
 
 import saved_models
+from networks import assert_same, value
 
 LISTED = saved_models.record("index.json")["models"]
 MODELS = {name: saved_models.record(f"{name}/meta.json") for name in LISTED}

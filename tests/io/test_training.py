@@ -5,7 +5,6 @@ import pickle
 
 import numpy as np
 import pytest
-from networks import assert_same, regression, started, state, value
 
 import fluidlite as fluid
 from fluidlite import state as process
@@ -19,6 +18,7 @@ from fluidlite.errors import (
 )
 
 import saved_models
+from networks import assert_same, regression, started, state, value
 
 WEIGHT, BIAS = "fc_0.w_0", "fc_0.b_0"
 

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from networks import assert_same, regression, started, state, value
 
 import fluidlite as fluid
 from fluidlite.dtypes import Kind
@@ -17,6 +16,8 @@ from fluidlite.errors import (
     UnknownVariableError,
 )
 from fluidlite.values import LoDTensor, SelectedRows
+
+from networks import assert_same, regression, started, state, value
 
 WEIGHT, BIAS = "fc_0.w_0", "fc_0.b_0"
 

@@ -8,7 +8,7 @@ import pytest
 from fluidlite import unique_name
 from fluidlite.ir.program import Program
 
-OPERATORS = 20_000
+OPERATORS = 4_000
 BUDGET = 1500  # bytes for an operator and its output
 
 

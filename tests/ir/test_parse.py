@@ -540,7 +540,7 @@ def programs(draw):
     return program
 
 
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(programs())
 def test_any_program_is_the_one_read_from_its_text(program):
     written = str(program)

@@ -2,8 +2,6 @@
 
 import inspect
 
-import pytest
-
 from fluidlite import layers
 
 
@@ -14,16 +12,8 @@ def test_no_layer_is_listed_twice():
 FUNCTIONS = [name for name in layers.__all__ if inspect.isfunction(getattr(layers, name))]
 
 
-@pytest.mark.parametrize("name", layers.__all__)
-def test_a_layer_is_documented_with_an_example(name):
-    made = getattr(layers, name)
-    assert made.__name__ == name
-    assert ">>> " in inspect.getdoc(made)
-
-
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_every_argument_of_a_layer_is_documented(name):
-    function = getattr(layers, name)
+def undocumented(function):
+    """The parameters that the docstring does not describe."""
     text = inspect.getdoc(function).split("Args:")[-1].split("Returns:")[0]
     described = {
         word.strip("* ")
@@ -31,4 +21,15 @@ def test_every_argument_of_a_layer_is_documented(name):
         if line.startswith("    ") and not line.startswith("     ") and ":" in line
         for word in line.split(":")[0].split(",")
     }
-    assert not set(inspect.signature(function).parameters) - described
+    return set(inspect.signature(function).parameters) - described
+
+
+def test_layers_are_documented_with_an_example():
+    made = {name: getattr(layers, name) for name in layers.__all__}
+    assert not [name for name, layer in made.items() if layer.__name__ != name]
+    assert not [name for name, layer in made.items() if ">>> " not in inspect.getdoc(layer)]
+
+
+def test_every_argument_of_a_layer_is_documented():
+    found = {name: undocumented(getattr(layers, name)) for name in FUNCTIONS}
+    assert not {name: missing for name, missing in found.items() if missing}

@@ -5,7 +5,7 @@ import pytest
 
 import fluidlite as fluid
 from fluidlite import backend, layers
-from fluidlite.errors import OutOfRangeError
+from fluidlite.errors import OutOfRangeError, ShapeError
 from fluidlite.opdef.definition import lookup
 from fluidlite.opdef.interpreter import Eval
 from fluidlite.values import LoDTensorArray
@@ -79,6 +79,13 @@ def test_elements_are_stacked_in_a_new_dimension():
 def test_an_array_with_gaps_is_not_joined():
     with pytest.raises(OutOfRangeError, match="all been written, got 1 of 2"):
         f.tensor_array_to_tensor(LoDTensorArray([None, ONE]))
+
+
+@pytest.mark.parametrize("stack, wanted", [(True, "of one shape"), (False, "along axis 1 only")])
+def test_elements_that_do_not_fit_are_refused(stack, wanted):
+    array = LoDTensorArray([np.ones([2, 3]), np.ones([3, 3])])
+    with pytest.raises(ShapeError, match=rf"{wanted}, got shapes \[2, 3\], \[3, 3\]"):
+        f.tensor_array_to_tensor(array, axis=1, use_stack=stack)
 
 
 @pytest.mark.parametrize("axis, stack", [(0, False), (1, False), (0, True), (-1, True)])

@@ -147,6 +147,12 @@ def test_mean_iou_divides_what_is_common_by_what_is_in_either():
     np.testing.assert_allclose(mean, [sum(shares) / len(shares)], rtol=1e-6)
 
 
+def test_mean_iou_of_a_single_class():
+    (mean,) = f.mean_iou(np.zeros([4], "int64"), np.zeros([4], "int64"), num_classes=1)[0]
+    assert mean == 1
+    infer("mean_iou", dict(num_classes=1), Predictions=([4], "int64"), Labels=([4], "int64"))
+
+
 def test_mean_iou_adds_to_earlier_counts():
     found, right = np.array([0, 1, 2]), np.array([0, 1, 1])
     more = dict(InWrongs=[right.astype("int32")] * 2, InCorrects=[found.astype("int32")])

@@ -97,3 +97,11 @@ def test_what_does_not_fit_is_refused(error, message, inputs):
     with pytest.raises(error) as caught:
         infer("sgd", **{"LearningRate": ([1], "float32"), **inputs})
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("slot", ["Grad", "Velocity"])
+def test_momentum_names_the_input_that_does_not_fit(slot):
+    specs = dict.fromkeys(("Param", "Grad", "Velocity"), ([2, 3], "float32"))
+    specs |= {"LearningRate": ([1], "float32"), slot: ([3], "float32")}
+    with pytest.raises(ShapeError, match=f"{slot} of the shape of Param"):
+        infer("momentum", dict(mu=0.9), **specs)

@@ -133,6 +133,22 @@ def test_sequences_reach_gradients_in_programs():
         np.testing.assert_allclose(value, wanted)
 
 
+@pytest.mark.parametrize("type, channels", [("roi_align", 3), ("prroi_pool", 3), ("psroi_pool", 2)])
+def test_no_regions_give_empty_results_and_no_gradient(type, channels):
+    attrs = PARTS | (dict(output_channels=2) if type == "psroi_pool" else {})
+    image = rng.normal(size=[1, 12 if type == "psroi_pool" else 3, 6, 7])
+    pool = lambda f, x, rois: getattr(f, type)(x, rois, **attrs)
+    none = np.zeros([0, 4])
+    assert pool(f, image, none).shape == (0, channels, 3, 2)
+    slopes = pull_back(f, pool, [image, none], [np.zeros([0, channels, 3, 2])])
+    np.testing.assert_array_equal(slopes[0], np.zeros_like(image))
+
+
+def test_no_images_have_no_regions():
+    none = np.zeros([0], "int64")
+    assert f.roi_images(np.zeros([0, 4]), Counts=none, images=0).shape == (0,)
+
+
 def test_sums_by_weights():
     x, rows, columns = (rng.normal(size=s) for s in ((2, 6, 4, 5), (3, 2, 4), (3, 3, 5)))
     images, g = np.array([1, 0, 1]), rng.normal(size=[3, 6, 2, 3])

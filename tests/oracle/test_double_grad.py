@@ -8,7 +8,7 @@ import numpy as np
 
 import fluidlite as fluid
 from oracle.golden import GRADIENT, OUTPUT, arrays, close, every, holds, load
-from oracle.one_operator import OneOperator
+from oracle.recorded import Recorded
 
 CASES = {"double_grad." + case["id"]: case for case in load("double_grad.json.gz")}
 HIDDEN_OUTPUTS = {"reshape2": ["XShape"]}
@@ -20,7 +20,7 @@ class TwiceDifferentiated:
     def __init__(self, case):
         self.case, self.values = case, arrays("double_grad.npz")
         target, wrt = case["target"], case["wrt"]
-        one = OneOperator(
+        one = Recorded(
             {
                 "op": case["op"],
                 "attrs": case["attrs"],
@@ -29,13 +29,11 @@ class TwiceDifferentiated:
             },
             self.values,
         )
-        self.program, self.block = one.program, one.block
-        self.feed = {one.inputs[slot][0]: self.value("in", slot) for slot in case["inputs"]}
-        self.y = self.block.var(one.outputs[target][0])
-        self.xs = [self.block.var(one.inputs[slot][0]) for slot in wrt]
-        self.u = self.given("u", self.y, self.value("u"), stop_gradient=False)
+        self.one, self.y = one, one.outputs[target][0]
+        self.xs = [one.inputs[slot][0] for slot in wrt]
+        self.u = one.given("u", self.value("u"), self.y.shape)
         self.first = fluid.gradients([self.y], self.xs, [self.u])
-        with fluid.program_guard(self.program):
+        with fluid.program_guard(one.program):
             parts = [self.weighed(slot, g) for slot, g in zip(wrt, self.first)]
             total = parts[0]
             for part in parts[1:]:
@@ -45,16 +43,9 @@ class TwiceDifferentiated:
     def value(self, *parts):
         return self.values[":".join((self.case["id"], *parts))]
 
-    def given(self, name, like, value, stop_gradient):
-        variable = self.block.create_var(
-            name=name, shape=like.shape, dtype=like.dtype, persistable=True
-        )
-        variable.stop_gradient = stop_gradient
-        self.feed[name] = value
-        return variable
-
     def weighed(self, slot, gradient):
-        v = self.given("v_" + slot, gradient, self.value("v", slot), stop_gradient=True)
+        value = self.value("v", slot)
+        v = self.one.given("v_" + slot, value, gradient.shape, stop_gradient=True)
         return fluid.layers.reduce_sum(fluid.layers.elementwise_mul(gradient, v))
 
 
@@ -65,13 +56,7 @@ def test_second_derivatives_are_those_of_the_real_system(name):
         twice = TwiceDifferentiated(case)
         names = [*case["wrt"], "u"]
         second = {n: g for n, g in zip(names, twice.second) if g is not None}
-        fetched = fluid.Executor(fluid.CPUPlace()).run(
-            twice.program,
-            feed=twice.feed,
-            fetch_list=[twice.y, *twice.first, *second.values()],
-            scope=fluid.Scope(),
-        )
-        values = iter(fetched)
+        values = iter(twice.one.run([twice.y, *twice.first, *second.values()]))
         close("y", next(values), twice.value("out"), OUTPUT)
         for slot in case["wrt"]:
             golden = twice.value("first", slot)

@@ -1,31 +1,27 @@
 """Single operators give the values, shapes, dtypes and gradients of the real system."""
 
 import contextlib
+import functools
 
 import numpy as np
 
-import fluidlite as fluid
 from fluidlite.core import SelectedRows
 from oracle.golden import GRADIENT, OUTPUT, arrays, by_id, close, every, holds, load
-from oracle.one_operator import OneOperator, put
+from oracle.recorded import Recorded
 
 CASES = by_id(load("op_cases.json.gz"))
-
-
-def run(program, scope, **options):
-    return fluid.Executor(fluid.CPUPlace()).run(program, scope=scope, **options)
 
 
 @every("ops", "out")
 def test_outputs_are_those_of_the_real_system(name):
     case = CASES[name]
     with holds("ops", case["id"], "out"):
-        one = OneOperator(case, arrays("op_cases.npz"))
-        scope = one.scope()
-        run(one.program, scope)
-        for name, entry in one.recorded_outputs():
+        one = Recorded(case, arrays("op_cases.npz"))
+        one.run()
+        for variable, entry in one.recorded_outputs():
             if "key" in entry:
-                compare_outputs(name, scope.find_var(name).value, one.value(entry))
+                mine = one.scope.find_var(variable.name).value
+                compare_outputs(variable.name, mine, one.value(entry))
 
 
 def compare_outputs(name, mine, golden):
@@ -42,10 +38,10 @@ def test_shapes_and_dtypes_are_inferred_as_the_real_system_does(name):
     case = CASES[name]
     declared, unknown = case["infer"]["declared"], case["infer"]["batch_unknown"]
     with holds("ops", case["id"], "infer"):
-        check_inferred(OneOperator(case, arrays("op_cases.npz")), declared)
+        check_inferred(Recorded(case, arrays("op_cases.npz")), declared)
         refused = "error" in unknown
         with contextlib.suppress(Exception) if refused else contextlib.nullcontext():
-            one = OneOperator(case, arrays("op_cases.npz"), batch_unknown=True)
+            one = Recorded(case, arrays("op_cases.npz"), batch_unknown=True)
         if not refused:
             check_inferred(one, declared if unknown == "same" else unknown)
 
@@ -54,8 +50,8 @@ def check_inferred(one, golden):
     """What is inferred is what was recorded, or the truth where that contradicts the recording."""
     for slot, entries in golden.items():
         truths = one.case["outputs"][slot]
-        for entry, truth, name in zip(entries, truths, one.outputs[slot]):
-            variable = one.block.var(name)
+        for entry, truth, variable in zip(entries, truths, one.outputs[slot]):
+            name = variable.name
             assert str(variable.type).split(".")[-1] == entry["type"], name
             if "shape" not in entry:
                 continue
@@ -73,56 +69,48 @@ def agrees(shape, true_shape):
     return len(shape) == len(true_shape) and all(size in (-1, true) for size, true in pairs)
 
 
-class Differentiated(OneOperator):
+class Differentiated(Recorded):
     """A program of one operator and its gradients by all inputs that were recorded."""
 
     def __init__(self, case, values):
         super().__init__(case, values)
-        self.forward = list(self.block.ops)
-        self.filled = self.scope()
-        targets, seeds = [], []
-        for slot, entries in case["grad"]["out_grads"].items():
-            for entry in entries:
-                targets.append(self.block.var(self.outputs[slot][entry["index"]]))
-                seeds.append(self.seed(targets[-1], values[entry["key"]]))
-        self.wanted = [
-            (self.inputs[slot][entry["index"]], entry)
-            for slot, entries in case["grad"]["in_grads"].items()
-            for entry in entries
-        ]
-        inputs = [self.block.var(name) for name, _ in self.wanted]
-        self.found = list(fluid.gradients(targets, inputs, seeds))
+        self.forward = len(self.block.ops)
+        targets = places(case["grad"]["out_grads"])
+        self.wanted = places(case["grad"]["in_grads"])
+        seeds = [values[entry["key"]] for entry in targets.values()]
+        self.found = self.gradients(targets, self.wanted, seeds)
         self.found += [None] * (len(self.wanted) - len(self.found))
 
-    def seed(self, target, value):
-        """A variable for the incoming gradient of an output."""
-        seed = self.block.create_var(
-            name=target.name + "@TG", shape=target.shape, dtype=target.dtype, persistable=True
-        )
-        seed.stop_gradient = True
-        put(self.filled, seed.name, value)
-        return seed
+
+@functools.cache
+def differentiated(name):
+    return Differentiated(CASES[name], arrays("op_cases.npz"))
+
+
+def places(slots):
+    """Recorded entries by slot and position."""
+    return {(slot, e["index"]): e for slot, entries in slots.items() for e in entries}
 
 
 @every("ops", "grad")
 def test_gradients_are_those_of_the_real_system(name):
     with holds("ops", name, "grad"):
-        one = Differentiated(CASES[name], arrays("op_cases.npz"))
-        recorded = {}
-        for (variable, entry), gradient in zip(one.wanted, one.found):
-            assert gradient is not None or entry.get("none"), f"no gradient of {variable}"
+        one = differentiated(name)
+        recorded = []
+        for (place, entry), gradient in zip(one.wanted.items(), one.found):
+            assert gradient is not None or entry.get("none"), f"no gradient of {place}"
             if "key" in entry:
-                recorded[variable] = (gradient, np.array(one.value(entry)))
-        fetched = run(one.program, one.filled, fetch_list=[g for g, _ in recorded.values()])
-        for variable, mine in zip(recorded, fetched):
-            close(f"gradient of {variable}", mine, recorded[variable][1], GRADIENT)
+                recorded.append((gradient, np.array(one.value(entry))))
+        fetched = one.run([gradient for gradient, _ in recorded])
+        for (variable, golden), mine in zip(recorded, fetched):
+            close(variable.name, mine, golden, GRADIENT)
 
 
 @every("ops", "grad_ops")
 def test_gradient_operators_are_those_of_the_real_system(name):
     with holds("ops", name, "grad_ops"):
-        one = Differentiated(CASES[name], arrays("op_cases.npz"))
-        appended = one.block.ops[len(one.forward) :]
+        one = differentiated(name)
+        appended = one.block.ops[one.forward :]
         mine = [
             {
                 "type": op.type,

@@ -120,10 +120,11 @@ def test_every_part_is_done_once_and_by_a_worker_that_may(use):
     assert workers <= {0, 1, 2}
 
 
-def test_several_threads_do_work_at_once(use):
-    use(3)
-    together = threading.Barrier(3)
-    threads.each(lambda k, worker: together.wait(10), 3)  # would not end if one did all
+@pytest.mark.parametrize("count", [2, 3])
+def test_several_threads_do_work_at_once(count, use):
+    use(count)
+    together = threading.Barrier(count)
+    threads.each(lambda k, worker: together.wait(10), count)  # would not end if one did all
 
 
 def test_an_error_in_a_part_reaches_the_caller_and_the_pool_goes_on(use):
@@ -196,6 +197,14 @@ def test_the_blas_takes_one_thread_inside_and_what_it_had_afterwards(use):
     with pytest.raises(ZeroDivisionError):
         threads.each(lambda k, worker: 1 // 0, 4, blas=True)
     assert blas_threads() == before
+
+
+def test_a_function_runs_with_the_threads_of_the_blas_or_with_one():
+    blas, before = threads.Blas(), blas_threads()
+    assert blas.within(2, blas_threads) == before
+    assert set(blas.within(1, blas_threads)) <= {1}
+    assert blas.has_several() == any(count > 1 for count in before)
+    assert not blas.within(1, blas.has_several)
 
 
 def test_never_more_threads_than_processors(monkeypatch):

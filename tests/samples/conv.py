@@ -14,6 +14,7 @@ CONVOLUTIONS = [
 BY_CHANNEL = [
     (dict(groups=3), (2, 3, 5, 4), 3, (2, 3)),
     (dict(groups=2, strides=[2, 1], paddings=[1, 1]), (1, 2, 4, 5), 4, (3, 2)),
+    (dict(paddings=[0, 1]), (2, 1, 4, 5), 3, (3, 2)),
 ]
 TRANSPOSED = [
     (dict(), (2, 3, 4, 3), 4, (2, 3)),

@@ -30,6 +30,7 @@ def deformable_psroi_pooling(rng):
 @samples("region_points")
 def region_points(rng):
     yield Sample(dict(ROIs=ROIS), LAYOUT)
+    yield Sample(dict(ROIs=ROIS), dict(LAYOUT, sample_per_part=3), name="three")
 
 
 @samples("trans_places", "group_places")

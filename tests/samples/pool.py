@@ -31,6 +31,13 @@ def pool2d(rng):
             yield Sample(dict(X=distinct(rng, shape)), dict(attrs, pooling_type=pooling_type))
     attrs, shape = INCLUSIVE
     yield Sample(dict(X=distinct(rng, shape)), dict(attrs, pooling_type="avg"), name="inclusive")
+    halves = dict(pooling_type="max", ksize=[2, 2], strides=[2, 2])
+    yield Sample(dict(X=distinct(rng, (1, 3, 4, 6))), halves, name="side by side")
+    # sizes that fit in either order of the dimensions
+    halves["data_format"] = "NHWC"
+    yield Sample(dict(X=distinct(rng, (1, 4, 4, 4))), halves, name="side by side, channels last")
+    ones = dict(pooling_type="max", ksize=[1, 1])
+    yield Sample(dict(X=distinct(rng, (1, 2, 3, 4))), ones, name="windows of one element")
 
 
 @samples("pool2d_adjoint")
