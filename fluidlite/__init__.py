@@ -78,7 +78,7 @@ _NAMES = {
     "trace": "tracing",
     **dict.fromkeys(["BuildStrategy", "CompiledProgram", "ExecutionStrategy"], "compiler"),
     "ParallelExecutor": "runtime.parallel",
-    "show_config": "runtime.config",
+    "show_config": "config",
     **dict.fromkeys(["explain_gradient", "gradcheck"], "inspect"),
     **dict.fromkeys(["load_dygraph", "save_dygraph"], "dygraph.checkpoint"),
     **dict.fromkeys(

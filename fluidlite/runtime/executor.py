@@ -45,7 +45,7 @@ from .ownership import keep_while_alive
 from .pipeline import selected
 from .place import Place, checked
 from .plan import Plan
-from .profiler import Profile, active
+from .profile import Profile, active
 from .run_state import RunState
 from .scope import Scope, global_scope
 from .session import Observer, Session, run_guarded

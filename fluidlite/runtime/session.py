@@ -18,7 +18,7 @@ from .driver import Driver
 from .finite import Suspicious, check_written, first_bad, is_finite
 from .passes.form import Pass
 from .plan import BlockPlan, Plan
-from .profiler import Profile, clock
+from .profile import Profile, clock
 from .segment import Segment
 from .step import Environment, Step
 

@@ -200,7 +200,7 @@ def test_the_blas_takes_one_thread_inside_and_what_it_had_afterwards(use):
 
 
 def test_a_function_runs_with_the_threads_of_the_blas_or_with_one():
-    blas, before = threads.Blas(), blas_threads()
+    blas, before = threads.BlasThreads(), blas_threads()
     assert blas.within(2, blas_threads) == before
     assert set(blas.within(1, blas_threads)) <= {1}
     assert blas.has_several() == any(count > 1 for count in before)

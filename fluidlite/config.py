@@ -12,9 +12,9 @@ from textwrap import fill
 
 import numpy as np
 
-from .. import state
-from ..backend import onednn
-from ..kernels import threads
+from . import state
+from .backend import onednn
+from .kernels import threads
 
 #: kernels of OpenBLAS that know nothing of AVX-512
 OLDER = ("haswell", "zen", "sandybridge", "nehalem", "prescott", "core2", "generic")

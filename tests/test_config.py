@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import fluidlite as fluid
+from fluidlite import config
 from fluidlite.kernels import threads
-from fluidlite.runtime import config
 
 HASWELL = config.BlasLibrary("openblas 0.3.31", "Haswell", 2)
 
