@@ -5,8 +5,8 @@ from textwrap import dedent
 import numpy as np
 
 from fluidlite import backend
+from fluidlite.inspect.graph_text import parsed, printed
 from fluidlite.runtime.compile import CompiledSegment
-from fluidlite.runtime.graph_text import parsed, printed
 from fluidlite.runtime.graph_verify import verify
 from fluidlite.runtime.passes.form import Context
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator
+from difflib import unified_diff
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,11 +14,42 @@ from ..ir.program import Program
 from ..ir.variable import Variable
 from ..runtime.compile import CompiledSegment
 from ..runtime.executor import Executor
+from ..runtime.graph import Graph
 from ..runtime.memory import Allocation, View
 from ..runtime.plan import Plan
 from ..runtime.scope import Scope
 from ..runtime.segment import segments_in
 from .costs import as_bytes
+from .graph_text import printed
+
+
+class Stage(NamedTuple):
+    """A graph behind a pass that changed it."""
+
+    name: str  #: of the pass; "lower" for the graph before all of them
+    text: str
+    difference: str  #: to the stage before, line by line
+
+    def __str__(self) -> str:
+        shown = self.difference or (self.text if self.name == "lower" else "other kernels only")
+        return f"== {self.name}\n{shown}"
+
+
+def stages(compiled: Iterable[CompiledSegment]) -> list[Stage]:
+    """The graphs of compiled segments behind each pass that changed them."""
+    found: list[Stage] = []
+
+    def note(name: str, graph: Graph) -> None:
+        text, lines = printed(graph), []
+        if name != "lower":
+            both = unified_diff(found[-1].text.splitlines(), text.splitlines(), n=0, lineterm="")
+            lines = [line for line in both if line[:3] not in ("---", "+++", "@@ ")]
+        found.append(Stage(name, text, "\n".join(lines)))
+
+    for each in compiled:
+        each.replay(note)
+    return found
+
 
 _RUNS = 2  #: the second is compiled
 
@@ -63,12 +95,12 @@ def _zeros(variable: Variable, batch_size: int) -> Any:
     return np.zeros(shape, variable.dtype.dtype)
 
 
-def described(plan: Plan, stages: bool = True) -> Iterator[str]:
+def described(plan: Plan, shows_stages: bool = True) -> Iterator[str]:
     """Lines that say how a plan was compiled.
 
     Args:
         plan: has run.
-        stages: whether to print the graph behind each pass.
+        shows_stages: whether to print the graph behind each pass.
     """
     segments = [s.last for s in segments_in(plan.items) if s.last is not None]
     compiled = [s for s in segments if isinstance(s, CompiledSegment)]
@@ -77,8 +109,8 @@ def described(plan: Plan, stages: bool = True) -> Iterator[str]:
     for number, segment in enumerate(compiled):
         if len(compiled) > 1:
             yield f"# segment {number + 1} of {len(compiled)}"
-        if stages:
-            yield from map(str, segment.stages)
+        if shows_stages:
+            yield from map(str, stages([segment]))
         yield "== kernels"
         for count, title, why in _kernels(segment):
             yield f"{count:5} {title:<32} {why}"

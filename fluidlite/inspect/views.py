@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..ir.program import Program
+from ..runtime.compile import CompiledSegment
 from ..runtime.executor import Executor
 from ..runtime.scope import Scope
 from .diff import Difference, diff
 from .notebook import html_of
+from .planning import Stage
+from .planning import stages as stages_of
 from .stepping import Trace
 from .stepping import trace as trace_of
 from .summary import Summary
@@ -36,3 +39,8 @@ def trace(
 ) -> Trace:
     """Every value of one run of a program."""
     return trace_of(executor, program, feed, scope)
+
+
+def stages(compiled: Sequence[CompiledSegment]) -> list[Stage]:
+    """The graphs of compiled segments behind each pass that changed them."""
+    return stages_of(compiled)

@@ -29,6 +29,10 @@ class Views(Protocol):
         """Layers, parameters and costs of a program, to be printed."""
         ...
 
+    def stages(self, compiled: Any) -> list[Any]:
+        """The graphs of compiled segments behind each pass."""
+        ...
+
     def trace(self, executor: Any, program: Any, feed: Any, scope: Any) -> Any:
         """Every value of one run of a program."""
         ...

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from difflib import unified_diff
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -27,7 +26,6 @@ from ..state import collector_paused
 from . import pipeline
 from .codegen import GeneratedSource
 from .graph import Graph, Instruction
-from .graph_text import printed
 from .lower import lowered
 from .memory import BufferAssignment, Buffers, Footprint, Observation, is_fresh, last_uses
 from .passes.form import Context, Pass
@@ -122,17 +120,6 @@ class Watch(NamedTuple):
     kind: str
     #: called with the number of an instruction, and with the values
     hook: Callable[..., None]
-
-
-class Stage(NamedTuple):
-    """A graph behind a pass that changed it."""
-
-    name: str  #: of the pass; "lower" for the graph before all of them
-    text: str
-    difference: str  #: to the stage before, line by line
-
-    def __str__(self) -> str:
-        return f"== {self.name}\n{self.difference or self.text}"
 
 
 class CompiledSegment:
@@ -263,20 +250,15 @@ class CompiledSegment:
         """What is run; empty before it has been written."""
         return "\n".join(self._source.written()) if self.is_ready else ""
 
-    @property
-    def stages(self) -> list[Stage]:
-        """The graph behind each pass that changed it; computed anew."""
+    def replay(self, after: Callable[[str, Graph], None]) -> None:
+        """Compile once more up to the last pass, for those who want to look at graphs on the way.
+
+        Args:
+            after: called with ``"lower"`` and the name of each pass that changed the graph, and it.
+        """
         graph = self._lower()
-        found = [Stage("lower", printed(graph), "")]
-
-        def note(each: Pass, graph: Graph) -> None:
-            text, before = printed(graph), found[-1].text
-            lines = unified_diff(before.splitlines(), text.splitlines(), n=0, lineterm="")
-            difference = "\n".join(line for line in lines if line[:3] not in ("---", "+++", "@@ "))
-            found.append(Stage(each.name, text, difference))
-
-        self._rewrite(graph, note)
-        return found
+        after("lower", graph)
+        self._rewrite(graph, lambda each, graph: after(each.name, graph))
 
     def takes_donation(self, name: str) -> bool:
         """Whether a result may be written to the array that it replaced before."""

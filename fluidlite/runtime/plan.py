@@ -68,9 +68,11 @@ class BlockPlan:
 
     @property
     def stages(self) -> list[Any]:
-        """The graph behind each pass that changed it, of each compiled segment; see ``Stage``."""
+        """The graph behind each pass that changed it, of each compiled segment: their name, text
+        and difference to the one before; computed anew.
+        """
         last = [segment.last for segment in segments_in(self.items)]
-        return [stage for compiled in last if compiled is not None for stage in compiled.stages]
+        return views().stages([compiled for compiled in last if compiled is not None])
 
     def keep_everything(self) -> None:
         """Let go of no value, in the blocks inside neither."""

@@ -8,10 +8,10 @@ from graphs import NUMPY, computed, graph
 
 import fluidlite as fluid
 from fluidlite.dtypes import DType
+from fluidlite.inspect.graph_text import parsed, printed
 from fluidlite.opdef.prepared import Prepared
 from fluidlite.opdef.spec import Spec
 from fluidlite.runtime.compile import CompiledSegment
-from fluidlite.runtime.graph_text import parsed, printed
 from fluidlite.runtime.graph_verify import verify
 from fluidlite.runtime.lower import lowered
 from fluidlite.runtime.passes.form import Context

@@ -7,8 +7,8 @@ from graphs import graph
 import fluidlite as fluid
 from fluidlite.cli import main
 from fluidlite.errors import ArgumentError
+from fluidlite.inspect.graph_text import printed
 from fluidlite.runtime import pipeline
-from fluidlite.runtime.graph_text import printed
 from fluidlite.runtime.pipeline import PIPELINE, names, selected
 
 layers = fluid.layers

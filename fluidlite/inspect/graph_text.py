@@ -19,11 +19,11 @@ from ..dtypes import DType, Kind, as_dtype
 from ..errors import FluidError
 from ..opdef.definition import lookup
 from ..opdef.spec import Spec
-from .graph import Graph, Instruction
-from .graph_verify import verify
-from .lower import Lowering
-from .passes.kernel_selection import Reorder
-from .value import GraphError, RuntimeSize, Value
+from ..runtime.graph import Graph, Instruction
+from ..runtime.graph_verify import verify
+from ..runtime.lower import Lowering
+from ..runtime.passes.kernel_selection import Reorder
+from ..runtime.value import GraphError, RuntimeSize, Value
 
 _INDENT = "  "
 
