@@ -1,0 +1,172 @@
+"""Ways of running a program, and whether they compute the same."""
+
+import contextlib
+import os
+import warnings
+from collections import namedtuple
+from unittest import mock
+
+import numpy as np
+
+import fluidlite as fluid
+from fluidlite.runtime import session
+
+from .program import batch, build, start_of
+
+#: how far two elements may be apart, relative to the largest of the array
+TOLERANCE = {"float32": 5e-4, "float64": 1e-9}
+
+#: fetched values of each run, and the values of persistable variables at the end
+Found = namedtuple("Found", "fetched state")
+#: where two ways differ: "run 2: NAME" or "state: NAME", and how
+Difference = namedtuple("Difference", "where how")
+
+
+@contextlib.contextmanager
+def interpreting():
+    """Nothing is specialised inside: the steps of a program run one by one."""
+    with mock.patch.object(session, "function_for", lambda *_: None):
+        yield
+
+
+@contextlib.contextmanager
+def kernels(name):
+    """Plans that are made inside take a library's kernels."""
+    with mock.patch.dict(os.environ, {"FLUIDLITE_KERNELS": name}):
+        yield
+
+
+def started(built, seed):
+    """Values of the persistable variables that a program starts from."""
+    scope = fluid.Scope()
+    with interpreting():
+        fluid.Executor().run(built.startup, scope=scope)
+    state = state_of(built.startup, scope)
+    for name in built.parameters:
+        if state[name].ndim and not is_statistic(built.main, name):
+            state[name] = start_of(name, state[name].shape, seed).astype(state[name].dtype)
+    return state
+
+
+def is_statistic(program, name):
+    """Whether a parameter is a running mean or variance, which only normalisations write."""
+    for op in program.global_block().ops:
+        if op.type == "batch_norm" and name in op.input("Mean") + op.input("Variance"):
+            return True
+    return False
+
+
+def state_of(program, scope):
+    """The values of persistable variables, by name."""
+    found = {}
+    for var in program.list_vars():
+        held = scope.find_var(var.name) if var.persistable else None
+        if held is not None and held.value is not None:
+            found[var.name] = np.array(held.get_tensor())
+    return found
+
+
+def ran(built, seed, start, dtype="float32", executor=None):
+    """What a program computes in its runs.
+
+    Args:
+        built: the program.
+        seed: of what is fed.
+        start: values by name.
+        dtype: element type of numbers.
+        executor: runs it; a new one when None.
+    """
+    scope = fluid.Scope()
+    for name, value in start.items():
+        scope.var(name).get_tensor().set(value.copy())
+    exe = executor or fluid.Executor()
+    # what is drawn depends on the number of the run, and the startup program has been run
+    fetched = []
+    for number, (_, names) in enumerate(built.runs):
+        feed = batch(built, seed, number, dtype)
+        fetched.append(exe.run(built.main, feed=feed, fetch_list=names, scope=scope))
+    return Found(fetched, state_of(built.main, scope))
+
+
+def interpreted(built, seed, start, dtype="float32"):
+    """What a program means: each step by itself, in every run."""
+    with interpreting():
+        return ran(built, seed, start, dtype)
+
+
+def compiled(library, built, seed, start, dtype="float32", executor=None):
+    """What plans compute with a library's kernels; what they warn of is an error."""
+    with kernels(library), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        return ran(built, seed, start, dtype, executor)
+
+
+def difference(found, wanted, names, tolerance):
+    """The first difference of two ways; None where there is none.
+
+    Args:
+        found, wanted: of each.
+        names: fetched names of each run.
+        tolerance: how far elements may be apart, relative to the largest.
+    """
+    for number, fetched in enumerate(names):
+        for name, mine, want in zip(fetched, found.fetched[number], wanted.fetched[number]):
+            how = apart(mine, want, tolerance)
+            if how:
+                return Difference("run %d: %s" % (number, name), how)
+    if set(found.state) != set(wanted.state):
+        return Difference("state", "%s" % sorted(set(found.state) ^ set(wanted.state)))
+    for name in sorted(wanted.state):
+        how = apart(found.state[name], wanted.state[name], tolerance)
+        if how:
+            return Difference("state: %s" % name, how)
+    return None
+
+
+def apart(mine, want, tolerance):
+    """How two arrays differ; empty where they do not."""
+    mine, want = np.asarray(mine), np.asarray(want)
+    if (mine.shape, mine.dtype) != (want.shape, want.dtype):
+        return "%s%s in place of %s%s" % (mine.dtype, mine.shape, want.dtype, want.shape)
+    if want.dtype.kind != "f":
+        wrong = mine != want
+    else:
+        finite = np.isfinite(want)
+        largest = np.abs(want[finite]).max() if finite.any() else 0.0
+        with np.errstate(invalid="ignore"):
+            near = np.abs(mine - want) <= tolerance * max(largest, FLOOR)
+        wrong = ~(near | (mine == want) | (np.isnan(mine) & np.isnan(want)))
+    if not wrong.any():
+        return ""
+    at = np.unravel_index(int(np.argmax(wrong)), wrong.shape)
+    return "%d of %d elements differ, at %s: %r in place of %r" % (
+        wrong.sum(),
+        wrong.size,
+        [int(i) for i in at],
+        mine[at],
+        want[at],
+    )
+
+
+FLOOR = 1e-4  #: arrays with smaller elements only are compared as if this was their largest
+
+
+def compared(recipe, libraries, dtype="float32"):
+    """The difference between the meaning of a program and what its plans compute, by library.
+
+    Args:
+        recipe: of the program.
+        libraries: names of kernel libraries.
+        dtype: element type of numbers.
+    """
+    built = build(fluid, recipe, dtype)
+    start = started(built, recipe.seed)
+    wanted = interpreted(built, recipe.seed, start, dtype)
+    names = [fetched for _, fetched in built.runs]
+    found = {}
+    for library in libraries:
+        mine = compiled(library, built, recipe.seed, start, dtype)
+        where = difference(mine, wanted, names, TOLERANCE[dtype])
+        if where is not None:
+            found[library] = where
+    return found
