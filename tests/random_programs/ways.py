@@ -151,8 +151,15 @@ def apart(mine, want, tolerance):
 FLOOR = 1e-4  #: arrays with smaller elements only are compared as if this was their largest
 
 
+#: what is wrong with a program: which way, where it differs, and which operator does so first
+Finding = namedtuple("Finding", "way difference operator")
+#: how much farther from the truth than its meaning in float32 a plan's result may be
+FARTHER = 16
+
+
 def compared(recipe, libraries, dtype="float32"):
-    """The difference between the meaning of a program and what its plans compute, by library.
+    """What the plans of a program compute otherwise than the program means, and how many
+    differences are but rounding.
 
     Args:
         recipe: of the program.
@@ -162,11 +169,88 @@ def compared(recipe, libraries, dtype="float32"):
     built = build(fluid, recipe, dtype)
     start = started(built, recipe.seed)
     wanted = interpreted(built, recipe.seed, start, dtype)
-    names = [fetched for _, fetched in built.runs]
-    found = {}
+    found, rounded = [], 0
     for library in libraries:
-        mine = compiled(library, built, recipe.seed, start, dtype)
-        where = difference(mine, wanted, names, TOLERANCE[dtype])
-        if where is not None:
-            found[library] = where
-    return found
+        try:
+            mine = compiled(library, built, recipe.seed, start, dtype)
+        except Exception as error:
+            text = "%s: %s" % (type(error).__name__, error)
+            found.append(Finding(library, Difference("an error", text), ""))
+            continue
+        where = difference(mine, wanted, names_of(built), TOLERANCE[dtype])
+        if where is None:
+            continue
+        if dtype == "float32" and is_rounding(recipe, library, mine, wanted):
+            rounded += 1
+            continue
+        found.append(Finding(library, where, first_operator(built, recipe.seed, start, library)))
+    return found, rounded
+
+
+def names_of(built):
+    """What is fetched in each run."""
+    return [names for _, names in built.runs]
+
+
+def is_rounding(recipe, library, mine, wanted):
+    """Whether a difference in float32 is but rounding: in float64 there is none, and what the plan
+    computes in float32 is about as near to that as what the program means in float32.
+
+    Args:
+        recipe: of the program.
+        library: the name of a kernel library.
+        mine, wanted: what the plan and the steps one by one computed.
+    """
+    built = build(fluid, recipe, "float64")
+    start = started(built, recipe.seed)
+    truth = interpreted(built, recipe.seed, start, "float64")
+    exact = compiled(library, built, recipe.seed, start, "float64")
+    if difference(exact, truth, names_of(built), TOLERANCE["float64"]) is not None:
+        return False
+    if library == "numpy":
+        return True  # the same kernels in both element types
+    trios = [
+        *zip(*(sum(way.fetched, []) for way in (mine, wanted, truth))),
+        *((mine.state[name], wanted.state[name], truth.state[name]) for name in truth.state),
+    ]
+    return all(_is_as_near(*trio) for trio in trios if trio[0].size)
+
+
+def _is_as_near(mine, want, true):
+    if true.dtype.kind != "f":
+        return bool((mine == want).all())
+    largest = max(float(np.abs(true).max()), FLOOR)
+    given = max(float(np.abs(want - true).max()), TOLERANCE["float32"] * largest)
+    return bool(np.abs(mine - true).max() <= FARTHER * given)
+
+
+def first_operator(built, seed, start, library):
+    """The first operator whose result differs when all are fetched; says so where none does."""
+    block = built.main.global_block()
+    made = [name for op in block.ops for name in op.output_arg_names if name in block.vars]
+    kept = [name for name in dict.fromkeys(made) if block.vars[name].dtype is not None]
+    kept = [name for name in kept if _can_be_fetched(block.vars[name])]
+    whole = built._replace(runs=[(rows, kept) for rows, _ in built.runs])
+    try:
+        wanted = interpreted(whole, seed, start)
+        mine = compiled(library, whole, seed, start)
+    except Exception as error:
+        return "not found, since fetching everything fails: %s: %s" % (type(error).__name__, error)
+    where = difference(mine, wanted, names_of(whole), 1e-4)
+    if where is None or not where.where.startswith("run"):
+        return "none, when every value is fetched"
+    name = where.where.partition(": ")[2]
+    writers = [op for op in block.ops if name in op.output_arg_names]
+    return "%s  (%s)" % (writers[-1], where.how)
+
+
+def _can_be_fetched(var):
+    kind = str(var.type).upper()
+    return "TENSOR" in kind and "ARRAY" not in kind
+
+
+def checked(library, recipe):
+    """Run a program with ``FLUIDLITE_CHECK``, which compares each operator by itself."""
+    built = build(fluid, recipe)
+    with mock.patch.dict(os.environ, {"FLUIDLITE_CHECK": "1"}):
+        compiled(library, built, recipe.seed, started(built, recipe.seed))
