@@ -169,7 +169,7 @@ def norm(net, rng):
     elif how == 1:
         made = f.batch_norm(value.var, act=rng.choice([None, "relu", "tanh"]))
     elif how == 2:
-        made = f.batch_norm(value.var, is_test=True)
+        made = f.batch_norm(value.var, use_global_stats=True)
     else:
         made = f.scale(f.l2_normalize(f.scale(value.var, 1.0, bias=0.21), axis=1), 1.5)
     net.add_like(made, value)
@@ -272,8 +272,8 @@ def dropout(net, rng):
     """Drops nothing at random where it is compared with another system."""
     value = net.any(rng)
     how = rng.choice(["downgrade_in_infer", "upscale_in_train"])
-    test = not net.header.random
-    made = net.layers.dropout(value.var, 0.3, is_test=test, dropout_implementation=how)
+    share = 0.3 if net.header.random else 0.0
+    made = net.layers.dropout(value.var, share, dropout_implementation=how)
     net.add_like(made, value)
 
 

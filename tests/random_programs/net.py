@@ -35,7 +35,7 @@ class Net(object):
         self._inputs = {}
         self.losses = []  #: scalars that are part of the loss
         self.interesting = []  #: names that may be fetched
-        self.tables = 0
+        self.recurrences = 0
 
     # -- data --------------------------------------------------------------------------------------
 

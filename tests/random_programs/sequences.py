@@ -1,6 +1,7 @@
 """Pieces that work on rows of several times, and on numbers that stand for words."""
 
 from .net import IDS
+from .training import SPARSE
 
 
 def words(net, rng):
@@ -8,8 +9,11 @@ def words(net, rng):
     fluid, columns = net.fluid, rng.choice([4, 6])
     times = net.header.sequence[0]
     sparse, shared = rng.random() < 0.5, rng.random() < 0.4
+    sparse = sparse and (net.header.whole or net.header.optimizer in SPARSE)
     attr = fluid.ParamAttr(name="table_%d" % columns) if shared else None
     padding = rng.choice([None, None, 0])
+    if sparse and not net.header.whole:
+        padding = None  # the real system trains that row then
     if rng.random() < 0.5:
         ids = net.data("ids", (None, times), "int64", IDS)
         made = fluid.embedding(
@@ -84,8 +88,8 @@ def unrolled(net, rng):
     fluid = net.fluid
     _, times, columns = value.shape
     size = rng.choice([4, 6])
-    net.tables += 1
-    names = ["step_%d_%d" % (net.tables, k) for k in range(3)]
+    net.recurrences += 1
+    names = ["step_%d_%d" % (net.recurrences, k) for k in range(3)]
     attrs = [fluid.ParamAttr(name=name) for name in names]
     steps = f.unstack(value.var, axis=1) if rng.random() < 0.5 else None
     hidden, made = None, []

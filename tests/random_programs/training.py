@@ -55,25 +55,32 @@ def loss_of(net, rng):
 
 def rate(net, rng, base):
     """A learning rate: a number, or one that changes."""
-    f = net.layers
-    how = rng.randrange(12) if net.dtype == "float32" else 12  # decays compute with float32
-    if how == 0:
-        return f.exponential_decay(base, decay_steps=2, decay_rate=0.8, staircase=rng.random() < 0.5)
-    if how == 1:
-        return f.piecewise_decay([2, 4], [base, base * 0.5, base * 0.1])
-    if how == 2:
-        return f.polynomial_decay(base, 4, end_learning_rate=base / 10)
-    if how == 3:
-        return f.linear_lr_warmup(base, 3, base / 10, base)
-    if how == 4:
-        return f.cosine_decay(base, 2, 5)
-    if how == 5:
-        return f.inverse_time_decay(base, 2, 0.5)
-    return base
+    f, how = net.layers, rng.randrange(12)
+    if how >= len(DECAYS):
+        return base
+    made = DECAYS[how](f, base)
+    return made if net.dtype == "float32" else f.cast(made, net.dtype)
+
+
+DECAYS = [
+    lambda f, base: f.exponential_decay(base, decay_steps=2, decay_rate=0.8, staircase=True),
+    lambda f, base: f.natural_exp_decay(base, decay_steps=3, decay_rate=0.5),
+    lambda f, base: f.piecewise_decay([2, 4], [base, base * 0.5, base * 0.1]),
+    lambda f, base: f.polynomial_decay(base, 4, end_learning_rate=base / 10),
+    lambda f, base: f.linear_lr_warmup(base, 3, base / 10, base),
+    lambda f, base: f.cosine_decay(base, 2, 5),
+    lambda f, base: f.inverse_time_decay(base, 2, 0.5),
+]
+
+
+def kind_of_optimizer(rng, whole):
+    """The name of an optimizer; empty where there are gradients only."""
+    kinds = sorted(OPTIMIZERS) if whole else sorted(set(OPTIMIZERS) - {"Dpsgd"})
+    return rng.choice(kinds + ["SGD", "Adam", "Adam", "Momentum", ""])
 
 
 def optimizer(net, rng):
-    """An optimizer, with clipping and decay of weights now and then; and its name."""
+    """An optimizer, with clipping and decay of weights now and then."""
     fluid, o = net.fluid, net.fluid.optimizer
     decay = clip = None
     if rng.random() < 0.25:
@@ -89,15 +96,16 @@ def optimizer(net, rng):
             ]
         )
     more = {"regularization": decay, "grad_clip": clip}
-    kinds = sorted(OPTIMIZERS) if net.header.whole else sorted(set(OPTIMIZERS) - {"Dpsgd"})
-    name = rng.choice(kinds + ["SGD", "Adam", "Adam", "Momentum"])
+    name = net.header.optimizer
     base, options = OPTIMIZERS[name]
     given = dict(rng.choice(options))
     if name == "Dpsgd":
         more = {}
-    return getattr(o, name)(rate(net, rng, base), **dict(given, **more)), name
+    return getattr(o, name)(rate(net, rng, base), **dict(given, **more))
 
 
+#: those that take gradients of some rows in the real system
+SPARSE = ("SGD", "Momentum", "Adam", "Adagrad", "RMSProp", "")
 OPTIMIZERS = {
     "SGD": (0.1, [{}]),
     "Momentum": (0.05, [{"momentum": 0.9}, {"momentum": 0.8, "use_nesterov": True}]),
@@ -119,5 +127,3 @@ OPTIMIZERS = {
     "LarsMomentum": (0.05, [{"momentum": 0.9, "lars_coeff": 0.1}]),
     "Dpsgd": (0.05, [{"clip": 10.0, "batch_size": 16.0, "sigma": 0.1}]),
 }
-
-PIECES = {classes: 1}

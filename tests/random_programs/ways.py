@@ -209,6 +209,11 @@ def is_rounding(recipe, library, mine, wanted):
         return False
     if library == "numpy":
         return True  # the same kernels in both element types
+    return are_as_near(mine, wanted, truth)
+
+
+def are_as_near(mine, wanted, truth):
+    """Whether all values of one way are about as near to the truth as those of another."""
     trios = [
         *zip(*(sum(way.fetched, []) for way in (mine, wanted, truth))),
         *((mine.state[name], wanted.state[name], truth.state[name]) for name in truth.state),
@@ -229,7 +234,7 @@ def first_operator(built, seed, start, library):
     block = built.main.global_block()
     made = [name for op in block.ops for name in op.output_arg_names if name in block.vars]
     kept = [name for name in dict.fromkeys(made) if block.vars[name].dtype is not None]
-    kept = [name for name in kept if _can_be_fetched(block.vars[name])]
+    kept = [name for name in kept if can_be_fetched(block.vars[name])]
     whole = built._replace(runs=[(rows, kept) for rows, _ in built.runs])
     try:
         wanted = interpreted(whole, seed, start)
@@ -244,7 +249,8 @@ def first_operator(built, seed, start, library):
     return "%s  (%s)" % (writers[-1], where.how)
 
 
-def _can_be_fetched(var):
+def can_be_fetched(var):
+    """Whether a variable holds an array."""
     kind = str(var.type).upper()
     return "TENSOR" in kind and "ARRAY" not in kind
 
