@@ -33,7 +33,7 @@ def tried(task):
         try:
             found, near = compared(recipe(seed), libraries, dtype)
         except Exception as error:
-            said.append((seed, "%s: %s" % (type(error).__name__, error), ""))
+            said.append((seed, f"{type(error).__name__}: {error}", ""))
             continue
         rounded += near
         for finding in found:
@@ -48,7 +48,7 @@ def tried(task):
 
                 small = shrunk(small, is_wrong)
             again = (compared(small, [finding.way], dtype)[0] or [finding])[0]
-            text = "%s: %s: %s\nfirst: %s\npieces: %s" % (
+            text = "{}: {}: {}\nfirst: {}\npieces: {}".format(
                 *(again.way, *again.difference, again.operator),
                 [name for name, _ in small.pieces],
             )
@@ -75,7 +75,7 @@ def main():
         from random_programs.real import tried_in_real
 
         work = tried_in_real
-        tasks = [(list(part), not given.whole) for part in parts]
+        tasks = [list(part) for part in parts]
     else:
         work = tried
         tasks = [(list(p), given.kernels.split(","), given.dtype, not given.whole) for p in parts]
@@ -86,14 +86,14 @@ def main():
             counts.update(near if isinstance(near, Counter) else {"rounding": near})
             differ += len(said)
             for seed, text, program in said:
-                print("-- seed %d: %s" % (seed, text), flush=True)
+                print(f"-- seed {seed}: {text}", flush=True)
                 if not given.brief:
                     print(program, flush=True)
             if done % 500 < count:
                 seconds = time.perf_counter() - begin
-                print("%d programs, %.0f s" % (done, seconds), file=sys.stderr, flush=True)
+                print(f"{done} programs, {seconds:.0f} s", file=sys.stderr, flush=True)
     seconds = time.perf_counter() - begin
-    print("%d programs, %d disagreements, %s, %.0f s" % (done, differ, dict(counts), seconds))
+    print(f"{done} programs, {differ} disagreements, {dict(counts)}, {seconds:.0f} s")
     return differ > 0
 
 

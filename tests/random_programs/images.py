@@ -25,6 +25,7 @@ def conv(net, rng):
         groups=groups,
         param_attr=net.attr(rng),
         bias_attr=False if behind == 0 else net.bias(rng),
+        use_cudnn=rng.random() < 0.5,  # depthwise convolutions are operators of their own without
         act=None if behind == 0 else rng.choice([None, "relu", "tanh"]),
     )
     shape = (None, filters, -(-height // stride), -(-across // stride))
@@ -35,7 +36,7 @@ def conv(net, rng):
 
 def conv_transpose(net, rng):
     f, value = net.layers, net.image(rng)
-    _, channels, height, across = value.shape
+    _, _channels, height, across = value.shape
     if max(height, across) > 8:
         return
     filters = rng.choice([2, 3])
@@ -66,7 +67,10 @@ def norm(net, rng):
     if how < 2:
         made = f.batch_norm(value.var, act=rng.choice([None, "relu"]))
     elif how == 2:
-        made = f.group_norm(value.var, groups=2 if value.shape[1] % 2 == 0 else 1)
+        plain = net.header.whole and rng.random() < 0.3  # its gradient is wrong in the real system
+        attrs = [None if plain else net.fluid.ParamAttr() for _ in range(2)]
+        groups = 2 if value.shape[1] % 2 == 0 else 1
+        made = f.group_norm(value.var, groups, param_attr=attrs[0], bias_attr=attrs[1])
     else:
         made = f.layer_norm(value.var, begin_norm_axis=rng.choice([1, 2, 3]))
     net.add_like(made, value)
@@ -134,6 +138,18 @@ def local_norm(net, rng):
     net.add_like(net.layers.lrn(value.var, n=3, alpha=0.01), value)
 
 
+def volume(net, rng):
+    """An image as a volume, there and back again."""
+    f, value = net.layers, net.image(rng)
+    _, channels, height, across = value.shape
+    if channels % 2 or channels > 8:
+        return
+    var = f.reshape(value.var, [-1, 1, channels, height, across])
+    made = f.conv3d(var, 2, [1, 3, 3], padding=[0, 1, 1], bias_attr=net.bias(rng))
+    made = f.pool3d(f.tanh(made), [2, 1, 1], rng.choice(["max", "avg"]), [2, 1, 1])
+    net.add(f.reshape(made, [-1, channels, height, across]), value.shape)
+
+
 PIECES = {
     conv: 8,
     conv_transpose: 1,
@@ -144,4 +160,5 @@ PIECES = {
     flat: 5,
     pixels: 3,
     local_norm: 1,
+    volume: 2,
 }

@@ -17,11 +17,10 @@ import paddle.fluid as fluid
 from .program import Header, Recipe, batch, build
 
 
-def ran(recipe, dtype, names, start):
+def ran(recipe, dtype, runs, start):
     """Fetched values of each run, and values of persistable variables at the end."""
     built = build(fluid, recipe, dtype)
-    if names:
-        built = built._replace(runs=[(rows, names) for rows, _ in built.runs])
+    built = built._replace(runs=runs)
     scope, place = fluid.Scope(), fluid.CPUPlace()
     exe = fluid.Executor(place)
     fetched, state = [], {}
@@ -52,20 +51,23 @@ def main(folder):
     with np.load(os.path.join(folder, "start.npz")) as packed:
         starts = {key: packed[key] for key in packed.files}
     results, failed = {}, {}
-    for seed, header, pieces, dtype, names in tasks:
-        key = "%d/%s" % (seed, dtype)
+    for seed, header, pieces, dtype, runs in tasks:
+        key = f"{seed}/{dtype}"
         recipe = Recipe(seed, Header(*header), [tuple(piece) for piece in pieces])
         start = {n[len(key) + 1 :]: v for n, v in starts.items() if n.startswith(key + "/")}
         try:
-            fetched, state = ran(recipe, dtype, names, start)
+            fetched, state = ran(recipe, dtype, runs, start)
         except Exception:
             failed[key] = summary(traceback.format_exc())
             continue
         for number, values in enumerate(fetched):
             for place, value in enumerate(values):
-                results["%s/run/%d/%d" % (key, number, place)] = value
+                value = np.zeros(0) if value is None else np.asarray(value)
+                if value.dtype == object:  # such as the scopes of a loop
+                    value = np.zeros(0)
+                results[f"{key}/run/{number}/{place}"] = value
         for name, value in state.items():
-            results["%s/state/%s" % (key, name)] = value
+            results[f"{key}/state/{name}"] = value
     np.savez(os.path.join(folder, "found.npz"), **results)
     with open(os.path.join(folder, "failed.json"), "w") as file:
         json.dump(failed, file)

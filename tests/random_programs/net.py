@@ -17,7 +17,7 @@ CLASSES = 5
 WINDOW = 8  #: how many of the youngest values a piece chooses from
 
 
-class Net(object):
+class Net:
     """What has been built so far.
 
     Args:

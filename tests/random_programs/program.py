@@ -20,7 +20,7 @@ Built = namedtuple("Built", "main startup loss feeds runs parameters")
 
 FAMILIES = {"dense": dense, "images": images, "sequences": sequences, "flow": flow}
 PIECES = {
-    "%s.%s" % (family, piece.__name__): (piece, weight)
+    f"{family}.{piece.__name__}": (piece, weight)
     for family, module in FAMILIES.items()
     for piece, weight in module.PIECES.items()
 }
@@ -49,7 +49,7 @@ def recipe(seed, whole=True):
     )
     header = Header(
         width=rng.choice([4, 6, 8]),
-        image=rng.choice([(2, 8, 8), (4, 6, 6), (3, 7, 9)]),
+        image=rng.choice([(2, 8, 8), (4, 6, 6), (3, 7, 9), (4, 12, 12)]),
         sequence=rng.choice([(3, 6), (4, 4), (7, 4)]),
         large=rng.random() < 0.1,
         stopped_data=rng.random() < 0.6 and whole,
@@ -129,7 +129,9 @@ def batch(built, seed, run, dtype="float32"):
     rows = built.runs[run][0]
     feed = {}
     for name, (shape, kind, bound) in sorted(built.feeds.items()):
-        draw = np.random.RandomState((seed * 131 + run * 17 + zlib.crc32(name.encode())) % (1 << 31))
+        draw = np.random.RandomState(
+            (seed * 131 + run * 17 + zlib.crc32(name.encode())) % (1 << 31)
+        )
         sizes = [rows if size is None else size for size in shape]
         if bound:
             feed[name] = draw.randint(0, bound, sizes).astype(kind)

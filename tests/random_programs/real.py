@@ -33,7 +33,7 @@ HERE = Path(__file__).parent
 #: how far two elements may be apart, relative to the largest of the array
 #: what is known to be wrong in the real system, or not to be there: how it shows -> why
 KNOWN = json.loads((HERE.parent / "data" / "random_programs_in_real.json").read_text())
-TOLERANCE = {"float32": 2e-3, "float64": 1e-7}
+TOLERANCE = {"float32": 2e-3, "float64": 1e-6}  # learning rates that decay are float32
 
 
 class Task(NamedTuple):
@@ -43,20 +43,20 @@ class Task(NamedTuple):
         recipe: it.
         dtype: element type of numbers.
         start: values that parameters start from.
-        names: what to fetch in each run; as the program says when empty.
+        runs: rows of the batch and names to fetch, of each.
     """
 
     recipe: Recipe
     dtype: str
     start: dict
-    names: Sequence[str] = ()
+    runs: Sequence[tuple[int, Sequence[str]]]
 
 
 def in_real(tasks):
     """What the real system computes: for each task what it finds, or the text of its error."""
     with tempfile.TemporaryDirectory() as folder:
         listed = [
-            [t.recipe.seed, list(t.recipe.header), list(t.recipe.pieces), t.dtype, list(t.names)]
+            [t.recipe.seed, list(t.recipe.header), list(t.recipe.pieces), t.dtype, t.runs]
             for t in tasks
         ]
         Path(folder, "tasks.json").write_text(json.dumps(listed))
@@ -70,8 +70,11 @@ def in_real(tasks):
             text=True,
             check=False,
         )
+        if done.returncode and len(tasks) > 1:  # which of them ends the process?
+            half = len(tasks) // 2
+            return in_real(tasks[:half]) + in_real(tasks[half:])
         if done.returncode:
-            return [f"the process ended with {done.returncode}: {done.stderr[-800:]}"] * len(tasks)
+            return [f"the process ended with {done.returncode}"]
         failed = json.loads(Path(folder, "failed.json").read_text())
         with np.load(Path(folder, "found.npz"), allow_pickle=False) as found:
             values = {key: found[key] for key in found.files}
@@ -107,7 +110,7 @@ def held_against_real(recipes, dtypes=("float64", "float32")):
         for dtype in dtypes:
             built = build(fluid, each, dtype)
             start = started(built, each.seed)
-            task = Task(each, dtype, {name: start[name] for name in built.parameters})
+            task = Task(each, dtype, {name: start[name] for name in built.parameters}, built.runs)
             mine[key_of(task)] = built, interpreted(built, each.seed, start, dtype)
             tasks.append(task)
     differing = {}
@@ -120,10 +123,10 @@ def held_against_real(recipes, dtypes=("float64", "float32")):
         where = difference(found, real, names_of(built), TOLERANCE[dtype])
         if where is None:
             continue
-        text = "%s: %s" % where
-        if dtype == "float32" and f"{seed}/float64" in mine:
-            if are_as_near(real, found, mine[f"{seed}/float64"][1]):
-                text = "rounding: " + text
+        text = "{}: {}".format(*where)
+        truth = mine.get(f"{seed}/float64")
+        if dtype == "float32" and truth is not None and are_as_near(real, found, truth[1]):
+            text = "rounding: " + text
         differing.setdefault(seed, {})[dtype] = text
     return differing
 
@@ -134,6 +137,9 @@ def first_operator(recipe, dtype="float64"):
     start = started(built, recipe.seed)
     block, kept = built.main.global_block(), {}
     stored = {name for op in block.ops if "lookup" in op.type for name in op.output_arg_names}
+    for op in block.ops:  # statistics of a batch that is not asked for its own
+        if op.type == "batch_norm" and op.attr("use_global_stats"):
+            stored |= {*op.output("SavedMean"), *op.output("SavedVariance")}
     for op in block.ops:
         for name in op.output_arg_names:
             if name in block.vars and can_be_fetched(block.vars[name]) and name not in stored:
@@ -141,21 +147,17 @@ def first_operator(recipe, dtype="float64"):
     whole = built._replace(runs=[(rows, list(kept)) for rows, _ in built.runs])
     mine = interpreted(whole, recipe.seed, start, dtype)
     given = {name: start[name] for name in built.parameters}
-    (real,) = in_real([Task(recipe, dtype, given, list(kept))])
+    (real,) = in_real([Task(recipe, dtype, given, whole.runs)])
     if isinstance(real, str):
         return "not found: " + real
     for number, (left, right) in enumerate(zip(mine.fetched, real.fetched, strict=True)):
         for name, a, b in zip(kept, left, right, strict=True):
-            how = apart(a, b, TOLERANCE[dtype]) if a.size and b.size else ""
+            if a is None:
+                continue
+            how = apart(a, b, TOLERANCE[dtype]) if np.size(a) and np.size(b) else ""
             if how:
                 return f"run {number}: {name}: {how}\n{kept[name]}"
     return "none, when every value is fetched"
-
-
-def explained(differing):
-    """What kind of difference it is: nothing where that is not known."""
-    whys = [explanation(text) for text in differing.values()]
-    return whys[0] if all(whys) else ""
 
 
 def explanation(text):
@@ -163,21 +165,28 @@ def explanation(text):
     return next((why for found, why in KNOWN.items() if re.search(found, text)), "")
 
 
-def tried_in_real(task):
-    """Counts of explained differences of some programs, and those that are not explained."""
-    seeds, _ = task
-    warnings.simplefilter("ignore")
-    recipes = [recipe(seed, whole=False) for seed in seeds]
-    differing = held_against_real(recipes)
+def unexplained(recipes):
+    """Differences from the real system that nobody has explained: seeds and texts, with the first
+    operator that differs; and how often there were others, by reason.
+    """
     counts, said = Counter(), []
-    for seed, how in differing.items():
-        why = explained(how)
-        if why:
-            counts[why] += 1
-        else:
-            each = recipe(seed, whole=False)
-            text = "; ".join("%s: %s" % item for item in how.items())
-            dtype = "float32" if "fails" in how.get("float64", "fails") else "float64"
-            text += "\nfirst: " + first_operator(each, dtype)
-            said.append((seed, text, str(build(fluid, each).main)))
-    return len(seeds), counts, said
+    by_seed = {each.seed: each for each in recipes}
+    for seed, how in held_against_real(recipes).items():
+        open_ones = {dtype: text for dtype, text in how.items() if not explanation(text)}
+        counts.update(explanation(text) for text in how.values() if explanation(text))
+        for dtype, text in open_ones.items():
+            if not text.startswith("the real system fails"):
+                text += "\nfirst: " + first_operator(by_seed[seed], dtype)
+            if explanation(text):
+                counts[explanation(text)] += 1
+            else:
+                said.append((seed, f"{dtype}: {text}"))
+    return counts, said
+
+
+def tried_in_real(seeds):
+    """Counts of explained differences of some programs, and those that are not explained."""
+    warnings.simplefilter("ignore")
+    counts, said = unexplained([recipe(seed, whole=False) for seed in seeds])
+    programs = {seed: str(build(fluid, recipe(seed, whole=False)).main) for seed, _ in said}
+    return len(seeds), counts, [(seed, text, programs[seed]) for seed, text in said]

@@ -10,7 +10,7 @@ def words(net, rng):
     times = net.header.sequence[0]
     sparse, shared = rng.random() < 0.5, rng.random() < 0.4
     sparse = sparse and (net.header.whole or net.header.optimizer in SPARSE)
-    attr = fluid.ParamAttr(name="table_%d" % columns) if shared else None
+    attr = fluid.ParamAttr(name=f"table_{columns}") if shared else None
     padding = rng.choice([None, None, 0])
     if sparse and not net.header.whole:
         padding = None  # the real system trains that row then
@@ -89,7 +89,7 @@ def unrolled(net, rng):
     _, times, columns = value.shape
     size = rng.choice([4, 6])
     net.recurrences += 1
-    names = ["step_%d_%d" % (net.recurrences, k) for k in range(3)]
+    names = [f"step_{net.recurrences}_{k}" for k in range(3)]
     attrs = [fluid.ParamAttr(name=name) for name in names]
     steps = f.unstack(value.var, axis=1) if rng.random() < 0.5 else None
     hidden, made = None, []
@@ -101,7 +101,9 @@ def unrolled(net, rng):
             now = steps[at]
         given = f.fc(now, size, param_attr=attrs[0], bias_attr=attrs[1])
         if hidden is not None:
-            given = f.elementwise_add(given, f.fc(hidden, size, param_attr=attrs[2], bias_attr=False))
+            given = f.elementwise_add(
+                given, f.fc(hidden, size, param_attr=attrs[2], bias_attr=False)
+            )
         hidden = f.tanh(given)
         made.append(hidden)
     if rng.random() < 0.5:
@@ -112,7 +114,7 @@ def unrolled(net, rng):
 
 def static_rnn(net, rng):
     f, value = net.layers, net.sequence(rng)
-    _, times, columns = value.shape
+    _, times, _columns = value.shape
     size = rng.choice([4, 6])
     ordered = f.transpose(value.var, [1, 0, 2])
     start = f.fc(net.matrix(rng).var, size, act="tanh")

@@ -20,7 +20,13 @@ def shrunk(recipe, is_wrong, most=200):
             else:
                 at += size
         size //= 2
-    for change in ({"large": False}, {"random": False}, {"optimizer": "SGD"}, {"optimizer": ""}, {"stopped_data": True}):
+    for change in (
+        {"large": False},
+        {"random": False},
+        {"optimizer": "SGD"},
+        {"optimizer": ""},
+        {"stopped_data": True},
+    ):
         simpler = recipe._replace(header=recipe.header._replace(**change))
         if simpler != recipe and is_wrong(simpler):
             recipe = simpler

@@ -122,7 +122,8 @@ OPTIMIZERS = {
             {"epsilon": 1e-2, "centered": True},
         ],
     ),
-    "Ftrl": (0.05, [{"l1": 0.01, "l2": 0.01}, {}]),
+    # without l1, gradients that are zero but for rounding make steps of full size
+    "Ftrl": (0.05, [{"l1": 0.01, "l2": 0.01}]),
     "Lamb": (0.01, [{"lamb_weight_decay": 0.05, "epsilon": 1e-3}]),
     "LarsMomentum": (0.05, [{"momentum": 0.9, "lars_coeff": 0.1}]),
     "Dpsgd": (0.05, [{"clip": 10.0, "batch_size": 16.0, "sigma": 0.1}]),

@@ -1,6 +1,8 @@
 """Ways of running a program, and whether they compute the same."""
 
 import contextlib
+import functools
+import operator
 import os
 import warnings
 from collections import namedtuple
@@ -25,7 +27,7 @@ Difference = namedtuple("Difference", "where how")
 @contextlib.contextmanager
 def interpreting():
     """Nothing is specialised inside: the steps of a program run one by one."""
-    with mock.patch.object(session, "function_for", lambda *_: None):
+    with mock.patch.object(session, "function_for", return_value=None):
         yield
 
 
@@ -76,12 +78,9 @@ def ran(built, seed, start, dtype="float32", executor=None):
         dtype: element type of numbers.
         executor: runs it; a new one when None.
     """
-    scope = fluid.Scope()
+    scope, exe, fetched = fluid.Scope(), executor or fluid.Executor(), []
     for name, value in start.items():
         scope.var(name).get_tensor().set(value.copy())
-    exe = executor or fluid.Executor()
-    # what is drawn depends on the number of the run, and the startup program has been run
-    fetched = []
     for number, (_, names) in enumerate(built.runs):
         feed = batch(built, seed, number, dtype)
         fetched.append(exe.run(built.main, feed=feed, fetch_list=names, scope=scope))
@@ -110,16 +109,17 @@ def difference(found, wanted, names, tolerance):
         tolerance: how far elements may be apart, relative to the largest.
     """
     for number, fetched in enumerate(names):
-        for name, mine, want in zip(fetched, found.fetched[number], wanted.fetched[number]):
+        values = found.fetched[number], wanted.fetched[number]
+        for name, mine, want in zip(fetched, *values, strict=True):
             how = apart(mine, want, tolerance)
             if how:
-                return Difference("run %d: %s" % (number, name), how)
+                return Difference(f"run {number}: {name}", how)
     if set(found.state) != set(wanted.state):
-        return Difference("state", "%s" % sorted(set(found.state) ^ set(wanted.state)))
+        return Difference("state", f"{sorted(set(found.state) ^ set(wanted.state))}")
     for name in sorted(wanted.state):
         how = apart(found.state[name], wanted.state[name], tolerance)
         if how:
-            return Difference("state: %s" % name, how)
+            return Difference(f"state: {name}", how)
     return None
 
 
@@ -127,7 +127,7 @@ def apart(mine, want, tolerance):
     """How two arrays differ; empty where they do not."""
     mine, want = np.asarray(mine), np.asarray(want)
     if (mine.shape, mine.dtype) != (want.shape, want.dtype):
-        return "%s%s in place of %s%s" % (mine.dtype, mine.shape, want.dtype, want.shape)
+        return f"{mine.dtype}{mine.shape} in place of {want.dtype}{want.shape}"
     if want.dtype.kind != "f":
         wrong = mine != want
     else:
@@ -139,13 +139,9 @@ def apart(mine, want, tolerance):
     if not wrong.any():
         return ""
     at = np.unravel_index(int(np.argmax(wrong)), wrong.shape)
-    return "%d of %d elements differ, at %s: %r in place of %r" % (
-        wrong.sum(),
-        wrong.size,
-        [int(i) for i in at],
-        mine[at],
-        want[at],
-    )
+    place = [int(i) for i in at]
+    count = f"{wrong.sum()} of {wrong.size} elements differ"
+    return f"{count}, at {place}: {mine[at]!r} in place of {want[at]!r}"
 
 
 FLOOR = 1e-4  #: arrays with smaller elements only are compared as if this was their largest
@@ -174,7 +170,7 @@ def compared(recipe, libraries, dtype="float32"):
         try:
             mine = compiled(library, built, recipe.seed, start, dtype)
         except Exception as error:
-            text = "%s: %s" % (type(error).__name__, error)
+            text = f"{type(error).__name__}: {error}"
             found.append(Finding(library, Difference("an error", text), ""))
             continue
         where = difference(mine, wanted, names_of(built), TOLERANCE[dtype])
@@ -215,7 +211,7 @@ def is_rounding(recipe, library, mine, wanted):
 def are_as_near(mine, wanted, truth):
     """Whether all values of one way are about as near to the truth as those of another."""
     trios = [
-        *zip(*(sum(way.fetched, []) for way in (mine, wanted, truth))),
+        *zip(*(functools.reduce(operator.iadd, way.fetched, []) for way in (mine, wanted, truth))),
         *((mine.state[name], wanted.state[name], truth.state[name]) for name in truth.state),
     ]
     return all(_is_as_near(*trio) for trio in trios if trio[0].size)
@@ -240,13 +236,13 @@ def first_operator(built, seed, start, library):
         wanted = interpreted(whole, seed, start)
         mine = compiled(library, whole, seed, start)
     except Exception as error:
-        return "not found, since fetching everything fails: %s: %s" % (type(error).__name__, error)
+        return f"not found, since fetching everything fails: {type(error).__name__}: {error}"
     where = difference(mine, wanted, names_of(whole), 1e-4)
     if where is None or not where.where.startswith("run"):
         return "none, when every value is fetched"
     name = where.where.partition(": ")[2]
     writers = [op for op in block.ops if name in op.output_arg_names]
-    return "%s  (%s)" % (writers[-1], where.how)
+    return f"{writers[-1]}  ({where.how})"
 
 
 def can_be_fetched(var):
