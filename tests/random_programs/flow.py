@@ -32,6 +32,9 @@ def branch(net, rng):
         return (made, f.sin(value.var)) if twice else made
 
     made = f.cond(truth, right, left) if swap else f.cond(truth, left, right)
+    if twice and not net.header.whole:
+        # what only the other result needs has gradients of an earlier run in the real system
+        made, twice = f.elementwise_add(*made), False
     for var in made if twice else [made]:
         net.add_like(var, value)
 

@@ -104,8 +104,9 @@ def optimizer(net, rng):
     return getattr(o, name)(rate(net, rng, base), **dict(given, **more))
 
 
-#: those that take gradients of some rows in the real system
-SPARSE = ("SGD", "Momentum", "Adam", "Adagrad", "RMSProp", "")
+#: those that are right about gradients of some rows in the real system: Momentum and RMSProp leave
+#: rows out where their numbers do not ascend, others refuse them
+SPARSE = ("SGD", "Adam", "Adagrad", "")
 OPTIMIZERS = {
     "SGD": (0.1, [{}]),
     "Momentum": (0.05, [{"momentum": 0.9}, {"momentum": 0.8, "use_nesterov": True}]),
