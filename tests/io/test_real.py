@@ -1,6 +1,6 @@
 """What fluidlite writes, the real system reads: the same outputs, the same training.
 
-``FLUIDLITE_REAL_PYTHON`` names a Python with paddlepaddle 1.8.5; without it all this is skipped.
+``FLUIDLITE_PADDLE18`` names a Python with paddlepaddle 1.8.5; without it all this is skipped.
 ``-s`` shows the figures.
 """
 
@@ -17,9 +17,9 @@ import fluidlite as fluid
 from fluidlite.dtypes import Kind
 from fluidlite.values import LoDTensor, SelectedRows
 
-PYTHON = os.environ.get("FLUIDLITE_REAL_PYTHON")
+PYTHON = os.environ.get("FLUIDLITE_PADDLE18")
 pytestmark = pytest.mark.skipif(
-    not PYTHON, reason="FLUIDLITE_REAL_PYTHON names no Python with paddlepaddle 1.8.5"
+    not PYTHON, reason="FLUIDLITE_PADDLE18 names no Python with paddlepaddle 1.8.5"
 )
 SERVED = ["fit_a_line", "lenet", "mlp", "resnet_block", "while_loop_train", "cond_branches"]
 TRAINED = [("fit_a_line", "momentum"), ("mlp", "adam"), ("resnet_block", None)]
