@@ -23,9 +23,12 @@ from ..opdef.definition import Op, lookup
 from ..opdef.spec import Spec
 from .builder import Builder
 from .callsite import CallSite, caller
+from .descriptions import BlockDesc
 from .device import current_device
+from .given import attributes_given, names_by_slot, one_or_many, runner_at_once, tensors_in
 from .name_scope import current_name_scope
-from .operator import EMPTY, FRAMEWORK_ATTRIBUTES, Operator, located, names_by_slot
+from .old_names import OldBlock
+from .operator import EMPTY, FRAMEWORK_ATTRIBUTES, Operator, located
 from .text import block_text
 from .variable import Parameter, Variable, as_shape
 from .views import views
@@ -34,10 +37,11 @@ if TYPE_CHECKING:
     from .program import Program
 
 
-class Block:
+class Block(OldBlock):
     """A list of operators and the variables they name.  Made by :meth:`Program.create_block`."""
 
     __slots__ = (
+        "__dict__",  # scripts keep notes there
         "__weakref__",
         "carried",
         "forward_block_idx",
@@ -283,7 +287,52 @@ class Block:
         user = next((op for op in self.ops if op.reads(name) or op.writes(name)), None)
         if user is not None:
             raise ArgumentError(f"variable {name!r} is still used by: {user}")
+        self.drop_var(name)
+
+    def drop_var(self, name: str) -> None:
+        """Take a variable out of the block, be there operators that name it.
+
+        Raises:
+            UnknownVariableError: there is no such variable.
+        """
+        self.var(name)
         del self.vars[name]
+        self.program.touch()
+
+    def declare_like(self, variable: Variable) -> Variable:
+        """A variable of the name and kind of one of another block, in place of one that is here.
+
+        Args:
+            variable: of another block or program; it is no parameter here.
+        """
+        made = Variable(
+            self,
+            variable.name,
+            kind=variable.kind,
+            shape=variable.shape if variable.has_shape else None,
+            dtype=variable.dtype if variable.has_dtype else None,
+            lod_level=variable.lod_level,
+            is_data=variable.is_data,
+            need_check_feed=variable.need_check_feed,
+        )
+        self.vars[made.name] = made
+        self.program.touch()
+        return made
+
+    def take_parameters(self, other: Block) -> None:
+        """Make variables the parameters that they are in a block of another program.
+
+        Args:
+            other: has parameters of their names.
+
+        Raises:
+            UnknownVariableError: a parameter of the other block is no variable of this one.
+        """
+        made = {}
+        for parameter in other.all_parameters():
+            made[parameter.name] = twin = parameter.copy_to(self)
+            twin.carried = self.var(parameter.name).carried
+        self.vars.update(made)
         self.program.touch()
 
     # -- operators ---------------------------------------------------------------------------------
@@ -302,13 +351,17 @@ class Block:
             type: the operator's type.
             inputs: slot -> variable, its name, or a list of them.
             outputs: likewise; their shapes and element types are inferred.
-            attrs: attributes; what is left out has its default.
-            stop_gradient: whether gradients stop at the outputs.
+            attrs: attributes; what is left out, or None, has its default.
+            stop_gradient: whether gradients stop at outputs that are tensors; variables say
+                themselves whether they do.
+
+        A slot or an attribute that the operator does not have is left out, with a warning.  With
+        eager tensors in place of variables the operator runs at once, into the given outputs.
 
         Raises:
             UnknownOperatorError: there is no operator of that type.
-            SlotError: a slot is unknown, missing or holds too many variables.
-            AttributeValueError: an attribute is unknown or of the wrong type.
+            SlotError: a slot is missing or holds too many variables.
+            AttributeValueError: an attribute is of the wrong type.
             UnknownVariableError: a name is not declared in the block or an ancestor.
             ShapeError, DTypeError: the inputs do not fit together.
         """
@@ -342,17 +395,50 @@ class Block:
         }
         site = caller()
         try:
-            op = self.make_op(lookup(type)(given), inputs, outputs, site)
+            definition = lookup(type)
+            given = attributes_given(definition, given, site)
+            runner = runner_at_once(type, inputs, outputs)
+            if runner is not None:
+                return self._run_at_once(
+                    runner, definition, inputs, outputs, given, stop_gradient, site
+                )
+            op = self.make_op(definition(given), inputs, outputs, site)
         except FluidError as error:
             raise _called(error, site) from None
         for name, value in framework.items():
             op.set_attr(name, value)
         self.ops.insert(index, op)
-        if stop_gradient:
-            for name in op.output_arg_names:
-                self.var_recursive(name).stop_gradient = True
         self.program.touch()
         return op
+
+    def _run_at_once(
+        self,
+        runner: Any,
+        definition: type[Op],
+        inputs: Mapping[str, Any] | None,
+        outputs: Mapping[str, Any] | None,
+        attrs: dict[str, Any],
+        stop_gradient: bool,
+        site: CallSite | None,
+    ) -> Operator:
+        """Run an operator on eager tensors; what it was, as an operator in no block."""
+        read = names_by_slot(definition, inputs, "input", site)
+        written = names_by_slot(definition, outputs, "output", site)
+        ins, outs = {s: (inputs or {})[s] for s in read}, {s: (outputs or {})[s] for s in written}
+        runner.into(definition.type, one_or_many(definition, ins), outs, **attrs)
+        if stop_gradient:
+            for tensor in tensors_in(outs):
+                tensor.stop_gradient = True
+        return Operator(self, definition.type, read, written, definition(attrs).attr_values())
+
+    def insert_blank(self, index: int) -> Operator:
+        """Put an operator in front of a position that is to be told its type, slots and attributes;
+        it cannot run before.
+        """
+        made = Operator(self, "", {}, {}, {}, role=self.program.role, callsite=caller())
+        self.ops.insert(index, made)
+        self.program.touch()
+        return made
 
     def add_op(self, instance: Op, inputs: Mapping[str, Any], outputs: Mapping[str, Any]) -> None:
         """Put an operator at the end, given its definition with its attributes.
@@ -388,8 +474,8 @@ class Block:
         op = Operator(
             self,
             instance.type,
-            names_by_slot(definition, inputs, "input"),
-            names_by_slot(definition, outputs, "output"),
+            names_by_slot(definition, inputs, "input", site),
+            names_by_slot(definition, outputs, "output", site),
             instance.attr_values(),
             role=program.role,
             role_vars=program.role_vars,
@@ -437,6 +523,11 @@ class Block:
         """Take out the operator at a position."""
         del self.ops[index]
         self.program.touch()
+
+    @property
+    def desc(self) -> BlockDesc:
+        """What callbacks and old scripts call the block's description."""
+        return BlockDesc(self)
 
     def builder(self, stem: str) -> Builder:
         """An interpreter that appends here; results are called after ``stem``."""

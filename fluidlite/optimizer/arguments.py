@@ -1,12 +1,17 @@
-"""Checks of the numbers that optimizers are made with."""
+"""Checks of what optimizers are given."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from numbers import Real
 from typing import Any
 
 from ..errors import ArgumentError
+from ..ir.program import Program, default_startup_program
+from ..ir.variable import Variable, is_tensor
+
+Pair = tuple[Variable, Variable | None]  #: a parameter and its gradient; None where it has none
 
 
 def number(
@@ -37,3 +42,36 @@ def number(
             f"got {value!r:.60} of type {type(value).__name__}"
         )
     return float(value)
+
+
+def programs_of(loss: Any, startup: Program | None) -> tuple[Program, Program]:
+    """The program of a loss, and the one that gives its variables their first values."""
+    if not isinstance(loss, Variable):
+        why = "; this optimizer is one of programs, make it with a parameter_list"
+        raise ArgumentError(
+            f"expected the loss to be a variable, got {said(loss)}{why if is_tensor(loss) else ''}"
+        )
+    if startup is not None and not isinstance(startup, Program):
+        raise ArgumentError(f"expected startup_program to be a Program, got {said(startup)}")
+    return loss.program, startup or default_startup_program()
+
+
+def checked_pairs(given: Any) -> list[Pair]:
+    """Pairs of a parameter and its gradient, as a new list."""
+    wanted = "expected params_grads to be a list of pairs (parameter, gradient), "
+    if isinstance(given, (str, bytes, Variable)) or not isinstance(given, Iterable):
+        raise ArgumentError(f"{wanted}got {said(given)}")
+    pairs: list[Pair] = []
+    for pair in given:
+        if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+            raise ArgumentError(f"{wanted}got {said(pair)} in it")
+        param, grad = pair
+        if not isinstance(param, Variable) or not (grad is None or isinstance(grad, Variable)):
+            raise ArgumentError(f"{wanted}got ({said(param)}, {said(grad)}) in it")
+        pairs.append((param, grad))
+    return pairs
+
+
+def said(value: Any) -> str:
+    """A value in a message, with its type."""
+    return f"{value!r:.60} of type {type(value).__name__}"

@@ -185,20 +185,6 @@ MISTAKES = {
                             ^
         """,
     ),
-    "a slot that is not there": (
-        """
-        program (seed=0) {
-          block 0 {
-            y = scale(X=x, scael=2.0)
-          }
-        }
-        """,
-        """
-        line 3, column 20: scale has neither a slot nor an attribute 'scael'; did you mean 'scale'?
-              y = scale(X=x, scael=2.0)
-                             ^
-        """,
-    ),
     "a value of another type": (
         """
         program (seed=0) {

@@ -124,7 +124,7 @@ def check_independent(program, copied):
     block = copied.global_block()
     block.ops[0].rename_input("x", "h")
     block.ops[1].set_attr("seed", 5)
-    block.var("x").shape = [7]
+    block.var("x").declare(shape=[7])
     block.var("w").optimize_attr["learning_rate"] = 2.0
     block.rename_var("loss", "cost")
     block.create_var(name="more")
