@@ -5,7 +5,6 @@ while they flow back.
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
@@ -15,6 +14,7 @@ from . import unique_name
 from .dtypes import Kind
 from .errors import ArgumentError
 from .ir.block import Block
+from .ir.callsite import warn
 from .ir.name_scope import name_scope
 from .ir.operator import OpRole
 from .ir.program import Program, default_main_program
@@ -42,10 +42,10 @@ class GradientClipBase:
             params_grads: pairs of a parameter and its gradient; None where it has none.
 
         Returns:
-            the pairs with clipped gradients, in the same order.
+            the pairs with clipped gradients, in the same order, without those that have none.
         """
-        pairs = list(params_grads)
-        chosen = [(p, g) for p, g in pairs if g is not None and self._clips(p)]
+        pairs = [(p, g) for p, g in params_grads if g is not None]
+        chosen = [(p, g) for p, g in pairs if self._clips(p)]
         if not chosen:
             return pairs
         if is_tensor(chosen[0][1]):
@@ -54,7 +54,7 @@ class GradientClipBase:
             with chosen[0][1].program.as_role(OpRole.OPTIMIZE), name_scope("gradient_clip"):
                 made = self.clip(chosen)
         clipped = {param.name: grad for (param, _), grad in zip(chosen, made, strict=True)}
-        return [(p, g if g is None else clipped.get(p.name, g)) for p, g in pairs]
+        return [(p, clipped.get(p.name, g)) for p, g in pairs]
 
     def clip(self, params_grads: Sequence[tuple[Variable, Variable]]) -> list[Variable]:
         """The clipped gradients, one for each pair.
@@ -334,6 +334,11 @@ def set_gradient_clip(
     >>> [op.input("Grad") for op in ops]
     [['fc_0.b_0@GRAD'], ['clip_by_norm_0.tmp_0']]
     """
+    warn(
+        "set_gradient_clip is the old way: give an optimizer its grad_clip, as in "
+        "SGD(0.1, grad_clip=fluid.clip.GradientClipByNorm(1.0))",
+        None,
+    )
     if not isinstance(clip, GradientClipBase):
         raise ArgumentError(
             f"expected clip to be a clip such as GradientClipByNorm(1.0), got {clip!r:.60} of type "
@@ -351,10 +356,10 @@ def set_gradient_clip(
     for param in chosen:
         param.gradient_clip_attr = clip
     if any(op.role & OpRole.OPTIMIZE for op in program.global_block().ops):
-        warnings.warn(
+        warn(
             "set_gradient_clip has no effect on steps of optimizers that the program has already; "
             "call it before minimize",
-            stacklevel=2,
+            None,
         )
 
 

@@ -24,7 +24,7 @@ from ..opdef.spec import Spec
 from .builder import Builder
 from .callsite import CallSite, caller
 from .descriptions import BlockDesc
-from .device import current_device
+from .device import device_of
 from .given import attributes_given, names_by_slot, one_or_many, runner_at_once, tensors_in
 from .name_scope import current_name_scope
 from .old_names import OldBlock
@@ -480,7 +480,7 @@ class Block(OldBlock):
             role=program.role,
             role_vars=program.role_vars,
             namescope=current_name_scope(),
-            device=current_device(),
+            device=device_of(instance, site),
             callsite=site,
         )
         specs: dict[str, Any] = {}

@@ -22,6 +22,7 @@ from ..dtypes import DType
 from ..errors import ArgumentError
 from ..initializer import Constant
 from ..ir.block import Block
+from ..ir.callsite import warn
 from ..ir.name_scope import name_scope
 from ..ir.operator import Operator, OpRole
 from ..ir.program import (
@@ -278,6 +279,12 @@ class Optimizer(OldOptimizer):
                     f"parameter {param.name!r} or its gradient is a variable of another program"
                 )
         pairs.sort(key=lambda pair: pair[0].name)
+        if self._grad_clip is not None and any(
+            getattr(param, "gradient_clip_attr", None) is not None for param, _ in pairs
+        ):
+            warn(
+                f"{self._kind} has a grad_clip, so what set_gradient_clip said has no effect", None
+            )
         with all_or_nothing(main, startup), program_guard(main, startup):
             clip = self._grad_clip or append_gradient_clip_ops
             decayed = append_regularization_ops(clip(pairs), self.regularization)
