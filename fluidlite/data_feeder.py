@@ -211,6 +211,9 @@ class _Column:
 
     def _stacked(self, entries: list[Array]) -> Array:
         shapes = {entry.shape for entry in entries}
+        if len(shapes) > 1 and self.known and len({entry.size for entry in entries}) == 1:
+            entries = [self._shaped(entry[None])[0] for entry in entries]
+            shapes = {entry.shape for entry in entries}
         if len(shapes) > 1:
             raise FeedError(
                 f"variable {self.name!r}: the rows of a batch need one shape, got "

@@ -87,7 +87,10 @@ def save_inference_model(
         made, fetched = program, [target.name for target in targets]
         name += ".main_program"
     if any(op.type == "auc" for op in program.global_block().ops):
-        warn("the program counts for layers.auc: see that its states are zero before it is saved", None)
+        warn(
+            "the program counts for layers.auc: set its states to zero before saving",
+            None,
+        )
     values = [] if program_only else sorted(values_of(made, global_scope(), is_persistable).items())
     if not values and not program_only:
         warn("the model has no variables to be saved", None)

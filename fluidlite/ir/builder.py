@@ -11,6 +11,7 @@ from .. import unique_name
 from ..dtypes import DType
 from ..errors import ArgumentError, AttributeValueError, ShapeError
 from ..opdef.arithmetic import WITH_NUMBER
+from ..opdef.attribute import whole_number
 from ..opdef.definition import Op
 from ..opdef.interpreter import Interpreter
 from .variable import Variable
@@ -179,8 +180,9 @@ def _cut(x: Variable, axis: int, item: Any) -> Cut | None:
         return Cut(axis, *_bounds(item, step), step)
     if isinstance(item, Variable):
         return Cut(axis, -1, -1, dropped=True, at=item)
-    if isinstance(item, (int, np.integer)) and not isinstance(item, bool):
-        return Cut(axis, int(item), int(item) + 1 if item != -1 else TO_THE_END, dropped=True)
+    if isinstance(item, (int, np.integer)) or (isinstance(item, np.ndarray) and item.size == 1):
+        at = whole_number(item)
+        return Cut(axis, at, at + 1 if at != -1 else TO_THE_END, dropped=True)
     raise ArgumentError(
         f"variable {x.name!r} is indexed by integers, slices and ..., got {item!r:.60}"
     )

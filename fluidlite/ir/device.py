@@ -35,8 +35,8 @@ def device_of(op: Op, site: CallSite | None) -> str:
 @contextmanager
 def device_guard(device: str | None = None) -> Iterator[None]:
     """Mark the operators made inside as meant for a device: their attribute ``op_device``, which
-    stays in saved programs.  Here all operators run on the CPU.  Operators that drive blocks are not
-    marked, and a warning says so.
+    stays in saved programs.  Here all operators run on the CPU.  Operators that drive blocks are
+    not marked, and a warning says so.
 
     Args:
         device: "cpu" or "gpu"; None for whatever there is.

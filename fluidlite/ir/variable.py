@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..dtypes import DType, Kind, as_dtype
 from ..errors import ArgumentError, DTypeError
 from ..opdef.arithmetic import Arithmetic
+from ..opdef.attribute import whole_number
 from ..opdef.spec import Shape, Spec
 from .descriptions import VarDesc
 from .views import views
@@ -295,8 +296,8 @@ def as_shape(shape: Iterable[int], name: str) -> Shape:
     sizes = []
     for n in shape:
         try:
-            sizes.append(-1 if n is None else n.__index__())
-        except AttributeError:
+            sizes.append(-1 if n is None else whole_number(n))
+        except (TypeError, ValueError, OverflowError):
             raise ArgumentError(
                 f"the shape of variable {name!r} holds {n!r}; expected integers, -1 or None where "
                 f"unknown"
