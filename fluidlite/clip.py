@@ -44,8 +44,9 @@ class GradientClipBase:
         Returns:
             the pairs with clipped gradients, in the same order, without those that have none.
         """
-        pairs = [(p, g) for p, g in params_grads if g is not None]
-        chosen = [(p, g) for p, g in pairs if self._clips(p)]
+        with_gradient = [(p, g) for p, g in params_grads if g is not None]
+        pairs: list[Pair] = [*with_gradient]
+        chosen = [(p, g) for p, g in with_gradient if self._clips(p)]
         if not chosen:
             return pairs
         if is_tensor(chosen[0][1]):
@@ -54,7 +55,7 @@ class GradientClipBase:
             with chosen[0][1].program.as_role(OpRole.OPTIMIZE), name_scope("gradient_clip"):
                 made = self.clip(chosen)
         clipped = {param.name: grad for (param, _), grad in zip(chosen, made, strict=True)}
-        return [(p, clipped.get(p.name, g)) for p, g in pairs]
+        return [(p, clipped.get(p.name, g)) for p, g in with_gradient]
 
     def clip(self, params_grads: Sequence[tuple[Variable, Variable]]) -> list[Variable]:
         """The clipped gradients, one for each pair.

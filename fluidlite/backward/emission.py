@@ -96,6 +96,7 @@ class Emission:
             outputs,
             attrs,  # type: ignore[arg-type]  # shared with the forward operator, and never changed
             role=OpRole.BACKWARD,
+            device=record.device,
             callsite=record.site,
             lists_given_attrs=record.lists_given,
         )

@@ -99,7 +99,9 @@ def append_backward(
             sweep.run()
         maker.role |= OpRole.LOSS
         fill = {"shape": (1,), "value": 1.0, "dtype": loss.dtype, "force_cpu": False}
-        first = Record("fill_constant", {}, {"Out": [seed]}, fill, maker.callsite)
+        first = Record(
+            "fill_constant", {}, {"Out": [seed]}, fill, maker.callsite, device=maker.device
+        )
         emission = Emission([seed], hooks)
         emission.emit(sweep, [first], OpRole.BACKWARD | OpRole.LOSS)
     return _parameter_gradients(sweep, emission, listed)

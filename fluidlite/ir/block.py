@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from .. import unique_name
+from .. import state, unique_name
 from ..dtypes import Kind, as_dtype
 from ..errors import (
     ArgumentError,
@@ -21,11 +21,12 @@ from ..errors import (
 )
 from ..opdef.definition import Op, lookup
 from ..opdef.spec import Spec
+from .at_once import blank_at_once, run_at_once, runner_at_once
 from .builder import Builder
-from .callsite import CallSite, caller
+from .callsite import CallSite, caller, warn
 from .descriptions import BlockDesc
 from .device import device_of
-from .given import attributes_given, names_by_slot, one_or_many, runner_at_once, tensors_in
+from .given import attributes_given, names_by_slot
 from .name_scope import current_name_scope
 from .old_names import OldBlock
 from .operator import EMPTY, FRAMEWORK_ATTRIBUTES, Operator, located
@@ -67,6 +68,20 @@ class Block(OldBlock):
     # -- variables ---------------------------------------------------------------------------------
 
     def create_var(
+        self, name: str | None = None, dtype: Any = None, *args: Any, **more: Any
+    ) -> Any:
+        """Declare a variable: :meth:`declare_var`.  In the program that stands for what runs at
+        once, under ``dygraph.guard()``, it is a tensor that waits for what :meth:`append_op` gives
+        it.
+
+        Args:
+            name, dtype, args, more: as of :meth:`declare_var`.
+        """
+        if self.program.at_once and state.eager.get():
+            return blank_at_once(name, dtype, bool(more.get("stop_gradient")))
+        return self.declare_var(name, dtype, *args, **more)
+
+    def declare_var(
         self,
         name: str | None = None,
         dtype: Any = None,
@@ -101,11 +116,9 @@ class Block(OldBlock):
         Raises:
             DuplicateVariableError: a variable of that name has another shape, dtype or kind.
         """
-        if ignored and (unknown := set(ignored) - {"capacity", "belong_to_optimizer"}):
-            name_ = sorted(unknown)[0]
-            raise ArgumentError(
-                f"create_var has no argument {name_!r}{suggestion(name_, _CREATE_VAR)}"
-            )
+        for unknown in sorted(set(ignored) - {"capacity", "belong_to_optimizer"}):
+            hint = suggestion(unknown, _CREATE_VAR)
+            warn(f"create_var has no argument {unknown!r}{hint}; it is left out", None)
         if name is None:
             name = unique_name.generate("_generated_var")
         there = self.vars.get(name)
@@ -177,7 +190,7 @@ class Block(OldBlock):
             ArgumentError: a size is not positive.
         """
         block = self.program.global_block()
-        name = unique_name.generate("_param") if name is None else name
+        name = unique_name.generate("_generated_var") if name is None else name
         there = block.vars.get(name)
         if there is not None:
             block._check_equal(there, Kind.LOD_TENSOR, shape, dtype, None)
@@ -187,6 +200,10 @@ class Block(OldBlock):
                 )
             return there
         more.pop("error_clip", None)
+        for unknown in sorted(set(more) - _CREATE_PARAMETER):
+            del more[unknown]
+            hint = suggestion(unknown, _CREATE_PARAMETER)
+            warn(f"create_parameter has no argument {unknown!r}{hint}; it is left out", None)
         made = Parameter(block, name, shape=shape, dtype=dtype, initializer=initializer, **more)
         block.vars[name] = made
         self.program.touch()
@@ -299,42 +316,6 @@ class Block(OldBlock):
         del self.vars[name]
         self.program.touch()
 
-    def declare_like(self, variable: Variable) -> Variable:
-        """A variable of the name and kind of one of another block, in place of one that is here.
-
-        Args:
-            variable: of another block or program; it is no parameter here.
-        """
-        made = Variable(
-            self,
-            variable.name,
-            kind=variable.kind,
-            shape=variable.shape if variable.has_shape else None,
-            dtype=variable.dtype if variable.has_dtype else None,
-            lod_level=variable.lod_level,
-            is_data=variable.is_data,
-            need_check_feed=variable.need_check_feed,
-        )
-        self.vars[made.name] = made
-        self.program.touch()
-        return made
-
-    def take_parameters(self, other: Block) -> None:
-        """Make variables the parameters that they are in a block of another program.
-
-        Args:
-            other: has parameters of their names.
-
-        Raises:
-            UnknownVariableError: a parameter of the other block is no variable of this one.
-        """
-        made = {}
-        for parameter in other.all_parameters():
-            made[parameter.name] = twin = parameter.copy_to(self)
-            twin.carried = self.var(parameter.name).carried
-        self.vars.update(made)
-        self.program.touch()
-
     # -- operators ---------------------------------------------------------------------------------
 
     def append_op(
@@ -399,8 +380,8 @@ class Block(OldBlock):
             given = attributes_given(definition, given, site)
             runner = runner_at_once(type, inputs, outputs)
             if runner is not None:
-                return self._run_at_once(
-                    runner, definition, inputs, outputs, given, stop_gradient, site
+                return run_at_once(
+                    self, runner, definition, inputs, outputs, given, stop_gradient, site
                 )
             op = self.make_op(definition(given), inputs, outputs, site)
         except FluidError as error:
@@ -410,26 +391,6 @@ class Block(OldBlock):
         self.ops.insert(index, op)
         self.program.touch()
         return op
-
-    def _run_at_once(
-        self,
-        runner: Any,
-        definition: type[Op],
-        inputs: Mapping[str, Any] | None,
-        outputs: Mapping[str, Any] | None,
-        attrs: dict[str, Any],
-        stop_gradient: bool,
-        site: CallSite | None,
-    ) -> Operator:
-        """Run an operator on eager tensors; what it was, as an operator in no block."""
-        read = names_by_slot(definition, inputs, "input", site)
-        written = names_by_slot(definition, outputs, "output", site)
-        ins, outs = {s: (inputs or {})[s] for s in read}, {s: (outputs or {})[s] for s in written}
-        runner.into(definition.type, one_or_many(definition, ins), outs, **attrs)
-        if stop_gradient:
-            for tensor in tensors_in(outs):
-                tensor.stop_gradient = True
-        return Operator(self, definition.type, read, written, definition(attrs).attr_values())
 
     def insert_blank(self, index: int) -> Operator:
         """Put an operator in front of a position that is to be told its type, slots and attributes;
@@ -577,6 +538,22 @@ def _with_lod(spec: Spec, instance: Op, specs: dict[str, Any]) -> Spec:
     return spec
 
 
+_CREATE_PARAMETER = frozenset(
+    [
+        "trainable",
+        "optimize_attr",
+        "regularizer",
+        "gradient_clip_attr",
+        "do_model_average",
+        "is_distributed",
+        "persistable",
+        "stop_gradient",
+        "kind",
+        "lod_level",
+        "is_data",
+        "need_check_feed",
+    ]
+)
 _CREATE_VAR = [
     "name",
     "dtype",

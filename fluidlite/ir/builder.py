@@ -36,7 +36,7 @@ class Builder(Interpreter):
 
     def new_variable(self, dtype: Any = None, stop_gradient: bool = False) -> Variable:
         """A variable for a result."""
-        return self.block.create_var(
+        return self.block.declare_var(
             name=unique_name.generate(self.stem),
             dtype=dtype,
             persistable=False,
@@ -75,12 +75,16 @@ class Builder(Interpreter):
         """
         if not isinstance(other, Variable):
             number = _number(other, operator)
-            if method in WITH_NUMBER and not (method == "__truediv__" and not x.dtype.is_float):
-                if number != int(number) and not x.dtype.is_float:
+            plain = isinstance(other, (int, float))  # numbers of NumPy become variables in fluid
+            if method in WITH_NUMBER and (method != "__truediv__" or x.dtype.is_float):
+                if not x.dtype.is_float and not number.is_integer():
                     raise ArgumentError(
                         f"variable {x.name!r} is {x.dtype} and {other!r} is no integer; cast the "
                         f"variable first"
                     )
+            else:
+                plain = False
+            if plain:
                 return self.scale(x, **WITH_NUMBER[method](number))
             other = self._filled_like(x, number) if reflected else self._scalar(x, number)
             other.stop_gradient = True

@@ -5,8 +5,7 @@ What the operator does not have is left out with a warning, as fluid 1.8 leaves 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from itertools import chain
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,6 @@ from ..errors import AttributeValueError, SlotError, suggestion
 from ..opdef.attribute import BlockRef
 from ..opdef.definition import Op
 from .callsite import CallSite, warn
-from .variable import is_tensor
 
 Names = tuple[str, ...]
 
@@ -103,14 +101,20 @@ def _names(values: Any, type: str, slot: str) -> Names:
         return ()
     if not isinstance(values, (list, tuple)):
         values = (values,)
-    names = tuple([v if isinstance(v, str) else getattr(v, "name", None) for v in values])
+    names = tuple([_name(v) for v in values])
     for value, name in zip(values, names):
         if not isinstance(name, str):
             raise SlotError(
                 f"slot {slot} of {type} takes variables or their names, got {value!r:.60} of type "
                 f"{value.__class__.__name__}"
             )
-    return names  # type: ignore[return-value]
+    return names
+
+
+def _name(value: Any) -> Any:
+    if isinstance(value, bytes):
+        return value.decode()
+    return value if isinstance(value, str) else getattr(value, "name", None)
 
 
 def undeclared_value(type: str, name: str, value: Any) -> Any:
@@ -136,41 +140,3 @@ def undeclared_value(type: str, name: str, value: Any) -> Any:
         f"{type}: attribute {name!r} takes a number, a truth value, a text or a list of such, got "
         f"{value!r:.60} of type {value.__class__.__name__}"
     )
-
-
-# -- operators that run at once --------------------------------------------------------------------
-
-
-def tensors_in(given: Mapping[str, Any] | None) -> Iterator[Any]:
-    """The eager tensors in slots."""
-    for values in (given or {}).values():
-        for each in values if isinstance(values, (list, tuple)) else (values,):
-            if is_tensor(each):
-                yield each
-
-
-def runner_at_once(
-    type: str, inputs: Mapping[str, Any] | None, outputs: Mapping[str, Any] | None
-) -> Any:
-    """What runs an operator that is given eager tensors; None where it is given variables.
-
-    Args:
-        type: the operator's.
-        inputs, outputs: slot -> what a caller put there.
-    """
-    first = next(chain(tensors_in(inputs), tensors_in(outputs)), None)
-    return None if first is None else first.layer(first.results, type, None)
-
-
-def one_or_many(definition: type[Op], given: Mapping[str, Any]) -> dict[str, Any]:
-    """What a caller put into input slots: a list where the slot takes one, else the one alone.
-
-    Args:
-        definition: of the operator.
-        given: slot -> variables or tensors, of slots that the operator has.
-    """
-    found = {}
-    for slot, values in given.items():
-        listed = list(values) if isinstance(values, (list, tuple)) else [values]
-        found[slot] = listed if definition.input_slots[slot].many else listed[0]
-    return found

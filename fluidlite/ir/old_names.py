@@ -10,12 +10,14 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ArgumentError
+from ..opdef.definition import find
+from .variable import Variable
 
 if TYPE_CHECKING:
     from .block import Block
     from .operator import Operator
     from .program import Program
-    from .variable import Parameter, Variable
+    from .variable import Parameter
 
 VERSION = 1_008_005  #: of fluid whose interface this is, as its program files write it
 
@@ -57,7 +59,7 @@ class OldOperator:
         return bool(self.role & 2)
 
     def _has_kernel(self: Any, op_type: str) -> bool:
-        definition = self.definition
+        definition = find(op_type)
         return definition is not None and definition.execute is None
 
 
@@ -114,12 +116,28 @@ class OldBlock:
         return renamed
 
     def _clone_variable(self: Any, var: Variable, force_persistable: bool = True) -> Variable:
-        made: Variable = self.declare_like(var)
-        made.persistable = True if force_persistable else var.persistable
+        made = Variable(
+            self,
+            var.name,
+            kind=var.kind,
+            shape=var.shape if var.has_shape else None,
+            dtype=var.dtype if var.has_dtype else None,
+            lod_level=var.lod_level,
+            persistable=True if force_persistable else var.persistable,
+            is_data=var.is_data,
+            need_check_feed=var.need_check_feed,
+        )
+        self.vars[made.name] = made
+        self.program.touch()
         return made
 
     def _copy_param_info_from(self: Any, other: Block) -> None:
-        self.take_parameters(other)
+        made = {}
+        for parameter in other.all_parameters():
+            made[parameter.name] = twin = parameter.copy_to(self)
+            twin.carried = self.var(parameter.name).carried
+        self.vars.update(made)
+        self.program.touch()
 
     def _set_forward_block_idx(self: Any, idx: int) -> None:
         self.forward_block_idx = idx
@@ -204,7 +222,7 @@ class OldProgram:
         return made
 
     def _copy_param_info_from(self: Any, other: Program) -> None:
-        self.global_block().take_parameters(other.global_block())
+        self.global_block()._copy_param_info_from(other.global_block())
 
     _copy_dist_param_info_from = _copy_param_info_from
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from .. import state
 from ..errors import ArgumentError
+from ..opdef.attribute import whole_number
 from .block import Block
 from .descriptions import BlockDesc
 from .dropping import Dropped, only_for_test, switch_to_test
@@ -43,6 +44,8 @@ class Program(OldProgram):
         self.carried: Any = None
         #: what ``clone(for_test=True)`` left out when it made this program
         self.dropped: Dropped | None = None
+        #: whether it stands for what runs at once: variables that it is asked for are tensors
+        self.at_once = False
 
     # -- blocks ------------------------------------------------------------------------------------
 
@@ -101,9 +104,12 @@ class Program(OldProgram):
 
     @random_seed.setter
     def random_seed(self, seed: int) -> None:
-        if isinstance(seed, bool) or not hasattr(seed, "__index__"):
-            raise ArgumentError(f"expected the random seed to be an integer, got {seed!r}")
-        self._seed = seed.__index__()
+        try:
+            self._seed = whole_number(seed)
+        except (TypeError, ValueError, OverflowError):
+            raise ArgumentError(
+                f"expected the random seed to be an integer, got {seed!r}"
+            ) from None
         self.touch()
 
     @staticmethod

@@ -156,6 +156,10 @@ class Variable(Arithmetic):
     #: whether it was made for an optimizer: nothing asks
     belong_to_optimizer = False
 
+    @property
+    def _stop_gradient(self) -> bool:
+        return self.stop_gradient
+
     def _set_info(self, key: str, value: Any) -> None:
         self.__dict__.setdefault("info", {})[key] = value
 

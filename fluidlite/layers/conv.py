@@ -10,6 +10,7 @@ from ..errors import ArgumentError, ShapeError
 from ..initializer import Normal
 from ..ir.variable import Variable
 from .layer import LayerBuilder, layer
+from .sizes import integer
 from .windows import each, is_channels_last, padding_of
 
 Numbers = int | Sequence[int]
@@ -66,7 +67,8 @@ def conv2d(
     """
     channels_last = is_channels_last(data_format)
     channels = _channels(input, channels_last)
-    groups = 1 if groups is None else groups
+    groups = 1 if groups is None else integer(groups, "groups")
+    num_filters = integer(num_filters, "num_filters")
     if groups < 1 or channels % groups:
         raise ArgumentError(
             f"expected groups to divide the channels, got groups={groups} for {channels} channels "

@@ -95,7 +95,7 @@ def fed_variable(
     if not isinstance(name, str):
         raise ArgumentError(f"expected the name of a variable to feed, got {name!r:.60}")
     block = default_main_program().global_block()
-    return block.create_var(
+    return block.declare_var(
         name=name,
         shape=sizes,
         dtype=dtype,

@@ -112,7 +112,7 @@ class LayerBuilder(Builder, Parameters):
         name = self.given_name
         if name is None or self.block.has_var(name):
             return self.new_variable()
-        return self.block.create_var(name=name)
+        return self.block.declare_var(name=name)
 
     def activation(self, x: Variable, act: Op | None) -> Variable:
         """``x``, or its activation.

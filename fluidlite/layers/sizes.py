@@ -107,6 +107,18 @@ def as_list(value: Any) -> list[Any]:
     return list(value)
 
 
+def number(value: Any, what: str) -> float:
+    """A number, of whatever ``float`` takes, or of an array of one.
+
+    Raises:
+        ArgumentError: it is none.
+    """
+    try:
+        return float(value.item() if hasattr(value, "item") else value)
+    except (TypeError, ValueError):
+        raise ArgumentError(f"expected {what} to be a number, got {value!r:.60}") from None
+
+
 def known_integer(f: LayerBuilder, value: int, dtype: DType = DType.INT32) -> Variable:
     """A number as a result of the layer, of shape [1]."""
     return stopped(

@@ -129,7 +129,7 @@ def _number(value: Any) -> float:
 def _bool(value: Any) -> bool:
     if isinstance(value, (bool, np.bool_)):
         return bool(value)
-    if isinstance(value, int) and value in (0, 1):
+    if isinstance(value, (int, float, np.integer, np.floating)):
         return bool(value)
     raise TypeError
 

@@ -8,6 +8,7 @@ from numbers import Real
 from typing import Any
 
 from ..errors import ArgumentError
+from ..ir.callsite import warn
 from ..ir.program import Program, default_startup_program
 from ..ir.variable import Variable, is_tensor
 
@@ -17,30 +18,25 @@ Pair = tuple[Variable, Variable | None]  #: a parameter and its gradient; None w
 def number(
     optimizer: str, what: str, value: Any, least: float = -math.inf, below: float = math.inf
 ) -> float:
-    """A finite number.
+    """A finite number; a warning where it is out of bounds.
 
     Args:
         optimizer, what: whose argument it is, and its name.
         value: what was given.
-        least: the smallest number allowed.
-        below: what it must be less than.
+        least: the smallest number that makes sense.
+        below: what it should be less than.
 
     Raises:
-        ArgumentError: it is none, or out of bounds.
+        ArgumentError: it is none.
     """
     bounds = "" if least == -math.inf else f" of at least {least:g}"
     if below != math.inf:
         bounds += f" and less than {below:g}"
-    if (
-        not isinstance(value, Real)
-        or isinstance(value, bool)
-        or not math.isfinite(value)
-        or not least <= float(value) < below
-    ):
-        raise ArgumentError(
-            f"{optimizer}: expected {what} to be a number{bounds}, "
-            f"got {value!r:.60} of type {type(value).__name__}"
-        )
+    wanted = f"{optimizer}: expected {what} to be a number{bounds}, got {said(value)}"
+    if not isinstance(value, Real) or isinstance(value, bool) or not math.isfinite(value):
+        raise ArgumentError(wanted)
+    if not least <= float(value) < below:
+        warn(wanted, None)
     return float(value)
 
 

@@ -23,6 +23,7 @@ from ..errors import ArgumentError
 from ..initializer import Constant
 from ..ir.block import Block
 from ..ir.callsite import warn
+from ..ir.device import device_guard
 from ..ir.name_scope import name_scope
 from ..ir.operator import Operator, OpRole
 from ..ir.program import (
@@ -299,9 +300,14 @@ class Optimizer(OldOptimizer):
                 self._states.make(main, startup, state, param)
         self._create_accumulators(block, [param for param, grad in updated if grad is not None])
         self._rate(main, startup, updated[0][0].dtype if updated else DType.FP32)
+        devices = {name: op.device for op in block.ops if op.device for name in op.output_arg_names}
         for param, grad in updated:
             if grad is not None:
-                with main.as_role(OpRole.OPTIMIZE, (param, grad)), name_scope("optimizer"):
+                with (
+                    main.as_role(OpRole.OPTIMIZE, (param, grad)),
+                    name_scope("optimizer"),
+                    device_guard(devices.get(grad.name)),
+                ):
                     self._append_optimize_op(block, (param, grad))
         self._finish_update(block, [(p, g) for p, g in updated if g is not None])
         return block.ops[begin:]

@@ -38,7 +38,7 @@ def texts(block):
 
 def test_a_variable_without_a_name_gets_one(block):
     assert block.create_var().name == "_generated_var_0"
-    assert block.create_parameter([1], "float32").name == "_param_0"
+    assert block.create_parameter([1], "float32").name == "_generated_var_1"
 
 
 def test_declaring_a_variable_alike_again_gives_the_same(block):
@@ -82,12 +82,12 @@ def test_parameters_lie_in_block_0(block):
     assert inner.all_parameters() == []
 
 
-def test_unknown_arguments_of_create_var_are_refused_and_old_ones_ignored(block):
+def test_unknown_arguments_of_create_var_are_warned_about_and_old_ones_ignored(block):
     block.create_var(name="a", capacity=1, belong_to_optimizer=True)
-    with pytest.raises(
-        ArgumentError, match="no argument 'persistible'; did you mean 'persistable'"
-    ):
+    with pytest.warns(UserWarning, match="'persistible'; did you mean 'persistable'"):
         block.create_var(name="b", persistible=True)
+    with pytest.warns(UserWarning, match="create_parameter has no argument 'trainabel'"):
+        block.create_parameter([2], "float32", trainabel=True)
 
 
 def test_an_initializer_appends_what_gives_the_first_value(block):

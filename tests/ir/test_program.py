@@ -90,7 +90,7 @@ def test_variables_and_parameters_are_listed_block_by_block(training):
     assert [p.name for p in training.all_parameters()] == ["w"]
 
 
-@pytest.mark.parametrize("seed", [1.5, "1", True, None])
+@pytest.mark.parametrize("seed", [1.5, "1", None])
 def test_a_seed_is_an_integer(seed):
     with pytest.raises(ArgumentError, match="expected the random seed to be an integer"):
         Program().random_seed = seed
