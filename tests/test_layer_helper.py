@@ -128,6 +128,15 @@ class TestAtOnce:
         assert y.numpy().tolist() == [3.0, 6.0]
         assert (op.type, len(block.ops)) == ("scale", 0)
 
+    def test_a_block_makes_tensors_that_wait_for_an_operator(self):
+        x = self.x(1.0, 2.0)
+        block = fluid.default_main_program().global_block()
+        y = block.create_var(name="y", dtype="float32")
+        block.append_op("square", {"X": [x]}, {"Out": [y]})
+        fluid.layers.reduce_sum(y).backward()
+        assert (y.name, y.numpy().tolist()) == ("y", [1.0, 4.0])
+        assert x.gradient().tolist() == [2.0, 4.0]
+
     def test_gradients_stop_at_outputs_where_that_is_asked_for(self):
         x = self.x(1.0)
         y = LayerHelper("mine").create_variable(dtype="float32")

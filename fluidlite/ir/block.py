@@ -121,6 +121,8 @@ class Block(OldBlock):
             warn(f"create_var has no argument {unknown!r}{hint}; it is left out", None)
         if name is None:
             name = unique_name.generate("_generated_var")
+        elif isinstance(name, bytes):
+            name = name.decode()
         there = self.vars.get(name)
         kind = type if type.__class__ is Kind else Kind(type)
         if there is not None:

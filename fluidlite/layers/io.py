@@ -92,6 +92,8 @@ def fed_variable(
         stop_gradient: whether gradients stop here.
         need_check_feed: kept for program files.
     """
+    if isinstance(name, bytes):
+        name = name.decode()
     if not isinstance(name, str):
         raise ArgumentError(f"expected the name of a variable to feed, got {name!r:.60}")
     block = default_main_program().global_block()
