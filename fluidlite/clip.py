@@ -317,7 +317,8 @@ def set_gradient_clip(
 ) -> None:
     """Say how gradients of parameters are clipped by optimizers that are given no ``grad_clip``.
 
-    Parameters that are not mentioned are not clipped.
+    Parameters that are not mentioned are not clipped.  A warning says, as fluid 1.8's does, that an
+    optimizer's ``grad_clip`` is the newer way.
 
     Args:
         clip: how.
@@ -328,9 +329,12 @@ def set_gradient_clip(
         ArgumentError: an argument is of another kind.
         UnknownVariableError: the program has no such parameter.
 
+    >>> import warnings
     >>> x = fluid.data("x", [None, 3], "float32")
     >>> loss = fluid.layers.mean(fluid.layers.fc(x, 1))
-    >>> fluid.clip.set_gradient_clip(fluid.clip.GradientClipByNorm(1.0), param_list=["fc_0.w_0"])
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore")
+    ...     fluid.clip.set_gradient_clip(fluid.clip.GradientClipByNorm(1.0), ["fc_0.w_0"])
     >>> ops, pairs = fluid.optimizer.SGD(0.1).minimize(loss)
     >>> [op.input("Grad") for op in ops]
     [['fc_0.b_0@GRAD'], ['clip_by_norm_0.tmp_0']]
