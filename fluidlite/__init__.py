@@ -17,6 +17,7 @@ from . import (
     framework,
     initializer,
     input,
+    layer_helper,
     layers,
     nets,
     optimizer,

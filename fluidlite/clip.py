@@ -5,7 +5,6 @@ while they flow back.
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
@@ -15,6 +14,7 @@ from . import unique_name
 from .dtypes import Kind
 from .errors import ArgumentError
 from .ir.block import Block
+from .ir.callsite import warn
 from .ir.name_scope import name_scope
 from .ir.operator import OpRole
 from .ir.program import Program, default_main_program
@@ -42,10 +42,11 @@ class GradientClipBase:
             params_grads: pairs of a parameter and its gradient; None where it has none.
 
         Returns:
-            the pairs with clipped gradients, in the same order.
+            the pairs with clipped gradients, in the same order, without those that have none.
         """
-        pairs = list(params_grads)
-        chosen = [(p, g) for p, g in pairs if g is not None and self._clips(p)]
+        with_gradient = [(p, g) for p, g in params_grads if g is not None]
+        pairs: list[Pair] = [*with_gradient]
+        chosen = [(p, g) for p, g in with_gradient if self._clips(p)]
         if not chosen:
             return pairs
         if is_tensor(chosen[0][1]):
@@ -54,7 +55,7 @@ class GradientClipBase:
             with chosen[0][1].program.as_role(OpRole.OPTIMIZE), name_scope("gradient_clip"):
                 made = self.clip(chosen)
         clipped = {param.name: grad for (param, _), grad in zip(chosen, made, strict=True)}
-        return [(p, g if g is None else clipped.get(p.name, g)) for p, g in pairs]
+        return [(p, clipped.get(p.name, g)) for p, g in with_gradient]
 
     def clip(self, params_grads: Sequence[tuple[Variable, Variable]]) -> list[Variable]:
         """The clipped gradients, one for each pair.
@@ -316,7 +317,8 @@ def set_gradient_clip(
 ) -> None:
     """Say how gradients of parameters are clipped by optimizers that are given no ``grad_clip``.
 
-    Parameters that are not mentioned are not clipped.
+    Parameters that are not mentioned are not clipped.  A warning says, as fluid 1.8's does, that an
+    optimizer's ``grad_clip`` is the newer way.
 
     Args:
         clip: how.
@@ -327,13 +329,21 @@ def set_gradient_clip(
         ArgumentError: an argument is of another kind.
         UnknownVariableError: the program has no such parameter.
 
+    >>> import warnings
     >>> x = fluid.data("x", [None, 3], "float32")
     >>> loss = fluid.layers.mean(fluid.layers.fc(x, 1))
-    >>> fluid.clip.set_gradient_clip(fluid.clip.GradientClipByNorm(1.0), param_list=["fc_0.w_0"])
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore")
+    ...     fluid.clip.set_gradient_clip(fluid.clip.GradientClipByNorm(1.0), ["fc_0.w_0"])
     >>> ops, pairs = fluid.optimizer.SGD(0.1).minimize(loss)
     >>> [op.input("Grad") for op in ops]
     [['fc_0.b_0@GRAD'], ['clip_by_norm_0.tmp_0']]
     """
+    warn(
+        "set_gradient_clip is the old way: give an optimizer its grad_clip, as in "
+        "SGD(0.1, grad_clip=fluid.clip.GradientClipByNorm(1.0))",
+        None,
+    )
     if not isinstance(clip, GradientClipBase):
         raise ArgumentError(
             f"expected clip to be a clip such as GradientClipByNorm(1.0), got {clip!r:.60} of type "
@@ -351,10 +361,10 @@ def set_gradient_clip(
     for param in chosen:
         param.gradient_clip_attr = clip
     if any(op.role & OpRole.OPTIMIZE for op in program.global_block().ops):
-        warnings.warn(
+        warn(
             "set_gradient_clip has no effect on steps of optimizers that the program has already; "
             "call it before minimize",
-            stacklevel=2,
+            None,
         )
 
 

@@ -1,31 +1,145 @@
-"""Names only: where fluid 1.8 scripts look for places, tensors, scopes and ``VarDesc.VarType``."""
+"""Names only: where fluid 1.8 scripts look for places, tensors, scopes, ``VarDesc.VarType``, roles
+and descriptions.
+"""
 
 from __future__ import annotations
 
-from types import SimpleNamespace
+from enum import Enum
+from typing import Any
 
 from .dtypes import DType, Kind
 from .errors import FluidError as EnforceNotMet
+from .ir.descriptions import BlockDesc, OpDesc
+from .ir.descriptions import VarDesc as _VarDesc
+from .ir.operator import EMPTY, OpRole
+from .ir.program import ProgramDesc
 from .runtime.place import CPUPlace, CUDAPinnedPlace, CUDAPlace, is_compiled_with_cuda
 from .runtime.scope import Scope
 from .values import LoDTensor, LoDTensorArray, SelectedRows
 
 
-class VarDesc:
-    """Holds ``VarType``: all element types and kinds by name."""
+class _Types(type):
+    """The class of :class:`VarType`: what is one of its members is an instance."""
 
-    VarType = SimpleNamespace(**{m.name: m for m in DType}, **{m.name: m for m in Kind})
+    def __call__(cls, value: Any) -> DType | Kind:
+        number = int(value)
+        return DType(number) if number in DType.__members__.values() else Kind(number)
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, (DType, Kind))
+
+    def __getattr__(cls, name: str) -> DType | Kind:
+        for members in (DType.__members__, Kind.__members__):
+            if name in members:
+                return members[name]
+        raise AttributeError(name)
+
+
+class VarType(metaclass=_Types):
+    """All element types and kinds by name, and by their number in program files."""
+
+
+class VarDesc(_VarDesc):
+    """A variable's description; holds ``VarType``."""
+
+    __slots__ = ()
+    VarType = VarType
+
+
+class AttrType(str, Enum):
+    """The types of attributes, as ``Operator.attr_type`` names them."""
+
+    INT = "INT"
+    INTS = "INTS"
+    LONG = "LONG"
+    LONGS = "LONGS"
+    FLOAT = "FLOAT"
+    FLOATS = "FLOATS"
+    STRING = "STRING"
+    STRINGS = "STRINGS"
+    BOOL = "BOOLEAN"
+    BOOLS = "BOOLEANS"
+    BLOCK = "BLOCK"
+    BLOCKS = "BLOCKS"
+
+
+class op_proto_and_checker_maker:
+    """Roles of operators, and the names of the attributes that every operator has."""
+
+    class OpRole:
+        """What an operator is for."""
+
+        Forward = OpRole.FORWARD
+        Backward = OpRole.BACKWARD
+        Optimize = OpRole.OPTIMIZE
+        RPC = OpRole.RPC
+        Dist = OpRole.DIST
+        LRSched = OpRole.LRSCHED
+        Loss = OpRole.LOSS
+
+    @staticmethod
+    def kOpRoleAttrName() -> str:
+        """The name of the attribute that holds the role."""
+        return "op_role"
+
+    @staticmethod
+    def kOpRoleVarAttrName() -> str:
+        """The name of the one that holds a parameter and its gradient."""
+        return "op_role_var"
+
+    @staticmethod
+    def kOpNameScopeAttrName() -> str:
+        """The name of the one that holds the scope of names."""
+        return "op_namescope"
+
+    @staticmethod
+    def kOpCreationCallstackAttrName() -> str:
+        """The name of the one that says where the operator was made."""
+        return "op_callstack"
+
+    @staticmethod
+    def kOpDeviceAttrName() -> str:
+        """The name of the one that holds the device."""
+        return "op_device"
+
+
+class EOFException(Exception):
+    """A reader in a program has come to its end: caught by old scripts, raised by nothing here."""
+
+
+def kEmptyVarName() -> str:
+    """What stands in a slot where there is no variable."""
+    return EMPTY
+
+
+def kGradVarSuffix() -> str:
+    """What stands behind a variable's name in that of its gradient."""
+    return "@GRAD"
+
+
+def get_cuda_device_count() -> int:
+    """0: there is no GPU."""
+    return 0
 
 
 __all__ = [
+    "AttrType",
+    "BlockDesc",
     "CPUPlace",
     "CUDAPinnedPlace",
     "CUDAPlace",
+    "EOFException",
     "EnforceNotMet",
     "LoDTensor",
     "LoDTensorArray",
+    "OpDesc",
+    "ProgramDesc",
     "Scope",
     "SelectedRows",
     "VarDesc",
+    "get_cuda_device_count",
     "is_compiled_with_cuda",
+    "kEmptyVarName",
+    "kGradVarSuffix",
+    "op_proto_and_checker_maker",
 ]

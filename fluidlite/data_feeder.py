@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from .errors import ArgumentError, FeedError
+from .ir.callsite import warn
 from .ir.program import Program, default_main_program
 from .ir.variable import Variable
 from .values import LoDTensor
@@ -107,10 +107,10 @@ class _Column:
         self.name = variable.name
         self.dtype = variable.dtype.dtype
         self.levels = variable.lod_level
-        self.count = variable.shape[0] if variable.shape else -1
         self.row = variable.shape[1:]
         self.known = -1 not in self.row
-        self.size = math.prod(self.row) if self.known else -1
+        #: whether the user has been told that values change with their element type
+        self.told = False
 
     def array(self, fields: list[Any]) -> Array | LoDTensor:
         """The fields of all rows as one array.
@@ -120,13 +120,23 @@ class _Column:
         """
         if self.levels:
             return self._sequences(fields)
-        if self.count not in (-1, len(fields)):
-            raise FeedError(
-                f"variable {self.name!r} takes {self.count} rows at once, got {len(fields)}"
-            )
         if not fields:
             return np.zeros((0, *(max(n, 0) for n in self.row)), self.dtype)
-        return self._stacked([self._entry(field) for field in fields])
+        return self._shaped(self._stacked([self._entry(field) for field in fields]))
+
+    def _shaped(self, made: Array) -> Array:
+        """Rows in the shape of the variable, where their number of dimensions is another one; what
+        has the right number stays as it is, and is checked where it is fed.
+
+        Raises:
+            FeedError: they cannot have that shape.
+        """
+        if made.ndim == 1 + len(self.row):
+            return made
+        try:
+            return made.reshape((-1 if self.known else len(made), *self.row))
+        except ValueError:
+            raise self._misfit(made[0]) from None
 
     def _sequences(self, fields: list[Any]) -> LoDTensor:
         lengths: list[list[int]] = [[] for _ in range(self.levels)]
@@ -156,7 +166,7 @@ class _Column:
             for inner in field:
                 self._collect(inner, level + 1, lengths, entries)
         elif len(field):
-            entries.append(self._stacked([self._entry(entry) for entry in field]))
+            entries.append(self._shaped(self._stacked([self._entry(entry) for entry in field])))
 
     def _entry(self, value: Any) -> Array:
         """What one row of the variable holds, in its shape and element type."""
@@ -164,43 +174,46 @@ class _Column:
             given = np.asarray(value)
         except (ValueError, UserWarning):  # NumPy 1 only warns, and makes an array of lists
             given = np.empty((), object)
-        if given.dtype == object and isinstance(value, (list, tuple)):
+        if given.dtype == object and isinstance(value, (list, tuple)) and None not in value:
             raise FeedError(
                 f"variable {self.name!r} takes rows of shape {self._shape()}; got lists of "
                 f"different lengths: {value!r:.60}"
             )
-        made = self._converted(given, value)
-        if self.known:
-            if made.size != self.size:
-                raise self._misfit(made)
-            return made.reshape(self.row)
-        if made.ndim == len(self.row):
-            if any(n not in (-1, m) for n, m in zip(self.row, made.shape, strict=True)):
-                raise self._misfit(made)
-            return made
-        try:
-            return made.reshape(self.row)
-        except ValueError:
-            raise self._misfit(made) from None
+        return self._converted(given, value)
 
     def _converted(self, given: Array, value: Any) -> Array:
+        """Values of the variable's element type: texts are read as numbers, and numbers are cut off
+        where it says so.
+
+        Raises:
+            FeedError: they are no numbers.
+        """
         if given.dtype == self.dtype:
             return given
-        if given.dtype.kind not in "biuf" and given.size:
+        try:
+            with np.errstate(all="ignore"):
+                made = given.astype(self.dtype)
+        except (TypeError, ValueError, OverflowError):
             raise FeedError(
                 f"variable {self.name!r} is {self.dtype}; expected numbers, got {value!r:.60}"
-            )
-        with np.errstate(all="ignore"):
-            made = given.astype(self.dtype)
-        if self.dtype.kind != "f" and not np.array_equal(made, given):
-            raise FeedError(
-                f"variable {self.name!r} is {self.dtype}, which would change the values of "
-                f"{value!r:.60}; convert them first"
-            )
+            ) from None
+        if given.dtype.kind in "biuf" and self.dtype.kind != "f" and not self.told:
+            if np.any(np.isnan(given)):
+                raise FeedError(f"variable {self.name!r} is {self.dtype}, got {value!r:.60}")
+            if not np.array_equal(made, given):
+                self.told = True
+                warn(
+                    f"variable {self.name!r} is {self.dtype}, which changes the values of "
+                    f"{value!r:.60}",
+                    None,
+                )
         return made
 
     def _stacked(self, entries: list[Array]) -> Array:
         shapes = {entry.shape for entry in entries}
+        if len(shapes) > 1 and self.known and len({entry.size for entry in entries}) == 1:
+            entries = [self._shaped(entry[None])[0] for entry in entries]
+            shapes = {entry.shape for entry in entries}
         if len(shapes) > 1:
             raise FeedError(
                 f"variable {self.name!r}: the rows of a batch need one shape, got "

@@ -77,7 +77,7 @@ _FLOATS = frozenset({DType.FP16, DType.FP32, DType.FP64})
 _KNOWN: dict[Any, DType] = {}
 for _member, _numpy in _NUMPY.items():
     _KNOWN.update({_numpy: _member, _numpy.name: _member, _numpy.type: _member, _member: _member})
-_KNOWN.update({bool: DType.BOOL, int: DType.INT64, float: DType.FP32})
+_KNOWN.update({bool: DType.BOOL, int: DType.INT64, float: DType.FP64})
 
 
 def as_dtype(value: Any) -> DType:

@@ -29,6 +29,7 @@ _SENT = 1 << 24  # bytes that are sent to the disk at once
 #: the sizes that one dimension, and all together, may have; larger ones are nonsense
 LARGEST = 2**62
 _SUFFIX = ".partial"
+_NONBLOCK: int = getattr(os, "O_NONBLOCK", 0)
 _BINARY: int = getattr(os, "O_BINARY", 0)  # Windows asks for it
 _WHY = {
     errno.ENOENT: "there is no such file or folder; check the path",
@@ -179,7 +180,7 @@ def open_source(path: Path) -> Iterator[Source]:
         FileError: it cannot be read, or is no ordinary file.
     """
     try:
-        file = open(path, "rb", buffering=0)  # noqa: SIM115
+        file = open(path, "rb", buffering=0, opener=_at_once)  # noqa: SIM115
     except OSError as error:
         raise file_error("read", path, error) from error
     except ValueError as error:  # a zero byte in the name
@@ -189,6 +190,11 @@ def open_source(path: Path) -> Iterator[Source]:
         if not stat.S_ISREG(info.st_mode):
             raise FileError(f"cannot read {os.fspath(path)}: it is no ordinary file")
         yield Source(file, info.st_size, os.fspath(path))
+
+
+def _at_once(path: str, flags: int) -> int:
+    """Open without waiting for who writes to it: a pipe is refused, not waited for."""
+    return os.open(path, flags | _NONBLOCK)
 
 
 def read_bytes(path: Path) -> bytes:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from .dtypes import DType, as_dtype
 from .errors import ArgumentError, VersionError
 from .ir.block import Block
 from .ir.device import device_guard
-from .ir.name_scope import name_scope
-from .ir.operator import Operator, OpRole
+from .ir.name_scope import current_name_scope, name_scope
+from .ir.operator import EMPTY, Operator, OpRole
 from .ir.program import (
     Program,
     default_main_program,
@@ -19,7 +20,13 @@ from .ir.program import (
     switch_startup_program,
 )
 from .ir.variable import Parameter, Variable
-from .runtime.place import cpu_places, cuda_pinned_places, cuda_places, is_compiled_with_cuda
+from .runtime.place import (
+    CPUPlace,
+    cpu_places,
+    cuda_pinned_places,
+    cuda_places,
+    is_compiled_with_cuda,
+)
 from .state import get_flags, in_dygraph_mode, set_flags
 
 __all__ = [
@@ -48,6 +55,11 @@ __all__ = [
     "switch_startup_program",
 ]
 
+EMPTY_VAR_NAME = EMPTY
+GRAD_VAR_SUFFIX = "@GRAD"
+TEMP_VAR_NAME = "@TEMP@"
+ZERO_VAR_SUFFIX = "@ZERO"
+CONTROL_DEP_VAR_PREFIX = "__control_var"
 FLUID = (1, 8, 5, 0)  #: the version of fluid whose interface this is
 
 
@@ -69,6 +81,37 @@ def require_version(min_version: str, max_version: str | None = None) -> None:
     if least > FLUID or (most is not None and most < FLUID):
         wanted = f"of at least {min_version}" + (f", at most {max_version}" if most else "")
         raise VersionError(f"this has the interface of fluid 1.8.5; the script needs one {wanted}")
+
+
+def grad_var_name(var_name: str) -> str:
+    """The name of a variable's gradient."""
+    return var_name + GRAD_VAR_SUFFIX
+
+
+def convert_np_dtype_to_dtype_(np_dtype: Any) -> DType:
+    """The element type that a NumPy type or its name means.
+
+    Raises:
+        DTypeError: there is none.
+    """
+    return as_dtype(np_dtype)
+
+
+def dtype_is_floating(dtype: Any) -> bool:
+    """Whether an element type is one of numbers with fractions."""
+    return as_dtype(dtype).is_float
+
+
+def _get_var(name: str, program: Program | None = None) -> Variable:
+    return (program or default_main_program()).global_block().var(name)
+
+
+def _full_name_scope() -> str:
+    return current_name_scope()
+
+
+def _current_expected_place() -> CPUPlace:
+    return CPUPlace()
 
 
 def _version(what: str, given: Any) -> tuple[int, ...]:

@@ -112,7 +112,7 @@ def _need(what: str, value: Any, holds: bool, wanted: str) -> None:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+    return isinstance(value, Real) and math.isfinite(value)
 
 
 def as_param_attr(value: Any) -> ParamAttr | None:

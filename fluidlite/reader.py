@@ -31,7 +31,7 @@ def batch(reader: Reader, batch_size: int, drop_last: bool = False) -> Reader:
 
     Args:
         reader: gives the items.
-        batch_size: how many make a list.
+        batch_size: how many make a list; anything that ``int`` makes a positive number of.
         drop_last: whether to leave out a last list that is shorter.
 
     Raises:
@@ -41,12 +41,12 @@ def batch(reader: Reader, batch_size: int, drop_last: bool = False) -> Reader:
     [[0, 1], [2, 3], [4]]
     """
     _need_readers("batch", reader)
-    _need_count("batch", "batch_size", batch_size)
+    size = _count("batch", "batch_size", batch_size, least=1)
 
     def batches() -> Iterator[list[Any]]:
         items = iter(reader())
-        while part := list(itertools.islice(items, batch_size)):
-            if len(part) == batch_size or not drop_last:
+        while part := list(itertools.islice(items, size)):
+            if len(part) == size or not drop_last:
                 yield part
 
     return batches
@@ -57,7 +57,8 @@ def shuffle(reader: Reader, buf_size: int) -> Reader:
 
     Args:
         reader: gives the items.
-        buf_size: how many items are kept to draw from; an item stays among these.
+        buf_size: how many items are kept to draw from; an item stays among these.  Less than 2
+            leaves them in their order.
 
     Raises:
         ArgumentError: an argument is of another kind.
@@ -66,11 +67,11 @@ def shuffle(reader: Reader, buf_size: int) -> Reader:
     [0, 1, 2, 3, 4]
     """
     _need_readers("shuffle", reader)
-    _need_count("shuffle", "buf_size", buf_size)
+    size = max(_count("shuffle", "buf_size", buf_size), 1)
 
     def shuffled() -> Iterator[Any]:
         items = iter(reader())
-        while part := list(itertools.islice(items, buf_size)):
+        while part := list(itertools.islice(items, size)):
             random.shuffle(part)
             yield from part
 
@@ -177,7 +178,7 @@ def firstn(reader: Reader, n: int) -> Reader:
 
     Args:
         reader: gives the items.
-        n: how many.
+        n: how many; all where it is negative.
 
     Raises:
         ArgumentError: an argument is of another kind.
@@ -186,10 +187,10 @@ def firstn(reader: Reader, n: int) -> Reader:
     [0, 1, 2]
     """
     _need_readers("firstn", reader)
-    _need_count("firstn", "n", n, least=0)
+    count = _count("firstn", "n", n)
 
     def first() -> Iterator[Any]:
-        yield from itertools.islice(reader(), n)
+        yield from itertools.islice(reader(), count if count >= 0 else None)
 
     return first
 
@@ -199,7 +200,7 @@ def buffered(reader: Reader, size: int) -> Reader:
 
     Args:
         reader: gives the items.
-        size: how many are read ahead at most.
+        size: how many are read ahead at most; any number where it is 0 or less.
 
     Raises:
         ArgumentError: an argument is of another kind.
@@ -208,10 +209,10 @@ def buffered(reader: Reader, size: int) -> Reader:
     [0, 1, 2]
     """
     _need_readers("buffered", reader)
-    _need_count("buffered", "size", size)
+    most = _count("buffered", "size", size)
 
     def read_ahead() -> Iterator[Any]:
-        items: queue.Queue[tuple[Any, BaseException | None]] = queue.Queue(size)
+        items: queue.Queue[tuple[Any, BaseException | None]] = queue.Queue(most)
         left = threading.Event()  # set when nobody reads any more
 
         def fill() -> None:
@@ -255,7 +256,7 @@ def xmap_readers(
         mapper: a function of an item.
         reader: gives the items.
         process_num: the number of threads.
-        buffer_size: how many items are worked on ahead at most.
+        buffer_size: how many items are worked on ahead at most; any number where it is 0 or less.
         order: whether results come in the order of the items; else as they are ready.
 
     Raises:
@@ -266,14 +267,14 @@ def xmap_readers(
     """
     _need_readers("xmap_readers", reader)
     _need_function("xmap_readers", "mapper", mapper)
-    _need_count("xmap_readers", "process_num", process_num)
-    _need_count("xmap_readers", "buffer_size", buffer_size)
+    threads = _count("xmap_readers", "process_num", process_num, least=1)
+    most = _count("xmap_readers", "buffer_size", buffer_size)
     results = _in_order if order else _as_ready
 
     def mapped() -> Iterator[Any]:
-        with ThreadPoolExecutor(process_num) as pool:
+        with ThreadPoolExecutor(threads) as pool:
             try:
-                for future in results(pool, mapper, reader, buffer_size):
+                for future in results(pool, mapper, reader, most):
                     yield future.result()
             finally:
                 pool.shutdown(cancel_futures=True)
@@ -321,11 +322,16 @@ def _need_function(what: str, argument: str, value: Any) -> None:
         raise ArgumentError(f"{what}: expected {argument} to be a function, got {value!r:.60}")
 
 
-def _need_count(what: str, argument: str, value: Any, least: int = 1) -> None:
-    if not hasattr(value, "__index__") or isinstance(value, bool) or value < least:
-        raise ArgumentError(
-            f"{what}: expected {argument} to be an integer of at least {least}, got {value!r:.60}"
-        )
+def _count(what: str, argument: str, value: Any, least: int | None = None) -> int:
+    """A number of items, of whatever ``int`` takes, as fluid 1.8's readers take it."""
+    try:
+        found = int(value)
+    except (TypeError, ValueError, OverflowError):
+        found = None
+    if found is None or (least is not None and found < least):
+        wanted = "an integer" if least is None else f"an integer of at least {least}"
+        raise ArgumentError(f"{what}: expected {argument} to be {wanted}, got {value!r:.60}")
+    return found
 
 
 __all__ = [

@@ -102,6 +102,18 @@ class LoDTensor:
         """The sizes of the array."""
         return [] if self.data is None else list(self.data.shape)
 
+    def _get_dims(self) -> list[int]:
+        return self.shape()
+
+    def _is_initialized(self) -> bool:
+        return self.data is not None
+
+    def _clear(self) -> None:
+        self._store(None, ())
+
+    def _share_data_with(self, other: LoDTensor) -> None:
+        self._store(other.data, self.offsets)
+
     def _dtype(self) -> DType:
         """The element type; named as in fluid 1.8."""
         return as_dtype(self.data.dtype)

@@ -74,13 +74,11 @@ def test_nothing_is_appended_when_nothing_is_clipped():
     assert len(pairs[0][0].block.ops) == count
 
 
-def test_a_parameter_without_gradient_stays_among_the_pairs():
+def test_a_parameter_without_gradient_is_left_out_of_the_pairs():
     (w, dw), (b, _) = fluid.backward.append_backward(loss_of_a_layer())
     found = fluid.clip.GradientClipByNorm(1.0)([(w, dw), (b, None)])
-    assert [(p.name, g and g.name) for p, g in found] == [
-        ("fc_0.w_0", "clip_by_norm_0.tmp_0"),
-        ("fc_0.b_0", None),
-    ]
+    assert [(p.name, g.name) for p, g in found] == [("fc_0.w_0", "clip_by_norm_0.tmp_0")]
+    assert fluid.clip.GradientClipByGlobalNorm(1.0)([(b, None)]) == []
 
 
 def test_operators_are_about_the_parameter_and_its_clipped_gradient():
@@ -143,6 +141,13 @@ def test_bounds_that_make_no_sense_are_refused(make, message):
 # -- set_gradient_clip -----------------------------------------------------------------------------
 
 
+def set_clip(*args, **kwargs):
+    """Set it, and take the warning that there is a newer way."""
+    with pytest.warns(UserWarning, match="give an optimizer its grad_clip") as caught:
+        fluid.clip.set_gradient_clip(*args, **kwargs)
+    assert caught[0].filename == __file__
+
+
 def gradients_used(loss, **more):
     """What each parameter is updated with."""
     ops, _ = fluid.optimizer.SGD(0.1, **more).minimize(loss)
@@ -151,7 +156,7 @@ def gradients_used(loss, **more):
 
 def test_all_parameters_there_are_get_a_clip():
     loss = loss_of_a_layer()
-    fluid.clip.set_gradient_clip(fluid.clip.GradientClipByGlobalNorm(1.0))
+    set_clip(fluid.clip.GradientClipByGlobalNorm(1.0))
     assert gradients_used(loss) == {
         "fc_0.b_0": "elementwise_mul_0.tmp_0",
         "fc_0.w_0": "elementwise_mul_1.tmp_0",
@@ -163,14 +168,15 @@ def test_listed_parameters_get_a_clip(by_name):
     loss = loss_of_a_layer()
     weight = loss.block.var("fc_0.w_0")
     clip = fluid.clip.GradientClipByValue(0.1)
-    fluid.clip.set_gradient_clip(clip, [weight.name if by_name else weight], loss.program)
+    set_clip(clip, [weight.name if by_name else weight], loss.program)
     assert gradients_used(loss) == {"fc_0.b_0": "fc_0.b_0@GRAD", "fc_0.w_0": "clip_0.tmp_0"}
 
 
 def test_the_clip_of_the_optimizer_takes_the_place_of_those_of_parameters():
     loss = loss_of_a_layer()
-    fluid.clip.set_gradient_clip(fluid.clip.GradientClipByNorm(1.0))
-    used = gradients_used(loss, grad_clip=fluid.clip.GradientClipByValue(1.0))
+    set_clip(fluid.clip.GradientClipByNorm(1.0))
+    with pytest.warns(UserWarning, match="SGD has a grad_clip, so what set_gradient_clip said"):
+        used = gradients_used(loss, grad_clip=fluid.clip.GradientClipByValue(1.0))
     assert set(used.values()) == {"clip_0.tmp_0", "clip_1.tmp_0"}
 
 
@@ -216,10 +222,14 @@ def test_an_attribute_that_is_no_clip_is_refused():
 
 @pytest.mark.parametrize("clip", [3, None, fluid.clip.ErrorClipByValue(1.0)])
 def test_something_that_is_no_clip_is_refused(clip):
-    with pytest.raises(ArgumentError, match="expected clip to be a clip such as"):
+    with (
+        pytest.warns(UserWarning, match="give an optimizer its grad_clip"),
+        pytest.raises(ArgumentError, match="expected clip to be a clip such as"),
+    ):
         fluid.clip.set_gradient_clip(clip)
 
 
+@pytest.mark.filterwarnings("ignore:set_gradient_clip is the old way")
 def test_parameters_that_are_none_are_refused():
     loss, clip = loss_of_a_layer(), fluid.clip.GradientClipByNorm(1.0)
     with pytest.raises(UnknownVariableError, match="no variable 'nope'"):
@@ -233,7 +243,7 @@ def test_parameters_that_are_none_are_refused():
 def test_a_clip_that_comes_too_late_is_warned_about():
     fluid.optimizer.SGD(0.1).minimize(loss_of_a_layer())
     with pytest.warns(UserWarning, match="call it before minimize"):
-        fluid.clip.set_gradient_clip(fluid.clip.GradientClipByNorm(1.0))
+        set_clip(fluid.clip.GradientClipByNorm(1.0))
 
 
 # -- error clips -----------------------------------------------------------------------------------

@@ -253,3 +253,10 @@ def test_a_source_in_memory_reads_arrays_too():
     assert Source(io.BytesIO(data.tobytes()), 10, "m").array(data.dtype, (5,), "x").tolist() == [
         *range(5)
     ]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with names")
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(FileError, match="no ordinary file"), open_source(tmp_path / "pipe"):
+        pass

@@ -5,6 +5,7 @@ import random
 import threading
 import time
 
+import numpy as np
 import pytest
 
 import fluidlite as fluid
@@ -230,12 +231,12 @@ def test_items_in_place_of_a_reader_are_refused(make):
     "make, message",
     [
         (lambda: batch(numbers(), 0), "batch: expected batch_size to be an integer of at least 1"),
-        (lambda: batch(numbers(), 2.5), "batch_size to be an integer of at least 1, got 2.5"),
-        (lambda: shuffle(numbers(), -1), "shuffle: expected buf_size to be an integer"),
+        (lambda: batch(numbers(), "some"), "batch_size to be an integer of at least 1, got 'some'"),
+        (lambda: shuffle(numbers(), []), "shuffle: expected buf_size to be an integer"),
         (lambda: buffered(numbers(), None), "buffered: expected size to be an integer"),
-        (lambda: firstn(numbers(), -1), "firstn: expected n to be an integer of at least 0"),
+        (lambda: firstn(numbers(), None), "firstn: expected n to be an integer"),
         (lambda: xmap_readers(str, numbers(), 0, 1), "expected process_num to be an integer"),
-        (lambda: xmap_readers(str, numbers(), 1, 0), "expected buffer_size to be an integer"),
+        (lambda: xmap_readers(str, numbers(), 1, None), "expected buffer_size to be an integer"),
         (lambda: xmap_readers(3, numbers(), 1, 1), "expected mapper to be a function, got 3"),
         (lambda: map_readers(3, numbers()), "map_readers: expected func to be a function, got 3"),
     ],
@@ -243,6 +244,26 @@ def test_items_in_place_of_a_reader_are_refused(make):
 def test_arguments_that_make_no_sense_are_refused(make, message):
     with pytest.raises(ArgumentError, match=message):
         make()
+
+
+@pytest.mark.parametrize("size", [2.0, 2.5, "2", np.int64(2), np.float32(2)])
+def test_the_size_of_a_batch_is_what_int_makes_of_it(size):
+    assert list(batch(lambda: range(3), size)()) == [[0, 1], [2]]
+
+
+@pytest.mark.parametrize("size", [0, -1, 2.0])
+def test_readers_take_sizes_of_nothing(size):
+    assert list(buffered(lambda: range(5), size)()) == [0, 1, 2, 3, 4]
+    assert sorted(shuffle(lambda: range(5), size)()) == [0, 1, 2, 3, 4]
+    assert sorted(xmap_readers(abs, lambda: range(5), 2, size)()) == [0, 1, 2, 3, 4]
+
+
+def test_a_buffer_of_nothing_leaves_items_in_their_order():
+    assert list(shuffle(lambda: range(20), 0)()) == [*range(20)]
+
+
+def test_a_negative_number_of_first_items_is_all_of_them():
+    assert list(firstn(lambda: range(3), -1)()) == [0, 1, 2]
 
 
 def test_readers_feed_programs():

@@ -97,6 +97,7 @@ class GradientEmitter:
             outputs,
             attrs,  # type: ignore[arg-type]  # shared with the forward operator, and never changed
             role=OpRole.BACKWARD,
+            device=record.device,
             callsite=record.site,
             lists_given_attrs=record.lists_given,
         )

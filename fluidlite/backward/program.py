@@ -98,7 +98,9 @@ def append_backward(
             sweep.run()
         maker.role |= OpRole.LOSS
         fill = {"shape": (1,), "value": 1.0, "dtype": loss.dtype, "force_cpu": False}
-        first = PendingOp("fill_constant", {}, {"Out": [seed]}, fill, maker.callsite)
+        first = PendingOp(
+            "fill_constant", {}, {"Out": [seed]}, fill, maker.callsite, device=maker.device
+        )
         emission = GradientEmitter([seed], hooks)
         emission.emit(sweep, [first], OpRole.BACKWARD | OpRole.LOSS)
     warn_of_loop(sweep, loss)

@@ -27,7 +27,7 @@ def run_with_checkpoints(sweep: ReverseSweep, checkpoints: Sequence[str]) -> Non
         checkpoints: names of the values that are kept.
 
     Raises:
-        ArgumentError: no operator makes a checkpoint.
+        ArgumentError: a checkpoint is no variable; what no operator computes is kept anyway.
     """
     ops = sweep.block.ops
     kept = set(checkpoints)
@@ -36,8 +36,8 @@ def run_with_checkpoints(sweep: ReverseSweep, checkpoints: Sequence[str]) -> Non
         found = [i for i, op in enumerate(ops) if op.writes(name)]
         if found:
             ends.append(found[-1])
-        else:
-            raise ArgumentError(f"no operator computes checkpoint {name!r}")
+        elif not sweep.block.has_var(name):
+            raise ArgumentError(f"there is no variable {name!r} to be a checkpoint")
     ends.sort()
     bounds = [0, *[end + 1 for end in ends]]
     for position in range(len(ops) - 1, bounds[-1] - 1, -1):

@@ -70,6 +70,7 @@ class PendingOp(NamedTuple):
     #: inputs of an operator that drives a block of gradients, and their gradients in it
     local: Sequence[tuple[str, Ref | None]] = ()
     in_place: bool = False  #: whether the body belongs into the block that it sweeps
+    device: str = ""  #: what the operator is meant for
 
 
 class Contributions(NamedTuple):
@@ -425,7 +426,8 @@ class ReverseSweep:
                 refs = [None if v is None else Ref(v, "", kind) for v in variables]
                 outs[name] = refs
                 self.contribute_all(variables, refs, position)
-        self.records.append(PendingOp(gradient.type, ins, outs, op.attrs, op.callsite, False))
+        record = PendingOp(gradient.type, ins, outs, op.attrs, op.callsite, False, device=op.device)
+        self.records.append(record)
 
     def _written_rule(
         self,

@@ -19,6 +19,7 @@ from ..imperative.layering import blank
 from ..imperative.recording import Handle
 from ..imperative.tensor import Tensor
 from ..initializer import Constant, Xavier
+from ..layer_helper import ObjectHelper
 from ..param_attr import as_eager_attr
 from .registry import Registry
 from .tensor import VarBase, new_parameter
@@ -68,6 +69,11 @@ class Layer(Registry):
         self._built = False
         self._pre_hooks: Hooks = {}
         self._post_hooks: Hooks = {}
+
+    @property
+    def _helper(self) -> ObjectHelper:
+        """What old scripts append operators with in ``forward``."""
+        return ObjectHelper(self._full_name)
 
     # -- computing -------------------------------------------------------------------------------
 

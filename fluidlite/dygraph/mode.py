@@ -47,7 +47,9 @@ def guard(place: Any = None) -> Iterator[None]:
     >>> total.numpy()
     array([1.5, 1.5], dtype=float32)
     """
-    with program_guard(Program(), Program()), state.eager.guard(VarBase):
+    main = Program()
+    main.at_once = True
+    with program_guard(main, Program()), state.eager.guard(VarBase):
         yield
 
 

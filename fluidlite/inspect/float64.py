@@ -20,7 +20,7 @@ def in_float64(program: Program) -> Program:
         for variable in block.vars.values():
             tensor = variable.kind is Kind.LOD_TENSOR
             if variable.dtype.is_float and (variable.has_dtype or tensor):
-                variable.dtype = DType.FP64
+                variable.declare(dtype=DType.FP64)
         block.set_ops([_listed_as_floats(op) for op in block.ops])
         for op in block.ops:
             _widen(op)

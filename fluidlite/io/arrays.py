@@ -27,6 +27,8 @@ _HEADER = re.compile(
 )
 _DTYPE = re.compile(r"[<>|=]?(b1|[iu][1248]|f[248]|c8|c16)\Z")
 _LONGEST_HEADER = 10_000
+_UNPACKED = 1 << 28  # bytes that any file may unpack to
+_USUALLY_PACKED = 20  # times that a file may grow when it is unpacked
 _MOST_PACKED = 1032  # bytes that one byte of a packed file can stand for
 #: safetensors' names of element types
 _NAMES = {
@@ -106,17 +108,30 @@ class Archive:
     Args:
         file: the file, which can be moved about in.
         source: the same, for its name and size.
+        unpacked: how many bytes all members may have together when they are unpacked; a quarter of
+            a gigabyte, or twenty times the file, when None.
+
+    Raises:
+        FileFormatError: it is no zip file, or would unpack to more.
     """
 
-    def __init__(self, file: BinaryIO, source: Source) -> None:
+    def __init__(self, file: BinaryIO, source: Source, unpacked: int | None = None) -> None:
         self.source = source
         self.name = source.name
         with self._refusing("a zip file"):
             self.zip = zipfile.ZipFile(file)
             self.members = {info.filename: info for info in self.zip.infolist()}
             packed = sum(info.compress_size for info in self.members.values())
+            size = sum(info.file_size for info in self.members.values())
         if packed > source.size:
             source.fail(f"members of {source.size} bytes", f"members of {packed} bytes", 0)
+        most = max(_UNPACKED, _USUALLY_PACKED * source.size) if unpacked is None else unpacked
+        if size > most:
+            source.fail(
+                f"members of at most {most} bytes when unpacked",
+                f"{size} bytes; if that is right, say so: fluid.io.read(path, unpacked={size})",
+                0,
+            )
 
     @contextlib.contextmanager
     def _refusing(self, what: str) -> Iterator[None]:
@@ -156,17 +171,18 @@ class Archive:
             file.read(1)  # so that the checksum is compared
 
 
-def read_npz(file: BinaryIO, source: Source) -> dict[str, Any]:
+def read_npz(file: BinaryIO, source: Source, unpacked: int | None = None) -> dict[str, Any]:
     """The arrays of a ``.npz`` file by name.
 
     Args:
         file: the file, which can be moved about in.
         source: the same, for its name and size.
+        unpacked: how many bytes the arrays may have, as of :class:`Archive`.
 
     Raises:
-        FileFormatError: it is none.
+        FileFormatError: it is none, or would unpack to more.
     """
-    archive = Archive(file, source)
+    archive = Archive(file, source, unpacked)
     found = {}
     for member in archive.members:
         if member.endswith(".npy"):

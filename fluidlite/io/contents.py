@@ -47,7 +47,7 @@ class Contents:
     """What is no array: numbers and texts of a state, the step of a checkpoint."""
 
 
-def read(path: Path) -> Contents:
+def read(path: Path, unpacked: int | None = None) -> Contents:
     """What a file or a folder is, and its variables as arrays, whatever the format.
 
     Knows program files and texts, single and combined tensors, folders of them, models to be
@@ -56,6 +56,8 @@ def read(path: Path) -> Contents:
 
     Args:
         path: a file, a folder, or the path of a training state without the endings of its files.
+        unpacked: how many bytes a compressed ``.npz`` may become in memory; a quarter of a
+            gigabyte, or twenty times the file, when None.
 
     Raises:
         FileError: it cannot be read; says why.
@@ -74,13 +76,13 @@ def read(path: Path) -> Contents:
             return _training_state(path)
         if os.path.exists(path + PROGRAM):
             return _model(*model_files(path))
-    return _file(path)
+    return _file(path, unpacked)
 
 
 # -- files -----------------------------------------------------------------------------------------
 
 
-def _file(path: str) -> Contents:
+def _file(path: str, unpacked: int | None = None) -> Contents:
     with open_source(path) as source:
         begin = source.take(min(source.size, 16), "the begin of the file")
     if not begin:
@@ -90,7 +92,7 @@ def _file(path: str) -> Contents:
         if is_checkpoint(path):
             return _checkpoint(path)
         with open(path, "rb") as file, open_source(path) as source:
-            return Contents(path, "npz", read_npz(file, source))
+            return Contents(path, "npz", read_npz(file, source, unpacked))
     with open_source(path) as source:
         if looks_like_safetensors(begin, source.size):
             return Contents(path, "safetensors", read_safetensors(source))

@@ -13,6 +13,7 @@ from ..errors import ArgumentError, FileError, FileFormatError, UnknownVariableE
 from ..files import Path, Transaction, read_bytes
 from ..ir.analysis import blocks_driven_by
 from ..ir.block import Block
+from ..ir.callsite import warn
 from ..ir.operator import Operator
 from ..ir.passes import prune
 from ..ir.program import Program, default_main_program
@@ -28,7 +29,7 @@ _SCALED = "save_infer_model/scale_"
 
 def save_inference_model(
     dirname: Path,
-    feeded_var_names: Sequence[str] | str,
+    feeded_var_names: Sequence[str] | str | None,
     target_vars: Sequence[Variable] | Variable,
     executor: Executor,
     main_program: Program | None = None,
@@ -43,7 +44,7 @@ def save_inference_model(
 
     Args:
         dirname: the folder, made when it is not there.
-        feeded_var_names: names of the variables that are given.
+        feeded_var_names: names of the variables that are given; none when None.
         target_vars: the variables that are wanted.
         executor: accepted as fluid 1.8 has it; values come from the global scope.
         main_program: the program; the default main program when None.
@@ -57,7 +58,7 @@ def save_inference_model(
 
     Raises:
         UnknownVariableError: the program has no variable of such a name.
-        ArgumentError: a target is no variable, or depends on a variable that is not fed.
+        ArgumentError: a target is no variable.
         NotInitializedError: a parameter has no value; run the startup program first.
         FileError: a file cannot be written; says which, and why.
 
@@ -75,7 +76,7 @@ def save_inference_model(
     program = getattr(program, "program", program)
     if not isinstance(program, Program):
         raise ArgumentError(f"expected a Program to save, got {program!r:.60}")
-    feeds = [feeded_var_names] if isinstance(feeded_var_names, str) else list(feeded_var_names)
+    feeds = [feeded_var_names] if isinstance(feeded_var_names, str) else [*(feeded_var_names or ())]
     targets = [target_vars] if isinstance(target_vars, Variable) else target_vars
     _check_ends(program, feeds, targets)
     name = os.path.basename(model_filename or MODEL)
@@ -85,7 +86,14 @@ def save_inference_model(
     else:
         made, fetched = program, [target.name for target in targets]
         name += ".main_program"
+    if any(op.type == "auc" for op in program.global_block().ops):
+        warn(
+            "the program counts for layers.auc: set its states to zero before saving",
+            None,
+        )
     values = [] if program_only else sorted(values_of(made, global_scope(), is_persistable).items())
+    if not values and not program_only:
+        warn("the model has no variables to be saved", None)
     with Transaction() as files:
         write_variables(files, dirname, values, params)
         files.write(os.path.join(dirname, name), made.to_bytes())
@@ -129,9 +137,6 @@ def inference_program(
     whole = program.clone(for_test=True)
     _remove_ends(whole.global_block())
     wanted = [target.name for target in targets]
-    given = [name for name in wanted if name in feeds]
-    if given:
-        raise ArgumentError(f"variable {given[0]!r} is both fed and wanted")
     made = prune(whole, feeds, wanted)
     block = made.global_block()
     _remove_unused_blocks(made)
@@ -171,16 +176,18 @@ def _remove_unused_blocks(program: Program) -> None:
 
 
 def _check_fed(block: Block, feeds: Sequence[str]) -> None:
-    """Refuse a part that reads what nobody gives it."""
+    """Warn of a part that reads what nobody gives it."""
     written = set(feeds)
     for op in block.ops:
         for name in op.input_arg_names:
             variable = block.find_var_recursive(name)
             if variable is not None and variable.is_data and name not in written:
-                raise ArgumentError(
-                    f"the targets depend on {name!r}, which is not fed; add it to "
-                    "feeded_var_names, or give other targets"
+                warn(
+                    f"the targets depend on {name!r}, which is not among feeded_var_names; who "
+                    f"runs the model has to know of it",
+                    None,
                 )
+                written.add(name)
         written.update(op.output_arg_names)
 
 

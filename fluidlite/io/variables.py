@@ -12,6 +12,7 @@ import numpy as np
 from ..dtypes import Kind
 from ..errors import ArgumentError, NotInitializedError, UnknownVariableError
 from ..files import Path, Source, Transaction, inside
+from ..ir.callsite import warn
 from ..ir.program import Program, default_main_program
 from ..ir.variable import Parameter, Variable
 from ..proto.tensor import write_value
@@ -156,6 +157,8 @@ def save_vars(
     """
     _check_executor(executor)
     chosen = sorted(_chosen(main_program, vars, predicate), key=lambda var: var.name)
+    if not chosen:
+        warn("there are no variables to be saved", None)
     scope = global_scope()
     values = [(var.name, scope_value(scope, var.name)) for var in chosen]
     if dirname is None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from .. import unique_name
+from .. import state, unique_name
 from ..dtypes import Kind, as_dtype
 from ..errors import (
     ArgumentError,
@@ -21,11 +21,15 @@ from ..errors import (
 )
 from ..opdef.definition import Op, lookup
 from ..opdef.spec import Spec
+from .at_once import blank_at_once, run_at_once, runner_at_once
 from .builder import Builder
-from .callsite import CallSite, caller
-from .device import current_device
+from .callsite import CallSite, caller, warn
+from .descriptions import BlockDesc
+from .device import device_of
+from .given import attributes_given, names_by_slot
 from .name_scope import current_name_scope
-from .operator import EMPTY, FRAMEWORK_ATTRIBUTES, Operator, located, names_by_slot
+from .old_names import OldBlock
+from .operator import EMPTY, FRAMEWORK_ATTRIBUTES, Operator, located
 from .text import block_text
 from .variable import Parameter, Variable, as_shape
 from .views import views
@@ -34,10 +38,11 @@ if TYPE_CHECKING:
     from .program import Program
 
 
-class Block:
+class Block(OldBlock):
     """A list of operators and the variables they name.  Made by :meth:`Program.create_block`."""
 
     __slots__ = (
+        "__dict__",  # scripts keep notes there
         "__weakref__",
         "carried",
         "driver",
@@ -66,6 +71,20 @@ class Block:
     # -- variables ---------------------------------------------------------------------------------
 
     def create_var(
+        self, name: str | None = None, dtype: Any = None, *args: Any, **more: Any
+    ) -> Any:
+        """Declare a variable: :meth:`declare_var`.  In the program that stands for what runs at
+        once, under ``dygraph.guard()``, it is a tensor that waits for what :meth:`append_op` gives
+        it.
+
+        Args:
+            name, dtype, args, more: as of :meth:`declare_var`.
+        """
+        if self.program.at_once and state.eager.get():
+            return blank_at_once(name, dtype, bool(more.get("stop_gradient")))
+        return self.declare_var(name, dtype, *args, **more)
+
+    def declare_var(
         self,
         name: str | None = None,
         dtype: Any = None,
@@ -100,13 +119,13 @@ class Block:
         Raises:
             DuplicateVariableError: a variable of that name has another shape, dtype or kind.
         """
-        if ignored and (unknown := set(ignored) - {"capacity", "belong_to_optimizer"}):
-            name_ = sorted(unknown)[0]
-            raise ArgumentError(
-                f"create_var has no argument {name_!r}{suggestion(name_, _CREATE_VAR)}"
-            )
+        for unknown in sorted(set(ignored) - {"capacity", "belong_to_optimizer"}):
+            hint = suggestion(unknown, _CREATE_VAR)
+            warn(f"create_var has no argument {unknown!r}{hint}; it is left out", None)
         if name is None:
             name = unique_name.generate("_generated_var")
+        elif isinstance(name, bytes):
+            name = name.decode()
         there = self.vars.get(name)
         kind = type if type.__class__ is Kind else Kind(type)
         if there is not None:
@@ -185,7 +204,7 @@ class Block:
             ArgumentError: a size is not positive.
         """
         block = self.program.global_block()
-        name = unique_name.generate("_param") if name is None else name
+        name = unique_name.generate("_generated_var") if name is None else name
         there = block.vars.get(name)
         if there is not None:
             block._check_equal(there, Kind.LOD_TENSOR, shape, dtype, None)
@@ -195,6 +214,10 @@ class Block:
                 )
             return there
         more.pop("error_clip", None)
+        for unknown in sorted(set(more) - _CREATE_PARAMETER):
+            del more[unknown]
+            hint = suggestion(unknown, _CREATE_PARAMETER)
+            warn(f"create_parameter has no argument {unknown!r}{hint}; it is left out", None)
         made = Parameter(block, name, shape=shape, dtype=dtype, initializer=initializer, **more)
         block.declare(made)
         if initializer is not None:
@@ -293,6 +316,15 @@ class Block:
         user = next((op for op in self.ops if op.reads(name) or op.writes(name)), None)
         if user is not None:
             raise ArgumentError(f"variable {name!r} is still used by: {user}")
+        self.drop_var(name)
+
+    def drop_var(self, name: str) -> None:
+        """Take a variable out of the block, be there operators that name it.
+
+        Raises:
+            UnknownVariableError: there is no such variable.
+        """
+        self.var(name)
         del self.vars[name]
         self.program.touch()
 
@@ -312,13 +344,17 @@ class Block:
             type: the operator's type.
             inputs: slot -> variable, its name, or a list of them.
             outputs: likewise; their shapes and element types are inferred.
-            attrs: attributes; what is left out has its default.
-            stop_gradient: whether gradients stop at the outputs.
+            attrs: attributes; what is left out, or None, has its default.
+            stop_gradient: whether gradients stop at outputs that are tensors; variables say
+                themselves whether they do.
+
+        A slot or an attribute that the operator does not have is left out, with a warning.  With
+        eager tensors in place of variables the operator runs at once, into the given outputs.
 
         Raises:
             UnknownOperatorError: there is no operator of that type.
-            SlotError: a slot is unknown, missing or holds too many variables.
-            AttributeValueError: an attribute is unknown or of the wrong type.
+            SlotError: a slot is missing or holds too many variables.
+            AttributeValueError: an attribute is of the wrong type.
             UnknownVariableError: a name is not declared in the block or an ancestor.
             ShapeError, DTypeError: the inputs do not fit together.
         """
@@ -352,17 +388,30 @@ class Block:
         }
         site = caller()
         try:
-            op = self.make_op(lookup(type)(given), inputs, outputs, site)
+            definition = lookup(type)
+            given = attributes_given(definition, given, site)
+            runner = runner_at_once(type, inputs, outputs)
+            if runner is not None:
+                return run_at_once(
+                    self, runner, definition, inputs, outputs, given, stop_gradient, site
+                )
+            op = self.make_op(definition(given), inputs, outputs, site)
         except FluidError as error:
             raise _called(error, site) from None
         for name, value in framework.items():
             op.set_attr(name, value)
         self.ops.insert(index, op)
-        if stop_gradient:
-            for name in op.output_arg_names:
-                self.var_recursive(name).stop_gradient = True
         self.program.touch()
         return op
+
+    def insert_blank(self, index: int) -> Operator:
+        """Put an operator in front of a position that is to be told its type, slots and attributes;
+        it cannot run before.
+        """
+        made = Operator(self, "", {}, {}, {}, role=self.program.role, callsite=caller())
+        self.ops.insert(index, made)
+        self.program.touch()
+        return made
 
     def add_op(self, instance: Op, inputs: Mapping[str, Any], outputs: Mapping[str, Any]) -> None:
         """Put an operator at the end, given its definition with its attributes.
@@ -407,13 +456,13 @@ class Block:
         op = Operator(
             self,
             instance.type,
-            names_by_slot(definition, inputs, "input"),
-            names_by_slot(definition, outputs, "output"),
+            names_by_slot(definition, inputs, "input", site),
+            names_by_slot(definition, outputs, "output", site),
             instance.attr_values(),
             role=program.role,
             role_vars=program.role_vars,
             namescope=current_name_scope(),
-            device=current_device(),
+            device=device_of(instance, site),
             callsite=site,
         )
         specs: dict[str, Any] = {}
@@ -456,6 +505,11 @@ class Block:
         """Take out the operator at a position."""
         del self.ops[index]
         self.program.touch()
+
+    @property
+    def desc(self) -> BlockDesc:
+        """What callbacks and old scripts call the block's description."""
+        return BlockDesc(self)
 
     def builder(self, stem: str) -> Builder:
         """An interpreter that appends here; results are called after ``stem``."""
@@ -505,6 +559,22 @@ def _with_lod(spec: Spec, instance: Op, specs: dict[str, Any]) -> Spec:
     return spec
 
 
+_CREATE_PARAMETER = frozenset(
+    [
+        "trainable",
+        "optimize_attr",
+        "regularizer",
+        "gradient_clip_attr",
+        "do_model_average",
+        "is_distributed",
+        "persistable",
+        "stop_gradient",
+        "kind",
+        "lod_level",
+        "is_data",
+        "need_check_feed",
+    ]
+)
 _CREATE_VAR = [
     "name",
     "dtype",

@@ -11,6 +11,7 @@ from .. import unique_name
 from ..dtypes import DType
 from ..errors import ArgumentError, AttributeValueError, ShapeError
 from ..opdef.arithmetic import WITH_NUMBER
+from ..opdef.attribute import whole_number
 from ..opdef.definition import Op
 from ..opdef.interpreter import Interpreter
 from .variable import Variable
@@ -35,7 +36,7 @@ class Builder(Interpreter):
 
     def new_variable(self, dtype: Any = None, stop_gradient: bool = False) -> Variable:
         """A variable for a result."""
-        return self.block.create_var(
+        return self.block.declare_var(
             name=unique_name.generate(self.stem),
             dtype=dtype,
             persistable=False,
@@ -74,12 +75,16 @@ class Builder(Interpreter):
         """
         if not isinstance(other, Variable):
             number = _number(other, operator)
-            if method in WITH_NUMBER and not (method == "__truediv__" and not x.dtype.is_float):
-                if number != int(number) and not x.dtype.is_float:
+            plain = isinstance(other, (int, float))  # numbers of NumPy become variables in fluid
+            if method in WITH_NUMBER and (method != "__truediv__" or x.dtype.is_float):
+                if not x.dtype.is_float and not number.is_integer():
                     raise ArgumentError(
                         f"variable {x.name!r} is {x.dtype} and {other!r} is no integer; cast the "
                         f"variable first"
                     )
+            else:
+                plain = False
+            if plain:
                 return self.scale(x, **WITH_NUMBER[method](number))
             other = self._filled_like(x, number) if reflected else self._scalar(x, number)
             other.stop_gradient = True
@@ -179,8 +184,9 @@ def _cut(x: Variable, axis: int, item: Any) -> Cut | None:
         return Cut(axis, *_bounds(item, step), step)
     if isinstance(item, Variable):
         return Cut(axis, -1, -1, dropped=True, at=item)
-    if isinstance(item, (int, np.integer)) and not isinstance(item, bool):
-        return Cut(axis, int(item), int(item) + 1 if item != -1 else TO_THE_END, dropped=True)
+    if isinstance(item, (int, np.integer)) or (isinstance(item, np.ndarray) and item.size == 1):
+        at = whole_number(item)
+        return Cut(axis, at, at + 1 if at != -1 else TO_THE_END, dropped=True)
     raise ArgumentError(
         f"variable {x.name!r} is indexed by integers, slices and ..., got {item!r:.60}"
     )

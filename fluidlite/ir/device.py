@@ -7,6 +7,8 @@ from contextlib import contextmanager
 
 from .. import state
 from ..errors import ArgumentError
+from ..opdef.definition import Op
+from .callsite import CallSite, warn
 
 _current: state.StateSlot[str] = state.slot("device", lambda: "")
 
@@ -16,10 +18,25 @@ def current_device() -> str:
     return _current.get()
 
 
+def device_of(op: Op, site: CallSite | None) -> str:
+    """The device that an operator is meant for: none for one that drives blocks.
+
+    Args:
+        op: the operator.
+        site: the user's line, for a warning.
+    """
+    device = current_device()
+    if device and op.block_attributes:
+        warn(f"{op.type} drives a block and stays without the device {device!r}", site)
+        return ""
+    return device
+
+
 @contextmanager
 def device_guard(device: str | None = None) -> Iterator[None]:
     """Mark the operators made inside as meant for a device: their attribute ``op_device``, which
-    stays in saved programs.  Here all operators run on the CPU.
+    stays in saved programs.  Here all operators run on the CPU.  Operators that drive blocks are
+    not marked, and a warning says so.
 
     Args:
         device: "cpu" or "gpu"; None for whatever there is.
@@ -33,7 +50,7 @@ def device_guard(device: str | None = None) -> Iterator[None]:
     >>> y.op.attr("op_device")
     'cpu'
     """
-    if device not in (None, "cpu", "gpu"):
+    if device not in (None, "", "cpu", "gpu"):
         raise ArgumentError(
             f'device_guard: expected device to be "cpu", "gpu" or None, got {device!r:.60}'
         )

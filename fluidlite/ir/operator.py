@@ -6,17 +6,15 @@ from collections.abc import Iterable, Mapping
 from enum import IntFlag
 from typing import TYPE_CHECKING, Any
 
-from ..errors import (
-    AttributeValueError,
-    FluidError,
-    SlotError,
-    suggestion,
-)
+from ..errors import AttributeValueError, FluidError, SlotError, suggestion
 from ..errors import with_context as _with_context
 from ..opdef.definition import Op, find, lookup
 from ..opdef.spec import Spec
 from .callsite import CallSite
+from .descriptions import OpDesc
+from .given import Names, undeclared_value
 from .literal import wire_type
+from .old_names import OldOperator
 from .text import operator_text
 from .views import views
 
@@ -25,7 +23,6 @@ if TYPE_CHECKING:
     from .variable import Variable
 
 EMPTY = "@EMPTY@"  #: keeps a position inside a list slot where there is no variable
-Names = tuple[str, ...]
 
 
 class OpRole(IntFlag):
@@ -50,10 +47,11 @@ FRAMEWORK_ATTRIBUTES = {
 }
 
 
-class Operator:
+class Operator(OldOperator):
     """One operator of a block.  Made by :meth:`Block.append_op`."""
 
     __slots__ = (
+        "__dict__",  # scripts keep notes there
         "__weakref__",
         "_attrs",
         "_inputs",
@@ -106,12 +104,16 @@ class Operator:
         return find(self.type)
 
     def instance(self) -> Op:
-        """The definition with this operator's attributes.
+        """The definition with this operator's attributes, but for those that it does not have.
 
         Raises:
             UnknownOperatorError: nobody defined the type.
         """
-        return lookup(self.type)(self._attrs)
+        definition = lookup(self.type)
+        attrs = self._attrs
+        if attrs and not attrs.keys() <= definition.attributes.keys():
+            attrs = {n: value for n, value in attrs.items() if n in definition.attributes}
+        return definition(attrs)
 
     @property
     def inputs(self) -> Mapping[str, Names]:
@@ -198,6 +200,7 @@ class Operator:
                 for a in definition.attributes.values()
                 if not a.local or a.name in self._attrs
             ]
+            names += [name for name in self._attrs if name not in definition.attributes]
         return names + list(FRAMEWORK_ATTRIBUTES)
 
     def has_attr(self, name: str) -> bool:
@@ -267,13 +270,39 @@ class Operator:
             self._set_framework_attr(name, value)
         else:
             definition = lookup(self.type)
-            instance = definition({**self._attrs, name: value})
+            values = definition({name: value, **self._own_attrs(definition, name)}).attr_values()
             if self.lists_given_attrs:
                 value = definition.attributes[name].convert(value, self.type)
                 self._attrs = {**self._attrs, name: value}
             else:
-                self._attrs = instance.attr_values()
+                more = {n: v for n, v in self._attrs.items() if n not in definition.attributes}
+                self._attrs = {**values, **more}
         self.block.program.touch()
+
+    def _own_attrs(self, definition: type[Op], name: str) -> dict[str, Any]:
+        """The attributes that the definition has, but for one."""
+        known = definition.attributes
+        return {n: value for n, value in self._attrs.items() if n in known and n != name}
+
+    def mark(self, name: str, value: Any) -> None:
+        """Set an attribute, be it one that the operator does not have: nothing reads that, but it
+        is kept, printed and written to files.
+
+        Raises:
+            AttributeValueError: the value is of a type that no attribute has.
+        """
+        definition = self.definition
+        known = definition is not None and name in definition.attributes
+        if known or name in FRAMEWORK_ATTRIBUTES:
+            self.set_attr(name, value)
+        else:
+            self.replace_attr(name, undeclared_value(self.type, name, value))
+
+    def unmark(self, name: str) -> None:
+        """Take an attribute out: one that the operator has gets its default."""
+        if name in self._attrs:
+            self._attrs = {n: value for n, value in self._attrs.items() if n != name}
+            self.block.program.touch()
 
     def replace_attr(self, name: str, value: Any) -> None:
         """Put another value in the place of that of an attribute, whose operator nobody need have
@@ -305,16 +334,40 @@ class Operator:
         self.block.program.touch()
 
     def set_input(self, slot: str, *names: str) -> None:
-        """Read other variables in an input slot.
+        """Read other variables in an input slot; none to leave it empty.
 
         Raises:
             SlotError: the operator has no such slot.
         """
-        definition = lookup(self.type)
-        if slot not in definition.input_slots:
-            raise SlotError(f"{self.type} has no input slot {slot!r}")
-        given = {**self._inputs, slot: names}
-        self._inputs = {name: given[name] for name in definition.input_slots if name in given}
+        self._inputs = self._with_slot("input", self._inputs, slot, names)
+        self.block.program.touch()
+
+    def set_output(self, slot: str, *names: str) -> None:
+        """Write other variables in an output slot; none to leave it empty.
+
+        Raises:
+            SlotError: the operator has no such slot.
+        """
+        self._outputs = self._with_slot("output", self._outputs, slot, names)
+        self.block.program.touch()
+
+    def _with_slot(
+        self, side: str, given: dict[str, Names], slot: str, names: Names
+    ) -> dict[str, Names]:
+        definition = self.definition
+        slots = [*given, slot] if definition is None else getattr(definition, f"{side}_slots")
+        if slot not in slots:
+            raise SlotError(f"{self.type} has no {side} slot {slot!r}{suggestion(slot, slots)}")
+        made = {**given, slot: names}
+        return {name: made[name] for name in slots if made.get(name)}
+
+    def take(self, other: Operator) -> None:
+        """Become like another operator, at this place."""
+        for name in ("type", "role", "role_vars", "namescope", "device", "callsite", "carried"):
+            setattr(self, name, getattr(other, name))
+        self.lists_given_attrs = other.lists_given_attrs
+        self._inputs, self._outputs = dict(other.inputs), dict(other.outputs)
+        self._attrs = dict(other.attrs)
         self.block.program.touch()
 
     def rename(self, names: Mapping[str, str]) -> None:
@@ -352,116 +405,8 @@ class Operator:
         return views().html(self)
 
 
-class OpDesc:
-    """An operator under the method names of fluid's descriptions."""
-
-    __slots__ = ("_op",)
-
-    def __init__(self, op: Operator) -> None:
-        self._op = op
-
-    def type(self) -> str:
-        """The operator's type."""
-        return self._op.type
-
-    def input_names(self) -> list[str]:
-        """The input slots."""
-        return self._op.input_names
-
-    def output_names(self) -> list[str]:
-        """The output slots."""
-        return self._op.output_names
-
-    def input(self, name: str) -> list[str]:
-        """The variables in an input slot."""
-        return self._op.input(name)
-
-    def output(self, name: str) -> list[str]:
-        """The variables in an output slot."""
-        return self._op.output(name)
-
-    def input_arg_names(self) -> list[str]:
-        """All variables read."""
-        return self._op.input_arg_names
-
-    def output_arg_names(self) -> list[str]:
-        """All variables written."""
-        return self._op.output_arg_names
-
-    def attr_names(self) -> list[str]:
-        """The attributes."""
-        return self._op.attr_names
-
-    def has_attr(self, name: str) -> bool:
-        """Whether there is an attribute."""
-        return self._op.has_attr(name)
-
-    def attr(self, name: str) -> Any:
-        """The value of an attribute."""
-        return self._op.attr(name)
-
-    def attr_type(self, name: str) -> str:
-        """The wire type of an attribute."""
-        return self._op.attr_type(name)
-
-
 def _renamed(slots: dict[str, Names], old: str, new: str) -> dict[str, Names]:
     return {slot: tuple(new if n == old else n for n in names) for slot, names in slots.items()}
-
-
-def names_by_slot(
-    definition: type[Op], given: Mapping[str, Any] | None, side: str
-) -> dict[str, Names]:
-    """What a caller put into the slots of one side, as names, checked against the definition.
-
-    Args:
-        definition: of the operator.
-        given: slot -> variable, name, or a list of them; None and empty lists count as absent.
-        side: "input" or "output".
-
-    Raises:
-        SlotError: a slot is unknown, missing, or holds the wrong number of variables.
-    """
-    inputs = side == "input"
-    slots = definition.input_slots if inputs else definition.output_slots
-    found: dict[str, Names] = {}
-    for slot, values in (given or {}).items():
-        declared = slots.get(slot)
-        if declared is None:
-            raise SlotError(
-                f"{definition.type} has no {side} slot {slot!r}{suggestion(slot, slots)}; it has "
-                f"{', '.join(slots) or 'none'}"
-            )
-        names = _names(values, definition.type, slot)
-        if len(names) > 1 and not declared.many:
-            raise SlotError(
-                f"{side} slot {slot} of {definition.type} takes one variable, got {len(names)}: "
-                f"{', '.join(names)}"
-            )
-        if names:
-            found[slot] = names
-    for name in definition.required_inputs if inputs else definition.required_outputs:
-        if name not in found:
-            raise SlotError(f"{definition.type} needs a variable in its {side} slot {name}")
-    return found if len(found) < 2 else {name: found[name] for name in slots if name in found}
-
-
-def _names(values: Any, type: str, slot: str) -> Names:
-    only = getattr(values, "name", None)  # one variable, in most cases
-    if only.__class__ is str:
-        return (only,)
-    if values is None:
-        return ()
-    if not isinstance(values, (list, tuple)):
-        values = (values,)
-    names = tuple([v if isinstance(v, str) else getattr(v, "name", None) for v in values])
-    for value, name in zip(values, names):
-        if not isinstance(name, str):
-            raise SlotError(
-                f"slot {slot} of {type} takes variables or their names, got {value!r:.60} of type "
-                f"{value.__class__.__name__}"
-            )
-    return names  # type: ignore[return-value]
 
 
 def located(

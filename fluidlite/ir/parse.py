@@ -51,8 +51,10 @@ from ..errors import FluidError, NoGradientError, ParseError, UnknownOperatorErr
 from ..opdef.attribute import KINDS, Attribute, BlockRef, Long, single_precision
 from ..opdef.definition import Op, find, lookup
 from .block import Block
+from .callsite import warn
+from .given import Names, names_by_slot
 from .literal import ELEMENT_TYPES, TYPE_WORDS, WORDS, EmptyList, unescaped, wire_type
-from .operator import Names, Operator, names_by_slot
+from .operator import Operator
 from .text import FLAGS, SECTIONS, only_output
 from .variable import Parameter, Variable
 
@@ -85,6 +87,7 @@ _LISTS = {
     "blocks": "list[int]",
 }
 _WRAPPED: dict[str, Callable[[int], int]] = {"longs": Long, "blocks": BlockRef}
+_DIGITS = 1000  # of an integer; Python itself refuses to read some thousands
 _ONLY_PARAMETERS = frozenset({"trainable", "is_data", "do_model_average", "is_distributed"})
 
 
@@ -189,13 +192,16 @@ class _Parser:
 
     def fail(self, message: str, token: Token) -> NoReturn:
         """Refuse the text because of a token."""
-        begin = self.text.rfind("\n", 0, token.start) + 1
+        number, column, begin = self.position(token)
         end = self.text.find("\n", token.start)
         line = self.text[begin : end if end >= 0 else len(self.text)].rstrip("\r")
-        number = self.text.count("\n", 0, token.start) + 1
         lead = "".join("\t" if c == "\t" else " " for c in line[: token.start - begin])
-        column = token.start - begin + 1
         raise ParseError(f"line {number}, column {column}: {message}\n  {line}\n  {lead}^")
+
+    def position(self, token: Token) -> tuple[int, int, int]:
+        """The line and the column of a token, and where its line begins in the text."""
+        begin = self.text.rfind("\n", 0, token.start) + 1
+        return self.text.count("\n", 0, token.start) + 1, token.start - begin + 1, begin
 
     def separated(self, item: Callable[[], Any], closing: str) -> list[Any]:
         """Items with commas between them, up to a mark, which is taken too."""
@@ -376,10 +382,12 @@ class _Parser:
             try:
                 inputs = names_by_slot(definition, inputs, "input")
                 outputs = names_by_slot(definition, outputs, "output")
-                values = definition(attrs).attr_values()
+                known = {n: value for n, value in attrs.items() if n in definition.attributes}
+                values = definition(known).attr_values()
             except FluidError as error:
                 self.fail(str(error), place)
-            attrs = attrs if marks.get("lists_given_attrs") else values
+            if not marks.get("lists_given_attrs"):
+                attrs = {**values, **{n: attrs[n] for n in attrs if n not in known}}
         return Operator(
             block, self.share(op_type), inputs, outputs or {}, attrs, role=role, **marks
         )
@@ -415,11 +423,27 @@ class _Parser:
         elif key in definition.attributes:
             attrs[key] = self.converted(definition.attributes[key], op_type)
         else:
-            known = [*definition.input_slots, *definition.attributes]
-            self.fail(
-                f"{op_type} has neither a slot nor an attribute {key!r}{suggestion(key, known)}",
-                place,
-            )
+            self.undeclared(op_type, definition, attrs, key, place)
+
+    def undeclared(
+        self, op_type: str, definition: type[Op], attrs: dict[str, Any], key: str, place: Token
+    ) -> None:
+        """What an operator is given that it has not: an attribute is kept, as those are that were
+        set on purpose; variables are left out.
+        """
+        known = [*definition.input_slots, *definition.attributes]
+        if self.at_names():
+            self.names()
+            then = "it is left out"
+        else:
+            attrs[key] = self.value(typed=True)
+            then = "it is kept, and nothing reads it"
+        line, column, _ = self.position(place)
+        warn(
+            f"line {line}, column {column}: {op_type} has neither a slot nor an attribute "
+            f"{key!r}{suggestion(key, known)}; {then}",
+            None,
+        )
 
     def converted(self, attribute: Attribute, op_type: str) -> Any:
         """A value as a declared attribute keeps it."""
@@ -518,7 +542,13 @@ class _Parser:
         return single_precision(self.number())
 
     def integer(self) -> int:
-        return int(self.need_kind("integer", "an integer").text)
+        token = self.need_kind("integer", "an integer")
+        if len(token.text) > _DIGITS:
+            self.fail(
+                f"expected an integer of at most {_DIGITS} digits, got one of {len(token.text)}",
+                token,
+            )
+        return int(token.text)
 
     def number(self) -> float:
         if self.token.kind in ("integer", "float") or self.at("nan", "inf"):

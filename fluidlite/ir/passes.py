@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from .analysis import reads_of, writes_of
 from .dropping import drop_unused
-from .program import Program
-from .variable import Variable
+
+if TYPE_CHECKING:
+    from .program import Program
+    from .variable import Variable
 
 
 def for_test(program: Program) -> Program:

@@ -9,17 +9,21 @@ from typing import Any
 
 from .. import state
 from ..errors import ArgumentError
+from ..opdef.attribute import whole_number
 from .block import Block
-from .dropping import Dropped, only_for_test
+from .descriptions import BlockDesc
+from .dropping import Dropped, only_for_test, switch_to_test
 from .encoding import encoding
+from .old_names import OldProgram
 from .operator import Operator, OpRole
 from .parse import parse_into
+from .passes import prune
 from .text import program_text
 from .variable import Parameter, Variable
 from .views import views
 
 
-class Program:
+class Program(OldProgram):
     """Blocks of variables and operators; block 0 is where it begins.
 
     >>> program = Program()
@@ -35,13 +39,15 @@ class Program:
         self.revision = 0
         self.role: int = OpRole.FORWARD
         self.role_vars: tuple[str, ...] = ()
-        self._seed = 0
+        self._seed = _seed_of_all.get()
         #: what a program file says of it that has no field here; ``proto/`` keeps it
         self.carried: Any = None
         #: what ``clone(for_test=True)`` left out when it made this program
         self.dropped: Dropped | None = None
         #: what executors remember of it; the keys are weak references
         self.remembered: dict[Any, Any] = {}
+        #: whether it stands for what runs at once: variables that it is asked for are tensors
+        self.at_once = False
 
     # -- blocks ------------------------------------------------------------------------------------
 
@@ -100,10 +106,24 @@ class Program:
 
     @random_seed.setter
     def random_seed(self, seed: int) -> None:
-        if isinstance(seed, bool) or not hasattr(seed, "__index__"):
-            raise ArgumentError(f"expected the random seed to be an integer, got {seed!r}")
-        self._seed = seed.__index__()
+        try:
+            self._seed = whole_number(seed)
+        except (TypeError, ValueError, OverflowError):
+            raise ArgumentError(
+                f"expected the random seed to be an integer, got {seed!r}"
+            ) from None
         self.touch()
+
+    @staticmethod
+    def global_seed(seed: int = 0) -> None:
+        """Let the default programs, and those that are made from now on, start from a seed.
+
+        Args:
+            seed: 0 for other numbers in every run.
+        """
+        default_main_program().random_seed = seed
+        default_startup_program().random_seed = seed
+        _seed_of_all.switch(default_main_program().random_seed)
 
     def list_vars(self) -> Iterator[Variable]:
         """All variables, block by block."""
@@ -149,6 +169,21 @@ class Program:
             made.current_block_idx = 0
             made.dropped = only_for_test(made)
         return made
+
+    def switched_to_test(self) -> Program:
+        """A copy in which dropout, batch norm and the like work as in tests."""
+        made = self.clone()
+        switch_to_test(made)
+        return made
+
+    def pruned(self, feeds: Iterable[Variable | str], fetches: Iterable[Variable | str]) -> Program:
+        """A copy without the operators that some variables do not need.
+
+        Args:
+            feeds: variables that are given; what computes them is not needed.
+            fetches: variables that are wanted.
+        """
+        return prune(self, feeds, fetches)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Program:
         made = self.clone()
@@ -209,11 +244,13 @@ class Program:
         return self.to_bytes()
 
     @property
-    def desc(self) -> Program:
-        """The program itself: there is no second description to keep in step.  Old scripts write
-        ``program.desc.serialize_to_string()``.
-        """
-        return self
+    def desc(self) -> ProgramDesc:
+        """What old scripts call the program's description."""
+        return ProgramDesc(self)
+
+    @staticmethod
+    def _construct_from_desc(desc: ProgramDesc) -> Program:
+        return desc.program
 
     def __str__(self) -> str:
         return program_text(self)
@@ -267,6 +304,41 @@ class Program:
         return views().summary(self, batch_size)
 
 
+class ProgramDesc:
+    """A program under the method names of fluid's descriptions.
+
+    Args:
+        source: the program; or the bytes of one, or the description of one that is copied.
+    """
+
+    def __init__(self, source: Program | ProgramDesc | bytes | None = None) -> None:
+        if isinstance(source, bytes):
+            self.program = Program.parse_from_string(source)
+        elif isinstance(source, ProgramDesc):
+            self.program = source.program.clone()
+        else:
+            self.program = Program() if source is None else source
+
+    def block(self, index: int) -> BlockDesc:
+        """The block of that index."""
+        return BlockDesc(self.program.block(index))
+
+    def num_blocks(self) -> int:
+        """How many blocks there are."""
+        return self.program.num_blocks
+
+    def append_block(self, parent: BlockDesc) -> BlockDesc:
+        """A new block in another one."""
+        return BlockDesc(self.program.add_block(parent.id))
+
+    def serialize_to_string(self) -> bytes:
+        """The program as bytes: :meth:`Program.to_bytes`."""
+        return self.program.to_bytes()
+
+    def flush(self) -> None:
+        """Nothing: there is no second copy to keep in step."""
+
+
 def _copy_block(block: Block, program: Program) -> Block:
     made = Block(program, block.idx, block.parent_idx, block.forward_block_idx)
     made.carried = block.carried
@@ -285,6 +357,8 @@ def copy_operator(op: Operator, block: Block) -> Operator:
 
 _main: state.StateSlot[Program] = state.slot("main program", Program)
 _startup: state.StateSlot[Program] = state.slot("startup program", Program)
+#: what the random seed of a new program is
+_seed_of_all: state.StateSlot[int] = state.slot("seed of new programs", int)
 
 
 def default_main_program() -> Program:

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 from ..dtypes import DType, Kind, as_dtype
 from ..errors import ArgumentError, DTypeError
 from ..opdef.arithmetic import Arithmetic
+from ..opdef.attribute import whole_number
 from ..opdef.spec import Shape, Spec
+from .descriptions import VarDesc
 from .views import views
 
 if TYPE_CHECKING:
@@ -26,6 +28,7 @@ class Variable(Arithmetic):
     """
 
     __slots__ = (
+        "__dict__",  # scripts keep notes there
         "__weakref__",
         "_dtype",
         "_shape",
@@ -88,19 +91,25 @@ class Variable(Arithmetic):
         """The sizes; -1 where unknown."""
         return self._shape or ()
 
-    @shape.setter
-    def shape(self, value: Iterable[int]) -> None:
-        self._shape = as_shape(value, self.name)
-        self.block.program.touch()
-
     @property
     def dtype(self) -> DType:
         """The element type; float32 until one is known."""
         return DType.FP32 if self._dtype is None else self._dtype
 
-    @dtype.setter
-    def dtype(self, value: Any) -> None:
-        self._dtype = as_dtype(value)
+    def declare(self, shape: Iterable[int] | None = None, dtype: Any = None) -> None:
+        """Say anew what the variable is.
+
+        Args:
+            shape: sizes, -1 where unknown; as they are when None.
+            dtype: element type; as it is when None.
+
+        Raises:
+            ArgumentError: a size is no integer.
+        """
+        if shape is not None:
+            self._shape = as_shape(shape, self.name)
+        if dtype is not None:
+            self._dtype = as_dtype(dtype)
         self.block.program.touch()
 
     @property
@@ -138,6 +147,24 @@ class Variable(Arithmetic):
     def takes_gradient(self) -> bool:
         """Whether backward computes a gradient of the variable unless it is told not to."""
         return not self.stop_gradient and self.dtype.is_float
+
+    @property
+    def desc(self) -> VarDesc:
+        """What callbacks and old scripts call the variable's description."""
+        return VarDesc(self)
+
+    #: whether it was made for an optimizer: nothing asks
+    belong_to_optimizer = False
+
+    @property
+    def _stop_gradient(self) -> bool:
+        return self.stop_gradient
+
+    def _set_info(self, key: str, value: Any) -> None:
+        self.__dict__.setdefault("info", {})[key] = value
+
+    def _get_info(self, key: str) -> Any:
+        return self.__dict__.get("info", {}).get(key)
 
     def _set_error_clip(self, error_clip: Any) -> None:
         """Set how the variable's gradient is clipped; so fluid 1.8's scripts do it."""
@@ -273,8 +300,8 @@ def as_shape(shape: Iterable[int], name: str) -> Shape:
     sizes = []
     for n in shape:
         try:
-            sizes.append(-1 if n is None else n.__index__())
-        except AttributeError:
+            sizes.append(-1 if n is None else whole_number(n))
+        except (TypeError, ValueError, OverflowError):
             raise ArgumentError(
                 f"the shape of variable {name!r} holds {n!r}; expected integers, -1 or None where "
                 f"unknown"

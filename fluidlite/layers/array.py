@@ -29,7 +29,7 @@ def create_array(dtype: Any) -> Any:
     if in_dygraph_mode():
         return []
     block = default_main_program().current_block()
-    name = unique_name.generate(f"{unique_name.generate('array')}.out")
+    name = f"{unique_name.generate('array')}.out"
     return block.create_var(name=name, type=Kind.LOD_TENSOR_ARRAY, dtype=as_dtype(dtype))
 
 

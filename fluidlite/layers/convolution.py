@@ -10,6 +10,7 @@ from ..errors import ArgumentError, ShapeError
 from ..initializer import Normal
 from ..ir.variable import Variable
 from .layer import LayerBuilder
+from .sizes import integer
 from .windows import each, is_channels_last, known_channels, padding_of
 
 Numbers = int | Sequence[int]
@@ -48,7 +49,7 @@ def groups_of(input: Variable, channels: int, groups: int | None) -> int:
     Raises:
         ArgumentError: it does not divide the channels.
     """
-    groups = 1 if groups is None else groups
+    groups = 1 if groups is None else integer(groups, "groups")
     if groups < 1 or channels % groups:
         raise ArgumentError(
             f"expected groups to divide the channels, got groups={groups} for {channels} channels "
@@ -100,7 +101,7 @@ def convolved(
     """A convolution with a bias; arguments as of ``conv2d``, with the dimensions of a window."""
     last = is_channels_last(data_format, _KINDS[count][0])
     channels = channels_of(input, count, last)
-    groups = groups_of(input, channels, groups)
+    groups, num_filters = groups_of(input, channels, groups), integer(num_filters, "num_filters")
     kind = f"conv{count}d"
     if count == 2 and channels == groups and num_filters % channels == 0 and not use_cudnn:
         kind = f.layer_type = "depthwise_conv2d"

@@ -98,6 +98,8 @@ def shape_of(f: LayerBuilder, shape: Given) -> Sizes:
 
 def _number(value: Any, dtype: DType) -> dict[str, Any]:
     """The attributes that say a number, exact where a C float is not."""
+    if hasattr(value, "item") and getattr(value, "size", 0) == 1:
+        value = value.item()
     try:
         exact = float(value) if dtype.is_float or dtype is DType.BOOL else int(value)
         return {"value": float(value), "str_value": str(exact)}

@@ -9,6 +9,7 @@ from ..dtypes import Kind
 from ..errors import ArgumentError
 from ..ir.program import default_main_program
 from ..ir.variable import Variable
+from ..opdef.attribute import whole_number
 
 
 def data(
@@ -61,13 +62,15 @@ def as_sizes(name: str, shape: Sequence[int | None]) -> list[int]:
     """
     if isinstance(shape, (str, bytes)) or not isinstance(shape, Sequence):
         raise ArgumentError(f"expected the shape of {name!r} to be a list of sizes, got {shape!r}")
-    sizes = [-1 if n is None else n for n in shape]
-    for n in sizes:
-        if isinstance(n, bool) or not hasattr(n, "__index__"):
+    sizes = []
+    for n in shape:
+        try:
+            sizes.append(-1 if n is None else whole_number(n))
+        except (TypeError, ValueError, OverflowError):
             raise ArgumentError(
                 f"expected the sizes of {name!r} to be integers, or None where unknown, got {n!r}"
-            )
-    return [int(n) for n in sizes]
+            ) from None
+    return sizes
 
 
 def fed_variable(
@@ -89,10 +92,12 @@ def fed_variable(
         stop_gradient: whether gradients stop here.
         need_check_feed: kept for program files.
     """
+    if isinstance(name, bytes):
+        name = name.decode()
     if not isinstance(name, str):
         raise ArgumentError(f"expected the name of a variable to feed, got {name!r:.60}")
     block = default_main_program().global_block()
-    return block.create_var(
+    return block.declare_var(
         name=name,
         shape=sizes,
         dtype=dtype,

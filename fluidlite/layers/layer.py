@@ -28,6 +28,7 @@ from ..errors import ArgumentError, FluidError, UnknownOperatorError, with_conte
 from ..ir.block import Block
 from ..ir.builder import Builder
 from ..ir.callsite import caller
+from ..ir.given import attributes_given
 from ..ir.program import default_main_program, default_startup_program
 from ..ir.variable import Variable
 from ..opdef.arithmetic import Arithmetic
@@ -128,7 +129,7 @@ class LayerBuilder(Builder, Parameters):
         name = self.given_name
         if name is None or self.block.has_var(name):
             return self.new_variable()
-        return self.block.create_var(name=name)
+        return self.block.declare_var(name=name)
 
     def activation(self, x: Variable, act: Op | None) -> Variable:
         """``x``, or its activation.
@@ -160,9 +161,10 @@ def activation_of(act: str | dict[str, Any] | None) -> Op | None:
     if not isinstance(kind, str):
         raise ArgumentError(f"expected act to be the name of an activation, got {act!r:.60}")
     try:
-        return lookup(kind)(attrs)
+        definition = lookup(kind)
     except UnknownOperatorError as error:
         raise ArgumentError(f"act={kind!r} is no activation: {error}") from None
+    return definition(attributes_given(definition, attrs, caller()))
 
 
 Written = Callable[Concatenate[LayerBuilder, P], R]

@@ -15,6 +15,7 @@ from .. import unique_name
 from ..docstrings import Family
 from ..dtypes import DType
 from ..errors import ArgumentError
+from ..ir.callsite import warn
 from ..ir.operator import OpRole
 from ..ir.program import default_main_program
 from ..ir.variable import Variable
@@ -241,9 +242,7 @@ def piecewise_decay(boundaries: Sequence[float], values: Sequence[float]) -> Any
             f"{len(values)} values and {len(boundaries)} boundaries"
         )
     if any(a >= b for a, b in pairwise(boundaries)):
-        raise ArgumentError(
-            f"piecewise_decay: expected boundaries in ascending order, got {boundaries}"
-        )
+        warn(f"piecewise_decay: expected boundaries in ascending order, got {boundaries}", None)
     with _scheduling():
         step = _decay_step_counter()
         rate = _rate("learning_rate", "float32")

@@ -10,6 +10,7 @@ from .. import unique_name
 from ..dtypes import Kind
 from ..errors import ArgumentError
 from ..ir.block import Block
+from ..ir.callsite import warn
 from ..ir.program import default_main_program
 from ..ir.variable import Variable, is_tensor
 from .creation import assign
@@ -47,19 +48,18 @@ class While:
 
     @contextmanager
     def block(self) -> Iterator[None]:
-        """What the loop repeats.
-
-        Raises:
-            ArgumentError: the block does not write the condition, so that the loop would not end.
+        """What the loop repeats; a warning where it does not write the condition, so that the loop
+        does not end.
         """
         program = default_main_program()
         parent = program.current_block()
         with new_block("while", program) as block:
             yield
             if self.cond_var.name not in outer_writes(block):
-                raise ArgumentError(
+                warn(
                     f"the block of the loop does not write its condition {self.cond_var.name!r}, "
-                    f"so it would run for ever; end it with layers.less_than(..., cond=...)"
+                    f"so it runs for ever; end it with layers.less_than(..., cond=...)",
+                    None,
                 )
         self._append(parent, block)
 

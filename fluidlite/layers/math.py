@@ -10,6 +10,7 @@ from ..dtypes import as_dtype
 from ..errors import ArgumentError
 from ..ir.variable import Variable
 from .layer import LayerBuilder, is_variable, layer, stopped, variables_of
+from .sizes import number
 
 
 @layer
@@ -180,9 +181,10 @@ def clip(f: LayerBuilder, x: Variable, min: float, max: float, name: str | None 
 
 
 def _clipped(f: LayerBuilder, x: Variable, low: float, high: float, out: Variable) -> Variable:
+    low, high = number(low, "min"), number(high, "max")
     if low > high:
         raise ArgumentError(f"expected min to be at most max, got min={low} and max={high}")
-    f.into("clip", {"X": x}, {"Out": out}, min=float(low), max=float(high))
+    f.into("clip", {"X": x}, {"Out": out}, min=low, max=high)
     return out
 
 

@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any
 
-import numpy as np
-
 from ..errors import ArgumentError, DTypeError, ShapeError
 from ..initializer import Constant
 from ..ir.variable import Variable
 from ..opdef.interpreter import Call
 from .layer import LAYERS, LayerBuilder, is_variable, layer, stopped, variables_of
+from .sizes import integer
 
 #: tables of weights whose rows are looked up
 EMBEDDING = LAYERS.extended(
@@ -61,8 +60,10 @@ def fc(
     (-1, 10)
     """
     inputs = variables_of(input, "input")
-    if isinstance(size, bool) or not isinstance(size, (int, np.integer)) or size < 1:
-        raise ArgumentError(f"expected size to be a positive integer, got {size!r:.60}")
+    size = integer(size, "size")
+    if size < 1:
+        raise ArgumentError(f"expected size to be a positive integer, got {size}")
+    num_flatten_dims = integer(num_flatten_dims, "num_flatten_dims")
     parts = []
     for x, attr in zip(inputs, _one_each(param_attr, len(inputs))):
         if not x.dtype.is_float:

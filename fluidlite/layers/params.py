@@ -11,6 +11,7 @@ from ..errors import ArgumentError
 from ..initializer import Constant, Initializer, Xavier
 from ..ir.program import Program
 from ..ir.variable import Parameter, Variable
+from ..opdef.attribute import whole_number
 from ..param_attr import WeightNormParamAttr, as_param_attr
 from ..state import in_dygraph_mode
 from .weight_norm import weight_norm
@@ -105,7 +106,7 @@ class Parameters:
             )
         name = given.name or unique_name.generate(f"{self.name}.{suffix}")
         more = given.parameter_arguments()
-        sizes, dtype = [int(n) for n in shape], as_dtype(dtype)
+        sizes, dtype = [whole_number(n) for n in shape], as_dtype(dtype)
         stop = {"stop_gradient": True} if stop_gradient else {}
         start = given.initializer or default
         if isinstance(given, WeightNormParamAttr):

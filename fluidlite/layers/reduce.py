@@ -7,6 +7,7 @@ from typing import Any
 
 from ..ir.variable import Variable
 from .layer import LAYERS, LayerBuilder, layer
+from .sizes import integers
 from .unary import exp
 
 Dims = int | Sequence[int] | None
@@ -33,7 +34,7 @@ _TRUTHS = _REDUCTION.extended(
 
 def _over(dim: Dims, keep_dim: bool) -> dict[str, Any]:
     """The attributes of a reduction over ``dim``."""
-    dims = [dim] if hasattr(dim, "__index__") else list(dim or ())
+    dims = [] if dim is None else integers(dim, "dim")
     return {"dim": dims or [0], "keep_dim": keep_dim, "reduce_all": not dims}
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from ..dtypes import DType
 from ..errors import ArgumentError, DTypeError
 from ..ir.variable import Variable
+from ..opdef.attribute import whole_number
 from .layer import LayerBuilder, is_variable, stopped
 
 #: what users write: numbers and variables of one element, or one variable that holds them all
@@ -56,11 +57,12 @@ def sizes_of(
 
     if is_variable(given):
         return Sizes([], whole=taken(given))
-    if not isinstance(given, (list, tuple)):
+    if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
         raise ArgumentError(
             f"expected {what} to be a list of integers, got {given!r:.60} of type "
             f"{type(given).__name__}"
         )
+    given = list(given)
     numbers = [unknown if is_variable(n) else integer(n, what) for n in given]
     if not any(is_variable(n) for n in given):
         return Sizes(numbers)
@@ -75,11 +77,12 @@ def integer(value: Any, what: str) -> int:
     Raises:
         ArgumentError: it is none.
     """
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
+    try:
+        return whole_number(value)
+    except (TypeError, ValueError, OverflowError):
         raise ArgumentError(
             f"expected {what} to hold integers, or variables of one element, got {value!r:.60}"
-        )
-    return int(value)
+        ) from None
 
 
 def integers(value: int | Sequence[int], what: str) -> list[int]:
@@ -88,7 +91,32 @@ def integers(value: int | Sequence[int], what: str) -> list[int]:
     Raises:
         ArgumentError: it is neither.
     """
-    return [integer(n, what) for n in (value if isinstance(value, (list, tuple)) else [value])]
+    return [integer(n, what) for n in as_list(value)]
+
+
+def as_list(value: Any) -> list[Any]:
+    """What a user gave as a list, an array, a range or the like, as a list; one thing as a list of
+    it.
+    """
+    if (
+        isinstance(value, (str, bytes))
+        or not isinstance(value, Iterable)
+        or getattr(value, "shape", None) == ()
+    ):
+        return [value]
+    return list(value)
+
+
+def number(value: Any, what: str) -> float:
+    """A number, of whatever ``float`` takes, or of an array of one.
+
+    Raises:
+        ArgumentError: it is none.
+    """
+    try:
+        return float(value.item() if hasattr(value, "item") else value)
+    except (TypeError, ValueError):
+        raise ArgumentError(f"expected {what} to be a number, got {value!r:.60}") from None
 
 
 def known_integer(f: LayerBuilder, value: int, dtype: DType = DType.INT32) -> Variable:

@@ -40,7 +40,7 @@ def label_smooth(
     (-1, 10)
     """
     label.stop_gradient = True
-    made: Variable = f.label_smooth(label, prior_dist, epsilon=float(epsilon))
+    made: Variable = f.label_smooth(label, prior_dist, epsilon=epsilon)
     return made
 
 

@@ -13,6 +13,7 @@ from ..ir.variable import Parameter, Variable
 from ..param_attr import ParamAttr
 from .layer import LayerBuilder, layer
 from .params import global_variable
+from .sizes import number
 
 
 @layer
@@ -103,7 +104,7 @@ def create_global_var(
     <Variable rate: float32[1] persistable stop_gradient>
     """
     name = unique_name.generate("_generated_var") if name is None else name
-    start = Constant(float(value), force_cpu=force_cpu)
+    start = Constant(number(value, "value"), force_cpu=force_cpu)
     return global_variable(f.block.program, f.startup, name, shape, dtype, start, persistable)
 
 
@@ -124,7 +125,7 @@ def increment(f: LayerBuilder, x: Variable, value: float = 1.0, in_place: bool =
     True
     """
     out = f.result(x if in_place else None)
-    f.into("increment", {"X": x}, {"Out": out}, step=float(value))
+    f.into("increment", {"X": x}, {"Out": out}, step=number(value, "value"))
     return out
 
 

@@ -7,7 +7,9 @@ from typing import Any
 
 from ..errors import ArgumentError, ShapeError
 from ..ir.variable import Variable
+from ..opdef.attribute import whole_number
 from .layer import LAYERS
+from .sizes import as_list
 
 ALGORITHMS = ("SAME", "VALID")
 
@@ -49,14 +51,18 @@ def each(value: Any, what: str, count: int = 2) -> list[int]:
     Raises:
         ArgumentError: it is neither.
     """
-    given = list(value) if isinstance(value, (list, tuple)) else [value] * count
-    if len(given) != count or any(
-        isinstance(n, bool) or not hasattr(n, "__index__") for n in given
-    ):
+    given = as_list(value)
+    if len(given) == 1 and not isinstance(value, (list, tuple)):
+        given *= count
+    try:
+        numbers = [whole_number(n) for n in given]
+    except (TypeError, ValueError, OverflowError):
+        numbers = []
+    if len(numbers) != count:
         raise ArgumentError(
             f"expected {what} to be an integer or a list of {count} integers, got {value!r:.60}"
         )
-    return [int(n) for n in given]
+    return numbers
 
 
 def padding_of(
@@ -84,6 +90,8 @@ def padding_of(
                 f"expected {what} to be 'SAME', 'VALID' or numbers, got {padding!r}"
             )
         return [0] * count, padding.upper()
+    if not isinstance(padding, (list, tuple)) and len(as_list(padding)) > 1:
+        padding = as_list(padding)
     if isinstance(padding, (list, tuple)) and any(isinstance(p, (list, tuple)) for p in padding):
         padding = _of_pairs(padding, what, channels_last, count)
     if isinstance(padding, (list, tuple)) and len(padding) == 2 * count:

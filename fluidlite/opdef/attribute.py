@@ -88,14 +88,26 @@ class Attribute(NamedTuple):
             ) from None
 
 
-def _int(value: Any) -> int:
+def whole_number(value: Any) -> int:
+    """The integer that a number is, whatever its type: also 2.0, True, and an array of one.
+
+    Raises:
+        TypeError, ValueError, OverflowError: it is none.
+    """
     if type(value) is int:
         return value
-    return operator.index(value.item() if isinstance(value, np.ndarray) else value)
+    if isinstance(value, np.ndarray):
+        value = value.item()
+    if isinstance(value, (float, np.floating)):
+        number = int(value)
+        if number != value:
+            raise TypeError
+        return number
+    return int(operator.index(value))
 
 
 def _int32(value: Any) -> int:
-    number = _int(value)
+    number = whole_number(value)
     if not -(2**31) <= number < 2**32:  # some of fluid's constants use the sign bit
         raise OverflowError
     return number
@@ -117,7 +129,7 @@ def _number(value: Any) -> float:
 def _bool(value: Any) -> bool:
     if isinstance(value, (bool, np.bool_)):
         return bool(value)
-    if isinstance(value, int) and value in (0, 1):
+    if isinstance(value, (int, float, np.integer, np.floating)):
         return bool(value)
     raise TypeError
 
@@ -149,14 +161,14 @@ KINDS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "float": ("FLOAT", single_precision),
     "bool": ("BOOLEAN", _bool),
     "str": ("STRING", _str),
-    "Long": ("LONG", _int),
+    "Long": ("LONG", whole_number),
     "DType": ("INT", _dtype),
-    "BlockRef": ("BLOCK", _int),
+    "BlockRef": ("BLOCK", whole_number),
     "list[int]": ("INTS", _many(_int32)),
     "list[float]": ("FLOATS", _many(single_precision)),
     "list[bool]": ("BOOLEANS", _many(_bool)),
     "list[str]": ("STRINGS", _many(_str)),
-    "list[Long]": ("LONGS", _many(_int)),
+    "list[Long]": ("LONGS", _many(whole_number)),
 }
 DESCRIPTIONS = {
     "int": "an integer",
@@ -222,4 +234,5 @@ __all__ = [
     "attr",
     "read_attributes",
     "single_precision",
+    "whole_number",
 ]

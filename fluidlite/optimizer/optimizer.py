@@ -23,6 +23,8 @@ from ..dtypes import DType
 from ..errors import ArgumentError
 from ..initializer import Constant
 from ..ir.block import Block
+from ..ir.callsite import warn
+from ..ir.device import device_guard
 from ..ir.name_scope import name_scope
 from ..ir.operator import Operator, OpRole
 from ..ir.program import (
@@ -32,16 +34,16 @@ from ..ir.program import (
     program_guard,
 )
 from ..ir.rollback import all_or_nothing
-from ..ir.variable import Parameter, Variable, is_tensor
+from ..ir.variable import Parameter, Variable
 from ..layers.decay import LearningRateDecay
 from ..layers.params import global_variable
 from ..opdef.arithmetic import Arithmetic
 from ..opdef.definition import lookup
 from ..regularizer import WeightDecayRegularizer, append_regularization_ops, check_regularizer
+from .arguments import Pair, checked_pairs, programs_of, said
 from .eager import EagerSteps, eager_parameters
+from .old_names import OldOptimizer
 from .states import State, States, tensor_of
-
-Pair = tuple[Variable, Variable | None]  #: a parameter and its gradient; None where it has none
 
 #: optimizers, of programs and of eager parameters
 OPTIMIZERS = Family(
@@ -63,7 +65,7 @@ OPTIMIZERS = Family(
 
 
 @OPTIMIZERS
-class Optimizer:
+class Optimizer(OldOptimizer):
     """The base of all optimizers.
 
     Raises:
@@ -105,11 +107,11 @@ class Optimizer:
         if grad_clip is not None and not isinstance(grad_clip, GradientClipBase):
             raise ArgumentError(
                 f"{self._kind}: expected grad_clip to be None or a clip such as "
-                f"fluid.clip.GradientClipByNorm(1.0), got {_said(grad_clip)}"
+                f"fluid.clip.GradientClipByNorm(1.0), got {said(grad_clip)}"
             )
         self._grad_clip = grad_clip
         if name is not None and not isinstance(name, str):
-            raise ArgumentError(f"{self._kind}: expected name to be a text, got {_said(name)}")
+            raise ArgumentError(f"{self._kind}: expected name to be a text, got {said(name)}")
         self._name = name
         #: what to keep of the forward values; what lies between is computed again
         self._checkpoints: list[Variable | str] | None = None
@@ -165,7 +167,7 @@ class Optimizer:
             pairs = self.backward(loss, None, parameter_list, no_grad_set)
             self._eager.apply(pairs)
             return [], pairs
-        main, startup = _programs(loss, startup_program)
+        main, startup = programs_of(loss, startup_program)
         with all_or_nothing(main, startup):
             pairs = self.backward(loss, startup, parameter_list, no_grad_set)
             return self.apply_optimize(loss, startup, pairs), pairs
@@ -195,7 +197,7 @@ class Optimizer:
             return self._eager.pairs_for(
                 loss, self._checked_parameters(parameter_list), no_grad_set
             )
-        main, startup = _programs(loss, startup_program)
+        main, startup = programs_of(loss, startup_program)
         listed = self._checked_parameters(parameter_list) or self._parameter_list
         frozen = [p.name for p in main.all_parameters() if not p.trainable]
         stops = no_grad_set if not frozen else [*(no_grad_set or ()), *frozen]
@@ -221,7 +223,7 @@ class Optimizer:
         if self._eager is not None:
             self._eager.apply(list(params_grads))
             return []
-        pairs = _checked_pairs(params_grads)
+        pairs = checked_pairs(params_grads)
         main = pairs[0][0].program if pairs else default_main_program()
         return self._apply(pairs, main, default_startup_program())
 
@@ -237,7 +239,7 @@ class Optimizer:
         """
         if self._eager is not None:
             return self.apply_gradients(params_grads)
-        return self._apply(_checked_pairs(params_grads), *_programs(loss, startup_program))
+        return self._apply(checked_pairs(params_grads), *programs_of(loss, startup_program))
 
     def step(self) -> None:
         """Make one step with the gradients that eager parameters have.
@@ -288,6 +290,12 @@ class Optimizer:
                     f"parameter {param.name!r} or its gradient is a variable of another program"
                 )
         pairs.sort(key=lambda pair: pair[0].name)
+        if self._grad_clip is not None and any(
+            getattr(param, "gradient_clip_attr", None) is not None for param, _ in pairs
+        ):
+            warn(
+                f"{self._kind} has a grad_clip, so what set_gradient_clip said has no effect", None
+            )
         with all_or_nothing(main, startup), program_guard(main, startup):
             clip = self._grad_clip or append_gradient_clip_ops
             decayed = append_regularization_ops(clip(pairs), self.regularization)
@@ -300,17 +308,37 @@ class Optimizer:
         for param, _ in updated:
             for state in self.states:
                 self._states.make(main, startup, state, param)
-        rate = self._rate(main, startup, updated[0][0].dtype if updated else DType.FP32)
+        self._create_accumulators(block, [param for param, grad in updated if grad is not None])
+        self._rate(main, startup, updated[0][0].dtype if updated else DType.FP32)
+        devices = {name: op.device for op in block.ops if op.device for name in op.output_arg_names}
         for param, grad in updated:
             if grad is not None:
-                with main.as_role(OpRole.OPTIMIZE, (param, grad)), name_scope("optimizer"):
-                    self._append_step(block, param, grad, _scaled_rate(rate, param))
-        self.finish(block, [(p, g) for p, g in updated if g is not None])
+                with (
+                    main.as_role(OpRole.OPTIMIZE, (param, grad)),
+                    name_scope("optimizer"),
+                    device_guard(devices.get(grad.name)),
+                ):
+                    self._append_optimize_op(block, (param, grad))
+        self._finish_update(block, [(p, g) for p, g in updated if g is not None])
         return block.ops[begin:]
 
-    def _append_step(
+    def rate_of(self, param: Variable) -> Variable:
+        """The learning rate of a parameter, times its own factor, in its element type."""
+        rate = self._global_learning_rate(param.program)
+        if rate is None:
+            rate = self._rate(param.program, default_startup_program(), param.dtype)
+        return _scaled_rate(rate, param)
+
+    def append_step(
         self, block: Block, param: Variable, grad: Variable, rate: Variable
     ) -> Operator:
+        """Append the operator of a parameter's step.
+
+        Args:
+            block: where to append.
+            param, grad: the parameter, and what it is updated with.
+            rate: the parameter's learning rate.
+        """
         inputs = {"Param": param, "Grad": grad, **self.inputs(param)}
         if "LearningRate" in lookup(self.type).input_slots:
             inputs["LearningRate"] = rate
@@ -504,7 +532,7 @@ class Optimizer:
         if not isinstance(self._learning_rate, float) or not isinstance(number, float):
             raise ArgumentError(
                 f"{self._kind}: set_lr sets a number in place of a number; "
-                f"got {_said(value)} in place of {_said(self._learning_rate)}"
+                f"got {said(value)} in place of {said(self._learning_rate)}"
             )
         if self._eager is not None:
             self._eager.rate = number
@@ -529,7 +557,7 @@ class Optimizer:
         if not isinstance(given, Real) or isinstance(given, bool) or not math.isfinite(given):
             raise ArgumentError(
                 f"{self._kind}: expected the learning rate to be a number or a variable, "
-                f"got {_said(given)}"
+                f"got {said(given)}"
             )
         return float(given)
 
@@ -539,41 +567,13 @@ class Optimizer:
         if isinstance(given, (str, bytes, Arithmetic)) or not isinstance(given, Iterable):
             raise ArgumentError(
                 f"{self._kind}: expected parameter_list to be a list of parameters or names, "
-                f"got {_said(given)}"
+                f"got {said(given)}"
             )
         return list(given)
 
     def __repr__(self) -> str:
         rate = self._learning_rate
         return f"<{self._kind}: learning_rate={rate.name if isinstance(rate, Variable) else rate}>"
-
-
-def _programs(loss: Any, startup: Program | None) -> tuple[Program, Program]:
-    """The program of a loss, and the one that gives its variables their first values."""
-    if not isinstance(loss, Variable):
-        why = "; this optimizer is one of programs, make it with a parameter_list"
-        raise ArgumentError(
-            f"expected the loss to be a variable, got {_said(loss)}{why if is_tensor(loss) else ''}"
-        )
-    if startup is not None and not isinstance(startup, Program):
-        raise ArgumentError(f"expected startup_program to be a Program, got {_said(startup)}")
-    return loss.program, startup or default_startup_program()
-
-
-def _checked_pairs(given: Any) -> list[Pair]:
-    """Pairs of a parameter and its gradient, as a new list."""
-    wanted = "expected params_grads to be a list of pairs (parameter, gradient), "
-    if isinstance(given, (str, bytes, Variable)) or not isinstance(given, Iterable):
-        raise ArgumentError(f"{wanted}got {_said(given)}")
-    pairs: list[Pair] = []
-    for pair in given:
-        if not isinstance(pair, (tuple, list)) or len(pair) != 2:
-            raise ArgumentError(f"{wanted}got {_said(pair)} in it")
-        param, grad = pair
-        if not isinstance(param, Variable) or not (grad is None or isinstance(grad, Variable)):
-            raise ArgumentError(f"{wanted}got ({_said(param)}, {_said(grad)}) in it")
-        pairs.append((param, grad))
-    return pairs
 
 
 def _scaled_rate(rate: Variable, param: Variable) -> Variable:
@@ -591,7 +591,3 @@ def _scaled_rate(rate: Variable, param: Variable) -> Variable:
         if rate.dtype != param.dtype:
             rate = f.cast(rate, in_dtype=rate.dtype, out_dtype=param.dtype)
         return rate if factor == 1.0 else f.scale(rate, scale=float(factor))
-
-
-def _said(value: Any) -> str:
-    return f"{value!r:.60} of type {type(value).__name__}"

@@ -74,7 +74,7 @@ class RecomputeOptimizer(Optimizer):
         Raises:
             ArgumentError: no checkpoints have been set.
         """
-        if not self._optimizer._checkpoints:
+        if self._optimizer._checkpoints is None:
             raise ArgumentError("RecomputeOptimizer: call set_checkpoints([...]) first")
         return self._optimizer.backward(
             loss, startup_program, parameter_list, no_grad_set, callbacks

@@ -86,6 +86,16 @@ class States:
             raise ArgumentError(f"{self._owner} keeps no {wanted!r} for {param.name!r}")
         return param.program.global_block().var(name)
 
+    def by_name(self) -> dict[str, dict[str, Variable]]:
+        """The variables, by the name of the state and that of the parameter."""
+        found: dict[str, dict[str, Variable]] = {}
+        for program, made in self._made.items():
+            block = program.global_block()
+            for (state, param), name in made.items():
+                if block.has_var(name):
+                    found.setdefault(state, {})[param] = block.var(name)
+        return found
+
     def names(self) -> list[str]:
         """The names of all variables that are there, in order of creation."""
         return [

@@ -61,13 +61,26 @@ def test_the_masks_of_dropout_without_a_seed_are_drawn_once():
     assert (first != second).any()
 
 
-def test_a_checkpoint_that_nothing_computes_is_refused():
+def test_a_checkpoint_that_is_no_variable_is_refused():
     x = fluid.data("x", [None, 2], "float32")
     loss = layers.mean(layers.fc(x, 1))
     before = str(fluid.default_main_program())
-    with pytest.raises(ValueError, match="no operator computes checkpoint 'x'"):
-        fluid.backward.append_backward(loss, checkpoints=[x])
+    with pytest.raises(ValueError, match="'nope' is no variable of block 0"):
+        fluid.backward.append_backward(loss, checkpoints=["nope"])
     assert str(fluid.default_main_program()) == before
+
+
+@pytest.mark.parametrize("fed", [True, False])
+def test_checkpoints_that_are_fed_or_none_at_all_change_nothing(fed):
+    x = fluid.data("x", [None, 2], "float32")
+    loss = layers.mean(layers.fc(x, 1))
+    optimizer = fluid.optimizer.RecomputeOptimizer(fluid.optimizer.SGD(0.1))
+    optimizer._set_checkpoints([x] if fed else [])
+    optimizer.minimize(loss)
+    assert [op.type for op in loss.block.ops] == [
+        *("mul", "elementwise_add", "mean", "fill_constant"),
+        *("mean_grad", "elementwise_add_grad", "mul_grad", "sgd", "sgd"),
+    ]
 
 
 def test_a_recompute_optimizer_needs_its_checkpoints():

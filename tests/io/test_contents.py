@@ -10,6 +10,7 @@ import pytest
 import fluidlite as fluid
 from fluidlite.errors import ArgumentError, DTypeError, FileError, FileFormatError
 from fluidlite.files import Source
+from fluidlite.io import arrays
 from fluidlite.io.arrays import (
     read_npy,
     read_safetensors,
@@ -341,3 +342,19 @@ def test_what_a_format_has_no_room_for_is_refused(tmp_path):
     with pytest.raises(ArgumentError, match=r"net.txt \(program text\) holds no variables"):
         fluid.io.convert(tmp_path / "net.txt", tmp_path / "a.npz")
     assert sorted(each.name for each in tmp_path.iterdir()) == ["arrays.npz", "net.txt"]
+
+
+def test_a_packed_file_may_not_become_much_larger_than_it_is_unless_that_is_said(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr(arrays, "_UNPACKED", 1000)
+    np.savez_compressed(tmp_path / "zeros.npz", a=np.zeros(100_000, "float32"))
+    with pytest.raises(FileFormatError, match=r"400128 bytes; .* unpacked=400128"):
+        fluid.io.read(tmp_path / "zeros.npz")
+    found = fluid.io.read(tmp_path / "zeros.npz", unpacked=400_128)
+    assert found.variables["a"].shape == (100_000,)
+
+
+def test_a_quarter_of_a_gigabyte_is_unpacked_from_any_file(tmp_path):
+    np.savez_compressed(tmp_path / "zeros.npz", a=np.zeros(1_000_000, "float32"))
+    assert fluid.io.read(tmp_path / "zeros.npz").variables["a"].shape == (1_000_000,)

@@ -48,6 +48,7 @@ def network_text():
     return str(fuzzing.program())
 
 
+@pytest.mark.filterwarnings("ignore:.*is left out", "ignore:.*it is kept")
 @settings(max_examples=150, deadline=None)
 @given(st.data())
 def test_any_damage_to_a_text_is_an_error_of_the_parser(data):

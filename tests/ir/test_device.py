@@ -78,3 +78,27 @@ def test_a_script_for_another_version_does_not(versions):
 def test_what_is_no_version_is_refused(versions):
     with pytest.raises(ArgumentError, match=r'to be a text such as "1.8.0"'):
         fluid.require_version(*versions)
+
+
+def test_gradients_and_steps_are_meant_for_the_device_of_their_operator():
+    x = fluid.data("x", [2, 3], "float32")
+    with fluid.device_guard("cpu"):
+        loss = fluid.layers.mean(fluid.layers.fc(x, 2))
+    fluid.optimizer.SGD(0.1).minimize(loss)
+    assert {op.device for op in loss.block.ops} == {"cpu"}
+
+
+def test_operators_that_drive_blocks_are_not_marked():
+    i, n = (fluid.layers.fill_constant([1], "int64", k) for k in (0, 3))
+    loop = fluid.layers.While(fluid.layers.less_than(i, n))
+
+    def build():
+        with fluid.device_guard("cpu"), loop.block():
+            fluid.layers.increment(i)
+            fluid.layers.less_than(i, n, cond=loop.cond_var)
+
+    with pytest.warns(UserWarning, match="while drives a block and stays"):
+        build()
+    main = fluid.default_main_program()
+    assert main.global_block().ops[-1].device == ""
+    assert {op.device for op in main.block(1).ops} == {"cpu"}

@@ -185,20 +185,6 @@ MISTAKES = {
                             ^
         """,
     ),
-    "a slot that is not there": (
-        """
-        program (seed=0) {
-          block 0 {
-            y = scale(X=x, scael=2.0)
-          }
-        }
-        """,
-        """
-        line 3, column 20: scale has neither a slot nor an attribute 'scael'; did you mean 'scale'?
-              y = scale(X=x, scael=2.0)
-                             ^
-        """,
-    ),
     "a value of another type": (
         """
         program (seed=0) {
@@ -547,3 +533,9 @@ def test_any_program_is_the_one_read_from_its_text(program):
     again = Program.parse(written)
     assert differences(program, again) == []
     assert str(again) == written
+
+
+@pytest.mark.parametrize("digits", [1001, 5000])
+def test_an_integer_of_thousands_of_digits_is_refused_where_it_stands(digits):
+    with pytest.raises(ParseError, match=rf"line 1, column 15: .* got one of {digits}"):
+        Program.parse(f"program (seed={'9' * digits}) {{\n}}")

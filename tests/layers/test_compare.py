@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import fluidlite as fluid
 from fluidlite import layers
 from fluidlite.dtypes import DType
 from fluidlite.errors import DTypeError
@@ -115,3 +116,16 @@ def test_allclose_has_tolerances():
     near, far = np.array([1.4, 2], "float32"), np.array([1.6, 2], "float32")
     one = np.array([1, 2], "float32")
     assert [run(out, x=one, y=other).item() for other in (near, far)] == [True, False]
+
+
+def test_a_loop_that_does_not_end_is_warned_about():
+    i, n = (fluid.layers.fill_constant([1], "int64", k) for k in (0, 3))
+    loop = fluid.layers.While(fluid.layers.less_than(i, n))
+
+    def build():
+        with loop.block():
+            fluid.layers.increment(i)
+
+    with pytest.warns(UserWarning, match="does not write its condition"):
+        build()
+    assert i.block.ops[-1].type == "while"

@@ -77,7 +77,7 @@ def test_gradients_stop_at_variables_that_are_sizes():
     assert n.stop_gradient
 
 
-@pytest.mark.parametrize("shape", [3, "ab", [2.5], [True], None])
+@pytest.mark.parametrize("shape", [3, "ab", [2.5], ["2"], None])
 def test_a_shape_is_a_list_of_integers(shape):
     with refused(ArgumentError, "shape"):
         layers.fill_constant(shape, "float32", 1.0)

@@ -174,10 +174,6 @@ def test_fluid_s_name_of_the_counter_gives_it_as_a_float():
             "one value more than there are boundaries, got 2 values and 2 boundaries",
         ),
         (
-            lambda: layers.piecewise_decay([2, 1], [0.1, 0.2, 0.3]),
-            r"boundaries in ascending order, got \[2.0, 1.0\]",
-        ),
-        (
             lambda: layers.linear_lr_warmup(None, 5, 0.0, 0.1),
             "linear_lr_warmup: expected learning_rate to be a number, got None",
         ),
@@ -190,3 +186,8 @@ def test_fluid_s_name_of_the_counter_gives_it_as_a_float():
 def test_what_makes_no_schedule_is_refused(make, message):
     with refused(ArgumentError, message):
         make()
+
+
+def test_boundaries_in_another_order_are_warned_about():
+    with pytest.warns(UserWarning, match=r"boundaries in ascending order, got \[2.0, 1.0\]"):
+        layers.piecewise_decay([2, 1], [0.1, 0.2, 0.3])

@@ -77,7 +77,7 @@ def test_clip_keeps_bounds():
 
 def test_clip_refuses_bounds_that_leave_nothing():
     x = data()
-    with refused(ArgumentError, "expected min to be at most max, got min=2 and max=1"):
+    with refused(ArgumentError, "expected min to be at most max, got min=2.0 and max=1.0"):
         layers.clip(x, 2, 1)
 
 

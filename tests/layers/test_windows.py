@@ -1,17 +1,31 @@
 """Sizes and paddings of windows in the forms that users write them."""
 
+import numpy as np
 import pytest
 
 from fluidlite.errors import ArgumentError
 from fluidlite.layers.windows import each, is_channels_last, padding_of
 
 
-@pytest.mark.parametrize("value, wanted", [(3, [3, 3]), ([3, 2], [3, 2]), ((1, 2), [1, 2])])
+@pytest.mark.parametrize(
+    "value, wanted",
+    [
+        (3, [3, 3]),
+        ([3, 2], [3, 2]),
+        ((1, 2), [1, 2]),
+        (2.0, [2, 2]),
+        (True, [1, 1]),
+        (range(1, 3), [1, 2]),
+        (np.array([3, 2]), [3, 2]),
+        (np.array([3]), [3, 3]),
+        ([np.int64(3), np.float32(2)], [3, 2]),
+    ],
+)
 def test_a_number_stands_for_each_dimension(value, wanted):
     assert each(value, "stride") == wanted
 
 
-@pytest.mark.parametrize("value", [2.0, [1, 2, 3], "2", True, None])
+@pytest.mark.parametrize("value", [2.5, [1, 2, 3], [2], "2", None])
 def test_what_is_no_number_for_each_dimension_is_refused(value):
     with pytest.raises(ArgumentError, match="expected stride to be an integer or a list of 2"):
         each(value, "stride")

@@ -42,6 +42,7 @@ def run_three_times(program_feed, fetched):
     return [exe.run(feed=program_feed, fetch_list=fetched) for _ in range(4)]
 
 
+@pytest.mark.filterwarnings("ignore:set_gradient_clip is the old way")
 @pytest.mark.parametrize("name", sorted(name for name in CASES if not waits_for(name)))
 def test_trainings_agree_step_by_step(name, checking):
     Training(CASES[name])

@@ -98,7 +98,7 @@ def test_another_element_type_is_noticed():
     out = layers.scale(layers.square(x), 0.5)
     exe = fluid.Executor()
     for dtype in ("float32", "float64", "float32"):
-        x.dtype = dtype
+        x.declare(dtype=dtype)
         for _ in RUNS:
             (found,) = exe.run(feed={"x": rows(3).astype(dtype)}, fetch_list=[out])
             assert found.dtype == dtype

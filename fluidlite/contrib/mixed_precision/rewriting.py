@@ -177,8 +177,8 @@ class _Rewriting:
                 variable = find(name)
                 if variable is None or spec is None or variable.dtype is spec.dtype:
                     continue
-                self._before.append(partial(setattr, variable, "dtype", variable.dtype))
-                variable.dtype = spec.dtype
+                self._before.append(partial(variable.declare, dtype=variable.dtype))
+                variable.declare(dtype=spec.dtype)
                 self.changed.add(name)
 
     def _written(self, op: Operator, in_half: bool | None) -> None:

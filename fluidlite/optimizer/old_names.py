@@ -1,0 +1,60 @@
+"""Names by which optimizers that users derived from fluid 1.8's say how they make a step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from ..ir.block import Block
+from ..ir.operator import Operator
+from ..ir.program import default_main_program, default_startup_program
+from ..ir.variable import Variable
+from .arguments import Pair
+from .states import State
+
+
+class OldOptimizer:
+    """What a subclass may write anew, and what it may call there."""
+
+    def _create_accumulators(self, block: Block, parameters: Iterable[Variable]) -> None:
+        """Make what is kept for parameters, by ``_add_accumulator``."""
+
+    def _append_optimize_op(self: Any, block: Block, param_and_grad: Pair) -> Operator:
+        """Append the operator of a parameter's step."""
+        made: Operator = self.append_step(
+            block, *param_and_grad, self._create_param_lr(param_and_grad)
+        )
+        return made
+
+    def _finish_update(self: Any, block: Block, parameters_and_grads: Sequence[Pair]) -> None:
+        """Append what follows when all parameters have been updated."""
+        self.finish(block, parameters_and_grads)
+
+    def _add_accumulator(
+        self: Any,
+        name: str,
+        param: Variable,
+        dtype: Any = None,
+        fill_value: float = 0.0,
+        shape: Sequence[int] | None = None,
+        type: Any = None,
+        device: str | None = None,
+    ) -> Variable:
+        one = shape is not None and list(shape) == [1]
+        state = State("", name, fill_value, one, dtype=dtype, on_host=device == "cpu")
+        main, startup = default_main_program(), default_startup_program()
+        made: Variable = self._states.make(main, startup, state, param)
+        return made
+
+    def _get_accumulator(self: Any, name: str, param: Variable) -> Variable:
+        found: Variable = self.state_of(name, param)
+        return found
+
+    def _create_param_lr(self: Any, param_and_grad: Pair) -> Variable:
+        return self.rate_of(param_and_grad[0])
+
+    @property
+    def _accumulators(self: Any) -> dict[str, dict[str, Variable]]:
+        """What is kept, by its name and that of the parameter."""
+        found: dict[str, dict[str, Variable]] = self._states.by_name()
+        return found
