@@ -6,6 +6,7 @@ import contextlib
 import functools
 import os
 import sys
+import warnings
 from types import FrameType
 from typing import NamedTuple
 
@@ -43,3 +44,18 @@ def caller() -> CallSite | None:
 @functools.lru_cache(SITES_KEPT)  # a loop's operators share one
 def _site(file: str, line: int) -> CallSite:
     return CallSite(file, line)
+
+
+def warn(message: str, site: CallSite | None, category: type[Warning] = UserWarning) -> None:
+    """Warn of what a line of the user's does.
+
+    Args:
+        message: what, and what comes of it.
+        site: the line; where fluidlite is called when None.
+        category: of the warning.
+    """
+    where = site or caller()
+    if where is None:
+        warnings.warn(message, category, stacklevel=2)
+    else:
+        warnings.warn_explicit(f"{message}\n  called at {where}", category, where.file, where.line)

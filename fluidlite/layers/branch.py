@@ -14,7 +14,7 @@ from ..ir.program import default_main_program
 from ..ir.variable import Variable, is_tensor
 from .compare import equal, logical_and, logical_not
 from .creation import assign, fill_constant
-from .driving import append_conditional, checked_condition, checked_function, new_block
+from .driving import append_conditional, checked_condition, checked_function, mapped, new_block
 from .layer import LayerBuilder, is_variable, layer
 from .math import cast
 
@@ -69,7 +69,7 @@ def _branch(pred: Variable, function: Function) -> Any:
     """What a function gives, as variables of the block around, and the operator that runs it."""
     parent = default_main_program().current_block()
     with new_block() as block:
-        found = _map(function(), lambda v: _handed_out(v, parent))
+        found = mapped(function(), lambda v: _handed_out(v, parent))
     append_conditional(parent, block, [pred], scalar=True)
     return found
 
@@ -84,15 +84,6 @@ def _handed_out(value: Any, parent: Any) -> Variable:
     outer = parent.create_var(dtype=value.dtype, shape=shape, type=value.kind)
     assign(value, outer)
     return outer
-
-
-def _map(value: Any, function: Callable[[Any], Any]) -> Any:
-    """A function applied within lists, tuples and dictionaries."""
-    if isinstance(value, (list, tuple)):
-        return type(value)(_map(v, function) for v in value)
-    if isinstance(value, Mapping):
-        return {k: _map(v, function) for k, v in value.items()}
-    return None if value is None else function(value)
 
 
 def _need_alike(a: Any, b: Any) -> None:
