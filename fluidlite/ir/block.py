@@ -23,6 +23,7 @@ from ..opdef.definition import Op, lookup
 from ..opdef.spec import Spec
 from .builder import Builder
 from .callsite import CallSite, caller
+from .declared import inferred_of_integers, warn_of_integers
 from .device import current_device
 from .name_scope import current_name_scope
 from .operator import EMPTY, FRAMEWORK_ATTRIBUTES, Operator, located, names_by_slot
@@ -418,8 +419,13 @@ class Block:
             try:
                 inferred = instance.infer_outputs(specs)
             except FluidError as error:
-                pairs = [(n, find(n).spec) for n in op.input_arg_names if n != EMPTY]
-                raise located(error, op, pairs) from None
+                again = inferred_of_integers(op, instance, specs, error)
+                if again is None:
+                    pairs = [(n, find(n).spec) for n in op.input_arg_names if n != EMPTY]
+                    raise located(error, op, pairs) from None
+                inferred, doubtful = again
+                for fed in doubtful:
+                    warn_of_integers(fed, op.type, op.callsite)
             for slot, variables in targets.items():
                 made = inferred.get(slot)
                 if isinstance(made, list) and len(variables) > len(made):
