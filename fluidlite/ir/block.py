@@ -24,6 +24,7 @@ from ..opdef.spec import Spec
 from .at_once import blank_at_once, run_at_once, runner_at_once
 from .builder import Builder
 from .callsite import CallSite, caller, warn
+from .declared import inferred_of_integers, warn_of_integers
 from .descriptions import BlockDesc
 from .device import device_of
 from .given import attributes_given, names_by_slot
@@ -486,8 +487,13 @@ class Block(OldBlock):
             try:
                 inferred = instance.infer_outputs(specs)
             except FluidError as error:
-                pairs = [(n, find(n).spec) for n in op.input_arg_names if n != EMPTY]
-                raise located(error, op, pairs) from None
+                again = inferred_of_integers(op, instance, specs, error)
+                if again is None:
+                    pairs = [(n, find(n).spec) for n in op.input_arg_names if n != EMPTY]
+                    raise located(error, op, pairs) from None
+                inferred, doubtful = again
+                for fed in doubtful:
+                    warn_of_integers(fed, op.type, op.callsite)
             for slot, variables in targets.items():
                 made = inferred.get(slot)
                 if isinstance(made, list) and len(variables) > len(made):

@@ -15,6 +15,7 @@ from ..opdef.signature import Slot
 from ..opdef.spec import Spec, agree
 from .analysis import blocks_driven_by, writes_of
 from .block import Block
+from .declared import inferred_of_integers
 from .operator import EMPTY, Names, Operator
 from .program import Program
 from .variable import Parameter, Variable
@@ -249,7 +250,10 @@ def _shape_clash(op: Operator) -> str | None:
     try:
         inferred = instance.infer_outputs(specs)
     except FluidError as error:
-        return str(error)
+        again = inferred_of_integers(op, instance, specs, error)
+        if again is None:
+            return str(error)
+        inferred = again[0]
     for slot, names in op.outputs.items():
         given = inferred.get(slot)
         for name, spec in zip(names, given if isinstance(given, list) else [given] * len(names)):

@@ -10,11 +10,12 @@ from typing import Any
 from .. import unique_name
 from ..dtypes import DType
 from ..errors import ArgumentError
+from ..ir.callsite import warn
 from ..ir.program import default_main_program
 from ..ir.variable import Variable, is_tensor
 from .compare import equal, logical_and, logical_not
 from .creation import assign, fill_constant
-from .driving import append_conditional, checked_condition, checked_function, new_block
+from .driving import append_conditional, checked_condition, checked_function, mapped, new_block
 from .layer import LayerBuilder, is_variable, layer
 from .math import cast
 
@@ -32,7 +33,7 @@ def cond(
     Args:
         pred: a variable of one truth; of a tensor, one function is called at once.
         true_fn: gives a variable, a list or tuple of them (also nested), or None.
-        false_fn: gives as many, of the same element types.
+        false_fn: gives as many; where an element type differs, it is known when the program runs.
         name: of the layer.
 
     Returns:
@@ -40,8 +41,7 @@ def cond(
         None.
 
     Raises:
-        ArgumentError: an argument is of the wrong type, or the functions give different structures
-            or element types.
+        ArgumentError: an argument is of the wrong type, or the functions give different structures.
 
     >>> x = fluid.layers.fill_constant([1], "float32", -2.0)
     >>> negative = fluid.layers.less_than(x, x * 0.0)
@@ -69,7 +69,7 @@ def _branch(pred: Variable, function: Function) -> Any:
     """What a function gives, as variables of the block around, and the operator that runs it."""
     parent = default_main_program().current_block()
     with new_block("conditional_block") as block:
-        found = _map(function(), lambda v: _handed_out(v, parent))
+        found = mapped(function(), lambda v: _handed_out(v, parent))
     append_conditional(parent, block, [pred], scalar=True)
     return found
 
@@ -86,15 +86,6 @@ def _handed_out(value: Any, parent: Any) -> Variable:
     return outer
 
 
-def _map(value: Any, function: Callable[[Any], Any]) -> Any:
-    """A function applied within lists, tuples and dictionaries."""
-    if isinstance(value, (list, tuple)):
-        return type(value)(_map(v, function) for v in value)
-    if isinstance(value, Mapping):
-        return {k: _map(v, function) for k, v in value.items()}
-    return None if value is None else function(value)
-
-
 def _need_alike(a: Any, b: Any) -> None:
     if isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)) and len(a) == len(b):
         for x, y in zip(a, b):
@@ -104,9 +95,10 @@ def _need_alike(a: Any, b: Any) -> None:
             _need_alike(a[key], b[key])
     elif isinstance(a, Variable) and isinstance(b, Variable):
         if a.dtype != b.dtype:
-            raise ArgumentError(
-                f"expected both functions of cond to give variables of one element type, got "
-                f"{a.dtype} and {b.dtype}; cast one of them"
+            warn(
+                f"the functions of cond give variables of {a.dtype} and of {b.dtype}: the result "
+                f"has the element type of the branch that runs; cast one of them",
+                None,
             )
     elif a is not None or b is not None:
         raise ArgumentError(
@@ -135,7 +127,8 @@ def _merged(mask: Variable, on_false: Any, on_true: Any) -> Any:
     known = on_true.has_shape and on_false.has_shape
     if shape is None and known and on_true.ndim == on_false.ndim:
         shape = tuple(m if m == n else -1 for m, n in zip(on_true.shape, on_false.shape))
-    merged = block.create_var(dtype=on_true.dtype, shape=shape, type=on_true.kind)
+    dtype = on_false.dtype if on_false.dtype.is_float else on_true.dtype
+    merged = block.create_var(dtype=dtype, shape=shape, type=on_true.kind)
     block.append_op("select_input", {"X": [on_false, on_true], "Mask": mask}, {"Out": merged})
     return merged
 

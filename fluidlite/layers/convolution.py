@@ -261,9 +261,10 @@ def adaptively_pooled(
     _check_pool_type(pool_type)
     size = each(pool_size, "pool_size", count)
     kind = f"pool{count}d"
-    if not require_index:
-        return getattr(f, kind)(input, pooling_type=pool_type, ksize=size, adaptive=True)
     if pool_type == "avg":
-        raise ArgumentError("require_index=True takes pool_type='max': a mean has no place")
+        if require_index:
+            raise ArgumentError("require_index=True takes pool_type='max': a mean has no place")
+        return getattr(f, kind)(input, pooling_type=pool_type, ksize=size, adaptive=True)
     kind = f.layer_type = f"max_{kind}_with_index"
-    return getattr(f, kind)(input, ksize=size, adaptive=True)
+    found = getattr(f, kind)(input, ksize=size, adaptive=True)
+    return found if require_index else found[0]

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
+from ..dtypes import Kind
 from ..errors import ArgumentError, ShapeError
 from ..ir.variable import Variable
 from ..opdef.spec import normal_axis
@@ -23,7 +24,8 @@ def concat(
     """Variables one after the other along a dimension.
 
     Args:
-        input: a variable or a list of them, of equal sizes but for that dimension.
+        input: a variable or a list of them, of equal sizes but for that dimension; or one array of
+            tensors, which are joined.
         axis: the dimension, which may count from the end; a number or an integer variable of one
             element.
 
@@ -37,6 +39,14 @@ def concat(
     >>> fluid.layers.concat([x, y], axis=1).shape
     (-1, 7)
     """
+    array = _array_in(input)
+    if array is not None:
+        if is_variable(axis):
+            raise ArgumentError(
+                f"expected axis to be a number where an array of tensors is joined, got the "
+                f"variable {axis.name!r}"
+            )
+        return f.tensor_array_to_tensor(array, axis=axis, use_stack=False)[0]
     if not isinstance(input, (list, tuple)):
         what = f"variable {input.name!r}" if is_variable(input) else f"{input!r:.60}"
         warnings.warn(
@@ -45,6 +55,24 @@ def concat(
             stacklevel=3,
         )
     return f.concat(variables_of(input, "input"), **_along(axis))
+
+
+def _array_in(given: Any) -> Variable | None:
+    """The array of tensors that is given in place of a list of variables.
+
+    Raises:
+        ArgumentError: it is one of several.
+    """
+    listed = list(given) if isinstance(given, (list, tuple)) else [given]
+    for each in listed:
+        if isinstance(each, Variable) and each.kind is Kind.LOD_TENSOR_ARRAY:
+            if len(listed) > 1:
+                raise ArgumentError(
+                    f"expected variables, or one array of tensors, got the array {each.name!r} "
+                    f"among {len(listed)} of them; read its elements: layers.array_read(...)"
+                )
+            return each
+    return None
 
 
 def _along(axis: int | Variable) -> dict[str, Any]:
@@ -103,7 +131,7 @@ def stack(f: LayerBuilder, x: Variable | Sequence[Variable], axis: int = 0) -> V
     """Variables beside each other along a new dimension.
 
     Args:
-        x: a variable or a list of them, all of one shape.
+        x: a variable or a list of them, or one array of tensors, all of one shape.
         axis: where the new dimension is in the result; may count from the end.
 
     Returns:
@@ -116,6 +144,9 @@ def stack(f: LayerBuilder, x: Variable | Sequence[Variable], axis: int = 0) -> V
     >>> fluid.layers.stack([x, y], axis=1).shape
     (-1, 2, 4)
     """
+    array = _array_in(x)
+    if array is not None:
+        return f.tensor_array_to_tensor(array, axis=axis, use_stack=True)[0]
     parts, out = variables_of(x, "x"), f.new_variable()
     f.into("stack", {"X": parts}, {"Y": out}, axis=axis)
     return out

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -14,7 +14,14 @@ from ..ir.callsite import warn
 from ..ir.program import default_main_program
 from ..ir.variable import Variable, is_tensor
 from .creation import assign
-from .driving import checked_condition, checked_function, new_block, outer_reads, outer_writes
+from .driving import (
+    checked_condition,
+    checked_function,
+    mapped,
+    new_block,
+    outer_reads,
+    outer_writes,
+)
 
 
 class While:
@@ -89,7 +96,7 @@ def while_loop(
     Args:
         cond: takes the loop's variables, gives one truth.
         body: takes the loop's variables, gives as many: their next values.
-        loop_vars: variables; lists of them are allowed.
+        loop_vars: variables; lists and dictionaries of them are allowed.
         is_test: whether no gradients will be asked for.
         name: of the layer.
 
@@ -138,7 +145,7 @@ def _looped(
 
 def _next_values(body: Callable[..., Any], values: Sequence[Any]) -> list[Any]:
     """What a body makes of the variables of its loop."""
-    found = body(*values)
+    found = body(*mapped(list(values), lambda v: v))  # a body may write to lists that it is given
     listed = list(found) if isinstance(found, (list, tuple)) else [found]
     if len(listed) != len(values):
         raise ArgumentError(
@@ -149,14 +156,35 @@ def _next_values(body: Callable[..., Any], values: Sequence[Any]) -> list[Any]:
 
 
 def _assign_all(values: Any, targets: Any) -> None:
-    """Write values to variables, lists element by element."""
-    if isinstance(targets, (list, tuple)):
-        if not isinstance(values, (list, tuple)) or len(values) != len(targets):
+    """Write values to variables, those of lists and dictionaries one by one."""
+    if isinstance(targets, (list, tuple, Mapping)):
+        wanted = Mapping if isinstance(targets, Mapping) else (list, tuple)
+        if not isinstance(values, wanted) or len(values) != len(targets):
             raise ArgumentError(
-                f"expected body to give {len(targets)} variables in place of a list of as many, "
-                f"got {values!r:.60}"
+                f"expected body to give {len(targets)} variables in place of a "
+                f"{'dictionary' if wanted is Mapping else 'list'} of as many, got {values!r:.60}"
             )
-        for value, target in zip(values, targets):
+        for value, target in _pairs(values, targets):
             _assign_all(value, target)
+    elif isinstance(values, (list, tuple, Mapping)):
+        raise ArgumentError(
+            f"expected body to give a variable in place of {targets.name!r}, got {values!r:.60}"
+        )
     elif values is not targets or targets.kind is not Kind.LOD_TENSOR_ARRAY:
         assign(values, targets)
+
+
+def _pairs(values: Any, targets: Any) -> Iterable[tuple[Any, Any]]:
+    """What belongs together of two lists, or of two dictionaries; where their keys differ, in the
+    keys' order, as in fluid.
+    """
+    if not isinstance(targets, Mapping):
+        return zip(values, targets)
+    if values.keys() == targets.keys():
+        return ((values[key], target) for key, target in targets.items())
+    warn(
+        f"the body of while_loop gives {', '.join(map(repr, values))} for variables called "
+        f"{', '.join(map(repr, targets))}; they are taken in the order of their names",
+        None,
+    )
+    return ((values[a], targets[b]) for a, b in zip(sorted(values), sorted(targets)))

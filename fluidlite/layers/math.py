@@ -12,6 +12,8 @@ from ..ir.variable import Variable
 from .layer import LayerBuilder, is_variable, layer, stopped, variables_of
 from .sizes import number
 
+Bound = float | Variable | None
+
 
 @layer
 def mul(
@@ -160,31 +162,47 @@ def cast(f: LayerBuilder, x: Variable, dtype: Any) -> Variable:
 
 
 @layer
-def clip(f: LayerBuilder, x: Variable, min: float, max: float, name: str | None = None) -> Variable:
+def clip(
+    f: LayerBuilder,
+    x: Variable,
+    min: float | Variable,
+    max: float | Variable,
+    name: str | None = None,
+) -> Variable:
     """``x`` where it lies within bounds, else the bound, for each element.
 
     Args:
         x: a variable of numbers.
-        min, max: the bounds.
+        min, max: the bounds: numbers, or variables of one element.
         name: of the result.
 
     Returns:
         A variable of the shape of ``x``.
 
     Raises:
-        ArgumentError: ``min`` is above ``max``.
+        ArgumentError: ``min`` is above ``max``, or one is missing.
 
     >>> fluid.layers.clip(fluid.data("x", [None, 4]), min=-1.0, max=1.0).shape
     (-1, 4)
     """
+    if min is None or max is None:
+        raise ArgumentError(
+            f"expected min and max, got min={min} and max={max}; layers.clamp takes one alone"
+        )
     return _clipped(f, x, min, max, f.named_result())
 
 
-def _clipped(f: LayerBuilder, x: Variable, low: float, high: float, out: Variable) -> Variable:
-    low, high = number(low, "min"), number(high, "max")
-    if low > high:
+def _clipped(f: LayerBuilder, x: Variable, low: Bound, high: Bound, out: Variable) -> Variable:
+    """``x`` within bounds, of which those that variables give are inputs of the operator."""
+    ins, attrs = {"X": x}, {"min": -math.inf, "max": math.inf}
+    for (attr, slot), bound in zip({"min": "Min", "max": "Max"}.items(), (low, high)):
+        if is_variable(bound):
+            ins[slot] = stopped(bound)
+        elif bound is not None:
+            attrs[attr] = number(bound, attr)
+    if attrs["min"] > attrs["max"]:
         raise ArgumentError(f"expected min to be at most max, got min={low} and max={high}")
-    f.into("clip", {"X": x}, {"Out": out}, min=low, max=high)
+    f.into("clip", ins, {"Out": out}, **attrs)
     return out
 
 
@@ -192,8 +210,8 @@ def _clipped(f: LayerBuilder, x: Variable, low: float, high: float, out: Variabl
 def clamp(
     f: LayerBuilder,
     input: Variable,
-    min: float | None = None,
-    max: float | None = None,
+    min: Bound = None,
+    max: Bound = None,
     output: Variable | None = None,
     name: str | None = None,
 ) -> Variable:
@@ -201,7 +219,7 @@ def clamp(
 
     Args:
         input: a variable of numbers.
-        min, max: the bounds; None for none.
+        min, max: the bounds: numbers, or variables of one element; None for none.
         output: the variable to write to; a new one when None.
 
     Returns:
@@ -215,9 +233,7 @@ def clamp(
     """
     if min is None and max is None:
         raise ArgumentError("expected min or max, got neither")
-    low = -math.inf if min is None else min
-    high = math.inf if max is None else max
-    return _clipped(f, input, low, high, f.result(output))
+    return _clipped(f, input, min, max, f.result(output))
 
 
 @layer

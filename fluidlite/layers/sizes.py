@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from ..dtypes import DType
 from ..errors import ArgumentError, DTypeError
+from ..ir.declared import may_hold_integers, warn_of_integers
 from ..ir.variable import Variable
 from ..opdef.attribute import whole_number
 from .layer import LayerBuilder, is_variable, stopped
@@ -129,7 +130,9 @@ def known_integer(f: LayerBuilder, value: int, dtype: DType = DType.INT32) -> Va
 
 
 def _integers(variable: Variable, what: str) -> Variable:
-    if variable.dtype.is_float or variable.dtype is DType.BOOL:
+    if may_hold_integers(variable):
+        warn_of_integers(variable, what)
+    elif variable.dtype.is_float or variable.dtype is DType.BOOL:
         raise DTypeError(
             f"expected {what} to be given by integers, got {variable.name!r} of {variable.dtype}"
         )

@@ -31,14 +31,17 @@ class top_k(Op):
             need_one(K=K)
             out = X.with_dim(-1, -1)
         else:
-            self.check(self.k, X.shape[-1])
+            self.check(self.k)
             out = X.with_dim(-1, self.k)
         return out, out.with_dtype(DType.INT64)
 
-    def check(self, k, size):
-        """Refuse a ``k`` that is no number of elements."""
+    def check(self, k, size=-1):
+        """Refuse a ``k`` that is no number of elements; the size is known when the program runs,
+        for what is declared need not be what is fed.
+        """
         if k < 1 or -1 < size < k:
-            raise AttributeValueError(f"expected k from 1 to the last size of X, {size}, got {k}")
+            known = "the last size of X" if size == -1 else f"the last size of X, {size}"
+            raise AttributeValueError(f"expected k from 1 to {known}, got {k}")
 
     def run(self, xp, X, K):
         k = self.k if K is None else K.item()

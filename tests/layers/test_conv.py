@@ -138,6 +138,20 @@ def test_adaptive_pooling_has_an_output_of_given_size():
     assert run(out, x=value)[0, 0].tolist() == [[12, 14], [22, 24]]
 
 
+@pytest.mark.parametrize("name, shape", [("2d", [None, 2, 5, 5]), ("3d", [None, 2, 5, 5, 5])])
+def test_an_adaptive_maximum_is_the_operator_that_finds_places_whether_asked_for_them_or_not(
+    name, shape
+):
+    pool = getattr(layers, f"adaptive_pool{name}")
+    out = pool(data("x", shape), 2)
+    mean = pool(data("y", shape), 2, "avg")
+    ops = fluid.default_main_program().global_block().ops
+    assert [op.type for op in ops] == [f"max_pool{name}_with_index", f"pool{name}"]
+    assert out.name == f"max_pool{name}_with_index_0.tmp_0"
+    assert ops[0].output("Mask") == [f"max_pool{name}_with_index_0.tmp_1"]
+    assert mean.name == f"pool{name}_0.tmp_0"
+
+
 def test_a_mean_has_no_place():
     x = images()
     with refused(ArgumentError, "require_index=True takes pool_type='max'"):

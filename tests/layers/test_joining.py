@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import fluidlite as fluid
 from fluidlite import layers
 from fluidlite.errors import ArgumentError, ShapeError
 
@@ -108,6 +109,43 @@ def test_stack_adds_a_dimension():
     assert written() == ["stack_0.tmp_0 = stack(X=[x, y], axis=1)"]
     assert out.shape == (-1, 2, 6)
     assert np.array_equal(run(out, x=X, y=-X), np.stack([X, -X], 1))
+
+
+def array_of(*variables):
+    array = None
+    for i, variable in enumerate(variables):
+        array = layers.array_write(variable, layers.fill_constant([1], "int64", i), array)
+    return array
+
+
+@pytest.mark.parametrize("listed", [False, True])
+@pytest.mark.parametrize("join, axis", [("concat", 0), ("concat", -1), ("stack", 1), ("stack", -1)])
+def test_the_tensors_of_an_array_are_joined(join, axis, listed):
+    x = data(shape=[4, 6])
+    x.stop_gradient = False
+    array = array_of(x, x * 2.0)
+    out = getattr(layers, join)([array] if listed else array, axis)
+    (dx,) = fluid.gradients(layers.reduce_sum(out * out), x)
+    expected = {"concat": np.concatenate, "stack": np.stack}[join]([X, X * 2], axis)
+    op = fluid.default_main_program().global_block().ops[5]
+    assert (op.type, op.attr("use_stack")) == ("tensor_array_to_tensor", join == "stack")
+    assert out.name == f"{join}_0.tmp_0"
+    found, gradient = run(out, dx, x=X)
+    assert np.array_equal(found, expected)
+    assert np.array_equal(gradient, 10 * X)
+
+
+@pytest.mark.parametrize("join", [layers.concat, layers.stack])
+def test_an_array_of_tensors_is_joined_alone(join):
+    array, x = array_of(data()), data("y")
+    with refused(ArgumentError, "one array of tensors, got the array 'array_write_0.out' among 2"):
+        join([array, x])
+
+
+def test_an_array_of_tensors_is_joined_along_a_number():
+    array, axis = array_of(data()), layers.fill_constant([1], "int32", 1)
+    with refused(ArgumentError, "expected axis to be a number where an array"):
+        layers.concat(array, axis)
 
 
 def test_stack_refuses_shapes_that_differ():

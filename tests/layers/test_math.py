@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import fluidlite as fluid
 from fluidlite import layers
 from fluidlite.dtypes import DType
 from fluidlite.errors import ArgumentError, DTypeError, ShapeError
@@ -90,6 +91,35 @@ def test_clamp_may_have_one_bound():
     assert np.array_equal(values[1], X.clip(None, 2))
     with refused(ArgumentError, "expected min or max, got neither"):
         layers.clamp(x)
+
+
+@pytest.mark.parametrize("limit", [layers.clip, layers.clamp])
+def test_bounds_may_be_variables_of_one_element(limit):
+    x = data()
+    x.stop_gradient = False
+    low, high = (layers.fill_constant([1], "float32", n) for n in (-1.0, 2.0))
+    low.stop_gradient = False
+    both, mixed = limit(x, low, high), limit(x, -1.0, high)
+    assert low.stop_gradient
+    assert written()[2].endswith(
+        "clip(X=x, Min=fill_constant_0.tmp_0, Max=fill_constant_1.tmp_0, min=-inf, max=inf)"
+    )
+    (dx,) = fluid.gradients(both, x)
+    found = run(both, mixed, dx, x=X)
+    assert np.array_equal(found[0], X.clip(-1, 2))
+    assert np.array_equal(found[1], X.clip(-1, 2))
+    assert np.array_equal(found[2], (X > -1) & (X < 2))
+
+
+def test_clamp_may_have_one_bound_that_is_a_variable():
+    x, high = data(), layers.fill_constant([1], "float32", 2.0)
+    assert np.array_equal(run(layers.clamp(x, max=high), x=X), X.clip(None, 2))
+
+
+def test_clip_needs_both_bounds():
+    x = data()
+    with refused(ArgumentError, "expected min and max, got min=1.0 and max=None; layers.clamp"):
+        layers.clip(x, 1.0, None)
 
 
 def test_clip_by_norm_shortens_what_is_longer():

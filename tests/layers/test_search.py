@@ -1,6 +1,7 @@
 """The largest elements."""
 
 import numpy as np
+import pytest
 
 from fluidlite import layers
 from fluidlite.dtypes import DType
@@ -28,10 +29,17 @@ def test_how_many_may_be_a_variable():
     assert run(values, x=X, k=np.array([3], "int32")).shape == (2, 3)
 
 
-def test_more_than_there_are_is_refused():
+def test_more_than_there_are_is_refused_when_the_program_runs():
+    values, _ = layers.topk(data(), k=5)
+    assert values.shape == (-1, 5)
+    with pytest.raises(ValueError, match=r"(?s)the last size of X, 4, got 5.*test_search.py"):
+        run(values, x=X)
+
+
+def test_no_elements_are_refused():
     x = data()
-    with refused(ValueError, r"(?s)5.*x float32\[-1, 4\]"):
-        layers.topk(x, k=5)
+    with refused(ValueError, r"(?s)from 1 to the last size of X, got 0.*x float32\[-1, 4\]"):
+        layers.topk(x, k=0)
 
 
 def test_the_place_of_the_largest_and_of_the_smallest():

@@ -49,10 +49,16 @@ def test_accuracy_counts_rows_with_the_right_class_among_the_best():
 
 def test_more_elements_than_there_are_are_refused():
     with pytest.raises(AttributeValueError, match="from 1 to the last size of X, 2, got 3"):
-        infer("top_k", {"k": 3}, X=([-1, 2], "float32"))
-    with pytest.raises(AttributeValueError, match="from 1 to the last size of X, 2, got 3"):
         f.top_k(np.ones([1, 2]), np.array([3]))
-    assert infer("top_k", {"k": 3}, X=([2, -1], "float32"))["Out"].shape == (2, 3)
+    with pytest.raises(AttributeValueError, match="from 1 to the last size of X, 2, got 3"):
+        f.top_k(np.ones([1, 2]), k=3)
+    with pytest.raises(AttributeValueError, match="from 1 to the last size of X, got 0"):
+        infer("top_k", {"k": 0}, X=([-1, 2], "float32"))
+
+
+def test_elements_are_counted_when_the_program_runs_for_sizes_are_only_declared_before():
+    for shape in ([2, -1], [2, 2]):
+        assert infer("top_k", {"k": 3}, X=(shape, "float32"))["Out"].shape == (2, 3)
 
 
 def test_labels_that_do_not_fit_are_refused():
