@@ -115,6 +115,7 @@ class VarBase(Tensor):
     accumulates: ClassVar[bool] = False
     accumulates_kept: ClassVar[bool] = False
     gradient_stops: ClassVar[bool] = True
+    frees_all: ClassVar[bool] = True
     layer: ClassVar[type[EagerLayer]] = DygraphLayer
 
     asks_in_vain = False  #: whether a tensor that has no gradient was told not to stop it

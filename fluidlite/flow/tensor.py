@@ -37,6 +37,7 @@ class Tensor(Lenient):
     accumulates: ClassVar[bool] = True
     accumulates_kept: ClassVar[bool] = True
     gradient_stops: ClassVar[bool] = True
+    flat_zeros: ClassVar[bool] = True
 
     sum = functions.sum  # type: ignore[assignment]
     mean = functions.mean  # type: ignore[assignment]

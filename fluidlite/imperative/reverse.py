@@ -112,7 +112,8 @@ class Reverse:
     """
 
     __slots__ = (
-        "forms", "keeps", "keeps_out", "op", "outs", "places", "reads", "rule", "single", "wanted"
+        "forms", "ins", "keeps", "keeps_out", "op", "outs", "places", "reads", "rule",
+        "single", "wanted",
     )  # fmt: skip
 
     def __init__(
@@ -124,7 +125,7 @@ class Reverse:
         wanted: tuple[bool, ...],
     ) -> None:
         rule = rule_of(type(op))
-        self.op = op
+        self.op, self.ins = op, ins
         self.rule: Callable[..., dict[str, Any]] = op.grad if has_rule(type(op)) else self.refuse
         self.reads = rule.reads
         self.outs = outs
