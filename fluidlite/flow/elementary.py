@@ -104,8 +104,8 @@ def clamp(input: Any, min: Any = None, max: Any = None) -> Any:
     Raises:
         ArgumentError: there is no bound.
 
-    >>> fluid.flow.clamp(fluid.flow.tensor([-2.0, 0.5, 3.0]), min=-1.0, max=1.0)
-    tensor([-1. ,  0.5,  1. ], dtype=float32)
+    >>> fluid.flow.clamp(fluid.flow.tensor([-2.0, 0.5, 3.0]), min=-1.0, max=1.0).tolist()
+    [-1.0, 0.5, 1.0]
     """
     if min is None and max is None:
         raise engine.located(ArgumentError("clamp: expected min, max or both, got neither"))

@@ -88,9 +88,8 @@ def hessian(
         ShapeError: the function gives more than one element.
 
     >>> x = fluid.flow.tensor([1.0, 2.0])
-    >>> fluid.flow.autograd.functional.hessian(lambda x: (x * x * x).sum(), x)
-    tensor([[ 6.,  0.],
-            [ 0., 12.]], dtype=float32)
+    >>> fluid.flow.autograd.functional.hessian(lambda x: (x * x * x).sum(), x).tolist()
+    [[6.0, 0.0], [0.0, 12.0]]
     """
     check_bools(create_graph=create_graph, strict=strict, vectorize=vectorize)
     _need_strategy(outer_jacobian_strategy)
@@ -151,8 +150,9 @@ def jvp(
         create_graph, strict: as of :func:`vjp`.
 
     >>> x = fluid.flow.tensor([1.0, 2.0])
-    >>> fluid.flow.autograd.functional.jvp(lambda x: x * x, x, fluid.flow.tensor([1.0, 10.0]))[1]
-    tensor([ 2., 40.], dtype=float32)
+    >>> v = fluid.flow.tensor([1.0, 10.0])
+    >>> fluid.flow.autograd.functional.jvp(lambda x: x * x, x, v)[1].tolist()
+    [2.0, 40.0]
     """
     check_bools(create_graph=create_graph, strict=strict)
     listed = _tensors("inputs", inputs)
@@ -181,8 +181,8 @@ def vhp(
 
     >>> x = fluid.flow.tensor([1.0, 2.0])
     >>> cubes = lambda x: (x * x * x).sum()
-    >>> fluid.flow.autograd.functional.vhp(cubes, x, fluid.flow.tensor([1.0, 10.0]))[1]
-    tensor([  6., 120.], dtype=float32)
+    >>> fluid.flow.autograd.functional.vhp(cubes, x, fluid.flow.tensor([1.0, 10.0]))[1].tolist()
+    [6.0, 120.0]
     """
     check_bools(create_graph=create_graph, strict=strict)
     listed = _tensors("inputs", inputs)

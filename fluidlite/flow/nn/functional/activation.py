@@ -135,8 +135,8 @@ def softshrink(input: Any, lambd: float = 0.5) -> Any:
 def threshold(input: Any, threshold: float, value: float) -> Any:
     """x where it is above the threshold, and the value elsewhere.
 
-    >>> fluid.flow.nn.functional.threshold(fluid.flow.tensor([0.5, 2.0]), 1.0, -7.0)
-    tensor([-7.,  2.], dtype=float32)
+    >>> fluid.flow.nn.functional.threshold(fluid.flow.tensor([0.5, 2.0]), 1.0, -7.0).tolist()
+    [-7.0, 2.0]
     """
     above = arithmetic.greater_than(input, threshold)
     return where(above, eager.thresholded_relu(input, threshold=float(threshold)), float(value))
