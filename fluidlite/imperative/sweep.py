@@ -292,9 +292,9 @@ class Sweep:
 
 def _holds_values(node: Node) -> bool:
     """Whether a node keeps more than shapes, without which its rule cannot be called again."""
-    if type(node.how) is not Reverse or node.out is not None:
-        return True
-    return any(map(_is_value, node.saved))
+    out = node.out
+    reads_out = bool(out) if isinstance(out, dict) else out is not None
+    return type(node.how) is not Reverse or reads_out or any(map(_is_value, node.saved))
 
 
 def _is_value(kept: Any) -> bool:
