@@ -1,6 +1,7 @@
 """No option is taken and ignored, unless its documentation says so."""
 
 import ast
+import importlib
 import pathlib
 import re
 
@@ -13,18 +14,24 @@ READ_ELSEWHERE = {"self", "cls", "f", "name", "act"}
 SAID = re.compile(r"accepted|without (a )?meaning|are in order")
 
 
-def functions(tree):
-    """The public functions of a file, and the public methods of its public classes."""
+def functions(tree, module=None):
+    """The public functions of a file, and the public methods of its public classes, with their
+    documentation, to which decorators may have added.
+    """
     for node in tree.body:
         if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
-            yield node, ast.get_docstring(node) or ""
+            yield node, getattr(getattr(module, node.name, None), "__doc__", None) or doc(node)
         elif isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-            about = ast.get_docstring(node) or ""
+            about = getattr(getattr(module, node.name, None), "__doc__", None) or doc(node)
             for method in node.body:
                 if isinstance(method, ast.FunctionDef) and method.name == "__init__":
                     yield method, about
                 elif isinstance(method, ast.FunctionDef) and method.name[0] != "_":
-                    yield method, ast.get_docstring(method) or ""
+                    yield method, doc(method)
+
+
+def doc(node):
+    return ast.get_docstring(node) or ""
 
 
 def unread(function):
@@ -53,9 +60,11 @@ INTERFACES = {
 @pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(ROOT)))
 def test_every_option_is_read_or_said_to_be_without_meaning(path):
     tree = ast.parse(path.read_text(encoding="utf-8"))
+    place = path.relative_to(ROOT.parent).with_suffix("").parts
+    module = importlib.import_module(".".join(place).removesuffix(".__init__"))
     ignored = [
         f"{function.name}({parameter}), line {function.lineno}"
-        for function, about in functions(tree)
+        for function, about in functions(tree, module)
         if function.name not in INTERFACES
         for parameter in unread(function)
         if not is_explained(parameter, about)

@@ -132,6 +132,6 @@ def cross_entropy2(op: Any, X: Spec, Label: Spec) -> Prepared | None:
             loss = -np.log(match)
         if counted is not None:
             loss[~counted] = 0
-        return loss.reshape(shape), nothing, match.reshape(shape)
+        return loss.reshape(shape), nothing, match.reshape(count, 1)
 
     return Prepared(run)

@@ -224,23 +224,23 @@ class cross_entropy2(Op):
 
     def infer(self, X, Label):
         need_float(X=X)
-        one = one_per_label(X, Label)
-        return one, X.with_shape((*X.shape, 0)), one
+        return one_per_label(X, Label), X.with_shape((*X.shape, 0)), X.with_dim(-1, 1)
 
     def run(self, xp, X, Label):
         pick = pick_label(dict(ignore_index=self.ignore_index))
-        match = xp.reshape(pick.run(xp, X, column(xp, Label, X.ndim)), Label.shape)
-        loss = xp.where(Label == self.ignore_index, 0.0, negative_log(xp, match))
-        return loss, xp.zeros((*X.shape, 0), dtype=X.dtype), match
+        label = column(xp, Label, X.ndim)
+        match = pick.run(xp, X, label)
+        loss = xp.where(label == self.ignore_index, 0.0, negative_log(xp, match))
+        return xp.reshape(loss, Label.shape), xp.zeros((*X.shape, 0), dtype=X.dtype), match
 
     def grad(self, f, Label, XShape, MatchX, dY, dMatchX=None):
         def dx():
-            ignored = f.equal(Label, f.fill_any_like(Label, value=self.ignore_index))
+            label, dy = columns(f, len(XShape.shape) - 1, Label, dY)
+            ignored = f.equal(label, f.fill_any_like(label, value=self.ignore_index))
             ones = f.cast(ignored, in_dtype=DType.BOOL, out_dtype=MatchX.dtype)
-            dmatch = -dY / (MatchX + ones)  # MatchX is 0 where the label is ignored
+            dmatch = -dy / (MatchX + ones)  # MatchX is 0 where the label is ignored
             if dMatchX is not None:
                 dmatch = dmatch + dMatchX
-            dmatch, label = columns(f, len(XShape.shape) - 1, dmatch, Label)
             return f.place_label(
                 dmatch, label, size=XShape.shape[-2], ignore_index=self.ignore_index
             )
