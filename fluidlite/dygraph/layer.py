@@ -19,7 +19,10 @@ from ..imperative.layering import blank
 from ..imperative.recording import Handle
 from ..imperative.tensor import Tensor
 from ..initializer import Constant, Xavier
+from ..ir.program import default_main_program
+from ..ir.variable import Variable
 from ..layer_helper import ObjectHelper
+from ..layers.layer import LayerBuilder
 from ..param_attr import as_eager_attr
 from .registry import Registry
 from .tensor import VarBase, new_parameter
@@ -39,7 +42,9 @@ class Layer(Registry):
     ``super().__init__()``, and says in ``forward`` what it computes with them.
 
     Parameters, layers and buffers that are assigned to attributes are found again by
-    ``parameters()``, ``sublayers()``, ``state_dict()`` and optimizers.
+    ``parameters()``, ``sublayers()``, ``state_dict()`` and optimizers.  A layer that is made
+    outside of ``dygraph.guard()`` has parameters of the default programs, and appends to them when
+    it is called with variables.
 
     Args:
         name_scope: the stem of the layer's name; made of the class's name when None.
@@ -168,8 +173,13 @@ class Layer(Registry):
             layer.training = training
 
     def clear_gradients(self) -> None:
-        """Make the gradients of all parameters zero."""
+        """Make the gradients of all parameters zero.
+
+        Raises:
+            ArgumentError: they are parameters of a program.
+        """
         for parameter in self.parameters():
+            self._need_tensor(parameter, "a gradient to clear")
             if parameter.trainable:
                 parameter.clear_gradient()
 
@@ -203,19 +213,22 @@ class Layer(Registry):
         Raises:
             ArgumentError: a size is unknown, or ``attr`` is something else.
         """
+        start = default_initializer or (Constant(0.0) if is_bias else Xavier())
+        suffix = "b" if is_bias else "w"
+        kind = self._dtype if dtype is None else as_dtype(dtype)
+        if not state.in_dygraph_mode():
+            program = LayerBuilder(self._full_name, self._full_name)
+            return program.parameter(attr, shape, kind, suffix, start)
         given = as_eager_attr(attr)
         if given is None:
             return None
-        start = default_initializer or (Constant(0.0) if is_bias else Xavier())
-        suffix = "b" if is_bias else "w"
         name = given.name or unique_name.generate(f"{self._full_name}.{suffix}")
-        kind = self._dtype if dtype is None else as_dtype(dtype)
         return new_parameter(shape, kind, start, given, name)
 
     def create_variable(
         self, name: str | None = None, persistable: bool = False, dtype: Any = None
-    ) -> VarBase:
-        """A blank tensor, to be given a value by some layer.
+    ) -> Any:
+        """A blank tensor, or a variable of the program, to be given a value by some layer.
 
         Args:
             name: the last part of its name; made up when None.
@@ -223,8 +236,12 @@ class Layer(Registry):
             dtype: element type; the layer's when None.
         """
         kind = self._dtype if dtype is None else as_dtype(dtype)
+        whole = f"{self._full_name}.{name or unique_name.generate('_generated_var')}"
+        if not state.in_dygraph_mode():
+            block = default_main_program().current_block()
+            return block.create_var(name=whole, dtype=kind, persistable=bool(persistable))
         made: VarBase = blank(VarBase, kind)
-        made.name = f"{self._full_name}.{name or unique_name.generate('_generated_var')}"
+        made.name = whole
         made.persistable = bool(persistable)
         return made
 
@@ -277,7 +294,7 @@ class Layer(Registry):
         Raises:
             StateDictError: there is no value for a parameter.
             ShapeError: a value has another shape than its parameter.
-            ArgumentError: ``stat_dict`` is no dictionary.
+            ArgumentError: ``stat_dict`` is no dictionary, or the parameters are those of a program.
 
         >>> with fluid.dygraph.guard():
         ...     first, second = fluid.dygraph.Linear(2, 3), fluid.dygraph.Linear(2, 3)
@@ -292,6 +309,7 @@ class Layer(Registry):
             )
         fitting = []
         for place, tensor in self.state_dict(include_sublayers=include_sublayers).items():
+            self._need_tensor(tensor, "a value to set")
             key = place if use_structured_name else tensor.name
             if key not in stat_dict:
                 raise StateDictError(
@@ -311,6 +329,14 @@ class Layer(Registry):
 
     load_dict = set_dict
     set_state_dict = set_dict
+
+    def _need_tensor(self, parameter: Any, what: str) -> None:
+        if isinstance(parameter, Variable):
+            raise ArgumentError(
+                f"expected a tensor with {what} in {self._full_name}, got parameter "
+                f"{parameter.name!r} of a program, whose value is in the scope; make the layer "
+                f"within dygraph.guard(), or use fluid.io.load_params and the like"
+            )
 
     # -- text ------------------------------------------------------------------------------------
 

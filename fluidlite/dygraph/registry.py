@@ -8,8 +8,10 @@ from typing import Any
 from ..errors import ArgumentError, suggestion
 from ..imperative.parameter import Parameter
 from ..imperative.tensor import Tensor
+from ..ir.variable import Parameter as StaticParameter
 
 _KEPT = ("own_parameters", "own_sublayers", "own_buffers")
+PARAMETERS = (Parameter, StaticParameter)  #: of layers that run at once, and of those of programs
 
 
 class Registry:
@@ -37,17 +39,18 @@ class Registry:
         )
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if isinstance(value, Parameter):
+        if isinstance(value, PARAMETERS):
             self._keep("own_parameters", name, value)
             return
         if isinstance(value, Registry):
             self._keep("own_sublayers", name, value)
             return
-        for kept, kind, wanted in (
-            ("own_parameters", Parameter, "a parameter"),
+        kinds: tuple[tuple[str, Any, str], ...] = (
+            ("own_parameters", PARAMETERS, "a parameter"),
             ("own_sublayers", Registry, "a layer"),
             ("own_buffers", Tensor, "a tensor"),
-        ):
+        )
+        for kept, kind, wanted in kinds:
             found = self.__dict__.get(kept)
             if found is not None and name in found:
                 if value is not None and not isinstance(value, kind):
@@ -85,7 +88,7 @@ class Registry:
                 self.__dict__[other].pop(name, None)
         self.__dict__[kept][name] = value
 
-    def add_parameter(self, name: str | int, parameter: Parameter | None) -> Parameter | None:
+    def add_parameter(self, name: str | int, parameter: Any) -> Any:
         """Keep a parameter under a name.
 
         Args:
@@ -98,7 +101,7 @@ class Registry:
         Raises:
             ArgumentError: an argument is of another kind, or the name is taken.
         """
-        if parameter is not None and not isinstance(parameter, Parameter):
+        if parameter is not None and not isinstance(parameter, PARAMETERS):
             raise _unexpected("a parameter", parameter)
         self._keep("own_parameters", self._free(name, "own_parameters"), parameter)
         return parameter

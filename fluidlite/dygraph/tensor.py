@@ -115,7 +115,10 @@ class VarBase(Tensor):
     accumulates: ClassVar[bool] = False
     accumulates_kept: ClassVar[bool] = False
     gradient_stops: ClassVar[bool] = True
+    frees_all: ClassVar[bool] = True
     layer: ClassVar[type[EagerLayer]] = DygraphLayer
+
+    asks_in_vain = False  #: whether a tensor that has no gradient was told not to stop it
 
     def __init__(self, array: Any, port: Any = None, stop: bool = True) -> None:
         Handle.__init__(self, array, port, stop)
@@ -132,6 +135,22 @@ class VarBase(Tensor):
     @name.setter
     def name(self, value: str) -> None:
         self.given_name = value
+
+    @property
+    def stop_gradient(self) -> bool:
+        """Whether no gradient flows through the tensor.
+
+        Of integers and truth values it may be said that they want one; they get none.
+        """
+        return self.stop and not self.asks_in_vain
+
+    @stop_gradient.setter
+    def stop_gradient(self, value: bool) -> None:
+        said = isinstance(value, (bool, np.bool_)) and not value
+        vain = said and self.array.dtype.kind != "f"
+        Tensor.stop_gradient.fset(self, vain or value)  # type: ignore[attr-defined]
+        if vain or self.asks_in_vain:
+            self.asks_in_vain = vain
 
     def backward(  # type: ignore[override]
         self, backward_strategy: BackwardStrategy | None = None, retain_graph: bool = False

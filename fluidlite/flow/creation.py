@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from ..imperative import creation
+from .devices import need_cpu
 from .tensor import Tensor
 
 
-def _made(lenient: Any, requires_grad: bool) -> Tensor:
+def _made(lenient: Any, requires_grad: bool, device: Any) -> Tensor:
+    need_cpu(device)
     made = Tensor(lenient.array)
     if requires_grad:
         made.requires_grad = True
@@ -26,25 +28,25 @@ def zeros(*size: Any, dtype: Any = None, device: Any = None, requires_grad: bool
     Args:
         size: sizes, or a list of them.
         dtype: the element type; the default one when None.
-        device: accepted for old scripts; there is one place.
+        device: the CPU, or None.
         requires_grad: whether gradients with respect to it are wanted.
 
     >>> fluid.flow.zeros(2, 3).shape
     [2, 3]
     """
-    return _made(creation.zeros(_shape(size), dtype), requires_grad)
+    return _made(creation.zeros(_shape(size), dtype), requires_grad, device)
 
 
 def ones(*size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """A tensor of ones; see :func:`zeros`."""
-    return _made(creation.ones(_shape(size), dtype), requires_grad)
+    return _made(creation.ones(_shape(size), dtype), requires_grad, device)
 
 
 def full(
     size: Any, fill_value: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:
     """A tensor of one number; see :func:`zeros`."""
-    return _made(creation.full(size, fill_value, dtype), requires_grad)
+    return _made(creation.full(size, fill_value, dtype), requires_grad, device)
 
 
 def eye(
@@ -56,7 +58,7 @@ def eye(
     requires_grad: bool = False,
 ) -> Tensor:
     """Ones where row and column are the same, zeros elsewhere."""
-    return _made(creation.eye(n, m, dtype), requires_grad)
+    return _made(creation.eye(n, m, dtype), requires_grad, device)
 
 
 def arange(
@@ -72,14 +74,53 @@ def arange(
     >>> fluid.flow.arange(3)
     tensor([0, 1, 2], dtype=int64)
     """
-    return _made(creation.arange(start, end, step, dtype), requires_grad)
+    return _made(creation.arange(start, end, step, dtype), requires_grad, device)
 
 
 def rand(*size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """Random numbers, equally likely everywhere in [0, 1); see :func:`zeros`."""
-    return _made(creation.rand(_shape(size), dtype), requires_grad)
+    return _made(creation.rand(_shape(size), dtype), requires_grad, device)
 
 
 def randn(*size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """Random numbers of the normal distribution with mean 0 and deviation 1; see :func:`zeros`."""
-    return _made(creation.randn(_shape(size), dtype), requires_grad)
+    return _made(creation.randn(_shape(size), dtype), requires_grad, device)
+
+
+def zeros_like(
+    input: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:
+    """Zeros in the shape of a tensor, and in its element type when None; see :func:`zeros`."""
+    return _made(creation.zeros_like(input, dtype), requires_grad, device)
+
+
+def ones_like(
+    input: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:
+    """Ones in the shape of a tensor, and in its element type when None; see :func:`zeros`."""
+    return _made(creation.ones_like(input, dtype), requires_grad, device)
+
+
+def full_like(
+    input: Any,
+    fill_value: Any,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """One number in the shape of a tensor; see :func:`zeros`."""
+    return _made(creation.full_like(input, fill_value, dtype), requires_grad, device)
+
+
+def linspace(
+    start: Any,
+    end: Any,
+    steps: int,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """So many numbers from start to end, at equal distances; see :func:`zeros`."""
+    return _made(creation.linspace(start, end, steps, dtype), requires_grad, device)

@@ -1,10 +1,10 @@
-"""Functions of tensors whose OneFlow spelling is not paddle's: ``dim`` in the place of ``axis``."""
+"""Reductions in OneFlow's spelling: ``dim`` in the place of ``axis``."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from ..imperative import arithmetic, reduction, selection, shaping
+from ..imperative import arithmetic, elementary, reduction, selection, shaping
 from ..imperative.recording import eager
 
 
@@ -76,56 +76,70 @@ def argmin(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
     return reduction.argmin(input, dim, keepdim)
 
 
-def softmax(input: Any, dim: int) -> Any:
-    """e^x divided by the sum of those along a dimension."""
-    return eager.softmax(input, axis=dim)
+def var(input: Any, dim: Any = None, unbiased: bool = True, keepdim: bool = False) -> Any:
+    """The mean square distance from the mean; see :func:`sum`.
+
+    Args:
+        input: a tensor.
+        dim: a dimension or a list of them; all when None.
+        unbiased: divide by one less than the number of elements.
+        keepdim: the dimensions stay, with size 1.
+    """
+    return reduction.var(input, dim, unbiased, keepdim)
+
+
+def std(input: Any, dim: Any = None, unbiased: bool = True, keepdim: bool = False) -> Any:
+    """The root of the mean square distance from the mean; see :func:`var`."""
+    return reduction.std(input, dim, unbiased, keepdim)
+
+
+def amax(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
+    """The largest element; equal ones share the gradient."""
+    return reduction.amax(input, dim, keepdim)
+
+
+def amin(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
+    """The smallest element; equal ones share the gradient."""
+    return reduction.amin(input, dim, keepdim)
+
+
+def all(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
+    """Whether all elements are true; see :func:`sum`."""
+    return reduction.all(input, dim, keepdim)
+
+
+def any(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
+    """Whether an element is true; see :func:`sum`."""
+    return reduction.any(input, dim, keepdim)
+
+
+def norm(input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False) -> Any:
+    """The p-norm of the elements: (the sum of |x|^p)^(1/p); "fro" is 2."""
+    return reduction.norm(input, p, dim, keepdim)
+
+
+def logsumexp(input: Any, dim: Any, keepdim: bool = False) -> Any:
+    """The logarithm of the sum of e^x, without overflow."""
+    return reduction.logsumexp(input, dim, keepdim)
+
+
+def softmax(input: Any, dim: int, dtype: Any = None) -> Any:
+    """e^x divided by the sum of those along a dimension.
+
+    Args:
+        input: a tensor.
+        dim: the dimension.
+        dtype: the element type to compute in; the tensor's when None.
+    """
+    return eager.softmax(input if dtype is None else elementary.cast(input, dtype), axis=dim)
+
+
+def log_softmax(input: Any, dim: int, dtype: Any = None) -> Any:
+    """The logarithm of :func:`softmax`, more exact."""
+    x = input if dtype is None else elementary.cast(input, dtype)
+    return arithmetic.subtract(x, reduction.logsumexp(x, dim, True))
 
 
 def relu(input: Any) -> Any:
     """max(x, 0); its gradient at 0 is 0."""
     return eager.relu(input)
-
-
-def cat(tensors: Any, dim: int = 0) -> Any:
-    """Tensors behind each other along a dimension."""
-    return shaping.concat(tensors, dim)
-
-
-def stack(tensors: Any, dim: int = 0) -> Any:
-    """Tensors of one shape along a new dimension."""
-    return shaping.stack(tensors, dim)
-
-
-def transpose(input: Any, dim0: int, dim1: int) -> Any:
-    """Two dimensions exchanged.
-
-    >>> fluid.flow.transpose(fluid.flow.tensor([[1.0, 2.0]]), 0, 1).shape
-    [2, 1]
-    """
-    return shaping.swapaxes(input, dim0, dim1)
-
-
-def permute(input: Any, *dims: Any) -> Any:
-    """The dimensions in another order.
-
-    Args:
-        input: a tensor.
-        dims: the dimension to come first, the second, ...; or a list of them.
-    """
-    order = dims[0] if len(dims) == 1 and isinstance(dims[0], (list, tuple)) else dims
-    return shaping.transpose(input, list(order))
-
-
-def sub(input: Any, other: Any) -> Any:
-    """input - other."""
-    return arithmetic.subtract(input, other)
-
-
-def mul(input: Any, other: Any) -> Any:
-    """input * other."""
-    return arithmetic.multiply(input, other)
-
-
-def div(input: Any, other: Any) -> Any:
-    """input / other."""
-    return arithmetic.divide(input, other)

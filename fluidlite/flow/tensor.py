@@ -13,10 +13,12 @@ from ..imperative.printing import elements_text
 from ..imperative.sweep import described
 from ..imperative.tensor import Tensor as Lenient
 from ..imperative.tensor import need_differentiable
-from . import functions
+from . import devices, elementary, functions, shapes
+from .conversion import Conversion
+from .inplace import InPlace
 
 
-class Tensor(Lenient):
+class Tensor(Conversion, InPlace, Lenient):
     """An array that remembers how it was made, under strict rules.
 
     What is differentiated has one element or is given a gradient, wants a gradient, and has not
@@ -37,21 +39,64 @@ class Tensor(Lenient):
     accumulates: ClassVar[bool] = True
     accumulates_kept: ClassVar[bool] = True
     gradient_stops: ClassVar[bool] = True
+    flat_zeros: ClassVar[bool] = True
 
     sum = functions.sum  # type: ignore[assignment]
     mean = functions.mean  # type: ignore[assignment]
     prod = functions.prod  # type: ignore[assignment]
     max = functions.max  # type: ignore[assignment]
     min = functions.min  # type: ignore[assignment]
+    amax = functions.amax  # type: ignore[assignment]
+    amin = functions.amin  # type: ignore[assignment]
+    all = functions.all  # type: ignore[assignment]
+    any = functions.any  # type: ignore[assignment]
+    var = functions.var  # type: ignore[assignment]
+    std = functions.std  # type: ignore[assignment]
+    norm = functions.norm  # type: ignore[assignment]
+    logsumexp = functions.logsumexp  # type: ignore[assignment]
     argmax = functions.argmax  # type: ignore[assignment]
     argmin = functions.argmin  # type: ignore[assignment]
     softmax = functions.softmax
-    transpose = functions.transpose  # type: ignore[assignment]
-    permute = functions.permute
+    log_softmax = functions.log_softmax
     relu = functions.relu
-    sub = functions.sub
-    mul = functions.mul
-    div = functions.div
+
+    reshape = shapes.reshape  # type: ignore[assignment]
+    view = shapes.reshape
+    squeeze = shapes.squeeze  # type: ignore[assignment]
+    unsqueeze = shapes.unsqueeze  # type: ignore[assignment]
+    flatten = shapes.flatten  # type: ignore[assignment]
+    transpose = shapes.transpose  # type: ignore[assignment]
+    permute = shapes.permute
+    expand = shapes.expand  # type: ignore[assignment]
+    repeat = shapes.repeat
+    split = shapes.split  # type: ignore[assignment]
+    chunk = shapes.chunk  # type: ignore[assignment]
+    unbind = shapes.unbind  # type: ignore[assignment]
+    flip = shapes.flip  # type: ignore[assignment]
+    roll = shapes.roll  # type: ignore[assignment]
+    gather = shapes.gather  # type: ignore[assignment]
+    index_select = shapes.index_select  # type: ignore[assignment]
+    masked_fill = shapes.masked_fill  # type: ignore[assignment]
+    masked_select = shapes.masked_select  # type: ignore[assignment]
+    sort = shapes.sort  # type: ignore[assignment]
+    argsort = shapes.argsort  # type: ignore[assignment]
+    topk = shapes.topk  # type: ignore[assignment]
+    cumsum = shapes.cumsum  # type: ignore[assignment]
+    tril = shapes.tril  # type: ignore[assignment]
+    triu = shapes.triu  # type: ignore[assignment]
+
+    add = elementary.add  # type: ignore[assignment]
+    sub = elementary.sub
+    mul = elementary.mul
+    div = elementary.div
+    clamp = elementary.clamp
+    clip = elementary.clamp  # type: ignore[assignment]
+    asinh = elementary.asinh
+    acosh = elementary.acosh
+    atanh = elementary.atanh
+    erfc = elementary.erfc
+    exp2 = elementary.exp2
+    logsigmoid = elementary.logsigmoid
 
     @property
     def requires_grad(self) -> bool:
@@ -142,26 +187,6 @@ class Tensor(Lenient):
         """The number of elements."""
         return int(self.array.size)
 
-    def view(self, *shape: Any) -> Any:
-        """The same elements in another shape; see ``reshape``."""
-        return self.reshape(*shape)
-
-    def type_as(self, target: Lenient) -> Any:
-        """The tensor in the element type of another."""
-        return self.cast(target.dtype)
-
-    def float(self) -> Any:
-        """The tensor as float32."""
-        return self.cast("float32")
-
-    def double(self) -> Any:
-        """The tensor as float64."""
-        return self.cast("float64")
-
-    def long(self) -> Any:
-        """The tensor as int64."""
-        return self.cast("int64")
-
     def __repr__(self) -> str:
         wants = "" if self.stop else ", requires_grad=True"
         return f"tensor({elements_text(self.numpy())}, dtype={self.array.dtype.name}{wants})"
@@ -176,7 +201,7 @@ def tensor(
         data: a number, a list, an array, or a tensor: no gradient flows to that.
         dtype: the element type; when None, that of an array, int64 for integers, bool for truth
             values, and the default type for fractions.
-        device: accepted for old scripts; there is one place.
+        device: the CPU, or None.
         requires_grad: whether gradients with respect to it are wanted.
 
     Raises:
@@ -186,6 +211,7 @@ def tensor(
     >>> fluid.flow.tensor([1.0, 2.0], requires_grad=True)
     tensor([1., 2.], dtype=float32, requires_grad=True)
     """
+    devices.need_cpu(device)
     made = Tensor(array_of(data, dtype))
     if not isinstance(requires_grad, (bool, np.bool_)):
         raise engine.located(

@@ -301,24 +301,41 @@ def truths(x: Any) -> Any:
     return x if dtype == _BOOL else cast_to(x, _BOOL)
 
 
-def logical_and(x: Tensor, y: Tensor, out: None = None, name: str | None = None) -> Tensor:
-    """Whether x and y are both true; what is not 0 is true."""
-    return eager.logical_and(truths(x), truths(y))
+def _into(out: Any, made: Any) -> Any:
+    """A result; written to a tensor where one is given for it."""
+    return made if out is None else out.write(lambda old: made, reshaped=True)
 
 
-def logical_or(x: Tensor, y: Tensor, out: None = None, name: str | None = None) -> Tensor:
-    """Whether x or y is true; what is not 0 is true."""
-    return eager.logical_or(truths(x), truths(y))
+def logical_and(x: Tensor, y: Tensor, out: Any = None, name: str | None = None) -> Tensor:
+    """Whether x and y are both true; what is not 0 is true.
+
+    Given ``out``, a tensor, the result is written to that.
+    """
+    return _into(out, eager.logical_and(truths(x), truths(y)))
 
 
-def logical_xor(x: Tensor, y: Tensor, out: None = None, name: str | None = None) -> Tensor:
-    """Whether one of x and y is true and the other not; what is not 0 is true."""
-    return eager.logical_xor(truths(x), truths(y))
+def logical_or(x: Tensor, y: Tensor, out: Any = None, name: str | None = None) -> Tensor:
+    """Whether x or y is true; what is not 0 is true.
+
+    Given ``out``, a tensor, the result is written to that.
+    """
+    return _into(out, eager.logical_or(truths(x), truths(y)))
 
 
-def logical_not(x: Tensor, out: None = None, name: str | None = None) -> Tensor:
-    """Whether x is not true; what is not 0 is true."""
-    return eager.logical_not(truths(x))
+def logical_xor(x: Tensor, y: Tensor, out: Any = None, name: str | None = None) -> Tensor:
+    """Whether one of x and y is true and the other not; what is not 0 is true.
+
+    Given ``out``, a tensor, the result is written to that.
+    """
+    return _into(out, eager.logical_xor(truths(x), truths(y)))
+
+
+def logical_not(x: Tensor, out: Any = None, name: str | None = None) -> Tensor:
+    """Whether x is not true; what is not 0 is true.
+
+    Given ``out``, a tensor, the result is written to that.
+    """
+    return _into(out, eager.logical_not(truths(x)))
 
 
 def isclose(

@@ -234,7 +234,14 @@ def grad(
     )
     if not allow_unused:
         check_used(found, ins)
+    if create_graph and None in seeds:  # the ones that it starts with do not stop gradients
+        found = [each if each is None or not each.stop else _flowing(each) for each in found]
     return found
+
+
+def _flowing(constant: Any) -> Any:
+    """A gradient that depends on nothing, as a leaf that wants a gradient."""
+    return constant.results(constant.array, None, False)
 
 
 def _blocked(given: Any) -> list[Any]:

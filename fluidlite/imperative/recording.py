@@ -49,6 +49,10 @@ class Handle:
 
     #: the class of what operators make of such tensors
     results: ClassVar[type[Handle]]
+    #: whether derivatives that are zero almost everywhere are zeros that one can go on with
+    flat_zeros: ClassVar[bool] = False
+    #: whether a sweep lets go of operators whose rules need no values, too
+    frees_all: ClassVar[bool] = False
 
     def __init_subclass__(cls, results: bool = True, **more: Any) -> None:
         super().__init_subclass__(**more)
@@ -112,6 +116,11 @@ class GradNode:
 
     def __repr__(self) -> str:
         return f"<{self.type} called at {self.site}>"
+
+
+def moment() -> int:
+    """A number between those of the nodes that are there and of those that come."""
+    return next(_count)
 
 
 class Port:

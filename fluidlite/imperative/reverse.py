@@ -72,7 +72,7 @@ class Reverse:
 
     __slots__ = (
         "_cotangents", "_form", "_order", "_outputs", "_rule",
-        "forms", "keeps", "keeps_out", "op", "outs", "places", "single", "wanted",
+        "forms", "ins", "keeps", "keeps_out", "op", "outs", "places", "single", "wanted",
     )  # fmt: skip
 
     def __init__(
@@ -84,7 +84,7 @@ class Reverse:
         wanted: tuple[bool, ...],
     ) -> None:
         definition = type(op)
-        self.op = op
+        self.op, self.ins = op, ins
         self._rule: Callable[..., dict[str, Any]] = op.grad if has_rule(definition) else self.refuse
         self.outs = outs
         self.places = places

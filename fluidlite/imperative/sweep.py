@@ -24,6 +24,7 @@ from ..errors import (
     ReleasedError,
     with_context,
 )
+from . import flat
 from .mode import thread
 from .prepared import kernels
 from .recording import GradNode, Handle, Overwritten, Port, rules
@@ -112,6 +113,9 @@ class BackwardPass:
         heap, pending, release = self.heap, self.pending, self.release
         anomaly = thread.anomaly
         selective = self.follow is not None or self.blocked
+        passable: list[
+            GradNode
+        ] = []  # what another sweep may go through, where it gets on from there
         while heap:
             node = heapq.heappop(heap)[1]
             cotangent = pending.pop(node)
@@ -131,7 +135,10 @@ class BackwardPass:
                     continue
             pairs = self.pull(node, cotangent, take)
             if release:
-                node.release()
+                if self.results.frees_all or _holds_values(node):
+                    node.release()
+                else:
+                    passable.append(node)
             for place, flow in pairs:
                 edge = edges[place]
                 if type(edge) is tuple:
@@ -148,6 +155,10 @@ class BackwardPass:
                     heapq.heappush(heap, (-edge.count, edge))
                 else:
                     self.deliver(edge, flow)
+        for node in reversed(passable):
+            sources = [node_of(edge) for edge in _edges(node)]
+            if all(source is not None and source.edges is None for source in sources):
+                node.release()
 
     def settled(self, flow: Any) -> Any:
         """What a rule gave, as an array, or a tensor where the sweep is recorded."""
@@ -182,7 +193,10 @@ class BackwardPass:
             elif type(out) is Overwritten:
                 raise _overwritten_output(node)
             if self.recording:
-                return how.gradients(rules, values, self.outputs(node, out), cotangent, take)
+                outs = self.outputs(node, out)
+                if self.results.flat_zeros:
+                    return flat.gradients(self, node, values, outs, cotangent, take)
+                return how.gradients(rules, values, outs, cotangent, take)
             return how.gradients(kernels, values, out, cotangent, take)
         except FluidError as error:
             where = f"  in the gradient of {node.type}, which was called at {node.site}"
@@ -276,6 +290,19 @@ class BackwardPass:
                     self.found[edge] = cotangent.get(edge.index)
         elif node in self.wanted:
             self.found[node] = cotangent
+
+
+def _holds_values(node: GradNode) -> bool:
+    """Whether a node keeps more than shapes, without which its rule cannot be called again."""
+    out = node.out
+    reads_out = bool(out) if isinstance(out, dict) else out is not None
+    return type(node.how) is not Reverse or reads_out or any(map(_is_value, node.saved))
+
+
+def _is_value(kept: Any) -> bool:
+    if kept is None or type(kept) is ShapeDtype:
+        return False
+    return any(map(_is_value, kept)) if isinstance(kept, (list, tuple)) else True
 
 
 def _released(node: GradNode) -> ReleasedError:

@@ -113,9 +113,10 @@ def softmax_with_cross_entropy_grad(
 @prepares("cross_entropy2")
 def cross_entropy2(op: Any, X: Spec, Label: Spec) -> Prepared | None:
     """The negative logarithm of what labels name, for rows of a matrix."""
-    if X.ndim != 2 or X.dtype.dtype.itemsize < 4 or Label.shape != (X.shape[0], 1):
+    if X.ndim != 2 or X.dtype.dtype.itemsize < 4 or Label.shape[:1] != X.shape[:1]:
         return None
     (count, classes), dtype = X.shape, X.dtype.dtype
+    shape = Label.shape
     look = _named(count, classes, op.ignore_index)
     nothing = np.zeros((count, classes, 0), dtype)
 
@@ -133,6 +134,6 @@ def cross_entropy2(op: Any, X: Spec, Label: Spec) -> Prepared | None:
             loss = -np.log(match)
         if counted is not None:
             loss[~counted] = 0
-        return loss.reshape(count, 1), nothing, match.reshape(count, 1)
+        return loss.reshape(shape), nothing, match.reshape(count, 1)
 
     return Prepared(run)

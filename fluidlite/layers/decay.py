@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .. import state
+from .. import state, unique_name
 from ..docstrings import Family
 from ..dtypes import as_dtype
 from ..errors import ArgumentError, StateDictError
@@ -91,7 +91,7 @@ class LearningRateDecay:
         """
         self._last = self.number(self.step())
         self.step_num += self.step_size
-        return self.as_tensor(self._last)
+        return self.create_lr_var(self._last)
 
     def step(self) -> Any:
         """The rate of this step: a number, or a tensor of one element."""
@@ -116,10 +116,23 @@ class LearningRateDecay:
             )
         return float(array.reshape(-1)[0])
 
-    def as_tensor(self, rate: float) -> Any:
-        """A rate as a tensor where layers run at once."""
-        kind = state.eager.get()
-        return kind(np.full([1], rate, as_dtype(self.dtype).dtype)) if kind else rate
+    def create_lr_var(self, lr: Any) -> Any:
+        """A rate as ``step`` may give it: where layers run at once, a tensor of one element called
+        ``learning_rate_<n>``, elsewhere a number.
+
+        Args:
+            lr: a number, or a tensor of one element.
+
+        >>> with fluid.dygraph.guard():
+        ...     fluid.dygraph.NoamDecay(d_model=4, warmup_steps=4).create_lr_var(0.25).numpy()
+        array([0.25], dtype=float32)
+        """
+        rate, kind = self.number(lr), state.eager.get()
+        if not kind:
+            return rate
+        made = kind(np.full([1], rate, as_dtype(self.dtype).dtype))
+        made.name = unique_name.generate("learning_rate")
+        return made
 
     def state_dict(self) -> dict[str, Any]:
         """What is needed to go on, by name."""

@@ -186,7 +186,7 @@ class ReduceLROnPlateau(LearningRateDecay):
         self.cooldown_counter = self.num_bad_epochs = self.epoch_num = 0
 
     def __call__(self) -> Any:
-        return self.as_tensor(self.learning_rate)
+        return self.create_lr_var(self.learning_rate)
 
     def current(self) -> float:
         return self.learning_rate

@@ -16,13 +16,14 @@ def cross_entropy(
 
     Args:
         input: probabilities of the classes in the last dimension.
-        label: int64 indices of classes with 1 as last size; with ``soft_label`` a probability for
-            each class.
+        label: int64 indices of classes with 1 as last size, or without it; with ``soft_label`` a
+            probability for each class.
         soft_label: give ``-sum(label * log(input))``.
         ignore_index: where the label is this, loss and gradient are 0.
 
     Returns:
-        A variable of the shape of ``input`` with 1 as last size.
+        A variable of the shape of ``input`` with 1 as last size, or without it where the labels
+        have none.
 
     >>> probabilities = fluid.layers.softmax(fluid.data("x", [None, 10]))
     >>> label = fluid.data("label", [None, 1], "int64")

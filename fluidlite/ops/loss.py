@@ -127,6 +127,29 @@ def check_label(X, Label, axis):
         )
 
 
+def one_per_label(X, Label):
+    """The spec of a value for each of the labels, which may lack the 1 as last size.
+
+    Raises:
+        ShapeError: they do not fit the rows of ``X``.
+    """
+    if Label.ndim != X.ndim - 1:
+        check_label(X, Label, -1)
+        return X.with_dim(-1, 1)
+    check_label(X, Label.with_shape((*Label.shape, 1)), -1)
+    return X.with_shape(X.shape[:-1])
+
+
+def column(xp, value, ndim):
+    """Labels, or values of them, with the 1 as last size."""
+    return value if value.ndim == ndim else xp.reshape(value, (*value.shape, 1))
+
+
+def columns(f, ndim, *values):
+    """The same in a gradient rule, of several values."""
+    return [v if len(v.shape) == ndim else f.reshape(v, shape=[*v.shape, 1]) for v in values]
+
+
 def check_soft_label(X, Label):
     """Check that ``Label`` holds a probability for each element of ``X``."""
     same_dtype(X=X, Label=Label)
@@ -147,7 +170,8 @@ class cross_entropy(Op):
     """Y = -log(X[Label]) over the last dimension, or -sum(Label * log(X)) with soft labels.
 
     X: probabilities of the classes in the last dimension.
-    Label: indices with 1 as last size, or probabilities in the shape of X.
+    Label: indices with 1 as last size, or without it, as Y is then, too; or probabilities in the
+        shape of X.
     soft_label: Label holds probabilities.
     ignore_index: where Label is this, Y and its gradient are 0.
     """
@@ -158,25 +182,26 @@ class cross_entropy(Op):
 
     def infer(self, X, Label):
         need_float(X=X)
-        if self.soft_label:
-            check_soft_label(X, Label)
-        else:
-            check_label(X, Label, -1)
+        if not self.soft_label:
+            return one_per_label(X, Label)
+        check_soft_label(X, Label)
         return X.with_dim(-1, 1)
 
     def run(self, xp, X, Label):
         if self.soft_label:
             return xp.sum(Label * negative_log(xp, X), axis=-1, keepdims=True)
         pick = pick_label(dict(ignore_index=self.ignore_index, ignored=1.0))
-        return negative_log(xp, pick.run(xp, X, Label))
+        picked = pick.run(xp, X, column(xp, Label, X.ndim))
+        return xp.reshape(negative_log(xp, picked), Label.shape)
 
     def grad(self, f, X, Label, dY):
         def dx():
             if self.soft_label:
                 return -(Label * dY) / X
-            picked = f.pick_label(X, Label, ignore_index=self.ignore_index, ignored=1.0)
+            label, dloss = columns(f, len(X.shape), Label, dY)
+            picked = f.pick_label(X, label, ignore_index=self.ignore_index, ignored=1.0)
             return f.place_label(
-                -dY / picked, Label, size=X.shape[-1], ignore_index=self.ignore_index
+                -dloss / picked, label, size=X.shape[-1], ignore_index=self.ignore_index
             )
 
         return dict(X=dx)
@@ -186,7 +211,7 @@ class cross_entropy2(Op):
     """Y = -log(X[Label]) over the last dimension.
 
     X: probabilities of the classes in the last dimension.
-    Label: indices with 1 as last size.
+    Label: indices with 1 as last size, or without it, as Y is then, too.
     XShape: holds nothing; its shape is that of X, with a size 0 added.
     MatchX: X[Label], and 0 where Label is ignored.
     ignore_index: where Label is this, Y and its gradient are 0.
@@ -199,24 +224,25 @@ class cross_entropy2(Op):
 
     def infer(self, X, Label):
         need_float(X=X)
-        check_label(X, Label, -1)
-        one = X.with_dim(-1, 1)
-        return one, X.with_shape((*X.shape, 0)), one
+        return one_per_label(X, Label), X.with_shape((*X.shape, 0)), X.with_dim(-1, 1)
 
     def run(self, xp, X, Label):
-        match = pick_label(dict(ignore_index=self.ignore_index)).run(xp, X, Label)
-        loss = xp.where(Label == self.ignore_index, 0.0, negative_log(xp, match))
-        return loss, xp.zeros((*X.shape, 0), dtype=X.dtype), match
+        pick = pick_label(dict(ignore_index=self.ignore_index))
+        label = column(xp, Label, X.ndim)
+        match = pick.run(xp, X, label)
+        loss = xp.where(label == self.ignore_index, 0.0, negative_log(xp, match))
+        return xp.reshape(loss, Label.shape), xp.zeros((*X.shape, 0), dtype=X.dtype), match
 
     def grad(self, f, Label, XShape, MatchX, dY, dMatchX=None):
         def dx():
-            ignored = f.equal(Label, f.fill_any_like(Label, value=self.ignore_index))
+            label, dy = columns(f, len(XShape.shape) - 1, Label, dY)
+            ignored = f.equal(label, f.fill_any_like(label, value=self.ignore_index))
             ones = f.cast(ignored, in_dtype=DType.BOOL, out_dtype=MatchX.dtype)
-            dmatch = -dY / (MatchX + ones)  # MatchX is 0 where the label is ignored
+            dmatch = -dy / (MatchX + ones)  # MatchX is 0 where the label is ignored
             if dMatchX is not None:
                 dmatch = dmatch + dMatchX
             return f.place_label(
-                dmatch, Label, size=XShape.shape[-2], ignore_index=self.ignore_index
+                dmatch, label, size=XShape.shape[-2], ignore_index=self.ignore_index
             )
 
         return dict(X=dx)

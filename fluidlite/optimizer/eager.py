@@ -96,6 +96,8 @@ class EagerSteps:
         self._states: dict[tuple[str, str], Any] = {}
         #: states that were loaded before there were such
         self._waiting: dict[str, Any] = {}
+        self._rate_tensor: Any = None
+        self._rate_shown: Any = None  #: the array that it was made with
 
     # -- from a loss to steps --------------------------------------------------------------------
 
@@ -183,12 +185,34 @@ class EagerSteps:
 
     def _next_rate(self) -> float:
         rate = self.rate
-        return rate.number(rate()) if isinstance(rate, LearningRateDecay) else rate
+        return rate.number(rate()) if isinstance(rate, LearningRateDecay) else self.current_rate()
 
     def current_rate(self) -> float:
         """The rate of the last step; before that, of the first one."""
         rate = self.rate
-        return rate.current() if isinstance(rate, LearningRateDecay) else rate
+        if isinstance(rate, LearningRateDecay):
+            return rate.current()
+        shown = self._rate_tensor
+        if shown is not None and shown.array is not self._rate_shown:  # a script wrote to it
+            self.set_rate(float(shown.array.reshape(-1)[0]))
+            return self.current_rate()
+        return rate
+
+    def set_rate(self, rate: float) -> None:
+        """Use another constant rate."""
+        self.rate, self._rate_tensor = rate, None
+
+    def rate_tensor(self) -> Any:
+        """The rate as a tensor of one element; what is written to that of a constant rate counts
+        from the next step on.
+        """
+        rate, shown = self.current_rate(), self._rate_tensor
+        array = np.full([1], rate, "float32")
+        if shown is None or shown.array != array:
+            shown = self._rate_tensor = self.parameters[0].results(array)
+            shown.name = unique_name.generate("learning_rate")
+            self._rate_shown = array
+        return shown
 
     # -- states ----------------------------------------------------------------------------------
 

@@ -473,14 +473,17 @@ class Optimizer(OldOptimizer):
         self._rates[main] = name
         return global_variable(main, startup, name, (1,), dtype, Constant(rate))
 
-    def _global_learning_rate(self, program: Program | None = None) -> Variable | None:
-        """The variable of the learning rate in a program; None when there is none yet.
+    def _global_learning_rate(self, program: Program | None = None) -> Any:
+        """The variable of the learning rate in a program; None when there is none yet.  With eager
+        parameters, the rate as a tensor.
 
         fluid 1.8's name, and what its scripts fetch.
 
         Args:
             program: the default main program when None.
         """
+        if self._eager is not None:
+            return self._eager.rate_tensor() if self._eager.parameters else None
         program = default_main_program() if program is None else program
         if isinstance(self._learning_rate, Variable):
             return program.global_block().find_var_recursive(self._learning_rate.name)
@@ -535,8 +538,8 @@ class Optimizer(OldOptimizer):
                 f"got {said(value)} in place of {said(self._learning_rate)}"
             )
         if self._eager is not None:
-            self._eager.rate = number
-        rate = self._global_learning_rate()
+            self._eager.set_rate(number)
+        rate = None if self._eager is not None else self._global_learning_rate()
         if rate is not None and scope is None:
             raise self._needs_scope(f"set_lr({number}, fluid.global_scope())")
         if rate is not None:

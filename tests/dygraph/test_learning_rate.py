@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+import fluidlite as fluid
 from fluidlite import dygraph, layers
 from fluidlite.dygraph.learning_rate_scheduler import LearningRateDecay
 from fluidlite.errors import ArgumentError, StateDictError
@@ -190,3 +191,42 @@ def test_decays_go_on_from_a_state(make):
 def test_bad_arguments_are_refused(make, message):
     with pytest.raises(ArgumentError, match=message):
         make()
+
+
+def test_a_decay_may_give_its_rate_as_a_variable():
+    class Halved(LearningRateDecay):
+        def step(self):
+            return self.create_lr_var(0.5**self.step_num)
+
+    with dygraph.guard():
+        decay = Halved()
+        rate = decay.create_lr_var(decay())
+        assert rate.shape == [1] and rate.numpy() == 1 and rate.stop_gradient
+        assert rate.name.startswith("learning_rate_")
+        assert decay().numpy() == 0.5
+    assert decay() == 0.25
+
+
+@pytest.mark.parametrize("decays", [False, True])
+def test_the_rate_of_an_eager_optimizer_is_a_tensor(decays):
+    with dygraph.guard():
+        linear = dygraph.Linear(2, 1)
+        rate = dygraph.ExponentialDecay(0.5, 1, 0.5) if decays else 0.5
+        sgd = fluid.optimizer.SGD(rate, parameter_list=linear.parameters())
+        for step in range(2):
+            layers.reduce_sum(linear(layers.ones([1, 2], "float32"))).backward()
+            sgd.minimize(layers.reduce_sum(linear.weight))
+            expected = 0.5 * 0.5**step if decays else 0.5
+            assert sgd._global_learning_rate().numpy() == expected == sgd.current_step_lr()
+
+
+def test_what_is_written_to_the_tensor_of_a_constant_rate_counts():
+    with dygraph.guard():
+        weight = layers.create_parameter([1], "float32")
+        sgd = fluid.optimizer.SGD(0.5, parameter_list=[weight])
+        sgd._global_learning_rate().set_value(np.array([2.0], "float32"))
+        assert sgd.current_step_lr() == 2.0
+        loss, before = weight * 3.0, weight.numpy()
+        loss.backward()
+        sgd.minimize(loss)
+        np.testing.assert_allclose(weight.numpy(), before - 6.0, rtol=1e-6)

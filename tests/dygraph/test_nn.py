@@ -92,15 +92,47 @@ def test_batch_norm_keeps_running_values():
     np.testing.assert_allclose(
         y, (x.numpy() - norm._mean.numpy()) / np.sqrt(kept + 1e-5), rtol=1e-5
     )
-    frozen = dygraph.BatchNorm(2, is_test=True)
-    frozen(x)
-    assert not frozen._mean.numpy().any()
+
+
+def test_eval_alone_says_that_what_runs_at_once_is_tested():
+    x = tensor(8, 2)
+    norm, drop = dygraph.BatchNorm(2, is_test=True), dygraph.Dropout(0.5, is_test=True)
+    norm(x)
+    assert norm._mean.numpy().all()
+    assert (drop(x).numpy() == 0).any()
+    for layer in norm, drop:
+        layer.eval()
+    before = norm._mean.numpy()
+    norm(x)
+    np.testing.assert_array_equal(norm._mean.numpy(), before)
+    np.testing.assert_array_equal(drop(x).numpy(), 0.5 * x.numpy())
 
 
 def test_batch_norm_may_use_the_batch_in_tests():
     norm = dygraph.BatchNorm(2, trainable_statistics=True)
     norm.eval()
-    np.testing.assert_allclose(norm(tensor(8, 2)).numpy().mean(0), 0, atol=1e-6)
+    x = tensor(8, 2)
+    np.testing.assert_allclose(norm(x).numpy().mean(0), 0, atol=1e-6)
+    np.testing.assert_allclose(norm._mean.numpy(), 0.1 * x.numpy().mean(0), rtol=1e-5)
+
+
+def test_batch_norm_uses_the_batch_in_tests_of_its_program_as_well():
+    norm = dygraph.BatchNorm(2, trainable_statistics=True)
+    norm.eval()
+    x = tensor(8, 2)
+    y, traced = dygraph.TracedLayer.trace(norm, [x])
+    np.testing.assert_allclose(traced([x])[0], y.numpy(), rtol=1e-6)
+    assert traced.program.global_block().ops[0].attr("trainable_statistics")
+
+
+def test_noise_contrastive_estimation_has_a_bias_only_where_one_is_asked_for():
+    assert list(dygraph.NCE(6, 2).state_dict()) == ["weight"]
+    assert list(dygraph.NCE(6, 2, bias_attr=True).state_dict()) == ["weight", "bias"]
+
+
+def test_running_values_stop_gradients():
+    norm = dygraph.BatchNorm(2)
+    assert norm._mean.stop_gradient and norm._variance.stop_gradient
 
 
 def test_embedding_pads_and_keeps_rows():
@@ -124,7 +156,6 @@ def test_dropout_drops_in_training_alone():
     assert (drop(x).numpy() == 0.5).all()
     up = dygraph.Dropout(0.5, dropout_implementation="upscale_in_train")
     assert set(up(x).numpy()) == {0, 2}
-    assert (dygraph.Dropout(0.5, is_test=True)(x).numpy() == 0.5).all()
     a = dygraph.Dropout(0.5, seed=3)
     np.testing.assert_array_equal(a(x).numpy(), a(x).numpy())
 
@@ -143,7 +174,7 @@ def test_nce_learns(arguments):
         adam.minimize(total)
         found.append(total.item())
     assert found[-1] < 0.7 * found[0]
-    assert list(loss.state_dict()) == ["weight", "bias"]
+    assert list(loss.state_dict()) == ["weight"]
 
 
 def test_losses():

@@ -208,3 +208,38 @@ class TestOutsideOfTheGuard:
             fluid.disable_dygraph()
         assert not fluid.in_dygraph_mode()
         assert not fluid.framework.in_dygraph_mode()
+
+
+def test_integers_may_be_told_to_want_a_gradient_and_get_none():
+    ids = dygraph.to_variable(np.array([1, 2]))
+    assert ids.stop_gradient
+    ids.stop_gradient = False
+    assert not ids.stop_gradient
+    x = leaf(3.0, 4.0)
+    layers.reduce_sum(x * layers.cast(ids, "float32")).backward()
+    assert x.gradient().tolist() == [1, 2] and ids.gradient() is None
+    assert (ids * 2).stop_gradient
+    ids.stop_gradient = True
+    assert ids.stop_gradient
+
+
+def test_recorded_gradients_do_not_stop_gradients_even_if_they_are_constant():
+    x = leaf(2.0, 3.0)
+    for y in x, x * 2.0, x * x:
+        assert not dygraph.grad(y, x, create_graph=True)[0].stop_gradient
+        assert dygraph.grad(y, x, retain_graph=True)[0].stop_gradient
+    (one,) = dygraph.grad(x, x, create_graph=True)
+    layers.reduce_sum(one * one * x).backward()
+    assert one.gradient().tolist() == [4, 6] and x.gradient().tolist() == [1, 1]
+    seed = dygraph.to_variable(np.array([5.0, 6.0], "float32"))
+    assert dygraph.grad(x, x, seed, create_graph=True)[0].stop_gradient
+
+
+def test_labels_without_the_last_1_give_losses_without_it():
+    p = leaf([0.25, 0.75], [0.5, 0.5])
+    label = dygraph.to_variable(np.array([0, 1]))
+    loss = layers.cross_entropy(p, label)
+    assert loss.shape == [2]
+    np.testing.assert_allclose(loss.numpy(), np.log([4, 2]), rtol=1e-6)
+    loss.backward()
+    np.testing.assert_allclose(p.gradient(), [[-4, 0], [0, -2]])

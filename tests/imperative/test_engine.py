@@ -174,3 +174,20 @@ def test_a_node_says_what_it_is_and_where_it_was_called():
     y = leaf([1.0]) * 2.0
     assert repr(y.grad_fn).startswith(f"<elementwise_mul called at {__file__}:")
     assert leaf([1.0]).grad_fn is None
+
+
+def test_two_losses_share_a_sum():
+    a, b = leaf([1.0, 2.0]), leaf([3.0, 4.0])
+    both = fluid.concat(fluid.split(fluid.reshape(a + b, [2, 1]), 2))
+    fluid.sum(both).backward()
+    fluid.sum(both * 2.0).backward()
+    assert a.grad.tolist() == b.grad.tolist() == [3, 3]
+
+
+def test_a_second_backward_refuses_where_it_needs_a_value_that_was_released():
+    a = leaf([1.0, 2.0])
+    total = fluid.sum(a + a * a)
+    total.backward()
+    with pytest.raises(ReleasedError, match="operator elementwise_mul"):
+        total.backward()
+    assert a.grad.tolist() == [3, 5]

@@ -258,3 +258,57 @@ def test_losses_of_probabilities():
     terms = np.where(b > 0, b * (np.log(np.where(b > 0, b, 1)) - np.log(a)), 0)
     found = F.kl_div(fluid.to_tensor(np.log(a)), fluid.to_tensor(b), "batchmean")
     np.testing.assert_allclose(found, terms.sum() / 2, 1e-6)
+
+
+@pytest.mark.parametrize("data_format", ["NCHW", "NHWC"])
+@pytest.mark.parametrize("padding", [0, 1, "SAME"])
+def test_an_average_is_divided_by_what_is_asked_for(padding, data_format):
+    image = rng.normal(size=[2, 3, 5, 6])
+    x = fluid.to_tensor(image if data_format == "NCHW" else np.moveaxis(image, 1, -1))
+    found = F.avg_pool2d(x, 3, 2, padding, divisor_override=5, data_format=data_format).numpy()
+    found = found if data_format == "NCHW" else np.moveaxis(found, -1, 1)
+    ones = np.ones([3, 1, 3, 3])
+    sums = F.conv2d(fluid.to_tensor(image), fluid.to_tensor(ones), None, 2, padding, groups=3)
+    np.testing.assert_allclose(found, sums.numpy() / 5, rtol=1e-12)
+
+
+def test_an_average_of_windows_that_reach_beyond_the_image_is_divided_by_what_is_asked_for():
+    found = F.avg_pool2d(fluid.ones([1, 1, 5, 5]), 2, 2, ceil_mode=True, divisor_override=8)
+    assert found.tolist() == [[[[0.5, 0.5, 0.25], [0.5, 0.5, 0.25], [0.25, 0.25, 0.125]]]]
+    with pytest.raises(ArgumentError, match="other than 0"):
+        F.avg_pool2d(fluid.ones([1, 1, 5, 5]), 2, divisor_override=0)
+
+
+def test_instance_norm_keeps_running_statistics_and_uses_them():
+    values = rng.normal(size=[3, 2, 4])
+    mean, var = fluid.zeros([2], "float64"), fluid.ones([2], "float64")
+    y = F.instance_norm(fluid.to_tensor(values), mean, var, momentum=0.75)
+    np.testing.assert_allclose(y.numpy().mean(2), 0, atol=1e-12)
+    np.testing.assert_allclose(mean.numpy(), 0.25 * values.mean(2).mean(0))
+    np.testing.assert_allclose(var.numpy(), 0.75 + 0.25 * values.var(2).mean(0))
+    y = F.instance_norm(fluid.to_tensor(values), mean, var, use_input_stats=False, eps=0.0)
+    centred = values - mean.numpy()[:, None]
+    np.testing.assert_allclose(y.numpy(), centred / np.sqrt(var.numpy())[:, None])
+    with pytest.raises(ArgumentError, match="needs running statistics"):
+        F.instance_norm(fluid.to_tensor(values), use_input_stats=False)
+
+
+def test_instance_norm_takes_channels_in_the_last_dimension():
+    values = rng.normal(size=[3, 2, 4])
+    last = fluid.to_tensor(np.moveaxis(values, 1, -1))
+    found = F.instance_norm(last, data_format="NLC").numpy()
+    np.testing.assert_allclose(np.moveaxis(found, -1, 1), F.instance_norm(fluid.to_tensor(values)))
+
+
+def test_softplus_is_straight_above_its_threshold():
+    x = fluid.to_tensor([0.5, 3.0], dtype="float64", stop_gradient=False)
+    y = F.softplus(x, beta=2.0, threshold=4.0)
+    np.testing.assert_allclose(y.numpy(), [math.log1p(math.e) / 2, 3.0])
+    y.sum().backward()
+    np.testing.assert_allclose(x.grad.numpy(), [sigmoid(1.0), 1.0])
+
+
+def test_logical_functions_write_to_a_tensor_that_is_given():
+    x, out = fluid.to_tensor([True, False]), fluid.to_tensor([True, True])
+    assert fluid.logical_not(x, out) is out and out.tolist() == [False, True]
+    assert fluid.logical_and(x, x, out=out) is out and out.tolist() == [True, False]

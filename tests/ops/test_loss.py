@@ -123,6 +123,17 @@ def test_a_label_that_is_no_class_is_refused(type, wrong):
         getattr(f, type)(P, np.array([[1], [wrong], [0], [-100]]))
 
 
+@pytest.mark.parametrize("type", ["cross_entropy", "cross_entropy2"])
+def test_labels_without_the_last_1_give_losses_without_it(type):
+    flat = LABEL.reshape(-1)
+    loss = lambda f, x, label: getattr(f, type)(x, label, ignore_index=4)
+    np.testing.assert_array_equal(loss(f, P, flat), loss(f, P, LABEL).reshape(-1))
+    g = rng.normal(size=[4])
+    (gradient,) = pull_back(f, lambda f, x: loss(f, x, flat), [P], [g])
+    (expected,) = pull_back(f, lambda f, x: loss(f, x, LABEL), [P], [g.reshape(4, 1)])
+    np.testing.assert_array_equal(gradient, expected)
+
+
 HARD = ["cross_entropy", "cross_entropy2", "softmax_with_cross_entropy"]
 
 
@@ -143,7 +154,7 @@ def test_a_loss_has_one_class(type):
     "error, message, label, dtype",
     [
         (ShapeError, "expected a label of shape [-1, 1]", (-1, 3), "int64"),
-        (ShapeError, "dimension 1 of [-1, 5], got [-1]", (-1,), "int64"),
+        (ShapeError, "dimension 1 of [-1, 5], got [-1, 2, 1]", (-1, 2, 1), "int64"),
         (DTypeError, "Label to hold integers (int64 or int32), got float32", (-1, 1), "float32"),
     ],
 )

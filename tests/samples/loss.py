@@ -42,6 +42,8 @@ def cross_entropy(rng, type):
     yield Sample(dict(X=x, Label=rng.integers(0, 5, size=[4, 1])))
     yield Sample(dict(X=x, Label=np.array([[0], [2], [4], [2]])), dict(ignore_index=2))
     yield Sample(dict(X=probabilities(rng, [2, 3, 4]), Label=rng.integers(0, 4, size=[2, 3, 1])))
+    label = rng.integers(0, 4, size=[2, 3])
+    yield Sample(dict(X=probabilities(rng, [2, 3, 4]), Label=label), name="labels without 1")
     if type == "cross_entropy":
         label = probabilities(rng, [4, 5])
         yield Sample(dict(X=x, Label=label), dict(soft_label=True), name="soft")

@@ -76,6 +76,7 @@ class _Convolution(Layer):
             filter_size=self._filter_size,
             param_attr=self.weight,
             bias_attr=False if self.bias is None else self.bias,
+            name=self._full_name,
             **more,
             **self._moved,
         )
@@ -336,4 +337,4 @@ class Pool2D(Layer):
 
     def forward(self, input: Any) -> Any:
         """The pooled images."""
-        return pool2d(input, **self._arguments)
+        return pool2d(input, name=self._full_name, **self._arguments)

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ... import unique_name
 from ...errors import ArgumentError
 from ...initializer import Constant
-from ...input import embedding
 from ...ir.variable import Variable
 from ...layers.layer import LayerBuilder, layer
-from ...layers.matrix import bilinear_tensor_product
 from ...layers.nn import EMBEDDING, dropout, prelu
 from ...layers.sampled_loss import nce
 from ..layer import PARAMETERS, Layer
@@ -23,9 +22,37 @@ def _linear(
     weight: Variable,
     bias: Variable | None,
     act: str | None = None,
+    name: str | None = None,
 ) -> Variable:
     out: Variable = f.matmul(input, weight)
     return out if bias is None else f.elementwise_add(out, bias, axis=out.ndim - 1)
+
+
+@layer("embedding")
+def _embedding(
+    f: LayerBuilder,
+    input: Variable,
+    weight: Variable,
+    attrs: dict[str, Any],
+    name: str | None = None,
+) -> Variable:
+    return f.lookup_table_v2(weight, input, **attrs)
+
+
+@layer("bilinear_tensor_product", act=True)
+def _bilinear(
+    f: LayerBuilder,
+    x: Variable,
+    y: Variable,
+    weight: Variable,
+    bias: Variable | None,
+    act: str | None = None,
+    name: str | None = None,
+) -> Variable:
+    out = f.block.create_var(name=unique_name.generate("_generated_var"), dtype=x.dtype)
+    ins = {"X": x, "Y": y, "Weight": weight, "Bias": bias}
+    f.into("bilinear_tensor_product", ins, {"Out": out})
+    return out
 
 
 @PARAMETERS
@@ -60,7 +87,7 @@ class Linear(Layer):
 
     def forward(self, input: Any) -> Any:
         """The output."""
-        return _linear(input, self.weight, self.bias, act=self._act)
+        return _linear(input, self.weight, self.bias, act=self._act, name=self._full_name)
 
     def extra_repr(self) -> str:
         return "{}, {}".format(*self.weight.shape)
@@ -93,19 +120,18 @@ class Embedding(Layer):
                 f"expected padding_idx in [{-size[0]}, {size[0]}), got {padding_idx}"
             )
         self._size = list(size)
-        self._is_sparse = is_sparse
-        self._padding_idx = padding_idx
+        padded = -1 if padding_idx is None else padding_idx % size[0]
+        self._attrs = {
+            "is_sparse": is_sparse,
+            "is_distributed": is_distributed,
+            "remote_prefetch": is_sparse and not is_distributed,
+            "padding_idx": padded,
+        }
         self.weight = self.create_parameter(self._size, param_attr)
 
     def forward(self, input: Any) -> Any:
         """The rows, in the shape of the ids."""
-        return embedding(
-            input,
-            self._size,
-            is_sparse=self._is_sparse,
-            padding_idx=self._padding_idx,
-            param_attr=self.weight,
-        )
+        return _embedding(input, self.weight, self._attrs, self._full_name)
 
     def extra_repr(self) -> str:
         return f"{self._size}"
@@ -119,7 +145,8 @@ class Dropout(Layer):
         p: the probability of 0.
         seed: fixes the random numbers.
         dropout_implementation: as of the function.
-        is_test: set nothing to 0 ever.
+        is_test: of a layer of a program: set nothing to 0 ever.  What runs at once is told by
+            ``eval()``.
 
     >>> with fluid.dygraph.guard():
     ...     drop = fluid.dygraph.Dropout(0.5)
@@ -148,8 +175,9 @@ class Dropout(Layer):
         return dropout(
             input,
             self._p,
-            is_test=self._is_test or not self.training,
+            is_test=not self.training or (self._is_test and isinstance(input, Variable)),
             seed=self._seed,
+            name=self._full_name,
             dropout_implementation=self._implementation,
         )
 
@@ -186,7 +214,7 @@ class PRelu(Layer):
         param_attr: Any = None,
         dtype: Any = "float32",
     ) -> None:
-        super().__init__(dtype=dtype)
+        super().__init__("prelu", dtype)
         if mode not in ("all", "channel", "element"):
             raise ArgumentError(f"expected mode 'all', 'channel' or 'element', got {mode!r}")
         shape = [1]
@@ -203,7 +231,7 @@ class PRelu(Layer):
 
     def forward(self, input: Any) -> Any:
         """The activated input."""
-        return prelu(input, self._mode_of_slopes, param_attr=self.weight)
+        return prelu(input, self._mode_of_slopes, param_attr=self.weight, name=self._full_name)
 
 
 @PARAMETERS
@@ -237,21 +265,13 @@ class BilinearTensorProduct(Layer):
         dtype: Any = "float32",
     ) -> None:
         super().__init__(dtype=dtype)
-        self._size = output_dim
         self._act = act
         self.weight = self.create_parameter([output_dim, input1_dim, input2_dim], param_attr)
         self.bias = self.create_parameter([1, output_dim], bias_attr, is_bias=True)
 
     def forward(self, x: Any, y: Any) -> Any:
         """The products."""
-        return bilinear_tensor_product(
-            x,
-            y,
-            self._size,
-            act=self._act,
-            param_attr=self.weight,
-            bias_attr=False if self.bias is None else self.bias,
-        )
+        return _bilinear(x, y, self.weight, self.bias, act=self._act, name=self._full_name)
 
 
 @PARAMETERS
@@ -264,7 +284,7 @@ class NCE(Layer):
         dim: the last size of the input, [N, dim].
         sample_weight: a factor for the loss of each row, [N, 1].
         param_attr: of the weight, [num_total_classes, dim].
-        bias_attr: of the bias, [num_total_classes, 1]; False for none.
+        bias_attr: of the bias, [num_total_classes, 1]; there is none without it, as in fluid 1.8.
         num_neg_samples: how many random classes there are for each row; 10 when None.
         sampler, custom_dist, seed, is_sparse: as of the function.
 
@@ -300,7 +320,9 @@ class NCE(Layer):
             "is_sparse": is_sparse,
         }
         self.weight = self.create_parameter([num_total_classes, dim], param_attr)
-        self.bias = self.create_parameter([num_total_classes, 1], bias_attr, is_bias=True)
+        self.bias = None
+        if bias_attr:
+            self.bias = self.create_parameter([num_total_classes, 1], bias_attr, is_bias=True)
 
     def forward(self, input: Any, label: Any, sample_weight: Any = None) -> Any:
         """The loss of each row."""
@@ -311,5 +333,6 @@ class NCE(Layer):
             self._sample_weight if sample_weight is None else sample_weight,
             param_attr=self.weight,
             bias_attr=False if self.bias is None else self.bias,
+            name=self._full_name,
             **self._arguments,
         )

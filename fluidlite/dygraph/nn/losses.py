@@ -9,13 +9,14 @@ from ...ir.variable import Variable
 from ...layers.elementwise import elementwise_mul, elementwise_sub
 from ...layers.layer import LayerBuilder, layer
 from ...layers.reduce import reduce_mean, reduce_sum
-from ...layers.unary import abs as absolute
 from ...layers.unary import square
 from ..layer import Layer
 
 
 @layer("bce_loss")
-def _bce_loss(f: LayerBuilder, input: Variable, label: Variable) -> Variable:
+def _bce_loss(
+    f: LayerBuilder, input: Variable, label: Variable, name: str | None = None
+) -> Variable:
     return f.bce_loss(input, label)
 
 
@@ -27,6 +28,7 @@ def _nll_loss(
     weight: Variable | None,
     ignore_index: int,
     reduction: str,
+    name: str | None = None,
 ) -> Variable:
     outs = f.nll_loss.all(input, label, weight, ignore_index=ignore_index, reduction=reduction)
     out: Variable = outs["Out"]
@@ -86,7 +88,7 @@ class L1Loss(_Reduced):
 
     def forward(self, input: Any, label: Any) -> Any:
         """The loss."""
-        return self.reduced(absolute(elementwise_sub(input, label)))
+        return self.reduced(elementwise_sub(input, label, act="abs"))
 
 
 class BCELoss(_Reduced):
@@ -109,7 +111,7 @@ class BCELoss(_Reduced):
 
     def forward(self, input: Any, label: Any) -> Any:
         """The loss."""
-        loss = _bce_loss(input, label)
+        loss = _bce_loss(input, label, self._full_name)
         if self.weight is not None:
             loss = elementwise_mul(loss, self.weight)
         return self.reduced(loss)
@@ -139,4 +141,5 @@ class NLLLoss(_Reduced):
 
     def forward(self, input: Any, label: Any) -> Any:
         """The loss."""
-        return _nll_loss(input, label, self.weight, self.ignore_index, self.reduction)
+        options = self.ignore_index, self.reduction, self._full_name
+        return _nll_loss(input, label, self.weight, *options)

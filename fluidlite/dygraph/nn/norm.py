@@ -11,7 +11,7 @@ from ...errors import ArgumentError, ShapeError
 from ...initializer import Constant, Normal
 from ...ir.variable import Variable
 from ...layers.layer import LayerBuilder, layer, stopped
-from ...layers.norm import NORMS, group_norm, instance_norm, layer_norm, need_parameters
+from ...layers.norm import NORMS, instance_norm, layer_norm, need_parameters
 from ...param_attr import ParamAttr
 from ..layer import PARAMETERS, Layer
 
@@ -25,6 +25,7 @@ def _batch_norm(
     parameters: dict[str, Any],
     attrs: dict[str, Any],
     act: str | None = None,
+    name: str | None = None,
 ) -> Variable:
     saved = {slot: stopped(f.new_variable()) for slot in ("SavedMean", "SavedVariance")}
     running = {"MeanOut": parameters["Mean"], "VarianceOut": parameters["Variance"]}
@@ -33,9 +34,30 @@ def _batch_norm(
     return outs["Y"]
 
 
+@layer("group_norm", act=True)
+def _group_norm(
+    f: LayerBuilder,
+    input: Variable,
+    parameters: dict[str, Any],
+    attrs: dict[str, Any],
+    act: str | None = None,
+    name: str | None = None,
+) -> Variable:
+    outs = {slot: stopped(f.new_variable()) for slot in ("Mean", "Variance")}
+    outs["Y"] = f.new_variable()
+    given = {slot: parameter for slot, parameter in parameters.items() if parameter is not None}
+    f.into("group_norm", {"X": input, **given}, outs, **attrs)
+    return outs["Y"]
+
+
 @layer("spectral_norm")
 def _spectral_norm(
-    f: LayerBuilder, weight: Variable, u: Variable, v: Variable, attrs: dict[str, Any]
+    f: LayerBuilder,
+    weight: Variable,
+    u: Variable,
+    v: Variable,
+    attrs: dict[str, Any],
+    name: str | None = None,
 ) -> Variable:
     return f.spectral_norm(weight, u, v, **attrs)
 
@@ -49,7 +71,8 @@ class BatchNorm(Layer):
 
     Args:
         num_channels: of the input, [N, C, ...].
-        is_test: take the running values always.
+        is_test: of a layer of a program: take the running values always.  What runs at once is told
+            by ``eval()``.
         param_attr: of the scale, ``weight``, which starts at 1.
         in_place: accepted for old scripts.
         use_global_stats: take the running values in training, too.
@@ -102,13 +125,16 @@ class BatchNorm(Layer):
             "epsilon": epsilon,
             "data_layout": data_layout,
             "use_global_stats": use_global_stats,
+            "trainable_statistics": trainable_statistics,
         }
 
     def _running(self, channels: int, name: str | None, start: float, average: bool) -> Any:
         attr = ParamAttr(
             name=name, initializer=Constant(start), trainable=False, do_model_average=average
         )
-        return self.create_parameter([channels], attr)
+        made = self.create_parameter([channels], attr)
+        made.stop_gradient = True
+        return made
 
     def forward(self, input: Any) -> Any:
         """The normalised input."""
@@ -119,8 +145,9 @@ class BatchNorm(Layer):
             "Mean": self._mean,
             "Variance": self._variance,
         }
-        attrs = {**self._attrs, "is_test": self._is_test or tested}
-        return _batch_norm(input, parameters, attrs, act=self._act)
+        in_program = self._is_test and isinstance(input, Variable)
+        attrs = {**self._attrs, "is_test": tested or in_program}
+        return _batch_norm(input, parameters, attrs, act=self._act, name=self._full_name)
 
     def extra_repr(self) -> str:
         return f"{self.weight.shape[0]}"
@@ -196,6 +223,7 @@ class LayerNorm(Layer):
             param_attr=self.weight,
             bias_attr=self.bias,
             act=self._act,
+            name=self._full_name,
         )
 
     def extra_repr(self) -> str:
@@ -234,12 +262,8 @@ class GroupNorm(Layer):
         dtype: Any = "float32",
     ) -> None:
         super().__init__(dtype=dtype)
-        self._arguments: dict[str, Any] = {
-            "groups": groups,
-            "epsilon": epsilon,
-            "act": act,
-            "data_layout": data_layout,
-        }
+        self._act = act
+        self._attrs = {"groups": groups, "epsilon": epsilon, "data_layout": data_layout}
         self.weight = self.bias = None
         if param_attr is not None:
             self.weight = self.create_parameter(
@@ -250,7 +274,8 @@ class GroupNorm(Layer):
 
     def forward(self, input: Any) -> Any:
         """The normalised input."""
-        return group_norm(input, param_attr=self.weight, bias_attr=self.bias, **self._arguments)
+        parameters = {"Scale": self.weight, "Bias": self.bias}
+        return _group_norm(input, parameters, self._attrs, act=self._act, name=self._full_name)
 
 
 @_NORMS
@@ -290,7 +315,11 @@ class InstanceNorm(Layer):
     def forward(self, input: Any) -> Any:
         """The normalised input."""
         return instance_norm(
-            input, epsilon=self._epsilon, param_attr=self.scale, bias_attr=self.bias
+            input,
+            epsilon=self._epsilon,
+            param_attr=self.scale,
+            bias_attr=self.bias,
+            name=self._full_name,
         )
 
 
@@ -337,4 +366,4 @@ class SpectralNorm(Layer):
 
     def forward(self, weight: Any) -> Any:
         """The weight over its largest singular value."""
-        return _spectral_norm(weight, self.weight_u, self.weight_v, self._attrs)
+        return _spectral_norm(weight, self.weight_u, self.weight_v, self._attrs, self._full_name)

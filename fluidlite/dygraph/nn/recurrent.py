@@ -28,6 +28,7 @@ def _gru_unit(
     weight: Variable,
     bias: Variable | None,
     attrs: dict[str, Any],
+    name: str | None = None,
 ) -> tuple[Variable, Variable, Variable]:
     outs = f.gru_unit.all(input, hidden, weight, bias, **attrs)
     return outs["Hidden"], outs["ResetHiddenPrev"], outs["Gate"]
@@ -90,4 +91,4 @@ class GRUUnit(Layer):
             input: [N, size], projected already.
             hidden: the old state, [N, size / 3].
         """
-        return _gru_unit(input, hidden, self.weight, self.bias, self._attrs)
+        return _gru_unit(input, hidden, self.weight, self.bias, self._attrs, self._full_name)

@@ -7,6 +7,7 @@ from typing import Any
 from ...imperative import elementary, reduction, shaping
 from ...imperative.arithmetic import multiply, subtract
 from ...imperative.recording import eager
+from ...imperative.selection import where
 from ...imperative.tensor import Tensor
 
 
@@ -134,9 +135,14 @@ def softplus(
     Args:
         x: a tensor.
         beta: how sharp the bend at 0 is.
-        threshold: accepted; nothing overflows.
+        threshold: where beta x is above it, the result is x.
     """
-    return eager.softplus(x) if beta == 1 else multiply(eager.softplus(multiply(x, beta)), 1 / beta)
+    scaled = x if beta == 1 else multiply(x, beta)
+    out = eager.softplus(scaled)
+    out = out if beta == 1 else multiply(out, 1 / beta)
+    straight = scaled.array > threshold
+    there: Any = x.results(straight)
+    return where(there, x, out) if straight.any() else out
 
 
 def softmax(x: Tensor, axis: int = -1, dtype: Any = None, name: str | None = None) -> Tensor:

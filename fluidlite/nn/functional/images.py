@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ...errors import ArgumentError
-from ...imperative.arithmetic import add
+from ...imperative.arithmetic import add, multiply
 from ...imperative.recording import eager
 from ...imperative.shaping import numbers_in, reshape
 from ...imperative.tensor import Tensor
@@ -176,7 +178,7 @@ def avg_pool2d(
     padding: Any = 0,
     ceil_mode: bool = False,
     exclusive: bool = True,
-    divisor_override: None = None,
+    divisor_override: int | None = None,
     data_format: str = "NCHW",
     name: str | None = None,
 ) -> Tensor:
@@ -189,11 +191,46 @@ def avg_pool2d(
         padding: around the image.
         ceil_mode: also windows that reach beyond the image.
         exclusive: padding does not count.
-        divisor_override: None.
+        divisor_override: what sums are divided by, in the place of the number of elements.
         data_format: NCHW or NHWC.
+
+    Raises:
+        ArgumentError: ``divisor_override`` is 0.
+
+    >>> x = fluid.ones([1, 1, 2, 2])
+    >>> float(fluid.nn.functional.avg_pool2d(x, 2, divisor_override=5))
+    0.8...
     """
-    attrs = dict(ceil_mode=ceil_mode, exclusive=exclusive, data_format=data_format)
-    return _pool(x, "avg", kernel_size, stride, padding, **attrs)
+    attrs = dict(ceil_mode=ceil_mode, data_format=data_format)
+    if divisor_override is None:
+        return _pool(x, "avg", kernel_size, stride, padding, exclusive=exclusive, **attrs)
+    if not divisor_override:
+        raise ArgumentError("avg_pool2d: expected divisor_override other than 0, or None, got 0")
+    out = _pool(x, "avg", kernel_size, stride, padding, exclusive=True, **attrs)
+    elements = _elements(x, out, kernel_size, stride, padding, data_format)
+    return multiply(out, x.results((elements / divisor_override).astype(x.array.dtype)))
+
+
+def _elements(
+    x: Tensor, out: Tensor, kernel: Any, stride: Any, padding: Any, data_format: str
+) -> Any:
+    """How many elements of the image lie under each window."""
+    paddings, algorithm = _padding(padding, data_format)
+    sizes = _pair("kernel_size", kernel)
+    steps = sizes if stride is None else _pair("stride", stride)
+    places = (1, 2) if data_format == "NHWC" else (2, 3)
+    found: Any = np.ones((), "int64")
+    for i, d in enumerate(places):
+        image, count = x.array.shape[d], out.array.shape[d]
+        before = paddings[2 * i if len(paddings) == 4 else i]
+        if algorithm == "SAME":
+            before = max((count - 1) * steps[i] + sizes[i] - image, 0) // 2
+        first = np.arange(count) * steps[i] - before
+        inside = np.minimum(first + sizes[i], image) - np.maximum(first, 0)
+        along = [1] * 4
+        along[d] = -1
+        found = found * inside.reshape(along)
+    return found
 
 
 def adaptive_avg_pool2d(

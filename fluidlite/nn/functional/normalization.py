@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import ShapeError
+from ...errors import ArgumentError, ShapeError
 from ...imperative.arithmetic import divide, maximum
 from ...imperative.recording import eager
 from ...imperative.reduction import norm
-from ...imperative.shaping import reshape
+from ...imperative.shaping import moveaxis, reshape
 from ...imperative.tensor import Tensor
 
 
@@ -111,16 +111,35 @@ def instance_norm(
     """Normalisation of each channel of each sample.
 
     Args:
-        x: [N, C, ...].
-        running_mean, running_var: accepted; the statistics are those of the input.
+        x: [N, C, ...], or [N, ..., C].
+        running_mean, running_var: [C]; moved towards the means of the samples' statistics.
         weight, bias: [C].
-        use_input_stats, momentum, data_format: accepted.
+        use_input_stats: False: use the running statistics.
+        momentum: the share of the old running statistics in the new ones.
         eps: keeps the square root away from 0.
+        data_format: ends in "C" where the channels come last.
+
+    Raises:
+        ArgumentError: there are no running statistics to use.
     """
+    last = data_format[-1] == "C" and len(data_format) > 2
+    if not use_input_stats:
+        if running_mean is None or running_var is None:
+            raise ArgumentError("instance_norm: use_input_stats=False needs running statistics")
+        return batch_norm(
+            x, running_mean, running_var, weight, bias, epsilon=eps, data_format=data_format
+        )
+    x = moveaxis(x, -1, 1) if last else x
     channels, dtype = x.array.shape[1], x.array.dtype
     scale = np.ones(channels, dtype) if weight is None else weight
     shift = np.zeros(channels, dtype) if bias is None else bias
-    return eager.instance_norm(x, scale, shift, epsilon=eps)
+    others = tuple(range(2, x.array.ndim))
+    statistics = ((running_mean, x.array.mean(others)), (running_var, x.array.var(others)))
+    for kept, of_samples in statistics:
+        if kept is not None:
+            kept.set_value(kept.array * momentum + of_samples.mean(0) * (1 - momentum))
+    out = eager.instance_norm(x, scale, shift, epsilon=eps)
+    return moveaxis(out, 1, -1) if last else out
 
 
 def group_norm(

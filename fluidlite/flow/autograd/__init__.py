@@ -5,22 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..imperative import engine
-from ..imperative.function import PyLayer, PyLayerContext, recorded
-from ..imperative.mode import (
+from ...imperative import engine
+from ...imperative.function import PyLayer, PyLayerContext, recorded
+from ...imperative.mode import (
     RecordingGuard,
     enable_grad,
     is_grad_enabled,
     no_grad,
     set_grad_enabled,
 )
-from ..imperative.recording import Handle
-from .tensor import need_start
+from ...imperative.recording import Handle
+from ..tensor import need_start
+from . import functional
 
 __all__ = [
     "Function",
     "backward",
     "enable_grad",
+    "functional",
     "grad",
     "inference_mode",
     "is_grad_enabled",

@@ -1,0 +1,91 @@
+"""The place and the element type of tensors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..dtypes import as_dtype
+from ..imperative import elementary
+from ..imperative.recording import Handle, eager
+from . import devices
+
+
+class Conversion(Handle, results=False):
+    """Tensors that are moved and cast."""
+
+    @property
+    def device(self) -> devices.device:
+        """The place of the tensor: the CPU."""
+        return devices.device("cpu")
+
+    @property
+    def is_cuda(self) -> Any:
+        """False."""
+        return False
+
+    def cpu(self) -> Any:
+        """The tensor itself, which is there already."""
+        return self
+
+    def to(self, *args: Any, dtype: Any = None, device: Any = None, copy: Any = False) -> Any:
+        """The tensor in another element type; itself where nothing changes.
+
+        Args:
+            args: an element type, a device, both, or a tensor that has them.
+            dtype: an element type.
+            device: the CPU, where the tensor is already.
+            copy: give another tensor in any case.
+
+        Raises:
+            ArgumentError: another device than the CPU, or something else.
+
+        >>> fluid.flow.tensor([1, 2]).to("cpu", fluid.flow.float32).dtype
+        VarType.FP32
+        """
+        for each in args:
+            if isinstance(each, Handle):
+                dtype = as_dtype(each.array.dtype)
+            elif isinstance(each, devices.device) or str(each).split(":")[0] in ("cpu", "cuda"):
+                device = each
+            else:
+                dtype = each
+        devices.need_cpu(device)
+        if dtype is not None and as_dtype(dtype).dtype != self.array.dtype:
+            return _cast(self, dtype)
+        return eager.assign(self) if copy else self
+
+    def contiguous(self) -> Any:
+        """The tensor itself: elements lie behind each other always."""
+        return self
+
+    def bool(self) -> Any:
+        """The tensor as truth values."""
+        return _cast(self, "bool")
+
+    def int(self) -> Any:
+        """The tensor as int32."""
+        return _cast(self, "int32")
+
+    def half(self) -> Any:
+        """The tensor as float16."""
+        return _cast(self, "float16")
+
+    def type_as(self, target: Any) -> Any:
+        """The tensor in the element type of another."""
+        return _cast(self, target.array.dtype)
+
+    def float(self) -> Any:
+        """The tensor as float32."""
+        return _cast(self, "float32")
+
+    def double(self) -> Any:
+        """The tensor as float64."""
+        return _cast(self, "float64")
+
+    def long(self) -> Any:
+        """The tensor as int64."""
+        return _cast(self, "int64")
+
+
+def _cast(tensor: Any, dtype: Any) -> Any:
+    return elementary.cast(tensor, dtype)

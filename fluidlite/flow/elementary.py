@@ -1,0 +1,155 @@
+"""Functions of single elements that paddle's spelling lacks, or spells otherwise."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..errors import ArgumentError
+from ..imperative import arithmetic, elementary, engine
+from ..imperative.elementary import exp, floats, rsqrt, square
+from ..imperative.function import PyLayer
+from ..imperative.recording import eager
+from ..imperative.selection import where
+
+
+def _smooth(compute: Callable[[Any], Any], slope: Callable[[Any], Any], name: str) -> Any:
+    """A function of tensors, from one of arrays and its derivative, one of tensors."""
+
+    def forward(ctx: Any, x: Any) -> Any:
+        ctx.save_for_backward(x)
+        return x.results(np.asarray(compute(x.array), x.array.dtype))
+
+    def backward(ctx: Any, gradient: Any) -> Any:
+        (x,) = ctx.saved_tensor()
+        return arithmetic.multiply(gradient, slope(x))
+
+    members = {"forward": staticmethod(forward), "backward": staticmethod(backward)}
+    made: Any = type(name, (PyLayer,), members)
+    return made.apply
+
+
+def _more(x: Any, number: float) -> Any:
+    return arithmetic.add(x, number)
+
+
+def _erfc_of(x: Any) -> Any:
+    return np.fromiter(map(math.erfc, x.ravel().tolist()), "float64", x.size).reshape(x.shape)
+
+
+_asinh = _smooth(np.arcsinh, lambda x: rsqrt(_more(square(x), 1.0)), "asinh")
+_acosh = _smooth(np.arccosh, lambda x: rsqrt(_more(square(x), -1.0)), "acosh")
+_atanh = _smooth(np.arctanh, lambda x: 1.0 / _more(-square(x), 1.0), "atanh")
+_erfc = _smooth(
+    _erfc_of,
+    lambda x: arithmetic.multiply(exp(elementary.neg(square(x))), -2.0 / math.sqrt(math.pi)),
+    "erfc",
+)
+_exp2 = _smooth(np.exp2, lambda x: arithmetic.multiply(exp2(x), math.log(2.0)), "exp2")
+
+
+def asinh(input: Any) -> Any:
+    """The number whose hyperbolic sine is x."""
+    return _asinh(floats(input))
+
+
+def acosh(input: Any) -> Any:
+    """The number whose hyperbolic cosine is x; NaN below 1."""
+    return _acosh(floats(input))
+
+
+def atanh(input: Any) -> Any:
+    """The number whose hyperbolic tangent is x; NaN outside of [-1, 1]."""
+    return _atanh(floats(input))
+
+
+def erfc(input: Any) -> Any:
+    """1 - erf(x), which stays exact where that is small.
+
+    >>> float(fluid.flow.erfc(fluid.flow.tensor(3.0)))
+    2.209...e-05
+    """
+    return _erfc(floats(input))
+
+
+def exp2(input: Any) -> Any:
+    """2 to the power of x.
+
+    >>> fluid.flow.exp2(fluid.flow.tensor([3.0]))
+    tensor([8.], dtype=float32)
+    """
+    return _exp2(floats(input))
+
+
+def log10(input: Any) -> Any:
+    """The logarithm to the base 10."""
+    return elementary.log10(input)
+
+
+def logsigmoid(input: Any) -> Any:
+    """log(sigmoid(x)), without overflow."""
+    return eager.logsigmoid(floats(input))
+
+
+def clamp(input: Any, min: Any = None, max: Any = None) -> Any:
+    """The elements kept in [min, max]; what lies outside becomes the bound.
+
+    Args:
+        input: a tensor.
+        min, max: numbers, or tensors; None for no bound, but not both.
+
+    Raises:
+        ArgumentError: there is no bound.
+
+    >>> fluid.flow.clamp(fluid.flow.tensor([-2.0, 0.5, 3.0]), min=-1.0, max=1.0).tolist()
+    [-1.0, 0.5, 1.0]
+    """
+    if min is None and max is None:
+        raise engine.located(ArgumentError("clamp: expected min, max or both, got neither"))
+    if any(getattr(bound, "array", np.zeros(())).size != 1 for bound in (min, max)):
+        low = input if min is None else where(arithmetic.less_than(input, min), min, input)
+        return low if max is None else where(arithmetic.greater_than(low, max), max, low)
+    return elementary.clip(input, min, max)
+
+
+def add(input: Any, other: Any, *, alpha: Any = 1) -> Any:
+    """input + alpha * other."""
+    return arithmetic.add(input, _times(other, alpha))
+
+
+def sub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
+    """input - alpha * other."""
+    return arithmetic.subtract(input, _times(other, alpha))
+
+
+def _times(other: Any, alpha: Any) -> Any:
+    return other if alpha == 1 else arithmetic.multiply(other, alpha)
+
+
+def mul(input: Any, other: Any) -> Any:
+    """input * other."""
+    return arithmetic.multiply(input, other)
+
+
+def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
+    """input / other.
+
+    Args:
+        input, other: tensors or numbers.
+        rounding_mode: "floor" rounds the quotient down, "trunc" towards 0.
+
+    Raises:
+        ArgumentError: there is no such mode.
+    """
+    quotient = arithmetic.divide(input, other)
+    modes = {None: lambda x: x, "floor": elementary.floor, "trunc": elementary.trunc}
+    if rounding_mode not in modes:
+        raise engine.located(
+            ArgumentError(
+                f"expected rounding_mode None, 'floor' or 'trunc', got {rounding_mode!r:.60}"
+            )
+        )
+    return modes[rounding_mode](quotient)

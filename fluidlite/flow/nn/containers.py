@@ -1,0 +1,142 @@
+"""Modules that hold modules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from .module import Module, Parameter
+
+
+class Sequential(Module):
+    """Modules one after the other.
+
+    Args:
+        modules: in order; or one dictionary of them by name.
+
+    >>> net = fluid.flow.nn.Sequential(fluid.flow.nn.Linear(2, 3), fluid.flow.nn.ReLU())
+    >>> net(fluid.flow.ones(4, 2)).shape, len(net)
+    ([4, 3], 2)
+    """
+
+    def __init__(self, *modules: Any) -> None:
+        super().__init__()
+        named = modules[0] if len(modules) == 1 and isinstance(modules[0], Mapping) else None
+        for name, module in (named or dict(enumerate(modules))).items():
+            self.add_module(str(name), module)
+
+    def forward(self, input: Any) -> Any:
+        """What the last module gives."""
+        for module in self.children():
+            input = module(input)
+        return input
+
+    def __len__(self) -> int:
+        return len(self.own_modules)
+
+    def __iter__(self) -> Iterator[Any]:
+        return self.children()
+
+    def __getitem__(self, index: Any) -> Any:
+        listed = list(self.children())
+        return type(self)(*listed[index]) if isinstance(index, slice) else listed[index]
+
+
+class ModuleList(Module):
+    """A list of modules.
+
+    Args:
+        modules: modules; none when None.
+    """
+
+    def __init__(self, modules: Iterable[Module] | None = None) -> None:
+        super().__init__()
+        self.extend(modules or ())
+
+    def append(self, module: Module) -> ModuleList:
+        """Put a module at the end.  Returns the list."""
+        self.add_module(str(len(self)), module)
+        return self
+
+    def extend(self, modules: Iterable[Module]) -> ModuleList:
+        """Put modules at the end.  Returns the list."""
+        for each in modules:
+            self.append(each)
+        return self
+
+    def __len__(self) -> int:
+        return len(self.own_modules)
+
+    def __iter__(self) -> Iterator[Any]:
+        return self.children()
+
+    def __getitem__(self, index: Any) -> Any:
+        listed = list(self.children())
+        return ModuleList(listed[index]) if isinstance(index, slice) else listed[index]
+
+
+class ModuleDict(Module):
+    """Modules by name.
+
+    Args:
+        modules: a dictionary; none when None.
+    """
+
+    def __init__(self, modules: Mapping[str, Module] | None = None) -> None:
+        super().__init__()
+        for name, module in (modules or {}).items():
+            self.add_module(name, module)
+
+    def __len__(self) -> int:
+        return len(self.own_modules)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.own_modules)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.own_modules
+
+    def __getitem__(self, name: str) -> Any:
+        return self.own_modules[name]
+
+    def __setitem__(self, name: str, module: Module) -> None:
+        self.add_module(name, module)
+
+    def keys(self) -> Iterable[str]:
+        """The names."""
+        return self.own_modules.keys()
+
+    def values(self) -> Iterable[Any]:
+        """The modules."""
+        return self.own_modules.values()
+
+    def items(self) -> Iterable[tuple[str, Any]]:
+        """Pairs of them."""
+        return self.own_modules.items()
+
+
+class ParameterList(Module):
+    """A list of parameters.
+
+    Args:
+        parameters: parameters; none when None.
+    """
+
+    def __init__(self, parameters: Iterable[Parameter] | None = None) -> None:
+        super().__init__()
+        for each in parameters or ():
+            self.append(each)
+
+    def append(self, parameter: Parameter) -> ParameterList:
+        """Put a parameter at the end.  Returns the list."""
+        self.register_parameter(str(len(self)), parameter)
+        return self
+
+    def __len__(self) -> int:
+        return len(self.own_parameters)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.own_parameters.values())
+
+    def __getitem__(self, index: int) -> Any:
+        return list(self)[index]

@@ -1,0 +1,219 @@
+"""Linear maps, tables, and what has no parameters."""
+
+from __future__ import annotations
+
+import functools
+from math import prod, sqrt
+from typing import Any
+
+from ...dtypes import as_dtype
+from ...errors import ArgumentError
+from ...imperative import creation
+from ...imperative.arithmetic import add, get_default_dtype, matmul, multiply
+from ...imperative.engine import located
+from ...imperative.reduction import sum as total
+from ...imperative.shaping import reshape, unsqueeze
+from ..devices import need_cpu
+from ..shapes import flatten
+from . import functional as F
+from .module import Applied, Module, Parameter
+
+
+def uniform_parameter(bound: float, dtype: Any, device: Any, *shape: int) -> Parameter:
+    """A parameter of random numbers between -bound and bound.
+
+    Args:
+        bound: the largest size of a number.
+        dtype: element type; the default one when None.
+        device: the CPU, or None.
+        shape: sizes.
+    """
+    need_cpu(device)
+    kind = get_default_dtype() if dtype is None else as_dtype(dtype)
+    return Parameter(creation.uniform(list(shape), kind, -bound, bound))
+
+
+def near_zero(*sizes: int) -> float:
+    """The bound of random weights that so many inputs are multiplied with."""
+    return 1.0 / sqrt(prod(sizes)) if prod(sizes) else 0.0
+
+
+class Linear(Module):
+    """``x weight^T + bias``, along the last dimension.
+
+    Args:
+        in_features: the last size of the input.
+        out_features: the last size of the output.
+        bias: whether there is one.
+        device: the CPU, or None.
+        dtype: element type of the parameters.
+
+    >>> fluid.flow.nn.Linear(4, 3).weight.shape
+    [3, 4]
+    """
+
+    def __init__(
+        self,
+        in_features: int,
+        out_features: int,
+        bias: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__()
+        self.in_features, self.out_features = in_features, out_features
+        bound = near_zero(in_features)
+        made = functools.partial(uniform_parameter, bound, dtype, device)
+        self.weight = made(out_features, in_features)
+        self.register_parameter("bias", made(out_features) if bias else None)
+
+    def forward(self, input: Any) -> Any:
+        """The output."""
+        return F.linear(input, self.weight, self.bias)
+
+    def extra_repr(self) -> str:
+        return f"{self.in_features}, {self.out_features}, bias={self.bias is not None}"
+
+
+class Bilinear(Module):
+    """``x1^T weight[k] x2 + bias[k]``, for each k.
+
+    Args:
+        in1_features, in2_features: the last sizes of the inputs.
+        out_features: the last size of the output.
+        bias: whether there is one.
+        device: the CPU, or None.
+        dtype: element type of the parameters.
+    """
+
+    def __init__(
+        self,
+        in1_features: int,
+        in2_features: int,
+        out_features: int,
+        bias: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__()
+        bound = near_zero(in1_features)
+        made = functools.partial(uniform_parameter, bound, dtype, device)
+        self.weight = made(out_features, in1_features, in2_features)
+        self.register_parameter("bias", made(out_features) if bias else None)
+
+    def forward(self, input1: Any, input2: Any) -> Any:
+        """The output."""
+        left = matmul(unsqueeze(unsqueeze(input1, -2), -2), self.weight)  # [..., k, 1, n]
+        left = reshape(left, [*left.array.shape[:-2], left.array.shape[-1]])
+        out = total(multiply(left, unsqueeze(input2, -2)), -1)
+        return out if self.bias is None else add(out, self.bias)
+
+
+class Embedding(Module):
+    """The rows of a table that numbers select.
+
+    Args:
+        num_embeddings: how many rows there are.
+        embedding_dim: their width.
+        padding_idx: the number whose row is 0, and gets no gradient.
+        device: the CPU, or None.
+        dtype: element type of the table.
+
+    Raises:
+        ArgumentError: ``padding_idx`` is no row.
+    """
+
+    def __init__(
+        self,
+        num_embeddings: int,
+        embedding_dim: int,
+        padding_idx: int | None = None,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__()
+        need_cpu(device)
+        if padding_idx is not None and not -num_embeddings <= padding_idx < num_embeddings:
+            raise located(
+                ArgumentError(
+                    f"expected padding_idx in [{-num_embeddings}, {num_embeddings}), got "
+                    f"{padding_idx!r:.60}"
+                )
+            )
+        self.padding_idx = padding_idx
+        table = creation.randn([num_embeddings, embedding_dim], dtype)
+        if padding_idx is not None:
+            table[padding_idx] = 0.0
+        self.weight = Parameter(table)
+
+    def forward(self, input: Any) -> Any:
+        """The rows, in the shape of the numbers."""
+        return F.embedding(input, self.weight, self.padding_idx)
+
+    def extra_repr(self) -> str:
+        return "{}, {}".format(*self.weight.shape)
+
+
+class Identity(Applied):
+    """The input."""
+
+    function = staticmethod(lambda input: input)
+
+
+class Flatten(Applied):
+    """The input with some dimensions made one."""
+
+    function = staticmethod(flatten)
+
+    def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
+        super().__init__(start_dim=start_dim, end_dim=end_dim)
+
+
+class CosineSimilarity(Applied):
+    """The cosine of the angle between vectors."""
+
+    function = staticmethod(F.cosine_similarity)
+
+    def __init__(self, dim: int = 1, eps: float = 1e-8) -> None:
+        super().__init__(dim=dim, eps=eps)
+
+
+class _Dropout(Module):
+    """A dropout, which drops in training alone."""
+
+    def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
+        super().__init__()
+        if not 0 <= p <= 1:
+            raise located(ArgumentError(f"expected p in [0, 1], got {p!r:.60}"))
+        self.p, self.inplace = p, inplace
+
+    function: Any = staticmethod(F.dropout)
+
+    def forward(self, input: Any) -> Any:
+        """The input with random elements, or channels, set to 0."""
+        return type(self).function(input, self.p, self.training, self.inplace)
+
+    def extra_repr(self) -> str:
+        return f"p={self.p}, inplace={self.inplace}"
+
+
+class Dropout(_Dropout):
+    """Elements set to 0 with probability p in training, the others divided by 1 - p."""
+
+
+class Dropout1d(_Dropout):
+    """The same for whole channels of [N, C, L]."""
+
+    function = staticmethod(F.dropout1d)
+
+
+class Dropout2d(_Dropout):
+    """The same for whole channels of [N, C, H, W]."""
+
+    function = staticmethod(F.dropout2d)
+
+
+class Dropout3d(_Dropout):
+    """The same for whole channels of [N, C, D, H, W]."""
+
+    function = staticmethod(F.dropout3d)

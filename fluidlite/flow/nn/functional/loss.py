@@ -1,0 +1,315 @@
+"""How far predictions are from what is right, in OneFlow's spelling."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ....errors import ArgumentError, ShapeError
+from ....imperative.arithmetic import (
+    add,
+    divide,
+    less_than,
+    maximum,
+    minimum,
+    multiply,
+    pow,
+    subtract,
+)
+from ....imperative.elementary import abs as size
+from ....imperative.elementary import exp, log, neg, square
+from ....imperative.engine import located
+from ....imperative.flat import kinked
+from ....imperative.recording import eager
+from ....imperative.reduction import mean
+from ....imperative.reduction import sum as total
+from ....imperative.selection import where
+from ....imperative.shaping import reshape, squeeze, unsqueeze
+from ....nn.functional import loss as lenient
+from ...functions import log_softmax
+
+
+def _reduced(loss: Any, reduction: str) -> Any:
+    if reduction == "mean":
+        return mean(loss)
+    if reduction == "sum":
+        return total(loss)
+    if reduction == "none":
+        return loss
+    raise located(
+        ArgumentError(f"expected reduction 'none', 'mean' or 'sum', got {reduction!r:.60}")
+    )
+
+
+def l1_loss(input: Any, target: Any, reduction: str = "mean") -> Any:
+    """The size of the difference; its mean, its sum, or, with "none", of each element."""
+    return _reduced(size(subtract(input, target)), reduction)
+
+
+def mse_loss(input: Any, target: Any, reduction: str = "mean") -> Any:
+    """The square of the difference; see :func:`l1_loss`."""
+    return _reduced(square(subtract(input, target)), reduction)
+
+
+def smooth_l1_loss(input: Any, target: Any, reduction: str = "mean", beta: float = 1.0) -> Any:
+    """The square of the difference over 2 beta, and a line of slope 1 where that is beyond beta.
+
+    Args:
+        input, target: tensors.
+        reduction: as of :func:`l1_loss`.
+        beta: where the line begins; 0 for the size of the difference.
+    """
+    if beta < 0:
+        raise located(ArgumentError(f"expected beta from 0 on, got {beta!r}"))
+    if beta == 0:
+        return l1_loss(input, target, reduction)
+    away = size(subtract(input, target))
+    near = multiply(square(away), 0.5 / beta)
+    return _reduced(where(less_than(away, beta), near, subtract(away, 0.5 * beta)), reduction)
+
+
+def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 1.0) -> Any:
+    """Half the square of the difference, and a line of slope delta beyond delta."""
+    return multiply(smooth_l1_loss(input, target, reduction, delta), delta)
+
+
+def nll_loss(
+    input: Any,
+    target: Any,
+    weight: Any = None,
+    ignore_index: int = -100,
+    reduction: str = "mean",
+) -> Any:
+    """The element of the right class, with its sign changed.
+
+    Args:
+        input: logarithms of probabilities, [N, C, ...] or [C].
+        target: classes, [N, ...] or [].
+        weight: of the classes; the mean divides by the weights of the classes that occur.
+        ignore_index: where the target is this, the loss is 0, and does not count in the mean.
+        reduction: as of :func:`l1_loss`.
+
+    Raises:
+        ShapeError: the target has another shape.
+    """
+    shape = input.array.shape
+    if len(shape) == 1:
+        loss = nll_loss(unsqueeze(input, 0), unsqueeze(target, 0), weight, ignore_index, reduction)
+        return squeeze(loss, 0) if reduction == "none" else loss
+    wanted = (shape[0], *shape[2:])
+    if target.array.shape != wanted:
+        raise located(
+            ShapeError(
+                f"expected a target of shape {list(wanted)} for an input {list(shape)}, got "
+                f"{list(target.array.shape)}"
+            )
+        )
+    places = target.results(np.expand_dims(target.array, 1))
+    picked = squeeze(eager.pick_label(kinked(input), places, axis=1, ignore_index=ignore_index), 1)
+    counts = (target.array != ignore_index).astype(input.array.dtype)
+    factors: Any = target.results(counts)
+    if weight is not None:
+        known = np.where(target.array == ignore_index, 0, target.array)
+        factors = multiply(reshape(eager.gather(weight, known.reshape(-1)), list(wanted)), factors)
+        picked = multiply(picked, factors)
+    loss = neg(picked)
+    if reduction == "mean":
+        return divide(total(loss), total(factors))
+    return _reduced(loss, reduction)
+
+
+def cross_entropy(
+    input: Any,
+    target: Any,
+    weight: Any = None,
+    ignore_index: int = -100,
+    reduction: str = "mean",
+    label_smoothing: float = 0.0,
+) -> Any:
+    """The logarithm of the softmax at the right class, with its sign changed.
+
+    Args:
+        input: logits, [N, C, ...] or [C].
+        target: classes, [N, ...] or []; or probabilities in the shape of ``input``.
+        weight: of the classes.
+        ignore_index: where the target is this class, the loss is 0, and does not count in the mean.
+        reduction: as of :func:`l1_loss`.
+        label_smoothing: the share of the uniform distribution that is mixed into the target.
+
+    >>> logits = fluid.flow.tensor([[0.0, 0.0]])
+    >>> round(fluid.flow.nn.functional.cross_entropy(logits, fluid.flow.tensor([1])).item(), 4)
+    0.6931
+    """
+    if not 0 <= label_smoothing <= 1:
+        raise located(ArgumentError(f"expected label_smoothing in [0, 1], got {label_smoothing!r}"))
+    dim = 0 if input.array.ndim == 1 else 1
+    logs = log_softmax(input, dim)
+    classes = input.array.shape[dim]
+    along = [-1 if d == dim else 1 for d in range(input.array.ndim)]
+    weights = None if weight is None else reshape(weight, along)
+    if target.array.dtype.kind == "f":
+        mixed = add(multiply(target, 1.0 - label_smoothing), label_smoothing / classes)
+        parts = multiply(logs, mixed if weights is None else multiply(mixed, weights))
+        loss = neg(total(parts, dim))
+        rows = loss.array.size
+        return (
+            divide(total(loss), float(rows)) if reduction == "mean" else _reduced(loss, reduction)
+        )
+    options = weight, ignore_index, reduction
+    right = nll_loss(logs, target, *options)
+    if not label_smoothing:
+        return right
+    counted = (target.array != ignore_index).astype(input.array.dtype)
+    every = neg(total(logs if weights is None else multiply(logs, weights), dim))
+    every = multiply(every, target.results(counted))
+    if reduction == "mean":
+        known = np.where(target.array == ignore_index, 0, target.array)
+        shares = counted if weight is None else weight.array[known] * counted
+        every = divide(total(every), float(shares.sum()))
+    else:
+        every = _reduced(every, reduction)
+    return add(multiply(right, 1.0 - label_smoothing), multiply(every, label_smoothing / classes))
+
+
+def binary_cross_entropy(
+    input: Any, target: Any, weight: Any = None, reduction: str = "mean"
+) -> Any:
+    """The cross entropy of probabilities of one class; logarithms below -100 count as that.
+
+    Args:
+        input: probabilities.
+        target: 0 or 1, or probabilities, in the same shape.
+        weight: of each element.
+        reduction: as of :func:`l1_loss`.
+    """
+    right = multiply(target, maximum(log(input), -100.0))
+    wrong = multiply(1.0 - target, maximum(log(1.0 - input), -100.0))
+    loss = neg(add(right, wrong))
+    return _reduced(loss if weight is None else multiply(loss, weight), reduction)
+
+
+def binary_cross_entropy_with_logits(
+    input: Any,
+    target: Any,
+    weight: Any = None,
+    reduction: str = "mean",
+    pos_weight: Any = None,
+) -> Any:
+    """The cross entropy of the sigmoid of logits, without overflow.
+
+    Args:
+        input: logits.
+        target: 0 or 1, or probabilities, in the same shape.
+        weight: of each element.
+        reduction: as of :func:`l1_loss`.
+        pos_weight: of the class 1.
+    """
+    loss = lenient.binary_cross_entropy_with_logits(input, target, weight, "none", pos_weight)
+    return _reduced(loss, reduction)
+
+
+def kl_div(input: Any, target: Any, reduction: str = "mean", log_target: bool = False) -> Any:
+    """target (log(target) - input): the divergence of distributions.
+
+    Args:
+        input: logarithms of probabilities.
+        target: probabilities, or their logarithms.
+        reduction: as of :func:`l1_loss`; or "batchmean", the sum over the first size.
+        log_target: whether the target holds logarithms.
+    """
+    if log_target:
+        loss = multiply(exp(target), subtract(target, input))
+    else:
+        loss = lenient.kl_div(input, target, "none")
+    if reduction == "batchmean":
+        return divide(total(loss), float(loss.array.shape[0]))
+    return _reduced(loss, reduction)
+
+
+def margin_ranking_loss(
+    input1: Any, input2: Any, target: Any, margin: float = 0.0, reduction: str = "mean"
+) -> Any:
+    """max(0, -target (input1 - input2) + margin): the target says which one should be larger.
+
+    Args:
+        input1, input2: tensors.
+        target: 1 where the first should be larger, -1 where the second should.
+        margin: by how much.
+        reduction: as of :func:`l1_loss`.
+    """
+    behind = add(multiply(neg(target), subtract(input1, input2)), margin)
+    return _reduced(eager.relu(behind), reduction)
+
+
+def hinge_embedding_loss(
+    input: Any, target: Any, margin: float = 1.0, reduction: str = "mean"
+) -> Any:
+    """The input where the target is 1, and max(0, margin - input) where it is -1."""
+    alike = target.results(target.array == 1)
+    unlike = eager.relu(margin - input)
+    return _reduced(where(alike, input, unlike), reduction)
+
+
+def soft_margin_loss(input: Any, target: Any, reduction: str = "mean") -> Any:
+    """log(1 + e^(-target input)), for targets of 1 and -1."""
+    return _reduced(eager.softplus(multiply(neg(target), input)), reduction)
+
+
+def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
+    """The cosine of the angle between vectors along a dimension; lengths count as eps at least."""
+    one, other = (pow(maximum(total(square(x), dim), eps * eps), 0.5) for x in (x1, x2))
+    return divide(total(multiply(x1, x2), dim), multiply(one, other))
+
+
+def cosine_embedding_loss(
+    input1: Any, input2: Any, target: Any, margin: float = 0.0, reduction: str = "mean"
+) -> Any:
+    """1 - cosine where the target is 1, and max(0, cosine - margin) where it is -1.
+
+    Args:
+        input1, input2: vectors in the last dimension.
+        target: 1 or -1 for each pair.
+        margin: up to which cosine unlike vectors cost nothing.
+        reduction: as of :func:`l1_loss`.
+    """
+    shared = np.sqrt(np.finfo(input1.array.dtype).eps)
+    cosine = cosine_similarity(input1, input2, -1, float(shared) ** 2)
+    alike = target.results(target.array == 1)
+    unlike = eager.relu(subtract(cosine, margin))
+    return _reduced(where(alike, 1.0 - cosine, unlike), reduction)
+
+
+def pairwise_distance(
+    x1: Any, x2: Any, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False
+) -> Any:
+    """The p-norm of x1 - x2 + eps along the last dimension."""
+    away = size(add(subtract(x1, x2), eps))
+    return pow(total(pow(away, p), -1, keepdim=keepdim), 1.0 / p)
+
+
+def triplet_margin_loss(
+    anchor: Any,
+    positive: Any,
+    negative: Any,
+    margin: float = 1.0,
+    p: float = 2.0,
+    eps: float = 1e-6,
+    swap: bool = False,
+    reduction: str = "mean",
+) -> Any:
+    """max(0, the distance to what is alike - that to what is not + margin).
+
+    Args:
+        anchor, positive, negative: vectors in the last dimension.
+        margin: by how much the second should be larger.
+        p: which norm the distance is.
+        eps: added to differences.
+        swap: take the distance of the positive from the negative where that is smaller.
+        reduction: as of :func:`l1_loss`.
+    """
+    near = pairwise_distance(anchor, positive, p, eps)
+    far = pairwise_distance(anchor, negative, p, eps)
+    if swap:
+        far = minimum(far, pairwise_distance(positive, negative, p, eps))
+    return _reduced(eager.relu(add(subtract(near, far), margin)), reduction)

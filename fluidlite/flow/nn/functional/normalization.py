@@ -1,0 +1,138 @@
+"""Normalisations, in OneFlow's spelling."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ....errors import ArgumentError, ShapeError
+from ....imperative.arithmetic import add, divide, maximum, multiply
+from ....imperative.engine import located
+from ....imperative.recording import eager
+from ....imperative.reduction import norm
+from ....imperative.shaping import reshape
+from ....nn.functional import normalization
+
+
+def layer_norm(
+    input: Any, normalized_shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5
+) -> Any:
+    """Normalisation over the last dimensions of each sample.
+
+    Args:
+        input: [..., *normalized_shape].
+        normalized_shape: an integer, or the sizes of the dimensions.
+        weight, bias: in that shape.
+        eps: keeps the square root away from 0.
+    """
+    return normalization.layer_norm(input, normalized_shape, weight, bias, eps)
+
+
+def group_norm(
+    input: Any, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5
+) -> Any:
+    """Normalisation of each group of channels of each sample; see :func:`batch_norm`."""
+    channels = input.array.shape[1]
+    if channels % num_groups:
+        raise located(
+            ShapeError(f"expected num_groups to divide {channels} channels, got {num_groups}")
+        )
+    return normalization.group_norm(input, num_groups, eps, weight, bias)
+
+
+def batch_norm(
+    input: Any,
+    running_mean: Any,
+    running_var: Any,
+    weight: Any = None,
+    bias: Any = None,
+    training: bool = False,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Any:
+    """Normalisation of each channel over a batch.
+
+    Args:
+        input: [N, C, ...].
+        running_mean, running_var: [C]; moved towards those of the batch in training.  None for
+            none, in training.
+        weight, bias: [C].
+        training: use the statistics of the batch, not the running ones.
+        momentum: the share of the batch in the new running statistics.
+        eps: keeps the square root away from 0.
+
+    Raises:
+        ArgumentError: there are no statistics to use.
+        ShapeError: a channel has one element, in training.
+    """
+    if not training and (running_mean is None or running_var is None):
+        raise located(ArgumentError("expected running_mean and running_var out of training"))
+    shape, dtype = input.array.shape, input.array.dtype
+    count = int(np.prod(shape)) // shape[1]
+    if training and count == 1:
+        raise located(
+            ShapeError(f"expected more than one element for each channel, got {list(shape)}")
+        )
+    ones, zeros = np.ones(shape[1], dtype), np.zeros(shape[1], dtype)
+    outs = eager.batch_norm.all(
+        input,
+        ones if weight is None else weight,
+        zeros if bias is None else bias,
+        zeros if training else running_mean,
+        ones if training else running_var,
+        is_test=not training,
+        momentum=0.0,  # so that the new statistics are those of the batch
+        epsilon=eps,
+    )
+    if training:
+        unbiased = outs["VarianceOut"].array * (count / (count - 1))
+        for kept, new in ((running_mean, outs["MeanOut"].array), (running_var, unbiased)):
+            if kept is not None:
+                kept.set_value(kept.array * (1 - momentum) + new * momentum)
+    return outs["Y"]
+
+
+def instance_norm(
+    input: Any,
+    running_mean: Any = None,
+    running_var: Any = None,
+    weight: Any = None,
+    bias: Any = None,
+    use_input_stats: bool = True,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Any:
+    """Normalisation of each channel of each sample.
+
+    Args:
+        input: [N, C, ...].
+        running_mean, running_var: [C]; moved towards the means of the samples' statistics.
+        weight, bias: [C].
+        use_input_stats: False: use the running statistics.
+        momentum: the share of the input in the new running statistics.
+        eps: keeps the square root away from 0.
+    """
+    if not use_input_stats:
+        return batch_norm(input, running_mean, running_var, weight, bias, eps=eps)
+    shape = input.array.shape
+    samples, channels = shape[0], shape[1]
+    folded = reshape(input, [1, samples * channels, *shape[2:]])
+    means, variances = (
+        None if kept is None else kept.results(np.tile(kept.array, samples))
+        for kept in (running_mean, running_var)
+    )
+    out = batch_norm(folded, means, variances, training=True, momentum=momentum, eps=eps)
+    moved: Any = ((running_mean, means), (running_var, variances))
+    for kept, new in moved:
+        if kept is not None:
+            kept.set_value(new.array.reshape(samples, channels).mean(0))
+    along = [1, channels] + [1] * (len(shape) - 2)
+    out = reshape(out, list(shape))
+    out = out if weight is None else multiply(out, reshape(weight, along))
+    return out if bias is None else add(out, reshape(bias, along))
+
+
+def normalize(input: Any, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -> Any:
+    """x divided by its p-norm along a dimension, which counts as eps at least."""
+    return divide(input, maximum(norm(input, p, dim, True), eps))

@@ -1,0 +1,146 @@
+"""Linear maps and lookups, and what thins them out, in OneFlow's spelling."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ....errors import ArgumentError, ShapeError
+from ....imperative.arithmetic import add, matmul, multiply
+from ....imperative.engine import located
+from ....imperative.prepared import generator
+from ....imperative.recording import eager
+from ....imperative.shaping import swapaxes
+
+
+def linear(input: Any, weight: Any, bias: Any = None) -> Any:
+    """input weight^T + bias.
+
+    Args:
+        input: [..., m].
+        weight: [n, m].
+        bias: [n].
+
+    >>> w = fluid.flow.tensor([[1.0, 10.0]])
+    >>> fluid.flow.nn.functional.linear(fluid.flow.tensor([[1.0, 2.0]]), w).tolist()
+    [[21.0]]
+    """
+    out = matmul(input, swapaxes(weight, -1, -2))
+    return out if bias is None else add(out, bias)
+
+
+def embedding(input: Any, weight: Any, padding_idx: int | None = None) -> Any:
+    """Rows of a table by number.
+
+    Args:
+        input: integers, of any shape.
+        weight: the table, a row for each number.
+        padding_idx: the number through whose row no gradient flows.
+    """
+    found = eager.lookup_table_v2(weight, input)
+    if padding_idx is None:
+        return found
+    kept = np.expand_dims(input.array != padding_idx % weight.array.shape[0], -1)
+    still = found.results(np.where(kept, 0, found.array).astype(found.array.dtype))
+    return add(multiply(found, found.results(kept.astype(found.array.dtype))), still)
+
+
+def one_hot(input: Any, num_classes: int = -1) -> Any:
+    """Zeros, and a 1 where a number says, as integers.
+
+    Args:
+        input: integers from 0 on.
+        num_classes: the size of the new last dimension; -1 for the largest number and 1.
+    """
+    classes = int(input.array.max()) + 1 if num_classes == -1 else int(num_classes)
+    if input.array.size and not 0 <= int(input.array.min()) <= int(input.array.max()) < classes:
+        raise located(ArgumentError(f"expected numbers in [0, {classes})"))
+    return input.results(np.eye(classes, dtype="int64")[input.array])
+
+
+def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
+    """x with each element set to 0 with probability p, and divided by 1 - p elsewhere.
+
+    Args:
+        input: a tensor.
+        p: the probability.
+        training: False: x itself.
+        inplace: write the result to ``input``.
+    """
+    return _dropped(input, input.array.shape, p, training, inplace)
+
+
+def _dropped(x: Any, shape: Any, p: float, training: bool, inplace: bool) -> Any:
+    if not 0 <= p <= 1:
+        raise located(ArgumentError(f"expected p in [0, 1], got {p!r:.60}"))
+    if not training or p == 0:
+        return x
+    kept = (generator.get()().random(shape) >= p).astype(x.array.dtype)
+    factors = x.results(kept / np.asarray(1 - p, kept.dtype) if p < 1 else kept)
+    return x.write(lambda old: multiply(old, factors)) if inplace else multiply(x, factors)
+
+
+def _channels(dims: int, x: Any, p: float, training: bool, inplace: bool) -> Any:
+    if x.array.ndim not in (dims + 1, dims + 2):
+        raise located(
+            ShapeError(f"expected {dims + 2} dimensions, [N, C, ...], got {list(x.array.shape)}")
+        )
+    shape = (*x.array.shape[: x.array.ndim - dims], *[1] * dims)
+    return _dropped(x, shape, p, training, inplace)
+
+
+def dropout1d(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
+    """The same for whole channels of [N, C, L]; see :func:`dropout`."""
+    return _channels(1, input, p, training, inplace)
+
+
+def dropout2d(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
+    """The same for whole channels of [N, C, H, W]; see :func:`dropout`."""
+    return _channels(2, input, p, training, inplace)
+
+
+def dropout3d(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
+    """The same for whole channels of [N, C, D, H, W]; see :func:`dropout`."""
+    return _channels(3, input, p, training, inplace)
+
+
+def pad(input: Any, pad: Any, mode: str = "constant", value: float | None = None) -> Any:
+    """x with further elements around it.
+
+    Args:
+        input: a tensor.
+        pad: two numbers, before and after, for the last dimension, then for the one before it, ...;
+            negative ones cut elements off.
+        mode: "constant"; or "reflect", "replicate" or "circular", which repeat elements of x.
+        value: what ``constant`` adds; 0 when None.
+
+    >>> fluid.flow.nn.functional.pad(fluid.flow.tensor([[1.0, 2.0]]), (1, 0), value=9.0).tolist()
+    [[9.0, 1.0, 2.0]]
+    """
+    ways = {"constant": "constant", "reflect": "reflect", "replicate": "edge", "circular": "wrap"}
+    if mode not in ways:
+        raise located(ArgumentError(f"expected mode one of {', '.join(ways)}, got {mode!r:.60}"))
+    ndim = input.array.ndim
+    if len(pad) % 2 or len(pad) > 2 * ndim:
+        raise located(
+            ArgumentError(f"expected at most {ndim} pairs of numbers, got {list(pad)!r:.60}")
+        )
+    pairs = [(0, 0)] * (ndim - len(pad) // 2) + [
+        (int(pad[i]), int(pad[i + 1])) for i in range(len(pad) - 2, -1, -2)
+    ]
+    out = input
+    for dim, (before, after) in enumerate(pairs):
+        if before or after:
+            places = np.arange(out.array.shape[dim])
+            places = places[max(-before, 0) : len(places) - max(-after, 0)]
+            around = (max(before, 0), max(after, 0))
+            if mode != "constant" and any(around):
+                places = np.pad(places, around, mode=ways[mode])  # type: ignore[call-overload]
+            if mode != "constant" or min(before, after) < 0:
+                out = eager.index_select(out, places.astype("int64"), dim=dim)
+            if mode == "constant" and any(around):
+                paddings = [0, 0] * dim + [*around] + [0, 0] * (ndim - dim - 1)
+                fill = 0.0 if value is None else float(value)
+                out = eager.pad(out, paddings=paddings, pad_value=fill)
+    return out

@@ -1,0 +1,362 @@
+"""Modules: functions that own their parameters, in OneFlow's spelling."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from ...errors import ArgumentError, ShapeError, StateDictError, suggestion
+from ...imperative.engine import located
+from ...imperative.hooks import HookHandle, Hooks
+from ..tensor import Tensor
+
+_KEPT = ("own_parameters", "own_buffers", "own_modules")
+
+
+class Parameter(Tensor, results=False):
+    """A tensor that a module finds again when it is assigned to an attribute.
+
+    Args:
+        data: a tensor; its elements are shared.
+        requires_grad: whether it wants a gradient.
+
+    >>> fluid.flow.nn.Parameter(fluid.flow.ones(2)).requires_grad
+    True
+    """
+
+    persistable = True
+
+    def __init__(self, data: Any, requires_grad: bool = True) -> None:
+        super().__init__(data.array)
+        self.requires_grad = requires_grad
+
+    def __repr__(self) -> str:
+        return "Parameter containing:\n" + super().__repr__()
+
+
+class Module:
+    """The base of all modules: a subclass makes parameters and other modules in ``__init__``, after
+    ``super().__init__()``, and says in ``forward`` what it computes.
+
+    >>> class Net(fluid.flow.nn.Module):
+    ...     def __init__(self):
+    ...         super().__init__()
+    ...         self.hidden = fluid.flow.nn.Linear(4, 8)
+    ...         self.out = fluid.flow.nn.Linear(8, 1)
+    ...
+    ...     def forward(self, x):
+    ...         return self.out(self.hidden(x).relu())
+    >>> net = Net()
+    >>> net(fluid.flow.ones(2, 4)).shape, [name for name, _ in net.named_parameters()]
+    ([2, 1], ['hidden.weight', 'hidden.bias', 'out.weight', 'out.bias'])
+    """
+
+    own_parameters: dict[str, Any]
+    own_buffers: dict[str, Any]
+    own_modules: dict[str, Any]
+    training: bool
+
+    def __init__(self) -> None:
+        for kept in _KEPT:
+            object.__setattr__(self, kept, {})
+        object.__setattr__(self, "training", True)
+        self._fleeting: set[str] = set()  # buffers that are no part of the state
+        self._pre_hooks: Hooks = {}
+        self._hooks: Hooks = {}
+
+    # -- computing ---------------------------------------------------------------------------------
+
+    def forward(self, *inputs: Any, **kwargs: Any) -> Any:
+        """What the module computes: written by subclasses.
+
+        Args:
+            inputs, kwargs: what the module is called with.
+        """
+        raise NotImplementedError(f"{type(self).__name__} needs a method forward(self, ...)")
+
+    def __call__(self, *inputs: Any, **kwargs: Any) -> Any:
+        """``forward``, between the hooks."""
+        for hook in list(self._pre_hooks.values()):
+            changed = hook(self, inputs)
+            if changed is not None:
+                inputs = changed if isinstance(changed, tuple) else (changed,)
+        outputs = self.forward(*inputs, **kwargs)
+        for hook in list(self._hooks.values()):
+            changed = hook(self, inputs, outputs)
+            outputs = outputs if changed is None else changed
+        return outputs
+
+    def register_forward_pre_hook(self, hook: Callable[..., Any]) -> HookHandle:
+        """Call a function with the module and its inputs before ``forward``; what it returns takes
+        the place of the inputs, unless it is None.
+        """
+        return HookHandle(self._pre_hooks, hook)
+
+    def register_forward_hook(self, hook: Callable[..., Any]) -> HookHandle:
+        """Call a function with the module, its inputs and outputs after ``forward``; what it
+        returns takes the place of the outputs, unless it is None.
+        """
+        return HookHandle(self._hooks, hook)
+
+    # -- attributes --------------------------------------------------------------------------------
+
+    def __getattr__(self, name: str) -> Any:
+        for kept in _KEPT:
+            found = self.__dict__.get(kept)
+            if found is not None and name in found:
+                return found[name]
+        known = dir(self) if name.isidentifier() and name[0] != "_" else []
+        raise AttributeError(
+            f"{type(self).__name__} has no attribute {name!r}{suggestion(name, known)}"
+        )
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if isinstance(value, Parameter):
+            self._keep("own_parameters", name, value)
+        elif isinstance(value, Module):
+            self._keep("own_modules", name, value)
+        else:
+            for kept in _KEPT:
+                found = self.__dict__.get(kept)
+                if found is not None and name in found:
+                    if value is not None and not isinstance(value, Tensor):
+                        raise located(
+                            ArgumentError(
+                                f"attribute {name!r} of {type(self).__name__} holds a parameter, a "
+                                f"buffer or a module: expected one, or None, got {value!r:.60}"
+                            )
+                        )
+                    found[name] = value
+                    return
+            object.__setattr__(self, name, value)
+
+    def __delattr__(self, name: str) -> None:
+        for kept in _KEPT:
+            if name in self.__dict__[kept]:
+                del self.__dict__[kept][name]
+                return
+        object.__delattr__(self, name)
+
+    def _keep(self, kept: str, name: str, value: Any) -> None:
+        if kept not in self.__dict__:
+            raise located(
+                ArgumentError(
+                    f"call super().__init__() of {type(self).__name__} before assigning {name!r}"
+                )
+            )
+        self.__dict__.pop(name, None)
+        for other in _KEPT:
+            self.__dict__[other].pop(name, None) if other != kept else None
+        self.__dict__[kept][name] = value
+
+    def register_parameter(self, name: str, param: Parameter | None) -> None:
+        """Keep a parameter under a name; None keeps the place free."""
+        self._keep("own_parameters", name, param)
+
+    def register_buffer(self, name: str, tensor: Any, persistent: bool = True) -> None:
+        """Keep a tensor that is no parameter under a name.
+
+        Args:
+            name: the attribute that it is found in.
+            tensor: the tensor; None keeps the place free.
+            persistent: whether it is a part of ``state_dict()``.
+        """
+        self._keep("own_buffers", name, tensor)
+        if not persistent:
+            self._fleeting.add(name)
+
+    def add_module(self, name: str, module: Module | None) -> None:
+        """Keep a module under a name; None keeps the place free."""
+        self._keep("own_modules", name, module)
+
+    # -- what there is -----------------------------------------------------------------------------
+
+    def named_modules(self, prefix: str = "") -> Iterator[tuple[str, Module]]:
+        """Pairs of where a module is found, and the module, this one first; each once."""
+        yield from self._located(prefix, set())
+
+    def _located(self, prefix: str, seen: set[Any]) -> Iterator[tuple[str, Module]]:
+        if self in seen:
+            return
+        seen.add(self)
+        yield prefix, self
+        for name, module in self.own_modules.items():
+            if module is not None:
+                yield from module._located(f"{prefix}.{name}" if prefix else name, seen)
+
+    def modules(self) -> Iterator[Module]:
+        """This module and those within, each once."""
+        return (module for _, module in self.named_modules())
+
+    def named_children(self) -> Iterator[tuple[str, Module]]:
+        """Pairs of a name and a module directly within this one."""
+        return ((name, each) for name, each in self.own_modules.items() if each is not None)
+
+    def children(self) -> Iterator[Module]:
+        """The modules directly within this one."""
+        return (module for _, module in self.named_children())
+
+    def _named(self, kept: str, prefix: str, recurse: bool) -> Iterator[tuple[str, Any]]:
+        seen: set[int] = set()
+        for place, module in self.named_modules(prefix) if recurse else [(prefix, self)]:
+            for name, value in module.__dict__[kept].items():
+                if value is not None and id(value) not in seen:
+                    seen.add(id(value))
+                    yield f"{place}.{name}" if place else name, value
+
+    def named_parameters(self, prefix: str = "", recurse: bool = True) -> Iterator[tuple[str, Any]]:
+        """Pairs of where a parameter is found, and the parameter; each once.
+
+        Args:
+            prefix: what names begin with.
+            recurse: also those of modules within.
+        """
+        return self._named("own_parameters", prefix, recurse)
+
+    def parameters(self, recurse: bool = True) -> Iterator[Any]:
+        """The parameters, each once."""
+        return (value for _, value in self.named_parameters("", recurse))
+
+    def named_buffers(self, prefix: str = "", recurse: bool = True) -> Iterator[tuple[str, Any]]:
+        """Pairs of where a buffer is found, and the buffer; each once."""
+        return self._named("own_buffers", prefix, recurse)
+
+    def buffers(self, recurse: bool = True) -> Iterator[Any]:
+        """The buffers, each once."""
+        return (value for _, value in self.named_buffers("", recurse))
+
+    # -- states ------------------------------------------------------------------------------------
+
+    def state_dict(self, prefix: str = "") -> dict[str, Any]:
+        """The parameters and persistent buffers by where they are found, cut off from the graph."""
+        found = {}
+        for place, module in self.named_modules():
+            start = prefix + (f"{place}." if place else "")
+            kept = {**module.own_parameters, **module.own_buffers}
+            for name, value in kept.items():
+                if value is not None and name not in module._fleeting:
+                    found[start + name] = value.detach()
+        return found
+
+    def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True) -> None:
+        """Take over a state: all of it or, where something does not fit, nothing.
+
+        Args:
+            state_dict: tensors by name, as :meth:`state_dict` gives them.
+            strict: refuse a state that lacks a name, or has another one.
+
+        Raises:
+            StateDictError: a name is missing, or unknown.
+            ShapeError: a tensor has another shape.
+        """
+        own = self.state_dict()
+        missing, unknown = own.keys() - state_dict.keys(), state_dict.keys() - own.keys()
+        if strict and (missing or unknown):
+            raise located(
+                StateDictError(
+                    f"the state lacks {sorted(missing)} and has no place for {sorted(unknown)}; "
+                    f"with strict=False that does not matter"
+                )
+            )
+        fitting = [(name, own[name], state_dict[name]) for name in own if name in state_dict]
+        for name, tensor, given in fitting:
+            if tensor.array.shape != given.array.shape:
+                raise located(
+                    ShapeError(
+                        f"expected shape {list(tensor.array.shape)} for {name!r}, got "
+                        f"{list(given.array.shape)}"
+                    )
+                )
+        for _, tensor, given in fitting:
+            tensor.set_value(given)
+
+    # -- all of it at once -------------------------------------------------------------------------
+
+    def train(self, mode: bool = True) -> Any:
+        """Let this module and those within train, or be tested.  Returns the module."""
+        for module in self.modules():
+            object.__setattr__(module, "training", bool(mode))
+        return self
+
+    def eval(self) -> Any:
+        """Let this module and those within be tested.  Returns the module."""
+        return self.train(False)
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Drop the gradients of all parameters, or make them zero."""
+        for parameter in self.parameters():
+            if set_to_none:
+                parameter.grad = None
+            elif parameter.grad is not None:
+                parameter.grad.zero_()
+
+    def requires_grad_(self, requires_grad: bool = True) -> Any:
+        """Say of all parameters whether they want gradients.  Returns the module."""
+        for parameter in self.parameters():
+            parameter.requires_grad = requires_grad
+        return self
+
+    def apply(self, fn: Callable[[Module], Any]) -> Any:
+        """Call a function with each module within, and with this one last.  Returns the module."""
+        for module in self.children():
+            module.apply(fn)
+        fn(self)
+        return self
+
+    def to(self, *args: Any, **kwargs: Any) -> Any:
+        """Cast parameters and buffers of fractions; arguments as of ``Tensor.to``.  Returns the
+        module.
+        """
+        for module in self.modules():
+            for kept in (module.own_parameters, module.own_buffers):
+                for tensor in kept.values():
+                    if tensor is not None and tensor.array.dtype.kind == "f":
+                        tensor.array = tensor.detach().to(*args, **kwargs).array
+        return self
+
+    def float(self) -> Any:
+        """Cast parameters and buffers to float32.  Returns the module."""
+        return self.to("float32")
+
+    def double(self) -> Any:
+        """Cast parameters and buffers to float64.  Returns the module."""
+        return self.to("float64")
+
+    def cpu(self) -> Any:
+        """The module itself, which is there already."""
+        return self
+
+    # -- text --------------------------------------------------------------------------------------
+
+    def extra_repr(self) -> str:
+        """What ``repr`` says of the module besides its class and the modules within."""
+        return ""
+
+    def __repr__(self) -> str:
+        lines = [f"({name}): {m!r}".replace("\n", "\n  ") for name, m in self.named_children()]
+        body = self.extra_repr()
+        if lines:
+            body = "\n  " + "\n  ".join([body, *lines] if body else lines) + "\n"
+        return f"{type(self).__name__}({body})"
+
+
+class Applied(Module):
+    """A module without parameters: a function, and options for it."""
+
+    function: Callable[..., Any]
+
+    def __init__(self, *options: Any, inplace: bool = False, **named: Any) -> None:
+        super().__init__()
+        self._options, self._named_options, self._inplace = options, named, bool(inplace)
+
+    def forward(self, *inputs: Any) -> Any:
+        """What the function gives; with ``inplace`` written to the input."""
+        function = type(self).function
+        if self._inplace:
+            return inputs[0].write(lambda old: function(old, *self._options, **self._named_options))
+        return function(*inputs, *self._options, **self._named_options)
+
+    def extra_repr(self) -> str:
+        named = [f"{name}={value!r}" for name, value in self._named_options.items()]
+        shown = [*map(repr, self._options), *named, *["inplace=True"] * self._inplace]
+        return ", ".join(shown)

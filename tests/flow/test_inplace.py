@@ -1,0 +1,103 @@
+"""Writing to tensors, where they are, and their types."""
+
+import pytest
+
+from fluidlite import flow
+from fluidlite.errors import ArgumentError, InplaceError, OverwrittenError, ShapeError
+
+
+def test_pythons_augmented_assignments_write_in_place():
+    x = flow.tensor([2.0, 3.0])
+    same = x
+    x += 1
+    x *= 2.0
+    x -= flow.tensor([1.0, 1.0])
+    x /= 4.0
+    assert same is x and same.tolist() == [1.25, 1.75]
+    x **= 2
+    assert same is x
+    whole = other = flow.tensor([7, 8])
+    whole //= 2
+    whole %= 3
+    assert other is whole and other.tolist() == [0, 1]
+
+
+def test_gradients_flow_through_what_is_written():
+    x = flow.tensor([1.0, 2.0], requires_grad=True)
+    y = x * 3.0
+    y += x
+    y *= x
+    y.sum().backward()
+    assert x.grad.tolist() == [8, 16]
+
+
+def test_a_value_that_a_gradient_needs_is_missed_when_it_is_written_over():
+    x = flow.tensor([1.0, 2.0], requires_grad=True)
+    y = x * 1.0
+    z = y * y
+    y += 1.0
+    with pytest.raises(OverwrittenError):
+        z.sum().backward()
+
+
+def test_a_leaf_that_wants_a_gradient_is_written_without_recording_alone():
+    x = flow.tensor([1.0], requires_grad=True)
+    with pytest.raises(InplaceError, match="leaf"):
+        x += 1.0
+    with flow.no_grad():
+        x += 1.0
+    assert x.tolist() == [2] and x.requires_grad
+
+
+def test_a_write_changes_neither_shape_nor_integers_to_fractions():
+    x, n = flow.ones(2), flow.tensor([1, 2])
+    with pytest.raises(InplaceError, match="shape"):
+        x += flow.ones(3, 2)
+    with pytest.raises(InplaceError, match="float32 in place"):
+        n /= 2
+    assert n.tolist() == [1, 2]
+
+
+def test_methods_that_write():
+    x = flow.tensor([1.0, -2.0])
+    assert x.add_(flow.ones(2), alpha=3) is x and x.tolist() == [4, 1]
+    assert x.clamp_(max=2.0).sub_(1.0).mul_(4.0).div_(2.0).tolist() == [2, 0]
+    assert x.copy_(flow.tensor([9])).tolist() == [9, 9] and x.dtype == flow.float32
+
+
+def test_tensors_are_on_the_cpu():
+    x = flow.ones(2, device="cpu")
+    assert x.cpu() is x and x.to("cpu") is x and x.to(flow.device("cpu:0")) is x
+    assert x.device == flow.device("cpu") and str(x.device) == x.device.type == "cpu"
+    assert repr(flow.device("cpu", 0)) == "device(type='cpu', index=0)" and not x.is_cuda
+    for call in (
+        lambda: x.to("cuda"),
+        lambda: flow.device("cuda:0"),
+        lambda: flow.zeros(2, device="cuda"),
+        lambda: flow.tensor(1.0, device="gpu"),
+        lambda: flow.nn.Linear(2, 2, device="cuda"),
+    ):
+        with pytest.raises(ArgumentError, match="expected the device 'cpu'"):
+            call()
+
+
+def test_tensors_are_cast():
+    x = flow.tensor([1.5, 0.0])
+    assert x.to(flow.float64).dtype == x.to("cpu", "float64").dtype == flow.float64
+    assert x.to(flow.tensor([1])).tolist() == x.int().tolist() == [1, 0]
+    assert x.bool().tolist() == [True, False] and x.half().dtype == flow.float16
+    assert x.to(flow.float32) is x and x.to(flow.float32, copy=True) is not x
+
+
+def test_parts_have_a_size_and_the_last_may_be_smaller():
+    x = flow.arange(5)
+    assert [p.tolist() for p in flow.split(x, 2)] == [[0, 1], [2, 3], [4]]
+    assert [p.tolist() for p in x.split([1, 4], dim=0)] == [[0], [1, 2, 3, 4]]
+    assert [p.tolist() for p in x.chunk(2)] == [[0, 1, 2], [3, 4]]
+    with pytest.raises(ShapeError, match="add up to 5"):
+        x.split([1, 2])
+
+
+def test_a_clamp_needs_a_bound():
+    with pytest.raises(ArgumentError, match="min, max or both"):
+        flow.clamp(flow.ones(2))

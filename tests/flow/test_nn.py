@@ -1,0 +1,177 @@
+"""Modules."""
+
+import numpy as np
+import pytest
+
+from fluidlite import flow
+from fluidlite.errors import ArgumentError, ShapeError, StateDictError
+from fluidlite.flow import nn
+
+
+class Net(nn.Module):
+    """Convolutions, a normalisation, and a linear map."""
+
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Sequential(nn.Conv2d(1, 4, 3), nn.BatchNorm2d(4), nn.ReLU(), nn.MaxPool2d(2))
+        self.drop = nn.Dropout(0.2)
+        self.out = nn.Linear(16, 3)
+
+    def forward(self, x):
+        return self.out(self.drop(self.body(x)).flatten(1))
+
+
+def images(count=6):
+    values = np.random.default_rng(0).normal(size=[count, 1, 6, 6])
+    return flow.tensor(values.astype("float32"))
+
+
+def test_a_net_learns():
+    flow.manual_seed(1)
+    net, x, labels = Net(), images(), flow.tensor([0, 1, 2, 0, 1, 2])
+    losses = []
+    for _ in range(30):
+        loss = nn.CrossEntropyLoss()(net(x), labels)
+        net.zero_grad()
+        loss.backward()
+        with flow.no_grad():
+            for parameter in net.parameters():
+                parameter -= 0.1 * parameter.grad
+        losses.append(loss.item())
+    assert losses[-1] < 0.5 * losses[0]
+    assert int(net.body[1].num_batches_tracked) == 30
+
+
+def test_parameters_and_buffers_are_found_by_where_they_are():
+    net = Net()
+    assert list(net.state_dict()) == [
+        *("body.0.weight", "body.0.bias", "body.1.weight", "body.1.bias"),
+        *("body.1.running_mean", "body.1.running_var", "body.1.num_batches_tracked"),
+        *("out.weight", "out.bias"),
+    ]
+    assert [name for name, _ in net.named_children()] == ["body", "drop", "out"]
+    assert len(list(net.modules())) == 8
+    assert repr(nn.Sequential(nn.Linear(2, 3), nn.ReLU(inplace=True))) == (
+        "Sequential(\n  (0): Linear(2, 3, bias=True)\n  (1): ReLU(inplace=True)\n)"
+    )
+
+
+def test_a_shared_parameter_is_found_once():
+    net = nn.Sequential(nn.Linear(2, 2, bias=False), nn.Linear(2, 2, bias=False))
+    net[1].weight = net[0].weight
+    assert len(list(net.parameters())) == 1
+
+
+def test_a_state_is_taken_over_whole_or_not_at_all():
+    first, second = Net(), Net()
+    second.load_state_dict(first.state_dict())
+    first.eval(), second.eval()
+    np.testing.assert_array_equal(first(images()).numpy(), second(images()).numpy())
+    state = dict(first.state_dict())
+    state["out.bias"] = flow.zeros(4)
+    before = second.body[0].weight.numpy()
+    state["body.0.weight"] = flow.zeros(4, 1, 3, 3)
+    with pytest.raises(ShapeError, match=r"shape \[3\] for 'out.bias', got \[4\]"):
+        second.load_state_dict(state)
+    np.testing.assert_array_equal(second.body[0].weight.numpy(), before)
+    del state["out.bias"]
+    with pytest.raises(StateDictError, match=r"lacks \['out.bias'\]"):
+        second.load_state_dict(state)
+    second.load_state_dict(state, strict=False)
+    assert not second.body[0].weight.numpy().any()
+
+
+def test_eval_reaches_all_modules():
+    net = Net()
+    assert net.eval() is net and not any(m.training for m in net.modules())
+    x = images()
+    np.testing.assert_array_equal(net(x).numpy(), net(x).numpy())
+
+
+def test_hooks_see_and_change_what_passes():
+    linear, seen = nn.Linear(2, 2), []
+    handle = linear.register_forward_pre_hook(lambda module, inputs: seen.append(len(inputs)))
+    linear.register_forward_hook(lambda module, inputs, out: out * 0.0)
+    assert linear(flow.ones(1, 2)).tolist() == [[0, 0]] and seen == [1]
+    handle.remove()
+    linear(flow.ones(1, 2))
+    assert seen == [1]
+
+
+def test_an_activation_in_place_writes_to_its_input():
+    x = flow.tensor([-1.0, 2.0])
+    assert nn.ReLU(inplace=True)(x) is x and x.tolist() == [0, 2]
+    assert nn.Hardtanh(0.0, 1.5)(x).tolist() == [0, 1.5]
+    assert nn.Threshold(1.0, 7.0)(x).tolist() == [7, 2]
+
+
+def test_running_statistics_are_those_of_an_unbiased_sample():
+    norm, x = nn.BatchNorm1d(2, momentum=0.25), images(8).reshape(-1, 2)
+    norm(x)
+    mean, var = x.numpy().mean(0), x.numpy().var(0, ddof=1)
+    np.testing.assert_allclose(norm.running_mean.numpy(), 0.25 * mean, rtol=1e-5)
+    np.testing.assert_allclose(norm.running_var.numpy(), 0.75 + 0.25 * var, rtol=1e-5)
+    mean_of_all = nn.BatchNorm1d(2, momentum=None)
+    mean_of_all(x), mean_of_all(x)
+    np.testing.assert_allclose(mean_of_all.running_mean.numpy(), mean, rtol=1e-5)
+
+
+MODULES = [
+    (nn.Conv1d(4, 6, 3, 2, 1, groups=2, padding_mode="circular"), (2, 4, 7), [2, 6, 4]),
+    (nn.Conv3d(2, 4, (1, 2, 3), bias=False), (1, 2, 3, 4, 5), [1, 4, 3, 3, 3]),
+    (nn.ConvTranspose1d(4, 2, 3, 2, output_padding=1), (1, 4, 5), [1, 2, 12]),
+    (nn.ConvTranspose3d(2, 4, 2, stride=2), (1, 2, 2, 3, 1), [1, 4, 4, 6, 2]),
+    (nn.AvgPool2d(2, divisor_override=3), (1, 2, 4, 4), [1, 2, 2, 2]),
+    (nn.AdaptiveAvgPool3d((1, None, 2)), (1, 2, 3, 4, 5), [1, 2, 1, 4, 2]),
+    (nn.InstanceNorm1d(3, affine=True, track_running_stats=True), (2, 3, 5), [2, 3, 5]),
+    (nn.GroupNorm(2, 4), (2, 4, 3), [2, 4, 3]),
+    (nn.LayerNorm((3, 4)), (2, 3, 4), [2, 3, 4]),
+    (nn.PReLU(3), (2, 3, 4), [2, 3, 4]),
+    (nn.GLU(1), (2, 4), [2, 2]),
+    (nn.Softmax(dim=1), (2, 4), [2, 4]),
+    (nn.Flatten(), (2, 3, 4), [2, 12]),
+    (nn.Dropout2d(0.5), (2, 3, 4, 4), [2, 3, 4, 4]),
+]
+
+
+@pytest.mark.parametrize("module, shape, wanted", MODULES, ids=lambda v: type(v).__name__)
+def test_modules_give_the_shapes_that_they_should(module, shape, wanted):
+    x = flow.randn(*shape, requires_grad=True)
+    out = module(x)
+    assert out.shape == wanted
+    (out * out).sum().backward()
+    assert x.grad.shape == list(shape)
+    assert all(parameter.grad is not None for parameter in module.parameters())
+
+
+def test_a_bilinear_map_multiplies_from_both_sides():
+    module = nn.Bilinear(2, 3, 4)
+    x, y = flow.randn(5, 2), flow.randn(5, 3)
+    expected = np.einsum("ni,kij,nj->nk", x.numpy(), module.weight.numpy(), y.numpy())
+    np.testing.assert_allclose(module(x, y).numpy(), expected + module.bias.numpy(), rtol=1e-4)
+
+
+def test_a_padded_row_of_a_table_is_zero_and_gets_no_gradient():
+    table = nn.Embedding(4, 3, padding_idx=-1)
+    out = table(flow.tensor([3, 1]))
+    out.sum().backward()
+    assert out.tolist()[0] == [0, 0, 0]
+    assert table.weight.grad.numpy().sum(1).tolist() == [0, 3, 0, 0]
+
+
+def test_what_fits_no_module_is_refused():
+    with pytest.raises(ArgumentError, match="groups to divide"):
+        nn.Conv2d(3, 4, 2, groups=2)
+    with pytest.raises(ArgumentError, match="no padding_mode"):
+        nn.Conv2d(2, 2, 2, padding_mode="mirror")
+    with pytest.raises(ShapeError, match="more than one element"):
+        nn.BatchNorm1d(2)(flow.ones(1, 2))
+    with pytest.raises(ShapeError, match="expected 4 dimensions"):
+        nn.BatchNorm2d(2)(flow.ones(4, 2))
+    with pytest.raises(ArgumentError, match=r"call super\(\).__init__\(\)"):
+
+        class Early(nn.Module):
+            def __init__(self):
+                self.weight = nn.Parameter(flow.ones(1))
+
+        Early()
