@@ -171,10 +171,7 @@ class Executor:
             return None
         if guard and plan.gradients:  # which are looked at on the way
             return None
-        results = call(feed, partial(self._draw, program, known), guard)
-        if results is not None:
-            known.count += 1
-        return results
+        return call(feed, partial(self._draw, program, known), guard)
 
     def _run_planned(
         self, job: Job, feed: Any, guard: bool, return_numpy: bool = True, keep: bool = True
@@ -192,14 +189,16 @@ class Executor:
         check_fetches(fetches, plan, env, scope, program)
         with np.errstate(all="ignore"):  # infinities are values
             self._execute(plan, env, job, known, guard)
-        known.count += 1
+        counted = partial(setattr, known, "count", known.count + 1)
         results = [fetched(name, env, scope, return_numpy) for name in fetches]
-        if plan.commits:
+        if not plan.commits:
+            counted()
+        else:
             fed = {id(v.data if isinstance(v, LoDTensor) else v) for v in given.values()}
             names = [n for n in plan.commits if n in env]  # others are of branches not taken
-            olds = scope.assign({name: owned(env[name], fed) for name in names})
+            olds = scope.commit({name: owned(env[name], fed) for name in names}, counted)
             plan.donate(names, olds)
-        bind(plan, given, fetches, scope)
+        bind(plan, given, fetches, scope, known)
         return results
 
     def _execute(

@@ -12,7 +12,7 @@ from ..ir.operator import Operator, OpRole
 from ..ir.program import Program
 from ..ir.views import views
 from ..state import collector_paused
-from .ownership import is_donated
+from .ownership import reusable
 from .segment import Segment, segments_in, segments_of, source_of
 from .step import Step, loss_seeded_by
 
@@ -160,10 +160,10 @@ class Plan(BlockPlan):
             names: of the variables.
             olds: what each of them had.
         """
-        for place, name in enumerate(names):
-            writers = [w.last for w in self._writers.get(name, ()) if w.last is not None]
-            if writers and is_donated(olds, place):
-                writers[-1].take_spare(name, olds[place])
+        for place in reusable(olds, range(len(olds))):
+            writers = [w.last for w in self._writers.get(names[place], ()) if w.last is not None]
+            if writers:
+                writers[-1].take_spare(names[place], olds[place])
 
     def _repr_html_(self) -> str:
         return views().html(self)
