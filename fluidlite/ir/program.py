@@ -9,6 +9,7 @@ from typing import Any
 
 from .. import state
 from ..errors import ArgumentError
+from ..weak import WeakTable
 from .block import Block
 from .dropping import Dropped, only_for_test
 from .encoding import encoding
@@ -40,8 +41,8 @@ class Program:
         self.carried: Any = None
         #: what ``clone(for_test=True)`` left out when it made this program
         self.dropped: Dropped | None = None
-        #: what executors remember of it; the keys are weak references
-        self.remembered: dict[Any, Any] = {}
+        #: what executors remember of it
+        self.remembered: WeakTable[Any, Any] = WeakTable()
 
     # -- blocks ------------------------------------------------------------------------------------
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
-from weakref import ref
 
 import numpy as np
 
 from ..values import as_fetched
 from .finite import first_bad
-from .ownership import at_once, held_only_by, keep_while_alive, owned_items, reusable
+from .ownership import at_once, held_only_by, owned_items, reusable
 from .plan import Plan
 from .run_state import RunState
 from .scope import Scope, ScopeVariable
@@ -150,7 +149,7 @@ _quietly: Callable[..., tuple[Any, ...]] = (
 
 def bound_call(plan: Plan, scope: Scope) -> BoundCall | None:
     """The call of a plan that is bound to a scope; None where there is none."""
-    calls = plan.bound.get(ref(scope))
+    calls = plan.bound.of(scope)
     if calls is None:
         return None
     revision, call = calls.get(plan.compiled, _UNBOUND)
@@ -175,10 +174,9 @@ def bind(
     segment = plan.compiled
     if segment is None or not segment.is_ready:
         return
-    calls = plan.bound.get(ref(scope))
+    calls = plan.bound.of(scope)
     if calls is None:
-        calls = {}
-        keep_while_alive(plan.bound, scope, calls)
+        calls = plan.bound.keep(scope, {})
     if calls.get(segment, _UNBOUND)[0] != scope.revision:
         while len(calls) >= FUNCTIONS_KEPT:
             calls.pop(next(iter(calls)))

@@ -41,7 +41,6 @@ from .feeding import (
     owned,
     take_persistables,
 )
-from .ownership import keep_while_alive
 from .place import Place, checked
 from .plan import Plan
 from .profiler import Profile, active
@@ -307,8 +306,7 @@ class Executor:
             raise ClosedError("the executor has been closed; make another one")
         found: RunState | None = program.remembered.get(self._key)
         if found is None:
-            found = RunState()
-            keep_while_alive(program.remembered, self._token, found)
+            found = program.remembered.keep(self._token, RunState())
         return found
 
     def random_state(self, program: Program) -> dict[str, int]:

@@ -1,4 +1,4 @@
-"""Who holds an object: reference counts, tables that keep no key alive, many changes at once."""
+"""Who holds an array, and changing many owners at once."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
-from weakref import ref
 
 import numpy as np
 
@@ -46,15 +45,6 @@ def reusable(holder: Sequence[Any], places: Iterable[int]) -> list[int]:
         and holder[k].base is None
         and holder[k].flags.writeable
     ]
-
-
-def keep_while_alive(table: dict[ref[Any], Any], key: Any, value: Any) -> None:
-    """Put a value into a table until its key dies; it is found by ``table.get(ref(key))``.
-
-    No Python code runs when the key dies, as it does for a ``WeakKeyDictionary``: an interrupt
-    that came there would be lost.
-    """
-    table[ref(key, table.pop)] = value
 
 
 def at_once(function: Callable[..., Any], *columns: Iterable[Any]) -> None:

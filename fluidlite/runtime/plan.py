@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
-from weakref import ref
 
 from ..ir.analysis import blocks_of, last_mentions, read_by_gradients, reads_of, writes_of
 from ..ir.block import Block
@@ -12,6 +11,7 @@ from ..ir.operator import Operator, OpRole
 from ..ir.program import Program
 from ..ir.views import views
 from ..state import collector_paused
+from ..weak import WeakTable
 from .ownership import reusable
 from .segment import Segment, segments_in, segments_of, source_of
 from .step import Step, loss_seeded_by
@@ -132,7 +132,7 @@ class Plan(BlockPlan):
             for name in segment.commits:
                 self._writers.setdefault(name, []).append(segment)
         #: by scope: the calls of compiled segments that are bound to it
-        self.bound: dict[ref[Any], dict[Any, Any]] = {}
+        self.bound: WeakTable[Any, dict[Any, Any]] = WeakTable()
 
     @property
     def compiled(self) -> Any:
