@@ -7,6 +7,7 @@ current thread.
 from __future__ import annotations
 
 import gc
+import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -132,8 +133,41 @@ def in_dygraph_mode() -> bool:
 
 
 def default_flags() -> dict[str, object]:
-    """The flags that ``set_flags`` knows, with their defaults."""
-    return {"FLAGS_check_nan_inf": False}
+    """The flags that ``set_flags`` knows, with their defaults, and those of the environment.
+
+    Raises:
+        ValueError: a flag of the environment has no truth where it needs one.
+    """
+    found: dict[str, object] = {"FLAGS_check_nan_inf": False}
+    for name, said in os.environ.items():
+        if name.startswith("FLAGS_"):
+            found[name] = _truth(name, said) if name in found else _plain(said)
+    return found
+
+
+def _truth(name: str, said: str) -> bool:
+    if said.lower() not in _TRUTHS:
+        raise ValueError(
+            f"expected the environment variable {name} to be one of {', '.join(_TRUTHS)}, "
+            f"got {said!r}"
+        )
+    return _TRUTHS[said.lower()]
+
+
+_YES, _NO = ("1", "true", "t", "yes", "y"), ("0", "false", "f", "no", "n")
+_TRUTHS = {**dict.fromkeys(_YES, True), **dict.fromkeys(_NO, False)}
+
+
+def _plain(said: str) -> object:
+    """What a flag of another purpose says: a truth, a number or a text."""
+    if said.lower() in ("true", "false"):
+        return said.lower() == "true"
+    for kind in (int, float):
+        try:
+            return kind(said)
+        except ValueError:
+            continue
+    return said
 
 
 flags: Slot[dict[str, object]] = slot("flags", default_flags)

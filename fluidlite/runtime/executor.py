@@ -29,17 +29,16 @@ from ..errors import ClosedError, FeedError, FetchError, suggestion
 from ..ir.program import Program
 from ..ir.variable import Variable
 from ..ir.views import views
-from ..values import LoDTensor
 from .bound import bind, bound_call
 from .compiled import CompiledProgram, program_and_feed
 from .feeding import (
-    check_fetches,
     fed_values,
     fetch_names,
     fetched,
     frozen,
-    owned,
+    kept_values,
     take_persistables,
+    without_value,
 )
 from .place import Place, checked
 from .plan import Plan
@@ -120,8 +119,11 @@ class Executor:
 
         Args:
             program: what to run; the default main program when None.
-            feed: name of a data variable -> array or LoDTensor of its shape and element type; for a
-                compiled program with data parallelism also a list of such dictionaries.
+            feed: name of a variable -> array or LoDTensor.  For ``fluid.data``, shape and element
+                type must be the declared ones; elsewhere operators compute with what is fed, and a
+                warning says where that is unlike its declaration.  What is fed to a persistable
+                variable stays in the scope.  A compiled program with data parallelism also takes a
+                list of such dictionaries.
             fetch_list: variables, or their names, whose values are wanted.
             feed_var_name, fetch_var_name, return_merged, use_prune: accepted for old scripts.
             scope: where persistable variables are kept; the global scope when None.
@@ -133,12 +135,13 @@ class Executor:
                 None.
 
         Returns:
-            the values of ``fetch_list``, in its order; copies.
+            the values of ``fetch_list``, in its order; copies, and None for variables that have no
+            value.
 
         Raises:
             FeedError: a fed name, shape or element type does not fit, or a data variable is not
             fed.
-            FetchError: the program has no variable of a fetched name, or nothing computes it.
+            FetchError: the program has no variable of a fetched name.
             NotInitializedError: a parameter has no value; the startup program has not been run.
             NonFiniteError: there is a value that is not finite; names the operator it comes from.
             FluidError: an operator failed; says which, with what shapes, and where it was made.
@@ -178,40 +181,58 @@ class Executor:
         """Run a program segment by segment: tiers 1 and 2; bind what has been compiled."""
         program, fetches, scope = job
         known = self._known(program)
-        given = fed_values(feed, program)
+        given, doubts = fed_values(feed, program)
+        known.warn(doubts, 4)
         env = {n: frozen(v) if self._check else v for n, v in given.items()}
         if not known.count and not program.global_block().ops and not fetches:
             message = "the program has no operators: there is nothing to run"
             warnings.warn(message, UserWarning, stacklevel=3)
         plan = known.plan(program, fetches, keep, self._check)
         take_persistables(plan, env, scope)
-        check_fetches(fetches, plan, env, scope, program)
+        known.warn(without_value(fetches, plan, env, scope, program), 4)
         with np.errstate(all="ignore"):  # infinities are values
-            self._execute(plan, env, job, known, guard)
+            self._execute(plan, env, job, known, guard, frozenset(doubts.items()))
         counted = partial(setattr, known, "count", known.count + 1)
         results = [fetched(name, env, scope, return_numpy) for name in fetches]
-        if not plan.commits:
-            counted()
+        news, as_is = kept_values(plan, env, given, scope, program)
+        if news:
+            plan.donate(list(news), scope.commit(news, counted))
         else:
-            fed = {id(v.data if isinstance(v, LoDTensor) else v) for v in given.values()}
-            names = [n for n in plan.commits if n in env]  # others are of branches not taken
-            olds = scope.commit({name: owned(env[name], fed) for name in names}, counted)
-            plan.donate(names, olds)
-        bind(plan, given, fetches, scope, known)
+            counted()
+        if as_is:
+            bind(plan, given, fetches, scope, known)
         return results
 
     def _execute(
-        self, plan: Plan, env: Environment, job: Job, known: RunState, guard: bool
+        self,
+        plan: Plan,
+        env: Environment,
+        job: Job,
+        known: RunState,
+        guard: bool,
+        odd: frozenset[tuple[str, str]],
     ) -> None:
-        """Compute the values of a plan into an environment."""
+        """Compute the values of a plan into an environment.
+
+        Args:
+            plan, env: they; ``env`` has the inputs.
+            job, known: the program, and what is known of it.
+            guard: whether to look for values that are not finite.
+            odd: what is fed unlike its declaration; the first time, operators check what they get.
+        """
         profile, seed = self.profile or active.get(), self._seed(job[0], known)
-        if not (guard or profile or self._check):
-            Session(self._backend, seed, known.count).run(plan, env)
-            return
         session = partial(Session, self._backend, seed, known.count, profile=profile)
+        is_new = bool(odd) and odd not in known.taken
+        if not (guard or profile or self._check or is_new):
+            session().run(plan, env)
+            return
+        strict = "infinity" if guard else "NaN" if self._check else ""
         with nullcontext() if profile is None else profile.run("run"):
-            if self._check:
-                session(strict="infinity" if guard else "NaN", compare=True).run(plan, env)
+            if is_new:
+                session(checked=True, strict=strict).run(plan, env)
+                known.take(odd)
+            elif self._check:
+                session(strict=strict, compare=True).run(plan, env)
             elif guard:
                 run_guarded(session, plan, env, job[1])
             else:
@@ -351,7 +372,7 @@ class Executor:
         """
         program, _ = program_and_feed(program)
         known = self._known(program)
-        env = fed_values(feed, program)
+        env, _ = fed_values(feed, program)
         plan = Plan(program, ())
         plan.keep_everything()
         take_persistables(plan, env, global_scope() if scope is None else scope)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import OrderedDict
+from collections.abc import Mapping
 
 from ..ir.program import Program
 from ..ir.verify import verify
 from .plan import Plan
 
+TAKEN_KEPT = 256
 PLANS_KEPT = 16  # of one program, for different fetches
 
 
@@ -19,8 +22,29 @@ class RunState:
         self.count = 0
         #: what random operators start from in place of the executor's own number
         self.seed: int | None = None
+        #: names of which something doubtful has been said
+        self.warned: set[str] = set()
+        #: what was fed unlike its declaration, and was found to be what the operators take
+        self.taken: set[frozenset[tuple[str, str]]] = set()
         #: by the program's revision and fetched names
         self.plans: OrderedDict[tuple[int, tuple[str, ...]], Plan] = OrderedDict()
+
+    def warn(self, doubts: Mapping[str, str], stacklevel: int) -> None:
+        """Warn of what is doubtful, once for each name.
+
+        Args:
+            doubts: what to say, by name.
+            stacklevel: of the user's line.
+        """
+        for name in doubts.keys() - self.warned:
+            self.warned.add(name)
+            warnings.warn(doubts[name], UserWarning, stacklevel=stacklevel)
+
+    def take(self, odd: frozenset[tuple[str, str]]) -> None:
+        """Remember what was fed unlike its declaration, and was taken by the operators."""
+        if len(self.taken) >= TAKEN_KEPT:
+            self.taken.clear()
+        self.taken.add(odd)
 
     def plan(self, program: Program, fetches: tuple[str, ...], keep: bool, verified: bool) -> Plan:
         """The plan of the program as it is now.

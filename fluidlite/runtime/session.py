@@ -51,6 +51,8 @@ class Session:
             for both, or nothing.
         guarded: names of gradients to be looked at as soon as they are computed; None to look at
             nothing.
+        checked: whether operators look at shapes and element types before they compute; steps are
+            then run one by one.
         compare: whether to run steps one by one also where there is a compiled segment, with
             what they compute made read-only, and to compare.
         profile: what takes the times.
@@ -64,6 +66,7 @@ class Session:
         observer: Observer | None = None,
         strict: str = "",
         guarded: frozenset[str] | None = None,
+        checked: bool = False,
         compare: bool = False,
         profile: Profile | None = None,
     ) -> None:
@@ -72,9 +75,10 @@ class Session:
         self._observer = observer
         self._strict = strict
         self._guarded = guarded
+        self._checked = checked
         self._compare = compare
         self._profile = profile
-        self._interprets = observer is not None or bool(strict and not compare)
+        self._interprets = observer is not None or checked or bool(strict and not compare)
         self._looks = self._interprets or compare or guarded is not None
         self._counters: tuple[int | str, ...] = (seed, run)
 
@@ -218,7 +222,7 @@ class Session:
             return
         if step.instance.random:
             self.f.rng = self._draw(step.instance.random_key(step.op.output_arg_names[0]))
-        step.run(self.f, env)
+        step.run(self.f, env, self._checked)
 
     def _draw(self, key: str | tuple[int | str, ...]) -> Any:
         """A source of random numbers for an operator; its key may begin with the numbers of the
