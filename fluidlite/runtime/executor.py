@@ -16,7 +16,6 @@ import itertools
 import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
 from functools import partial
 from typing import Any
 from weakref import ref
@@ -41,11 +40,11 @@ from .feeding import (
     without_value,
 )
 from .place import Place, checked
-from .plan import Plan
+from .plan import Plan, pruned_to
 from .profiler import Profile, active
-from .run_state import RunState
+from .run_state import RunState, Wanted
 from .scope import Scope, global_scope
-from .session import Observer, Session, run_guarded
+from .session import Observer, Session, Watched, run_watched
 from .step import Environment
 
 #: how many executors there have been: each draws other random numbers
@@ -53,8 +52,8 @@ _made: state.Slot[itertools.count[int]] = state.slot("executors made", itertools
 _entropy: state.Slot[int] = state.slot("entropy", lambda: int.from_bytes(os.urandom(8), "little"))
 
 
-#: what is run: the program, the fetched names, the scope
-Job = tuple[Program, tuple[str, ...], Scope]
+#: what is run: the program, what is wanted of it, the scope
+Job = tuple[Program, Wanted, Scope]
 
 
 class _Token:
@@ -124,12 +123,15 @@ class Executor:
                 warning says where that is unlike its declaration.  What is fed to a persistable
                 variable stays in the scope.  A compiled program with data parallelism also takes a
                 list of such dictionaries.
-            fetch_list: variables, or their names, whose values are wanted.
-            feed_var_name, fetch_var_name, return_merged, use_prune: accepted for old scripts.
+            fetch_list: variables, or their names, whose values are wanted; also in lists of lists.
+                With what ``minimize`` gave, or some of its operators, only these run, and what they
+                and the fetched variables need.
+            feed_var_name, fetch_var_name, return_merged: accepted for old scripts.
             scope: where persistable variables are kept; the global scope when None.
             return_numpy: give arrays, lists of them for arrays of tensors; when False, LoDTensors,
                 lists of them, and SelectedRows where only some rows are stored.
             use_program_cache: keep the plan for the next run with the same feeds and fetches.
+            use_prune: run only what the fetched variables and the optimizers need.
             check_nan_inf: look for values that are not finite in what is fetched, in gradients of
                 parameters and in new values of parameters; as ``FLAGS_check_nan_inf`` says when
                 None.
@@ -148,8 +150,9 @@ class Executor:
         """
         if type(program) is not Program:
             program, feed = program_and_feed(program, feed)
-        fetches = tuple(fetch_names(fetch_list, program))
-        job = program, fetches, global_scope() if scope is None else scope
+        names, targets = fetch_names(fetch_list, program)
+        pruned = pruned_to(program, targets, feed or ()) if use_prune or targets else None
+        job = program, (tuple(names), pruned), global_scope() if scope is None else scope
         guard = _checks_nan_inf() if check_nan_inf is None else check_nan_inf
         if type(feed) is dict and return_numpy:
             results = self._run_bound(job, feed, guard)
@@ -163,9 +166,9 @@ class Executor:
         Returns:
             the fetched values; None where the run has to be planned.
         """
-        program, fetches, scope = job
+        program, wanted, scope = job
         known: RunState | None = program.remembered.get(self._key)
-        plan = None if known is None else known.plans.get((program.revision, fetches))
+        plan = None if known is None else known.plans.get((program.revision, wanted))
         call = None if plan is None else bound_call(plan, scope)
         if known is None or plan is None or call is None:
             return None
@@ -179,64 +182,56 @@ class Executor:
         self, job: Job, feed: Any, guard: bool, return_numpy: bool = True, keep: bool = True
     ) -> list[Any]:
         """Run a program segment by segment: tiers 1 and 2; bind what has been compiled."""
-        program, fetches, scope = job
+        program, wanted, scope = job
+        fetches = wanted[0]
         known = self._known(program)
         given, doubts = fed_values(feed, program)
-        known.warn(doubts, 4)
-        env = {n: frozen(v) if self._check else v for n, v in given.items()}
+        if doubts:
+            known.warn(doubts, 4)
+        env = {n: frozen(v) for n, v in given.items()} if self._check else dict(given)
         if not known.count and not program.global_block().ops and not fetches:
             message = "the program has no operators: there is nothing to run"
             warnings.warn(message, UserWarning, stacklevel=3)
-        plan = known.plan(program, fetches, keep, self._check)
+        plan = known.plan(program, wanted, keep, self._check)
         take_persistables(plan, env, scope)
-        known.warn(without_value(fetches, plan, env, scope, program), 4)
+        if fetches and (missing := without_value(fetches, plan, env, scope, program)):
+            known.warn(missing, 4)
         with np.errstate(all="ignore"):  # infinities are values
-            self._execute(plan, env, job, known, guard, frozenset(doubts.items()))
-        counted = partial(setattr, known, "count", known.count + 1)
+            self._execute(plan, env, job, guard, doubts)
         results = [fetched(name, env, scope, return_numpy) for name in fetches]
-        news, as_is = kept_values(plan, env, given, scope, program)
+        news: Environment = {}
+        as_is = True
+        if given or plan.commits:
+            news, as_is = kept_values(plan, env, given, scope, program)
         if news:
+            counted = partial(setattr, known, "count", known.count + 1)
             plan.donate(list(news), scope.commit(news, counted))
         else:
-            counted()
+            known.count += 1
         if as_is:
             bind(plan, given, fetches, scope, known)
         return results
 
     def _execute(
-        self,
-        plan: Plan,
-        env: Environment,
-        job: Job,
-        known: RunState,
-        guard: bool,
-        odd: frozenset[tuple[str, str]],
+        self, plan: Plan, env: Environment, job: Job, guard: bool, doubts: Mapping[str, str]
     ) -> None:
         """Compute the values of a plan into an environment.
 
         Args:
-            plan, env: they; ``env`` has the inputs.
-            job, known: the program, and what is known of it.
+            plan, env, job: they; ``env`` has the inputs.
             guard: whether to look for values that are not finite.
-            odd: what is fed unlike its declaration; the first time, operators check what they get.
+            doubts: what is fed unlike its declaration; the first time, operators check it.
         """
-        profile, seed = self.profile or active.get(), self._seed(job[0], known)
-        session = partial(Session, self._backend, seed, known.count, profile=profile)
-        is_new = bool(odd) and odd not in known.taken
-        if not (guard or profile or self._check or is_new):
+        known, profile = self._known(job[0]), self.profile or active.get()
+        session = partial(Session, self._backend, self._seed(job[0], known), known.count)
+        if not (guard or profile or self._check or doubts):
             session().run(plan, env)
             return
-        strict = "infinity" if guard else "NaN" if self._check else ""
-        with nullcontext() if profile is None else profile.run("run"):
-            if is_new:
-                session(checked=True, strict=strict).run(plan, env)
-                known.take(odd)
-            elif self._check:
-                session(strict=strict, compare=True).run(plan, env)
-            elif guard:
-                run_guarded(session, plan, env, job[1])
-            else:
-                session().run(plan, env)
+        odd = frozenset(doubts.items())
+        watched = Watched(guard, self._check, bool(odd) and odd not in known.taken, profile)
+        run_watched(session, plan, env, job[1][0], watched)
+        if watched.is_new:
+            known.take(odd)
 
     def _draw(self, program: Program, known: RunState, key: str | tuple[int | str, ...]) -> Any:
         """A source of random numbers for an operator of the next run; see ``Session``."""
@@ -275,7 +270,7 @@ class Executor:
         [array([6.], dtype=float32)]
         """
         program, _ = program_and_feed(program)
-        fetches = fetch_names(fetch_list, program)
+        fetches, _ = fetch_names(fetch_list, program)
         known = program.global_block().vars
         for names, error, what in ((feed_names, FeedError, "feed"), (fetches, FetchError, "fetch")):
             for name in names:
@@ -283,7 +278,7 @@ class Executor:
                     raise error(
                         f"the program has no variable {name!r} to {what}{suggestion(name, known)}"
                     )
-        job = program, tuple(fetches), global_scope() if scope is None else scope
+        job = program, (tuple(fetches), None), global_scope() if scope is None else scope
         return partial(self._run_prepared, job)
 
     def _run_prepared(self, job: Job, feed: Mapping[str, Any]) -> list[Any]:
@@ -314,8 +309,9 @@ class Executor:
         True
         """
         program, _ = program_and_feed(program)
-        fetches = tuple(fetch_names(fetch_list, program))
-        return self._known(program).plan(program, fetches, True, self._check)
+        names, targets = fetch_names(fetch_list, program)
+        wanted = tuple(names), pruned_to(program, targets, ()) if targets else None
+        return self._known(program).plan(program, wanted, True, self._check)
 
     def _known(self, program: Program) -> RunState:
         """What this executor remembers of a program.

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import nullcontext
 from functools import partial
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..errors import FluidError, NonFiniteError
 from ..ir.analysis import writes_of
@@ -248,19 +249,51 @@ class Session:
             self._observer.after(step, env)
 
 
-def run_guarded(
-    session: Callable[..., Session], plan: Plan, env: Environment, fetches: Iterable[str]
+class Watched(NamedTuple):
+    """What is looked for in a run."""
+
+    guard: bool  #: values that are not finite
+    compare: bool  #: differences between compiled and interpreted steps
+    is_new: bool  #: what operators have against their inputs, which are fed unlike declared
+    profile: Profile | None  #: times
+
+
+def run_watched(
+    session: Callable[..., Session],
+    plan: Plan,
+    env: Environment,
+    fetches: Iterable[str],
+    watched: Watched,
 ) -> None:
-    """Run a plan, and look for values that are not finite in gradients, in what is fetched and in
-    what goes to the scope.
+    """Run a plan, and look at what it does.
 
     Args:
         session: makes a run of the program; see :class:`Session`.
         plan, env: of the run.
         fetches: names.
+        watched: what to look for.
 
     Raises:
-        NonFiniteError: there is one; names the operator it comes from.
+        NonFiniteError: a value is not finite; names the operator it comes from.
+    """
+    profile = watched.profile
+    strict = "infinity" if watched.guard else "NaN" if watched.compare else ""
+    with nullcontext() if profile is None else profile.run("run"):
+        if watched.is_new:
+            session(checked=True, strict=strict, profile=profile).run(plan, env)
+        elif watched.compare:
+            session(strict=strict, compare=True, profile=profile).run(plan, env)
+        elif watched.guard:
+            _run_guarded(partial(session, profile=profile), plan, env, fetches)
+        else:
+            session(profile=profile).run(plan, env)
+
+
+def _run_guarded(
+    session: Callable[..., Session], plan: Plan, env: Environment, fetches: Iterable[str]
+) -> None:
+    """Run a plan, and look for values that are not finite in gradients, in what is fetched and in
+    what goes to the scope.
     """
     before = dict(env)
     try:
