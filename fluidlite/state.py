@@ -71,11 +71,19 @@ class _Pauses:
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
-        self.count = 0
+        self.users: set[object] = set()
         self.was_on = False
+
+    def begin_anew(self) -> None:
+        """Forget the threads that a forked process does not have."""
+        if self.users and self.was_on:
+            gc.enable()
+        self.lock, self.users = threading.Lock(), set()
 
 
 _pauses = _Pauses()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_pauses.begin_anew)
 
 
 @contextmanager
@@ -83,17 +91,18 @@ def collector_paused() -> Iterator[None]:
     """Python's cycle collector does not run: it would look again and again through many objects
     that are being made, and that are no garbage.  Other threads' garbage waits, too.
     """
-    with _pauses.lock:
-        if not _pauses.count:
-            _pauses.was_on = gc.isenabled()
+    user = object()
+    try:  # an interrupt may come anywhere
+        with _pauses.lock:
+            if not _pauses.users:
+                _pauses.was_on = gc.isenabled()
+            _pauses.users.add(user)
             gc.disable()
-        _pauses.count += 1
-    try:
         yield
     finally:
         with _pauses.lock:
-            _pauses.count -= 1
-            if not _pauses.count and _pauses.was_on:
+            _pauses.users.discard(user)
+            if not _pauses.users and _pauses.was_on:
                 gc.enable()
 
 

@@ -3,14 +3,19 @@
 Most instructions away from the commit are left out; with ``EVERY_INSTRUCTION=1`` all are taken.
 """
 
+import gc
 import os
 import sys
+import threading
 from pathlib import Path
 
 import numpy as np
 import pytest
+from threadpoolctl import ThreadpoolController
 
 import fluidlite as fluid
+from fluidlite import state
+from fluidlite.kernels import threads
 
 layers = fluid.layers
 
@@ -224,3 +229,40 @@ def test_an_interrupt_in_a_scope_below_another_tears_neither(trained):
         return done[1]
 
     assert min(tried(counter.seen, 41, probe)) > 0
+
+
+@pytest.mark.parametrize("interrupted", range(6))
+def test_an_interrupt_of_work_on_threads_lets_go_of_them(interrupted, monkeypatch):
+    monkeypatch.setattr(threads, "cores", lambda: 3)
+    monkeypatch.setenv("FLUIDLITE_NUM_THREADS", "3")
+    state.reset()
+    before = [each.num_threads for each in blas_libraries()]
+
+    def part(number, worker):
+        if number == interrupted:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt), state.collector_paused():
+        threads.each(part, 6, blas=True)
+    assert gc.isenabled()
+    assert [each.num_threads for each in blas_libraries()] == before
+    met = threading.Barrier(2, timeout=10)
+    threads.each(lambda part, worker: met.wait(), 2)  # for which one thread alone would wait
+
+
+def blas_libraries():
+    return ThreadpoolController().select(user_api="blas").lib_controllers
+
+
+def test_threads_that_cannot_be_started_are_done_without(monkeypatch):
+    monkeypatch.setattr(threads, "cores", lambda: 3)
+    monkeypatch.setenv("FLUIDLITE_NUM_THREADS", "3")
+    state.reset()
+
+    def refuse(thread):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    done = []
+    threads.each(lambda part, worker: done.append(part), 5)
+    assert sorted(done) == [0, 1, 2, 3, 4]
