@@ -42,6 +42,7 @@ from .feeding import (
 from .place import Place, checked
 from .plan import Plan, pruned_to
 from .profiler import Profile, active
+from .replicated import Replicas
 from .run_state import RunState, Wanted
 from .scope import Scope, global_scope
 from .session import Observer, Session, Watched, run_watched
@@ -126,10 +127,11 @@ class Executor:
             fetch_list: variables, or their names, whose values are wanted; also in lists of lists.
                 With what ``minimize`` gave, or some of its operators, only these run, and what they
                 and the fetched variables need.
-            feed_var_name, fetch_var_name, return_merged: accepted for old scripts.
+            feed_var_name, fetch_var_name: accepted for old scripts.
             scope: where persistable variables are kept; the global scope when None.
             return_numpy: give arrays, lists of them for arrays of tensors; when False, LoDTensors,
                 lists of them, and SelectedRows where only some rows are stored.
+            return_merged: with several devices, join their values; when False, give lists of them.
             use_program_cache: keep the plan for the next run with the same feeds and fetches.
             use_prune: run only what the fetched variables and the optimizers need.
             check_nan_inf: look for values that are not finite in what is fetched, in gradients of
@@ -148,6 +150,14 @@ class Executor:
             NonFiniteError: there is a value that is not finite; names the operator it comes from.
             FluidError: an operator failed; says which, with what shapes, and where it was made.
         """
+        if isinstance(program, CompiledProgram) and program.device_count > 1:
+            names, _ = fetch_names(fetch_list, program.program)
+            scope, known = scope or global_scope(), self._known(program.program)
+            seed = self._seed(program.program, known)
+            strict = "infinity" if (check_nan_inf or _checks_nan_inf()) else ""
+            session = partial(Session, self._backend, seed, known.count, strict=strict)
+            replicas = Replicas(program, scope, known, session)
+            return replicas.run(feed, names, return_numpy, return_merged)
         if type(program) is not Program:
             program, feed = program_and_feed(program, feed)
         names, targets = fetch_names(fetch_list, program)
@@ -194,7 +204,7 @@ class Executor:
             warnings.warn(message, UserWarning, stacklevel=3)
         plan = known.plan(program, wanted, keep, self._check)
         take_persistables(plan, env, scope)
-        if fetches and (missing := without_value(fetches, plan, env, scope, program)):
+        if fetches and (missing := without_value(fetches, plan.written, env, scope, program)):
             known.warn(missing, 4)
         with np.errstate(all="ignore"):  # infinities are values
             self._execute(plan, env, job, guard, doubts)
@@ -202,7 +212,7 @@ class Executor:
         news: Environment = {}
         as_is = True
         if given or plan.commits:
-            news, as_is = kept_values(plan, env, given, scope, program)
+            news, as_is = kept_values(plan.commits, env, given, scope, program)
         if news:
             counted = partial(setattr, known, "count", known.count + 1)
             plan.donate(list(news), scope.commit(news, counted))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -226,7 +226,7 @@ def _missing(name: str, op: Operator) -> Exception:
 
 
 def without_value(
-    fetches: Sequence[str], plan: Plan, env: Environment, scope: Scope, program: Program
+    fetches: Sequence[str], written: set[str], env: Environment, scope: Scope, program: Program
 ) -> dict[str, str]:
     """What to say of names that are to be fetched and will have no value; they give None, as in
     fluid 1.8.  Nothing is said of persistable variables.
@@ -236,7 +236,7 @@ def without_value(
     """
     doubts: dict[str, str] = {}
     for name in fetches:
-        if name in env or name in plan.written or scope.value(name) is not None:
+        if name in env or name in written or scope.value(name) is not None:
             continue
         known = program.global_block().vars
         if name not in known:
@@ -275,7 +275,7 @@ def _handed_out(name: str, value: Any, return_numpy: bool) -> Any:
 
 
 def kept_values(
-    plan: Plan, env: Environment, given: Environment, scope: Scope, program: Program
+    commits: Iterable[str], env: Environment, given: Environment, scope: Scope, program: Program
 ) -> tuple[Environment, bool]:
     """What variables of the scope hold after a run, by name: what operators wrote to persistable
     variables, and what was fed to them.  Parameters keep their element type.
@@ -284,8 +284,8 @@ def kept_values(
         the values, and whether they are what the operators wrote, as it is.
     """
     known = program.global_block().vars
-    written = [n for n in plan.commits if n in env]  # others are of branches that were not taken
-    fed = [n for n in given if known[n].persistable and n not in plan.commits]
+    written = [n for n in commits if n in env]  # others are of branches that were not taken
+    fed = [n for n in given if known[n].persistable and n not in written]
     outside = {id(v.data if isinstance(v, LoDTensor) else v) for v in given.values()}
     news = {name: _owned(env[name], outside) for name in (*written, *fed)}
     as_is = not fed

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..ir.analysis import blocks_of, last_mentions, read_by_gradients, reads_of, writes_of
@@ -83,10 +84,36 @@ def _body(op: Operator, read_by_gradients: Mapping[int, set[str]]) -> BlockPlan 
 
 
 class Pruned(NamedTuple):
-    """What a run is cut down to."""
+    """A run that is cut down to what is fetched."""
 
     targets: frozenset[Operator]  #: operators that run in any case
     fed: frozenset[str]  #: names that need not be computed
+
+    def select(
+        self, ops: list[Operator], fetches: Sequence[str]
+    ) -> tuple[list[Operator], Sequence[str]]:
+        """The operators that run, and the names to keep."""
+        return _needed(ops, fetches, self), fetches
+
+
+class Stage(NamedTuple):
+    """The operators of an optimizer in a row, or those before, between or behind them."""
+
+    number: int
+
+    def select(
+        self, ops: list[Operator], fetches: Sequence[str]
+    ) -> tuple[list[Operator], Sequence[str]]:
+        """The operators that run, and the names to keep."""
+        stages = stages_of(ops)
+        later = {n for stage in stages[self.number + 1 :] for op in stage for n in reads_of(op)}
+        return stages[self.number], [*fetches, *later]
+
+
+def stages_of(ops: Iterable[Operator]) -> list[list[Operator]]:
+    """Operators in rows that belong to optimizers or do not, in turn."""
+    listed = [op for op in ops if op.type not in _EDGES]
+    return [list(row) for _, row in groupby(listed, lambda op: op.role == OpRole.OPTIMIZE)]
 
 
 def pruned_to(program: Program, targets: Sequence[Operator], feed: Iterable[str]) -> Pruned:
@@ -107,17 +134,17 @@ class Plan(BlockPlan):
     Args:
         program: what to run.
         fetches: names to keep.
-        pruned: what else is wanted, where only the operators run that something wanted needs.
+        cut: which of its operators run; all when None.
     """
 
     @collector_paused()
     def __init__(
-        self, program: Program, fetches: Sequence[str], pruned: Pruned | None = None
+        self, program: Program, fetches: Sequence[str], cut: Pruned | Stage | None = None
     ) -> None:
         block = program.global_block()
         ops = _without_edges(block)
-        if pruned is not None:
-            ops = _needed(ops, fetches, pruned)
+        if cut is not None:
+            ops, fetches = cut.select(ops, fetches)
         mentioned = {n for op in ops for names in _touched(op) for n in names}
         self.persistable = {
             n for n in mentioned if (v := block.find_var_recursive(n)) is not None and v.persistable

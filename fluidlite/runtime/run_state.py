@@ -8,10 +8,10 @@ from collections.abc import Mapping
 
 from ..ir.program import Program
 from ..ir.verify import verify
-from .plan import Plan, Pruned
+from .plan import Plan, Pruned, Stage
 
 #: the names that are fetched, and what a run is cut down to
-Wanted = tuple[tuple[str, ...], Pruned | None]
+Wanted = tuple[tuple[str, ...], Pruned | Stage | None]
 
 TAKEN_KEPT = 256
 PLANS_KEPT = 16  # of one program, for different fetches
