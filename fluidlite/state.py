@@ -7,6 +7,7 @@ current thread.
 from __future__ import annotations
 
 import gc
+import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -70,11 +71,19 @@ class _Pauses:
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
-        self.count = 0
+        self.users: set[object] = set()
         self.was_on = False
+
+    def begin_anew(self) -> None:
+        """Forget the threads that a forked process does not have."""
+        if self.users and self.was_on:
+            gc.enable()
+        self.lock, self.users = threading.Lock(), set()
 
 
 _pauses = _Pauses()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_pauses.begin_anew)
 
 
 @contextmanager
@@ -82,17 +91,18 @@ def collector_paused() -> Iterator[None]:
     """Python's cycle collector does not run: it would look again and again through many objects
     that are being made, and that are no garbage.  Other threads' garbage waits, too.
     """
-    with _pauses.lock:
-        if not _pauses.count:
-            _pauses.was_on = gc.isenabled()
+    user = object()
+    try:  # an interrupt may come anywhere
+        with _pauses.lock:
+            if not _pauses.users:
+                _pauses.was_on = gc.isenabled()
+            _pauses.users.add(user)
             gc.disable()
-        _pauses.count += 1
-    try:
         yield
     finally:
         with _pauses.lock:
-            _pauses.count -= 1
-            if not _pauses.count and _pauses.was_on:
+            _pauses.users.discard(user)
+            if not _pauses.users and _pauses.was_on:
                 gc.enable()
 
 
@@ -132,8 +142,41 @@ def in_dygraph_mode() -> bool:
 
 
 def default_flags() -> dict[str, object]:
-    """The flags that ``set_flags`` knows, with their defaults."""
-    return {"FLAGS_check_nan_inf": False}
+    """The flags that ``set_flags`` knows, with their defaults, and those of the environment.
+
+    Raises:
+        ValueError: a flag of the environment has no truth where it needs one.
+    """
+    found: dict[str, object] = {"FLAGS_check_nan_inf": False}
+    for name, said in os.environ.items():
+        if name.startswith("FLAGS_"):
+            found[name] = _truth(name, said) if name in found else _plain(said)
+    return found
+
+
+def _truth(name: str, said: str) -> bool:
+    if said.lower() not in _TRUTHS:
+        raise ValueError(
+            f"expected the environment variable {name} to be one of {', '.join(_TRUTHS)}, "
+            f"got {said!r}"
+        )
+    return _TRUTHS[said.lower()]
+
+
+_YES, _NO = ("1", "true", "t", "yes", "y"), ("0", "false", "f", "no", "n")
+_TRUTHS = {**dict.fromkeys(_YES, True), **dict.fromkeys(_NO, False)}
+
+
+def _plain(said: str) -> object:
+    """What a flag of another purpose says: a truth, a number or a text."""
+    if said.lower() in ("true", "false"):
+        return said.lower() == "true"
+    for kind in (int, float):
+        try:
+            return kind(said)
+        except ValueError:
+            continue
+    return said
 
 
 flags: StateSlot[dict[str, object]] = slot("flags", default_flags)

@@ -145,6 +145,11 @@ def test_a_killed_process_leaves_whole_files():
     assert "nothing lost, nothing half-written" in said
 
 
+def test_endurance_finds_nothing_left_of_programs():
+    printed = run("endurance.py", "--programs", 10)
+    assert printed.count("; 0 of 40 alive") == 4
+
+
 def test_every_benchmark_is_run_here():
     scripts = {
         path.name

@@ -111,7 +111,7 @@ class Block(OldBlock):
             persistable: whether its value stays in the scope between runs.
             stop_gradient: whether gradients stop here.
             is_data: whether it is fed.
-            need_check_feed: kept for program files; feeds are always checked.
+            need_check_feed: whether what is fed to it must have its shape and element type.
             error_clip: how to clip its gradient.
             initializer: appends the operator that gives it its first value.
             ignored: names that fluid 1.8 took and that mean nothing here (``capacity``,

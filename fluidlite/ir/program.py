@@ -10,6 +10,7 @@ from typing import Any
 from .. import state
 from ..errors import ArgumentError
 from ..opdef.attribute import whole_number
+from ..weak import WeakTable
 from .block import Block
 from .descriptions import BlockDesc
 from .dropping import Dropped, only_for_test, switch_to_test
@@ -44,8 +45,8 @@ class Program(OldProgram):
         self.carried: Any = None
         #: what ``clone(for_test=True)`` left out when it made this program
         self.dropped: Dropped | None = None
-        #: what executors remember of it; the keys are weak references
-        self.remembered: dict[Any, Any] = {}
+        #: what executors remember of it
+        self.remembered: WeakTable[Any, Any] = WeakTable()
         #: whether it stands for what runs at once: variables that it is asked for are tensors
         self.at_once = False
 

@@ -48,11 +48,24 @@ class ThreadPool:
         self.count = min(wanted, cores()) if wanted else cores()
         self._queue: SimpleQueue[_Task | None] = SimpleQueue()
         self._started = False
-        #: held by the one task at a time that gets the threads
-        self.lock = threading.Lock()
+        self._lock = threading.Lock()
+        #: the one task at a time that has the threads
+        self._task: _Task | None = None
+
+    def takes(self, task: _Task) -> bool:
+        """Whether the threads are free for a task, which then has them until :meth:`leave`."""
+        with self._lock:
+            if self._task is None:
+                self._task = task
+            return self._task is task
+
+    def leave(self, task: _Task) -> None:
+        """Let other tasks have the threads, where this one has them."""
+        if self._task is task:
+            self._task = None
 
     def run(self, task: _Task) -> None:
-        """Do a task together; the caller holds the lock."""
+        """Do a task together; the threads are its own."""
         if not self._started:
             self._start()
         for _ in range(min(self.count, task.parts, task.workers) - 1):
@@ -61,14 +74,18 @@ class ThreadPool:
 
     def _start(self) -> None:
         self._started = True
+        weakref.finalize(self, _send_home, self._queue, self.count - 1)
         for worker in range(1, self.count):
-            threading.Thread(
+            thread = threading.Thread(
                 target=_wait_for_work,
                 args=(self._queue,),
                 name=f"fluidlite-{worker}",
                 daemon=True,
-            ).start()
-        weakref.finalize(self, _send_home, self._queue, self.count - 1)
+            )
+            try:
+                thread.start()
+            except RuntimeError:  # there may be no more, as where a process ends
+                return
 
 
 class _Task:
@@ -165,16 +182,17 @@ def each(
         return
     pool = _pool.get()
     with _one_blas_thread() if blas else nullcontext():
-        if pool.count < 2 or workers < 2 or not pool.lock.acquire(blocking=False):
-            for part in range(parts):
-                function(part, 0)
-            return
-        task = _Task(function, parts, workers)
-        try:
-            pool.run(task)
-            task.wait()
-        finally:
-            pool.lock.release()
+        if pool.count > 1 and workers > 1:
+            task = _Task(function, parts, workers)
+            try:  # an interrupt may come anywhere
+                if pool.takes(task):
+                    pool.run(task)
+                    task.wait()
+                    return
+            finally:
+                pool.leave(task)
+        for part in range(parts):
+            function(part, 0)
 
 
 # -- the threads of the BLAS -----------------------------------------------------------------------
@@ -189,7 +207,7 @@ class _BlasLimit:
         found = ThreadpoolController().select(user_api="blas").lib_controllers
         self.libraries = [(each, each.num_threads) for each in found]
         self.lock = threading.Lock()
-        self.depth = 0
+        self.users: set[object] = set()
 
 
 _blas: state.StateSlot[_BlasLimit] = state.slot("threads of the BLAS", _BlasLimit)
@@ -208,19 +226,19 @@ if hasattr(os, "register_at_fork"):
 @contextmanager
 def _one_blas_thread() -> Iterator[None]:
     """Let the BLAS take one thread."""
-    limit = _blas.get()
-    with limit.lock:
-        limit.depth += 1
-        if limit.depth == 1:
-            limit.libraries = [(each, each.get_num_threads()) for each, _ in limit.libraries]
+    limit, user = _blas.get(), object()
+    try:  # an interrupt may come anywhere
+        with limit.lock:
+            if not limit.users:
+                limit.libraries = [(each, each.get_num_threads()) for each, _ in limit.libraries]
+            limit.users.add(user)
             for each, _ in limit.libraries:
                 each.set_num_threads(1)
-    try:
         yield
     finally:
         with limit.lock:
-            limit.depth -= 1
-            if not limit.depth:
+            limit.users.discard(user)
+            if not limit.users:
                 for each, before in limit.libraries:
                     each.set_num_threads(before)
 

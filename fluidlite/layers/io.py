@@ -90,7 +90,7 @@ def fed_variable(
         sizes: its shape, -1 where unknown.
         dtype, lod_level, kind: as of any variable.
         stop_gradient: whether gradients stop here.
-        need_check_feed: kept for program files.
+        need_check_feed: whether what is fed must have the shape and element type.
     """
     if isinstance(name, bytes):
         name = name.decode()

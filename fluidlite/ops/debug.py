@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -22,10 +21,11 @@ from ..opdef.callables import registered
 from ..opdef.definition import Op
 from ..opdef.spec import agree, size_of
 from ..values import LoDTensor, LoDTensorArray, SelectedRows, zeros_like
+from ..weak import WeakTable
 
 EMPTY = "@EMPTY@"
 #: operator -> how often it has printed
-_printed = state.slot("printed", WeakKeyDictionary)
+_printed = state.slot("printed", WeakTable)
 
 
 def elements(value, count):
@@ -80,7 +80,7 @@ class Print(Op, type="print"):
         value = run.value(name)
         if self.print_phase in ("BOTH", "FORWARD" if self.is_forward else "BACKWARD"):
             counts = _printed.get()
-            count = counts[run.op] = counts.get(run.op, 0) + 1
+            count = counts.keep(run.op, (counts.of(run.op) or 0) + 1)
             if self.first_n < 0 or count <= self.first_n:
                 print(self.line(name, value), flush=True)
         run.set(run.names("outputs", "Out")[0], value)

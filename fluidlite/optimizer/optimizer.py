@@ -11,7 +11,6 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from numbers import Real
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -40,6 +39,7 @@ from ..layers.params import global_variable
 from ..opdef.arithmetic import Arithmetic
 from ..opdef.definition import lookup
 from ..regularizer import WeightDecayRegularizer, append_regularization_ops, check_regularizer
+from ..weak import WeakTable
 from .arguments import Pair, checked_pairs, programs_of, said
 from .eager import EagerSteps, eager_parameters
 from .old_names import OldOptimizer
@@ -117,7 +117,7 @@ class Optimizer(OldOptimizer):
         self._checkpoints: list[Variable | str] | None = None
         self._states = States(self._kind, name)
         #: program -> the name of the learning rate's variable
-        self._rates: WeakKeyDictionary[Program, str] = WeakKeyDictionary()
+        self._rates: WeakTable[Program, str] = WeakTable()
         eager = eager_parameters(self._kind, self._parameter_list)
         #: what makes steps on eager parameters; None for an optimizer of programs
         self._eager: EagerSteps | None = None
@@ -453,7 +453,7 @@ class Optimizer(OldOptimizer):
 
     def __setstate__(self, kept: dict[str, Any]) -> None:
         self.__dict__.update(kept)
-        self._rates = WeakKeyDictionary()
+        self._rates = WeakTable()
         self._states = States(self._kind, self._name)
 
     # -- the learning rate -------------------------------------------------------------------------
@@ -470,7 +470,7 @@ class Optimizer(OldOptimizer):
                 f"than the loss"
             )
         name = unique_name.generate("learning_rate")
-        self._rates[main] = name
+        self._rates.keep(main, name)
         return global_variable(main, startup, name, (1,), dtype, Constant(rate))
 
     def _global_learning_rate(self, program: Program | None = None) -> Any:
@@ -487,7 +487,7 @@ class Optimizer(OldOptimizer):
         program = default_main_program() if program is None else program
         if isinstance(self._learning_rate, Variable):
             return program.global_block().find_var_recursive(self._learning_rate.name)
-        name = self._rates.get(program)
+        name = self._rates.of(program)
         return None if name is None else program.global_block().vars.get(name)
 
     def current_step_lr(self, scope: Any = None) -> float:

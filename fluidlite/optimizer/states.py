@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -15,6 +14,7 @@ from ..initializer import Constant
 from ..ir.program import Program
 from ..ir.variable import Variable
 from ..layers.params import global_variable
+from ..weak import WeakTable
 
 
 class State(NamedTuple):
@@ -44,7 +44,7 @@ class States:
         self._owner = owner
         self._name = name
         #: program -> (name of the state, name of the parameter) -> name of the variable
-        self._made: WeakKeyDictionary[Program, dict[tuple[str, str], str]] = WeakKeyDictionary()
+        self._made: WeakTable[Program, dict[tuple[str, str], str]] = WeakTable()
 
     def make(self, main: Program, startup: Program, state: State, param: Variable) -> Variable:
         """A parameter's state; made when it is not there.
@@ -54,7 +54,9 @@ class States:
             state: which one.
             param: the parameter.
         """
-        made = self._made.setdefault(main, {})
+        made = self._made.of(main)
+        if made is None:
+            made = self._made.keep(main, {})
         block = main.global_block()
         name = made.get((state.name, param.name))
         if name is not None and block.has_var(name):
@@ -81,7 +83,7 @@ class States:
             ArgumentError: nothing of the kind is kept.
         """
         wanted = state.name if isinstance(state, State) else state
-        name = self._made.get(param.program, {}).get((wanted, param.name))
+        name = (self._made.of(param.program) or {}).get((wanted, param.name))
         if name is None:
             raise ArgumentError(f"{self._owner} keeps no {wanted!r} for {param.name!r}")
         return param.program.global_block().var(name)
@@ -102,7 +104,7 @@ class States:
             name
             for program, made in self._made.items()
             for name in made.values()
-            if program.global_block().has_var(name)
+            if (known := program()) is not None and known.global_block().has_var(name)
         ]
 
     def values(self, scope: Any) -> dict[str, np.ndarray[Any, Any]]:

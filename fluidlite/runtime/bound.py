@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
-from weakref import ref
 
 import numpy as np
 
 from ..values import as_fetched
 from .compile import FUNCTIONS_KEPT, CompiledSegment
 from .finite import first_bad
-from .ownership import held_only_by, is_donated, keep_while_alive
+from .ownership import at_once, held_only_by, owned_items, reusable
 from .plan import Plan
+from .run_state import RunState
 from .scope import Scope, ScopeVariable
 
 
@@ -54,6 +54,7 @@ class BoundCall:
         fetches: in the order of the user's.
         commits: variables.
         watched: names of results that are looked at for values that are not finite.
+        state: counts the runs.
     """
 
     def __init__(
@@ -63,11 +64,16 @@ class BoundCall:
         fetches: list[BoundFetch],
         commits: list[BoundCommit],
         watched: list[str],
+        state: RunState,
     ) -> None:
         self._segment = segment
         self._inputs, self._fetches, self._commits = inputs, fetches, commits
         self._fed = sum(each.is_fed for each in inputs)
-        self._watched = watched
+        self._watched, self._state = watched, state
+        self._made = [each.place for each in commits]
+        self._donated = [place for place, each in enumerate(commits) if each.is_donated]
+        self._targets = [*(each.variable for each in commits), state]
+        self._attributes = [*("value" for _ in commits), "count"]
 
     def __call__(
         self, feed: Mapping[str, Any], draw: Callable[[Any], Any], guard: bool
@@ -104,13 +110,9 @@ class BoundCall:
                 results.append(as_fetched(made[place]))
             else:
                 results.append(as_fetched(np.array(made[place] if is_result else given[place])))
-        if self._commits:
-            news = [
-                made[place] if held_only_by(made, place) else np.array(made[place])
-                for _, _, place, _ in self._commits
-            ]
-            del given, made  # so that what is replaced is seen to be nobody's
-            self._commit(news)
+        news = owned_items(made, self._made)
+        del given, made  # so that what is replaced is seen to be nobody's
+        self._commit(news)
         return results
 
     def _all_finite(self, made: tuple[Any, ...]) -> bool:
@@ -120,13 +122,15 @@ class BoundCall:
 
     def _commit(self, news: list[Any]) -> None:
         """Give variables their new values, and the next run the arrays that they replace."""
-        olds = []
-        for (_, variable, _, _), new in zip(self._commits, news):
-            olds.append(variable.value)
-            variable.value = new
-        for place, (name, _, _, may_be_donated) in enumerate(self._commits):
-            if may_be_donated and is_donated(olds, place):
-                self._segment.donated[name] = olds[place]
+        state = self._state
+        if not news:
+            state.count += 1
+            return
+        olds = [each.variable.value for each in self._commits]
+        news.append(state.count + 1)
+        at_once(setattr, self._targets, self._attributes, news)
+        for place in reusable(olds, self._donated):
+            self._segment.donated[self._commits[place].name] = olds[place]
 
 
 def _compute_quietly(segment: CompiledSegment, given: list[Any], draw: Callable[[Any], Any]) -> Any:
@@ -145,7 +149,7 @@ _quietly: Callable[..., tuple[Any, ...]] = (
 
 def bound_call(plan: Plan, scope: Scope) -> BoundCall | None:
     """The call of a plan that is bound to a scope; None where there is none."""
-    calls = plan.bound.get(ref(scope))
+    calls = plan.bound.of(scope)
     if calls is None:
         return None
     revision, call = calls.get(plan.compiled, _UNBOUND)
@@ -155,7 +159,9 @@ def bound_call(plan: Plan, scope: Scope) -> BoundCall | None:
 _UNBOUND: tuple[int, BoundCall | None] = -1, None
 
 
-def bind(plan: Plan, feed: Mapping[str, Any], fetches: Sequence[str], scope: Scope) -> None:
+def bind(
+    plan: Plan, feed: Mapping[str, Any], fetches: Sequence[str], scope: Scope, state: RunState
+) -> None:
     """Bind a plan that has just been run to a scope, where that is possible.
 
     Args:
@@ -163,18 +169,18 @@ def bind(plan: Plan, feed: Mapping[str, Any], fetches: Sequence[str], scope: Sco
         feed: what was fed.
         fetches: names.
         scope: where the variables are.
+        state: counts the runs.
     """
     segment = plan.compiled
     if segment is None or not segment.is_ready:
         return
-    calls = plan.bound.get(ref(scope))
+    calls = plan.bound.of(scope)
     if calls is None:
-        calls = {}
-        keep_while_alive(plan.bound, scope, calls)
+        calls = plan.bound.keep(scope, {})
     if calls.get(segment, _UNBOUND)[0] != scope.revision:
         while len(calls) >= FUNCTIONS_KEPT:
             calls.pop(next(iter(calls)))
-        calls[segment] = scope.revision, _bound(plan, segment, feed, fetches, scope)
+        calls[segment] = scope.revision, _bound(plan, segment, feed, fetches, scope, state)
 
 
 def _bound(
@@ -183,6 +189,7 @@ def _bound(
     feed: Mapping[str, Any],
     fetches: Sequence[str],
     scope: Scope,
+    state: RunState,
 ) -> BoundCall | None:
     if set(feed) - set(segment.names) or set(plan.commits) - segment.fresh:
         return None
@@ -208,4 +215,5 @@ def _bound(
         [BoundFetch(places[n], n in made, n in segment.fresh) for n in fetches],
         [BoundCommit(n, variables[n], made[n], segment.takes_donation(n)) for n in plan.commits],
         [name for name in dict.fromkeys((*fetches, *plan.commits)) if name in made],
+        state,
     )

@@ -1,12 +1,13 @@
 """Compiled programs as fluid 1.8's scripts make them.
 
-An executor compiles every program that it runs again, so there is nothing to choose: strategies
-are kept and not read, and a program that would be spread over several devices runs once, on the
-whole batch.
+An executor compiles every program that it runs again, so there is little to choose: strategies
+are kept, and but for the scale of gradients not read.  On several devices (``replicated.py``) each
+part of a batch goes through the program by itself, one after the other.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
@@ -42,7 +43,7 @@ class _ReduceStrategy(Enum):
     AllReduce = 1
 
 
-class _GradientScaleStrategy(Enum):
+class GradientScaleStrategy(Enum):
     """What the gradient of the loss would begin with on several devices."""
 
     CoeffNumDevice = 0
@@ -65,7 +66,7 @@ class _BuildStrategy:
     fuse_broadcast_ops: bool = True
     fuse_elewise_add_act_ops: bool = False
     fuse_relu_depthwise_conv: bool = False
-    gradient_scale_strategy: _GradientScaleStrategy = _GradientScaleStrategy.CoeffNumDevice
+    gradient_scale_strategy: GradientScaleStrategy = GradientScaleStrategy.CoeffNumDevice
     hierarchical_allreduce_inter_nranks: int = 0
     is_distribution: bool = False
     memory_optimize: bool | None = None
@@ -89,7 +90,7 @@ class BuildStrategy(_BuildStrategy):
 
     __slots__ = ()
     ReduceStrategy = _ReduceStrategy
-    GradientScaleStrategy = _GradientScaleStrategy
+    GradientScaleStrategy = GradientScaleStrategy
 
 
 class CompiledProgram:
@@ -121,6 +122,7 @@ class CompiledProgram:
         self.build_strategy = _strategy(build_strategy, BuildStrategy, "build_strategy")
         self.exec_strategy: ExecutionStrategy | None = None
         self.data_parallel = False
+        self._places: Sequence[Any] | None = None
 
     def with_data_parallel(
         self,
@@ -130,13 +132,14 @@ class CompiledProgram:
         share_vars_from: CompiledProgram | None = None,
         places: Sequence[Any] | None = None,
     ) -> CompiledProgram:
-        """This program, to be fed with one batch, or with a list of batches that become one.
+        """This program, to be fed with one batch, or with a list of one for each device.
 
         Args:
             loss_name: the loss's name; not read.
             build_strategy, exec_strategy: kept.
             share_vars_from: not read: values are kept in scopes.
-            places: not read: the program runs once, on the whole batch.
+            places: one for each device that gets a part of a batch; as many as ``CPU_NUM`` says
+                when None.
 
         Raises:
             ArgumentError: something else stands for a strategy, or this has been called before.
@@ -147,7 +150,25 @@ class CompiledProgram:
         self.build_strategy = given or self.build_strategy
         self.exec_strategy = _strategy(exec_strategy, ExecutionStrategy, "exec_strategy")
         self.data_parallel = True
+        self._places = places
         return self
+
+    @property
+    def device_count(self) -> int:
+        """How many devices share a batch: as many as there are places, or as ``CPU_NUM`` in the
+        environment says.
+
+        Raises:
+            ArgumentError: ``CPU_NUM`` is no number.
+        """
+        if not self.data_parallel:
+            return 1
+        if self._places:
+            return len(self._places)
+        said = os.environ.get("CPU_NUM", "") or "1"
+        if not said.isdigit() or said == "0":
+            raise ArgumentError(f"expected CPU_NUM to be a number of devices, got {said!r}")
+        return int(said)
 
     def __repr__(self) -> str:
         return f"<CompiledProgram of {self.program!r}>"

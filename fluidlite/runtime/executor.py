@@ -16,7 +16,6 @@ import itertools
 import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
 from functools import partial
 from typing import Any
 from weakref import ref
@@ -29,26 +28,25 @@ from ..errors import ClosedError, FeedError, FetchError, suggestion
 from ..ir.program import Program
 from ..ir.variable import Variable
 from ..ir.views import views
-from ..values import LoDTensor
 from .bound import bind, bound_call
 from .compiled import CompiledProgram, program_and_feed
 from .feeding import (
-    check_fetches,
     fed_values,
     fetch_names,
     fetched,
     frozen,
-    owned,
+    kept_values,
     take_persistables,
+    without_value,
 )
-from .ownership import keep_while_alive
 from .pipeline import selected
 from .place import Place, checked
-from .plan import Plan
+from .plan import Plan, pruned_to
 from .profile import Profile, active
-from .run_state import RunState
+from .replicated import Replicas
+from .run_state import RunState, Wanted
 from .scope import Scope, global_scope
-from .session import Observer, Session, run_guarded
+from .session import Observer, Session, Watched, run_watched
 from .step import Environment
 
 #: how many executors there have been: each draws other random numbers
@@ -58,8 +56,8 @@ _entropy: state.StateSlot[int] = state.slot(
 )
 
 
-#: what is run: the program, the fetched names, the scope
-Job = tuple[Program, tuple[str, ...], Scope]
+#: what is run: the program, what is wanted of it, the scope
+Job = tuple[Program, Wanted, Scope]
 
 
 class _Token:
@@ -129,33 +127,50 @@ class Executor:
 
         Args:
             program: what to run; the default main program when None.
-            feed: name of a data variable -> array or LoDTensor of its shape and element type; for a
-                compiled program with data parallelism also a list of such dictionaries.
-            fetch_list: variables, or their names, whose values are wanted.
-            feed_var_name, fetch_var_name, return_merged, use_prune: accepted for old scripts.
+            feed: name of a variable -> array or LoDTensor.  For ``fluid.data``, shape and element
+                type must be the declared ones; elsewhere operators compute with what is fed, and a
+                warning says where that is unlike its declaration.  What is fed to a persistable
+                variable stays in the scope.  A compiled program with data parallelism also takes a
+                list of such dictionaries.
+            fetch_list: variables, or their names, whose values are wanted; also in lists of lists.
+                With what ``minimize`` gave, or some of its operators, only these run, and what they
+                and the fetched variables need.
+            feed_var_name, fetch_var_name: accepted for old scripts.
             scope: where persistable variables are kept; the global scope when None.
             return_numpy: give arrays, lists of them for arrays of tensors; when False, LoDTensors,
                 lists of them, and SelectedRows where only some rows are stored.
+            return_merged: with several devices, join their values; when False, give lists of them.
             use_program_cache: keep the plan for the next run with the same feeds and fetches.
+            use_prune: run only what the fetched variables and the optimizers need.
             check_nan_inf: look for values that are not finite in what is fetched, in gradients of
                 parameters and in new values of parameters; as ``FLAGS_check_nan_inf`` says when
                 None.
 
         Returns:
-            the values of ``fetch_list``, in its order; copies.
+            the values of ``fetch_list``, in its order; copies, and None for variables that have no
+            value.
 
         Raises:
             FeedError: a fed name, shape or element type does not fit, or a data variable is not
             fed.
-            FetchError: the program has no variable of a fetched name, or nothing computes it.
+            FetchError: the program has no variable of a fetched name.
             NotInitializedError: a parameter has no value; the startup program has not been run.
             NonFiniteError: there is a value that is not finite; names the operator it comes from.
             FluidError: an operator failed; says which, with what shapes, and where it was made.
         """
+        if isinstance(program, CompiledProgram) and program.device_count > 1:
+            names, _ = fetch_names(fetch_list, program.program)
+            scope, known = scope or global_scope(), self._known(program.program)
+            seed = self._seed(program.program, known)
+            strict = "infinity" if (check_nan_inf or _checks_nan_inf()) else ""
+            session = partial(Session, self._backend, seed, known.count, strict=strict)
+            replicas = Replicas(program, scope, known, session)
+            return replicas.run(feed, names, return_numpy, return_merged)
         if type(program) is not Program:
             program, feed = program_and_feed(program, feed)
-        fetches = tuple(fetch_names(fetch_list, program))
-        job = program, fetches, global_scope() if scope is None else scope
+        names, targets = fetch_names(fetch_list, program)
+        pruned = pruned_to(program, targets, feed or ()) if use_prune or targets else None
+        job = program, (tuple(names), pruned), global_scope() if scope is None else scope
         guard = _checks_nan_inf() if check_nan_inf is None else check_nan_inf
         if type(feed) is dict and return_numpy:
             results = self._run_bound(job, feed, guard)
@@ -169,9 +184,9 @@ class Executor:
         Returns:
             the fetched values; None where the run has to be planned.
         """
-        program, fetches, scope = job
+        program, wanted, scope = job
         known: RunState | None = program.remembered.get(self._key)
-        plan = None if known is None else known.plans.get((program.revision, fetches))
+        plan = None if known is None else known.plans.get((program.revision, wanted))
         call = None if plan is None else bound_call(plan, scope)
         if known is None or plan is None or call is None:
             return None
@@ -179,55 +194,64 @@ class Executor:
             return None
         if guard and plan.gradients:  # which are looked at on the way
             return None
-        results = call(feed, partial(self._draw, program, known), guard)
-        if results is not None:
-            known.count += 1
-        return results
+        return call(feed, partial(self._draw, program, known), guard)
 
     def _run_planned(
         self, job: Job, feed: Any, guard: bool, return_numpy: bool = True, keep: bool = True
     ) -> list[Any]:
         """Run a program segment by segment: tiers 1 and 2; bind what has been compiled."""
-        program, fetches, scope = job
+        program, wanted, scope = job
+        fetches = wanted[0]
         known = self._known(program)
-        given = fed_values(feed, program)
-        env = {n: frozen(v) if self._check else v for n, v in given.items()}
+        given, doubts = fed_values(feed, program)
+        if doubts:
+            known.warn(doubts, 4)
+        env = {n: frozen(v) for n, v in given.items()} if self._check else dict(given)
         if not known.count and not program.global_block().ops and not fetches:
             message = "the program has no operators: there is nothing to run"
             warnings.warn(message, UserWarning, stacklevel=3)
-        plan = known.plan(program, fetches, keep, self._check)
+        plan = known.plan(program, wanted, keep, self._check)
         take_persistables(plan, env, scope)
-        check_fetches(fetches, plan, env, scope, program)
+        if fetches and (missing := without_value(fetches, plan.written, env, scope, program)):
+            known.warn(missing, 4)
         with np.errstate(all="ignore"):  # infinities are values
-            self._execute(plan, env, job, known, guard)
-        known.count += 1
+            self._execute(plan, env, job, guard, doubts)
         results = [fetched(name, env, scope, return_numpy) for name in fetches]
-        if plan.commits:
-            fed = {id(v.data if isinstance(v, LoDTensor) else v) for v in given.values()}
-            names = [n for n in plan.commits if n in env]  # others are of branches not taken
-            olds = scope.assign({name: owned(env[name], fed) for name in names})
-            plan.donate(names, olds)
-        bind(plan, given, fetches, scope)
+        news: Environment = {}
+        as_is = True
+        if given or plan.commits:
+            news, as_is = kept_values(plan.commits, env, given, scope, program)
+        if news:
+            counted = partial(setattr, known, "count", known.count + 1)
+            plan.donate(list(news), scope.commit(news, counted))
+        else:
+            known.count += 1
+        if as_is:
+            bind(plan, given, fetches, scope, known)
         return results
 
     def _execute(
-        self, plan: Plan, env: Environment, job: Job, known: RunState, guard: bool
+        self, plan: Plan, env: Environment, job: Job, guard: bool, doubts: Mapping[str, str]
     ) -> None:
-        """Compute the values of a plan into an environment."""
-        profile, seed = self.profile or active.get(), self._seed(job[0], known)
-        if not (guard or profile or self._check):
-            Session(self._backend, seed, known.count, passes=self._passes).run(plan, env)
-            return
+        """Compute the values of a plan into an environment.
+
+        Args:
+            plan, env, job: they; ``env`` has the inputs.
+            guard: whether to look for values that are not finite.
+            doubts: what is fed unlike its declaration; the first time, operators check it.
+        """
+        known, profile = self._known(job[0]), self.profile or active.get()
         session = partial(
-            Session, self._backend, seed, known.count, profile=profile, passes=self._passes
+            Session, self._backend, self._seed(job[0], known), known.count, passes=self._passes
         )
-        with nullcontext() if profile is None else profile.run("run"):
-            if self._check:
-                session(strict="infinity" if guard else "NaN", compare=True).run(plan, env)
-            elif guard:
-                run_guarded(session, plan, env, job[1])
-            else:
-                session().run(plan, env)
+        if not (guard or profile or self._check or doubts):
+            session().run(plan, env)
+            return
+        odd = frozenset(doubts.items())
+        watched = Watched(guard, self._check, bool(odd) and odd not in known.taken, profile)
+        run_watched(session, plan, env, job[1][0], watched)
+        if watched.is_new:
+            known.take(odd)
 
     def _draw(self, program: Program, known: RunState, key: str | tuple[int | str, ...]) -> Any:
         """A source of random numbers for an operator of the next run; see ``Session``."""
@@ -266,7 +290,7 @@ class Executor:
         [array([6.], dtype=float32)]
         """
         program, _ = program_and_feed(program)
-        fetches = fetch_names(fetch_list, program)
+        fetches, _ = fetch_names(fetch_list, program)
         known = program.global_block().vars
         for names, error, what in ((feed_names, FeedError, "feed"), (fetches, FetchError, "fetch")):
             for name in names:
@@ -274,7 +298,7 @@ class Executor:
                     raise error(
                         f"the program has no variable {name!r} to {what}{suggestion(name, known)}"
                     )
-        job = program, tuple(fetches), global_scope() if scope is None else scope
+        job = program, (tuple(fetches), None), global_scope() if scope is None else scope
         return partial(self._run_prepared, job)
 
     def _run_prepared(self, job: Job, feed: Mapping[str, Any]) -> list[Any]:
@@ -305,8 +329,9 @@ class Executor:
         True
         """
         program, _ = program_and_feed(program)
-        fetches = tuple(fetch_names(fetch_list, program))
-        return self._known(program).plan(program, fetches, True, self._check)
+        names, targets = fetch_names(fetch_list, program)
+        wanted = tuple(names), pruned_to(program, targets, ()) if targets else None
+        return self._known(program).plan(program, wanted, True, self._check)
 
     def _known(self, program: Program) -> RunState:
         """What this executor remembers of a program.
@@ -318,8 +343,7 @@ class Executor:
             raise ClosedError("the executor has been closed; make another one")
         found: RunState | None = program.remembered.get(self._key)
         if found is None:
-            found = RunState()
-            keep_while_alive(program.remembered, self._token, found)
+            found = program.remembered.keep(self._token, RunState())
         return found
 
     def random_state(self, program: Program) -> dict[str, int]:
@@ -364,7 +388,7 @@ class Executor:
         """
         program, _ = program_and_feed(program)
         known = self._known(program)
-        env = fed_values(feed, program)
+        env, _ = fed_values(feed, program)
         plan = Plan(program, ())
         plan.keep_everything()
         take_persistables(plan, env, global_scope() if scope is None else scope)

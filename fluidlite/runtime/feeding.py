@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,64 +18,109 @@ from ..errors import (
 )
 from ..ir.operator import Operator, located
 from ..ir.program import Program
-from ..ir.variable import Variable
+from ..ir.variable import Parameter, Variable
 from ..values import LoDTensor, LoDTensorArray, SelectedRows, arrays_in, as_fetched
 from .plan import Plan
 from .scope import Scope
 from .step import Environment
 
 
-def fetch_names(fetch_list: Any, program: Program) -> list[str]:
-    """The names of what is to be fetched; what operators ``fetch`` read when None.
+def fetch_names(fetch_list: Any, program: Program) -> tuple[list[str], list[Operator]]:
+    """What is to be fetched: names, and operators of an optimizer, which make a run leave out what
+    neither needs; what operators ``fetch`` read when None.
+
+    Args:
+        fetch_list: variables, names and operators, also in lists of lists; what ``minimize`` gives
+            stands for its operators.
+        program: that is run.
 
     Raises:
-        FetchTypeError: something else than variables and names.
+        FetchTypeError: something else.
     """
+    names: list[str] = []
+    ops: list[Operator] = []
     if fetch_list is None:
-        return [op.input("X")[0] for op in program.global_block().ops if op.type == "fetch"]
-    if isinstance(fetch_list, (Variable, str, Operator)):
-        fetch_list = [fetch_list]
-    if not isinstance(fetch_list, (list, tuple)):
-        raise FetchTypeError(
-            f"expected fetch_list to be a list of variables or names, got {fetch_list!r:.60}"
-        )
-    names = []
-    for item in fetch_list:
+        return [op.input("X")[0] for op in program.global_block().ops if op.type == "fetch"], ops
+    items = list(fetch_list) if isinstance(fetch_list, (list, tuple)) else [fetch_list]
+    if _is_minimized(fetch_list):
+        items = list(fetch_list[0])
+    while items:
+        item = items.pop(0)
         if isinstance(item, Variable):
             names.append(item.name)
         elif isinstance(item, str):
             names.append(item)
-        elif not isinstance(item, Operator):  # optimizer operators run in any case
+        elif isinstance(item, Operator):
+            ops.append(item)
+        elif isinstance(item, (list, tuple)):
+            items[:0] = item[0] if _is_minimized(item) else item
+        else:
             raise FetchTypeError(
-                f"expected a variable or its name in fetch_list, got {item!r:.60} of type "
+                f"expected fetch_list to be a list of variables or names, got {item!r:.60} of type "
                 f"{type(item).__name__}"
             )
-    return names
+    return names, ops
 
 
-def fed_values(feed: Any, program: Program) -> Environment:
-    """The fed arrays by name, checked against the program's variables."""
+def _is_minimized(item: Any) -> bool:
+    """Whether something is what ``minimize`` gives: operators, and parameters with gradients."""
+    return (
+        isinstance(item, tuple)
+        and len(item) == 2
+        and isinstance(item[0], list)
+        and bool(item[0])
+        and all(isinstance(op, Operator) for op in item[0])
+    )
+
+
+def fed_values(feed: Any, program: Program) -> tuple[Environment, dict[str, str]]:
+    """The fed arrays by name, and what is doubtful about them: a text for each such name.
+
+    What is fed to a variable that is not ``need_check_feed`` goes in as it comes, as in fluid 1.8;
+    names that the program does not have are left out.
+
+    Raises:
+        FeedTypeError: what is fed is no array.
+        FeedError: it does not fit a variable that is checked, or nothing feeds a name.
+    """
     if feed is None:
-        return {}
+        return {}, {}
     if isinstance(feed, (list, tuple)) and len(feed) == 1 and isinstance(feed[0], Mapping):
         feed = feed[0]
     if not isinstance(feed, Mapping):
         raise FeedTypeError(
             f"expected feed to be a dictionary of names and arrays, got {type(feed).__name__}"
         )
-    block = program.global_block()
+    known = program.global_block().vars
     env: Environment = {}
+    doubts: dict[str, str] = {}
     for name, value in feed.items():
-        variable = block.vars.get(name)
+        variable = known.get(name)
         if variable is None:
-            fed = [v.name for v in block.vars.values() if v.is_data]
-            raise FeedError(
-                f"the program has no variable {name!r} to "
-                f"feed{suggestion(name, fed or block.vars)}; "
-                f"its data variables are {', '.join(fed) or 'none'}"
-            )
-        env[name] = _fed_value(variable, value)
-    return env
+            doubts[name] = _unknown(name, program)
+            continue
+        env[name] = fed = _fed_value(variable, value)
+        misfit = _misfit(variable, fed.data if isinstance(fed, LoDTensor) else fed)
+        if misfit is not None:
+            doubts[name] = misfit
+    return env, doubts
+
+
+def _unknown(name: str, program: Program) -> str:
+    """What to say of a fed name that the program does not have.
+
+    Raises:
+        FeedError: the program has operators that say what is fed.
+    """
+    block = program.global_block()
+    fed = [v.name for v in block.vars.values() if v.is_data]
+    message = (
+        f"the program has no variable {name!r} to feed{suggestion(name, fed or block.vars)}; "
+        f"its data variables are {', '.join(fed) or 'none'}"
+    )
+    if any(op.type == "feed" for op in block.ops):
+        raise FeedError(message)
+    return message
 
 
 def frozen(value: Any) -> Any:
@@ -96,30 +141,45 @@ def _fed_value(variable: Variable, value: Any) -> Any:
             f"or sequences; "
             "feed an array: numpy.array(...), or a LoDTensor: create_lod_tensor(...)"
         )
+    elif isinstance(value, (bool, int, float, np.generic)):
+        shape = variable.shape if variable.has_shape and not variable.shape else (1,)
+        data, lod = np.full(shape, value, variable.dtype.dtype), ()
     else:
         data, lod = np.asarray(value), ()
     if data is None:
         raise FeedError(f"variable {variable.name!r} was fed a LoDTensor that holds nothing")
-    if isinstance(value, (bool, int, float)):
-        data = data.astype(variable.dtype.dtype)
     try:
-        dtype = as_dtype(data.dtype)
+        as_dtype(data.dtype)
     except TypeError as error:
         raise FeedError(f"variable {variable.name!r}: {error}") from None
-    if variable.has_dtype and dtype != variable.dtype:
-        raise FeedError(
-            f"variable {variable.name!r} is declared {variable.dtype} and was fed {dtype}; "
-            f"convert it: array.astype({str(variable.dtype)!r})"
-        )
-    if variable.has_shape and not _fits(data.shape, variable.shape):
-        raise FeedError(
-            f"variable {variable.name!r} is declared with shape {list(variable.shape)} "
-            f"and was fed shape {list(data.shape)}"
-        )
     return LoDTensor(data, lod) if lod else data
 
 
-def _fits(shape: Sequence[int], declared: Sequence[int]) -> bool:
+def _misfit(variable: Variable, data: Any) -> str | None:
+    """In what way an array differs from what its variable is declared; None where it does not.
+
+    Raises:
+        FeedError: it does, and the variable is checked.
+    """
+    dtype, strict = as_dtype(data.dtype), variable.need_check_feed
+    if variable.has_dtype and dtype != variable.dtype:
+        message = f"variable {variable.name!r} is declared {variable.dtype} and was fed {dtype}"
+        if strict:
+            raise FeedError(f"{message}; convert it: array.astype({str(variable.dtype)!r})")
+        return f"{message}; operators compute with what was fed"
+    declared = variable.shape
+    if not variable.has_shape or _agree(data.shape, declared):
+        return None
+    message = (
+        f"variable {variable.name!r} is declared with shape {list(declared)} and was fed shape "
+        f"{list(data.shape)}"
+    )
+    if strict and not (0 < data.ndim < len(declared) and _agree(data.shape, declared[: data.ndim])):
+        raise FeedError(message)
+    return f"{message}; operators compute with what was fed"
+
+
+def _agree(shape: Sequence[int], declared: Sequence[int]) -> bool:
     return len(shape) == len(declared) and all(
         d in (-1, n) for n, d in zip(shape, declared, strict=True)
     )
@@ -165,33 +225,33 @@ def _missing(name: str, op: Operator) -> Exception:
     )
 
 
-def check_fetches(
-    fetches: Sequence[str], plan: Plan, env: Environment, scope: Scope, program: Program
-) -> None:
-    """See to it that what is to be fetched will have a value.
+def without_value(
+    fetches: Sequence[str], written: set[str], env: Environment, scope: Scope, program: Program
+) -> dict[str, str]:
+    """What to say of names that are to be fetched and will have no value; they give None, as in
+    fluid 1.8.  Nothing is said of persistable variables.
 
     Raises:
-        FetchError: it will not.
+        FetchError: the program has no variable of a name.
     """
+    doubts: dict[str, str] = {}
     for name in fetches:
-        if name in env or name in plan.written or scope.value(name) is not None:
+        if name in env or name in written or scope.value(name) is not None:
             continue
         known = program.global_block().vars
         if name not in known:
             raise FetchError(
                 f"the program has no variable {name!r} to fetch{suggestion(name, known)}"
             )
-        variable = known[name]
-        if variable.is_data:
-            raise FetchError(f"data variable {name!r} is to be fetched and was not fed")
-        raise FetchError(
-            f"nothing computes variable {name!r}, which is to be fetched, and the scope has no "
-            f"value of it"
-        )
+        if known[name].is_data:
+            doubts[name] = f"data variable {name!r} is fetched and was not fed; it gives None"
+        elif not known[name].persistable:
+            doubts[name] = f"nothing computes variable {name!r}, which is fetched; it gives None"
+    return doubts
 
 
 def fetched(name: str, env: Environment, scope: Scope, return_numpy: bool) -> Any:
-    """A copy of a fetched value as the user wants to have it."""
+    """A copy of a fetched value as the user wants to have it; None where there is none."""
     return _handed_out(name, env[name] if name in env else scope.value(name), return_numpy)
 
 
@@ -199,7 +259,7 @@ def _handed_out(name: str, value: Any, return_numpy: bool) -> Any:
     """A copy of a value as the user wants to have it."""
     if isinstance(value, LoDTensorArray):
         return [_handed_out(f"{name}[{i}]", v, return_numpy) for i, v in enumerate(value.items)]
-    if value is None:  # an element of an array that nothing has written
+    if value is None:  # nothing has written it
         return None
     if isinstance(value, SelectedRows):
         return as_fetched(value.to_dense()) if return_numpy else value.copy()
@@ -214,12 +274,34 @@ def _handed_out(name: str, value: Any, return_numpy: bool) -> Any:
     return as_fetched(np.array(value)) if return_numpy else LoDTensor(np.array(value))
 
 
-def owned(value: Any, fed: set[int]) -> Any:
+def kept_values(
+    commits: Iterable[str], env: Environment, given: Environment, scope: Scope, program: Program
+) -> tuple[Environment, bool]:
+    """What variables of the scope hold after a run, by name: what operators wrote to persistable
+    variables, and what was fed to them.  Parameters keep their element type.
+
+    Returns:
+        the values, and whether they are what the operators wrote, as it is.
+    """
+    known = program.global_block().vars
+    written = [n for n in commits if n in env]  # others are of branches that were not taken
+    fed = [n for n in given if known[n].persistable and n not in written]
+    outside = {id(v.data if isinstance(v, LoDTensor) else v) for v in given.values()}
+    news = {name: _owned(env[name], outside) for name in (*written, *fed)}
+    as_is = not fed
+    for name, new in news.items():
+        old = scope.value(name) if isinstance(known.get(name), Parameter) else None
+        if type(old) is type(new) is np.ndarray and old.dtype != new.dtype:
+            news[name], as_is = new.astype(old.dtype), False
+    return news, as_is
+
+
+def _owned(value: Any, fed: set[int]) -> Any:
     """A value that nobody outside can change: a copy where it is a view, or an array that the user
     fed.
     """
     if isinstance(value, LoDTensorArray):
-        return LoDTensorArray([owned(item, fed) for item in value.items])
+        return LoDTensorArray([_owned(item, fed) for item in value.items])
     if isinstance(value, SelectedRows):
         return value.copy()
     if all(data.base is None and id(data) not in fed for data in arrays_in(value)):

@@ -1,11 +1,11 @@
-"""Who holds an object: what a reference count says, and tables that keep no key alive."""
+"""Who holds an array, and changing many owners at once."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
-from weakref import ref
 
 import numpy as np
 
@@ -25,19 +25,32 @@ def _references(holder: Sequence[Any], place: int) -> int:
 _ALONE = _references([object()], 0)
 
 
-def is_donated(holder: Sequence[Any], place: int) -> bool:
-    """Whether what is at a place is an array that the next run may write to."""
-    value = holder[place]
-    if type(value) is not np.ndarray or not value.flags.writeable:
-        return False
-    del value
-    return held_only_by(holder, place)
+def owned_items(holder: Sequence[Any], places: Iterable[int]) -> list[Any]:
+    """What a list or tuple of arrays has at some places; copies of those that others can reach."""
+    return [
+        holder[k]
+        if sys.getrefcount(holder[k]) <= _ALONE and holder[k].base is None
+        else np.array(holder[k])
+        for k in places
+    ]
 
 
-def keep_while_alive(table: dict[ref[Any], Any], key: Any, value: Any) -> None:
-    """Put a value into a table until its key dies; it is found by ``table.get(ref(key))``.
+def reusable(holder: Sequence[Any], places: Iterable[int]) -> list[int]:
+    """The places, among some, of arrays that nobody else can reach and that may be written to."""
+    return [
+        k
+        for k in places
+        if sys.getrefcount(holder[k]) <= _ALONE
+        and type(holder[k]) is np.ndarray
+        and holder[k].base is None
+        and holder[k].flags.writeable
+    ]
 
-    No Python code runs when the key dies, as it does for a ``WeakKeyDictionary``: an interrupt
-    that came there would be lost.
+
+def at_once(function: Callable[..., Any], *columns: Iterable[Any]) -> None:
+    """Call a function of C, one that runs no Python code, for each row of arguments.
+
+    Python raises an interrupt between two instructions of its own only, and this is one: either all
+    of the calls are made or none.
     """
-    table[ref(key, table.pop)] = value
+    deque(map(function, *columns), maxlen=0)

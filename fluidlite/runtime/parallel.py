@@ -13,7 +13,7 @@ from .scope import Scope, global_scope
 
 
 class ParallelExecutor:
-    """Runs one program, once a run, on the whole batch.
+    """Runs one program, on as many devices as ``CPU_NUM`` in the environment says.
 
     Args:
         use_cuda: not read.
@@ -66,8 +66,8 @@ class ParallelExecutor:
 
         Args:
             fetch_list: variables, or their names, whose values are wanted.
-            feed: name of a data variable -> array; or a list of such dictionaries, whose arrays are
-                joined along the batch.
+            feed: name of a data variable -> array; or a list of such dictionaries, one for each
+                device.
             feed_dict: an older name of ``feed``.
             return_numpy: give arrays; LoDTensors when False.
 
@@ -81,8 +81,8 @@ class ParallelExecutor:
 
     @property
     def device_count(self) -> int:
-        """How many devices run the program: 1."""
-        return 1
+        """How many devices share a batch: as ``CPU_NUM`` in the environment says."""
+        return self._program.device_count
 
     def drop_local_exe_scopes(self) -> None:
         """Nothing: there are no scopes but the one given."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
-from weakref import ref
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..ir.analysis import blocks_of, last_mentions, read_by_gradients, reads_of, writes_of
 from ..ir.block import Block
@@ -12,7 +12,8 @@ from ..ir.operator import Operator, OpRole
 from ..ir.program import Program
 from ..ir.views import views
 from ..state import collector_paused
-from .ownership import is_donated
+from ..weak import WeakTable
+from .ownership import reusable
 from .segment import Segment, segments_in, segments_of, source_of
 from .step import Step, loss_seeded_by
 
@@ -27,7 +28,7 @@ class BlockPlan:
         block: what to run.
         keep: names whose values are wanted after the last step; outer names are kept in any case.
         read_by_gradients: for the blocks inside it, what is kept of each pass.
-        touched: of each operator, the names that it reads and those that it writes.
+        ops: those of the block that run; all when None.
     """
 
     def __init__(
@@ -35,12 +36,11 @@ class BlockPlan:
         block: Block,
         keep: Iterable[str],
         read_by_gradients: Mapping[int, set[str]],
-        touched: Sequence[tuple[Sequence[str], Sequence[str]]] | None = None,
+        ops: list[Operator] | None = None,
     ) -> None:
         self.block = block
-        ops = _without_edges(block)
-        self.ops = ops
-        touched = _touched(ops) if touched is None else touched
+        self.ops = ops = _without_edges(block) if ops is None else ops
+        touched = [_touched(op) for op in ops]
         #: own variables that blocks of gradients read
         self.saved = read_by_gradients.get(block.idx, set())
         losses = [name for op in ops if (name := loss_seeded_by(op)) is not None]
@@ -91,24 +91,74 @@ def _body(op: Operator, read_by_gradients: Mapping[int, set[str]]) -> BlockPlan 
     return None
 
 
+class Pruned(NamedTuple):
+    """A run that is cut down to what is fetched."""
+
+    targets: frozenset[Operator]  #: operators that run in any case
+    fed: frozenset[str]  #: names that need not be computed
+
+    def select(
+        self, ops: list[Operator], fetches: Sequence[str]
+    ) -> tuple[list[Operator], Sequence[str]]:
+        """The operators that run, and the names to keep."""
+        return _needed(ops, fetches, self), fetches
+
+
+class Stage(NamedTuple):
+    """The operators of an optimizer in a row, or those before, between or behind them."""
+
+    number: int
+
+    def select(
+        self, ops: list[Operator], fetches: Sequence[str]
+    ) -> tuple[list[Operator], Sequence[str]]:
+        """The operators that run, and the names to keep."""
+        stages = stages_of(ops)
+        later = {n for stage in stages[self.number + 1 :] for op in stage for n in reads_of(op)}
+        return stages[self.number], [*fetches, *later]
+
+
+def stages_of(ops: Iterable[Operator]) -> list[list[Operator]]:
+    """Operators in rows that belong to optimizers or do not, in turn."""
+    listed = [op for op in ops if op.type not in _EDGES]
+    return [list(row) for _, row in groupby(listed, lambda op: op.role == OpRole.OPTIMIZE)]
+
+
+def pruned_to(program: Program, targets: Sequence[Operator], feed: Iterable[str]) -> Pruned:
+    """A run cut down to some operators of optimizers; to all of them where there are none.
+
+    Args:
+        program: what is run.
+        targets: operators.
+        feed: names.
+    """
+    optimizers = [op for op in program.global_block().ops if op.role == OpRole.OPTIMIZE]
+    return Pruned(frozenset(targets or optimizers), frozenset(feed))
+
+
 class Plan(BlockPlan):
     """The steps of a program's block 0, for one set of feeds and fetches.
 
     Args:
         program: what to run.
         fetches: names to keep.
+        cut: which of its operators run; all when None.
     """
 
     @collector_paused()
-    def __init__(self, program: Program, fetches: Iterable[str]) -> None:
+    def __init__(
+        self, program: Program, fetches: Sequence[str], cut: Pruned | Stage | None = None
+    ) -> None:
         block = program.global_block()
-        touched = _touched(_without_edges(block))
-        mentioned = {n for both in touched for names in both for n in names}
+        ops = _without_edges(block)
+        if cut is not None:
+            ops, fetches = cut.select(ops, fetches)
+        mentioned = {n for op in ops for names in _touched(op) for n in names}
         self.persistable = {
             n for n in mentioned if (v := block.find_var_recursive(n)) is not None and v.persistable
         }
         keep = self.persistable.union(fetches)
-        super().__init__(block, keep, read_by_gradients(program), touched)
+        super().__init__(block, keep, read_by_gradients(program), ops)
         #: names that are read before an operator writes them -> the operator that does
         self.needs: dict[str, Operator] = {}
         #: names that an operator may leave unwritten: a branch that is not taken
@@ -140,7 +190,7 @@ class Plan(BlockPlan):
             for name in segment.commits:
                 self._writers.setdefault(name, []).append(segment)
         #: by scope: the calls of compiled segments that are bound to it
-        self.bound: dict[ref[Any], dict[Any, Any]] = {}
+        self.bound: WeakTable[Any, dict[Any, Any]] = WeakTable()
 
     @property
     def compiled(self) -> Any:
@@ -168,10 +218,10 @@ class Plan(BlockPlan):
             names: of the variables.
             olds: what each of them had.
         """
-        for place, name in enumerate(names):
-            writers = [w.last for w in self._writers.get(name, ()) if w.last is not None]
-            if writers and is_donated(olds, place):
-                writers[-1].donate(name, olds[place])
+        for place in reusable(olds, range(len(olds))):
+            writers = [w.last for w in self._writers.get(names[place], ()) if w.last is not None]
+            if writers:
+                writers[-1].donate(names[place], olds[place])
 
     def _repr_html_(self) -> str:
         return views().html(self)
@@ -184,6 +234,21 @@ def _without_edges(block: Block) -> list[Operator]:
     return [op for op in block.ops if op.type not in _EDGES]
 
 
-def _touched(ops: Iterable[Operator]) -> list[tuple[Sequence[str], Sequence[str]]]:
-    """What operators read and write."""
-    return [(tuple(reads_of(op)), tuple(writes_of(op))) for op in ops]
+def _touched(op: Operator) -> tuple[Sequence[str], Sequence[str]]:
+    """What an operator reads and writes."""
+    return tuple(reads_of(op)), tuple(writes_of(op))
+
+
+def _needed(ops: list[Operator], fetches: Sequence[str], pruned: Pruned) -> list[Operator]:
+    """The operators that compute what is fetched and that others among them need."""
+    wanted = set(fetches) - pruned.fed
+    kept = []
+    for op in reversed(ops):
+        reads, writes = _touched(op)
+        if op in pruned.targets or not wanted.isdisjoint(writes):
+            kept.append(op)
+            instance = op.instance()
+            if not (instance.is_control or instance.updates):  # which leave some of what there was
+                wanted.difference_update(writes)
+            wanted.update(name for name in reads if name not in pruned.fed)
+    return kept[::-1]

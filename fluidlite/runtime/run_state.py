@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import OrderedDict
+from collections.abc import Mapping
 
 from ..ir.program import Program
 from ..ir.verify import verify
-from .plan import Plan
+from .plan import Plan, Pruned, Stage
 
+#: the names that are fetched, and what a run is cut down to
+Wanted = tuple[tuple[str, ...], Pruned | Stage | None]
+
+TAKEN_KEPT = 256
 PLANS_KEPT = 16  # of one program, for different fetches
 
 
@@ -19,26 +25,47 @@ class RunState:
         self.count = 0
         #: what random operators start from in place of the executor's own number
         self.seed: int | None = None
-        #: by the program's revision and fetched names
-        self.plans: OrderedDict[tuple[int, tuple[str, ...]], Plan] = OrderedDict()
+        #: names of which something doubtful has been said
+        self.warned: set[str] = set()
+        #: what was fed unlike its declaration, and was found to be what the operators take
+        self.taken: set[frozenset[tuple[str, str]]] = set()
+        #: by the program's revision and what is wanted of it
+        self.plans: OrderedDict[tuple[int, Wanted], Plan] = OrderedDict()
 
-    def plan(self, program: Program, fetches: tuple[str, ...], keep: bool, verified: bool) -> Plan:
+    def warn(self, doubts: Mapping[str, str], stacklevel: int) -> None:
+        """Warn of what is doubtful, once for each name.
+
+        Args:
+            doubts: what to say, by name.
+            stacklevel: of the user's line.
+        """
+        for name in doubts.keys() - self.warned:
+            self.warned.add(name)
+            warnings.warn(doubts[name], UserWarning, stacklevel=stacklevel)
+
+    def take(self, odd: frozenset[tuple[str, str]]) -> None:
+        """Remember what was fed unlike its declaration, and was taken by the operators."""
+        if len(self.taken) >= TAKEN_KEPT:
+            self.taken.clear()
+        self.taken.add(odd)
+
+    def plan(self, program: Program, wanted: Wanted, keep: bool, verified: bool) -> Plan:
         """The plan of the program as it is now.
 
         Args:
             program: the program that this is remembered of.
-            fetches: names.
+            wanted: of it.
             keep: whether to keep the plan for the next run.
             verified: whether to look for contradictions in the program first.
         """
-        key = (program.revision, fetches)
+        key = (program.revision, wanted)
         found = self.plans.get(key)
         if found is not None:
             self.plans.move_to_end(key)
             return found
         if verified:
             verify(program)
-        found = Plan(program, fetches)
+        found = Plan(program, *wanted)
         if keep:
             for old in [k for k in self.plans if k[0] != program.revision]:
                 del self.plans[old]

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
+from functools import partial
 from typing import Any
 
 from .. import state
 from ..errors import ArgumentError
 from ..ir.views import views
 from ..values import Lod, LoDTensor, LoDTensorArray, SelectedRows
+from .ownership import at_once
 
 
 class ScopeVariable:
@@ -17,9 +19,9 @@ class ScopeVariable:
 
     __slots__ = ("name", "value")
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, value: Any = None) -> None:
         self.name = name
-        self.value: Any = None
+        self.value = value
 
     def get_tensor(self) -> LoDTensor:
         """The value as a tensor that reads and writes this variable.  Arrays made from it are
@@ -104,17 +106,27 @@ class Scope:
         found = self.find_var(name)
         return None if found is None else found.value
 
-    def assign(self, values: Mapping[str, Any]) -> list[Any]:
-        """Give variables new values, here or in the ancestor that has them.
+    def commit(self, values: Mapping[str, Any], *more: partial[None]) -> list[Any]:
+        """Give variables new values, here or in the ancestor that has them; all at once, so that an
+        interrupt finds either all of the old values or all of the new ones.
+
+        Args:
+            values: by name.
+            more: what else belongs to it: calls that run no Python code.
 
         Returns:
-            what they had.
+            what the variables had.
         """
-        olds = []
-        for name, value in values.items():
-            variable = self.find_var(name) or self.var(name)
-            olds.append(variable.value)
-            variable.value = value
+        found = {name: self.find_var(name) for name in values}
+        made = {name: ScopeVariable(name, values[name]) for name, v in found.items() if v is None}
+        olds = [None if v is None else v.value for v in found.values()]
+        calls = [
+            partial(setattr, v, "value", values[name]) for name, v in found.items() if v is not None
+        ]
+        if made:
+            calls.append(partial(self._variables.update, made))
+            calls.append(partial(setattr, self, "_changes", self._changes + 1))
+        at_once(partial.__call__, [*calls, *more])
         return olds
 
     def local_var_names(self) -> list[str]:

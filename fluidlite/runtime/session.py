@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import nullcontext
 from functools import partial
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..errors import FluidError, NonFiniteError
 from ..ir.analysis import writes_of
@@ -52,6 +53,8 @@ class Session:
             for both, or nothing.
         guarded: names of gradients to be looked at as soon as they are computed; None to look at
             nothing.
+        checked: whether operators look at shapes and element types before they compute; steps are
+            then run one by one.
         compare: whether to run steps one by one also where there is a compiled segment, with
             what they compute made read-only, and to compare.
         profile: what takes the times.
@@ -66,6 +69,7 @@ class Session:
         observer: Observer | None = None,
         strict: str = "",
         guarded: frozenset[str] | None = None,
+        checked: bool = False,
         compare: bool = False,
         profile: Profile | None = None,
         passes: tuple[Pass, ...] | None = None,
@@ -75,10 +79,11 @@ class Session:
         self._observer = observer
         self._strict = strict
         self._guarded = guarded
+        self._checked = checked
         self._compare = compare
         self._profile = profile
         self._passes = passes
-        self._interprets = observer is not None or bool(strict and not compare)
+        self._interprets = observer is not None or checked or bool(strict and not compare)
         self._looks = self._interprets or compare or guarded is not None
         self._counters: tuple[int | str, ...] = (seed, run)
 
@@ -222,7 +227,7 @@ class Session:
             return
         if step.instance.random:
             self.f.rng = self._draw(step.instance.random_key(step.op.output_arg_names[0]))
-        step.run(self.f, env)
+        step.run(self.f, env, self._checked)
 
     def _draw(self, key: str | tuple[int | str, ...]) -> Any:
         """A source of random numbers for an operator; its key may begin with the numbers of the
@@ -248,19 +253,51 @@ class Session:
             self._observer.after(step, env)
 
 
-def run_guarded(
-    session: Callable[..., Session], plan: Plan, env: Environment, fetches: Iterable[str]
+class Watched(NamedTuple):
+    """What is looked for in a run."""
+
+    guard: bool  #: values that are not finite
+    compare: bool  #: differences between compiled and interpreted steps
+    is_new: bool  #: what operators have against their inputs, which are fed unlike declared
+    profile: Profile | None  #: times
+
+
+def run_watched(
+    session: Callable[..., Session],
+    plan: Plan,
+    env: Environment,
+    fetches: Iterable[str],
+    watched: Watched,
 ) -> None:
-    """Run a plan, and look for values that are not finite in gradients, in what is fetched and in
-    what goes to the scope.
+    """Run a plan, and look at what it does.
 
     Args:
         session: makes a run of the program; see :class:`Session`.
         plan, env: of the run.
         fetches: names.
+        watched: what to look for.
 
     Raises:
-        NonFiniteError: there is one; names the operator it comes from.
+        NonFiniteError: a value is not finite; names the operator it comes from.
+    """
+    profile = watched.profile
+    strict = "infinity" if watched.guard else "NaN" if watched.compare else ""
+    with nullcontext() if profile is None else profile.run("run"):
+        if watched.is_new:
+            session(checked=True, strict=strict, profile=profile).run(plan, env)
+        elif watched.compare:
+            session(strict=strict, compare=True, profile=profile).run(plan, env)
+        elif watched.guard:
+            _run_guarded(partial(session, profile=profile), plan, env, fetches)
+        else:
+            session(profile=profile).run(plan, env)
+
+
+def _run_guarded(
+    session: Callable[..., Session], plan: Plan, env: Environment, fetches: Iterable[str]
+) -> None:
+    """Run a plan, and look for values that are not finite in gradients, in what is fetched and in
+    what goes to the scope.
     """
     before = dict(env)
     try:

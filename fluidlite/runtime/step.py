@@ -71,8 +71,13 @@ class Step:
         #: the loss whose gradient the operator begins
         self.loss = loss_seeded_by(op)
 
-    def run(self, f: Eval, env: Environment) -> None:
+    def run(self, f: Eval, env: Environment, checked: bool = False) -> None:
         """Compute the outputs into the environment, and drop what nothing reads any more.
+
+        Args:
+            f: computes.
+            env: values by name.
+            checked: whether to ask the shape rule first; kernels take what it would refuse.
 
         Raises:
             FluidError: the kernel failed; says the operator, the shapes and the user's line.
@@ -95,6 +100,8 @@ class Step:
         for slot, name in self.updates:
             ins[slot] = env.get(name)
         try:
+            if checked:
+                self._check(ins)
             outs = f.apply(self.instance, ins, self.want)
         except Exception as error:
             raise self._explained(error, ins) from error
@@ -160,6 +167,15 @@ class Step:
         if like is None:
             raise OpError(f"{self.op.type} computed nothing for its output {slot}\n  {self.op}")
         return zeros_like(like)
+
+    def _check(self, ins: dict[str, Any]) -> None:
+        """Raise what the shape rule has against the inputs."""
+        try:
+            self.instance.infer_outputs({slot: spec_of(value) for slot, value in ins.items()})
+        except FluidError:
+            raise
+        except Exception:  # the rule met what it did not expect: the kernel will tell
+            pass
 
     def _explained(self, error: Exception, ins: dict[str, Any]) -> FluidError:
         """The failure of a kernel with the operator, the shapes it was given and the user's line.

@@ -6,6 +6,7 @@ Nothing is loaded before :func:`load` is called.
 from __future__ import annotations
 
 import ctypes
+import os
 import site
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -163,6 +164,8 @@ class Library:
 
     def __init__(self, path: str) -> None:
         self.path = path
+        #: that the threads belong to; one that is forked from it gets none of them
+        self.process = os.getpid()
         self._library = library = ctypes.CDLL(path)
         library.dnnl_version.restype = POINTER(Version)
         version = library.dnnl_version().contents

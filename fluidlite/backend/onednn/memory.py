@@ -192,17 +192,14 @@ class ContextFactory:
         #: how many the library has just now
         self.threads = 1
         self._has_threads = most > 1
-        self._process = os.getpid()
 
     def within(self, threads: int, function: Callable[..., Any], *arguments: Any) -> Any:
         """What a function gives, while the library has so many threads.
 
-        Raises:
-            NotDone: the process was forked, which leaves the threads behind: it would wait for them
-                for ever.
+        A forked process gets one: it would wait for ever for those that it left behind.
         """
-        if self._has_threads and self._process != os.getpid():
-            raise NotDone("a forked process has no threads of oneDNN's")
+        if self._has_threads and self.library.process != os.getpid():
+            self.threads = threads = 1
         return self.library.within(threads, function, *arguments)
 
     @property

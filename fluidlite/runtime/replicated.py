@@ -1,0 +1,168 @@
+"""Running a program on several devices: on parts of a batch, with the mean of their gradients.
+
+The devices are the one processor: parts go through the program one after the other.  Operators of
+optimizers run once, on gradients of all parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from ..errors import FeedError, FeedTypeError
+from ..ir.operator import OpRole
+from ..values import LoDTensor, SelectedRows, as_fetched
+from .compiled import CompiledProgram, GradientScaleStrategy
+from .feeding import fed_values, fetched, kept_values, take_persistables, without_value
+from .plan import Plan, Stage, stages_of
+from .run_state import RunState
+from .scope import Scope
+from .session import Session
+from .step import Environment
+
+
+class Replicas:
+    """A run of a program on several devices.
+
+    Args:
+        compiled: the program.
+        scope: where persistable variables are.
+        known: what the executor knows of the program.
+        session: makes a run of the program.
+    """
+
+    def __init__(
+        self,
+        compiled: CompiledProgram,
+        scope: Scope,
+        known: RunState,
+        session: Callable[[], Session],
+    ) -> None:
+        self._program, self._count = compiled.program, compiled.device_count
+        self._scope, self._known, self._session = scope, known, session
+        strategy = compiled.build_strategy and compiled.build_strategy.gradient_scale_strategy
+        is_mean = strategy in (None, GradientScaleStrategy.CoeffNumDevice)
+        self._scale = 1 / self._count if is_mean else 1.0
+
+    def run(
+        self, feed: Any, fetches: Sequence[str], return_numpy: bool, return_merged: bool
+    ) -> list[Any]:
+        """Run the program; arguments and results as of ``Executor.run``."""
+        program, scope, known = self._program, self._scope, self._known
+        given, doubts = self._given(feed)
+        known.warn(doubts, 4)
+        envs = [dict(each) for each in given]
+        stages = stages_of(program.global_block().ops)
+        wanted = tuple(dict.fromkeys(fetches))
+        plans = [known.plan(program, (wanted, Stage(k)), True, False) for k in range(len(stages))]
+        written = {name for plan in plans for name in plan.written}
+        known.warn(without_value(fetches, written, envs[0], scope, program), 4)
+        with np.errstate(all="ignore"):
+            for plan, ops in zip(plans, stages, strict=True):
+                self._run_stage(plan, envs, once=ops[0].role == OpRole.OPTIMIZE)
+        results = [self._fetched(name, envs, return_numpy, return_merged) for name in fetches]
+        commits = dict.fromkeys(name for plan in plans for name in plan.commits)
+        news, _ = kept_values(commits, envs[0], given[0], scope, program)
+        scope.commit(news, partial(setattr, known, "count", known.count + 1))
+        return results
+
+    def _run_stage(self, plan: Plan, envs: list[Environment], once: bool) -> None:
+        """Run operators for each device, or once for all of them."""
+        for device, env in enumerate(envs[:1] if once else envs):
+            take_persistables(plan, env, self._scope)
+            self._session().run(plan, env, device or None)
+        if once:
+            for env in envs[1:]:
+                env.update({n: envs[0][n] for n in plan.written if n in envs[0]})
+            return
+        for name in sorted(plan.written):
+            of = name[: -len("@GRAD")] if name.endswith("@GRAD") else None
+            if of in plan.persistable and all(name in env for env in envs):
+                gathered = _sum([env[name] for env in envs], self._scale)
+                for env in envs:
+                    env[name] = gathered
+
+    def _given(self, feed: Any) -> tuple[list[Environment], dict[str, str]]:
+        """What each device is fed, and what is doubtful about it.
+
+        Raises:
+            FeedTypeError: there are not as many dictionaries as devices.
+            FeedError: there are fewer samples than devices.
+        """
+        if isinstance(feed, (list, tuple)) and feed:
+            if len(feed) != self._count:
+                raise FeedTypeError(
+                    f"expected a dictionary for each of {self._count} devices, got {len(feed)}"
+                )
+            pairs = [fed_values(each, self._program) for each in feed]
+            return [env for env, _ in pairs], {k: v for _, d in pairs for k, v in d.items()}
+        whole, doubts = fed_values(feed, self._program)
+        known = self._program.global_block().vars
+        devices: list[Environment] = [{} for _ in range(self._count)]
+        for name, value in whole.items():
+            parts = [value] * self._count if known[name].persistable else self._parts(name, value)
+            for env, part in zip(devices, parts, strict=True):
+                env[name] = part
+        return devices, doubts
+
+    def _parts(self, name: str, value: Any) -> list[Any]:
+        """A batch in parts of as many samples, or sequences, the first of them one longer."""
+        is_lod = isinstance(value, LoDTensor)
+        shape = value.data.shape if is_lod else value.shape
+        count = len(value.offsets[0]) - 1 if is_lod else shape[0] if shape else 0
+        if count < self._count:
+            raise FeedError(
+                f"variable {name!r} was fed {count} samples for {self._count} devices; feed more, "
+                f"or let CPU_NUM or places be fewer"
+            )
+        bounds = [len(each) for each in np.array_split(np.empty(count), self._count)]
+        ends = np.cumsum([0, *bounds]).tolist()
+        cut = _sequences if is_lod else _rows
+        return [cut(value, first, last) for first, last in pairwise(ends)]
+
+    def _fetched(
+        self, name: str, envs: list[Environment], return_numpy: bool, return_merged: bool
+    ) -> Any:
+        """A value of each device, joined or as a list."""
+        found = [fetched(name, env, self._scope, return_numpy) for env in envs]
+        return _joined(found) if return_merged else found
+
+
+def _rows(value: Any, first: int, last: int) -> Any:
+    return value[first:last]
+
+
+def _sequences(value: LoDTensor, first: int, last: int) -> LoDTensor:
+    levels = []
+    for offsets in value.offsets:
+        cut = offsets[first : last + 1]
+        levels.append([offset - cut[0] for offset in cut])
+        first, last = cut[0], cut[-1]
+    return LoDTensor(value.data[first:last], levels)
+
+
+def _sum(values: list[Any], scale: float) -> Any:
+    """The scaled sum of a gradient of each device."""
+    if all(isinstance(value, SelectedRows) for value in values):
+        rows = np.concatenate([value.numbers for value in values])
+        found = np.concatenate([value.value for value in values])
+        return SelectedRows(rows, values[0].height(), found * found.dtype.type(scale))
+    dense = [v.to_dense() if isinstance(v, SelectedRows) else v for v in values]
+    return sum(dense[1:], dense[0]) * dense[0].dtype.type(scale)
+
+
+def _joined(found: list[Any]) -> Any:
+    """Values of devices one behind the other; a list of what does not join."""
+    if all(isinstance(value, np.ndarray) for value in found):
+        return as_fetched(np.concatenate([np.atleast_1d(value) for value in found]))
+    if not all(isinstance(value, LoDTensor) for value in found):
+        return None if all(value is None for value in found) else found
+    levels: list[list[int]] = [[0] for _ in found[0].offsets]
+    for value in found:
+        for level, offsets in zip(levels, value.offsets, strict=True):
+            level += [offset + level[-1] for offset in offsets[1:]]
+    return LoDTensor(np.concatenate([np.atleast_1d(value.data) for value in found]), levels)

@@ -1,0 +1,268 @@
+"""An interrupt at any moment leaves a step undone or done, and never half of it.
+
+Most instructions away from the commit are left out; with ``EVERY_INSTRUCTION=1`` all are taken.
+"""
+
+import gc
+import os
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+from threadpoolctl import ThreadpoolController
+
+import fluidlite as fluid
+from fluidlite import state
+from fluidlite.kernels import threads
+
+layers = fluid.layers
+
+PACKAGE = str(Path(fluid.__file__).parent)
+#: where a planned run checks, takes and commits values; a bound call is looked at everywhere
+AROUND_A_RUN = (
+    "executor",
+    "scope",
+    "ownership",
+    "feeding",
+    "bound",
+    "plan",
+    "run_state",
+    "session",
+)
+
+
+def tried(count, stride, probe):
+    """Interrupt at some instructions of a run, and at all of them around its commit.
+
+    Args:
+        count: how many there are.
+        stride: from one instruction to the next.
+        probe: interrupts at one; gives whether the step was done.
+
+    Returns:
+        how often it was undone, and done.
+    """
+    if os.environ.get("EVERY_INSTRUCTION"):
+        stride = 1
+    found = {at: done for at in range(1, count, stride) if (done := probe(at)) is not None}
+    last = max(at for at, done in found.items() if not done)
+    for at in range(last + 1, min(last + stride, count)):
+        found[at] = probe(at)
+    done = sum(map(bool, found.values()))
+    return len(found) - done, done
+
+
+class Interrupt:
+    """Raises KeyboardInterrupt at an instruction of fluidlite's Python code.
+
+    Args:
+        at: the number of the instruction, from 1; 0 counts them only.
+        modules: of ``runtime``, where instructions count; None for all code of fluidlite and for
+            what it has compiled.
+    """
+
+    def __init__(self, at, modules=None):
+        self.at, self.seen = at, 0
+        self.files = modules and {f"{PACKAGE}/runtime/{name}.py" for name in modules}
+
+    def counts(self, file):
+        if self.files is not None:
+            return file in self.files
+        return file.startswith(PACKAGE) or file == "<specialised plan>"
+
+    def trace(self, frame, event, argument):
+        if not self.counts(frame.f_code.co_filename):
+            return self.trace if event == "call" else None
+        frame.f_trace_opcodes = True
+        if event == "opcode":
+            self.seen += 1
+            if self.seen == self.at:
+                raise KeyboardInterrupt
+        return self.trace
+
+    def during(self, work):
+        """Do some work; whether it was interrupted."""
+        before = sys.gettrace()
+        sys.settrace(self.trace)
+        try:
+            work()
+        except KeyboardInterrupt:
+            return True
+        finally:
+            sys.settrace(before)
+        return False
+
+
+def net():
+    """A net with parameters, moments, powers of beta, running statistics and random numbers."""
+    fluid.default_main_program().random_seed = fluid.default_startup_program().random_seed = 3
+    x = fluid.data("x", [4, 3], "float32")
+    hidden = layers.batch_norm(layers.dropout(layers.fc(x, 2), 0.5))
+    loss = layers.mean(layers.square(hidden))
+    fluid.optimizer.Adam(layers.exponential_decay(0.1, 10, 0.9)).minimize(loss)
+    return loss, {"x": np.arange(12, dtype="float32").reshape(4, 3) / 7}
+
+
+def values(scope):
+    return {v.name: None if v.value is None else np.array(v.get_tensor()) for v in scope}
+
+
+def same(a, b):
+    return a.keys() == b.keys() and all(np.array_equal(a[name], b[name]) for name in a)
+
+
+def restore(scope, known):
+    for name, value in known.items():
+        scope.var(name).get_tensor().set(value)
+
+
+def interrupted_everywhere(exe, scope, work, stride, modules=None):
+    """Interrupt some work at its instructions; check the scope each time, and that the work can be
+    done afterwards.  Returns how often the step was found undone, and done.
+    """
+    main = fluid.default_main_program()
+    before, random = values(scope), exe.random_state(main)
+    counter = Interrupt(0, modules)
+    assert not counter.during(work)
+    after = values(scope)
+    assert not same(before, after)
+
+    def probe(at):
+        restore(scope, before)
+        exe.set_random_state(main, random)
+        if not Interrupt(at, modules).during(work):
+            return None
+        now, count = values(scope), exe.random_state(main)["run"] - random["run"]
+        assert count in (0, 1)
+        assert same(now, (before, after)[count]), f"torn at instruction {at}"
+        if not count:
+            work()
+            assert same(values(scope), after), f"instruction {at} left something behind"
+        return count
+
+    return tried(counter.seen, stride, probe)
+
+
+@pytest.fixture
+def trained():
+    """An executor, its scope, and a step of training that has been run some times."""
+    loss, feed = net()
+    exe, scope = fluid.Executor(), fluid.Scope()
+    exe.run(fluid.default_startup_program(), scope=scope)
+
+    def step(**how):
+        exe.run(fluid.default_main_program(), feed, [loss], scope=scope, **how)
+
+    return exe, scope, step
+
+
+def test_an_interrupt_of_a_bound_call_leaves_a_step_undone_or_done(trained):
+    exe, scope, step = trained
+    for _ in range(4):
+        step()
+    assert min(interrupted_everywhere(exe, scope, step, 41)) > 0
+
+
+def test_an_interrupt_of_a_compiled_run_leaves_a_step_undone_or_done(trained):
+    exe, scope, step = trained
+    for _ in range(4):
+        step()
+
+    def planned():
+        step(return_numpy=False)
+
+    assert min(interrupted_everywhere(exe, scope, planned, 41, AROUND_A_RUN)) > 0
+
+
+def test_an_interrupt_of_an_interpreted_run_leaves_a_step_undone_or_done(trained, monkeypatch):
+    exe, scope, step = trained
+    monkeypatch.setattr("fluidlite.runtime.session.function_for", lambda *_: None)
+    assert min(interrupted_everywhere(exe, scope, step, 199, AROUND_A_RUN)) > 0
+
+
+def test_an_interrupt_of_a_startup_program_makes_all_variables_or_none():
+    net()
+    startup = fluid.default_startup_program()
+    counter, whole = Interrupt(0, AROUND_A_RUN), fluid.Scope()
+    counter.during(lambda: fluid.Executor().run(startup, scope=whole))
+
+    def probe(at):
+        scope, exe = fluid.Scope(), fluid.Executor()
+        if not Interrupt(at, AROUND_A_RUN).during(lambda: exe.run(startup, scope=scope)):
+            return None
+        assert all(value is not None for value in values(scope).values())
+        assert len(values(scope)) in (0, len(values(whole)))
+        return bool(values(scope))
+
+    assert min(tried(counter.seen, 41, probe)) > 0
+
+
+def test_an_interrupt_in_a_scope_below_another_tears_neither(trained):
+    exe, scope, _ = trained
+    kid = scope.new_scope()
+    kid.var("fc_0.w_0").get_tensor().set(np.array(scope.find_var("fc_0.w_0").get_tensor()))
+    loss = fluid.default_main_program().global_block().ops[-1].output_arg_names[0]
+    feed = {"x": np.ones([4, 3], "float32")}
+
+    def below():
+        exe.run(fluid.default_main_program(), feed, [loss], scope=kid)
+
+    for _ in range(4):
+        below()
+    both = (scope, kid)
+    before, random = [values(s) for s in both], exe.random_state(fluid.default_main_program())
+    below()
+    after, counter = [values(s) for s in both], Interrupt(0, AROUND_A_RUN)
+    counter.during(below)
+
+    def probe(at):
+        for each, known in zip(both, before):
+            restore(each, known)
+        exe.set_random_state(fluid.default_main_program(), random)
+        if not Interrupt(at, AROUND_A_RUN).during(below):
+            return None
+        now = [values(s) for s in both]
+        done = [all(map(same, now, known)) for known in (before, after)]
+        assert any(done), f"torn at instruction {at}"
+        return done[1]
+
+    assert min(tried(counter.seen, 41, probe)) > 0
+
+
+@pytest.mark.parametrize("interrupted", range(6))
+def test_an_interrupt_of_work_on_threads_lets_go_of_them(interrupted, monkeypatch):
+    monkeypatch.setattr(threads, "cores", lambda: 3)
+    monkeypatch.setenv("FLUIDLITE_NUM_THREADS", "3")
+    state.reset()
+    before = [each.num_threads for each in blas_libraries()]
+
+    def part(number, worker):
+        if number == interrupted:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt), state.collector_paused():
+        threads.each(part, 6, blas=True)
+    assert gc.isenabled()
+    assert [each.num_threads for each in blas_libraries()] == before
+    met = threading.Barrier(2, timeout=10)
+    threads.each(lambda part, worker: met.wait(), 2)  # for which one thread alone would wait
+
+
+def blas_libraries():
+    return ThreadpoolController().select(user_api="blas").lib_controllers
+
+
+def test_threads_that_cannot_be_started_are_done_without(monkeypatch):
+    monkeypatch.setattr(threads, "cores", lambda: 3)
+    monkeypatch.setenv("FLUIDLITE_NUM_THREADS", "3")
+    state.reset()
+
+    def refuse(thread):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    done = []
+    threads.each(lambda part, worker: done.append(part), 5)
+    assert sorted(done) == [0, 1, 2, 3, 4]

@@ -1,0 +1,143 @@
+"""Compiled programs on several devices: parts of a batch, the mean of gradients, merged fetches."""
+
+import numpy as np
+import pytest
+
+import fluidlite as fluid
+from fluidlite.errors import ArgumentError, FeedError, FeedTypeError, FetchError, NonFiniteError
+
+layers = fluid.layers
+
+X = np.arange(12, dtype="float32").reshape(4, 3)
+Z = np.arange(4, dtype="float32").reshape(4, 1)
+
+
+@pytest.fixture
+def net(monkeypatch):
+    """A net, and a function that trains it for a step on two devices from weights of zero."""
+    monkeypatch.setenv("CPU_NUM", "2")
+    x, z = fluid.data("x", [None, 3], "float32"), fluid.data("z", [None, 1], "float32")
+    made = {"h": layers.fc(x, 1, param_attr="w", bias_attr=False)}
+    made["loss"] = layers.mean(made["h"] + z)
+    made["sum"] = layers.reduce_sum(x)
+    fluid.optimizer.SGD(0.1).minimize(made["loss"])
+    exe = fluid.Executor()
+    exe.run(fluid.default_startup_program())
+    tensor = fluid.global_scope().find_var("w").get_tensor()
+
+    def run(fetches, feed=None, places=None, strategy=None, **how):
+        compiled = fluid.CompiledProgram(fluid.default_main_program())
+        compiled.with_data_parallel(made["loss"].name, strategy, places=places)
+        for _ in range(3):
+            tensor.set(np.zeros([3, 1], "float32"))
+            given = {"x": X, "z": Z} if feed is None else feed
+            found = exe.run(compiled, given, [made.get(n, n) for n in fetches], **how)
+        return found, np.array(tensor).ravel()
+
+    return run
+
+
+def test_fetches_hold_one_value_of_each_device(net):
+    (loss, total, hidden, w), after = net(["loss", "sum", "h", "w"])
+    assert loss.tolist() == [0.5, 2.5] and total.tolist() == [15, 51]
+    assert hidden.shape == (4, 1)
+    np.testing.assert_allclose(after, [-0.45, -0.55, -0.65], rtol=1e-6)
+    np.testing.assert_array_equal(w.ravel(), [*after, *after])
+
+
+def test_fetches_are_lists_where_they_are_not_merged(net):
+    (loss, hidden), _ = net(["loss", "h"], return_merged=False)
+    assert [value.tolist() for value in loss] == [[0.5], [2.5]]
+    assert [value.shape for value in hidden] == [(2, 1), (2, 1)]
+
+
+def test_gradients_are_means_over_devices_or_sums(net):
+    (gradient,), _ = net(["w@GRAD"])
+    np.testing.assert_allclose(gradient.ravel(), [4.5, 5.5, 6.5] * 2)
+    strategy = fluid.BuildStrategy()
+    strategy.gradient_scale_strategy = fluid.BuildStrategy.GradientScaleStrategy.One
+    _, after = net(["loss"], strategy=strategy)
+    np.testing.assert_allclose(after, [-0.9, -1.1, -1.3], rtol=1e-6)
+
+
+def test_the_first_devices_get_more_of_a_batch_that_does_not_divide(net):
+    (loss,), after = net(["loss"], {"x": X[:3], "z": Z[:3]})
+    assert loss.tolist() == [0.5, 2.0]
+    np.testing.assert_allclose(after, [-0.375, -0.475, -0.575], rtol=1e-6)
+
+
+def test_a_list_has_the_batch_of_each_device(net):
+    (loss,), after = net(["loss"], [{"x": X[:1], "z": Z[:1]}, {"x": X[1:], "z": Z[1:]}])
+    assert loss.tolist() == [0, 2]
+    np.testing.assert_allclose(after, [-0.3, -0.4, -0.5], rtol=1e-6)
+    with pytest.raises(FeedTypeError, match="a dictionary for each of 2 devices, got 1"):
+        net(["loss"], [{"x": X, "z": Z}])
+
+
+def test_places_say_how_many_devices_there_are(net):
+    assert net(["loss"], places=[fluid.CPUPlace()] * 4)[0][0].tolist() == [0, 1, 2, 3]
+    assert net(["loss"], places=[fluid.CPUPlace()])[0][0].tolist() == [1.5]
+
+
+def test_what_goes_wrong_changes_nothing(net):
+    with pytest.raises(FeedError, match="'x' was fed 1 samples for 2 devices"):
+        net(["loss"], {"x": X[:1], "z": Z[:1]})
+    with pytest.raises(FeedError, match="data variable 'z' was not fed"):
+        net(["loss"], {"x": X})
+    with pytest.raises(FetchError, match="no variable 'nothing' to fetch"):
+        net(["nothing"])
+    with pytest.raises(NonFiniteError, match="test_replicated.py:"):
+        net(["loss"], {"x": X + np.inf, "z": Z}, check_nan_inf=True)
+    assert not np.array(fluid.global_scope().find_var("w").get_tensor()).any()
+
+
+def test_what_the_program_does_not_need_need_not_be_fed(monkeypatch):
+    monkeypatch.setenv("CPU_NUM", "2")
+    x = fluid.data("x", [None, 3], "float32")
+    fluid.data("z", [None, 1], "float32")
+    mean = layers.mean(layers.scale(x, 2.0))
+    compiled = fluid.CompiledProgram(fluid.default_main_program()).with_data_parallel()
+    (found,) = fluid.Executor().run(compiled, {"x": X}, [mean])
+    assert found.tolist() == [5, 17]
+
+
+def test_sequences_stay_whole(monkeypatch):
+    monkeypatch.setenv("CPU_NUM", "2")
+    x = fluid.data("x", [None, 1], "float32", lod_level=1)
+    double, count = layers.scale(x, 2.0), layers.shape(x)
+    compiled = fluid.CompiledProgram(fluid.default_main_program()).with_data_parallel()
+    fed = fluid.create_lod_tensor(np.arange(6, dtype="float32")[:, None], [[3, 1, 2]], None)
+    found = fluid.Executor().run(compiled, {"x": fed}, [double, count], return_numpy=False)
+    assert found[0].recursive_sequence_lengths() == [[3, 1, 2]]
+    assert np.array(found[0]).ravel().tolist() == [0, 2, 4, 6, 8, 10]
+    assert np.array(found[1]).tolist() == [4, 1, 2, 1]
+
+
+def test_sparse_gradients_of_devices_are_gathered(monkeypatch):
+    monkeypatch.setenv("CPU_NUM", "2")
+    ids = fluid.data("ids", [None, 1], "int64")
+    loss = layers.mean(layers.embedding(ids, [4, 1], is_sparse=True, param_attr="table"))
+    fluid.optimizer.SGD(1.0).minimize(loss)
+    exe = fluid.Executor()
+    exe.run(fluid.default_startup_program())
+    tensor = fluid.global_scope().find_var("table").get_tensor()
+    tensor.set(np.zeros([4, 1], "float32"))
+    compiled = fluid.CompiledProgram(fluid.default_main_program()).with_data_parallel()
+    exe.run(compiled, {"ids": np.array([[1], [1], [2], [1]])}, [loss])
+    np.testing.assert_allclose(np.array(tensor).ravel(), [0, -0.75, -0.25, 0])
+
+
+def test_each_device_draws_other_random_numbers(monkeypatch):
+    monkeypatch.setenv("CPU_NUM", "2")
+    fluid.data("x", [None, 3], "float32")
+    out = layers.uniform_random([5])
+    compiled = fluid.CompiledProgram(fluid.default_main_program()).with_data_parallel()
+    (found,) = fluid.Executor().run(compiled, {"x": X}, [out])
+    assert len(set(found.tolist())) == 10
+
+
+def test_a_wrong_number_of_devices_is_refused(monkeypatch):
+    monkeypatch.setenv("CPU_NUM", "two")
+    compiled = fluid.CompiledProgram(fluid.Program()).with_data_parallel()
+    with pytest.raises(ArgumentError, match="CPU_NUM to be a number of devices, got 'two'"):
+        fluid.Executor().run(compiled)
