@@ -201,7 +201,9 @@ def _clipped(f: LayerBuilder, x: Variable, low: Bound, high: Bound, out: Variabl
         elif bound is not None:
             attrs[attr] = number(bound, attr)
     if attrs["min"] > attrs["max"]:
-        raise ArgumentError(f"expected min to be at most max, got min={low} and max={high}")
+        raise ArgumentError(
+            f"expected min to be at most max, got min={attrs['min']} and max={attrs['max']}"
+        )
     f.into("clip", ins, {"Out": out}, **attrs)
     return out
 

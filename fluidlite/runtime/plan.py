@@ -104,7 +104,7 @@ class Pruned(NamedTuple):
         return _needed(ops, fetches, self), fetches
 
 
-class Stage(NamedTuple):
+class UpdateStage(NamedTuple):
     """The operators of an optimizer in a row, or those before, between or behind them."""
 
     number: int
@@ -147,7 +147,7 @@ class Plan(BlockPlan):
 
     @collector_paused()
     def __init__(
-        self, program: Program, fetches: Sequence[str], cut: Pruned | Stage | None = None
+        self, program: Program, fetches: Sequence[str], cut: Pruned | UpdateStage | None = None
     ) -> None:
         block = program.global_block()
         ops = _without_edges(block)

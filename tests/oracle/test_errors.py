@@ -28,7 +28,6 @@ ENFORCE = (
 
 # The user's names, and what else the message cannot do without.
 MENTIONS = {
-    "feed_unknown_name": "nope x",
     "feed_missing": "x",
     "feed_wrong_rank": "x",
     "feed_wrong_shape_data": "x -1 4 5",
