@@ -18,7 +18,7 @@ from ..ir.operator import OpRole
 from ..values import LoDTensor, SelectedRows, as_fetched
 from .compiled import CompiledProgram, GradientScaleStrategy
 from .feeding import fed_values, fetched, kept_values, take_persistables, without_value
-from .plan import Plan, Stage, stages_of
+from .plan import Plan, UpdateStage, stages_of
 from .run_state import RunState
 from .scope import Scope
 from .session import Session
@@ -58,7 +58,9 @@ class Replicas:
         envs = [dict(each) for each in given]
         stages = stages_of(program.global_block().ops)
         wanted = tuple(dict.fromkeys(fetches))
-        plans = [known.plan(program, (wanted, Stage(k)), True, False) for k in range(len(stages))]
+        plans = [
+            known.plan(program, (wanted, UpdateStage(k)), True, False) for k in range(len(stages))
+        ]
         written = {name for plan in plans for name in plan.written}
         known.warn(without_value(fetches, written, envs[0], scope, program), 4)
         with np.errstate(all="ignore"):

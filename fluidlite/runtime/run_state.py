@@ -8,10 +8,10 @@ from collections.abc import Mapping
 
 from ..ir.program import Program
 from ..ir.verify import verify
-from .plan import Plan, Pruned, Stage
+from .plan import Plan, Pruned, UpdateStage
 
 #: the names that are fetched, and what a run is cut down to
-Wanted = tuple[tuple[str, ...], Pruned | Stage | None]
+Wanted = tuple[tuple[str, ...], Pruned | UpdateStage | None]
 
 TAKEN_KEPT = 256
 PLANS_KEPT = 16  # of one program, for different fetches
