@@ -78,7 +78,7 @@ _NAMES = {
     "custom_op": "custom",
     "trace": "tracing",
     **dict.fromkeys(["BuildStrategy", "CompiledProgram", "ExecutionStrategy"], "compiler"),
-    "ParallelExecutor": "runtime.parallel",
+    "ParallelExecutor": "compiler",
     "show_config": "config",
     **dict.fromkeys(["explain_gradient", "gradcheck"], "inspect"),
     **dict.fromkeys(["load_dygraph", "save_dygraph"], "dygraph.checkpoint"),

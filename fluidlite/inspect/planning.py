@@ -12,10 +12,10 @@ import numpy as np
 
 from ..ir.program import Program
 from ..ir.variable import Variable
+from ..runtime.buffers import Allocation, View
 from ..runtime.compile import CompiledSegment
 from ..runtime.executor import Executor
 from ..runtime.graph import Graph
-from ..runtime.memory import Allocation, View
 from ..runtime.plan import Plan
 from ..runtime.scope import Scope
 from ..runtime.segment import segments_in

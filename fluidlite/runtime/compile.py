@@ -17,17 +17,19 @@ import numpy as np
 
 from .. import kernels  # noqa: F401  (kernels register themselves)
 from ..backend import kernel_libraries
-from ..dtypes import Kind, as_dtype
+from ..dtypes import as_dtype
 from ..errors import FluidError
 from ..kernels import threads
 from ..kernels.tuning import ThreadTuner
 from ..opdef.spec import Spec
 from ..state import collector_paused
 from . import pipeline
+from .buffers import Buffers, Footprint
 from .codegen import GeneratedSource
+from .execute import executed
 from .graph import Graph, Instruction
 from .lower import lowered
-from .memory import BufferAssignment, Buffers, Footprint, Observation, is_fresh, last_uses
+from .memory import BufferAssignment, Observation, is_fresh, last_uses
 from .passes.form import Context, Pass
 from .segment import Segment
 from .step import Environment
@@ -336,49 +338,6 @@ def _with_threads(
     for tuner in tuners:
         function = partial(tuner.run, function)
     return function
-
-
-def executed(
-    instruction: Instruction, xp: Any, held: Mapping[int, Any], draw: Callable[[Any], Any]
-) -> list[tuple[Value, Any]]:
-    """Run one instruction: pairs of the values made and their arrays.
-
-    Args:
-        instruction: it.
-        xp: the array namespace.
-        held: arrays of the values read, by number.
-        draw: gives random numbers by key.
-    """
-    operands = [_held(value, held) for value in instruction.operands]
-    kernel = instruction.kernel
-    if kernel is not None:
-        has_scratch = kernel.scratch is not None and instruction.phase != "wait"
-        scratch = [kernel.scratch()] if kernel.scratch is not None and has_scratch else []
-        made = getattr(kernel, instruction.phase or "function")(*operands, *scratch)
-        arrays = made if type(made) is tuple else (made,)
-        plain = instruction.phase != "start"
-        return [
-            (v, np.asarray(array) if v.kind is Kind.LOD_TENSOR and plain else array)
-            for v, array in zip(instruction.results, arrays, strict=True)
-        ]
-    rng = [draw(instruction.random_key)] if instruction.draws else []
-    function = instruction.typed.calling.function
-    found = instruction.op.by_slot(function(instruction.op, xp, *rng, *operands))
-    pairs: list[tuple[Value, Any]] = []
-    for slot, made in instruction.outs.items():
-        if isinstance(made, list):
-            pairs += zip(made, map(np.asarray, found[slot]), strict=True)
-        elif isinstance(made, Value):
-            plain = made.kind is Kind.LOD_TENSOR
-            pairs.append((made, np.asarray(found[slot]) if plain else found[slot]))
-    return pairs
-
-
-def _held(value: Any, held: Mapping[int, Any]) -> Any:
-    """The array, or the list of arrays, that a value stands for."""
-    if value is None or isinstance(value, list):
-        return None if value is None else [_held(each, held) for each in value]
-    return held[value.number] if value.constant is None else value.constant
 
 
 def _tuner_of_products(order: Sequence[Instruction]) -> ThreadTuner | None:

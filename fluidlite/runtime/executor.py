@@ -12,7 +12,6 @@ Each run takes the highest tier that it can; all of them compute the same values
 
 from __future__ import annotations
 
-import itertools
 import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -23,14 +22,14 @@ from weakref import ref
 import numpy as np
 
 from .. import backend as backends
-from .. import state
-from ..errors import ClosedError, FeedError, FetchError, suggestion
+from ..errors import ClosedError
 from ..ir.program import Program
 from ..ir.variable import Variable
 from ..ir.views import views
 from .bound import bind, bound_call
 from .compiled import CompiledProgram, program_and_feed
 from .feeding import (
+    check_names,
     fed_values,
     fetch_names,
     fetched,
@@ -39,22 +38,16 @@ from .feeding import (
     take_persistables,
     without_value,
 )
+from .finite import checks_nan_inf
 from .pipeline import selected
 from .place import Place, checked
 from .plan import Plan, pruned_to
 from .profile import Profile, active
 from .replicated import Replicas
-from .run_state import RunState, Wanted
+from .run_state import RunState, Wanted, next_number
 from .scope import Scope, global_scope
 from .session import Observer, Session, Watched, run_watched
 from .step import Environment
-
-#: how many executors there have been: each draws other random numbers
-_made: state.StateSlot[itertools.count[int]] = state.slot("executors made", itertools.count)
-_entropy: state.StateSlot[int] = state.slot(
-    "entropy", lambda: int.from_bytes(os.urandom(8), "little")
-)
-
 
 #: what is run: the program, what is wanted of it, the scope
 Job = tuple[Program, Wanted, Scope]
@@ -99,7 +92,7 @@ class Executor:
         self._token: _Token | None = _Token()
         #: of what programs remember for this executor
         self._key: ref[_Token] | None = ref(self._token)
-        self._number = next(_made.get())
+        self._number = next_number()
         self._check = os.environ.get("FLUIDLITE_CHECK", "") not in ("", "0")
 
     def close(self) -> None:
@@ -160,18 +153,16 @@ class Executor:
         """
         if isinstance(program, CompiledProgram) and program.device_count > 1:
             names, _ = fetch_names(fetch_list, program.program)
-            scope, known = scope or global_scope(), self._known(program.program)
-            seed = self._seed(program.program, known)
-            strict = "infinity" if (check_nan_inf or _checks_nan_inf()) else ""
-            session = partial(Session, self._backend, seed, known.count, strict=strict)
-            replicas = Replicas(program, scope, known, session)
+            strict = "infinity" if (check_nan_inf or checks_nan_inf()) else ""
+            known, session = self._session(program.program, strict=strict)
+            replicas = Replicas(program, scope or global_scope(), known, session)
             return replicas.run(feed, names, return_numpy, return_merged)
         if type(program) is not Program:
             program, feed = program_and_feed(program, feed)
         names, targets = fetch_names(fetch_list, program)
         pruned = pruned_to(program, targets, feed or ()) if use_prune or targets else None
         job = program, (tuple(names), pruned), global_scope() if scope is None else scope
-        guard = _checks_nan_inf() if check_nan_inf is None else check_nan_inf
+        guard = checks_nan_inf() if check_nan_inf is None else check_nan_inf
         if type(feed) is dict and return_numpy:
             results = self._run_bound(job, feed, guard)
             if results is not None:
@@ -194,7 +185,7 @@ class Executor:
             return None
         if guard and plan.gradients:  # which are looked at on the way
             return None
-        return call(feed, partial(self._draw, program, known), guard)
+        return call(feed, partial(known.draw, program, self._backend), guard)
 
     def _run_planned(
         self, job: Job, feed: Any, guard: bool, return_numpy: bool = True, keep: bool = True
@@ -240,10 +231,8 @@ class Executor:
             guard: whether to look for values that are not finite.
             doubts: what is fed unlike its declaration; the first time, operators check it.
         """
-        known, profile = self._known(job[0]), self.profile or active.get()
-        session = partial(
-            Session, self._backend, self._seed(job[0], known), known.count, passes=self._passes
-        )
+        known, session = self._session(job[0])
+        profile = self.profile or active.get()
         if not (guard or profile or self._check or doubts):
             session().run(plan, env)
             return
@@ -253,10 +242,11 @@ class Executor:
         if watched.is_new:
             known.take(odd)
 
-    def _draw(self, program: Program, known: RunState, key: str | tuple[int | str, ...]) -> Any:
-        """A source of random numbers for an operator of the next run; see ``Session``."""
-        keys = key if isinstance(key, tuple) else (key,)
-        return self._backend.generators(self._seed(program, known), known.count, *keys)
+    def _session(self, program: Program, **how: Any) -> tuple[RunState, Callable[..., Session]]:
+        """What is remembered of a program, and what makes its next run."""
+        known = self._known(program)
+        how = {"passes": self._passes, **how}
+        return known, partial(Session, self._backend, known.seed_of(program), known.count, **how)
 
     def prepare(
         self,
@@ -291,18 +281,12 @@ class Executor:
         """
         program, _ = program_and_feed(program)
         fetches, _ = fetch_names(fetch_list, program)
-        known = program.global_block().vars
-        for names, error, what in ((feed_names, FeedError, "feed"), (fetches, FetchError, "fetch")):
-            for name in names:
-                if name not in known:
-                    raise error(
-                        f"the program has no variable {name!r} to {what}{suggestion(name, known)}"
-                    )
+        check_names(program, feed_names, fetches)
         job = program, (tuple(fetches), None), global_scope() if scope is None else scope
         return partial(self._run_prepared, job)
 
     def _run_prepared(self, job: Job, feed: Mapping[str, Any]) -> list[Any]:
-        guard = _checks_nan_inf()
+        guard = checks_nan_inf()
         results = self._run_bound(job, feed, guard)
         return self._run_planned(job, feed, guard) if results is None else results
 
@@ -343,7 +327,7 @@ class Executor:
             raise ClosedError("the executor has been closed; make another one")
         found: RunState | None = program.remembered.get(self._key)
         if found is None:
-            found = program.remembered.keep(self._token, RunState())
+            found = program.remembered.keep(self._token, RunState(self._number))
         return found
 
     def random_state(self, program: Program) -> dict[str, int]:
@@ -351,7 +335,7 @@ class Executor:
         :meth:`set_random_state`.
         """
         known = self._known(program)
-        return {"seed": self._seed(program, known), "run": known.count}
+        return {"seed": known.seed_of(program), "run": known.count}
 
     def set_random_state(self, program: Program, state: Mapping[str, int]) -> None:
         """Let the next run of a program draw its random numbers as if it were another one.
@@ -362,11 +346,6 @@ class Executor:
         """
         known = self._known(program)
         known.seed, known.count = int(state["seed"]), int(state["run"])
-
-    def _seed(self, program: Program, known: RunState) -> int:
-        """What random operators of a program start from."""
-        own = _entropy.get() + self._number if known.seed is None else known.seed
-        return program.random_seed or own
 
     def observe(
         self,
@@ -387,15 +366,12 @@ class Executor:
             FluidError: as :meth:`run` does.
         """
         program, _ = program_and_feed(program)
-        known = self._known(program)
         env, _ = fed_values(feed, program)
         plan = Plan(program, ())
         plan.keep_everything()
         take_persistables(plan, env, global_scope() if scope is None else scope)
-        seed = self._seed(program, known)
-        session = Session(self._backend, seed, known.count, observer=observer)
         with np.errstate(all="ignore"):
-            session.run(plan, env)
+            self._session(program, observer=observer)[1]().run(plan, env)
 
     def trace(
         self,
@@ -421,7 +397,3 @@ class Executor:
         """
         program, _ = program_and_feed(program)
         return views().trace(self, program, feed, scope)
-
-
-def _checks_nan_inf() -> bool:
-    return bool(state.flags.get().get("FLAGS_check_nan_inf"))

@@ -308,3 +308,18 @@ def _owned(value: Any, fed: set[int]) -> Any:
         return value
     copied = np.array(value)
     return LoDTensor(copied, value.offsets) if isinstance(value, LoDTensor) else copied
+
+
+def check_names(program: Program, feeds: Iterable[str], fetches: Iterable[str]) -> None:
+    """Check that a program has variables to feed and to fetch.
+
+    Raises:
+        FeedError, FetchError: it has none of a name.
+    """
+    known = program.global_block().vars
+    for names, error, what in ((feeds, FeedError, "feed"), (fetches, FetchError, "fetch")):
+        for name in names:
+            if name not in known:
+                raise error(
+                    f"the program has no variable {name!r} to {what}{suggestion(name, known)}"
+                )

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import state
 from ..errors import FluidError, NonFiniteError
 from ..ir.operator import located
 from ..values import arrays_in
@@ -101,3 +102,8 @@ def not_finite(step: Step, name: str, env: Mapping[str, Any]) -> FluidError:
     value = env[name]
     error = NonFiniteError(f"variable {name!r} holds {described(value)}")
     return located(error, step.op, [(name, spec_of(value))])
+
+
+def checks_nan_inf() -> bool:
+    """Whether the flag says that runs look for values that are not finite."""
+    return bool(state.flags.get().get("FLAGS_check_nan_inf"))

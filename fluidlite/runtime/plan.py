@@ -18,7 +18,7 @@ from .segment import Segment, segments_in, segments_of, source_of
 from .step import Step, loss_seeded_by
 
 if TYPE_CHECKING:
-    from .memory import Footprint
+    from .buffers import Footprint
 
 
 class BlockPlan:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
+import os
 import warnings
 from collections import OrderedDict
 from collections.abc import Mapping
+from typing import Any
 
+from .. import state
 from ..ir.program import Program
 from ..ir.verify import verify
 from .plan import Plan, Pruned, UpdateStage
@@ -13,14 +17,30 @@ from .plan import Plan, Pruned, UpdateStage
 #: the names that are fetched, and what a run is cut down to
 Wanted = tuple[tuple[str, ...], Pruned | UpdateStage | None]
 
+#: how many executors there have been: each draws other random numbers
+_made: state.StateSlot[itertools.count[int]] = state.slot("executors made", itertools.count)
+_entropy: state.StateSlot[int] = state.slot(
+    "entropy", lambda: int.from_bytes(os.urandom(8), "little")
+)
+
 TAKEN_KEPT = 256
 PLANS_KEPT = 16  # of one program, for different fetches
 
 
-class RunState:
-    """What an executor remembers of one program; the program holds it."""
+def next_number() -> int:
+    """The number of a new executor."""
+    return next(_made.get())
 
-    def __init__(self) -> None:
+
+class RunState:
+    """What an executor remembers of one program; the program holds it.
+
+    Args:
+        number: of the executor; see :func:`next_number`.
+    """
+
+    def __init__(self, number: int) -> None:
+        self._number = number
         #: how often the program was run
         self.count = 0
         #: what random operators start from in place of the executor's own number
@@ -31,6 +51,16 @@ class RunState:
         self.taken: set[frozenset[tuple[str, str]]] = set()
         #: by the program's revision and what is wanted of it
         self.plans: OrderedDict[tuple[int, Wanted], Plan] = OrderedDict()
+
+    def seed_of(self, program: Program) -> int:
+        """What random operators of the program start from."""
+        own = _entropy.get() + self._number if self.seed is None else self.seed
+        return program.random_seed or own
+
+    def draw(self, program: Program, backend: Any, key: str | tuple[int | str, ...]) -> Any:
+        """A source of random numbers for an operator of the next run; see ``Session``."""
+        keys = key if isinstance(key, tuple) else (key,)
+        return backend.generators(self.seed_of(program), self.count, *keys)
 
     def warn(self, doubts: Mapping[str, str], stacklevel: int) -> None:
         """Warn of what is doubtful, once for each name.
