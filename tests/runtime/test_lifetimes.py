@@ -46,7 +46,7 @@ def test_programs_that_are_dropped_are_gone(executors, scopes):
         scope = scope if scopes == "one scope" else fluid.Scope()
         found += trained(exe, scope)
     assert not alive(found)
-    assert threading.active_count() == threads
+    assert threading.active_count() <= threads
 
 
 def test_programs_that_come_and_go_leave_no_objects_behind():
