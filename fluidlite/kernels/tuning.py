@@ -57,7 +57,8 @@ class ThreadTuner:
         """Forget runs of other threads, which a forked process does not have."""
         self._process = os.getpid()
         self._lock = threading.Lock()
-        self._running = 0
+        #: of each run that is under way, something of its own
+        self._running: list[object] = []
 
     def run(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """What a function gives, with some threads."""
@@ -66,21 +67,22 @@ class ThreadTuner:
             return within(control.threads, function, *arguments)
         if self._process != os.getpid():
             self._begin_anew()
-        with self._lock:
-            self._running += 1
-            alone = self._running == 1
-            if alone:  # all runs that are under way have the same number
-                control.threads = self._best if self._trial is None else self._trial.threads
-            threads = control.threads
-        begin = time.perf_counter()
+        run, alone, threads, begin = object(), False, control.threads, time.perf_counter()
         try:
+            with self._lock:
+                self._running.append(run)
+                alone = len(self._running) == 1
+                if alone:  # all runs that are under way have the same number
+                    control.threads = self._best if self._trial is None else self._trial.threads
+                threads = control.threads
             return within(threads, function, *arguments)
-        finally:
+        finally:  # also where an interrupt came before the run was counted
             end = time.perf_counter()
             with self._lock:
-                self._running -= 1
-                if alone:
-                    self._note(threads, end - begin, end)
+                if run in self._running:
+                    self._running.remove(run)
+                    if alone:
+                        self._note(threads, end - begin, end)
 
     def _note(self, threads: int, spent: float, now: float) -> None:
         """Learn from a run."""
