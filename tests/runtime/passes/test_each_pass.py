@@ -5,6 +5,7 @@ import pytest
 from graphs import after, digests, graph, leaves, rewrites
 
 from fluidlite.opdef.prepared import Epilogues, Offer, Prepared
+from fluidlite.runtime.passes.epilogues import epilogues_of
 from fluidlite.runtime.pipeline import (
     ACTIVATION_SINKING,
     COMMON_SUBEXPRESSIONS,
@@ -470,3 +471,49 @@ def test_the_cheapest_library_is_taken():
     from_text = after(KERNEL_SELECTION, CHAIN, libraries=[dear, cheap])[1]
     assert "relu(X=%5) on cheap" in from_text
     assert made.inputs
+
+
+def test_rows_and_zeros_are_added_to_a_whole_tensor():
+    leaves_kind = f"""\
+    %0: rows float32[2] = input "g"
+    %1: float32[2] = constant {ZERO}
+    %2: float32[2] = sum(X=[%0, %1])
+    return "y"=%2
+    """
+    assert not after(CONSTANT_FOLDING, leaves_kind, [ZEROS])[0]
+
+
+def test_a_gradient_without_that_of_the_epilogue_has_no_mask():
+    made = graph(
+        """\
+        %0: float32[4, 3] = input "x"
+        %1: float32[4, 3] = input "g"
+        %2: float32[4, 3] = tanh(X=%0)
+        %3: float32[4, 3] = relu(X=%2)
+        %4: float32[4, 3] = tanh_grad(Out=%2, Out@GRAD=%1)
+        return "y"=%3, "d"=%4
+        """
+    )
+    position = {each: index for index, each in enumerate(made)}
+    tanh, relu, _ = made
+    assert epilogues_of(tanh, position) == Epilogues()  # something else reads it, too
+    assert epilogues_of(relu, position) == Epilogues()
+
+
+def test_an_epilogue_whose_operand_comes_later_is_left_alone():
+    text = """\
+    %0: float32[1, 3, 4, 4] = input "x"
+    %1: float32[2, 3, 3, 3] = input "w"
+    %2: float32[2] = input "b"
+    %3: float32[1, 2, 2, 2] = conv2d(Input=%0, Filter=%1)
+    %4: float32[2] = tanh(X=%2)
+    %5: float32[1, 2, 2, 2] = elementwise_add(X=%3, Y=%4) {axis=1}
+    %6: float32[1, 2, 2, 2] = relu(X=%5)
+    return "y"=%6
+    """
+    made = graph(text)
+    position = {each: index for index, each in enumerate(made)}
+    conv, tanh, *_ = made
+    assert not epilogues_of(conv, position).chain
+    position[tanh] = -1
+    assert [kind for kind, _ in epilogues_of(conv, position).chain] == ["bias", "activation:relu"]
