@@ -277,6 +277,16 @@ def test_an_asynchronous_instruction_starts_at_once_and_is_waited_for_late():
     assert order == ["relu.start", "tanh", "relu.wait", "sigmoid", "elementwise_add"]
 
 
+def test_what_stands_before_the_first_reader_is_not_kept_waiting():
+    sigmoid = "%3: float32[2] = sigmoid(X=%2)"
+    text = TWO.replace(sigmoid, f"%5: float32[2] = exp(X=%0)\n{sigmoid}")
+    made = graph(text.replace('"y"=%4', '"y"=%4, "z"=%5'))
+    made.split(listed(made)["relu"])
+    SCHEDULING.run(made, Context(made.builder))
+    order = [each.title for each in made]
+    assert order == ["relu.start", "tanh", "exp", "relu.wait", "sigmoid", "elementwise_add"]
+
+
 def test_what_is_started_and_not_waited_for_is_refused():
     made = graph(TWO)
     _, wait = made.split(listed(made)["relu"])
