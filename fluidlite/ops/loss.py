@@ -10,15 +10,19 @@ from ..opdef.spec import agree, need_float, need_integer, normal_axis, same_dtyp
 from .knobs import UseCudnn, UseMkldnn
 
 LOG_OF_ZERO = -1e20  #: stands for the logarithm of 0, so that a loss stays finite
+LEAST_LOGIT = -64.0  #: what a logit counts for at least, beside the largest of its row
 
 
 class softmax(UseCudnn, UseMkldnn, Op):
     """Out = exp(X) / sum(exp(X)) along ``axis``, computed without overflow.
 
+    No element is less than e^-64 of the largest one, so that a logarithm of Out is finite.
+
     axis: the dimension of the classes; may count from the end.
     """
 
     signature = "X -> Out"
+    least_logit = LEAST_LOGIT
     axis: int = -1
     data_format: str = attr("AnyLayout", inert=True)
     is_test: bool = attr(False, inert=True)
@@ -37,8 +41,10 @@ class softmax(UseCudnn, UseMkldnn, Op):
 
 
 def shifted(xp, x, axis):
-    """``x`` less its largest value along ``axis``: the same softmax, and no overflow."""
-    return x - xp.max(x, axis=axis, keepdims=True)
+    """``x`` less its largest value along ``axis``, and at least -64: the same softmax but for what
+    is tiny, no overflow, and finite logarithms.
+    """
+    return xp.maximum(x - xp.max(x, axis=axis, keepdims=True), LEAST_LOGIT)
 
 
 def softmax_cotangent(f, out, dout, axis):
@@ -227,7 +233,8 @@ class softmax_with_cross_entropy(Op):
 
     Logits: unnormalised logarithms of probabilities.
     Label: indices with size 1 along ``axis``, or probabilities in the shape of Logits.
-    Softmax: exp(Logits) / sum(exp(Logits)).
+    Softmax: exp(Logits) / sum(exp(Logits)), where a logit counts for 64 less than the largest one
+        at least: so Loss is at most 64 + log(classes).
     soft_label: Label holds probabilities.
     ignore_index: where Label is this, Loss and its gradient are 0.
     axis: the dimension of the classes; may count from the end.
@@ -235,6 +242,7 @@ class softmax_with_cross_entropy(Op):
     """
 
     signature = "Logits, Label! -> Softmax~, Loss"
+    least_logit = LEAST_LOGIT
     soft_label: bool = False
     numeric_stable_mode: bool = attr(True, inert=True)
     ignore_index: int = -100

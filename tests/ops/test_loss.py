@@ -5,12 +5,14 @@ import math
 import numpy as np
 import pytest
 
+import fluidlite as fluid
 from fluidlite.errors import DTypeError, OutOfRangeError, ShapeError
 
 from gradcheck import check_gradients, evaluator, pull_back
 from infer import infer
 
 f = evaluator()
+layers = fluid.layers
 rng = np.random.default_rng(0)
 LOGITS = rng.normal(size=[4, 5])
 LABEL = np.array([[1], [4], [0], [4]])
@@ -40,7 +42,7 @@ def test_softmax_does_not_overflow():
     y = f.softmax(x)
     assert y.dtype == np.float32
     np.testing.assert_allclose(y[0], softmax_by_loops(x[:1] - 1000)[0], rtol=1e-6)
-    np.testing.assert_allclose(y[1], [0, 1 / (1 + math.exp(5)), 1 / (1 + math.exp(-5))], rtol=1e-6)
+    np.testing.assert_allclose(y[1, 1:], [1 / (1 + math.exp(5)), 1 / (1 + math.exp(-5))], 1e-6)
 
 
 def test_cross_entropy_is_the_negative_logarithm_at_the_label():
@@ -69,9 +71,49 @@ def test_softmax_with_cross_entropy_is_both():
     np.testing.assert_allclose(outs["Loss"][0], f.cross_entropy(P, LABEL).T)
 
 
-def test_softmax_with_cross_entropy_stays_finite_where_the_softmax_is_zero():
+FAR = np.array([[0, -100, 50, -13.5], [0, 0, -np.inf, -63]])
+#: logits less the largest of their row, and at least -64
+NEAR = np.array([[-50, -64, 0, -63.5], [0, 0, -64, -63]])
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_no_probability_of_a_softmax_is_less_than_that_of_a_logit_64_below_the_largest(dtype):
+    found = f.softmax(FAR.astype(dtype))
+    assert found.dtype == dtype
+    np.testing.assert_allclose(found, softmax_by_loops(NEAR), rtol=1e-5)
+    np.testing.assert_allclose(f.softmax(FAR.T.astype(dtype), axis=0).T, found)
+    assert np.isnan(f.softmax(np.array([[np.nan, 1.0]], dtype))).all()
+
+
+def test_the_loss_of_a_softmax_is_at_most_64_and_the_logarithm_of_the_classes():
     loss = f.softmax_with_cross_entropy(np.array([[0.0, 2000.0]]), np.array([[0]]))
-    np.testing.assert_allclose(loss, [[2000]])
+    np.testing.assert_allclose(loss, [[64]])
+    far = np.array([[0, -100, 50, -13.5], [0, 0, -200, -63]])
+    soft = np.array([[0.5, 0.5, 0, 0], [0, 0, 0.5, 0.5]])
+    loss = f.softmax_with_cross_entropy(far, soft, soft_label=True)
+    np.testing.assert_allclose(loss, [[57], [63.5 + math.log(2)]])
+
+
+@pytest.mark.parametrize("kernels", ["numpy", "auto"])
+def test_gradients_through_the_loss_of_an_unlikely_label_stay_finite(monkeypatch, kernels):
+    monkeypatch.setenv("FLUIDLITE_KERNELS", kernels)
+    x = fluid.data("x", [2, 4], "float32")
+    x.stop_gradient = False
+    label = fluid.data("label", [2, 1], "int64")
+    p = layers.softmax(x)
+    both = [layers.cross_entropy(p, label), layers.softmax_with_cross_entropy(x, label)]
+    fetched = [p, *both, layers.log_softmax(x)]
+    fetched += [fluid.gradients(loss, x)[0] for loss in both]
+    feed = dict(x=FAR.astype("float32"), label=np.array([[1], [2]]))
+    exe, expected = fluid.Executor(), softmax_by_loops(NEAR)
+    for _ in range(4):  # interpreted first, by prepared kernels then
+        p, *losses, log, first, second = exe.run(feed=feed, fetch_list=fetched)
+        np.testing.assert_allclose(p, expected, rtol=1e-5)
+        np.testing.assert_allclose(log, np.log(expected), rtol=1e-5)
+        for loss in losses:
+            np.testing.assert_allclose(loss, [[64], [64 + math.log(2)]], rtol=1e-6)
+        for slope in (first, second):
+            np.testing.assert_allclose(slope, expected - np.eye(4)[[1, 2]], rtol=1e-5)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import exp
 from typing import Any
 
 import numpy as np
@@ -282,10 +283,13 @@ def softmax(planner: Planner, kernel: Any, layouts: Layouts) -> Laid | None:
     )
     planner.known["softmax", kernel.outputs[0].number] = descriptor
     primitive = Primitive(planner.shop, descriptor, [(SOURCE, source), (TARGET, source)])
+    least = np.asarray(exp(kernel.op.least_logit), "float32")  # beside the largest of a row
 
     def run(x: Any, place: Workplace, out: Any = None) -> Any:
         out = whole(out, x.shape)
         primitive.at(place)(plain(x), out)
+        if not np.minimum.reduce(out, None, initial=1) >= least:  # else no row has less
+            np.maximum(out, out.max(axis, keepdims=True) * least, out=out)
         return out
 
     return Laid(Prepared(run, out=True, over=(0,), scratch=planner.shop), (None,), (None,))
