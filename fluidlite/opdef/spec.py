@@ -236,15 +236,25 @@ def resolved(shape: Sequence[int], old: Shape) -> Shape:
 
 
 def pooled(size: int, kernel: int, before: int, after: int, stride: int, ceil: bool = False) -> int:
-    """The number of positions of a window of ``kernel`` over ``size`` padded elements."""
+    """The number of positions of a window of ``kernel`` over ``size`` padded elements: 1 where it
+    reaches beyond them by less than ``stride``, as in fluid.
+    """
     if size == -1:
         return -1
     span = size + before + after - kernel + (stride - 1 if ceil else 0)
-    if span < 0:
+    if span <= -stride:
         raise ShapeError(
             f"a window of {kernel} does not fit into {size} elements padded by {before} and {after}"
         )
-    return span // stride + 1
+    return max(span, 0) // stride + 1
+
+
+def covering(pad: tuple[int, int], size: int, kernel: int, stride: int) -> tuple[int, int]:
+    """``pad`` (before, after), and what is missing behind it where the window has a position of
+    which :func:`pooled` says that it reaches beyond.
+    """
+    missing = kernel - size - sum(pad)
+    return (pad[0], pad[1] + missing) if size != -1 and 0 < missing < stride else pad
 
 
 def window_padding(
