@@ -5,6 +5,7 @@ Rules treat the saved statistics as outputs of their own, whose cotangents arriv
 
 from __future__ import annotations
 
+import functools
 import math
 
 from ..dtypes import DType
@@ -332,7 +333,8 @@ class group_norm(PerChannel):
     Scale, Bias: a number for each channel.
     Mean, Variance: of each group of each sample.
     epsilon: keeps the square root away from 0.
-    groups: how many groups the channels are cut into.
+    groups: how many groups the channels are cut into.  Where that leaves a rest, the groups have
+        one channel more, and the last ones less, or none.
     data_layout: NCHW, or NHWC for channels in the last dimension.
     """
 
@@ -354,9 +356,9 @@ class group_norm(PerChannel):
         need_ndim("X", X, 2, 3, 4, 5)
         channels = X.shape[-1 if self.last else 1]
         self.check(X, channels, Scale=Scale, Bias=Bias)
-        if self.groups < 1 or (channels != -1 and channels % self.groups):
+        if self.groups < 1 or -1 != channels < self.groups:
             raise AttributeValueError(
-                f"expected groups that divide {channels} channels of X {list(X.shape)}, "
+                f"expected 1 to {channels} groups, of the channels of X {list(X.shape)}; "
                 f"got {self.groups}"
             )
         one = X.with_shape([X.shape[0], self.groups])
@@ -370,7 +372,38 @@ class group_norm(PerChannel):
         """The reverse of ``order``."""
         return (0, *range(2, ndim), 1) if self.last else tuple(range(ndim))
 
+    def parts(self, channels):
+        """Normalisations of equal groups that do the same to some channels each.
+
+        Returns:
+            their operators, and of each the first channel, the last, the first group and the last.
+        """
+        each = -(-channels // self.groups)
+        whole, rest = divmod(channels, each)
+        attrs = self.attr_values()
+        found = [(group_norm({**attrs, "groups": whole}), (0, whole * each), (0, whole))]
+        if rest:
+            last = group_norm({**attrs, "groups": 1})
+            found.append((last, (whole * each, channels), (whole, whole + 1)))
+        return found
+
     def run(self, xp, X, Scale, Bias):
+        channels = X.shape[-1 if self.last else 1]
+        if channels % self.groups == 0:
+            return self.normalise(xp, X, Scale, Bias)
+        found = []
+        for op, (begin, end), _ in self.parts(channels):
+            some = slice(begin, end)
+            x = X[..., some] if self.last else X[:, some]
+            scale, bias = (v if v is None else v[some] for v in (Scale, Bias))
+            found.append(op.normalise(xp, x, scale, bias))
+        ys, *statistics = zip(*found)
+        nothing = xp.zeros((len(X), self.groups - sum(v.shape[1] for v in statistics[0])), X.dtype)
+        y = xp.concatenate(ys, axis=-1 if self.last else 1)
+        return y, *(xp.concatenate([*v, nothing], axis=1) for v in statistics)
+
+    def normalise(self, xp, X, Scale, Bias):
+        """The outputs where all groups are equal."""
         x = xp.transpose(X, self.order(X.ndim))
         shape = x.shape
         each = math.prod(shape[1:])
@@ -388,6 +421,32 @@ class group_norm(PerChannel):
         return xp.transpose(xp.reshape(y, shape), self.back(X.ndim)), *statistics
 
     def grad(self, f, X, Scale, Bias, Mean, Variance, dY, dMean=None, dVariance=None):
+        channel = len(X.shape) - 1 if self.last else 1
+        channels = X.shape[channel]
+        if channels % self.groups == 0:
+            return self.rules(f, X, Scale, Bias, Mean, Variance, dY, dMean, dVariance)
+
+        def some(v, axis, ends):
+            begin, end = ends
+            return v if v is None else f.slice(v, axes=[axis], starts=[begin], ends=[end])
+
+        found = [
+            op.rules(
+                f,
+                some(X, channel, of_channels),
+                *(some(v, 0, of_channels) for v in (Scale, Bias)),
+                *(some(v, 1, of_groups) for v in (Mean, Variance)),
+                some(dY, channel, of_channels),
+                *(some(v, 1, of_groups) for v in (dMean, dVariance)),
+            )
+            for op, of_channels, of_groups in self.parts(channels)
+        ]
+        axes = {name: channel if name == "X" else 0 for name in found[0]}
+        joined = lambda name: f.concat([rules[name]() for rules in found], axis=axes[name])
+        return {name: functools.partial(joined, name) for name in axes}
+
+    def rules(self, f, X, Scale, Bias, Mean, Variance, dY, dMean, dVariance):
+        """The rules where all groups are equal."""
         ndim = len(X.shape)
         channel = ndim - 1 if self.last else 1
         others = [i for i in range(ndim) if i != channel]

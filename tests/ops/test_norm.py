@@ -1,5 +1,7 @@
 """Normalisations against loops over channels and samples."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -161,14 +163,18 @@ def test_instance_norm_normalises_each_image():
         assert outs["SavedVariance"][k] == pytest.approx(1 / np.sqrt(image.var() + EPSILON))
 
 
-@pytest.mark.parametrize("groups", [1, 2, 4])
-def test_group_norm_normalises_each_group_of_channels(groups):
-    x, scale, bias = rng.normal(size=[2, 4, 3, 5]), *rng.normal(size=[2, 4])
+@pytest.mark.parametrize("count, groups", [(4, 1), (4, 2), (4, 4), (5, 2), (5, 3), (5, 4)], ids=str)
+def test_group_norm_normalises_each_group_of_channels(count, groups):
+    x, scale, bias = rng.normal(size=[2, count, 3, 5]), *rng.normal(size=[2, count])
     y, mean, variance = f.group_norm.all(x, scale, bias, groups=groups).values()
-    size = 4 // groups
+    size = math.ceil(count / groups)
+    assert mean.shape == variance.shape == (2, groups)
     for n, g in np.ndindex(2, groups):
         channels = slice(g * size, (g + 1) * size)
         part = x[n, channels]
+        if not part.size:
+            assert mean[n, g] == variance[n, g] == 0
+            continue
         assert (mean[n, g], variance[n, g]) == pytest.approx((part.mean(), part.var()))
         normal = (part - part.mean()) / np.sqrt(part.var() + EPSILON)
         expected = normal * scale[channels, None, None] + bias[channels, None, None]
@@ -187,7 +193,7 @@ def test_group_norm_has_a_third_order():
 @pytest.mark.parametrize(
     "error, message, attrs, scale",
     [
-        (AttributeValueError, "groups that divide 4 channels", dict(groups=3), (4,)),
+        (AttributeValueError, "1 to 4 groups", dict(groups=5), (4,)),
         (AttributeValueError, "NCHW or NHWC, got 'HWC'", dict(groups=2, data_layout="HWC"), (4,)),
         (ShapeError, "Scale of shape [4], a number for each channel", dict(groups=2), (3,)),
     ],
