@@ -20,7 +20,8 @@ class batch_norm(UseMkldnn, Op):
     """Y = (X - mean) / sqrt(variance + epsilon) * Scale + Bias, for each channel.
 
     The statistics are those of the batch, or the running ones in a test (Ioffe and Szegedy, Batch
-    normalization, ICML 2015).
+    normalization, ICML 2015).  Where they would be those of a batch of one element for each
+    channel, Y = X, and the running ones stay.
 
     X: [N, C], or images with any number of dimensions after the channels, or before them.
     Scale, Bias: a number for each channel; these and the statistics may be float32 where X is
@@ -56,6 +57,12 @@ class batch_norm(UseMkldnn, Op):
         """Whether the statistics are those of the batch."""
         return not self.use_global_stats and (not self.is_test or self.trainable_statistics)
 
+    def passes(self, shape):
+        """Whether X of this shape goes through as it is: a batch of one element for each channel
+        says nothing about how they spread.
+        """
+        return self.by_batch and math.prod(shape) == shape[self.axis(len(shape))]
+
     def axis(self, ndim):
         """The dimension of the channels."""
         return ndim - 1 if self.data_layout == "NHWC" else 1
@@ -85,6 +92,9 @@ class batch_norm(UseMkldnn, Op):
         return X, one, one, one, one, None
 
     def run(self, xp, X, Scale, Bias, Mean, Variance, MomentumTensor):
+        if self.passes(X.shape):
+            nothing = xp.zeros_like(Mean)
+            return X, Mean, Variance, nothing, nothing, None
         others = self.others(X.ndim)
         along = [1 if i in others else -1 for i in range(X.ndim)]
         given, X = X.dtype, xp.asarray(X, Scale.dtype)
@@ -119,6 +129,9 @@ class batch_norm(UseMkldnn, Op):
         dSavedMean=None,
         dSavedVariance=None,
     ):
+        if self.passes(X.shape):
+            zeros = lambda: f.fill_zeros_like(Scale)
+            return dict(X=lambda: dY, Scale=zeros, Bias=zeros)
         given, used = X.dtype, Scale.dtype
         if given != used:  # images of 16 bits
             X, dY = (f.cast(v, in_dtype=given, out_dtype=used) for v in (X, dY))

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+import fluidlite as fluid
 from fluidlite.errors import AttributeValueError, DTypeError, ShapeError
 
 from gradcheck import check_gradients, evaluator, pull_back
@@ -203,3 +204,27 @@ def test_group_norm_refuses_what_does_not_fit(error, message, attrs, scale):
     with pytest.raises(error) as raised:
         infer("group_norm", attrs, **inputs)
     assert message in str(raised.value)
+
+
+@pytest.mark.parametrize("kernels", ["numpy", "onednn"])
+@pytest.mark.parametrize(
+    "shape, layout", [([1, 3], "NCHW"), ([1, 3, 1, 1], "NCHW"), ([1, 1, 3], "NHWC")]
+)
+def test_a_batch_of_one_element_a_channel_goes_through_as_it_is(
+    monkeypatch, shape, layout, kernels
+):
+    monkeypatch.setenv("FLUIDLITE_KERNELS", kernels)
+    x = fluid.data("x", shape, "float32")
+    x.stop_gradient = False
+    y = fluid.layers.batch_norm(x, data_layout=layout, moving_mean_name="m")
+    scale, bias = fluid.default_main_program().all_parameters()[:2]
+    slopes = fluid.gradients(fluid.layers.reduce_sum(y * y), [x, scale, bias])
+    exe = fluid.Executor()
+    exe.run(fluid.default_startup_program())
+    given = rng.normal(size=shape).astype("float32")
+    for _ in range(4):
+        y_value, mean, *found = exe.run(feed=dict(x=given), fetch_list=[y, "m", *slopes])
+        np.testing.assert_array_equal(y_value, given)
+        np.testing.assert_array_equal(mean, np.zeros(3))
+        for value, expected in zip(found, (2 * given, np.zeros(3), np.zeros(3)), strict=True):
+            np.testing.assert_array_equal(value, expected)

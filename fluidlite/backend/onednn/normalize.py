@@ -78,6 +78,8 @@ class Normalised:
 def batch_norm(planner: Planner, kernel: Any, layouts: Layouts) -> Laid | None:
     """The normalised images, the running statistics, and those of the batch."""
     op, x = kernel.op, kernel.arguments[0]
+    if op.passes(x.shape):
+        return None
     form = _form(op, x.shape)
     layout = held(x, form, layouts)
     if layout is None and not planner.everywhere:
