@@ -192,7 +192,7 @@ def conv3d_transpose(
         padding_algorithm=algorithm,
         dilations=dilations,
         groups=groups,
-        data_format=data_format if channels_last else "NCHW",
+        data_format="NHWC" if channels_last else "NCHW",
         use_cudnn=use_cudnn,
     )
     return f.bias(out, bias_attr, [num_filters], axis=4 if channels_last else 1)

@@ -27,7 +27,7 @@ from ..opdef.spec import (
     same_dtype,
     window_padding,
 )
-from .knobs import UseCudnn, UseMkldnn, UseQuantizer
+from .knobs import CHANNELS_FIRST, CHANNELS_LAST, UseCudnn, UseMkldnn, UseQuantizer
 
 PATCH_BYTES = 1 << 19  #: of the patches that are made at a time, more or less
 
@@ -72,7 +72,7 @@ class Conv(UseCudnn, UseMkldnn, Op, abstract=True):
     @property
     def channels_last(self):
         """Whether the channels are the last dimension of images."""
-        return self.data_format == self.formats[1]
+        return self.data_format in CHANNELS_LAST
 
     def nchw(self, shape):
         """The shape of an image with its channels before its rows."""
@@ -120,7 +120,7 @@ class Conv(UseCudnn, UseMkldnn, Op, abstract=True):
             raise AttributeValueError(f"expected no negative paddings, got {list(self.paddings)}")
         if self.groups < 1:
             raise AttributeValueError(f"expected at least 1 group, got {self.groups}")
-        if self.data_format not in (*self.formats, "NCHW", "AnyLayout"):  # those mean the first
+        if self.data_format not in (*CHANNELS_FIRST, *CHANNELS_LAST):  # of any rank, as fluid does
             raise AttributeValueError(
                 f"expected data_format {' or '.join(self.formats)}, got {self.data_format!r}"
             )

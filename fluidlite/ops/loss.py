@@ -133,6 +133,23 @@ def check_label(X, Label, axis):
         )
 
 
+def hard_loss(X, Label):
+    """The spec of a loss by labels that are indices in the last dimension of X: in the shape of
+    Label, which may lack its last size of 1.
+    """
+    if Label.ndim == X.ndim - 1:
+        check_label(X, Label.with_shape((*Label.shape, 1)), -1)
+        return X.with_shape(X.shape[:-1])
+    check_label(X, Label, -1)
+    return X.with_dim(-1, 1)
+
+
+def columns(f, rows, *values):
+    """Labels, and what belongs to them, with a size of 1 behind those of ``rows``."""
+    shape = [*rows, 1]
+    return [v if len(v.shape) == len(shape) else f.reshape(v, shape=shape) for v in values]
+
+
 def check_soft_label(X, Label):
     """Check that ``Label`` holds a probability for each element of ``X``."""
     same_dtype(X=X, Label=Label)
@@ -153,7 +170,7 @@ class cross_entropy(Op):
     """Y = -log(X[Label]) over the last dimension, or -sum(Label * log(X)) with soft labels.
 
     X: probabilities of the classes in the last dimension.
-    Label: indices with 1 as last size, or probabilities in the shape of X.
+    Label: indices with 1 as last size, or without it, or probabilities in the shape of X.
     soft_label: Label holds probabilities.
     ignore_index: where Label is this, Y and its gradient are 0.
     """
@@ -166,23 +183,24 @@ class cross_entropy(Op):
         need_float(X=X)
         if self.soft_label:
             check_soft_label(X, Label)
-        else:
-            check_label(X, Label, -1)
-        return X.with_dim(-1, 1)
+            return X.with_dim(-1, 1)
+        return hard_loss(X, Label)
 
     def run(self, xp, X, Label):
         if self.soft_label:
             return xp.sum(Label * negative_log(xp, X), axis=-1, keepdims=True)
         pick = pick_label(dict(ignore_index=self.ignore_index, ignored=1.0))
-        return negative_log(xp, pick.run(xp, X, Label))
+        column = xp.reshape(Label, (*X.shape[:-1], 1))
+        return xp.reshape(negative_log(xp, pick.run(xp, X, column)), Label.shape)
 
     def grad(self, f, X, Label, dY):
         def dx():
             if self.soft_label:
                 return -(Label * dY) / X
-            picked = f.pick_label(X, Label, ignore_index=self.ignore_index, ignored=1.0)
+            label, dy = columns(f, X.shape[:-1], Label, dY)
+            picked = f.pick_label(X, label, ignore_index=self.ignore_index, ignored=1.0)
             return f.place_label(
-                -dY / picked, Label, size=X.shape[-1], ignore_index=self.ignore_index
+                -dy / picked, label, size=X.shape[-1], ignore_index=self.ignore_index
             )
 
         return dict(X=dx)
@@ -192,7 +210,7 @@ class cross_entropy2(Op):
     """Y = -log(X[Label]) over the last dimension.
 
     X: probabilities of the classes in the last dimension.
-    Label: indices with 1 as last size.
+    Label: indices with 1 as last size, or without it.
     XShape: holds nothing; its shape is that of X, with a size 0 added.
     MatchX: X[Label], and 0 where Label is ignored.
     ignore_index: where Label is this, Y and its gradient are 0.
@@ -205,24 +223,25 @@ class cross_entropy2(Op):
 
     def infer(self, X, Label):
         need_float(X=X)
-        check_label(X, Label, -1)
-        one = X.with_dim(-1, 1)
-        return one, X.with_shape((*X.shape, 0)), one
+        loss = hard_loss(X, Label)
+        return loss, X.with_shape((*X.shape, 0)), X.with_dim(-1, 1)
 
     def run(self, xp, X, Label):
-        match = pick_label(dict(ignore_index=self.ignore_index)).run(xp, X, Label)
-        loss = xp.where(Label == self.ignore_index, 0.0, negative_log(xp, match))
-        return loss, xp.zeros((*X.shape, 0), dtype=X.dtype), match
+        column = xp.reshape(Label, (*X.shape[:-1], 1))
+        match = pick_label(dict(ignore_index=self.ignore_index)).run(xp, X, column)
+        loss = xp.where(column == self.ignore_index, 0.0, negative_log(xp, match))
+        return xp.reshape(loss, Label.shape), xp.zeros((*X.shape, 0), dtype=X.dtype), match
 
     def grad(self, f, Label, XShape, MatchX, dY, dMatchX=None):
         def dx():
-            ignored = f.equal(Label, f.fill_any_like(Label, value=self.ignore_index))
+            label, dy = columns(f, XShape.shape[:-2], Label, dY)
+            ignored = f.equal(label, f.fill_any_like(label, value=self.ignore_index))
             ones = f.cast(ignored, in_dtype=DType.BOOL, out_dtype=MatchX.dtype)
-            dmatch = -dY / (MatchX + ones)  # MatchX is 0 where the label is ignored
+            dmatch = -dy / (MatchX + ones)  # MatchX is 0 where the label is ignored
             if dMatchX is not None:
                 dmatch = dmatch + dMatchX
             return f.place_label(
-                dmatch, Label, size=XShape.shape[-2], ignore_index=self.ignore_index
+                dmatch, label, size=XShape.shape[-2], ignore_index=self.ignore_index
             )
 
         return dict(X=dx)

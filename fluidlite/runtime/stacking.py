@@ -75,7 +75,7 @@ def _is_small(kernel: Kernel) -> bool:
     op: Any = kernel.op
     if op.type not in ("mul", "matmul") or not all(map(_matrix, kernel.arguments[:2])):
         return False
-    if op.type == "matmul" and op.alpha != 1.0:
+    if op.type == "matmul" and (op.alpha != 1.0 or op.head_number != 1):
         return False
     return bool(kernel.arguments[0].shape[0] <= MOST_ROWS)
 
@@ -180,7 +180,7 @@ def _sum_of(
     op: Any = first.op
     if len({(t.op.type, t.op.frozen_attrs(), tuple(map(_shape, t.arguments))) for t in terms}) > 1:
         return None
-    if op.type == "matmul":
+    if op.type == "matmul" and op.head_number == 1:
         return _sum_of_products(terms)
     if op.type == "reshape" and len(first.inputs) == 1:
         inner = [t.arguments[0] for t in terms]

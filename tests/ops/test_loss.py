@@ -185,7 +185,7 @@ def test_a_loss_has_one_class(type):
     "error, message, label, dtype",
     [
         (ShapeError, "expected a label of shape [-1, 1]", (-1, 3), "int64"),
-        (ShapeError, "dimension 1 of [-1, 5], got [-1]", (-1,), "int64"),
+        (ShapeError, "dimension 1 of [-1, 5], got [-1, 1, 1]", (-1, 1, 1), "int64"),
         (DTypeError, "Label to hold integers (int64 or int32), got float32", (-1, 1), "float32"),
     ],
 )
@@ -215,3 +215,15 @@ def test_an_axis_that_is_not_there_is_refused(type):
     inputs = slots if "cross" in type else dict(X=slots["Logits"])
     with pytest.raises(ShapeError, match=r"expected axis in \[-2, 2\), got 2"):
         infer(type, dict(axis=2), **inputs)
+
+
+@pytest.mark.parametrize("type", ["cross_entropy", "cross_entropy2"])
+def test_labels_may_lack_their_last_size(type):
+    loss = getattr(f, type)
+    flat = LABEL[:, 0]
+    np.testing.assert_array_equal(loss(P, flat), loss(P, LABEL)[:, 0])
+    of = lambda label: lambda f, x: getattr(f, type)(x, label, ignore_index=4)
+    (expected,) = pull_back(f, of(LABEL), [P], [np.ones([4, 1])])
+    (found,) = pull_back(f, of(flat), [P], [np.ones(4)])
+    np.testing.assert_array_equal(found, expected)
+    assert loss_spec(type, (-1, 3, 5), (-1, 3)) == (-1, 3)

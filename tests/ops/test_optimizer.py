@@ -123,5 +123,5 @@ def test_steps_that_average_squares_scale_them_first():
     assert np.isfinite(f.rmsprop.all(big, zero, None, rate, big, zero)["MeanSquareOut"])
     assert np.isfinite(f.decayed_adagrad.all(big, big, zero, rate)["MomentOut"])
     powers = np.float32([0.9]), np.float32([0.999])
-    lamb = f.lamb.all(big, big, rate, zero, zero, *powers, weight_decay=0.0)
+    lamb = f.lamb.all(rate, big, rate, zero, zero, *powers, weight_decay=0.0)
     assert np.isfinite(lamb["Moment2Out"])

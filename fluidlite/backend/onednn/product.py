@@ -93,6 +93,8 @@ def _prepared(planner: Planner, op: Any, x: Any, y: Any) -> Prepared | None:
 def matmul(planner: Planner, kernel: Any, layouts: Layouts) -> Laid | None:
     """The product of two matrices, or of two stacks of them; either may be transposed."""
     x, y = kernel.arguments
+    if kernel.op.type == "matmul" and kernel.op.head_number != 1:
+        return None
     if kernel.op.type == "matmul" and x.ndim > 2 and x.shape[:-2] == y.shape[:-2]:
         return _stacks(planner, kernel)
     prepared = _prepared(planner, kernel.op, x, y)
