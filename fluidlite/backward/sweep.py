@@ -368,7 +368,10 @@ class Sweep:
         ins: dict[str, Sequence[Any]] = {}
         for read in gradient.reads:
             found: Sequence[Any]
-            if read.source == "cotangent":
+            if not read.parameter:  # its value does not matter
+                held = op.inputs if read.source == "in" else op.outputs
+                found = held.get(read.of, ()) if read.of in op.instance().carries() else ()
+            elif read.source == "cotangent":
                 found = self.cotangents(op, read.of, position, read.optional)
             elif read.source == "in":
                 found = [self.value(n, position) for n in op.inputs.get(read.of, ())]
@@ -387,7 +390,8 @@ class Sweep:
                 refs = [None if v is None else Ref(v, "", kind) for v in variables]
                 outs[name] = refs
                 self.contribute_all(variables, refs, position)
-        self.records.append(Record(gradient.type, ins, outs, op.attrs, op.callsite, False))
+        attrs = definition.gradient_attrs(op.attrs)
+        self.records.append(Record(gradient.type, ins, outs, attrs, op.callsite, False))
 
     def _written_rule(
         self,

@@ -111,7 +111,10 @@ class Operator:
         Raises:
             UnknownOperatorError: nobody defined the type.
         """
-        return lookup(self.type)(self._attrs)
+        made = lookup(self.type)(self._attrs)
+        if made.sees_outputs:
+            made.output_widths = {slot: len(names) for slot, names in self._outputs.items()}
+        return made
 
     @property
     def inputs(self) -> Mapping[str, Names]:

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
+from types import MappingProxyType
 from typing import Any, ClassVar, TypeAlias
 
 from ..dtypes import Kind
@@ -86,6 +87,14 @@ class Op:
         the input slots that may hold SelectedRows; elsewhere they are made whole first.
     ``sparse_gradients(self)``
         the inputs whose gradients are SelectedRows.
+    ``carried``
+        slots of this operator that its gradient operator has, too, and does not read: fluid's
+        kernel does.  ``carries(self)`` says which of them, where attributes decide.
+    ``counted``
+        constant inputs that fluid's gradient operator counts anew, as if that were gradients; the
+        method ``counts(self, f, ...)``, with parameters of the rule, gives them by slot.
+    ``unmade``
+        output slots that fluid's gradient operator has, too, and that nothing needs.
     ``random``, ``host``
         draws random numbers; has outputs whose shape depends on values.
     """
@@ -106,6 +115,12 @@ class Op:
     unrolls: ClassVar[bool] = False
     idle: ClassVar[tuple[str, ...]] = ()
     rows: ClassVar[tuple[str, ...]] = ()
+    carried: ClassVar[tuple[str, ...]] = ()
+    counted: ClassVar[tuple[str, ...]] = ()
+    unmade: ClassVar[tuple[str, ...]] = ()
+    sees_outputs: ClassVar[bool] = False  #: whether it is told how many variables outputs have
+    output_widths: Mapping[str, int] = MappingProxyType({})  #: what it is told: slot -> number
+    unread: ClassVar[frozenset[str]] = frozenset()  #: input slots that are accepted, and kept
     grad_type: ClassVar[str] = ""
     derived_from: ClassVar[Definition | None] = None
     kernels: ClassVar[dict[str, Callable[..., Any]]] = {}
@@ -283,6 +298,15 @@ class Op:
     def sparse_gradients(self) -> frozenset[str]:
         """The inputs whose gradients are SelectedRows."""
         return frozenset()
+
+    @staticmethod
+    def gradient_attrs(attrs: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The attributes of a gradient operator in programs, from those of the operator."""
+        return attrs
+
+    def carries(self) -> Sequence[str]:
+        """Those of ``carried`` that the gradient operator of this one has."""
+        return self.carried
 
     def by_slot(self, found: Any) -> dict[str, Any]:
         """What a method returned, by output slot: a value, a tuple in the slots' order, or a

@@ -30,7 +30,7 @@ class Read(NamedTuple):
     """One input slot of a derived gradient operator."""
 
     slot: str  #: of the gradient operator
-    parameter: str  #: of the rule
+    parameter: str  #: of the rule; "" for what is carried along and not read
     source: str  #: "in", "out" or "cotangent"
     of: str  #: slot of the forward operator
     optional: bool
@@ -84,6 +84,9 @@ def derive_grad(forward: type[Op]) -> type[Op]:
             name = _unique(slot.name + "@GRAD", taken)
             grad_slots[slot.name] = name
             outputs.append(Slot(name, optional=True, many=slot.many))
+    counted = {slot: _unique(slot + "@GRAD", taken) for slot in forward.counted}
+    outputs += [Slot(name, optional=True) for pair in counted.items() for name in pair]
+    outputs += [Slot(name, optional=True) for name in forward.unmade]
     inputs = tuple(
         Slot(
             r.slot,
@@ -97,11 +100,14 @@ def derive_grad(forward: type[Op]) -> type[Op]:
 
     def expand(self: Op, f: Interpreter, **ins: Any) -> dict[str, Callable[[], Any]]:
         op = self.like(forward)
-        given = {r.parameter: ins.get(r.slot) for r in reads}
+        given = {r.parameter: ins.get(r.slot) for r in reads if r.parameter}
         thunks = op.grad(f, **given) if has_rule(forward) else _through(f, op, given)
-        return {grad_slots[slot]: thunk for slot, thunk in thunks.items()}
+        found = {grad_slots[slot]: thunk for slot, thunk in thunks.items()}
+        if counted:
+            found |= {counted[slot]: thunk for slot, thunk in op.counts(f, **given).items()}
+        return found
 
-    expand.reads = tuple(r.slot for r in reads)  # type: ignore[attr-defined]
+    expand.reads = tuple(r.slot for r in reads if r.parameter)  # type: ignore[attr-defined]
 
     def infer(self: Op, *specs: Any) -> dict[str, Any]:
         by_slot = {r.of: s for r, s in zip(reads, specs, strict=True) if r.source == "in"}
@@ -120,6 +126,9 @@ def derive_grad(forward: type[Op]) -> type[Op]:
         "byproducts": frozenset(
             r.slot for r in reads if r.source == "out" and forward.output_slots[r.of].hidden
         ),
+        "sees_outputs": forward.sees_outputs,
+        "unread": frozenset(r.slot for r in reads if not r.parameter),
+        "idle": (*counted, *forward.unmade),
         "derived_from": forward,
         "expand": expand,
         "infer": infer,
@@ -147,6 +156,9 @@ def _reads(forward: type[Op]) -> tuple[Read, ...]:
     for parameter, (source, slot, optional) in parameters.items():
         name = _unique(slot + "@GRAD" if source == "cotangent" else slot, taken)
         reads.append(Read(name, parameter, source, slot, optional))
+    for slot in forward.carried:
+        source = "in" if slot in forward.input_slots else "out"
+        reads.append(Read(_unique(slot, taken), "", source, slot, True))
     return tuple(reads)
 
 

@@ -13,6 +13,7 @@ from ..errors import AttributeValueError, ShapeError
 from ..opdef.attribute import REQUIRED, attr
 from ..opdef.definition import Op
 from ..opdef.spec import agree, flat, need_float, need_ndim, same_dtype
+from .elementwise import indicator
 from .knobs import UseMkldnn
 
 
@@ -44,6 +45,7 @@ class batch_norm(UseMkldnn, Op):
         "X, Scale, Bias, Mean!, Variance!, MomentumTensor?! -> "
         "Y, MeanOut, VarianceOut, SavedMean~, SavedVariance~, ReserveSpace?!~"
     )
+    carried = ("Mean", "Variance")
     is_test: bool = False
     momentum: float = 0.9
     epsilon: float = 1e-5
@@ -56,6 +58,9 @@ class batch_norm(UseMkldnn, Op):
     def by_batch(self):
         """Whether the statistics are those of the batch."""
         return not self.use_global_stats and (not self.is_test or self.trainable_statistics)
+
+    def carries(self):
+        return self.carried if self.use_global_stats else ()
 
     def passes(self, shape):
         """Whether X of this shape goes through as it is: a batch of one element for each channel
@@ -433,7 +438,11 @@ class group_norm(PerChannel):
         statistics = [xp.reshape(v, (shape[0], self.groups)) for v in (mean, variance)]
         return xp.transpose(xp.reshape(y, shape), self.back(X.ndim)), *statistics
 
-    def grad(self, f, X, Scale, Bias, Mean, Variance, dY, dMean=None, dVariance=None):
+    def grad(
+        self, f, Scale, Bias, Y, Variance, dY, X=None, Mean=None, dMean=None, dVariance=None
+    ):
+        if X is None:  # fluid's programs hold Y in its place
+            X, Mean = self.restored(f, Scale, Bias, Y, Variance)
         channel = len(X.shape) - 1 if self.last else 1
         channels = X.shape[channel]
         if channels % self.groups == 0:
@@ -457,6 +466,25 @@ class group_norm(PerChannel):
         axes = {name: channel if name == "X" else 0 for name in found[0]}
         joined = lambda name: f.concat([rules[name]() for rules in found], axis=axes[name])
         return {name: functools.partial(joined, name) for name in axes}
+
+    def restored(self, f, Scale, Bias, Y, Variance):
+        """X but for its means, and means of 0: the rules need no more.  Where Scale is 0, all that
+        was there is lost.
+        """
+        channel = len(Y.shape) - 1 if self.last else 1
+        channels, each = Y.shape[channel], -(-Y.shape[channel] // self.groups)
+        if Bias is not None:
+            Y = f.elementwise_sub(Y, Bias, axis=channel)
+        if Scale is not None:
+            lost = indicator(f, f.equal(Scale, f.fill_zeros_like(Scale)), Scale)
+            Y = f.elementwise_div(Y, Scale + lost, axis=channel)
+        root = f.sqrt(Variance + self.epsilon)
+        wide = f.expand(f.unsqueeze(root, axes=[2]), expand_times=[1, 1, each])
+        wide = f.reshape(wide, shape=[Y.shape[0], self.groups * each])
+        wide = f.slice(wide, axes=[1], starts=[0], ends=[channels])
+        shape = [Y.shape[0], *[1] * (len(Y.shape) - 2)]
+        shape.insert(channel, channels)
+        return Y * f.reshape(wide, shape=shape), f.fill_zeros_like(Variance)
 
     def rules(self, f, X, Scale, Bias, Mean, Variance, dY, dMean, dVariance):
         """The rules where all groups are equal."""

@@ -89,7 +89,9 @@ class RowsOfTable(Op, abstract=True):
                 f"got {list(table.shape)}"
             )
         if bias is not None and not (
-            bias.ndim in (1, 2) and agree(bias.shape[0], height) and bias.shape[1:] in ((), (1,))
+            bias.ndim in (1, 2)
+            and agree(bias.shape[0], height)
+            and all(agree(n, 1) for n in bias.shape[1:])
         ):
             raise ShapeError(f"expected Bias of shape [{height}, 1], got {list(bias.shape)}")
         if (

@@ -181,6 +181,8 @@ class yolov3_loss(YoloLoss):
     """
 
     signature = "X, GTBox!, GTLabel!, GTScore?! -> Loss, ObjectnessMask!~, GTMatchMask!~"
+    carried = ("ObjectnessMask", "GTMatchMask")
+    unmade = ("GTBox@GRAD", "GTLabel@GRAD", "GTScore@GRAD")
 
     def infer(self, X, GTBox, GTLabel, GTScore):
         return X.with_shape(X.shape[:1]), *YoloLoss.infer(self, X, GTBox, GTLabel, GTScore)

@@ -70,7 +70,11 @@ class Step:
             instance.input_slots,
             instance.output_slots,
         )
-        self.inputs = [(slot, names, takes[slot].many) for slot, names in inputs.items()]
+        self.inputs = [
+            (slot, names, takes[slot].many)
+            for slot, names in inputs.items()
+            if slot not in instance.unread
+        ]
         self.outputs = [
             (slot, names, gives[slot].many)
             for slot, names in outputs.items()
@@ -192,7 +196,7 @@ class Step:
         if not isinstance(error, FluidError):
             error = OpError(str(error) or type(error).__name__)
         pairs = []
-        for slot, names in self.op.inputs.items():
+        for slot, names, _ in self.inputs:
             found = specs[slot] if isinstance(specs[slot], list) else [specs[slot]]
             pairs += list(zip(names, found, strict=True))
         return located(error, self.op, pairs)
