@@ -31,7 +31,7 @@ from ..errors import (
 from .attribute import REQUIRED, Attribute, read_attributes
 from .prepared import Prepared, preparation_of
 from .signature import Signature, Slot, parse_signature
-from .spec import Spec, sized, unexpected
+from .spec import Spec, need_numbers, sized, unexpected
 
 #: where the built-in definitions are; a layer above this one, so it is reached by name
 _BUILT_IN = f"{__package__.rpartition('.')[0]}.ops"
@@ -83,6 +83,8 @@ class Op:
         written, say.  The rule gives the cotangent of that value under the output's name.
     ``idle``
         outputs that get no value: their variables stay as they are.
+    ``numbers``
+        the input slots that hold numbers: truth values are refused before shapes are looked at.
     ``rows``
         the input slots that may hold SelectedRows; elsewhere they are made whole first.
     ``sparse_gradients(self)``
@@ -115,6 +117,7 @@ class Op:
     unrolls: ClassVar[bool] = False
     idle: ClassVar[tuple[str, ...]] = ()
     rows: ClassVar[tuple[str, ...]] = ()
+    numbers: ClassVar[tuple[str, ...]] = ()
     carried: ClassVar[tuple[str, ...]] = ()
     counted: ClassVar[tuple[str, ...]] = ()
     unmade: ClassVar[tuple[str, ...]] = ()
@@ -262,6 +265,8 @@ class Op:
         Raises:
             FluidError: the inputs do not fit the operator or each other.
         """
+        if self.numbers:
+            need_numbers({name: ins.get(name) for name in self.numbers})
         given = ((name, ins.get(name)) for name in self.run_reads["infer"])
         try:
             found = self.infer(*[s if name in self.rows else _whole(s) for name, s in given])

@@ -78,6 +78,16 @@ def need_integer(**specs: Spec | None) -> None:
             raise DTypeError(f"expected {name} to hold integers (int64 or int32), got {s.dtype}")
 
 
+def need_numbers(given: Mapping[str, Any]) -> None:
+    """Check that specs, and those in lists, are of numbers and not of truth values."""
+    for name, s in given.items():
+        for each in s if type(s) is list else (s,):
+            if each is not None and each.dtype is DType.BOOL:
+                raise DTypeError(
+                    f"expected {name} to hold numbers, got {each.dtype}; cast it first"
+                )
+
+
 def need_ndim(name: str, s: Spec, *allowed: int) -> None:
     """Check the number of dimensions."""
     if s.ndim not in allowed:

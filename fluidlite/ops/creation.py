@@ -332,6 +332,10 @@ class linspace(Spaced):
     """Out = Num numbers from Start to Stop, both included, at equal distances."""
 
     signature = "Start!, Stop!, Num! -> Out"
+    numbers = (
+        "Start",
+        "Stop",
+    )
 
     def infer(self, Start, Stop, Num):
         same_dtype(Start=Start, Stop=Stop)
@@ -348,6 +352,7 @@ class Range(Spaced, type="range"):
     """Out = Start, Start + Step, Start + 2 Step, ... as long as they lie before End."""
 
     signature = "Start!, End!, Step! -> Out"
+    numbers = ("Start", "End", "Step")
 
     def infer(self, Start, End, Step):
         same_dtype(Start=Start, End=End, Step=Step)

@@ -192,6 +192,10 @@ class scatter_nd_add(Op):
     """
 
     signature = "X, Index!, Updates -> Out"
+    numbers = (
+        "X",
+        "Updates",
+    )
     lod = "X"
 
     def infer(self, X, Index, Updates):

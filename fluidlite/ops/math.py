@@ -116,9 +116,10 @@ class matmul(UseMkldnn, UseQuantizer, Op):
 
     def run(self, xp, X, Y):
         if self.head_number > 1:
+            shape = self.out_shape(X.shape, Y.shape)  # checks them
             parts = self.heads(X.shape, Y.shape)
-            made = [self.one_head.run(xp, X[x], Y[y]) for x, y, _ in parts]
-            return xp.concatenate(made, axis=-1).reshape(self.out_shape(X.shape, Y.shape))
+            made = [self.one_head.run(xp, X[x], Y[y]) for x, y in parts]
+            return xp.concatenate(made, axis=-1).reshape(shape)
         x, y = X.reshape(row(X.shape)), Y.reshape(column(Y.shape))
         if y.ndim == 2 and x.ndim > 2 and not self.transpose_X:
             x = x.reshape(-1, x.shape[-1])  # one large product is faster than many small ones
@@ -136,18 +137,15 @@ class matmul(UseMkldnn, UseQuantizer, Op):
         return matmul({**self.attr_values(), "head_number": 1})
 
     def heads(self, x, y):
-        """Indices of each part of X, of Y and of Out."""
-        *_, width = self.one_head.stacked(x, y)
+        """Indices of each part of X and of Y."""
         axes = self.inner_axes(x, y)
         step = x[axes[0]] // self.head_number
         for k in range(self.head_number):
             inner = slice(k * step, (k + 1) * step)
-            out = slice(k * width, (k + 1) * width)
-            cuts = [
+            yield [
                 tuple(inner if i == axis else slice(None) for i in range(len(shape)))
                 for shape, axis in zip((x, y), axes)
             ]
-            yield *cuts, (..., out)
 
     def inner_axes(self, x, y):
         """The dimensions of X and Y that the product sums over."""
@@ -256,6 +254,7 @@ class scale(Op):
     """
 
     signature = "X, ScaleTensor?! -> Out"
+    numbers = ("X",)
     direct = True
     rows = ("X",)
     scale: float = 1.0
@@ -315,6 +314,7 @@ class Sum(UseMkldnn, Op, type="sum"):
     """Out = X[0] + X[1] + ..., all of one shape; of SelectedRows, each row is stored once."""
 
     signature = "X* -> Out"
+    numbers = ("X",)
     direct = True
     rows = ("X",)
 

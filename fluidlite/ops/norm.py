@@ -438,9 +438,7 @@ class group_norm(PerChannel):
         statistics = [xp.reshape(v, (shape[0], self.groups)) for v in (mean, variance)]
         return xp.transpose(xp.reshape(y, shape), self.back(X.ndim)), *statistics
 
-    def grad(
-        self, f, Scale, Bias, Y, Variance, dY, X=None, Mean=None, dMean=None, dVariance=None
-    ):
+    def grad(self, f, Scale, Bias, Y, Variance, dY, X=None, Mean=None, dMean=None, dVariance=None):
         if X is None:  # fluid's programs hold Y in its place
             X, Mean = self.restored(f, Scale, Bias, Y, Variance)
         channel = len(X.shape) - 1 if self.last else 1

@@ -71,7 +71,8 @@ class RowsOfTable(Op, abstract=True):
         def dbias():
             rows = f.reshape(dscores(), shape=[-1, 1])
             found = f.lookup_table_adjoint(flat_ids(), rows, size=height, padding_idx=height)
-            return found if bias is None or len(bias.shape) == 2 else f.reshape(found, shape=[height])
+            flat = bias is not None and len(bias.shape) == 1
+            return f.reshape(found, shape=[height]) if flat else found
 
         return dx, dtable, dbias
 

@@ -1,4 +1,4 @@
-"""What the real system computes wrongly, with the recording that proves it, is computed right here."""
+"""What the real system computes wrongly, as recordings prove, is computed right here."""
 
 import json
 from pathlib import Path

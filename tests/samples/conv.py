@@ -23,7 +23,7 @@ TRANSPOSED = [
     (dict(strides=[2, 3], output_size=[8, 10]), (1, 2, 3, 3), 4, (3, 2)),
     (dict(groups=2, dilations=[1, 2], paddings=[1, 0, 2, 1]), (2, 4, 3, 5), 6, (4, 2)),
     (dict(padding_algorithm="SAME", strides=[2, 1]), (1, 2, 5, 4), 3, (3, 2)),
-    (dict(padding_algorithm="SAME", dilations=[2, 3]), (1, 2, 5, 4), 3, (3, 2)),
+    (dict(padding_algorithm="SAME", strides=[1, 2], dilations=[2, 3]), (1, 2, 5, 4), 3, (3, 2)),
     (dict(data_format="NHWC", strides=[1, 2]), (2, 3, 4, 5), 2, (3, 2)),
 ]
 TRANSPOSED_BY_CHANNEL = [(dict(groups=3, strides=[2, 1]), (2, 3, 4, 5), 3, (2, 3))]
