@@ -313,6 +313,15 @@ class Op:
         """Those of ``carried`` that the gradient operator of this one has."""
         return self.carried
 
+    def counts(self, f: Any, **given: Any) -> Mapping[str, Callable[[], Any]]:
+        """What fluid's gradient operator makes of ``counted``: functions by slot.
+
+        Args:
+            f: the interpreter.
+            given: values by the parameters of the rule.
+        """
+        return {}
+
     def by_slot(self, found: Any) -> dict[str, Any]:
         """What a method returned, by output slot: a value, a tuple in the slots' order, or a
         dictionary.

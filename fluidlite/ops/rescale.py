@@ -63,6 +63,7 @@ class data_norm(UseMkldnn, PerChannel):
     scale_w, bias: with ``enable_scale_and_shift``, Y is multiplied by the one and added the other.
     Means: BatchSum / BatchSize.
     Scales: sqrt(BatchSize / BatchSquareSum).
+    epsilon: what fluid adds for each number to the squares that it counts.
     slot_dim: above 0, rows consist of parts of so many numbers, and a part whose first number is 0
         stays 0.
     data_layout: NCHW, or NHWC for channels in the last dimension.

@@ -39,7 +39,8 @@ def test_a_wrong_type_is_named_before_a_wrong_shape(type):
 
 
 @pytest.mark.parametrize(
-    "type, attrs", [("gaussian_random", {}), ("uniform_random", {}), ("randint", dict(low=0, high=3))]
+    "type, attrs",
+    [("gaussian_random", {}), ("uniform_random", {}), ("randint", dict(low=0, high=3))],
 )
 def test_random_numbers_need_a_shape(type, attrs):
     with pytest.raises(AttributeValueError, match="a shape of at least one size"):
