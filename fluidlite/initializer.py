@@ -30,6 +30,7 @@ class Initializer:
 
     #: the stem of the variable that holds the value before it is cast to float16
     stem = "init"
+    prepends: ClassVar[bool] = True  #: whether its operators go to the front of the block
 
     def __call__(self, var: Variable, block: Block) -> Operator:
         """Add the operator that gives a variable its first value.
@@ -58,8 +59,12 @@ class Initializer:
             dtype=DType.FP32,
         )
         casts = {"in_dtype": DType.FP32, "out_dtype": DType.FP16}
-        block.prepend_op("cast", inputs={"X": wide}, outputs={"Out": var}, attrs=casts)
-        return self._put(block, kind, attrs, wide)
+        if self.prepends:
+            block.prepend_op("cast", inputs={"X": wide}, outputs={"Out": var}, attrs=casts)
+            return self._put(block, kind, attrs, wide)
+        made = self._put(block, kind, attrs, wide)
+        block.append_op("cast", inputs={"X": wide}, outputs={"Out": var}, attrs=casts)
+        return made
 
     def operator(self, var: Variable, block: Block, dtype: DType) -> tuple[str, dict[str, Any]]:
         """Type and attributes of the operator that makes the value.
@@ -72,7 +77,8 @@ class Initializer:
         raise NotImplementedError
 
     def _put(self, block: Block, kind: str, attrs: dict[str, Any], out: Variable) -> Operator:
-        return block.prepend_op(kind, outputs={"Out": out}, attrs=attrs)
+        put = block.prepend_op if self.prepends else block.append_op
+        return put(kind, outputs={"Out": out}, attrs=attrs)
 
 
 @dataclass(frozen=True)
@@ -325,6 +331,7 @@ class Bilinear(_Written):
     """
 
     stem = "bilinear_init"
+    prepends: ClassVar[bool] = False
 
     def values(self, var: Variable) -> np.ndarray[Any, Any]:
         shape = var.shape
@@ -339,9 +346,6 @@ class Bilinear(_Written):
         x, y = i % size, (i / size) % size
         weights = (1 - abs(x / factor - centre)) * (1 - abs(y / factor - centre))
         return weights.astype("float32").reshape(shape)
-
-    def _put(self, block: Block, kind: str, attrs: dict[str, Any], out: Variable) -> Operator:
-        return block.append_op(kind, outputs={"Out": out}, attrs=attrs)
 
 
 @dataclass(frozen=True, eq=False)

@@ -227,6 +227,11 @@ def test_an_element_type_that_programs_cannot_hold_is_refused():
         values(I.NumpyArrayInitializer(np.ones([2], "uint8")), [2], "uint8")
 
 
+def test_bilinear_weights_may_be_half_as_wide():
+    found = values(I.Bilinear(), [2, 1, 3, 3], "float16")
+    np.testing.assert_allclose(found, values(I.Bilinear(), [2, 1, 3, 3]), rtol=1e-3)
+
+
 @pytest.mark.parametrize("shape", [[2, 2], [1, 1, 2, 3]])
 def test_bilinear_weights_need_a_square_filter(shape):
     with pytest.raises(ShapeError, match=r"Bilinear: expected a filter of shape \[C, D, K, K\]"):

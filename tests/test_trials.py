@@ -14,7 +14,7 @@ from fluidlite import state
 TRIALS = trials.load(Path(__file__).parent / "data" / "trials.json.gz")
 #: where it comes to something else: names of trials -> why
 DIFFERENCES = {
-    r"dt\d+_11|misc_7|misc_8|int4_7|var_9": "no kernel of fluid's takes it when it is run",
+    r"dt\d+_11|dt1[56]_13|misc_[78]|int4_7|var_9": "no kernel of fluid's takes it when it is run",
     r"dt(4|5|6|23)_10": "uniform_random of float64 is that, not float32",
     r"dt24_\d+|pb_[45]": "without an element type it is what the layer says, or not known yet",
     r"aot_2[235689]|misc_90": "an operator's output has the element type that it writes",

@@ -415,6 +415,11 @@ class ReverseSweep:
         gradient: Any = lookup(definition.grad_type)
         found = self.rule_values(position, op, self.value)
         ins = {a.slot: values for a, values in zip(gradient.reads, found) if values}
+        if gradient.carried_slots:
+            for slot in op.instance().carries():
+                names = op.inputs.get(slot) or op.outputs.get(slot)
+                if names:
+                    ins[gradient.carried_slots[slot]] = list(names)
         rows: frozenset[str] = frozenset()
         if definition.has_sparse_gradients:
             rows = op.instance().sparse_gradients()
@@ -426,7 +431,8 @@ class ReverseSweep:
                 refs = [None if v is None else Ref(v, "", kind) for v in variables]
                 outs[name] = refs
                 self.contribute_all(variables, refs, position)
-        record = PendingOp(gradient.type, ins, outs, op.attrs, op.callsite, False, device=op.device)
+        attrs = definition.gradient_attrs(op.attrs)
+        record = PendingOp(gradient.type, ins, outs, attrs, op.callsite, False, device=op.device)
         self.records.append(record)
 
     def _written_rule(

@@ -234,6 +234,13 @@ class _Keeper:
             if alive is not None:
                 alive.accumulate(gradient if gradient.port is not None else gradient.array, False)
 
+    def keep_zeros(self) -> None:
+        """Store zeros: nothing came, but to other parts that the tensor was made with."""
+        if _thread.keeping:
+            alive = self._tensor()
+            if alive is not None:
+                alive.accumulate(np.zeros_like(alive.array), False)
+
 
 def _keep_gradient(tensor: VarBase, port: Any) -> None:
     """Let ``backward`` store the gradient of a result."""

@@ -45,6 +45,11 @@ class Generator:
         """
         return numpy_.generators(0)(own) if own else self.numpy
 
+    @property
+    def number(self) -> int:
+        """What an operator's own seed of 0 stands for, so that the same draw can be had again."""
+        return int(self.numpy.integers(1, 2**31))
+
 
 def _unforeseen() -> Generator:
     return Generator(int(np.random.SeedSequence().generate_state(1)[0]))
@@ -156,6 +161,9 @@ def _kernel(op: Op, parts: Interpreter) -> Callable[..., Any]:
         function: Callable[..., Any] = getattr(xp, op.ufunc.__name__)
         return function
     places = [slots.index(name) for name in reads if name in slots]
+    if op.updates:  # of what its outputs held before there is nothing
+        before = [slots.index(name) if name in slots else None for name in reads]
+        return lambda *ins: kernel(op, xp, *[None if i is None else ins[i] for i in before])
     if draws:
         return lambda *ins: kernel(op, xp, generator.get(), *[ins[i] for i in places])
     if places == list(range(len(slots))):

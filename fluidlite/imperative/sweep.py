@@ -260,6 +260,8 @@ class BackwardPass:
             if isinstance(cotangent, dict):
                 if cotangent.get(index) is not None:
                     cotangent[index] = self.called(hook, tensor_type, cotangent[index])
+                elif (keep_zeros := getattr(hook, "keep_zeros", None)) and _in_list(node, index):
+                    keep_zeros()
             else:
                 cotangent = self.called(hook, tensor_type, cotangent)
         return cotangent
@@ -290,6 +292,11 @@ class BackwardPass:
                     self.found[edge] = cotangent.get(edge.index)
         elif node in self.wanted:
             self.found[node] = cotangent
+
+
+def _in_list(node: GradNode, index: int) -> bool:
+    """Whether an output is one of a list, which a rule takes cotangents of together."""
+    return type(node.how) is Reverse and node.how.places[index][1] is not None
 
 
 def _holds_values(node: GradNode) -> bool:

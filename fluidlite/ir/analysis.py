@@ -15,11 +15,15 @@ if TYPE_CHECKING:
 
 def reads_of(op: Operator) -> list[str]:
     """What an operator reads, what the blocks that it drives read of outer values included."""
-    found = [n for names in op.inputs.values() for n in names if n != EMPTY]
+    definition = op.definition
+    unread = () if definition is None else definition.unread
+    found = [
+        n for slot, names in op.inputs.items() if slot not in unread for n in names if n != EMPTY
+    ]
     if op.attrs:
         blocks = blocks_of(op)
         if blocks:
-            bound = set(() if op.definition is None else op.instance().bound_names(op.inputs))
+            bound = set(() if definition is None else op.instance().bound_names(op.inputs))
             found += [n for block in blocks for n in free_reads(block) if n not in bound]
     return found
 

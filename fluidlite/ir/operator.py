@@ -113,7 +113,10 @@ class Operator(OldOperator):
         attrs = self._attrs
         if attrs and not attrs.keys() <= definition.attributes.keys():
             attrs = {n: value for n, value in attrs.items() if n in definition.attributes}
-        return definition(attrs)
+        made = definition(attrs)
+        if made.sees_outputs:
+            made.output_widths = {slot: len(names) for slot, names in self._outputs.items()}
+        return made
 
     @property
     def inputs(self) -> Mapping[str, Names]:

@@ -78,7 +78,9 @@ def batch_norm(
     op: Any, X: Spec, Scale: Spec, Bias: Spec, Mean: Spec, Variance: Spec, Momentum: Spec | None
 ) -> Prepared | None:
     """The normalised images, the statistics, and those of the batch."""
-    if not op.by_batch or X.dtype != Scale.dtype or X.dtype is DType.FP16 or 0 in X.shape:
+    if not op.by_batch or op.passes(X.shape) or 0 in X.shape:
+        return None
+    if X.dtype != Scale.dtype or X.dtype is DType.FP16:
         return None
     c = Channels(op, X)
     dtype = c.dtype
@@ -119,7 +121,9 @@ def batch_norm(
 def batch_norm_grad(op: Any, X: Spec, Scale: Spec, *specs: Any) -> Prepared | None:
     """The cotangents of X, Scale and Bias."""
     _, _, _, _, _, dY, *others = specs
-    if not op.by_batch or any(o is not None for o in others) or dY is None or 0 in X.shape:
+    if not op.by_batch or op.passes(X.shape) or 0 in X.shape:
+        return None
+    if any(o is not None for o in others) or dY is None:
         return None
     if not X.dtype == Scale.dtype == dY.dtype or X.dtype is DType.FP16:
         return None

@@ -43,7 +43,7 @@ class Geometry:
         self.samples, self.channels, self.height, self.width = image
         self.filters, _, self.k0, self.k1 = filter
         self.s0, self.s1 = op.strides
-        self.d0, self.d1 = op.dilations
+        self.d0, self.d1 = op.spacing
         (self.top, self.bottom), (self.left, self.right) = op.pads(image[2:], filter[2:])
         _, _, self.rows, self.columns = op.convolved(image, filter)
         self.depth = self.channels * self.k0 * self.k1
@@ -370,7 +370,7 @@ class _Turned:
     strides = (1, 1)
 
     def __init__(self, op: Any, g: Geometry) -> None:
-        self.dilations = op.dilations
+        self.spacing = op.spacing
         self._size = (g.samples, g.channels, g.height, g.width)
         rows, columns = g.d0 * (g.k0 - 1), g.d1 * (g.k1 - 1)
         self._pads = ((rows - g.top, rows - g.bottom), (columns - g.left, columns - g.right))

@@ -10,6 +10,7 @@ from ..opdef.prepared import Prepared, prepares
 from ..opdef.spec import Spec, normal_axis
 
 _largest: Any = np.maximum.reduce
+_smallest: Any = np.minimum.reduce
 _total: Any = np.add.reduce
 
 
@@ -18,10 +19,12 @@ def softmax(op: Any, X: Spec) -> Prepared | None:
     """Exponentials over their sum, in one array."""
     if X.ndim < 1:
         return None
-    axis = normal_axis(op.axis, X.ndim)
+    axis, least = normal_axis(op.axis, X.ndim), np.asarray(op.least_logit, X.dtype.dtype)
 
     def run(x: Any, out: Any = None) -> Any:
         shifted = np.subtract(x, _largest(x, axis, None, None, True), out=out)
+        if not _smallest(shifted, None, None, None, False, least) >= least:  # looking costs less
+            np.maximum(shifted, least, out=shifted)
         e = np.exp(shifted, out=shifted)
         return np.divide(e, _total(e, axis, None, None, True), out=e)
 
@@ -36,9 +39,12 @@ def softmax_with_cross_entropy(op: Any, Logits: Spec, Label: Spec) -> Prepared |
     count, classes = Logits.shape
     rows, ignored = np.arange(count), op.ignore_index
     may_be_ignored = 0 <= ignored < classes
+    least = np.asarray(op.least_logit, Logits.dtype.dtype)
 
     def run(logits: Any, label: Any) -> Any:
         shifted = logits - _largest(logits, 1, None, None, True)
+        if not _smallest(shifted, None, None, None, False, least) >= least:
+            np.maximum(shifted, least, out=shifted)
         inside = names = label.reshape(-1)
         every = bool(((names >= 0) & (names < classes)).all()) and not may_be_ignored
         if not every:

@@ -27,7 +27,7 @@ def mul(op: Any, X: Spec, Y: Spec) -> Prepared:
 @in_single
 def matmul(op: Any, X: Spec, Y: Spec) -> Prepared | None:
     """The product of two matrices, either of which may be transposed."""
-    if X.ndim != 2 or Y.ndim != 2 or op.alpha != 1.0:
+    if X.ndim != 2 or Y.ndim != 2 or op.alpha != 1.0 or op.head_number != 1:
         return None
     if op.transpose_X and op.transpose_Y:
         return Prepared(lambda a, b, out=None: np.dot(a.T, b.T, out=out), out=True)

@@ -153,8 +153,8 @@ def _adam_update(op: Any, dtype: Any) -> Callable[..., None]:
         np.multiply(g, rest1, out=n)  # what the parameters become is room until then
         np.add(c, n, out=c)
         np.multiply(b, beta2, out=d)
-        np.multiply(g, g, out=n)
-        np.multiply(n, rest2, out=n)
+        np.multiply(g, rest2, out=n)  # first: the square alone may be infinite
+        np.multiply(n, g, out=n)
         np.add(d, n, out=d)
         np.sqrt(d, out=n)
         np.add(n, epsilon, out=n)

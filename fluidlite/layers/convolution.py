@@ -169,7 +169,7 @@ def transposed(
         padding_algorithm=algorithm,
         dilations=dilations,
         groups=groups,
-        data_format=data_format if count == 2 or last else "NCHW",  # as fluid's programs have it
+        data_format=data_format if count == 2 else "NHWC" if last else "NCHW",  # as fluid has it
         use_cudnn=use_cudnn,
     )
     return f.bias(out, bias_attr, [num_filters], axis=count + 1 if last else 1)

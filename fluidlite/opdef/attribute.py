@@ -4,6 +4,7 @@ give.
 
 from __future__ import annotations
 
+import ctypes
 import operator
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -117,7 +118,7 @@ def single_precision(value: Any) -> float:
     """``value`` as a C float holds it, so that memory, text and file agree."""
     if isinstance(value, str) or not np.isscalar(value):
         value = _number(value)
-    return float(np.float32(value))
+    return ctypes.c_float(value).value  # beyond its range infinite, without a warning
 
 
 def _number(value: Any) -> float:

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
+from types import MappingProxyType
 from typing import Any, ClassVar, TypeAlias
 
 from ..dtypes import Kind
@@ -31,7 +32,7 @@ from .attribute import REQUIRED, Attribute, read_attributes
 from .prepared import Prepared, preparation_of
 from .rule import RuleArgument, rule_arguments
 from .signature import Signature, Slot, parse_signature
-from .spec import Spec, sized, unexpected
+from .spec import Spec, need_numbers, sized, unexpected
 from .structure import Structure
 
 #: where the built-in definitions are; a layer above this one, so it is reached by name
@@ -86,10 +87,20 @@ class Op(Structure):
         written, say.  The rule gives the cotangent of that value under the output's name.
     ``idle``
         outputs that get no value: their variables stay as they are.
+    ``numbers``
+        the input slots that hold numbers: truth values are refused before shapes are looked at.
     ``rows``
         the input slots that may hold SelectedRows; elsewhere they are made whole first.
     ``sparse_gradients(self)``
         the inputs whose gradients are SelectedRows.
+    ``carried``
+        slots of this operator that its gradient operator has, too, and does not read: fluid's
+        kernel does.  ``carries(self)`` says which of them, where attributes decide.
+    ``counted``
+        constant inputs that fluid's gradient operator counts anew, as if that were gradients; the
+        method ``counts(self, f, ...)``, with parameters of the rule, gives them by slot.
+    ``unmade``
+        output slots that fluid's gradient operator has, too, and that nothing needs.
     ``random``, ``host``
         draws random numbers; has outputs whose shape depends on values.
 
@@ -112,6 +123,13 @@ class Op(Structure):
     unrolls: ClassVar[bool] = False
     idle: ClassVar[tuple[str, ...]] = ()
     rows: ClassVar[tuple[str, ...]] = ()
+    numbers: ClassVar[tuple[str, ...]] = ()
+    carried: ClassVar[tuple[str, ...]] = ()
+    counted: ClassVar[tuple[str, ...]] = ()
+    unmade: ClassVar[tuple[str, ...]] = ()
+    sees_outputs: ClassVar[bool] = False  #: whether it is told how many variables outputs have
+    output_widths: Mapping[str, int] = MappingProxyType({})  #: what it is told: slot -> number
+    unread: ClassVar[frozenset[str]] = frozenset()  #: input slots that are accepted, and kept
     grad_type: ClassVar[str] = ""
     derived_from: ClassVar[Definition | None] = None
     ufunc: ClassVar[Callable[..., Any] | None] = None
@@ -252,6 +270,8 @@ class Op(Structure):
         Raises:
             FluidError: the inputs do not fit the operator or each other.
         """
+        if self.numbers:
+            need_numbers({name: ins.get(name) for name in self.numbers})
         given = ((name, ins.get(name)) for name in self.run_reads["infer"])
         try:
             found = self.infer(*[s if name in self.rows else _whole(s) for name, s in given])
@@ -288,6 +308,24 @@ class Op(Structure):
     def sparse_gradients(self) -> frozenset[str]:
         """The inputs whose gradients are SelectedRows."""
         return frozenset()
+
+    @staticmethod
+    def gradient_attrs(attrs: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The attributes of a gradient operator in programs, from those of the operator."""
+        return attrs
+
+    def carries(self) -> Sequence[str]:
+        """Those of ``carried`` that the gradient operator of this one has."""
+        return self.carried
+
+    def counts(self, f: Any, **given: Any) -> Mapping[str, Callable[[], Any]]:
+        """What fluid's gradient operator makes of ``counted``: functions by slot.
+
+        Args:
+            f: the interpreter.
+            given: values by the parameters of the rule.
+        """
+        return {}
 
     def by_slot(self, found: Any) -> dict[str, Any]:
         """What a method returned, by output slot: a value, a tuple in the slots' order, or a

@@ -32,6 +32,7 @@ class DerivedGrad(Op, abstract=True):
 
     reads: ClassVar[tuple[RuleArgument, ...]] = ()  #: where its inputs come from
     grad_slots: ClassVar[dict[str, str]] = {}  #: forward input slot -> output slot
+    carried_slots: ClassVar[dict[str, str]] = {}  #: forward slot -> input slot that nothing reads
     #: input slots that hold hidden outputs of the forward operator
     byproducts: ClassVar[frozenset[str]] = frozenset()
 
@@ -76,7 +77,11 @@ def derive_grad(forward: type[Op]) -> type[Op]:
             name = unique_slot(slot.name + "@GRAD", taken)
             grad_slots[slot.name] = name
             outputs.append(Slot(name, optional=True, many=slot.many))
-    inputs = tuple(
+    counted = {slot: unique_slot(slot + "@GRAD", taken) for slot in forward.counted}
+    outputs += [Slot(name, optional=True) for pair in counted.items() for name in pair]
+    outputs += [Slot(name, optional=True) for name in forward.unmade]
+    carried_slots = {slot: unique_slot(slot, taken) for slot in forward.carried}
+    inputs = [
         Slot(
             r.slot,
             optional=r.optional,
@@ -85,13 +90,22 @@ def derive_grad(forward: type[Op]) -> type[Op]:
             ragged=r.source != "cotangent" and _forward_slot(forward, r).ragged,
         )
         for r in reads
-    )
+    ]
+    inputs += [
+        (forward.input_slots.get(slot) or forward.output_slots[slot])._replace(
+            name=name, optional=True, hidden=False
+        )
+        for slot, name in carried_slots.items()
+    ]
 
     def expand(self: Op, f: Interpreter, **ins: Any) -> dict[str, Callable[[], Any]]:
         op = self.like(forward)
         given = {r.parameter: ins.get(r.slot) for r in reads}
         thunks = op.grad(f, **given) if has_rule(forward) else _through(f, op, given)
-        return {grad_slots[slot]: thunk for slot, thunk in thunks.items()}
+        found = {grad_slots[slot]: thunk for slot, thunk in thunks.items()}
+        if counted:
+            found |= {counted[slot]: thunk for slot, thunk in op.counts(f, **given).items()}
+        return found
 
     expand.reads = tuple(r.slot for r in reads)  # type: ignore[attr-defined]
 
@@ -106,12 +120,16 @@ def derive_grad(forward: type[Op]) -> type[Op]:
     body = {
         "__doc__": f"The gradient of ``{forward.type}``, derived from its rule.",
         "__module__": forward.__module__,
-        "signature": Signature(inputs, tuple(outputs)),
+        "signature": Signature(tuple(inputs), tuple(outputs)),
         "reads": reads,
         "grad_slots": grad_slots,
         "byproducts": frozenset(
             r.slot for r in reads if r.source == "out" and forward.output_slots[r.of].hidden
         ),
+        "carried_slots": carried_slots,
+        "unread": frozenset(carried_slots.values()),
+        "idle": (*counted, *forward.unmade),
+        "sees_outputs": forward.sees_outputs,
         "derived_from": forward,
         "expand": expand,
         "infer": infer,

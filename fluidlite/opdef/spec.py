@@ -78,6 +78,16 @@ def need_integer(**specs: Spec | None) -> None:
             raise DTypeError(f"expected {name} to hold integers (int64 or int32), got {s.dtype}")
 
 
+def need_numbers(given: Mapping[str, Any]) -> None:
+    """Check that specs, and those in lists, are of numbers and not of truth values."""
+    for name, s in given.items():
+        for each in s if type(s) is list else (s,):
+            if each is not None and each.dtype is DType.BOOL:
+                raise DTypeError(
+                    f"expected {name} to hold numbers, got {each.dtype}; cast it first"
+                )
+
+
 def need_ndim(name: str, s: Spec, *allowed: int) -> None:
     """Check the number of dimensions."""
     if s.ndim not in allowed:
@@ -236,15 +246,25 @@ def resolved(shape: Sequence[int], old: Shape) -> Shape:
 
 
 def pooled(size: int, kernel: int, before: int, after: int, stride: int, ceil: bool = False) -> int:
-    """The number of positions of a window of ``kernel`` over ``size`` padded elements."""
+    """The number of positions of a window of ``kernel`` over ``size`` padded elements: 1 where it
+    reaches beyond them by less than ``stride``, as in fluid.
+    """
     if size == -1:
         return -1
     span = size + before + after - kernel + (stride - 1 if ceil else 0)
-    if span < 0:
+    if span <= -stride:
         raise ShapeError(
             f"a window of {kernel} does not fit into {size} elements padded by {before} and {after}"
         )
-    return span // stride + 1
+    return max(span, 0) // stride + 1
+
+
+def covering(pad: tuple[int, int], size: int, kernel: int, stride: int) -> tuple[int, int]:
+    """``pad`` (before, after), and what is missing behind it where the window has a position of
+    which :func:`pooled` says that it reaches beyond.
+    """
+    missing = kernel - size - sum(pad)
+    return (pad[0], pad[1] + missing) if size != -1 and 0 < missing < stride else pad
 
 
 def window_padding(

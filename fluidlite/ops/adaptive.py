@@ -61,7 +61,7 @@ class decayed_adagrad(AdagradUpdate):
     decay: float = 0.95
 
     def accumulated(self, xp, Moment, Grad):
-        return self.decay * Moment + (1 - self.decay) * xp.square(Grad)
+        return self.decay * Moment + (1 - self.decay) * Grad * Grad
 
 
 class adamax(ParameterUpdate):
@@ -174,7 +174,7 @@ class rmsprop(ParameterUpdate):
         return Param, Moment, MeanSquare, MeanGrad or Param
 
     def run(self, xp, Param, MeanSquare, MeanGrad, LearningRate, Grad, Moment):
-        square = self.decay * MeanSquare + (1 - self.decay) * xp.square(Grad)
+        square = self.decay * MeanSquare + (1 - self.decay) * Grad * Grad
         below = square + self.epsilon
         if self.centered:
             MeanGrad = self.decay * MeanGrad + (1 - self.decay) * Grad

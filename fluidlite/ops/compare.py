@@ -131,17 +131,23 @@ class Question(Op, abstract=True):
 
 
 class equal_reduce(Question):
-    """Out = whether X and Y have the same shape and are equal everywhere."""
+    """Out = whether X and Y are equal everywhere.
+
+    axis: the dimension of the operand with more dimensions at which the other one starts; with -1
+        their last dimensions meet.  Sizes of 1 stretch.
+    """
 
     signature = "X, Y -> Out"
-    axis: int = attr(-1, inert=True)
+    axis: int = -1
 
     def infer(self, X, Y):
         same_dtype(X=X, Y=Y)
+        broadcast(X.shape, Y.shape, self.axis)
         return super().infer(X, Y)
 
     def run(self, xp, X, Y):
-        return xp.reshape(xp.asarray(X.shape == Y.shape and xp.all(X == Y)), (1,))
+        x, y = align(xp, X, Y, self.axis)
+        return xp.reshape(xp.asarray(xp.all(x == y)), (1,))
 
 
 class allclose(Question):

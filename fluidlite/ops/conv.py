@@ -18,8 +18,16 @@ import math
 from ..errors import AttributeValueError, ShapeError
 from ..opdef.attribute import REQUIRED, attr
 from ..opdef.definition import Op
-from ..opdef.spec import agree, need_float, need_ndim, pooled, same_dtype, window_padding
-from .knobs import UseCudnn, UseMkldnn, UseQuantizer
+from ..opdef.spec import (
+    agree,
+    covering,
+    need_float,
+    need_ndim,
+    pooled,
+    same_dtype,
+    window_padding,
+)
+from .knobs import CHANNELS_FIRST, CHANNELS_LAST, UseCudnn, UseMkldnn, UseQuantizer
 
 PATCH_BYTES = 1 << 19  #: of the patches that are made at a time, more or less
 
@@ -29,7 +37,8 @@ class Conv(UseCudnn, UseMkldnn, Op, abstract=True):
 
     strides, dilations: steps of the window, and of its elements, along each dimension.
     paddings: zeros around the image: a number for each dimension, or those before and after.
-    padding_algorithm: EXPLICIT, VALID (no padding), or SAME (ceil(size / stride) positions).
+    padding_algorithm: EXPLICIT, VALID (no padding), or SAME (ceil(size / stride) positions; then
+        ``dilations`` count as 1).
     groups: the channels are cut into so many groups, which do not mix.
     data_format: NCHW, or NHWC for images whose channels come last; NCDHW or NDHWC for volumes.
     """
@@ -63,7 +72,7 @@ class Conv(UseCudnn, UseMkldnn, Op, abstract=True):
     @property
     def channels_last(self):
         """Whether the channels are the last dimension of images."""
-        return self.data_format == self.formats[1]
+        return self.data_format in CHANNELS_LAST
 
     def nchw(self, shape):
         """The shape of an image with its channels before its rows."""
@@ -75,15 +84,25 @@ class Conv(UseCudnn, UseMkldnn, Op, abstract=True):
         n, c, *sizes = shape
         return (n, *sizes, c) if self.channels_last else (n, c, *sizes)
 
+    @property
+    def spacing(self):
+        """The steps of the window's elements."""
+        return (1,) * self.rank if self.padding_algorithm == "SAME" else self.dilations
+
     def spans(self, kernel):
         """The sizes that a window of ``kernel`` elements covers."""
-        return [(k - 1) * d + 1 for k, d in zip(kernel, self.dilations)]
+        return [(k - 1) * d + 1 for k, d in zip(kernel, self.spacing)]
 
-    def pads(self, sizes, kernel):
-        """Padding before and after each dimension of an image of these sizes."""
+    def given_pads(self, sizes, kernel):
+        """Padding that the attributes say, before and after each dimension of an image."""
         return window_padding(
             sizes, self.spans(kernel), self.strides, self.paddings, self.padding_algorithm
         )
+
+    def pads(self, sizes, kernel):
+        """Padding before and after each dimension of an image of these sizes."""
+        pads = self.given_pads(sizes, kernel)
+        return [*map(covering, pads, sizes, self.spans(kernel), self.strides)]
 
     def check(self, **values):
         """Check the attributes, and that ``values`` (an image and a filter) fit an operator."""
@@ -101,7 +120,7 @@ class Conv(UseCudnn, UseMkldnn, Op, abstract=True):
             raise AttributeValueError(f"expected no negative paddings, got {list(self.paddings)}")
         if self.groups < 1:
             raise AttributeValueError(f"expected at least 1 group, got {self.groups}")
-        if self.data_format not in (*self.formats, "NCHW", "AnyLayout"):  # those mean the first
+        if self.data_format not in (*CHANNELS_FIRST, *CHANNELS_LAST):  # of any rank, as fluid does
             raise AttributeValueError(
                 f"expected data_format {' or '.join(self.formats)}, got {self.data_format!r}"
             )
@@ -146,7 +165,7 @@ class Conv(UseCudnn, UseMkldnn, Op, abstract=True):
         pads = self.pads(image.shape[1:-1], kernel)
         if any(map(any, pads)):
             image = xp.pad(image, ((0, 0), *pads, (0, 0)))
-        view = xp.windows(xp.moveaxis(image, -1, 0), kernel, self.strides, self.dilations)
+        view = xp.windows(xp.moveaxis(image, -1, 0), kernel, self.strides, self.spacing)
         elements, positions = range(rank + 2, 2 * rank + 2), range(2, rank + 2)
         view = xp.transpose(view, (1, *elements, *positions, 0))
         count = math.prod(view.shape[: rank + 1]) // self.groups
@@ -300,7 +319,7 @@ class AdjointInput(Convolution, abstract=True):
         """Where an element of the window lies in a padded image, for some rows of positions."""
         ranges = [range(positions[0])[rows], *map(range, positions[1:])]
         where = [slice(None)]
-        for k, range_, stride, dilation in zip(element, ranges, self.strides, self.dilations):
+        for k, range_, stride, dilation in zip(element, ranges, self.strides, self.spacing):
             begin = range_.start * stride + k * dilation
             where.append(slice(begin, begin + (len(range_) - 1) * stride + 1, stride))
         return tuple(where)
@@ -379,7 +398,7 @@ class ConvTranspose(Convolution, abstract=True):
             raise ShapeError(
                 f"expected a number of channels that {self.groups} groups divide, got {channels}"
             )
-        pads = self.pads(sizes, kernel)
+        pads = self.given_pads(sizes, kernel)
         whole = [
             -1 if -1 in (size, k) else (size - 1) * stride - sum(pad) + span
             for size, k, stride, pad, span in zip(
@@ -412,6 +431,7 @@ class ConvTranspose(Convolution, abstract=True):
         """Output before a bias is added."""
         shape, pads = self.transposed(Input.shape, Filter.shape)
         geometry = dict(self.geometry, paddings=pads, padding_algorithm="EXPLICIT")
+        geometry.update(dilations=self.spacing)
         _, by_input, _ = self.maps(f)
         return by_input(Input, Filter, size=shape, **geometry)
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ..dtypes import DType
 from ..errors import AttributeValueError, DTypeError, ShapeError
-from ..opdef.attribute import REQUIRED, Long, attr
+from ..opdef.attribute import REQUIRED, Long, attr, single_precision
 from ..opdef.definition import Op
 from ..opdef.spec import need_integer, normal_axis, same_dtype, size_of, spec
 
@@ -151,6 +153,7 @@ class fill_constant_batch_size_like(ConstantFill, ShapeFromBatch):
 class fill_any_like(Op):
     """Out = ``value``, everywhere, in the shape of X.
 
+    value: a number within the range of the element type.
     dtype: the element type of Out; -1 for that of X.
     """
 
@@ -160,10 +163,27 @@ class fill_any_like(Op):
     grad = None
 
     def infer(self, X):
-        return X if self.dtype == -1 else X.with_dtype(self.dtype)
+        out = X if self.dtype == -1 else X.with_dtype(self.dtype)
+        least, most = single_bounds(out.dtype)
+        if not least <= self.value <= most:
+            raise AttributeValueError(
+                f"expected a value that {out.dtype} can hold, from {least:g} to {most:g}; got "
+                f"{self.value:g}"
+            )
+        return out
 
     def run(self, xp, X):
         return xp.full(X.shape, self.value, X.dtype if self.dtype == -1 else self.dtype.dtype)
+
+
+def single_bounds(dtype):
+    """The least and the largest value of an element type, as a C float holds them."""
+    if dtype is DType.BOOL:
+        return 0.0, 1.0
+    if dtype is DType.FP64:
+        dtype = DType.FP32
+    limits = (np.finfo if dtype.is_float else np.iinfo)(dtype.dtype)
+    return single_precision(limits.min), single_precision(limits.max)
 
 
 class fill_zeros_like(Op):
@@ -315,6 +335,10 @@ class linspace(Spaced):
     """Out = Num numbers from Start to Stop, both included, at equal distances."""
 
     signature = "Start!, Stop!, Num! -> Out"
+    numbers = (
+        "Start",
+        "Stop",
+    )
 
     def infer(self, Start, Stop, Num):
         same_dtype(Start=Start, Stop=Stop)
@@ -331,6 +355,7 @@ class Range(Spaced, type="range"):
     """Out = Start, Start + Step, Start + 2 Step, ... as long as they lie before End."""
 
     signature = "Start!, End!, Step! -> Out"
+    numbers = ("Start", "End", "Step")
 
     def infer(self, Start, End, Step):
         same_dtype(Start=Start, End=End, Step=Step)

@@ -8,7 +8,7 @@ from ..dtypes import DType
 from ..errors import AttributeValueError, ShapeError
 from ..opdef.attribute import REQUIRED, attr
 from ..opdef.definition import Op
-from ..opdef.spec import agree, need_float, need_ndim, same_dtype, spec
+from ..opdef.spec import agree, need_float, need_ndim, pooled, same_dtype, spec
 from .points import between
 
 
@@ -70,18 +70,12 @@ class Deformable(Op, abstract=True):
 
     def positions(self, image, filter):
         """How many positions the window has, down and across."""
-        sizes = [
-            -1 if -1 in (n, k) else (n + 2 * pad - (k - 1) * dilation - 1) // stride + 1
+        return [
+            -1 if k == -1 else pooled(n, (k - 1) * dilation + 1, pad, pad, stride)
             for n, k, stride, pad, dilation in zip(
                 image[2:], filter[2:], self.strides, self.paddings, self.dilations
             )
         ]
-        if any(n != -1 and n < 1 for n in sizes):
-            raise ShapeError(
-                f"expected a window that fits into the image, got Filter {list(filter)} with "
-                f"dilations={list(self.dilations)} for Input {list(image)}"
-            )
-        return sizes
 
     def convolve(self, f, Input, Offset, Mask, Filter):
         """The sums over the moved elements of the window."""

@@ -58,6 +58,7 @@ class deformable_psroi_pooling(PartsOfRegions):
     """
 
     signature = "Input, ROIs![], Trans -> TopCount!, Output"
+    carried = ("TopCount",)
     no_trans: bool = REQUIRED
     trans_std: float = REQUIRED
 

@@ -133,6 +133,10 @@ class minus(Op):
     """Out = X - Y, of one shape."""
 
     signature = "X, Y -> Out"
+    numbers = (
+        "X",
+        "Y",
+    )
     ufunc = np.subtract
     direct = True
 

@@ -26,16 +26,27 @@ class fused_elemwise_activation(Op):
     """
 
     signature = "X, Y -> Out, IntermediateOut~"
+    carried, unmade = ("Out", "IntermediateOut"), ("IntermediateOut@GRAD",)
     axis: int = -1
     scale: float = 0.0
     save_intermediate_out: bool = False
     functor_list: list[str] = REQUIRED
 
+    @staticmethod
+    def gradient_attrs(attrs):
+        names = [f"{name.removesuffix('_grad')}_grad" for name in attrs["functor_list"]]
+        return {**attrs, "functor_list": names}
+
+    @property
+    def functors(self):
+        """The two operators, which a gradient operator names by their gradients."""
+        return [name.removesuffix("_grad") for name in self.functor_list]
+
     def infer(self, X, Y):
         need_float(X=X)
         same_dtype(X=X, Y=Y)
-        kinds = [name in BINARY for name in self.functor_list if name in (*BINARY, *UNARY)]
-        if len(self.functor_list) != 2 or sorted(kinds) != [False, True]:
+        kinds = [name in BINARY for name in self.functors if name in (*BINARY, *UNARY)]
+        if len(self.functors) != 2 or sorted(kinds) != [False, True]:
             raise AttributeValueError(
                 f"expected functor_list of one of {', '.join(BINARY)} and one of "
                 f"{', '.join(UNARY)}, got {list(self.functor_list)}"
@@ -52,7 +63,7 @@ class fused_elemwise_activation(Op):
         def pair(name, y):
             return getattr(f, name)(X, y, axis=self.axis)
 
-        outer, inner = self.functor_list
+        outer, inner = self.functors
         within = one(inner, Y) if outer in BINARY else pair(inner, Y)
         out = pair(outer, within) if outer in BINARY else one(outer, within)
         return out, within if self.save_intermediate_out else None

@@ -142,16 +142,23 @@ def need_places(x, Index):
     """Check an index of whole places, and give the sizes of what one place selects from ``x``."""
     need_integer(Index=Index)
     depth = Index.shape[-1] if Index.shape else 0
-    if depth != -1 and not 1 <= depth <= len(x.shape):
+    if depth != -1 and not (0 if len(Index.shape) > 1 else 1) <= depth <= len(x.shape):
         raise ShapeError(
-            f"expected Index to end in a size from 1 to {len(x.shape)}, the dimensions of X; "
+            f"expected Index to end in a size of at most {len(x.shape)}, the dimensions of X; "
             f"got shape {list(Index.shape)}"
         )
     return x.shape[depth:] if depth != -1 else None
 
 
+def indexed(x, Index):
+    """What an index of whole places goes into: ``x``, or where places are empty a list of it."""
+    return x if Index.shape[-1] else x[None]
+
+
 def places(xp, Index, shape):
     """An index of whole places as NumPy takes it: one array for each dimension."""
+    if Index.shape[-1] == 0:  # each place is all there is
+        return (xp.zeros(Index.shape[:-1], "int64"),)
     return tuple(
         xp.in_range(Index[..., i], shape[i], f"Index[..., {i}]") for i in range(Index.shape[-1])
     )
@@ -171,7 +178,7 @@ class gather_nd(Op):
         return None if row is None else X.with_shape((*Index.shape[:-1], *row))
 
     def run(self, xp, X, Index):
-        return X[places(xp, Index, X.shape)]
+        return indexed(X, Index)[places(xp, Index, X.shape)]
 
     def grad(self, f, X, Index, dOut):
         return dict(X=lambda: f.scatter_nd_add(f.fill_zeros_like(X), Index, dOut))
@@ -185,6 +192,10 @@ class scatter_nd_add(Op):
     """
 
     signature = "X, Index!, Updates -> Out"
+    numbers = (
+        "X",
+        "Updates",
+    )
     lod = "X"
 
     def infer(self, X, Index, Updates):
@@ -195,7 +206,8 @@ class scatter_nd_add(Op):
         return X
 
     def run(self, xp, X, Index, Updates):
-        return xp.scatter_add(X, places(xp, Index, X.shape), Updates)
+        whole = indexed(X, Index)
+        return xp.scatter_add(whole, places(xp, Index, X.shape), Updates).reshape(X.shape)
 
     def grad(self, f, Index, Updates, dOut):
         return dict(X=lambda: dOut, Updates=lambda: f.gather_nd(dOut, Index))

@@ -4,6 +4,7 @@ in new ones, so that gradients are those of products of matrices.
 
 from __future__ import annotations
 
+import itertools
 import math
 
 from ..dtypes import DType
@@ -44,6 +45,7 @@ class Interpolation(Op, abstract=True):
     align_mode: int = 1
     rank = 2  #: how many dimensions change
     method = ""  #: of :class:`resize_weights`
+    takes_bytes = True  #: whether X may be of uint8: results lose what is behind the point
 
     @property
     def axes(self):
@@ -57,7 +59,8 @@ class Interpolation(Op, abstract=True):
         return (self.out_d, self.out_h, self.out_w)[-self.rank :]
 
     def infer(self, X, OutSize, SizeTensor, Scale):
-        need_float(X=X)
+        if not (X.dtype is DType.UINT8 and self.takes_bytes):
+            need_float(X=X)
         need_ndim("X", X, self.rank + 2)
         if self.data_layout not in ("NCHW", "NHWC", "NCDHW", "NDHWC", "AnyLayout"):
             raise AttributeValueError(
@@ -139,8 +142,9 @@ class Interpolation(Op, abstract=True):
             )
 
     def run(self, xp, X, OutSize, SizeTensor, Scale):
-        out = X
-        sizes = self.sizes(X, OutSize, SizeTensor, Scale)
+        out, sizes = X, self.sizes(X, OutSize, SizeTensor, Scale)
+        if X.dtype == "uint8":
+            return self.of_bytes(xp, X, sizes)
         for axis, attrs in self.weights(X.shape, sizes, X.dtype):
             weights = resize_weights(attrs).run(xp)
             lead, trail = math.prod(out.shape[:axis]), math.prod(out.shape[axis + 1 :])
@@ -151,6 +155,29 @@ class Interpolation(Op, abstract=True):
                 out = xp.matmul(weights, xp.reshape(out, (lead, out.shape[axis], trail)))
             out = xp.reshape(out, shape)
         return out
+
+    def of_bytes(self, xp, X, sizes):
+        """Out of whole numbers, which lose what is behind the point.
+
+        Sums of single precision in fluid's order: where the true one is a whole number, they decide
+        which one is kept.
+        """
+        places = []
+        for axis, attrs in self.weights(X.shape, sizes, DType.FP32):
+            found = resize_weights(attrs).neighbours(xp, xp.arange(attrs["new"]))
+            along = [-1 if i == axis else 1 for i in range(X.ndim)]
+            places.append([(axis, place, xp.reshape(w, along)) for place, w in found])
+        turned = places if self.rank == 3 else places[::-1]  # which of the dimensions goes on first
+        total = xp.float32(0)
+        for corner in itertools.product(*turned):
+            part = X
+            for axis, place, _ in corner:
+                part = xp.take(part, place, axis=axis)
+            part = part.astype("float32")
+            for *_, weight in sorted(corner, key=lambda found: found[0]):
+                part = part * weight
+            total = total + part
+        return total.astype("uint8")
 
     def grad(self, f, X, dOut, OutSize=None, SizeTensor=None, Scale=None):
         def dx():
@@ -194,6 +221,7 @@ class bicubic_interp(Interpolation):
     """
 
     method = "cubic"
+    takes_bytes = False
 
 
 class resize_weights(Op):
@@ -241,6 +269,18 @@ class resize_weights(Op):
         if self.align_corners:
             return xp.float32(self.old - 1) / xp.float32(self.new - 1)
         return xp.float32(self.old) / xp.float32(self.new)
+
+    def neighbours(self, xp, rows):
+        """Places among the old elements, and their weights, in single precision."""
+        if self.method == "nearest":
+            found = self.nearest(xp, rows)
+        else:
+            half = xp.float32(0 if self.align_corners or self.align_mode else 0.5)
+            at = xp.maximum(self.step(xp) * (rows.astype("float32") + half) - half, xp.float32(0))
+            below = xp.floor(at)
+            found = [(below, 1 - (at - below)), (below + 1, at - below)]
+        ones = xp.ones(len(rows), "float32")
+        return [(xp.minimum(p, self.old - 1).astype("int64"), w * ones) for p, w in found]
 
     def nearest(self, xp, rows):
         """The place of each, with its weight."""

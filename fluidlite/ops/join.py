@@ -302,6 +302,8 @@ class partial_concat(Partial):
 class partial_sum(UseMkldnn, Partial):
     """Out = the sum of some columns of each X."""
 
+    numbers = ("X",)
+
     def infer(self, X):
         shape = self.check(X)
         return X[0].with_shape(shape)

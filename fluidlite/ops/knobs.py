@@ -1,9 +1,14 @@
-"""Attributes that steered CUDA, cuDNN or MKL-DNN: accepted, kept and written, never read."""
+"""Attributes that several families share: names of layouts; and those that steered CUDA, cuDNN or
+MKL-DNN, which are accepted, kept and written, never read.
+"""
 
 from __future__ import annotations
 
 from ..opdef.attribute import attr
 from ..opdef.definition import Op
+
+#: what says where the channels of images and volumes are
+CHANNELS_FIRST, CHANNELS_LAST = ("NCHW", "NCDHW", "AnyLayout"), ("NHWC", "NDHWC")
 
 
 class UseMkldnn(Op, abstract=True):

@@ -82,7 +82,7 @@ class lamb(ParameterUpdate):
 
     def run(self, xp, Param, Grad, LearningRate, Moment1, Moment2):
         moment1 = self.beta1 * Moment1 + (1 - self.beta1) * Grad
-        moment2 = self.beta2 * Moment2 + (1 - self.beta2) * xp.square(Grad)
+        moment2 = self.beta2 * Moment2 + (1 - self.beta2) * Grad * Grad
         step = moment1 / (xp.sqrt(moment2) + self.epsilon) + self.weight_decay * Param
         rate = number(xp, LearningRate, Param) * ratio(xp, norm(xp, Param), norm(xp, step))
         return Param - rate * step, moment1, moment2

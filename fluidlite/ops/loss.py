@@ -10,15 +10,19 @@ from ..opdef.spec import agree, need_float, need_integer, normal_axis, same_dtyp
 from .knobs import UseCudnn, UseMkldnn
 
 LOG_OF_ZERO = -1e20  #: stands for the logarithm of 0, so that a loss stays finite
+LEAST_LOGIT = -64.0  #: what a logit counts for at least, beside the largest of its row
 
 
 class softmax(UseCudnn, UseMkldnn, Op):
     """Out = exp(X) / sum(exp(X)) along ``axis``, computed without overflow.
 
+    No element is less than e^-64 of the largest one, so that a logarithm of Out is finite.
+
     axis: the dimension of the classes; may count from the end.
     """
 
     signature = "X -> Out"
+    least_logit = LEAST_LOGIT
     axis: int = -1
     data_format: str = attr("AnyLayout", inert=True)
     is_test: bool = attr(False, inert=True)
@@ -37,8 +41,10 @@ class softmax(UseCudnn, UseMkldnn, Op):
 
 
 def shifted(xp, x, axis):
-    """``x`` less its largest value along ``axis``: the same softmax, and no overflow."""
-    return x - xp.max(x, axis=axis, keepdims=True)
+    """``x`` less its largest value along ``axis``, and at least -64: the same softmax but for what
+    is tiny, no overflow, and finite logarithms.
+    """
+    return xp.maximum(x - xp.max(x, axis=axis, keepdims=True), LEAST_LOGIT)
 
 
 def softmax_cotangent(f, out, dout, axis):
@@ -127,27 +133,21 @@ def check_label(X, Label, axis):
         )
 
 
-def one_per_label(X, Label):
-    """The spec of a value for each of the labels, which may lack the 1 as last size.
-
-    Raises:
-        ShapeError: they do not fit the rows of ``X``.
+def hard_loss(X, Label):
+    """The spec of a loss by labels that are indices in the last dimension of X: in the shape of
+    Label, which may lack its last size of 1.
     """
-    if Label.ndim != X.ndim - 1:
-        check_label(X, Label, -1)
-        return X.with_dim(-1, 1)
-    check_label(X, Label.with_shape((*Label.shape, 1)), -1)
-    return X.with_shape(X.shape[:-1])
+    if Label.ndim == X.ndim - 1:
+        check_label(X, Label.with_shape((*Label.shape, 1)), -1)
+        return X.with_shape(X.shape[:-1])
+    check_label(X, Label, -1)
+    return X.with_dim(-1, 1)
 
 
-def column(xp, value, ndim):
-    """Labels, or values of them, with the 1 as last size."""
-    return value if value.ndim == ndim else xp.reshape(value, (*value.shape, 1))
-
-
-def columns(f, ndim, *values):
-    """The same in a gradient rule, of several values."""
-    return [v if len(v.shape) == ndim else f.reshape(v, shape=[*v.shape, 1]) for v in values]
+def columns(f, rows, *values):
+    """Labels, and what belongs to them, with a size of 1 behind those of ``rows``."""
+    shape = [*rows, 1]
+    return [v if len(v.shape) == len(shape) else f.reshape(v, shape=shape) for v in values]
 
 
 def check_soft_label(X, Label):
@@ -170,8 +170,7 @@ class cross_entropy(Op):
     """Y = -log(X[Label]) over the last dimension, or -sum(Label * log(X)) with soft labels.
 
     X: probabilities of the classes in the last dimension.
-    Label: indices with 1 as last size, or without it, as Y is then, too; or probabilities in the
-        shape of X.
+    Label: indices with 1 as last size, or without it, or probabilities in the shape of X.
     soft_label: Label holds probabilities.
     ignore_index: where Label is this, Y and its gradient are 0.
     """
@@ -182,26 +181,26 @@ class cross_entropy(Op):
 
     def infer(self, X, Label):
         need_float(X=X)
-        if not self.soft_label:
-            return one_per_label(X, Label)
-        check_soft_label(X, Label)
-        return X.with_dim(-1, 1)
+        if self.soft_label:
+            check_soft_label(X, Label)
+            return X.with_dim(-1, 1)
+        return hard_loss(X, Label)
 
     def run(self, xp, X, Label):
         if self.soft_label:
             return xp.sum(Label * negative_log(xp, X), axis=-1, keepdims=True)
         pick = pick_label(dict(ignore_index=self.ignore_index, ignored=1.0))
-        picked = pick.run(xp, X, column(xp, Label, X.ndim))
-        return xp.reshape(negative_log(xp, picked), Label.shape)
+        column = xp.reshape(Label, (*X.shape[:-1], 1))
+        return xp.reshape(negative_log(xp, pick.run(xp, X, column)), Label.shape)
 
     def grad(self, f, X, Label, dY):
         def dx():
             if self.soft_label:
                 return -(Label * dY) / X
-            label, dloss = columns(f, len(X.shape), Label, dY)
+            label, dy = columns(f, X.shape[:-1], Label, dY)
             picked = f.pick_label(X, label, ignore_index=self.ignore_index, ignored=1.0)
             return f.place_label(
-                -dloss / picked, label, size=X.shape[-1], ignore_index=self.ignore_index
+                -dy / picked, label, size=X.shape[-1], ignore_index=self.ignore_index
             )
 
         return dict(X=dx)
@@ -211,7 +210,7 @@ class cross_entropy2(Op):
     """Y = -log(X[Label]) over the last dimension.
 
     X: probabilities of the classes in the last dimension.
-    Label: indices with 1 as last size, or without it, as Y is then, too.
+    Label: indices with 1 as last size, or without it.
     XShape: holds nothing; its shape is that of X, with a size 0 added.
     MatchX: X[Label], and 0 where Label is ignored.
     ignore_index: where Label is this, Y and its gradient are 0.
@@ -224,18 +223,18 @@ class cross_entropy2(Op):
 
     def infer(self, X, Label):
         need_float(X=X)
-        return one_per_label(X, Label), X.with_shape((*X.shape, 0)), X.with_dim(-1, 1)
+        loss = hard_loss(X, Label)
+        return loss, X.with_shape((*X.shape, 0)), X.with_dim(-1, 1)
 
     def run(self, xp, X, Label):
-        pick = pick_label(dict(ignore_index=self.ignore_index))
-        label = column(xp, Label, X.ndim)
-        match = pick.run(xp, X, label)
-        loss = xp.where(label == self.ignore_index, 0.0, negative_log(xp, match))
+        column = xp.reshape(Label, (*X.shape[:-1], 1))
+        match = pick_label(dict(ignore_index=self.ignore_index)).run(xp, X, column)
+        loss = xp.where(column == self.ignore_index, 0.0, negative_log(xp, match))
         return xp.reshape(loss, Label.shape), xp.zeros((*X.shape, 0), dtype=X.dtype), match
 
     def grad(self, f, Label, XShape, MatchX, dY, dMatchX=None):
         def dx():
-            label, dy = columns(f, len(XShape.shape) - 1, Label, dY)
+            label, dy = columns(f, XShape.shape[:-2], Label, dY)
             ignored = f.equal(label, f.fill_any_like(label, value=self.ignore_index))
             ones = f.cast(ignored, in_dtype=DType.BOOL, out_dtype=MatchX.dtype)
             dmatch = -dy / (MatchX + ones)  # MatchX is 0 where the label is ignored
@@ -253,7 +252,8 @@ class softmax_with_cross_entropy(Op):
 
     Logits: unnormalised logarithms of probabilities.
     Label: indices with size 1 along ``axis``, or probabilities in the shape of Logits.
-    Softmax: exp(Logits) / sum(exp(Logits)).
+    Softmax: exp(Logits) / sum(exp(Logits)), where a logit counts for 64 less than the largest one
+        at least: so Loss is at most 64 + log(classes).
     soft_label: Label holds probabilities.
     ignore_index: where Label is this, Loss and its gradient are 0.
     axis: the dimension of the classes; may count from the end.
@@ -261,6 +261,7 @@ class softmax_with_cross_entropy(Op):
     """
 
     signature = "Logits, Label! -> Softmax~, Loss"
+    least_logit = LEAST_LOGIT
     soft_label: bool = False
     numeric_stable_mode: bool = attr(True, inert=True)
     ignore_index: int = -100

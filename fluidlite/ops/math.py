@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 from ..dtypes import DType, Kind
 from ..errors import AttributeValueError, DTypeError, ShapeError
 from ..opdef.attribute import REQUIRED, attr
@@ -93,7 +95,8 @@ class matmul(UseMkldnn, UseQuantizer, Op):
     transpose_X: swap the last two dimensions of X.
     transpose_Y: swap the last two dimensions of Y.
     alpha: factor of the product.
-    head_number: only 1 is supported.
+    head_number: into how many parts the columns of X and the rows of Y are cut; Out has the
+        products of these parts side by side, and not their sum.
     """
 
     signature = "X, Y -> Out"
@@ -109,8 +112,8 @@ class matmul(UseMkldnn, UseQuantizer, Op):
     head_number: int = 1
 
     def infer(self, X, Y):
-        if self.head_number != 1:
-            raise AttributeValueError(f"expected head_number=1, got {self.head_number}")
+        if self.head_number < 1:
+            raise AttributeValueError(f"expected head_number from 1, got {self.head_number}")
         need_float(X=X, Y=Y)
         same_dtype(X=X, Y=Y)
         for name, s in (("X", X), ("Y", Y)):
@@ -119,6 +122,11 @@ class matmul(UseMkldnn, UseQuantizer, Op):
         return X.with_shape(self.out_shape(X.shape, Y.shape))
 
     def run(self, xp, X, Y):
+        if self.head_number > 1:
+            shape = self.out_shape(X.shape, Y.shape)  # checks them
+            parts = self.heads(X.shape, Y.shape)
+            made = [self.one_head.run(xp, X[x], Y[y]) for x, y in parts]
+            return xp.concatenate(made, axis=-1).reshape(shape)
         x, y = X.reshape(row(X.shape)), Y.reshape(column(Y.shape))
         if y.ndim == 2 and x.ndim > 2 and not self.transpose_X:
             x = x.reshape(-1, x.shape[-1])  # one large product is faster than many small ones
@@ -134,11 +142,56 @@ class matmul(UseMkldnn, UseQuantizer, Op):
         return True
 
     def product(self, x, y):
-        if x.ndim != 2 or y.ndim != 2 or self.alpha != 1.0:
+        if x.ndim != 2 or y.ndim != 2 or self.alpha != 1.0 or self.head_number != 1:
             return None
         return MatrixProduct(self.transpose_X, self.transpose_Y)
 
+    @property
+    def one_head(self):
+        """The product of one part."""
+        return matmul({**self.attr_values(), "head_number": 1})
+
+    def heads(self, x, y):
+        """Indices of each part of X and of Y."""
+        axes = self.inner_axes(x, y)
+        step = x[axes[0]] // self.head_number
+        for k in range(self.head_number):
+            inner = slice(k * step, (k + 1) * step)
+            yield [
+                tuple(inner if i == axis else slice(None) for i in range(len(shape)))
+                for shape, axis in zip((x, y), axes)
+            ]
+
+    def inner_axes(self, x, y):
+        """The dimensions of X and Y that the product sums over."""
+        of_x = len(x) - 1 if len(x) == 1 or not self.transpose_X else len(x) - 2
+        of_y = len(y) - 1 if len(y) == 1 or self.transpose_Y else len(y) - 2
+        return of_x, of_y
+
+    def by_heads(self, f, X, Y, dOut):
+        """The rules for X and Y where there are several heads."""
+
+        def some(v, axis, k, count):
+            step = v.shape[axis] // count
+            return f.slice(v, axes=[axis], starts=[k * step], ends=[(k + 1) * step])
+
+        count, axes = self.head_number, self.inner_axes(X.shape, Y.shape)
+
+        def part(name, k):
+            x, y = (some(v, axis, k, count) for v, axis in zip((X, Y), axes))
+            g = some(dOut, len(dOut.shape) - 1, k, count)
+            g = reshaped(f, g, self.one_head.out_shape(x.shape, y.shape))
+            return self.one_head.grad(f, x, y, g)[name]()
+
+        def joined(name, axis):
+            return f.concat([part(name, k) for k in range(count)], axis=axis)
+
+        return {name: functools.partial(joined, name, axis) for name, axis in zip(("X", "Y"), axes)}
+
     def grad(self, f, X, Y, dOut):
+        if self.head_number > 1:
+            return self.by_heads(f, X, Y, dOut)
+
         def operands():
             """X, Y and dOut as matrices, or as stacks of them."""
             x, y = row(X.shape), column(Y.shape)
@@ -186,7 +239,15 @@ class matmul(UseMkldnn, UseQuantizer, Op):
         """The shape of the output for inputs of shapes ``x`` and ``y``."""
         *batch, m, n = self.stacked(x, y)
         m_stays = len(x) > 1 or self.transpose_X
-        n_stays = len(y) > 1 or self.transpose_Y
+        n_stays = len(y) > 1 or self.transpose_Y or self.head_number > 1
+        if self.head_number > 1:
+            inner = x[self.inner_axes(x, y)[0]]
+            if inner != -1 and inner % self.head_number:
+                raise ShapeError(
+                    f"expected {inner} columns of X to be parts of head_number="
+                    f"{self.head_number} heads: X of shape {list(x)}, Y of shape {list(y)}"
+                )
+            n = -1 if n == -1 else n * self.head_number
         return (*batch, *([m] if m_stays else []), *([n] if n_stays else [])) or (1,)
 
 
@@ -208,6 +269,7 @@ class scale(Op):
     """
 
     signature = "X, ScaleTensor?! -> Out"
+    numbers = ("X",)
     direct = True
     rows = ("X",)
     scale: float = 1.0
@@ -270,6 +332,7 @@ class Sum(UseMkldnn, Op, type="sum"):
     """Out = X[0] + X[1] + ..., all of one shape; of SelectedRows, each row is stored once."""
 
     signature = "X* -> Out"
+    numbers = ("X",)
     direct = True
     rows = ("X",)
     adds_all = True

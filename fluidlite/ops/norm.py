@@ -5,6 +5,7 @@ Rules treat the saved statistics as outputs of their own, whose cotangents arriv
 
 from __future__ import annotations
 
+import functools
 import math
 
 from ..dtypes import DType
@@ -12,6 +13,7 @@ from ..errors import AttributeValueError, ShapeError
 from ..opdef.attribute import REQUIRED, attr
 from ..opdef.definition import Op
 from ..opdef.spec import agree, flat, need_float, need_ndim, same_dtype
+from .elementwise import indicator
 from .knobs import UseMkldnn
 
 
@@ -19,7 +21,8 @@ class batch_norm(UseMkldnn, Op):
     """Y = (X - mean) / sqrt(variance + epsilon) * Scale + Bias, for each channel.
 
     The statistics are those of the batch, or the running ones in a test (Ioffe and Szegedy, Batch
-    normalization, ICML 2015).
+    normalization, ICML 2015).  Where they would be those of a batch of one element for each
+    channel, Y = X, and the running ones stay.
 
     X: [N, C], or images with any number of dimensions after the channels, or before them.
     Scale, Bias: a number for each channel; these and the statistics may be float32 where X is
@@ -42,6 +45,7 @@ class batch_norm(UseMkldnn, Op):
         "X, Scale, Bias, Mean!, Variance!, MomentumTensor?! -> "
         "Y, MeanOut, VarianceOut, SavedMean~, SavedVariance~, ReserveSpace?!~"
     )
+    carried = ("Mean", "Variance")
     is_test: bool = False
     momentum: float = 0.9
     epsilon: float = 1e-5
@@ -54,6 +58,15 @@ class batch_norm(UseMkldnn, Op):
     def by_batch(self):
         """Whether the statistics are those of the batch."""
         return not self.use_global_stats and (not self.is_test or self.trainable_statistics)
+
+    def carries(self):
+        return self.carried if self.use_global_stats else ()
+
+    def passes(self, shape):
+        """Whether X of this shape goes through as it is: a batch of one element for each channel
+        says nothing about how they spread.
+        """
+        return self.by_batch and math.prod(shape) == shape[self.axis(len(shape))]
 
     def axis(self, ndim):
         """The dimension of the channels."""
@@ -84,6 +97,9 @@ class batch_norm(UseMkldnn, Op):
         return X, one, one, one, one, None
 
     def run(self, xp, X, Scale, Bias, Mean, Variance, MomentumTensor):
+        if self.passes(X.shape):
+            nothing = xp.zeros_like(Mean)
+            return X, Mean, Variance, nothing, nothing, None
         others = self.others(X.ndim)
         along = [1 if i in others else -1 for i in range(X.ndim)]
         given, X = X.dtype, xp.asarray(X, Scale.dtype)
@@ -118,6 +134,9 @@ class batch_norm(UseMkldnn, Op):
         dSavedMean=None,
         dSavedVariance=None,
     ):
+        if self.passes(X.shape):
+            zeros = lambda: f.fill_zeros_like(Scale)
+            return dict(X=lambda: dY, Scale=zeros, Bias=zeros)
         given, used = X.dtype, Scale.dtype
         if given != used:  # images of 16 bits
             X, dY = (f.cast(v, in_dtype=given, out_dtype=used) for v in (X, dY))
@@ -332,7 +351,8 @@ class group_norm(PerChannel):
     Scale, Bias: a number for each channel.
     Mean, Variance: of each group of each sample.
     epsilon: keeps the square root away from 0.
-    groups: how many groups the channels are cut into.
+    groups: how many groups the channels are cut into.  Where that leaves a rest, the groups have
+        one channel more, and the last ones less, or none.
     data_layout: NCHW, or NHWC for channels in the last dimension.
     """
 
@@ -354,9 +374,9 @@ class group_norm(PerChannel):
         need_ndim("X", X, 2, 3, 4, 5)
         channels = X.shape[-1 if self.last else 1]
         self.check(X, channels, Scale=Scale, Bias=Bias)
-        if self.groups < 1 or (channels != -1 and channels % self.groups):
+        if self.groups < 1 or -1 != channels < self.groups:
             raise AttributeValueError(
-                f"expected groups that divide {channels} channels of X {list(X.shape)}, "
+                f"expected 1 to {channels} groups, of the channels of X {list(X.shape)}; "
                 f"got {self.groups}"
             )
         one = X.with_shape([X.shape[0], self.groups])
@@ -370,7 +390,38 @@ class group_norm(PerChannel):
         """The reverse of ``order``."""
         return (0, *range(2, ndim), 1) if self.last else tuple(range(ndim))
 
+    def parts(self, channels):
+        """Normalisations of equal groups that do the same to some channels each.
+
+        Returns:
+            their operators, and of each the first channel, the last, the first group and the last.
+        """
+        each = -(-channels // self.groups)
+        whole, rest = divmod(channels, each)
+        attrs = self.attr_values()
+        found = [(group_norm({**attrs, "groups": whole}), (0, whole * each), (0, whole))]
+        if rest:
+            last = group_norm({**attrs, "groups": 1})
+            found.append((last, (whole * each, channels), (whole, whole + 1)))
+        return found
+
     def run(self, xp, X, Scale, Bias):
+        channels = X.shape[-1 if self.last else 1]
+        if channels % self.groups == 0:
+            return self.normalise(xp, X, Scale, Bias)
+        found = []
+        for op, (begin, end), _ in self.parts(channels):
+            some = slice(begin, end)
+            x = X[..., some] if self.last else X[:, some]
+            scale, bias = (v if v is None else v[some] for v in (Scale, Bias))
+            found.append(op.normalise(xp, x, scale, bias))
+        ys, *statistics = zip(*found)
+        nothing = xp.zeros((len(X), self.groups - sum(v.shape[1] for v in statistics[0])), X.dtype)
+        y = xp.concatenate(ys, axis=-1 if self.last else 1)
+        return y, *(xp.concatenate([*v, nothing], axis=1) for v in statistics)
+
+    def normalise(self, xp, X, Scale, Bias):
+        """The outputs where all groups are equal."""
         x = xp.transpose(X, self.order(X.ndim))
         shape = x.shape
         each = math.prod(shape[1:])
@@ -387,7 +438,54 @@ class group_norm(PerChannel):
         statistics = [xp.reshape(v, (shape[0], self.groups)) for v in (mean, variance)]
         return xp.transpose(xp.reshape(y, shape), self.back(X.ndim)), *statistics
 
-    def grad(self, f, X, Scale, Bias, Mean, Variance, dY, dMean=None, dVariance=None):
+    def grad(self, f, Scale, Bias, Y, Variance, dY, X=None, Mean=None, dMean=None, dVariance=None):
+        if X is None:  # fluid's programs hold Y in its place
+            X, Mean = self.restored(f, Scale, Bias, Y, Variance)
+        channel = len(X.shape) - 1 if self.last else 1
+        channels = X.shape[channel]
+        if channels % self.groups == 0:
+            return self.rules(f, X, Scale, Bias, Mean, Variance, dY, dMean, dVariance)
+
+        def some(v, axis, ends):
+            begin, end = ends
+            return v if v is None else f.slice(v, axes=[axis], starts=[begin], ends=[end])
+
+        found = [
+            op.rules(
+                f,
+                some(X, channel, of_channels),
+                *(some(v, 0, of_channels) for v in (Scale, Bias)),
+                *(some(v, 1, of_groups) for v in (Mean, Variance)),
+                some(dY, channel, of_channels),
+                *(some(v, 1, of_groups) for v in (dMean, dVariance)),
+            )
+            for op, of_channels, of_groups in self.parts(channels)
+        ]
+        axes = {name: channel if name == "X" else 0 for name in found[0]}
+        joined = lambda name: f.concat([rules[name]() for rules in found], axis=axes[name])
+        return {name: functools.partial(joined, name) for name in axes}
+
+    def restored(self, f, Scale, Bias, Y, Variance):
+        """X but for its means, and means of 0: the rules need no more.  Where Scale is 0, all that
+        was there is lost.
+        """
+        channel = len(Y.shape) - 1 if self.last else 1
+        channels, each = Y.shape[channel], -(-Y.shape[channel] // self.groups)
+        if Bias is not None:
+            Y = f.elementwise_sub(Y, Bias, axis=channel)
+        if Scale is not None:
+            lost = indicator(f, f.equal(Scale, f.fill_zeros_like(Scale)), Scale)
+            Y = f.elementwise_div(Y, Scale + lost, axis=channel)
+        root = f.sqrt(Variance + self.epsilon)
+        wide = f.expand(f.unsqueeze(root, axes=[2]), expand_times=[1, 1, each])
+        wide = f.reshape(wide, shape=[Y.shape[0], self.groups * each])
+        wide = f.slice(wide, axes=[1], starts=[0], ends=[channels])
+        shape = [Y.shape[0], *[1] * (len(Y.shape) - 2)]
+        shape.insert(channel, channels)
+        return Y * f.reshape(wide, shape=shape), f.fill_zeros_like(Variance)
+
+    def rules(self, f, X, Scale, Bias, Mean, Variance, dY, dMean, dVariance):
+        """The rules where all groups are equal."""
         ndim = len(X.shape)
         channel = ndim - 1 if self.last else 1
         others = [i for i in range(ndim) if i != channel]

@@ -158,7 +158,7 @@ class adam(ParameterUpdate):
 
         def step(grad, param, moment1, moment2):
             moment1 = betas[0] * moment1 + (1 - betas[0]) * grad
-            moment2 = betas[1] * moment2 + (1 - betas[1]) * xp.square(grad)
+            moment2 = betas[1] * moment2 + (1 - betas[1]) * grad * grad
             root = xp.sqrt(moment2) + self.epsilon
             return param - number(xp, rate, param) * (moment1 / root), moment1, moment2
 

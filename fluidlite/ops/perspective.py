@@ -37,6 +37,8 @@ class roi_perspective_transform(Op):
     """
 
     signature = "X, ROIs![] -> Out, Mask!, TransformMatrix!, Out2InIdx?!~, Out2InWeights?!~"
+    carried = ("Out2InIdx", "Out2InWeights")
+    idle = carried  # only fluid's own gradient kernel reads them
     spatial_scale: float = 1.0
     transformed_height: int = 1
     transformed_width: int = 1

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ..dtypes import DType
 from ..errors import AttributeValueError, DTypeError, ShapeError
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Op
 from ..opdef.spec import agree, need_float, need_ndim, same_dtype, size_of
+
+LEAST_SCALE = np.float32(1e-30)  #: what less is, is 0
 
 
 def need_one(**specs):
@@ -38,10 +42,10 @@ class Quantized(Op, abstract=True):
             raise AttributeValueError(f"expected bit_length from 2 to 16, got {self.bit_length}")
 
     def whole(self, xp, x, scale):
-        """``x`` as whole numbers; zeros where the scale is 0."""
-        top = largest(self.bit_length)
-        there = scale > 0
-        parts = xp.minimum(xp.maximum(x, -scale), scale) * top / xp.where(there, scale, 1)
+        """``x`` as whole numbers; zeros where the scale is nearly 0."""
+        there = scale >= LEAST_SCALE
+        steps = largest(self.bit_length) * (1 / xp.where(there, scale, 1))  # halves are as fluid's
+        parts = xp.minimum(xp.maximum(x, -scale), scale) * steps
         return (away(xp, parts) * there).astype(x.dtype)
 
 
@@ -139,7 +143,8 @@ class fake_quantize_dequantize_moving_average_abs_max(Averaged):
 
     def rounded(self, xp, X, scale):
         scale = xp.reshape(scale, ())
-        return (self.whole(xp, X, scale) * scale / largest(self.bit_length)).astype(X.dtype)
+        step = scale / largest(self.bit_length)
+        return (self.whole(xp, X, scale) * step).astype(X.dtype)
 
 
 class moving_average_abs_max_scale(Op):

@@ -71,23 +71,37 @@ class rank_loss(Op):
     The logistic loss of the order of two documents (Burges et al., Learning to rank using gradient
     descent, ICML 2005).
 
-    Label: how probable it is that the left one should come first.
-    Left, Right: their scores.
+    Label: how probable it is that the left one should come first, [N, 1] or [N].
+    Left, Right: their scores, either.
     """
 
     signature = "Label!, Left, Right -> Out"
 
     def infer(self, Label, Left, Right):
         need_float(Left=Left)
-        return Left.with_shape(same_shape(Left=Left, Right=Right, Label=Label))
+        given = dict(Left=Left, Right=Right, Label=Label)
+        if len({s.ndim for s in given.values()}) > 1:  # one of them has a size of 1 at the end
+            longest = max(s.ndim for s in given.values())
+            same_shape(**{name: with_column(s, longest) for name, s in given.items()})
+            return Label
+        return Left.with_shape(same_shape(**given))
 
     def run(self, xp, Label, Left, Right):
-        ahead = Left - Right
+        ahead = xp.reshape(Left, Label.shape) - xp.reshape(Right, Label.shape)
         return xp.logaddexp(0, ahead) - Label * ahead
 
     def grad(self, f, Label, Left, Right, dOut):
-        slope = lambda: dOut * (f.sigmoid(Left - Right) - Label)
-        return dict(Left=slope, Right=lambda: -slope())
+        shaped = lambda v, shape: v if v.shape == shape else f.reshape(v, shape=list(shape))
+        ahead = lambda: shaped(Left, Label.shape) - shaped(Right, Label.shape)
+        slope = lambda: dOut * (f.sigmoid(ahead()) - Label)
+        return dict(
+            Left=lambda: shaped(slope(), Left.shape), Right=lambda: shaped(-slope(), Right.shape)
+        )
+
+
+def with_column(s, ndim):
+    """A spec with a size of 1 at the end, where it has a dimension less than ``ndim``."""
+    return s.with_shape((*s.shape, 1)) if s.ndim == ndim - 1 else s
 
 
 class margin_rank_loss(Op):

@@ -10,7 +10,7 @@ import itertools
 from ..errors import AttributeValueError, ShapeError
 from ..opdef.attribute import REQUIRED, Long
 from ..opdef.definition import Op
-from ..opdef.spec import agree, need_float, need_ndim, pooled
+from ..opdef.spec import agree, covering, need_float, need_ndim, pooled
 
 
 def need_factor(what, number, channels, times, X):
@@ -228,18 +228,21 @@ class Unfolding(Op, abstract=True):
         return {name: getattr(self, name) for name in Unfolding.attributes}
 
     @property
-    def pads(self):
-        """Padding before and after, down and across."""
+    def spans(self):
+        """Height and width of what the window covers."""
+        return [(k - 1) * dilation + 1 for k, dilation in zip(self.kernel_sizes, self.dilations)]
+
+    def pads(self, sizes):
+        """Padding before and after an image of these sizes, down and across."""
         top, left, bottom, right = self.paddings
-        return (top, bottom), (left, right)
+        given = (top, bottom), (left, right)
+        return [*map(covering, given, sizes, self.spans, self.strides)]
 
     def positions(self, sizes):
         """How many positions there are, down and across."""
         return [
-            pooled(size, (k - 1) * dilation + 1, *pad, stride)
-            for size, k, dilation, pad, stride in zip(
-                sizes, self.kernel_sizes, self.dilations, self.pads, self.strides
-            )
+            pooled(size, span, *pad, stride)
+            for size, span, pad, stride in zip(sizes, self.spans, self.pads(sizes), self.strides)
         ]
 
     def check(self):
@@ -275,7 +278,7 @@ class unfold(Unfolding):
         return X.with_shape(self.columns(X.shape))
 
     def run(self, xp, X):
-        padded = xp.pad(X, ((0, 0), (0, 0), *self.pads))
+        padded = xp.pad(X, ((0, 0), (0, 0), *self.pads(X.shape[2:])))
         view = xp.windows(padded, self.kernel_sizes, self.strides, self.dilations)
         return xp.reshape(xp.transpose(view, (0, 1, 4, 5, 2, 3)), self.columns(X.shape))
 
@@ -304,7 +307,7 @@ class unfold_adjoint(Unfolding):
         n, c, *sizes = self.size
         down, across = self.positions(sizes)
         columns = xp.reshape(G, (n, c, *self.kernel_sizes, down, across))
-        (top, bottom), (left, right) = self.pads
+        (top, bottom), (left, right) = self.pads(sizes)
         out = xp.zeros((n, c, sizes[0] + top + bottom, sizes[1] + left + right), G.dtype)
         for element in itertools.product(*map(range, self.kernel_sizes)):
             under = [

@@ -63,13 +63,15 @@ class data_norm(UseMkldnn, PerChannel):
     scale_w, bias: with ``enable_scale_and_shift``, Y is multiplied by the one and added the other.
     Means: BatchSum / BatchSize.
     Scales: sqrt(BatchSize / BatchSquareSum).
+    epsilon: what fluid adds for each number to the squares that it counts.
     slot_dim: above 0, rows consist of parts of so many numbers, and a part whose first number is 0
         stays 0.
     data_layout: NCHW, or NHWC for channels in the last dimension.
     """
 
     signature = "scale_w?, bias?, X, BatchSize!, BatchSum!, BatchSquareSum! -> Y, Means!~, Scales!~"
-    epsilon: float = attr(1e-4, inert=True)
+    counted = ("BatchSize", "BatchSum", "BatchSquareSum")
+    epsilon: float = 1e-4
     slot_dim: int = -1
     summary_decay_rate: float = attr(0.9999999, inert=True)
     enable_scale_and_shift: bool = False
@@ -109,6 +111,20 @@ class data_norm(UseMkldnn, PerChannel):
         if self.slot_dim > 0:
             y = y * beginnings(xp, X, self.slot_dim).astype(X.dtype)
         return y, means, scales
+
+    def counts(self, f, scale_w, bias, X, Means, Scales, dY):
+        """What this batch adds to the sums; fluid takes the squares around the mean."""
+        axis = self.axis(len(X.shape))
+        others = [i for i in range(len(X.shape)) if i != axis]
+        count = math.prod(X.shape[i] for i in others)
+        centred = lambda: f.elementwise_sub(X, Means, axis=axis)
+        return dict(
+            BatchSize=lambda: f.fill_any_like(Means, value=count),
+            BatchSum=lambda: f.reduce_sum(X, dim=others),
+            BatchSquareSum=lambda: f.scale(
+                f.reduce_sum(f.square(centred()), dim=others), bias=count * self.epsilon
+            ),
+        )
 
     def grad(self, f, scale_w, bias, X, Means, Scales, dY):
         axis = self.axis(len(X.shape))
@@ -168,7 +184,6 @@ class inplace_abn(batch_norm):
     alpha: float = 0.1
     use_sync_bn: bool = attr(False, inert=True)
     run = None
-    grad = NotImplemented
 
     def infer(self, X, Scale, Bias, Mean, Variance):
         if self.activation not in ("", "identity", "leaky_relu", "elu"):
@@ -183,6 +198,59 @@ class inplace_abn(batch_norm):
         if self.activation in ("leaky_relu", "elu"):
             outs = {**outs, "Y": getattr(f, self.activation)(outs["Y"], alpha=self.alpha)}
         return outs
+
+    def grad(
+        self,
+        f,
+        Scale,
+        Bias,
+        Y,
+        SavedMean,
+        SavedVariance,
+        dY,
+        X=None,
+        MomentumTensor=None,
+        dMeanOut=None,
+        dVarianceOut=None,
+        dSavedMean=None,
+        dSavedVariance=None,
+    ):
+        below = dY
+        if self.activation in ("leaky_relu", "elu"):
+            above = indicator(f, f.greater_than(Y, f.fill_zeros_like(Y)), Y)
+            slope = self.alpha if self.activation == "leaky_relu" else Y + self.alpha
+            below = dY * (above + (1.0 - above) * slope)
+        if X is None:  # fluid's programs overwrite it with Y
+            X = self.restored(f, Scale, Bias, Y, SavedMean, SavedVariance)
+        return batch_norm.grad(
+            self,
+            f,
+            X,
+            Scale,
+            Bias,
+            MomentumTensor,
+            SavedMean,
+            SavedVariance,
+            None,
+            below,
+            dMeanOut,
+            dVarianceOut,
+            dSavedMean,
+            dSavedVariance,
+        )
+
+    def restored(self, f, Scale, Bias, Y, SavedMean, SavedVariance):
+        """X from what was made of it."""
+        zero = f.fill_zeros_like(Y)
+        if self.activation == "leaky_relu":
+            Y = f.elementwise_max(Y, zero) + f.elementwise_min(Y, zero) / self.alpha
+        elif self.activation == "elu":
+            bent = f.log(f.elementwise_min(Y, zero) / self.alpha + 1.0)
+            Y = f.elementwise_max(Y, zero) + bent
+        axis = self.axis(len(Y.shape))
+        centred = f.elementwise_sub(Y, Bias, axis=axis)
+        normal = f.elementwise_div(centred, Scale * SavedVariance, axis=axis)
+        return f.elementwise_add(normal, SavedMean, axis=axis)
 
 
 class lrn(UseMkldnn, Op):

@@ -220,6 +220,7 @@ class prroi_pool(RoiPooling):
     """
 
     signature = "X, ROIs[], BatchRoINums?! -> Out"
+    carried = ("Out",)
 
     def infer(self, X, ROIs, BatchRoINums):
         return self.check(X, ROIs, BatchRoINums)

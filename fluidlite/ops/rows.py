@@ -44,14 +44,16 @@ class selected_rows(Op):
 
 
 class merge_selected_rows(Op):
-    """Out = X with every row stored once, in ascending order."""
+    """Out = X with every row stored once: in ascending order, or as in X where none is twice."""
 
     signature = "X -> Out"
     rows = ("X",)
     lod = None
 
     def run(self, xp, X):
-        return X.merged() if isinstance(X, SelectedRows) else X
+        if isinstance(X, SelectedRows) and len(xp.unique(X.numbers)) < len(X.numbers):
+            return X.merged()
+        return X
 
 
 class get_tensor_from_selected_rows(Op):

@@ -42,9 +42,11 @@ class RowsOfTable(Op, abstract=True):
         absent = len(table)
         out = xp.matmul(look_up(xp, table, ids, absent), xp.expand_dims(X, 2))
         out = xp.squeeze(out, 2)
-        return out if bias is None else out + xp.squeeze(look_up(xp, bias, ids, absent), 2)
+        if bias is None:
+            return out
+        return out + xp.squeeze(look_up(xp, xp.reshape(bias, (-1, 1)), ids, absent), 2)
 
-    def cotangents(self, f, X, table, ids, dscores):
+    def cotangents(self, f, X, table, bias, ids, dscores):
         """What flows to the input, the table and the bias; a function for each.
 
         Args:
@@ -68,7 +70,9 @@ class RowsOfTable(Op, abstract=True):
 
         def dbias():
             rows = f.reshape(dscores(), shape=[-1, 1])
-            return f.lookup_table_adjoint(flat_ids(), rows, size=height, padding_idx=height)
+            found = f.lookup_table_adjoint(flat_ids(), rows, size=height, padding_idx=height)
+            flat = bias is not None and len(bias.shape) == 1
+            return f.reshape(found, shape=[height]) if flat else found
 
         return dx, dtable, dbias
 
@@ -86,7 +90,9 @@ class RowsOfTable(Op, abstract=True):
                 f"got {list(table.shape)}"
             )
         if bias is not None and not (
-            bias.ndim == 2 and agree(bias.shape[0], height) and agree(bias.shape[1], 1)
+            bias.ndim in (1, 2)
+            and agree(bias.shape[0], height)
+            and all(agree(n, 1) for n in bias.shape[1:])
         ):
             raise ShapeError(f"expected Bias of shape [{height}, 1], got {list(bias.shape)}")
         if (
@@ -110,7 +116,7 @@ class nce(RowsOfTable):
     Input: [N, D].
     Label: the right classes, [N] or [N, T].
     Weight: a row for each class.
-    Bias: [num_total_classes, 1].
+    Bias: [num_total_classes, 1], or without the 1.
     SampleWeight: a factor for each row of Cost, [N] or [N, 1].
     CustomDistProbs: the probability of drawing each class, for ``sampler`` 2.
     CustomDistAlias, CustomDistAliasProbs: not read: classes are drawn by their probabilities.
@@ -242,7 +248,7 @@ class nce(RowsOfTable):
             g = slope * g
             return g if dSampleLogits is None else g + dSampleLogits * o * (1.0 - o)
 
-        dx, dtable, dbias = self.cotangents(f, Input, Weight, SampleLabels, dscores)
+        dx, dtable, dbias = self.cotangents(f, Input, Weight, Bias, SampleLabels, dscores)
         return dict(Input=dx, Weight=dtable, Bias=dbias)
 
     def expected_by(self, f, ids, CustomDistProbs, like):
@@ -385,7 +391,7 @@ class hierarchical_sigmoid(RowsOfTable):
             return g if dPreOut is None else g + s * dPreOut
 
         return {
-            slot: (lambda k=k: self.cotangents(f, X, W, way()[0], dscores)[k]())
+            slot: (lambda k=k: self.cotangents(f, X, W, Bias, way()[0], dscores)[k]())
             for k, slot in enumerate(("X", "W", "Bias"))
         }
 

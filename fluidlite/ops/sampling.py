@@ -42,6 +42,8 @@ class DrawnInShape(Drawn, ShapeFromTensors, abstract=True):
 
     def infer(self, ShapeTensor, ShapeTensorList):
         self.check()
+        if not (self.shape or ShapeTensor is not None or ShapeTensorList):
+            raise AttributeValueError("expected a shape of at least one size, got []")
         return ShapeFromTensors.infer(self, ShapeTensor, ShapeTensorList)
 
     def run(self, xp, rng, ShapeTensor, ShapeTensorList):

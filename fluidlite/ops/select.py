@@ -48,6 +48,7 @@ class multiplex(Op):
     """
 
     signature = "Ids!, X* -> Out"
+    sees_outputs = True  #: fluid's gradient operator does not read X
 
     def infer(self, Ids, X):
         if not X:
@@ -64,13 +65,15 @@ class multiplex(Op):
         ids = xp.in_range(xp.reshape(Ids, -1), len(X), "Ids")
         return xp.stack(X)[ids, xp.arange(len(ids))]
 
-    def grad(self, f, Ids, X, dOut):
+    def grad(self, f, Ids, dOut, X=None):
+        count = self.output_widths["X@GRAD"] if X is None else len(X)
+
         def rows(k):
             chosen = f.equal(Ids, f.fill_any_like(Ids, value=k))
             mask = f.reshape(indicator(f, chosen, dOut), shape=[-1])
             return f.elementwise_mul(dOut, mask, axis=0)
 
-        return dict(X=lambda: [rows(k) for k in range(len(X))])
+        return dict(X=lambda: [rows(k) for k in range(count)])
 
 
 class index_select(Op):

@@ -103,6 +103,7 @@ class square(Activation):
     """Out = X^2."""
 
     ufunc = np.square
+    numbers = ("X",)
 
     def infer(self, X):
         return X
@@ -207,6 +208,7 @@ class Abs(Activation, type="abs"):
     """Out = |X|."""
 
     ufunc = np.abs
+    numbers = ("X",)
 
     def infer(self, X):
         return X
@@ -265,6 +267,7 @@ class Pow(Op, type="pow"):
     """
 
     signature = "X, FactorTensor?! -> Out"
+    numbers = ("X",)
     factor: float = 1.0
 
     def infer(self, X, FactorTensor):

@@ -47,11 +47,11 @@ class Yolo(Op, abstract=True):
             )
 
     def centres(self, xp, x):
-        """Centres of boxes in parts of the image, from [N, anchors, 5 + class_num, H, W]."""
+        """Centres of boxes in places, from [N, anchors, 5 + class_num, H, W]."""
         height, width = x.shape[3:]
         stretched = 0.5 + (sigmoid(xp, x[:, :, :2]) - 0.5) * self.scale_x_y
-        across = (stretched[:, :, 0] + xp.arange(width)) / width
-        down = (stretched[:, :, 1] + xp.arange(height)[:, None]) / height
+        across = stretched[:, :, 0] + xp.arange(width)
+        down = stretched[:, :, 1] + xp.arange(height)[:, None]
         return across, down
 
     def extents(self, xp, x, anchors):
@@ -71,7 +71,8 @@ def sigmoid(xp, x):
 class yolo_box(Yolo):
     """Boxes, Scores = what the detector found at each place, and how sure it is of each class.
 
-    (Redmon and Farhadi, YOLOv3, arXiv 1804.02767.)
+    (Redmon and Farhadi, YOLOv3, arXiv 1804.02767.)  Both sides are divided by the number of rows of
+    places, as in fluid: where there are more columns, boxes may lie beyond the image.
 
     ImgSize: height and width of each image, [N, 2].
     Boxes: left, top, right, bottom, in pixels: [N, anchors * H * W, 4].
@@ -102,7 +103,7 @@ class yolo_box(Yolo):
         x = xp.reshape(X, (n, len(self.anchors) // 2, 5 + self.class_num, height, width))
         sizes = xp.reshape(ImgSize.astype(X.dtype), (n, 2, 1, 1, 1))
         high, wide = sizes[:, 0], sizes[:, 1]
-        across, down = self.centres(xp, x)
+        across, down = (v / height for v in self.centres(xp, x))
         sides = self.extents(xp, x, self.anchors)
         halves = sides[0] * wide / 2, sides[1] * high / 2
         across, down = across * wide, down * high
@@ -180,6 +181,8 @@ class yolov3_loss(YoloLoss):
     """
 
     signature = "X, GTBox!, GTLabel!, GTScore?! -> Loss, ObjectnessMask!~, GTMatchMask!~"
+    carried = ("ObjectnessMask", "GTMatchMask")
+    unmade = ("GTBox@GRAD", "GTLabel@GRAD", "GTScore@GRAD")
 
     def infer(self, X, GTBox, GTLabel, GTScore):
         return X.with_shape(X.shape[:1]), *YoloLoss.infer(self, X, GTBox, GTLabel, GTScore)
@@ -275,7 +278,9 @@ class yolov3_targets(YoloLoss):
     def ignored(self, xp, x, GTBox, real):
         """-1 where a box overlaps a true one enough not to count, else 0."""
         anchors = [n for k in self.anchor_mask for n in self.anchors[2 * k : 2 * k + 2]]
-        found = corners(xp, *self.centres(xp, x), *self.extents(xp, x, anchors))
+        across, down = self.centres(xp, x)
+        centre = across / x.shape[4], down / x.shape[3]
+        found = corners(xp, *centre, *self.extents(xp, x, anchors))
         most = xp.zeros(found.shape[:-1])
         for b in range(GTBox.shape[1]):
             one = corners(xp, *xp.moveaxis(GTBox[:, b], -1, 0))[:, None, None, None]

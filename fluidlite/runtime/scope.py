@@ -7,6 +7,8 @@ from contextlib import AbstractContextManager
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from .. import state
 from ..errors import ArgumentError
 from ..ir.views import views
@@ -30,8 +32,13 @@ class ScopeVariable:
         return _BoundTensor(self)
 
     def get_selected_rows(self) -> SelectedRows:
-        """The value as rows of a tensor; an empty one is made where it is of another kind."""
-        if not isinstance(self.value, SelectedRows):
+        """The value as rows of a tensor, all of them where it is a whole one; an empty one is made
+        where it is of another kind.
+        """
+        held = self.value
+        if isinstance(held, np.ndarray) and held.ndim:
+            self.value = SelectedRows(np.arange(len(held)), len(held), held)
+        elif not isinstance(held, SelectedRows):
             self.value = SelectedRows()
         return self.value
 

@@ -57,7 +57,11 @@ class Step:
         self.reads, self.writes = touched
         self.instance = instance = op.instance()
         takes, gives = instance.input_slots, instance.output_slots
-        self.inputs = [(slot, names, takes[slot].many) for slot, names in op.inputs.items()]
+        self.inputs = [
+            (slot, names, takes[slot].many)
+            for slot, names in op.inputs.items()
+            if slot not in instance.unread
+        ]
         self.outputs = [
             (slot, names, gives[slot].many)
             for slot, names in op.outputs.items()
@@ -193,7 +197,7 @@ class Step:
         if not isinstance(error, FluidError):
             error = OpError(str(error) or type(error).__name__)
         pairs = []
-        for slot, names in self.op.inputs.items():
+        for slot, names, _ in self.inputs:
             found = specs[slot] if isinstance(specs[slot], list) else [specs[slot]]
             pairs += list(zip(names, found, strict=True))
         return located(error, self.op, pairs)
@@ -210,7 +214,7 @@ def _shared_lod(op: Op, slot: str, lods: Mapping[str, Any]) -> Any:
         lods: by input slot, where there is any.
     """
     if isinstance(op, DerivedGrad):
-        forward = next(s for s, out in op.grad_slots.items() if out == slot)
+        forward = next((s for s, out in op.grad_slots.items() if out == slot), "")
         for read in op.reads:
             if read.source == "in" and read.of == forward:
                 return lods.get(read.slot, ())

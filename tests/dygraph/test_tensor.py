@@ -243,3 +243,20 @@ def test_labels_without_the_last_1_give_losses_without_it():
     np.testing.assert_allclose(loss.numpy(), np.log([4, 2]), rtol=1e-6)
     loss.backward()
     np.testing.assert_allclose(p.gradient(), [[-4, 0], [0, -2]])
+
+
+def test_an_unused_part_of_a_split_has_a_gradient_of_zeros():
+    x = leaf([1.0, 2.0, 3.0, 4.0])
+    used, unused = layers.split(x, 2, dim=1)
+    layers.reduce_sum(used * used).backward()
+    np.testing.assert_array_equal(unused.gradient(), [[0, 0]])
+    np.testing.assert_array_equal(x.gradient(), [[2, 4, 0, 0]])
+
+
+def test_a_result_that_nothing_was_made_of_has_no_gradient():
+    x = leaf([1.0, 2.0, 3.0])
+    loss, likely = layers.softmax_with_cross_entropy(
+        x, dygraph.to_variable(np.array([[1]])), return_softmax=True
+    )
+    layers.reduce_sum(loss).backward()
+    assert likely.gradient() is None

@@ -88,7 +88,15 @@ def test_equality_of_whole_tensors():
     assert truth(f.equal_reduce(x, x.copy()))
     assert not truth(f.equal_reduce(x, other))
     assert not truth(f.equal_reduce(x, x[:1]))
-    assert not truth(f.equal_reduce(x, x.ravel()))
+
+
+def test_equality_of_whole_tensors_broadcasts():
+    x = np.array([[1, 2, 3], [1, 2, 3]])
+    assert truth(f.equal_reduce(x, x[0]))
+    assert truth(f.equal_reduce(x.T, x[0], axis=0))
+    assert not truth(f.equal_reduce(x, np.array([[1], [1]])))
+    with pytest.raises(ShapeError, match="cannot broadcast"):
+        infer("equal_reduce", {}, X=((2, 3), "int64"), Y=((2,), "int64"))
 
 
 @pytest.mark.parametrize(

@@ -60,12 +60,16 @@ def test_convolution_of_a_ramp_worked_by_hand():
         (dict(paddings=[1, 2], padding_algorithm="VALID"), ((0, 0), (0, 0))),
         # 6 rows by 2 are 3: they need (3 - 1) * 2 + 3 = 7; 7 columns by 3 are 3: they need 8
         (dict(strides=[2, 3], padding_algorithm="SAME"), ((0, 1), (0, 1))),
-        # the filter spreads over 5 rows and 4 columns
-        (dict(dilations=[2, 3], padding_algorithm="SAME"), ((2, 2), (1, 2))),
+        # the dilation counts as 1
+        (dict(dilations=[2, 3], padding_algorithm="SAME"), ((1, 1), (0, 1))),
+        # a window of 9 rows reaches beyond 6 + 1 by less than 3
+        (dict(strides=[3, 1], dilations=[4, 1], paddings=[1, 0, 0, 0]), ((1, 2), (0, 0))),
     ],
 )
 def test_convolution_is_the_sum_over_the_window(attrs, pads):
     options = {name: attrs[name] for name in ("strides", "dilations") if name in attrs}
+    if attrs.get("padding_algorithm") == "SAME":
+        options.pop("dilations", None)
     expected = by_loops(X, W, pads=pads, **options)
     np.testing.assert_allclose(f.conv2d(X, W, **attrs), expected)
     last = f.conv2d(X.transpose(0, 2, 3, 1), W, data_format="NHWC", **attrs)
@@ -103,11 +107,14 @@ def test_no_samples_give_no_outputs():
         (dict(strides=[2, 3], paddings=[1, 0]), (11, 20), ((1, 1), (0, 0))),
         (dict(strides=[2, 3], output_size=[14, 20]), (14, 20), ((0, 1), (0, 0))),
         (dict(dilations=[2, 1], paddings=[0, 1, 1, 0]), (9, 7), ((0, 1), (1, 0))),
+        (dict(dilations=[2, 3], padding_algorithm="SAME"), (6, 7), ((1, 1), (0, 1))),
     ],
 )
 def test_transposed_convolution_spreads_every_number_over_a_window(attrs, size, pads):
     w = rng.normal(size=[4, 3, 3, 2])
     options = {name: attrs[name] for name in ("strides", "dilations") if name in attrs}
+    if attrs.get("padding_algorithm") == "SAME":
+        del options["dilations"]
     expected = transposed_by_loops(X, w, size, pads=pads, **options)
     np.testing.assert_allclose(f.conv2d_transpose(X, w, **attrs), expected)
     last = f.conv2d_transpose(X.transpose(0, 2, 3, 1), w, data_format="NHWC", **attrs)

@@ -83,10 +83,17 @@ def test_unknown_sizes_stay_unknown():
         (ShapeError, "Input to have 5 dimensions, got shape [1, 3, 8]", dict(image=(1, 3, 8))),
         (ShapeError, "expected 3 or 6 paddings, got [1, 1]", dict(paddings=[1, 1])),
         (AttributeValueError, "strides of 3 numbers from 1, got [1, 1]", dict(strides=[1, 1])),
-        (AttributeValueError, "NCDHW or NDHWC, got 'NHWC'", dict(data_format="NHWC")),
+        (AttributeValueError, "NCDHW or NDHWC, got 'HWC'", dict(data_format="HWC")),
     ],
 )
 def test_what_does_not_fit_is_refused(error, message, given):
     with pytest.raises(error) as raised:
         conv_spec(**given)
     assert message in str(raised.value)
+
+
+@pytest.mark.parametrize("type", ["conv3d", "conv3d_transpose"])
+def test_the_name_of_a_layout_of_images_stands_for_that_of_volumes(type):
+    x, w = rng.normal(size=[1, 3, 2, 3, 2]), rng.normal(size=[2, 2, 2, 2, 2])
+    named = [getattr(f, type)(x, w, data_format=name) for name in ("NDHWC", "NHWC")]
+    np.testing.assert_array_equal(*named)

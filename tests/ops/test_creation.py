@@ -156,3 +156,26 @@ def test_what_cannot_be_made_is_refused(error, message, type, attrs, inputs):
     with pytest.raises(error) as caught:
         infer(type, attrs, **inputs)
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "dtype, good, bad",
+    [
+        ("int32", 2147483520, 1e10),
+        ("int64", -(2**63), 9.3e18),
+        ("uint8", 255, -1),
+        ("bool", 1, 2),
+        ("float16", 65504, 65505),
+        ("float32", 3.4e38, float("inf")),
+        ("float64", -3.4e38, 1e39),
+        ("float32", 0, float("nan")),
+    ],
+)
+def test_a_value_beyond_the_range_of_its_element_type_is_refused(dtype, good, bad):
+    like = dict(X=((2,), dtype))
+    assert str(infer("fill_any_like", dict(value=good), **like)["Out"].dtype) == dtype
+    with pytest.raises(AttributeValueError, match=f"expected a value that {dtype} can hold"):
+        infer("fill_any_like", dict(value=bad), **like)
+    other = dict(X=((2,), "float32"))
+    with pytest.raises(AttributeValueError, match=f"expected a value that {dtype} can hold"):
+        infer("fill_any_like", dict(value=bad, dtype=dtype), **other)

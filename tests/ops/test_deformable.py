@@ -78,7 +78,12 @@ def test_windows_that_stay_convolve():
         (ShapeError, "Offset of shape [2, 18, 6, 6], got [2, 9, 6, 6]", dict(), (2, 9, 6, 6)),
         (AttributeValueError, "groups that divide 4 channels", dict(groups=3), (2, 18, 6, 6)),
         (AttributeValueError, "strides of 2 numbers from 1", dict(strides=[0, 1]), (2, 18, 6, 6)),
-        (ShapeError, "a window that fits", dict(dilations=[4, 4]), (2, 18, 6, 6)),
+        (
+            ShapeError,
+            "a window of 9 does not fit into 8 elements",
+            dict(dilations=[4, 4]),
+            (2, 18, 6, 6),
+        ),
     ],
 )
 def test_what_does_not_fit_is_refused(error, message, attrs, offset):

@@ -188,7 +188,7 @@ def test_index_out_of_range_is_refused_with_the_bound_and_the_value(wrong, bound
         ),
         (
             ShapeError,
-            "a size from 1 to 2, the dimensions of X; got shape [4, 3]",
+            "a size of at most 2, the dimensions of X; got shape [4, 3]",
             "gather_nd",
             {"X": ([5, 3], "float32"), "Index": ([4, 3], "int64")},
         ),
@@ -222,3 +222,13 @@ def test_what_does_not_fit_is_refused(error, message, type, inputs):
     with pytest.raises(error) as caught:
         infer(type, **inputs)
     assert message in str(caught.value)
+
+
+def test_an_index_of_no_numbers_names_all_of_a_tensor():
+    x, nowhere = np.arange(6.0).reshape(2, 3), np.zeros([4, 0], "int64")
+    np.testing.assert_array_equal(f.gather_nd(x, nowhere), np.stack([x] * 4))
+    updates = np.arange(24.0).reshape(4, 2, 3)
+    found = f.scatter_nd_add(x, nowhere, updates)
+    np.testing.assert_array_equal(found, x + updates.sum(axis=0))
+    (slope,) = pull_back(f, lambda f, x: f.gather_nd(x, nowhere), [x], [updates])
+    np.testing.assert_array_equal(slope, updates.sum(axis=0))

@@ -130,3 +130,22 @@ def test_what_does_not_fit_is_refused(error, message, given):
 def test_sizes_in_tensors_are_checked_when_they_are_there():
     with pytest.raises(AttributeValueError, match="expected 2 sizes of at least 1, got"):
         f.nearest_interp(X, OutSize=np.array([0, 2]))
+
+
+@pytest.mark.parametrize("type", ["nearest_interp", "bilinear_interp", "trilinear_interp"])
+def test_images_of_bytes_lose_what_is_behind_the_point(type):
+    shape = (2, 2, 3, 4, 5) if type == "trilinear_interp" else (2, 2, 4, 5)
+    x = np.random.default_rng(0).integers(0, 256, shape).astype("uint8")
+    sizes = dict(out_d=5) if len(shape) == 5 else {}
+    for how in (dict(align_corners=True), dict(align_corners=False, align_mode=0)):
+        found = getattr(f, type)(x, out_h=7, out_w=9, **sizes, **how)
+        assert found.dtype == "uint8"
+        exact = getattr(f, type)(x.astype("float64"), out_h=7, out_w=9, **sizes, **how)
+        beside = np.floor(exact + 1e-3) - np.floor(exact - 1e-3)  # whole numbers may go either way
+        assert (np.abs(found - np.floor(exact + 1e-3)) <= beside).all()
+
+
+def test_bytes_between_bytes_are_those_of_fluid():
+    x = np.array([[[[111, 83, 238], [50, 31, 254], [201, 99, 245]]]], "uint8")
+    found = f.bilinear_interp(x, out_h=2, out_w=2, align_corners=False, align_mode=0)
+    np.testing.assert_array_equal(found[0, 0], [[89, 199], [142, 205]])

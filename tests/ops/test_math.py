@@ -107,11 +107,6 @@ def test_products_are_of_floats_of_one_type(type):
         infer(type, X=x, Y=([3, 4], "float64"))
 
 
-def test_matmul_has_one_head():
-    with pytest.raises(AttributeValueError, match="expected head_number=1, got 2"):
-        infer("matmul", dict(head_number=2), X=([2, 2], "float32"), Y=([2, 2], "float32"))
-
-
 def test_scale_adds_the_bias_after_or_before():
     x = np.array([1.0, -2.0])
     np.testing.assert_array_equal(f.scale(x, scale=3.0, bias=0.5), [3.5, -5.5])
@@ -301,3 +296,24 @@ def test_nothing_flows_through_a_cast_to_integers():
 def test_gradient_of_an_increment_is_passed_on():
     found = written_rule("increment", dict(step=2.0), X=[[1]])
     assert found == [("assign", {"X": ("Out@TG",)}, {"Out": ("X@GRAD",)}, {})]
+
+
+@pytest.mark.parametrize("heads", [2, 3])
+@pytest.mark.parametrize("batch", [(), (2,)])
+def test_heads_of_a_product_stand_side_by_side(heads, batch):
+    x, y = rng.normal(size=[*batch, 4, 6]), rng.normal(size=[*batch, 6, 5])
+    step = 6 // heads
+    parts = [
+        x[..., k * step : (k + 1) * step] @ y[..., k * step : (k + 1) * step, :]
+        for k in range(heads)
+    ]
+    expected = 2 * np.concatenate(parts, axis=-1)
+    turned = np.swapaxes(x, -1, -2), np.swapaxes(y, -1, -2)
+    np.testing.assert_allclose(f.matmul(x, y, head_number=heads, alpha=2.0), expected)
+    found = f.matmul(*turned, transpose_X=True, transpose_Y=True, head_number=heads, alpha=2.0)
+    np.testing.assert_allclose(found, expected)
+
+
+def test_heads_that_do_not_divide_the_columns_are_refused():
+    with pytest.raises(ShapeError, match="expected 6 columns of X to be parts of head_number=4"):
+        infer("matmul", dict(head_number=4), X=((4, 6), "float32"), Y=((6, 5), "float32"))

@@ -1,8 +1,11 @@
 """Normalisations against loops over channels and samples."""
 
+import math
+
 import numpy as np
 import pytest
 
+import fluidlite as fluid
 from fluidlite.errors import AttributeValueError, DTypeError, ShapeError
 
 from gradcheck import check_gradients, evaluator, pull_back
@@ -161,14 +164,18 @@ def test_instance_norm_normalises_each_image():
         assert outs["SavedVariance"][k] == pytest.approx(1 / np.sqrt(image.var() + EPSILON))
 
 
-@pytest.mark.parametrize("groups", [1, 2, 4])
-def test_group_norm_normalises_each_group_of_channels(groups):
-    x, scale, bias = rng.normal(size=[2, 4, 3, 5]), *rng.normal(size=[2, 4])
+@pytest.mark.parametrize("count, groups", [(4, 1), (4, 2), (4, 4), (5, 2), (5, 3), (5, 4)], ids=str)
+def test_group_norm_normalises_each_group_of_channels(count, groups):
+    x, scale, bias = rng.normal(size=[2, count, 3, 5]), *rng.normal(size=[2, count])
     y, mean, variance = f.group_norm.all(x, scale, bias, groups=groups).values()
-    size = 4 // groups
+    size = math.ceil(count / groups)
+    assert mean.shape == variance.shape == (2, groups)
     for n, g in np.ndindex(2, groups):
         channels = slice(g * size, (g + 1) * size)
         part = x[n, channels]
+        if not part.size:
+            assert mean[n, g] == variance[n, g] == 0
+            continue
         assert (mean[n, g], variance[n, g]) == pytest.approx((part.mean(), part.var()))
         normal = (part - part.mean()) / np.sqrt(part.var() + EPSILON)
         expected = normal * scale[channels, None, None] + bias[channels, None, None]
@@ -187,7 +194,7 @@ def test_group_norm_has_a_third_order():
 @pytest.mark.parametrize(
     "error, message, attrs, scale",
     [
-        (AttributeValueError, "groups that divide 4 channels", dict(groups=3), (4,)),
+        (AttributeValueError, "1 to 4 groups", dict(groups=5), (4,)),
         (AttributeValueError, "NCHW or NHWC, got 'HWC'", dict(groups=2, data_layout="HWC"), (4,)),
         (ShapeError, "Scale of shape [4], a number for each channel", dict(groups=2), (3,)),
     ],
@@ -197,3 +204,27 @@ def test_group_norm_refuses_what_does_not_fit(error, message, attrs, scale):
     with pytest.raises(error) as raised:
         infer("group_norm", attrs, **inputs)
     assert message in str(raised.value)
+
+
+@pytest.mark.parametrize("kernels", ["numpy", "onednn"])
+@pytest.mark.parametrize(
+    "shape, layout", [([1, 3], "NCHW"), ([1, 3, 1, 1], "NCHW"), ([1, 1, 3], "NHWC")]
+)
+def test_a_batch_of_one_element_a_channel_goes_through_as_it_is(
+    monkeypatch, shape, layout, kernels
+):
+    monkeypatch.setenv("FLUIDLITE_KERNELS", kernels)
+    x = fluid.data("x", shape, "float32")
+    x.stop_gradient = False
+    y = fluid.layers.batch_norm(x, data_layout=layout, moving_mean_name="m")
+    scale, bias = fluid.default_main_program().all_parameters()[:2]
+    slopes = fluid.gradients(fluid.layers.reduce_sum(y * y), [x, scale, bias])
+    exe = fluid.Executor()
+    exe.run(fluid.default_startup_program())
+    given = rng.normal(size=shape).astype("float32")
+    for _ in range(4):
+        y_value, mean, *found = exe.run(feed=dict(x=given), fetch_list=[y, "m", *slopes])
+        np.testing.assert_array_equal(y_value, given)
+        np.testing.assert_array_equal(mean, np.zeros(3))
+        for value, expected in zip(found, (2 * given, np.zeros(3), np.zeros(3)), strict=True):
+            np.testing.assert_array_equal(value, expected)

@@ -5,6 +5,7 @@ from math import sqrt
 import numpy as np
 import pytest
 
+import fluidlite as fluid
 from fluidlite.errors import DTypeError, ShapeError
 from fluidlite.opdef.gradient import Tape
 
@@ -105,3 +106,30 @@ def test_momentum_names_the_input_that_does_not_fit(slot):
     specs |= {"LearningRate": ([1], "float32"), slot: ([3], "float32")}
     with pytest.raises(ShapeError, match=f"{slot} of the shape of Param"):
         infer("momentum", dict(mu=0.9), **specs)
+
+
+@pytest.mark.parametrize("kernels", ["numpy", "auto"])
+def test_the_square_of_a_large_gradient_is_scaled_before_it_is_infinite(monkeypatch, kernels):
+    monkeypatch.setenv("FLUIDLITE_KERNELS", kernels)
+    sizes = [3, 3, 3, 20000]  # several small ones take their steps together
+    one = fluid.initializer.Constant(1.0)
+    weights = [
+        fluid.layers.create_parameter([n], "float32", default_initializer=one) for n in sizes
+    ]
+    loss = fluid.layers.sums([fluid.layers.reduce_sum(w * 1e20) for w in weights])
+    fluid.optimizer.Adam(0.1).minimize(loss)
+    exe = fluid.Executor()
+    exe.run(fluid.default_startup_program())
+    for step in range(1, 5):
+        for weight in exe.run(fetch_list=weights):
+            np.testing.assert_allclose(weight, 1 - 0.1 * step, rtol=1e-3)
+
+
+def test_steps_that_average_squares_scale_them_first():
+    big = np.array([5e19], "float32")
+    zero, rate = np.zeros(1, "float32"), np.array([0.1], "float32")
+    assert np.isfinite(f.rmsprop.all(big, zero, None, rate, big, zero)["MeanSquareOut"])
+    assert np.isfinite(f.decayed_adagrad.all(big, big, zero, rate)["MomentOut"])
+    powers = np.float32([0.9]), np.float32([0.999])
+    lamb = f.lamb.all(rate, big, rate, zero, zero, *powers, weight_decay=0.0)
+    assert np.isfinite(lamb["Moment2Out"])

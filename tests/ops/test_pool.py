@@ -87,6 +87,36 @@ def test_averages_count_padding_unless_exclusive():
     np.testing.assert_allclose(f.pool2d(x, exclusive=False, **attrs).ravel(), [1, 3, 4 / 3])
 
 
+@pytest.mark.parametrize("ksize, strides", [([5, 5], [3, 3]), ([4, 2], [2, 2])])
+def test_a_window_larger_than_the_image_is_clipped_where_it_reaches_beyond_by_less_than_a_step(
+    ksize, strides
+):
+    x = rng.normal(size=[2, 3, 3, 4])
+    geometry = dict(ksize=ksize, strides=strides)
+    columns = [(0, 4)] if ksize[1] > 4 else [(0, 2), (2, 4)]
+    for type, reduce in (("max", np.max), ("avg", np.mean)):
+        found = f.pool2d(x, pooling_type=type, **geometry)
+        np.testing.assert_allclose(found, by_loops(x, [(0, 3)], columns, reduce))
+    total = by_loops(x, [(0, 3)], columns, np.sum)
+    found = f.pool2d(x, pooling_type="avg", exclusive=False, **geometry)
+    np.testing.assert_allclose(found, total / np.prod(ksize))
+    largest, mask = f.max_pool2d_with_index(x, **geometry)
+    np.testing.assert_array_equal(
+        np.take_along_axis(x.reshape(2, 3, 12), mask.reshape(2, 3, -1), 2).ravel(), largest.ravel()
+    )
+    volume = f.pool3d(x[:, None], pooling_type="max", ksize=[4, *ksize], strides=[2, *strides])
+    np.testing.assert_allclose(volume[:, 0, 0], largest.max(axis=1))
+
+
+def test_a_window_that_reaches_beyond_the_image_by_a_step_is_refused():
+    with pytest.raises(ShapeError, match="a window of 5 does not fit into 3 elements"):
+        infer(
+            "pool2d",
+            dict(pooling_type="max", ksize=[5, 1], strides=[2, 1]),
+            X=((1, 1, 3, 4), "float32"),
+        )
+
+
 def test_gradient_of_a_tie_goes_to_the_first_by_rows():
     x = np.zeros([1, 1, 4, 4])
     x[0, 0, 0, 1] = x[0, 0, 1, 0] = 1

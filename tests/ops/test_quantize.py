@@ -5,7 +5,9 @@ import math
 import numpy as np
 import pytest
 
+import fluidlite as fluid
 from fluidlite.errors import AttributeValueError, DTypeError, ShapeError
+from fluidlite.imperative.recording import eager
 from fluidlite.opdef.definition import lookup
 
 from gradcheck import evaluator
@@ -31,6 +33,34 @@ def test_the_largest_number_gives_the_scale(bits):
     out, scale = f.fake_quantize_abs_max(X, bit_length=bits)
     assert scale == [abs(X).max()]
     np.testing.assert_array_equal(out, wholes(X, scale[0], 2 ** (bits - 1) - 1))
+
+
+def test_numbers_below_the_least_scale_are_zeros():
+    for scale, number in ((9e-31, 0), (1e-30, 127)):
+        x = np.array([scale, -scale], "float32")
+        zero = np.zeros(1, "float32")
+        expected = [number, -number]
+        np.testing.assert_array_equal(f.fake_quantize_abs_max(x)[0], expected)
+        np.testing.assert_array_equal(f.fake_channel_wise_quantize_abs_max(x[None])[0][0], expected)
+        np.testing.assert_array_equal(f.fake_quantize_moving_average_abs_max(x, zero)[0], expected)
+        found = f.fake_quantize_dequantize_moving_average_abs_max(x, zero)[0]
+        np.testing.assert_allclose(found, x if number else [0, 0], rtol=1e-6)
+
+
+def test_halves_in_single_precision_are_those_of_the_scale_s_reciprocal():
+    scale = np.float32(1.1)  # 127 * (1 / 1.1) * 0.55 is 63.499996
+    out, _ = f.fake_quantize_abs_max(np.array([scale, scale / 2], "float32"))
+    expected = np.floor(np.float32(127) * (np.float32(1) / scale) * (scale / 2) + np.float32(0.5))
+    assert out[1] == expected
+
+
+def test_a_window_of_scales_begins_empty_where_the_operator_runs_at_once():
+    outs = eager.fake_quantize_range_abs_max.all(
+        *map(fluid.to_tensor, (np.float32([1, -2]), np.float32([0.5]), np.array([1]))),
+        window_size=3,
+    )
+    np.testing.assert_array_equal(outs["OutScales"].numpy(), [0, 2, 0])
+    np.testing.assert_array_equal(outs["Out"].numpy(), [64, -127])
 
 
 def test_halves_are_rounded_away_from_zero():

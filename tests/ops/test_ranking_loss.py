@@ -96,3 +96,19 @@ def test_bpr_loss_refuses_a_single_class_and_wrong_labels():
         infer("bpr_loss", X=([3, 4], "float32"), Label=([3], "int64"))
     with pytest.raises(OutOfRangeError, match=r"a label in \[0, 3\), got 3"):
         f.bpr_loss(np.zeros([1, 3]), np.array([[3]]))
+
+
+@pytest.mark.parametrize("flat", ["Label", "Left", "Right"])
+def test_scores_and_labels_of_a_rank_loss_may_lack_their_last_size(flat):
+    values = {n: rng.uniform(size=[3, 1]) for n in ("Label", "Left", "Right")}
+    expected = f.rank_loss(**values)
+    given = {**values, flat: values[flat][:, 0]}
+    found = f.rank_loss(**given)
+    assert found.shape == given["Label"].shape
+    np.testing.assert_array_equal(found.ravel(), expected.ravel())
+    loss = lambda f, left, right: f.rank_loss(given["Label"], left, right)
+    for slope, of in zip(
+        pull_back(f, loss, [given["Left"], given["Right"]], [np.ones(found.shape)]),
+        ("Left", "Right"),
+    ):
+        assert slope.shape == given[of].shape

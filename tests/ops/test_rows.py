@@ -66,6 +66,13 @@ def test_merged_rows_are_stored_once():
     assert f.merge_selected_rows(WHOLE) is WHOLE
 
 
+def test_rows_that_are_stored_once_keep_their_order():
+    rows = SelectedRows(np.array([7, 2, 5]), 10, np.arange(6.0).reshape(3, 2))
+    found = f.merge_selected_rows(rows)
+    np.testing.assert_array_equal(found.numbers, [7, 2, 5])
+    np.testing.assert_array_equal(found.value, rows.value)
+
+
 def test_the_rows_that_are_stored_are_a_tensor():
     np.testing.assert_array_equal(f.get_tensor_from_selected_rows(X), X.value)
     found = infer("get_tensor_from_selected_rows", X=ROWS)["Out"]

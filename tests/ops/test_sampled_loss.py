@@ -8,7 +8,7 @@ import pytest
 from fluidlite.errors import AttributeValueError, OutOfRangeError, ShapeError
 from fluidlite.values import SelectedRows
 
-from gradcheck import evaluator
+from gradcheck import evaluator, pull_back
 from infer import infer
 
 f = evaluator()
@@ -83,7 +83,7 @@ NCE = dict(Input=([2, 3], "float32"), Label=([2, 1], "int64"), Weight=([6, 3], "
         (AttributeValueError, dict(custom_neg_classes=[1]), {}, "expected 10 custom_neg_classes"),
         (ShapeError, dict(sampler=2), {}, "CustomDistProbs of 6 numbers"),
         (ShapeError, {}, dict(Weight=([5, 3], "float32")), r"Weight of shape \[6, 3\]"),
-        (ShapeError, {}, dict(Bias=([6], "float32")), r"Bias of shape \[6, 1\], got \[6\]"),
+        (ShapeError, {}, dict(Bias=([5], "float32")), r"Bias of shape \[6, 1\], got \[5\]"),
         (ShapeError, {}, dict(Label=([3, 1], "int64")), "Label with as many rows as Input"),
         (ShapeError, {}, dict(SampleWeight=([3, 1], "float32")), "a number of SampleWeight"),
     ],
@@ -217,3 +217,14 @@ def test_sample_logits_refuses_what_does_not_fit(error, attrs, changed, message)
     specs = dict(Logits=([2, 7], "float32"), Labels=([2, 1], "int64"))
     with pytest.raises(error, match=message):
         infer("sample_logits", dict(num_samples=2) | attrs, **specs | changed)
+
+
+def test_the_bias_of_classes_may_lack_its_last_size():
+    x, w, bias = rng.normal(size=[3, 4]), rng.normal(size=[5, 4]), rng.normal(size=[5, 1])
+    label = np.array([[1], [0], [2]])
+    how = dict(num_total_classes=5, num_neg_samples=2, custom_neg_classes=[0, 3])
+    loss = lambda f, bias: f.nce(x, label, w, bias, **how)
+    np.testing.assert_array_equal(loss(f, bias[:, 0]), loss(f, bias))
+    (expected,) = pull_back(f, loss, [bias], [np.ones([3, 1])])
+    (found,) = pull_back(f, loss, [bias[:, 0]], [np.ones([3, 1])])
+    np.testing.assert_array_equal(found, expected[:, 0])

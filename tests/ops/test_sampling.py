@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
+import fluidlite as fluid
 from fluidlite.errors import AttributeValueError, DTypeError
+from fluidlite.imperative.recording import eager
 
 from gradcheck import evaluator
 from infer import infer
@@ -122,3 +124,13 @@ def test_what_is_no_distribution_is_refused(error, message, type, attrs):
 def test_a_diagonal_that_does_not_fit_is_refused():
     with pytest.raises(AttributeValueError, match="diag_num 4 and diag_step 4"):
         draw("uniform_random", shape=[3, 4], diag_num=4, diag_step=4)
+
+
+def test_a_seed_that_is_drawn_at_once_follows_the_generator():
+    drawn = []
+    for _ in range(2):
+        fluid.seed(3)
+        drawn.append([int(eager.seed()[0]) for _ in range(3)])
+    assert drawn[0] == drawn[1]
+    assert len(set(drawn[0])) == 3
+    assert eager.seed(seed=5) == [5]

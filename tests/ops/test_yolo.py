@@ -33,7 +33,7 @@ def test_boxes_are_found_at_places(scale, clip):
             assert not scores[n, a, i, j].any()
             continue
         height, width = sizes[n]
-        bx = (j + 0.5 + (sigmoid(tx) - 0.5) * scale) / 4 * width
+        bx = (j + 0.5 + (sigmoid(tx) - 0.5) * scale) / 3 * width  # the rows count for both
         by = (i + 0.5 + (sigmoid(ty) - 0.5) * scale) / 3 * height
         half = np.exp([tw, th]) * SIZES[a] / (32 * 3) * [width, height] / 2
         box = np.array([bx - half[0], by - half[1], bx + half[0], by + half[1]])

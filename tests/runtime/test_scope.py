@@ -43,3 +43,17 @@ def test_only_persistable_variables_stay():
     fluid.layers.assign(x * 2.0, kept)
     fluid.Executor().run(feed={"x": np.ones(2, "float32")})
     assert fluid.global_scope().local_var_names() == ["kept"]
+
+
+@pytest.mark.parametrize("type", ["fill_constant", "uniform_random"])
+def test_rows_of_a_tensor_may_be_filled(type):
+    block = fluid.default_main_program().global_block()
+    kind = fluid.core.VarDesc.VarType.SELECTED_ROWS
+    rows = block.create_var(name="rows", type=kind, dtype="float32", persistable=True)
+    numbers = dict(value=2.5, dtype="float32") if type == "fill_constant" else dict(min=2, max=3)
+    block.append_op(type, outputs={"Out": rows}, attrs=dict(shape=[4, 3], **numbers))
+    fluid.Executor().run()
+    found = fluid.global_scope().find_var("rows").get_selected_rows()
+    assert found.height() == 4
+    assert (np.array(found.get_tensor()) >= 2).all()
+    assert np.array(found.get_tensor()).shape == (4, 3)

@@ -13,6 +13,8 @@ CONVOLUTIONS = [
     ),
     (dict(groups=2, paddings=[1, 0, 0, 1, 2, 0]), (1, 4, 3, 2, 4), 6, (2, 1, 3)),
     (dict(padding_algorithm="SAME", strides=[2, 3, 1]), (1, 2, 5, 4, 3), 3, (3, 2, 2)),
+    (dict(padding_algorithm="SAME", dilations=[1, 2, 3]), (1, 2, 3, 4, 3), 2, (2, 3, 2)),
+    (dict(strides=[2, 2, 1]), (1, 2, 2, 4, 3), 3, (3, 2, 2)),
     (dict(data_format="NDHWC", paddings=[1, 0, 0]), (2, 3, 2, 3, 4), 4, (1, 2, 3)),
 ]
 TRANSPOSED = [

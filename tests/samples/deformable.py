@@ -8,6 +8,7 @@ from .points import within
 def deformable_conv(rng, type):
     for attrs, image, filter, positions in [
         (dict(paddings=[1, 0]), (2, 3, 4, 5), (4, 3, 2, 3), (5, 3)),
+        (dict(strides=[3, 1]), (1, 2, 2, 4), (2, 2, 4, 2), (1, 3)),  # reaches beyond
         (
             dict(strides=[2, 1], dilations=[1, 2], groups=2, deformable_groups=2),
             (1, 4, 5, 6),

@@ -46,6 +46,8 @@ def group_norm(rng):
     for attrs, shape, channels in [
         (dict(groups=2), (2, 4, 3, 2), 4),
         (dict(groups=1, epsilon=1e-3), (3, 2, 5), 2),
+        (dict(groups=4), (2, 5, 2), 5),  # of 2, 2, 1 and 0 channels
+        (dict(groups=2, data_layout="NHWC"), (2, 2, 3), 3),
         (dict(groups=3, data_layout="NHWC"), (2, 3, 2, 6), 6),
     ]:
         x, scale, bias = (rng.normal(size=s) for s in (shape, channels, channels))

@@ -15,6 +15,7 @@ WINDOWS = [
     (dict(ksize=[3, 2], strides=[2, 2], padding_algorithm="SAME"), (1, 2, 6, 5)),
     (dict(ksize=[3, 2], padding_algorithm="VALID", paddings=[1, 1]), (1, 2, 6, 5)),
     (dict(ksize=[2, 3], strides=[1, 2], data_format="NHWC"), (1, 4, 5, 2)),
+    (dict(ksize=[6, 2], strides=[3, 2], paddings=[1, 0]), (1, 2, 3, 5)),  # reaches beyond
 ]
 INCLUSIVE = (dict(ksize=[3, 2], strides=[2, 2], paddings=[1, 0], exclusive=False), (1, 2, 6, 5))
 

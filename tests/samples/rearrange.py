@@ -32,6 +32,10 @@ def shift_frames(rng):
 
 #: attributes, shape of the images
 WINDOWS = [
+    (  # reaches beyond the image
+        dict(kernel_sizes=[4, 2], strides=[3, 1], paddings=[0, 0, 1, 0], dilations=[1, 2]),
+        (1, 2, 2, 3),
+    ),
     (
         dict(kernel_sizes=[2, 3], strides=[1, 2], paddings=[1, 0, 2, 1], dilations=[1, 1]),
         (2, 3, 4, 5),
@@ -51,5 +55,5 @@ def unfold(rng):
 
 @samples("unfold_adjoint")
 def unfold_adjoint(rng):
-    for columns, (attrs, shape) in zip([(2, 18, 12), (1, 12, 15)], WINDOWS):
+    for columns, (attrs, shape) in zip([(1, 16, 1), (2, 18, 12), (1, 12, 15)], WINDOWS):
         yield Sample(dict(G=rng.normal(size=columns)), dict(attrs, size=list(shape)))

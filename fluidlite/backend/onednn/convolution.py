@@ -51,7 +51,7 @@ class ConvolutionGeometry:
         pads = op.pads(self.image.sizes[2:], kernel)
         self.window = (
             tuple(op.strides),
-            tuple(d - 1 for d in op.dilations),
+            tuple(d - 1 for d in op.spacing),
             tuple(before for before, _ in pads),
             tuple(after for _, after in pads),
         )

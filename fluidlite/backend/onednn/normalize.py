@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import exp
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from ...opdef.prepared import Epilogues, Offer, Prepared
 from ...opdef.spec import flat, normal_axis
 from .library import BACKWARD, INFERENCE, TRAINING
 from .memory import (
+    FLOAT,
     ExecutionContext,
     Form,
     Layout,
@@ -94,6 +96,8 @@ def batch_norm(
 ) -> Offer | None:
     """The normalised images, the running statistics, and those of the batch."""
     op, x = instruction.op, instruction.operands[0]
+    if op.passes(x.shape):
+        return None
     form = _form(op, x.shape)
     layout = held(x, form, layouts)
     masks = op.by_batch and epilogues.mask is not None and epilogues.chain[0][0] == RELU_EPILOGUE
@@ -307,10 +311,13 @@ def softmax(
     )
     onednn.known["softmax", instruction.results[0].number] = descriptor
     primitive = Primitive(onednn.contexts, descriptor, [(SOURCE, source), (TARGET, source)])
+    least = np.asarray(exp(instruction.op.least_logit), FLOAT)  # beside the largest of a row
 
     def run(x: Any, context: ExecutionContext, out: Any = None) -> Any:
         out = whole(out, x.shape)
         primitive.at(context)(plain(x), out)
+        if not np.minimum.reduce(out, None, initial=1) >= least:  # else no row has less
+            np.maximum(out, out.max(axis, keepdims=True) * least, out=out)
         return out
 
     return Offer(Prepared(run, out=True, over=(0,), scratch=onednn.contexts), (None,), (None,))

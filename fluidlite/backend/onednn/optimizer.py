@@ -168,10 +168,11 @@ def adam(
     beta1, rest1, beta2, one = (
         np.asarray(number, FLOAT) for number in (op.beta1, 1 - op.beta1, op.beta2, 1.0)
     )
-    share = (1 - op.beta2) / op.beta2
+    share = np.asarray((1 - op.beta2) / op.beta2, FLOAT)
     vectors = Vectors(onednn, param.size)
     mean = vectors.once(ADD, scaled=(SOURCE, OTHER))
-    square = vectors.once(MULTIPLY, ((LINEAR, share, 0.0), (ADD, *VECTOR), (LINEAR, op.beta2, 0.0)))
+    # the gradient is scaled before it is squared: the square alone may be infinite
+    square = vectors.once(MULTIPLY, ((ADD, *VECTOR), (LINEAR, op.beta2, 0.0)), (SOURCE,))
     update = vectors.once(
         MULTIPLY,
         (
@@ -199,7 +200,7 @@ def adam(
         grad = plain(grad)
         pace = (rate * np.sqrt(1 - power2) / (power1 - 1)).reshape(1)
         mean.at(context)(plain(moment1), grad, first, beta1, rest1)
-        square.at(context)(grad, grad, second, plain(moment2))
+        square.at(context)(grad, grad, second, plain(moment2), share)
         update.at(context)(second, one, new, first, pace, plain(param))
         return new, first, second, power1 * beta1, power2 * beta2
 

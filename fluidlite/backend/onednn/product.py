@@ -130,6 +130,8 @@ def matmul(
 ) -> Offer | None:
     """The product of two matrices, or of two stacks of them; either may be transposed."""
     x, y = instruction.operands
+    if instruction.op.type == "matmul" and instruction.op.head_number != 1:
+        return None
     if _are_stacks(instruction):
         return _stacks(onednn, instruction)
     prepared = _prepared(onednn, instruction.op, x, y)

@@ -146,3 +146,29 @@ def test_a_sum_with_a_term_that_is_fetched_is_made_term_by_term():
             expected = sum(feed[f"x{i}"].T @ feed[f"y{i}"] for i in range(4))
             np.testing.assert_allclose(found[0], expected, rtol=1e-5, atol=1e-5)
         assert len(products(exe.plan(fetch_list=wanted).source)) == count
+
+
+def test_products_of_several_heads_are_left_alone(monkeypatch):
+    y = fluid.data("y", [4, 2], "float32")
+    xs = [fluid.data(f"x{k}", [3, 4], "float32") for k in range(6)]
+    for each in (y, *xs):
+        each.stop_gradient = False
+    program = fluid.default_main_program()
+    made = []
+    for x in xs:
+        out = program.current_block().create_var(dtype="float32")
+        program.current_block().append_op(
+            "matmul", {"X": x, "Y": y}, {"Out": out}, {"head_number": 2}
+        )
+        made.append(out)
+    wanted = [layers.reduce_sum(layers.sums(made)), *made]
+    wanted += fluid.gradients([wanted[0]], [y])
+    rng = np.random.default_rng(0)
+    feed = {v.name: rng.normal(size=v.shape).astype("float32") for v in (y, *xs)}
+    exe = fluid.Executor()
+    found = [exe.run(feed=feed, fetch_list=wanted) for _ in range(5)]
+    with monkeypatch.context() as patch:
+        patch.setattr(session, "function_for", lambda *_: None)
+        expected = fluid.Executor().run(feed=feed, fetch_list=wanted)
+    assert expected[1].shape == (3, 4)
+    agree(found, [expected] * 5, 2e-6)
