@@ -82,3 +82,9 @@ def test_what_is_no_program_or_strategy_is_refused():
     compiled = fluid.CompiledProgram(fluid.Program()).with_data_parallel()
     with pytest.raises(ArgumentError, match="called once"):
         compiled.with_data_parallel()
+
+
+def test_a_strategy_stays_where_no_other_is_given():
+    strategy = fluid.BuildStrategy()
+    compiled = fluid.CompiledProgram(fluid.Program(), strategy).with_data_parallel()
+    assert compiled.build_strategy is strategy

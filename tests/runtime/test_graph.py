@@ -73,6 +73,18 @@ def test_what_is_read_cannot_be_erased():
     assert printed(made) == CHAIN
 
 
+def test_what_is_not_in_a_graph_cannot_be_erased_from_it():
+    made, other = graph(CHAIN), graph(CHAIN)
+    relu, add = made
+    made.replace(add, made.inputs["x"])
+    with pytest.raises(GraphError, match="not in this graph"):
+        made.erase(add)
+    made.erase(relu)
+    add.set_operands([], ())
+    with pytest.raises(GraphError, match="not in this graph"):
+        other.move(add, next(iter(other)))
+
+
 def test_a_graph_may_change_while_one_goes_through_it():
     made = graph(CHAIN)
     seen = []

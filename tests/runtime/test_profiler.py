@@ -227,3 +227,13 @@ def test_cuda_is_not_measured():
     with pytest.warns(UserWarning, match="there is no CUDA"):
         with profiler.cuda_profiler("nowhere.txt"):
             pass
+
+
+def test_times_are_microseconds():
+    profile = profiler.Profile()
+    fluid.layers.fill_constant([2], "float32", 1.0)
+    (op,) = fluid.default_main_program().global_block().ops
+    profile.add(op, 1_000, 6_000, 8)
+    profile.add(op, 6_000, 7_000, 4)
+    (row,) = profile.rows()
+    assert (row.calls, row.total, row.min, row.max, row.memory) == (2, 6.0, 1.0, 5.0, 8)

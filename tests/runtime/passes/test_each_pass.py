@@ -517,3 +517,26 @@ def test_an_epilogue_whose_operand_comes_later_is_left_alone():
     assert not epilogues_of(conv, position).chain
     position[tanh] = -1
     assert [kind for kind, _ in epilogues_of(conv, position).chain] == ["bias", "activation:relu"]
+
+
+def test_zeros_are_left_out_of_sums_alone():
+    text = f"""\
+    %0: float32[2] = input "x"
+    %1: float32[2] = constant {ZERO}
+    %2: float32[4] = concat(X=[%0, %1])
+    return "y"=%2
+    """
+    assert not after(CONSTANT_FOLDING, text, [ZEROS])[0]
+
+
+@pytest.mark.parametrize("starts, changed", [("(0,)", False), ("(80000,)", True)])
+def test_large_zeros_are_computed_and_large_parts_forwarded(starts, changed):
+    """What is known of many elements would lie in memory for good."""
+    text = f"""\
+    %0: float32[80000] = input "x"
+    %1: float32[160000] = pad(X=%0) {{paddings=(80000, 0)}}
+    %2: float32[80000] = slice(Input=%1) {{axes=(0,), starts={starts}, ends=(160000,)}}
+    return "y"=%2
+    """
+    text = text if changed else text.replace("ends=(160000,)", "ends=(80000,)")
+    assert after(SLICE_FORWARDING, text)[0] is changed
