@@ -118,3 +118,14 @@ def test_a_view_of_a_large_array_is_let_go_of():
     assert found < 6 * 1_600_000
     footprint = exe.plan(fetch_list=[total]).footprint
     assert footprint.peak == pytest.approx(found, rel=WITHIN)
+
+
+def test_a_plan_that_is_interpreted_in_part_has_no_footprint():
+    x = fluid.data("x", [4, 4], "float32")
+    some = layers.where(x > 0.0)  # as many rows as there are
+    y = layers.tanh(x)
+    exe = fluid.Executor()
+    feed = {"x": np.ones([4, 4], "float32")}
+    for _ in range(3):
+        exe.run(feed=feed, fetch_list=[some, y])
+    assert exe.plan(fetch_list=[some, y]).footprint is None

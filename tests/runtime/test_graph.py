@@ -11,7 +11,7 @@ from fluidlite.dtypes import DType
 from fluidlite.inspect.graph_text import parsed, printed
 from fluidlite.opdef.prepared import Prepared
 from fluidlite.opdef.spec import Spec
-from fluidlite.runtime.compile import CompiledSegment
+from fluidlite.runtime.compile import CompiledSegment, Watch
 from fluidlite.runtime.graph_verify import verify
 from fluidlite.runtime.lower import lowered
 from fluidlite.runtime.passes.form import Context
@@ -249,12 +249,13 @@ def test_what_is_computed_from_a_run_time_size_is_one():
     assert int(20 - rows) == 10
 
 
-def test_a_graph_with_a_run_time_size_takes_any_number_of_rows():
-    text = """\
-    %0: float32[rows<=4, 3] = input "x"
+@pytest.mark.parametrize("bound", [4, 4096])
+def test_a_graph_with_a_run_time_size_takes_any_number_of_rows(bound):
+    text = f"""\
+    %0: float32[rows<={bound}, 3] = input "x"
     %1: float32[3, 2] = input "w"
-    %2: float32[rows<=4, 2] = matmul(X=%0, Y=%1)
-    %3: float32[rows<=4, 2] = tanh(X=%2)
+    %2: float32[rows<={bound}, 2] = matmul(X=%0, Y=%1)
+    %3: float32[rows<={bound}, 2] = tanh(X=%2)
     %4: float32[2] = reduce_sum(X=%3)
     return "y"=%3, "s"=%4
     """
@@ -265,6 +266,32 @@ def test_a_graph_with_a_run_time_size_takes_any_number_of_rows():
         expected = np.tanh(feed["x"] @ w)
         np.testing.assert_allclose(found["y"], expected, rtol=1e-5)
         np.testing.assert_allclose(found["s"], expected.sum(0), rtol=1e-4, atol=1e-5)
+
+
+def test_what_is_known_can_be_asked_for_its_numbers():
+    made = graph(CHAIN)
+    assert int(made.constant(np.array([3]))) == 3
+    assert list(made.constant(np.array([3, 4]))) == [3, 4]
+    assert made.constant(np.arange(6).reshape(2, 3))[1].constant.tolist() == [3, 4, 5]
+    with pytest.raises(Unsupported, match="item of a value that is not known"):
+        int(made.inputs["x"])
+
+
+def test_what_looks_on_sees_values_that_nothing_reads():
+    text = """\
+    %0: float32[4, 2000] = input "x"
+    Out=%1: float32[4, 1500], Indices=%2: int64[4, 1500] = top_k(X=%0) {k=1500}
+    %3: float32[4, 1500] = tanh(X=%1)
+    return "y"=%3
+    """
+    compiled = CompiledSegment(lambda: graph(text), NUMPY, passes=(KERNEL_SELECTION,))
+    seen = {}
+    env = {"x": np.random.default_rng(0).normal(size=[4, 2000]).astype("float32")}
+    watch = Watch("values", lambda index, *values: seen.update({index: [v.shape for v in values]}))
+    for _ in range(2):
+        compiled(dict(env), lambda key: None, watch)
+        assert seen == {0: [(4, 1500), (4, 1500)], 1: [(4, 1500)]}
+        seen.clear()
 
 
 # -- asynchronous instructions ---------------------------------------------------------------------

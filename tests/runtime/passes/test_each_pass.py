@@ -540,3 +540,11 @@ def test_large_zeros_are_computed_and_large_parts_forwarded(starts, changed):
     """
     text = text if changed else text.replace("ends=(160000,)", "ends=(80000,)")
     assert after(SLICE_FORWARDING, text)[0] is changed
+
+
+def test_products_of_a_run_time_number_of_rows_are_not_batched():
+    lines = ['%0: float32[rows<=4, 3] = input "x"', '%1: float32[3, 3] = input "w"']
+    for k in range(2, 6):
+        lines.append(f"%{k}: float32[rows<=4, 3] = mul(X=%0, Y=%1) {{scale_out={k}.0}}")
+    outputs = ", ".join(f'"y{k}"=%{k}' for k in range(2, 6))
+    leaves(GEMM_BATCHING, "\n".join([*lines, f"return {outputs}", ""]))
