@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from backend.agreement import needs_library
 
 import fluidlite as fluid
 from fluidlite.errors import AttributeValueError, DTypeError, ShapeError
@@ -206,7 +207,7 @@ def test_group_norm_refuses_what_does_not_fit(error, message, attrs, scale):
     assert message in str(raised.value)
 
 
-@pytest.mark.parametrize("kernels", ["numpy", "onednn"])
+@pytest.mark.parametrize("kernels", ["numpy", pytest.param("onednn", marks=needs_library)])
 @pytest.mark.parametrize(
     "shape, layout", [([1, 3], "NCHW"), ([1, 3, 1, 1], "NCHW"), ([1, 1, 3], "NHWC")]
 )
