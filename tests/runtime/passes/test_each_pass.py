@@ -548,3 +548,20 @@ def test_products_of_a_run_time_number_of_rows_are_not_batched():
         lines.append(f"%{k}: float32[rows<=4, 3] = mul(X=%0, Y=%1) {{scale_out={k}.0}}")
     outputs = ", ".join(f'"y{k}"=%{k}' for k in range(2, 6))
     leaves(GEMM_BATCHING, "\n".join([*lines, f"return {outputs}", ""]))
+
+
+def test_a_normalisation_whose_relu_is_not_differentiated_has_no_mask():
+    text = """\
+    %0: float32[2, 3, 4, 4] = input "x"
+    %1: float32[3] = input "s"
+    %2: float32[2, 3, 4, 4] = input "g"
+    Y=%3: float32[2, 3, 4, 4], SavedMean=%4: float32[3] = batch_norm(X=%0, Scale=%1) as batch_norm
+    %5: float32[2, 3, 4, 4] = relu(X=%3)
+    X@GRAD=%6: float32[2, 3, 4, 4] = batch_norm_grad(SavedMean=%4, Y@GRAD=%2) as batch_norm_grad
+    return "y"=%5, "d"=%6
+    """
+    made = graph(text)
+    position = {each: index for index, each in enumerate(made)}
+    norm = next(iter(made))
+    found = epilogues_of(norm, position)
+    assert [kind for kind, _ in found.chain] == ["activation:relu"] and found.mask is None
