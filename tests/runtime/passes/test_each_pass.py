@@ -523,7 +523,7 @@ def test_zeros_are_left_out_of_sums_alone():
     text = f"""\
     %0: float32[2] = input "x"
     %1: float32[2] = constant {ZERO}
-    %2: float32[4] = concat(X=[%0, %1])
+    %2: float32[2, 2] = stack(X=[%0, %1])
     return "y"=%2
     """
     assert not after(CONSTANT_FOLDING, text, [ZEROS])[0]
