@@ -20,14 +20,20 @@ def functions(tree, module=None):
     """
     for node in tree.body:
         if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
-            yield node, getattr(getattr(module, node.name, None), "__doc__", None) or doc(node)
+            yield node, documentation(module, node)
         elif isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-            about = getattr(getattr(module, node.name, None), "__doc__", None) or doc(node)
+            about = documentation(module, node)
             for method in node.body:
                 if isinstance(method, ast.FunctionDef) and method.name == "__init__":
                     yield method, about
                 elif isinstance(method, ast.FunctionDef) and method.name[0] != "_":
                     yield method, doc(method)
+
+
+def documentation(module, node):
+    """What ``help`` says of something in a module, where that is given; else what its source says."""
+    made = getattr(module, node.name, None)
+    return doc(node) if made is None else made.__doc__ or doc(node)
 
 
 def doc(node):
