@@ -31,7 +31,7 @@ def functions(tree, module=None):
 
 
 def documentation(module, node):
-    """What ``help`` says of something in a module, where that is given; else what its source says."""
+    """What ``help`` says of something in a module; what its source says without one."""
     made = getattr(module, node.name, None)
     return doc(node) if made is None else made.__doc__ or doc(node)
 
