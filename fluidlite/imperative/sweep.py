@@ -113,9 +113,9 @@ class BackwardPass:
         heap, pending, release = self.heap, self.pending, self.release
         anomaly = thread.anomaly
         selective = self.follow is not None or self.blocked
-        passable: list[
-            GradNode
-        ] = []  # what another sweep may go through, where it gets on from there
+        roots = {node for _, node in heap}  # which are not gone back from a second time
+        #: what another sweep may go through, where it gets on from there
+        passable: list[GradNode] = []
         while heap:
             node = heapq.heappop(heap)[1]
             cotangent = pending.pop(node)
@@ -135,7 +135,7 @@ class BackwardPass:
                     continue
             pairs = self.pull(node, cotangent, take)
             if release:
-                if self.results.frees_all or _holds_values(node):
+                if self.results.frees_all or node in roots or _holds_values(node):
                     node.release()
                 else:
                     passable.append(node)

@@ -186,8 +186,11 @@ def test_two_losses_share_a_sum():
 
 def test_a_second_backward_refuses_where_it_needs_a_value_that_was_released():
     a = leaf([1.0, 2.0])
-    total = fluid.sum(a + a * a)
+    part = a + a * a
+    total = fluid.sum(part)
     total.backward()
     with pytest.raises(ReleasedError, match="operator elementwise_mul"):
-        total.backward()
+        fluid.sum(part).backward()
+    with pytest.raises(ReleasedError, match="operator reduce_sum"):
+        total.backward()  # what it began from is released, too
     assert a.grad.tolist() == [3, 5]
