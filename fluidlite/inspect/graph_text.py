@@ -5,7 +5,7 @@
     %2: float32[32, 10] = mul(X=%0, Y=%1) {x_num_col_dims=1}  # train.py:12
     return "scores"=%2
 
-Constants print as type, shape and digest; values laid out by a kernel library name its layout.
+Constants print as type, shape and digest; values that a kernel library lays out say so.
 """
 
 from __future__ import annotations

@@ -79,7 +79,6 @@ class Lowering(Interpreter):
         self._eval = None if backend is None else Eval(backend)
         self._origin: Any = None
         self._before: Instruction | None = None
-        self._last: Instruction | None = None
         #: the numbers of the passes through blocks that the step is part of
         self._turns: tuple[int, ...] = ()
         self._unrolled = 0
@@ -125,7 +124,7 @@ class Lowering(Interpreter):
         slots = shared.calling.slots
         made = Instruction(op, slots, [ins.get(s) for s in slots], outs, self._origin)
         made.typed = shared
-        self._last = self.graph.insert(made, self._before)
+        self.graph.insert(made, self._before)
         if shared.draws and self._origin is not None:
             key = self._origin.instance.random_key(self._origin.op.output_arg_names[0])
             made.random_key = (*self._turns, key) if self._turns else key

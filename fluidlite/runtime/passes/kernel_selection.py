@@ -118,7 +118,7 @@ class _Selection:
         self._context.choices.setdefault(instruction, why)
         given = instruction.operands if offer.operands is None else list(offer.operands)
         takes = offer.takes or (None,) * len(given)
-        if self._versions or offer.operands is not None or offer.reads:
+        if self._versions or offer.operands is not None or offer.reads or any(takes):
             operands = [
                 self._in_layout(value, layout, instruction)
                 for value, layout in zip(given, takes, strict=True)
@@ -128,13 +128,6 @@ class _Selection:
             if len(operands) != len(slots):
                 slots = tuple(f"In{k}" for k in range(len(operands)))
             instruction.set_operands(operands, slots)
-        elif any(layout is not None for layout in takes):
-            instruction.set_operands(
-                [
-                    self._in_layout(value, layout, instruction)
-                    for value, layout in zip(given, takes, strict=True)
-                ]
-            )
         for value, layout in zip(instruction.results, offer.gives or ()):
             if layout is not None and library is not None:
                 value.layout = layout
@@ -163,10 +156,10 @@ class _Selection:
             source, held = next(iter(known.items()))
             made = self._graph.value(value.spec)
             made.layout = layout
-            origin = held.producer.origin if reader is None and held.producer else None
+            near = held.producer if reader is None else reader  # an output has no reader
+            origin = None if near is None else near.origin
             reorder = Instruction(_REORDER, ("X",), [held], {"Out": made}, origin)
             library = self._owner.get(value.number) or self._libraries[0]
-            reorder.origin = origin if reader is None else reader.origin
             reorder.kernel = library.reorder(source, layout, value.shape)
             reorder.library = library.name
             self._graph.insert(reorder, reader)
