@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from problems import Problem, convolutions, inputs
 
 
-def build(fluid: Any, problem: Problem) -> tuple[Any, Any, Any]:
+def build(
+    fluid: Any, problem: Problem, begin: Callable[[dict[str, Any]], None] | None = None
+) -> tuple[Any, Any, Any]:
     """Main program, startup program, and the loss.
 
     Args:
         fluid: the module, ``fluidlite`` or ``paddle.fluid``.
         problem: what to build; its parameters keep their names.
+        begin: called with the variables that are fed, before there is anything else.
     """
     main, startup = fluid.Program(), fluid.Program()
     with fluid.unique_name.guard(), fluid.program_guard(main, startup):
@@ -20,6 +24,8 @@ def build(fluid: Any, problem: Problem) -> tuple[Any, Any, Any]:
             key: fluid.data(key, list(shape), "int64" if high else problem.dtype)
             for key, (shape, high) in inputs(problem.name, problem.sizes).items()
         }
+        if begin is not None:
+            begin(fed)
         loss = globals()[f"_{problem.name}"](fluid, problem, fed)
         _optimizer(fluid, problem).minimize(loss)
     return main, startup, loss

@@ -20,28 +20,6 @@ TESTS = HERE.parent / "tests"
 
 #: operators that are left out: reason -> types
 OPERATORS = {
-    "sequences of several lengths, still to come": """
-        lod_reset sequence_concat sequence_conv sequence_enumerate sequence_erase sequence_expand
-        sequence_expand_as sequence_mask sequence_pad sequence_pool sequence_reshape
-        sequence_reverse sequence_scatter sequence_slice sequence_softmax
-        sequence_topk_avg_pooling sequence_unpad im2sequence match_matrix_tensor var_conv_2d
-        array_to_lod_tensor lod_tensor_to_array lod_rank_table max_sequence_len
-        reorder_lod_tensor_by_rank shrink_rnn_memory filter_by_instag""",
-    "recurrent nets over sequences of several lengths, still to come": """
-        gru lstm lstmp lstm_unit cudnn_lstm attention_lstm""",
-    "structured predictions, still to come": """
-        beam_search beam_search_decode chunk_eval crf_decoding ctc_align edit_distance gather_tree
-        linear_chain_crf precision_recall sampling_id tree_conv warpctc""",
-    "whole pipelines of detection, still to come": """
-        collect_fpn_proposals detection_map distribute_fpn_proposals generate_mask_labels
-        generate_proposal_labels generate_proposals locality_aware_nms matrix_nms
-        mine_hard_examples multiclass_nms multiclass_nms2 retinanet_detection_output
-        retinanet_target_assign rpn_target_assign""",
-    "fusions that fluid's passes make of other operators": """
-        fused_embedding_fc_lstm fused_embedding_seq_pool fusion_gru fusion_lstm
-        fusion_seqconv_eltadd_relu fusion_seqexpand_concat_fc fusion_seqpool_concat
-        fusion_seqpool_cvm_concat""",
-    "steps of MKL-DNN's 8-bit programs": "quantize dequantize requantize",
     "many processes and parameter servers": """
         allreduce broadcast c_allgather c_allreduce_max c_allreduce_min c_allreduce_prod
         c_allreduce_sum c_broadcast c_comm_init c_comm_init_all c_reducescatter c_sync_calc_stream
@@ -50,40 +28,14 @@ OPERATORS = {
         lookup_sparse_table lookup_table_dequant merge_ids prefetch pull_box_sparse pull_sparse
         pull_sparse_v2 push_dense pyramid_hash rank_attention recv recv_save ref_by_trainer_id
         send send_barrier shuffle_batch split_byref split_ids split_selected_rows""",
-    "readers that are operators; programs are fed by Python": """
-        create_double_buffer_reader create_py_reader read""",
     "inner workings of fluid's runtime": "delete_var get_places run_program",
 }
 
 #: public names that are left out: reason -> ``MODULE.NAME``, or a pattern
 NAMES = {
-    "sequences of several lengths, still to come": """
-        layers.DynamicRNN layers.im2sequence layers.lod_append layers.lod_reset
-        layers.reorder_lod_tensor_by_rank layers.sequence_* layers.filter_by_instag
-        layers.row_conv nets.sequence_conv_pool""",
-    "recurrent nets over sequences of several lengths, still to come": """
-        layers.dynamic_gru layers.dynamic_lstm layers.dynamic_lstmp layers.lstm layers.lstm_unit
-        layers.rnn layers.RNNCell layers.GRUCell layers.LSTMCell""",
-    "structured predictions, still to come": """
-        layers.BasicDecoder layers.BeamSearchDecoder layers.DecodeHelper layers.Decoder
-        layers.GreedyEmbeddingHelper layers.SampleEmbeddingHelper layers.TrainingHelper
-        layers.beam_search layers.beam_search_decode layers.chunk_eval layers.crf_decoding
-        layers.ctc_greedy_decoder layers.dynamic_decode layers.edit_distance layers.gather_tree
-        layers.linear_chain_crf layers.sampling_id layers.warpctc""",
-    "whole pipelines of detection, still to come": """
-        layers.collect_fpn_proposals layers.detection_output layers.distribute_fpn_proposals
-        layers.generate_mask_labels layers.generate_proposal_labels layers.generate_proposals
-        layers.locality_aware_nms layers.matrix_nms layers.multiclass_nms
-        layers.retinanet_detection_output layers.retinanet_target_assign
-        layers.rpn_target_assign layers.ssd_loss
-        metrics.DetectionMAP""",
-    "readers that are operators; programs are fed by Python": """
-        layers.create_py_reader_by_data layers.double_buffer layers.py_reader layers.read_file
-        layers.load io.DataLoader io.PyReader io.default_collate_fn io.multiprocess_reader""",
     "many processes and parameter servers": """
-        optimizer.DGCMomentumOptimizer optimizer.PipelineOptimizer ..DataFeedDesc
-        ..DatasetFactory ..DistributeTranspiler ..DistributeTranspilerConfig ..InMemoryDataset
-        ..QueueDataset""",
+        optimizer.DGCMomentumOptimizer optimizer.PipelineOptimizer ..DistributeTranspiler
+        ..DistributeTranspilerConfig""",
     "inner workings of fluid that mean nothing here": """
         ..ComplexVariable ..load_op_library
         ..monkey_patch_varbase ..monkey_patch_variable""",

@@ -28,12 +28,18 @@ from . import (
 from .backward import append_backward, calc_gradient, gradients
 from .data_feeder import DataFeeder
 from .errors import FluidError
-from .framework import memory_optimize, release_memory, require_version
+from .framework import (
+    memory_optimize,
+    release_memory,
+    require_version,
+    reset_default_programs,
+)
 from .input import data, embedding, one_hot
 from .ir.device import device_guard
 from .ir.name_scope import name_scope
 from .ir.program import Program, default_main_program, default_startup_program, program_guard
 from .ir.variable import Variable
+from .lod_tensor import create_lod_tensor, create_random_int_lodtensor
 from .param_attr import ParamAttr, WeightNormParamAttr
 from .runtime.executor import Executor
 from .runtime.place import (
@@ -47,7 +53,7 @@ from .runtime.place import (
 )
 from .runtime.scope import Scope, global_scope, scope_guard
 from .state import get_flags, in_dygraph_mode, set_flags
-from .values import LoDTensor, LoDTensorArray, create_lod_tensor, create_random_int_lodtensor
+from .values import LoDTensor, LoDTensorArray
 
 __version__ = "0.1.0"
 
@@ -56,6 +62,7 @@ _PACKAGES = frozenset(
     [
         "autograd",
         "checkpoint",
+        "compat",
         "compiler",
         "contrib",
         "dataset",
@@ -67,20 +74,27 @@ _PACKAGES = frozenset(
         "inspect",
         "io",
         "metrics",
+        "model",
         "nn",
+        "onnx",
         "ops",
         "profiler",
         "proto",
+        "readers",
     ]
 )
 #: names of such modules that stand at the top level, too
 _NAMES = {
     "custom_op": "custom",
+    **dict.fromkeys(["FitHistory", "InputSpec", "Model", "callbacks", "metric"], "model"),
     "trace": "tracing",
     **dict.fromkeys(["BuildStrategy", "CompiledProgram", "ExecutionStrategy"], "compiler"),
     "ParallelExecutor": "compiler",
     "show_config": "config",
     **dict.fromkeys(["explain_gradient", "gradcheck"], "inspect"),
+    "summary": "inspect.layers",
+    "DataFeedDesc": "readers.feed_desc",
+    **dict.fromkeys(["DatasetFactory", "InMemoryDataset", "QueueDataset"], "readers.files"),
     **dict.fromkeys(["load_dygraph", "save_dygraph"], "dygraph.checkpoint"),
     **dict.fromkeys(
         [
@@ -115,6 +129,7 @@ _NAMES = {
             "PRelu",
             "Pool2D",
             "SpectralNorm",
+            "TreeConv",
             "disable_dygraph",
             "disable_imperative",
             "enable_dygraph",

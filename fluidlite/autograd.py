@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .imperative.engine import backward, grad
 from .imperative.function import PyLayer, PyLayerContext
-from .imperative.functional import hessian, jacobian, jvp, value_and_grad, vjp, vmap
+from .imperative.functional import hessian, hvp, jacobian, jvp, value_and_grad, vjp, vmap
 from .imperative.mode import (
     detect_anomaly,
     enable_grad,
@@ -24,6 +24,7 @@ __all__ = [
     "enable_grad",
     "grad",
     "hessian",
+    "hvp",
     "is_grad_enabled",
     "jacobian",
     "jvp",

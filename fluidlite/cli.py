@@ -9,11 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from .errors import FluidError
+from .errors import ArgumentError, FluidError
 from .inspect import show
 from .inspect.commands import register
 from .io.contents import Contents, read
 from .io.conversion import FORMATS, convert
+from .onnx import export as export_onnx
+from .onnx.model import OPSET
 from .values import LoDTensor, SelectedRows
 
 
@@ -54,12 +56,21 @@ def _parser() -> argparse.ArgumentParser:
     conversion = commands.add_parser("convert", help="the same in another format")
     conversion.add_argument("source")
     conversion.add_argument("target", help="its ending says the format; a folder ends with /")
-    conversion.add_argument("--to", choices=FORMATS, help="the format")
+    conversion.add_argument("--to", choices=(*FORMATS, "onnx"), help="the format")
+    conversion.add_argument(
+        "--shape",
+        action="append",
+        default=[],
+        metavar="NAME=2,3",
+        help="of what is fed to a model of ONNX; -1 for a size that stays unknown",
+    )
+    conversion.add_argument("--opset", type=int, default=OPSET, help="of ONNX's operators")
     conversion.add_argument(
         "--strip", action="store_true", help="leave out where operators were made"
     )
     conversion.set_defaults(run=_convert)
     register(commands)
+    commands.add_parser("check", help="which names of fluid 1.8 a script uses that are not there")
     return parser
 
 
@@ -95,8 +106,21 @@ def _vars(given: argparse.Namespace) -> None:
 
 
 def _convert(given: argparse.Namespace) -> None:
+    if given.to == "onnx" or (given.to is None and given.target.endswith(".onnx")):
+        feeds = dict(map(_shape, given.shape)) or None
+        print(export_onnx(given.source, given.target, feeds, opset=given.opset))
+        return
     contents = convert(given.source, given.target, given.to, False if given.strip else None)
     print(f"{contents.path}: {contents.kind}, written to {given.target}")
+
+
+def _shape(text: str) -> tuple[str, list[int]]:
+    """A name and its shape, from ``NAME=2,3``."""
+    name, _, sizes = text.rpartition("=")
+    try:
+        return name, [int(size) for size in sizes.split(",")]
+    except ValueError:
+        raise ArgumentError(f"expected --shape NAME=2,3, got {text!r}") from None
 
 
 def _table(contents: Contents) -> None:

@@ -271,7 +271,7 @@ def _layer(like: Variable, kind: str) -> Any:
     a tensor, one that runs operators at once.
     """
     if is_tensor(like):
-        return like.layer(like.results, kind, None)  # type: ignore[attr-defined]
+        return like.layer(like.results, kind, None)
     return like.block.builder(f"{unique_name.generate(kind)}.tmp")
 
 

@@ -8,6 +8,7 @@ from enum import Enum
 from typing import Any
 
 from .dtypes import DType, Kind
+from .errors import EOFException
 from .errors import FluidError as EnforceNotMet
 from .ir.descriptions import BlockDesc, OpDesc
 from .ir.descriptions import VarDesc as _VarDesc
@@ -101,10 +102,6 @@ class op_proto_and_checker_maker:
     def kOpDeviceAttrName() -> str:
         """The name of the one that holds the device."""
         return "op_device"
-
-
-class EOFException(Exception):
-    """A reader in a program has come to its end: caught by old scripts, raised by nothing here."""
 
 
 def kEmptyVarName() -> str:

@@ -6,6 +6,7 @@ import inspect
 import keyword
 import types
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 from .errors import ArgumentError, DefinitionError
@@ -13,7 +14,7 @@ from .imperative.layering import EagerLayer
 from .imperative.recording import Eager
 from .layers.layer import LayerBuilder, layer
 from .opdef.attribute import REQUIRED
-from .opdef.definition import Definition, Op, find
+from .opdef.definition import Definition, Op, find, redefining
 
 #: what interpreters reach operators by, next to names of their own
 _INTERPRETERS = (LayerBuilder, EagerLayer, Eager)
@@ -33,6 +34,9 @@ def custom_op(definition: type) -> Callable[..., Any]:
     results' names.  Called with variables, it appends the operator to their program; with eager
     tensors, it runs at once.  A program with the operator can be printed, saved and differentiated;
     whoever loads it needs the definition, too.
+
+    In a notebook, and at the prompt, a cell may define its operator again: programs that have it,
+    and tensors, use the new definition from then on.
 
     Args:
         definition: the class; its name is the operator's type.
@@ -86,7 +90,8 @@ def _defined(written: type) -> Definition:
             f"that name; rename the class"
         )
     taken = find(type_name)
-    if taken is not None:
+    again = taken is not None and taken.__module__ == written.__module__ == "__main__"
+    if taken is not None and not (again and taken.derived_from is None):
         what = "a gradient operator" if taken.derived_from is not None else "an operator"
         raise DefinitionError(
             f"there is {what} {type_name} already, in {taken.__module__}; rename the class"
@@ -98,7 +103,8 @@ def _defined(written: type) -> Definition:
     body = {k: v for k, v in vars(written).items() if k not in ("__dict__", "__weakref__")}
     body["__annotations__"] = inspect.get_annotations(written)
     bases = tuple(base for base in written.__bases__ if base is not object)
-    made: Any = types.new_class(type_name, (*bases, Op), exec_body=lambda space: space.update(body))
+    with nullcontext() if taken is None else redefining(taken):
+        made: Any = types.new_class(type_name, (*bases, Op), None, lambda space: space.update(body))
     return made
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -87,6 +89,64 @@ class DataFeeder:
             for k, column in enumerate(self._columns)
         }
 
+    def feed_parallel(
+        self, iterable: Iterable[Iterable[Sequence[Any]]], num_places: int | None = None
+    ) -> Iterator[dict[str, Array | LoDTensor]]:
+        """The arrays of several mini-batches, one for each device.
+
+        Args:
+            iterable: mini-batches; rows each.
+            num_places: how many devices there are; as ``CPU_NUM`` in the environment says when
+                None.
+
+        Raises:
+            ArgumentError: there are not as many mini-batches as devices.
+        """
+        batches = list(iterable)
+        count = _device_count(num_places)
+        if len(batches) != count:
+            raise ArgumentError(
+                f"expected a mini-batch for each of {count} devices, got {len(batches)}"
+            )
+        return map(self.feed, batches)
+
+    def decorate_reader(
+        self,
+        reader: Callable[[], Iterable[Iterable[Sequence[Any]]]],
+        multi_devices: bool,
+        num_places: int | None = None,
+        drop_last: bool = True,
+    ) -> Callable[[], Iterator[Any]]:
+        """A reader of what is fed.
+
+        Args:
+            reader: gives mini-batches; rows each.
+            multi_devices: whether it gives lists, with a mini-batch for each device.
+            num_places: how many devices there are; as ``CPU_NUM`` in the environment says when
+                None.
+            drop_last: leave out a last list that has fewer; with False it is an error.
+
+        Raises:
+            ArgumentError: while reading, the last list has fewer mini-batches.
+        """
+
+        def feeds() -> Iterator[Any]:
+            if not multi_devices:
+                yield from map(self.feed, reader())
+                return
+            count = _device_count(num_places)
+            batches = iter(reader())
+            while part := list(islice(batches, count)):
+                if len(part) == count:
+                    yield list(self.feed_parallel(part, count))
+                elif not drop_last:
+                    raise ArgumentError(
+                        f"expected a mini-batch for each of {count} devices, the last list has "
+                        f"{len(part)}; leave it out with drop_last=True"
+                    )
+
+        return feeds
+
     def _check(self, number: int, row: Any) -> None:
         wanted = f"{len(self._columns)} fields ({', '.join(self.feed_names)})"
         if isinstance(row, (str, bytes)) or not hasattr(row, "__len__"):
@@ -98,6 +158,11 @@ class DataFeeder:
             raise ArgumentError(
                 f"expected every row to have {wanted}, row {number} has {len(row)}: {row!r:.60}"
             )
+
+
+def _device_count(given: int | None) -> int:
+    """How many devices there are: what was said, or what ``CPU_NUM`` says."""
+    return int(given or os.environ.get("CPU_NUM") or 1)
 
 
 class _Column:

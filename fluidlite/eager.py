@@ -76,6 +76,7 @@ from .imperative.creation import (
     zeros,
     zeros_like,
 )
+from .imperative.einsum import einsum
 from .imperative.elementary import (
     abs,
     acos,

@@ -35,6 +35,10 @@ class ShapeError(FluidError, ValueError, AssertionError):
     """Shapes do not fit together."""
 
 
+class LoDError(ShapeError, RuntimeError):
+    """Sequences do not fit: none where they are needed, or levels and lengths that do not agree."""
+
+
 class DTypeError(FluidError, TypeError, ValueError):
     """Element types do not fit together, or an operator does not take one."""
 
@@ -153,6 +157,14 @@ class ParameterListError(ArgumentError, AttributeError):
 
 class StateDictError(FluidError, RuntimeError, LookupError):
     """A state lacks the value of a parameter or of an optimizer's variable."""
+
+
+class EOFException(Exception):
+    """A reader of a program has come to its end.
+
+    It is no :class:`FluidError`, as it was no error of the engine in fluid 1.8: loops over the
+    batches of a program end with it.
+    """
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:

@@ -16,6 +16,7 @@ from .ir.program import (
     default_main_program,
     default_startup_program,
     program_guard,
+    programs_are_guarded,
     switch_main_program,
     switch_startup_program,
 )
@@ -27,7 +28,10 @@ from .runtime.place import (
     cuda_places,
     is_compiled_with_cuda,
 )
+from .runtime.scope import Scope, scope_is_guarded, switch_scope
 from .state import get_flags, in_dygraph_mode, set_flags
+from .unique_name import names_are_guarded
+from .unique_name import switch as switch_names
 
 __all__ = [
     "Block",
@@ -50,6 +54,7 @@ __all__ = [
     "program_guard",
     "release_memory",
     "require_version",
+    "reset_default_programs",
     "set_flags",
     "switch_main_program",
     "switch_startup_program",
@@ -81,6 +86,39 @@ def require_version(min_version: str, max_version: str | None = None) -> None:
     if least > FLUID or (most is not None and most < FLUID):
         wanted = f"of at least {min_version}" + (f", at most {max_version}" if most else "")
         raise VersionError(f"this has the interface of fluid 1.8.5; the script needs one {wanted}")
+
+
+def reset_default_programs() -> None:
+    """Begin anew: empty default programs, names that count from 0, an empty global scope.
+
+    In a notebook, the cell that builds begins with it, so that it can be run again.  Programs,
+    scopes and executors that somebody holds stay as they are.
+
+    Raises:
+        ArgumentError: within a guard of programs, names or a scope, which would cover the new ones.
+
+    >>> y = fluid.layers.fc(fluid.data("x", [None, 3], "float32"), 2)
+    >>> fluid.reset_default_programs()
+    >>> fluid.default_main_program()
+    <Program: 1 blocks, 0 operators, 0 parameters>
+    >>> fluid.layers.fc(fluid.data("x", [None, 3], "float32"), 2).name
+    'fc_0.tmp_1'
+    """
+    covered = {
+        "program_guard": programs_are_guarded(),
+        "unique_name.guard": names_are_guarded(),
+        "scope_guard": scope_is_guarded(),
+    }
+    for guard, is_on in covered.items():
+        if is_on:
+            raise ArgumentError(
+                f"reset_default_programs: expected to be called outside of fluid.{guard}(), which "
+                f"covers the defaults"
+            )
+    switch_main_program(Program())
+    switch_startup_program(Program())
+    switch_names()
+    switch_scope(Scope())
 
 
 def grad_var_name(var_name: str) -> str:

@@ -18,6 +18,7 @@ from . import unique_name
 from .dtypes import DType
 from .errors import ArgumentError, DTypeError, ShapeError
 from .ir.block import Block
+from .ir.callsite import warn
 from .ir.operator import Operator
 from .ir.variable import Variable
 
@@ -311,7 +312,7 @@ class _Written(Initializer):
         attribute, element = self._lists[dtype]
         listed = values.astype(dtype.dtype).reshape(-1).tolist()
         return "assign_value", {
-            "shape": var.shape,
+            "shape": values.shape,
             "dtype": dtype,
             attribute: [element(value) for value in listed],
         }
@@ -374,9 +375,11 @@ class NumpyArrayInitializer(_Written):
 
     def values(self, var: Variable) -> np.ndarray[Any, Any]:
         if self.value.shape != var.shape:
-            raise ShapeError(
-                f"NumpyArrayInitializer: expected an array of shape {list(var.shape)} for "
-                f"{var.name!r}, got {list(self.value.shape)}"
+            warn(
+                f"NumpyArrayInitializer: {var.name!r} is declared with the shape "
+                f"{list(var.shape)}, and gets an array of shape {list(self.value.shape)}: "
+                f"operators compute with that one",
+                None,
             )
         return self.value
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .errors import ArgumentError
+from .layers.mean_precision import DetectionMAP as DetectionMAP
 
 Array = np.ndarray[Any, Any]
 
@@ -446,6 +447,7 @@ def _ratio(part: float, whole: float) -> float:
 
 
 __all__ = [
+    "DetectionMAP",
     "Accuracy",
     "Auc",
     "ChunkEvaluator",

@@ -7,7 +7,7 @@ from typing import Any
 
 from .errors import ArgumentError, ShapeError
 from .ir.variable import Variable
-from .layers import activation, conv, elementwise, joining, math, nn, norm, reshaping
+from .layers import activation, conv, elementwise, joining, math, nn, norm, reshaping, sequence
 
 
 def simple_img_conv_pool(
@@ -249,3 +249,34 @@ def _heads(x: Variable, count: int) -> Variable:
     """[N, rows, width] as [N, count, rows, width / count]."""
     apart = reshaping.reshape(x, [*x.shape[:2], count, x.shape[2] // count])
     return reshaping.transpose(apart, [0, 2, 1, 3])
+
+
+def sequence_conv_pool(
+    input: Variable,
+    num_filters: int,
+    filter_size: int,
+    param_attr: Any = None,
+    act: str | None = "sigmoid",
+    pool_type: str = "max",
+    bias_attr: Any = None,
+) -> Variable:
+    """A convolution along sequences, then one row for each sequence.
+
+    Args:
+        input: [rows, D], in sequences.
+        num_filters, filter_size: as of ``layers.sequence_conv``.
+        param_attr, bias_attr: of the convolution; False for no bias.
+        act: the activation of the convolution.
+        pool_type: as of ``layers.sequence_pool``.
+
+    Returns:
+        A variable [sequences, num_filters].
+
+    >>> words = fluid.data("words", [None, 8], lod_level=1)
+    >>> fluid.nets.sequence_conv_pool(words, num_filters=16, filter_size=3).shape
+    (-1, 16)
+    """
+    convolved = sequence.sequence_conv(
+        input, num_filters, filter_size, param_attr=param_attr, bias_attr=bias_attr, act=act
+    )
+    return sequence.sequence_pool(convolved, pool_type)

@@ -7,7 +7,7 @@ from numbers import Real
 from typing import Any
 
 from .errors import ArgumentError
-from .initializer import Initializer
+from .initializer import Constant, Initializer, Xavier
 from .regularizer import WeightDecayRegularizer, check_regularizer
 
 
@@ -64,6 +64,26 @@ class ParamAttr:
             "gradient_clip_attr": self.gradient_clip,
             "do_model_average": self.do_model_average,
         }
+
+    # -- by the names that layers of fluid's time call -------------------------------------------
+
+    @staticmethod
+    def _to_attr(arg: Any) -> Any:
+        """What a layer's argument means: a ParamAttr, False for none, a list for a list."""
+        if isinstance(arg, (list, tuple)):
+            return [ParamAttr._to_attr(each) for each in arg]
+        return as_param_attr(arg) or False
+
+    def _set_default_initializer(self, initializer: Initializer | None) -> None:
+        """What gives the first value where the user did not say it."""
+        if self.initializer is None:
+            self.initializer = initializer
+
+    def _set_default_param_initializer(self) -> None:
+        self._set_default_initializer(Xavier())
+
+    def _set_default_bias_initializer(self) -> None:
+        self._set_default_initializer(Constant(0.0))
 
 
 class WeightNormParamAttr(ParamAttr):

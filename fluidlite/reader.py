@@ -13,6 +13,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from importlib import import_module
 from typing import Any
 
 from .errors import ArgumentError, FluidError
@@ -306,6 +307,23 @@ def _as_ready(
             waiting -= 1
     for _ in range(waiting):
         yield ready.get()
+
+
+#: what of fluid 1.8's ``fluid.reader`` is in modules that are loaded when it is first asked for
+_ELSEWHERE = {
+    **dict.fromkeys(["GeneratorLoader", "PyReader", "keep_data_loader_order"], "generator"),
+    **dict.fromkeys(["DataLoader", "DatasetLoader"], "loader"),
+    **dict.fromkeys(["BatchSampler", "Dataset"], "datasets"),
+    "default_collate_fn": "collation",
+    "multiprocess_reader": "merging",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _ELSEWHERE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module = import_module(f"{__package__}.readers.{_ELSEWHERE[name]}")
+    return getattr(module, name)
 
 
 def _need_readers(what: str, *readers: Any) -> None:

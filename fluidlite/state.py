@@ -60,6 +60,11 @@ class StateSlot(Generic[T]):
         finally:
             self._covered.set(before)
 
+    @property
+    def is_covered(self) -> bool:
+        """Whether a guard of this thread covers the default."""
+        return self._covered.get() is not None
+
     def reset(self) -> None:
         """Forget the default, so that it is made anew."""
         self._default = None

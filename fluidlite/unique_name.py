@@ -52,6 +52,11 @@ def switch(new_generator: NameGenerator | None = None) -> NameGenerator:
     return _generator.switch(new_generator or NameGenerator())
 
 
+def names_are_guarded() -> bool:
+    """Whether this thread is within :func:`guard`."""
+    return _generator.is_covered
+
+
 @contextmanager
 def guard(new_generator: NameGenerator | str | bytes | None = None) -> Iterator[NameGenerator]:
     """Count with another generator inside a ``with`` block.

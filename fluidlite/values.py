@@ -14,13 +14,14 @@ from typing import Any
 
 import numpy as np
 
+from .allocated import Allocated
 from .dtypes import DType, as_dtype
 from .errors import ArgumentError, OutOfRangeError, ShapeError
 
 Lod = tuple[tuple[int, ...], ...]
 
 
-class LoDTensor:
+class LoDTensor(Allocated):
     """An array and how its rows form sequences.
 
     Args:
@@ -100,16 +101,7 @@ class LoDTensor:
 
     def shape(self) -> list[int]:
         """The sizes of the array."""
-        return [] if self.data is None else list(self.data.shape)
-
-    def _get_dims(self) -> list[int]:
-        return self.shape()
-
-    def _is_initialized(self) -> bool:
-        return self.data is not None
-
-    def _clear(self) -> None:
-        self._store(None, ())
+        return list(getattr(self, "_sizes", (0,)) if self.data is None else self.data.shape)
 
     def _share_data_with(self, other: LoDTensor) -> None:
         self._store(other.data, self.offsets)
@@ -119,7 +111,16 @@ class LoDTensor:
         return as_dtype(self.data.dtype)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
-        return np.array(self.data, dtype=dtype)
+        return np.array(np.zeros(0, "float32") if self.data is None else self.data, dtype=dtype)
+
+    def __getitem__(self, index: Any) -> LoDTensor:
+        """Some rows, or a part of them, without sequences; a number keeps its dimension."""
+        parts = index if isinstance(index, tuple) else (index,)
+        kept = [slice(k, k + 1 or None) if isinstance(k, (int, np.integer)) else k for k in parts]
+        for k, size in zip(parts, self.shape()):
+            if isinstance(k, (int, np.integer)) and not -size <= k < size:
+                raise IndexError(f"expected an index from {-size} to {size - 1}, got {k}")
+        return LoDTensor(np.array(self.data[tuple(kept)]))
 
     def __len__(self) -> int:
         return self._rows() or 0
@@ -127,11 +128,27 @@ class LoDTensor:
     def _rows(self) -> int | None:
         return None if self.data is None else len(self.data)
 
+    def __str__(self) -> str:
+        """The text that fluid 1.8 prints."""
+        if self.data is None:
+            return repr(self)
+        levels = "".join("{" + ", ".join(map(str, level)) + "}" for level in self.offsets)
+        kind = str(self.data.dtype)
+        numbers = [f"{each:g}" if kind[0] == "f" else str(int(each)) for each in self.data.flat]
+        return (
+            f"\tlod: {{{levels}}}\n\tdim: {', '.join(map(str, self.data.shape))}\n\tlayout: NCHW\n"
+            f"\tdtype: {_PRINTED.get(kind, kind)}\n\tdata: [{' '.join(numbers)}]\n"
+        )
+
     def __repr__(self) -> str:
         if self.data is None:
             return "LoDTensor(empty)"
         lod = f", lod={self.lod()}" if self.offsets else ""
         return f"LoDTensor({self.data.dtype}{list(self.data.shape)}{lod})\n{self.data}"
+
+
+#: element types as fluid 1.8 prints them, where they have other names
+_PRINTED = {"float32": "float", "float64": "double", "int32": "int", "int64": "int64_t"}
 
 
 def offsets_of(lengths: Iterable[Iterable[int]]) -> list[list[int]]:
@@ -170,51 +187,68 @@ def checked_offsets(lod: Iterable[Iterable[int]], rows: int | None) -> Lod:
     return levels
 
 
-def create_lod_tensor(
-    data: Any, recursive_seq_lens: Sequence[Sequence[int]], place: Any = None
-) -> LoDTensor:
-    """A tensor whose rows form sequences.
+class RankTable:
+    """Sequences of one level, the longest first; of equal ones the first first.
 
     Args:
-        data: an array, a LoDTensor, or a list of sequences of integers (each becomes rows of one
-        column).
-        recursive_seq_lens: lengths of the sequences of each level, outermost first.
-        place: accepted for old scripts; there is one place.
+        lod: offsets of all levels.
+        level: the one that is ranked.
 
-    Raises:
-        ArgumentError: the lengths do not fit the rows.
-
-    >>> import numpy as np
-    >>> create_lod_tensor(np.ones([5, 1]), [[2, 3]]).lod()
-    [[0, 2, 5]]
+    >>> table = RankTable(((0, 2, 5, 6),), 0)
+    >>> table.order, table.steps, [table.count_at(t) for t in range(4)]
+    (array([1, 0, 2]), 3, [3, 2, 1, 0])
     """
-    if isinstance(data, LoDTensor):
-        data = data.data
-    elif isinstance(data, list):
-        data = np.concatenate([np.asarray(row).reshape(-1, 1) for row in data]).astype("int64")
-    made = LoDTensor(np.array(data))
-    made.set_recursive_sequence_lengths(recursive_seq_lens)
-    return made
 
+    __slots__ = ("above", "below", "by_step", "lengths", "offsets", "order", "rows", "step_ends")
 
-def create_random_int_lodtensor(
-    recursive_seq_lens: Sequence[Sequence[int]],
-    base_shape: Sequence[int],
-    place: Any,
-    low: int,
-    high: int,
-) -> LoDTensor:
-    """A tensor of random integers in [low, high] whose rows form sequences.
+    def __init__(self, lod: Lod, level: int) -> None:
+        #: offsets of the levels above, of this level, and of those below
+        self.above, self.offsets, self.below = lod[:level], lod[level], lod[level + 1 :]
+        begins = np.asarray(self.offsets, np.int64)
+        lengths = np.diff(begins)
+        #: numbers of the sequences, and the length of each of them
+        self.order = np.argsort(-lengths, kind="stable")
+        self.lengths = lengths[self.order]
+        self.rows = lod[-1][-1]  #: of the whole tensor
+        counts = np.bincount(lengths, minlength=self.steps + 1)[::-1].cumsum()[::-1][1:]
+        #: where each step begins, and the last one ends, among all entries taken step by step
+        self.step_ends = [0, *np.cumsum(counts).tolist()]
+        firsts = begins[self.order]
+        #: the numbers of the entries of this level, step by step
+        self.by_step = np.concatenate(
+            [firsts[:count] + step for step, count in enumerate(counts)] or [firsts[:0]]
+        )
 
-    Args:
-        recursive_seq_lens: lengths of the sequences of each level.
-        base_shape: the shape of one row.
-        place: accepted for old scripts.
-        low, high: bounds, both included.
-    """
-    rows = sum(recursive_seq_lens[-1])
-    data = np.random.default_rng().integers(low, high + 1, [rows, *base_shape]).astype("int64")
-    return create_lod_tensor(data, recursive_seq_lens, place)
+    @property
+    def steps(self) -> int:
+        """The length of the longest sequence."""
+        return int(self.lengths[0]) if len(self.lengths) else 0
+
+    def count_at(self, step: int) -> int:
+        """How many sequences are longer than ``step``."""
+        if not 0 <= step < len(self.step_ends) - 1:
+            return 0
+        return self.step_ends[step + 1] - self.step_ends[step]
+
+    def inner_steps(self) -> Iterator[tuple[Any, Lod]]:
+        """Of each step the rows of the inner sequences that it takes, and how they are cut."""
+        for begin, end in pairwise(self.step_ends):
+            numbers, levels = self.by_step[begin:end], []
+            for level in self.below:
+                begins = np.asarray(level, np.int64)
+                lengths = begins[numbers + 1] - begins[numbers]
+                ends = np.cumsum(lengths)
+                levels.append((0, *ends.tolist()))
+                numbers = np.repeat(begins[numbers] - (ends - lengths), lengths)
+                numbers += np.arange(len(numbers))
+            yield numbers, tuple(levels)
+
+    def items(self) -> list[tuple[int, int]]:
+        """Pairs of the number of a sequence and its length, the longest first."""
+        return list(zip(self.order.tolist(), self.lengths.tolist()))
+
+    def __repr__(self) -> str:
+        return f"RankTable({self.items()})"
 
 
 class LoDTensorArray:
@@ -248,8 +282,8 @@ class LoDTensorArray:
         if index < 0:
             raise OutOfRangeError(f"expected a position of 0 or more in an array, got {index}")
         items = self.items
-        if index == len(items):
-            return LoDTensorArray((*items, value))
+        if index <= len(items):
+            return LoDTensorArray((*items[:index], value, *items[index + 1 :]))
         padded = list(items) + [None] * (index + 1 - len(items))
         padded[index] = value
         return LoDTensorArray(padded)
@@ -260,7 +294,7 @@ class LoDTensorArray:
         Args:
             tensor: an array, or a LoDTensor.
         """
-        self.items = (*self.items, _bare(tensor))
+        self.items = (*self.items, _own(tensor))
 
     def zeros_like(self) -> LoDTensorArray:
         """An array of the same length without elements."""
@@ -272,7 +306,9 @@ class LoDTensorArray:
         longer, shorter = self.items, other.items
         if len(longer) < len(shorter):
             longer, shorter = shorter, longer
-        both = [b if a is None else a if b is None else a + b for a, b in zip(longer, shorter)]
+        both = [
+            b if a is None else a if b is None else added(a, b) for a, b in zip(longer, shorter)
+        ]
         return LoDTensorArray([*both, *longer[len(shorter) :]])
 
     def __len__(self) -> int:
@@ -281,19 +317,43 @@ class LoDTensorArray:
     def __iter__(self) -> Iterator[Any]:
         return iter(self.items)
 
-    def __getitem__(self, index: int) -> Any:
-        return self.items[index]
+    def _move_to_list(self) -> list[LoDTensor | None]:
+        """The elements as tensors; none is left here."""
+        moved = [self[k] for k in range(len(self.items))]
+        self.items = ()
+        return moved
+
+    def __getitem__(self, index: int) -> LoDTensor | None:
+        """An element as a tensor; what is set there is not set here."""
+        found = self.items[index]
+        return found if found is None or isinstance(found, LoDTensor) else LoDTensor(found)
 
     def __setitem__(self, index: int, tensor: Any) -> None:
         items = list(self.items)
-        items[index] = _bare(tensor)
+        items[index] = _own(tensor)
         self.items = tuple(items)
 
     def __repr__(self) -> str:
         return f"LoDTensorArray({len(self.items)} elements)"
 
 
-def _bare(tensor: Any) -> Any:
+def added(a: Any, b: Any) -> Any:
+    """The sum of two tensors; with the LoD of the first that has one."""
+    lod = next((v.offsets for v in (a, b) if type(v) is LoDTensor), ())
+    return with_lod(bare(a) + bare(b), lod)
+
+
+def bare(value: Any) -> Any:
+    """The array of a LoDTensor; other values as they are."""
+    return value.data if type(value) is LoDTensor else value
+
+
+def with_lod(data: Any, lod: Lod) -> Any:
+    """An array whose rows form sequences; the array itself where there is no LoD."""
+    return LoDTensor(data, lod) if lod else data
+
+
+def _own(tensor: Any) -> Any:
     """A copy of a tensor: a LoDTensor where its rows form sequences, else an array."""
     if isinstance(tensor, LoDTensor) and tensor.offsets:
         return LoDTensor(np.array(tensor.data), tensor.offsets)
@@ -504,7 +564,7 @@ def zeros_like(value: Any) -> Any:
     """Zeros in the form of a value."""
     if isinstance(value, (LoDTensorArray, SelectedRows)):
         return value.zeros_like()
-    return np.zeros_like(value)
+    return np.zeros_like(bare(value))
 
 
 def arrays_in(value: Any) -> list[np.ndarray[Any, Any]]:

@@ -8,7 +8,9 @@ import pytest
 
 from fluidlite.dtypes import as_dtype
 from fluidlite.opdef.definition import Op, lookup
+from fluidlite.opdef.sequences import lod_of
 from fluidlite.opdef.spec import Spec
+from fluidlite.values import LoDTensor, bare
 
 from gradcheck import evaluator, random_like
 from one_operator import OneOperator
@@ -24,8 +26,26 @@ class Case:
 
     @functools.cached_property
     def inputs(self):
-        """Read-only copies of the sample's arrays by slot."""
-        return {slot: each(read_only, value) for slot, value in self.sample.inputs.items()}
+        """Read-only copies of the sample's arrays by slot, with their sequences."""
+        return {
+            slot: self.ragged(slot, each(read_only, value))
+            for slot, value in self.sample.inputs.items()
+        }
+
+    def ragged(self, slot, value, make=LoDTensor):
+        """The value of a slot with the sequences that the sample gives it.
+
+        Args:
+            slot: its name.
+            value: an array, or a list of them.
+            make: gives an array sequences.
+        """
+        lod = self.sample.lods.get(slot)
+        if lod is None:
+            return value
+        if is_list(value):
+            return [make(v, one) if one else v for v, one in zip(value, lod, strict=True)]
+        return make(value, lod)
 
     @functools.cached_property
     def outputs(self):
@@ -62,40 +82,50 @@ class Case:
     @property
     def values(self):
         """The arrays at ``variable``."""
-        return [listed(self.inputs[slot])[k] for slot, k in self.variable]
+        return [bare(listed(self.inputs[slot])[k]) for slot, k in self.variable]
 
     @property
     def results(self):
         """The arrays of all outputs."""
-        return [v for value in self.outputs.values() for v in listed(value) if v is not None]
+        return [bare(v) for value in self.outputs.values() for v in listed(value) if v is not None]
 
     @functools.cached_property
     def cotangents(self):
         """Random numbers like the arrays at ``targets``."""
-        found = [listed(self.outputs[slot])[k] for slot, k in self.targets]
+        found = [bare(listed(self.outputs[slot])[k]) for slot, k in self.targets]
         return random_like(np.random.default_rng(0), found)
 
     def function(self, f, *values):
         """The operator as a function of the values at ``variable``, giving those at ``targets``."""
-        outputs = f.apply(self.op, self.inputs_with(values))
-        return [listed(outputs[slot])[k] for slot, k in self.targets]
+        outputs = f.apply(self.op, self.inputs_with(values, f))
+        return [without_lod(f, listed(outputs[slot])[k]) for slot, k in self.targets]
 
     def composition(self, f, *values):
         """The same, in operators that are no compositions where that is known."""
         if not self.op.is_composite:
             return self.function(f, *values)
-        outputs = self.op.outputs_for(f, self.inputs_with(values))
-        return [listed(outputs[slot])[k] for slot, k in self.targets]
+        outputs = self.op.outputs_for(f, self.inputs_with(values, f))
+        return [without_lod(f, listed(outputs[slot])[k]) for slot, k in self.targets]
 
-    def inputs_with(self, values):
-        """The inputs with ``values`` at ``variable``."""
+    def inputs_with(self, values, f=None):
+        """The inputs with ``values`` at ``variable``.
+
+        Args:
+            values: arrays, or what an interpreter made of them.
+            f: the interpreter.
+        """
+
+        def make(rows, lod):
+            like = LoDTensor(np.zeros([lod[-1][-1], 1]), lod)
+            return rows if isinstance(rows, LoDTensor) else (f or evaluator()).like_rows(rows, like)
+
         ins = {slot: list(v) if isinstance(v, list) else v for slot, v in self.inputs.items()}
         for (slot, k), value in zip(self.variable, values, strict=True):
             if isinstance(ins[slot], list):
                 ins[slot][k] = value
             else:
                 ins[slot] = value
-        return ins
+        return {slot: self.ragged(slot, value, make) for slot, value in ins.items()}
 
     def in_single_precision(self):
         """The case with float32 inputs."""
@@ -160,6 +190,11 @@ def listed(value):
     return list(value) if is_list(value) else [value]
 
 
+def without_lod(f, value):
+    """A result without its sequences."""
+    return f.bare_rows(value) if lod_of(value) else value
+
+
 def is_list(value):
     """Whether a slot's value is a list; a Spec is a tuple, but no list of values."""
     return isinstance(value, (list, tuple)) and not isinstance(value, Spec)
@@ -173,7 +208,7 @@ def each(change, value):
 
 
 def is_float(array):
-    return array.dtype.kind == "f"
+    return bare(array).dtype.kind == "f"
 
 
 def read_only(array):
@@ -188,4 +223,5 @@ def single(array):
 
 
 def spec_of(array):
-    return Spec(array.shape, as_dtype(array.dtype))
+    lod = array.offsets if isinstance(array, LoDTensor) else ()
+    return Spec(bare(array).shape, as_dtype(bare(array).dtype), lod_level=len(lod))

@@ -4,7 +4,7 @@ import numpy as np
 
 import fluidlite as fluid
 from fluidlite.dtypes import Kind
-from fluidlite.values import SelectedRows
+from fluidlite.values import LoDTensor, SelectedRows, bare
 
 
 class OneOperator:
@@ -24,6 +24,7 @@ class OneOperator:
         self.program = fluid.Program() if program is None else program
         self.block = self.program.global_block()
         self.feed, self.scope, self.held, self.shape = {}, fluid.Scope(), held, shape
+        self.ragged = False  #: whether a value has sequences
         self.inputs = {
             slot: [self.given(*each) for each in named(slot, present(value))]
             for slot, value in inputs.items()
@@ -36,6 +37,9 @@ class OneOperator:
 
     def given(self, name, value, shape=None, stop_gradient=False):
         """A variable with a value; of a declared shape when that is given."""
+        lod = value.offsets if isinstance(value, LoDTensor) else ()
+        self.ragged = self.ragged or bool(lod)
+        fed, value = value, bare(value)
         value = value if hasattr(value, "shape") else np.asarray(value)
         rows = isinstance(value, SelectedRows)
         held = self.held or rows
@@ -45,23 +49,27 @@ class OneOperator:
             name,
             str(value.dtype),
             shape,
+            lod_level=len(lod),
             type=Kind.SELECTED_ROWS if rows else Kind.LOD_TENSOR,
             persistable=held,
             is_data=not held,
         )
         variable.stop_gradient = stop_gradient
         if held:
-            self.put(name, value)
+            self.put(name, fed if lod else value)
         else:
-            self.feed[name] = value
+            self.feed[name] = fed if lod else value
         return variable
 
     def put(self, name, value):
         """Put a value into the scope."""
         if isinstance(value, SelectedRows):
             self.scope.var(name).value = value
-        else:
-            self.scope.var(name).get_tensor().set(value, fluid.CPUPlace())
+            return
+        tensor = self.scope.var(name).get_tensor()
+        tensor.set(bare(value), fluid.CPUPlace())
+        if isinstance(value, LoDTensor):
+            tensor.set_lod(value.lod())
 
     def written(self, slot, count):
         """New variables for an output slot."""
@@ -104,7 +112,19 @@ class OneOperator:
         """
         names = [variable.name for variable in fetched]
         executor = executor or fluid.Executor()
-        return executor.run(program or self.program, self.feed, names, scope=self.scope)
+        ragged = self.ragged or any(variable.lod_level for variable in fetched)
+        made = [op.definition for op in self.program.global_block().ops]
+        ragged = ragged or any(d.host and slot.ragged for d in made for slot in d.outputs)
+        how = dict(scope=self.scope, return_numpy=not ragged)
+        found = executor.run(program or self.program, self.feed, names, **how)
+        return [arrays(value) for value in found] if ragged else found
+
+
+def arrays(value):
+    """What was fetched as arrays, without sequences."""
+    if isinstance(value, list):
+        return [arrays(each) for each in value]
+    return np.asarray(bare(value))
 
 
 def present(value):

@@ -140,6 +140,12 @@ def test_the_speed_of_files_is_measured(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_the_speed_of_readers_is_measured():
+    said = run("readers.py", "--small", "--rounds", 1, "--steps", 2)
+    assert re.search(r"^lenet by a thread +[\d.]+ ms a step, +[\d.]+%", said, re.M)
+    assert said.count("one process") == 2
+
+
 def test_a_killed_process_leaves_whole_files():
     said = run("kill_while_saving.py", "--kills", 2, "--megabytes", 1)
     assert "nothing lost, nothing half-written" in said
@@ -158,5 +164,7 @@ def test_every_benchmark_is_run_here():
     }
     told = Path(__file__).read_text(encoding="utf-8")
     assert {name for name in scripts if f'run("{name}"' not in told.replace("\n        ", "")} == {
-        "worker.py"  # which steps.py starts
+        "worker.py",  # which steps.py starts
+        "sequence_worker.py",  # which sequences.py starts
+        "sequences.py",  # minutes long: its nets are those of tests/ops and tests/programs
     }

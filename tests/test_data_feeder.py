@@ -191,3 +191,25 @@ def test_rows_of_as_many_dimensions_as_declared_are_taken_in_any_size(shape, fie
 def test_a_sequence_is_needed_on_every_level(field):
     with pytest.raises(FeedError, match="'x' has 2 levels of sequences; expected a .* on level 1"):
         fed([None, 1], [[field]], lod_level=2)
+
+
+def mini_batches(count=5):
+    return lambda: iter([[([k, k],), ([k, k + 1],)] for k in range(count)])
+
+
+def test_a_reader_becomes_one_of_what_is_fed(monkeypatch):
+    feeder = fluid.DataFeeder([fluid.data("x", [None, 2])])
+    one = list(feeder.decorate_reader(mini_batches(), multi_devices=False)())
+    assert [feed["x"].tolist() for feed in one[:2]] == [[[0, 0], [0, 1]], [[1, 1], [1, 2]]]
+    two = list(feeder.decorate_reader(mini_batches(), multi_devices=True, num_places=2)())
+    assert [[feed["x"][0, 0] for feed in step] for step in two] == [[0, 1], [2, 3]]
+    monkeypatch.setenv("CPU_NUM", "5")
+    assert len(next(feeder.decorate_reader(mini_batches(), multi_devices=True)())) == 5
+
+
+def test_mini_batches_that_do_not_fit_the_devices_are_refused():
+    feeder = fluid.DataFeeder([fluid.data("x", [None, 2])])
+    with pytest.raises(ArgumentError, match="each of 2 devices, the last list has 1"):
+        list(feeder.decorate_reader(mini_batches(), True, 2, drop_last=False)())
+    with pytest.raises(ArgumentError, match="each of 2 devices, got 3"):
+        feeder.feed_parallel(mini_batches(3)(), num_places=2)

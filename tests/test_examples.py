@@ -71,11 +71,32 @@ def test_the_cells_of_the_notebook_run_and_show_themselves(path, tmp_path, monke
     for number, cell in enumerate(notebook["cells"]):
         if cell["cell_type"] != "code":
             continue
-        assert not cell["outputs"], "clear the outputs before the notebook is committed"
         tree = ast.parse("".join(cell["source"]))
         last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
         exec(compile(tree, f"{path.name}[{number}]", "exec"), names)
+        assert cell["execution_count"], "not filled: python tests/fill_notebooks.py"
+        assert cell["outputs"] or last is None, "not filled: python tests/fill_notebooks.py"
+        assert all(output["output_type"] != "error" for output in cell["outputs"])
         if last is not None:
             code = compile(ast.Expression(last.value), f"{path.name}[{number}]", "eval")
             shown = eval(code, names)
             assert isinstance(getattr(shown, "_repr_html_", lambda: "")(), str)
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_the_notebook_shows_what_its_cells_print(path):
+    pytest.importorskip("ipykernel")
+    pytest.importorskip("nbclient")
+    from fill_notebooks import filled
+
+    def printed(notebook):
+        cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+        texts = [
+            "".join("".join(o["text"]) for o in cell["outputs"] if o["output_type"] == "stream")
+            for cell in cells
+        ]
+        return list(zip([cell["execution_count"] for cell in cells], texts))
+
+    told = printed(json.loads(path.read_text(encoding="utf-8")))
+    assert told == printed(filled(path)), "not filled anew: python tests/fill_notebooks.py"
+    assert path.stat().st_size < 300_000

@@ -212,9 +212,23 @@ def test_arguments_that_make_no_sense_are_refused(make, message):
         make()
 
 
-def test_an_array_of_another_shape_is_refused():
-    with pytest.raises(ShapeError, match=r"expected an array of shape \[4, 2\] for 'w', got \[3"):
-        values(I.NumpyArrayInitializer(np.ones([3, 3], "float32")), [4, 2])
+def test_an_array_of_another_shape_is_the_value_with_a_warning():
+    var = weight(4, 2)
+    with pytest.warns(UserWarning, match=r"with the shape \[4, 2\], and gets an array .* \[3, 3\]"):
+        found = I.NumpyArrayInitializer(np.ones([3, 3], "float32")).values(var)
+    assert found.shape == (3, 3)
+
+
+def test_operators_compute_with_a_parameter_as_it_is():
+    x = fluid.data("x", [None, 3])
+    start = I.NumpyArrayInitializer(np.ones([3, 5], "float32"))
+    with pytest.warns(UserWarning, match="operators compute with that one"):
+        y = fluid.layers.fc(x, 2, param_attr=fluid.ParamAttr(initializer=start), bias_attr=False)
+    exe = fluid.Executor()
+    exe.run(fluid.default_startup_program())
+    for _ in range(3):
+        (found,) = exe.run(feed={"x": np.ones([2, 3], "float32")}, fetch_list=[y])
+    assert found.tolist() == [[3.0] * 5] * 2
 
 
 def test_an_array_that_would_be_changed_is_refused():

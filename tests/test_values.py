@@ -18,7 +18,7 @@ RNG = np.random.default_rng(0)
 def test_a_tensor_copies_what_is_set():
     source = np.ones([2, 3], "float32")
     tensor = LoDTensor()
-    assert (tensor.shape(), len(tensor)) == ([], 0)
+    assert (tensor.shape(), len(tensor)) == ([0], 0)
     tensor.set(source, fluid.CPUPlace())
     source[:] = 0
     np.testing.assert_array_equal(np.array(tensor), np.ones([2, 3]))
@@ -95,7 +95,7 @@ def test_a_user_fills_an_array():
     array.append(np.ones(2))
     array.append(fluid.create_lod_tensor(np.ones([3, 1]), [[1, 2]]))
     array[0] = LoDTensor(np.zeros(4))
-    assert array[0].shape == (4,)
+    assert array[0].shape() == [4]
     assert array[1].lod() == [[0, 1, 3]]
     assert repr(array) == "LoDTensorArray(2 elements)"
 
@@ -234,7 +234,7 @@ def test_an_array_stays_in_the_scope_and_belongs_to_it():
     value = np.ones(2, "float32")
     fluid.Executor().run(feed={"x": value})
     value[:] = 0
-    assert fluid.global_scope().find_var(array.name).value[0].tolist() == [1, 1]
+    assert fluid.global_scope().find_var(array.name).value.item(0).tolist() == [1, 1]
 
 
 def test_a_value_that_is_not_finite_is_found_in_an_array():
@@ -242,3 +242,40 @@ def test_a_value_that_is_not_finite_is_found_in_an_array():
     fluid.set_flags({"FLAGS_check_nan_inf": True})
     with pytest.raises(ArithmeticError, match="infinity"):
         fluid.Executor().run(fetch_list=[array])
+
+
+def test_a_scope_s_variable_holds_a_number_of_one_kind():
+    variable = fluid.Scope().var("k")
+    assert not variable.is_int() and not variable.is_float()
+    with pytest.raises(ArgumentError, match="expected 'k' to hold int, got nothing"):
+        variable.get_int()
+    variable.set_int(5)
+    assert variable.is_int() and variable.get_int() == 5
+    with pytest.raises(ArgumentError, match="expected 'k' to hold float, got int"):
+        variable.set_float(2.5)
+    other = fluid.Scope().var("k")
+    other.set_float(2.5)
+    assert other.is_float() and other.get_float() == 2.5
+
+
+def test_a_scope_lists_its_kids():
+    scope = fluid.Scope()
+    kid = scope.new_scope()
+    assert scope._kids() == [kid]
+    scope._remove_from_pool()
+    scope.drop_kids()
+    assert scope._kids() == []
+
+
+@pytest.mark.parametrize("kind", ["float", "double", "int"])
+def test_a_tensor_is_allocated_as_old_scripts_do(kind):
+    tensor = fluid.LoDTensor()
+    tensor._set_dims([2, 3])
+    assert tensor.shape() == [2, 3] and not tensor._is_initialized()
+    getattr(tensor, f"_alloc_{kind}")(fluid.CPUPlace())
+    assert np.array(tensor).dtype == {"float": "float32", "double": "float64", "int": "int32"}[kind]
+    tensor._set_dims([3, 2])
+    assert np.array(tensor).shape == (3, 2)
+    if kind != "int":
+        getattr(tensor, f"_set_{kind}_element")(3, 7.5)
+        assert getattr(tensor, f"_get_{kind}_element")(3) == np.array(tensor)[1, 1] == 7.5

@@ -4,6 +4,7 @@ counter.
 
 from __future__ import annotations
 
+import math
 import zlib
 from collections.abc import Callable
 from types import SimpleNamespace
@@ -13,15 +14,18 @@ import numpy as np
 
 from ..errors import OutOfRangeError
 from ..kernels.half import narrowed, widened
-from ..values import LoDTensorArray, SelectedRows, zeros_like
+from ..values import LoDTensor, LoDTensorArray, RankTable, SelectedRows, zeros_like
 from .special import erf
 
 name = "numpy"
 
 
+_KINDS = (LoDTensor, LoDTensorArray, RankTable, SelectedRows)
+
+
 def asarray(value: Any) -> Any:
     """``value`` as an array; other kinds of values as they are."""
-    if type(value) is np.ndarray or isinstance(value, (LoDTensorArray, SelectedRows)):
+    if type(value) is np.ndarray or isinstance(value, _KINDS):
         return value
     return np.asarray(value)
 
@@ -83,6 +87,89 @@ def add_at(x: Any, index: Any, values: Any) -> Any:
     return x
 
 
+def segment_sum(x: Any, offsets: Any) -> Any:
+    """The sums of rows that lie one behind the other; zero for a segment without rows.
+
+    Args:
+        x: rows, [n, ...].
+        offsets: where each segment begins, and where the last one ends.
+    """
+    return _segments(np.add, x, np.asarray(offsets)).astype(x.dtype, copy=False)
+
+
+def segment_max(x: Any, offsets: Any) -> Any:
+    """The largest of rows that lie one behind the other; zero for a segment without rows.
+
+    Args:
+        x: rows, [n, ...].
+        offsets: where each segment begins, and where the last one ends.
+    """
+    return _segments(np.maximum, x, np.asarray(offsets))
+
+
+#: elements of a segment from which on one call of its own is faster than its share of ``reduceat``
+_LONG_SEGMENT = 1024
+
+
+def _segments(ufunc: Any, x: Any, offsets: Any) -> Any:
+    begins, ends = offsets[:-1], offsets[1:]
+    filled = ends > begins
+    out = np.zeros((len(begins), *x.shape[1:]), x.dtype)
+    if x.size >= _LONG_SEGMENT * len(begins) and x.dtype != np.float16:
+        for k in np.flatnonzero(filled).tolist():
+            ufunc.reduce(x[begins[k] : ends[k]], axis=0, out=out[k, ...])
+    elif len(begins) and filled.all():
+        return ufunc.reduceat(x, begins, axis=0)
+    elif filled.any():
+        out[filled] = ufunc.reduceat(x, begins[filled], axis=0)
+    return out
+
+
+def segment_argmax(x: Any, offsets: Any) -> Any:
+    """The numbers of the rows where each column is largest in its segment, the first of equal ones;
+    -1 for a segment without rows.
+
+    Args:
+        x: rows, [n, ...].
+        offsets: where each segment begins, and where the last one ends.
+    """
+    lengths = np.diff(offsets)
+    number = np.repeat(np.arange(len(lengths)), lengths)
+    largest = segment_max(x, offsets)
+    hit = x == largest[number]
+    if np.isnan(largest.sum()):  # what is no number is taken as the largest
+        hit |= np.isnan(x)
+    width = math.prod(x.shape[1:])
+    out = np.full((len(lengths), width), -1, np.int64)
+    row, column = np.divmod(np.flatnonzero(hit)[::-1], max(width, 1))
+    out[number[row], column] = row  # the first of equal ones is written last
+    return out.reshape(len(lengths), *x.shape[1:])
+
+
+def add_rows(index: Any, updates: Any, size: int) -> Any:
+    """Zeros with rows added at ``index``; those at -1 are left out.
+
+    Args:
+        index: numbers of rows of the result, [n].
+        updates: rows, [n, ...].
+        size: how many rows the result has.
+    """
+    out = np.zeros((size, *updates.shape[1:]), updates.dtype)
+    if len(index) and index.min() < 0:
+        kept = index >= 0
+        index, updates = index[kept], updates[kept]
+    if not len(index):
+        return out
+    if np.bincount(index, minlength=size).max() <= 1:
+        out[index] = updates
+        return out
+    order = np.argsort(index, kind="stable")
+    numbers = index[order]
+    begins = np.flatnonzero(np.diff(numbers, prepend=numbers[0] - 1))
+    out[numbers[begins]] = np.add.reduceat(updates[order], begins, axis=0)
+    return out
+
+
 def matmul(x: Any, y: Any) -> Any:
     """The product of matrices; that of float16 in float32, which is faster and does not lose more.
 
@@ -108,6 +195,10 @@ xp.add_at = add_at
 xp.in_range = in_range
 xp.scatter_add = scatter_add
 xp.scatter_set = scatter_set
+xp.segment_sum = segment_sum
+xp.segment_max = segment_max
+xp.segment_argmax = segment_argmax
+xp.add_rows = add_rows
 xp.windows = windows
 xp.erf = erf
 xp.zeros_like = zeros_like

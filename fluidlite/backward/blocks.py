@@ -133,7 +133,8 @@ def while_(sweep: ReverseSweep, position: int, op: Operator) -> None:
         if firsts[v.name] not in body.settled:  # the value before the pass is not used
             body.zeros(firsts[v.name], body.value(v.name, 0), op)
     had = [v.name for v in carried if sweep.had_value(v.name, position)]
-    names = _inputs(body, op.inputs.get("X", ()), had)
+    made_inside = {v.name for v in carried}.difference(had)
+    names = [n for n in _inputs(body, op.inputs.get("X", ()), had) if n not in made_inside]
     local: dict[str, Ref] = {}
     refs = _gradients(sweep, body, position, names, local)
     ins: dict[str, Sequence[Any]] = {

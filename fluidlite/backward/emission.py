@@ -79,7 +79,7 @@ class GradientEmitter:
                 else:
                     names.append(ref.name)
                     if ref.name not in block.vars and id(ref) not in sweep.foreign:
-                        _declare(ref, block, sweep)
+                        _declare(ref, block, sweep, _lod_level(record, ref, block))
             if any(name != EMPTY for name in names) or not _optional(record, slot):
                 outputs[slot] = tuple(names)
         inputs = {
@@ -197,7 +197,18 @@ class _Names:
         return name
 
 
-def _declare(ref: Ref, block: Block, sweep: ReverseSweep) -> None:
+def _lod_level(record: PendingOp, ref: Ref, block: Block) -> int:
+    """The LoD level that the gradient is declared with: as fluid's operators have it."""
+    if not ref.like.lod_level:
+        return 0
+    if record.type == "sum":
+        names = [v if isinstance(v, str) else v.name for v in record.ins["X"]]
+        return max(block.var_recursive(name).lod_level for name in names)
+    forward = lookup(record.type).derived_from
+    return 0 if forward is not None and forward.bare_gradients else ref.like.lod_level
+
+
+def _declare(ref: Ref, block: Block, sweep: ReverseSweep, lod_level: int) -> None:
     name, like = ref.name, ref.like
     if sweep.agreed and name in sweep.agreed.values():
         outer = block.parent
@@ -210,7 +221,7 @@ def _declare(ref: Ref, block: Block, sweep: ReverseSweep) -> None:
             kind=ref.kind,
             shape=ref.shape or like.shape,
             dtype=like.dtype,
-            lod_level=like.lod_level,
+            lod_level=lod_level,
         )
     )
 

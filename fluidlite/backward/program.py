@@ -148,7 +148,8 @@ def gradients(
             only ``stop_gradient`` does.
 
     Returns:
-        the gradient of each input, in their order; None where the targets do not depend on it.
+        the gradient of each input, in their order; None where the targets do not depend on it.  An
+        empty list where they do not depend on the only one.
 
     Raises:
         ArgumentError: an argument is of the wrong type, or numbers of targets and their gradients
@@ -183,6 +184,8 @@ def gradients(
             if weight is None:
                 first += _ones_like(goal, seed)
             seeds.append(seed)
+            if weight is None or not weight.lod_level:
+                sweep.bare.add(sweep.history.last(goal.name))
             sweep.contribute(sweep.history.last(goal.name), seed)
         sweep.run(_reached_from(sweep, [source.name for source in sources]))
         GradientEmitter(seeds).emit(sweep, first, OpRole.BACKWARD)
@@ -190,7 +193,8 @@ def gradients(
     for each in sweep.chain():
         for key, ref in each.settled.items():
             found[name_of(key)] = block.var_recursive(ref.name)
-    return [None if sweep.active(s.name) is None else found.get(s.name) for s in sources]
+    wanted = [None if sweep.active(s.name) is None else found.get(s.name) for s in sources]
+    return [] if len(wanted) == 1 and wanted[0] is None else wanted
 
 
 calc_gradient = gradients

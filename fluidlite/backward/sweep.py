@@ -218,6 +218,7 @@ class ReverseSweep:
         self.groups: list[Contributions] = []
         self.contributions: dict[Key, list[Ref]] = {}
         self.settled: dict[Key, Ref] = {}
+        self.bare: set[Key] = set()  #: gradients that come without the sequences of their values
         #: values that are overwritten later and that a gradient operator reads -> their copies
         self.saved: dict[tuple[str, int], str] = {}
         #: values that are computed again -> the names of the new ones
@@ -297,15 +298,25 @@ class ReverseSweep:
         if is_constant(definition):
             return
         wanted = self.wanted_inputs(op, definition)
-        if not wanted:
+        if not wanted and not any(self.counted_inputs(op, definition).values()):
             return
         if not is_differentiable(definition):
             raise NoGradientError(
                 f"operator {op.type!r} has no gradient rule, and a gradient flows to it; stop the "
                 f"gradient before it (stop_gradient or no_grad_set), or write a rule{described(op)}"
             )
-        step = self._written_rule if definition.direct else self._gradient_operator
+        direct = definition.direct and not self._lacks_lod(position, op, definition)
+        step = self._written_rule if direct else self._gradient_operator
         step(position, op, definition, wanted)
+
+    def _lacks_lod(self, position: int, op: Operator, definition: type[Op]) -> bool:
+        """Whether the rule of an operator on sequences would get a gradient that has none: one that
+        a user gives, or ones.  Its gradient operator takes them from the operator's inputs.
+        """
+        if not any(slot.ragged for slot in definition.inputs):
+            return False
+        keys = (self.history.key(n, position + 1) for names in op.outputs.values() for n in names)
+        return not self.bare.isdisjoint(keys)
 
     def wanted_inputs(self, op: Operator, definition: type[Op]) -> dict[str, list[Variable | None]]:
         """By slot the inputs that need a gradient; None at positions that do not."""
@@ -319,6 +330,15 @@ class ReverseSweep:
                 if any(v is not None for v in variables):
                     wanted[slot] = variables
         return wanted
+
+    def counted_inputs(self, op: Operator, definition: type[Op]) -> dict[str, list[Variable]]:
+        """By slot the sums that the gradient operator counts for the optimizer."""
+        found = {}
+        for slot in definition.counted:
+            variables = [v for v in map(self.active, op.inputs.get(slot, ())) if v is not None]
+            if variables:
+                found[slot] = variables
+        return found
 
     def active(self, name: str) -> Variable | None:
         """The variable of a name when gradients flow to it."""
@@ -342,6 +362,9 @@ class ReverseSweep:
         if not isinstance(key, str) and key[1] > 0:
             return True
         if self.parent is not None and name not in self.block.vars:
+            driver = self.parent.block.ops[self.position]
+            if driver.type == "while" and name in driver.outputs.get("Out", ()):
+                return True  # the pass before wrote it
             return self.parent.had_value(name, self.position)
         variable = self.block.find_var_recursive(name)
         return variable is not None and (variable.persistable or variable.is_data)
@@ -431,6 +454,11 @@ class ReverseSweep:
                 refs = [None if v is None else Ref(v, "", kind) for v in variables]
                 outs[name] = refs
                 self.contribute_all(variables, refs, position)
+        for slot, counted in self.counted_inputs(op, definition).items():
+            refs = [Ref(v) for v in counted]
+            outs[slot] = [Ref(v, v.name) for v in counted]
+            outs[gradient.counted_slots[slot]] = refs
+            self.contribute_all(counted, refs, position)
         attrs = definition.gradient_attrs(op.attrs)
         record = PendingOp(gradient.type, ins, outs, attrs, op.callsite, False, device=op.device)
         self.records.append(record)

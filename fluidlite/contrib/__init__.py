@@ -1,5 +1,5 @@
 """What fluid 1.8 keeps under ``contrib``."""
 
-from . import layers, mixed_precision
+from . import layers, mixed_precision, reader
 
-__all__ = ["layers", "mixed_precision"]
+__all__ = ["layers", "mixed_precision", "reader"]

@@ -5,18 +5,36 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..errors import ArgumentError
+from ..errors import ArgumentError, ShapeError
 from ..ir.variable import Variable
-from ..layers.layer import LayerBuilder, layer
+from ..layers.layer import LayerBuilder, activation_of, layer
 from ..layers.reshaping import reshape
 from ..layers.slicing import slice as slice_
+from .detection_layers import multiclass_nms2
+from .recurrent import BasicGRUUnit, BasicLSTMUnit, basic_gru, basic_lstm
+from .sequence_layers import (
+    fused_embedding_seq_pool,
+    match_matrix_tensor,
+    sequence_topk_avg_pooling,
+    var_conv_2d,
+)
 
 __all__ = [
+    "BasicGRUUnit",
+    "BasicLSTMUnit",
+    "basic_gru",
+    "basic_lstm",
     "fused_elemwise_activation",
+    "fused_embedding_seq_pool",
+    "match_matrix_tensor",
+    "multiclass_nms2",
     "partial_concat",
     "partial_sum",
+    "sequence_topk_avg_pooling",
     "tdm_child",
     "tdm_sampler",
+    "var_conv_2d",
+    "tree_conv",
 ]
 
 
@@ -216,3 +234,53 @@ def _drawn(
         dtype=rest[2],
     )
     return out, labels, mask
+
+
+@layer
+def tree_conv(
+    f: LayerBuilder,
+    nodes_vector: Variable,
+    edge_set: Variable,
+    output_size: int,
+    num_filters: int = 1,
+    max_depth: int = 2,
+    act: str | None = "tanh",
+    param_attr: Any = None,
+    bias_attr: Any = None,
+    name: str | None = None,
+) -> Variable:
+    """Convolution over trees: for each node features of what is below it, by place.
+
+    Mou et al., Convolutional neural networks over tree structures for programming language
+    processing, AAAI 2016.
+
+    Args:
+        nodes_vector: features of nodes, [batch, nodes, features].
+        edge_set: edges (parent, child), nodes counted from 1, and zeros behind the last one:
+            [batch, edges, 2].
+        output_size: how many features a filter gives.
+        num_filters: how many filters there are.
+        max_depth: how many layers of nodes a window has; at least 2.
+        param_attr: of the filter, [features, 3, output_size, num_filters].
+        bias_attr: of the bias, [nodes, output_size, num_filters]; False for none.
+
+    Returns:
+        [batch, nodes, output_size, num_filters].
+
+    Raises:
+        ShapeError: shapes do not fit.
+        AttributeValueError: ``max_depth`` is less than 2.
+
+    >>> nodes, edges = fluid.data("nodes", [None, 5, 3]), fluid.data("edges", [None, 4, 2], "int32")
+    >>> fluid.contrib.layers.tree_conv(nodes, edges, 6, 2).shape
+    (-1, 5, 6, 2)
+    """
+    if nodes_vector.ndim != 3:
+        raise ShapeError(
+            f"expected nodes_vector of shape [batch, nodes, features], got "
+            f"{list(nodes_vector.shape)}"
+        )
+    shape = [nodes_vector.shape[2], 3, output_size, num_filters]
+    weight = f.weight(param_attr, shape, nodes_vector.dtype)
+    out = f.tree_conv(nodes_vector, edge_set, weight, max_depth=max_depth)
+    return f.activation(f.bias(out, bias_attr, out.shape[1:]), activation_of(act))

@@ -4,6 +4,6 @@ A data set is a module with ``train()`` and ``test()``.  Each returns a reader c
 that, called without arguments, yields the samples one by one from the beginning.
 """
 
-from . import digits
+from . import digits, iris, made, spoken_numbers, sunspots, wine
 
-__all__ = ["digits"]
+__all__ = ["digits", "iris", "made", "spoken_numbers", "sunspots", "wine"]

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from . import jit, learning_rate_scheduler, nn, parallel
+from . import checkpoint, jit, learning_rate_scheduler, nn, parallel
+from . import containers as container
 from . import layer as layers
 from . import mode as base
+from . import tensor as backward_strategy
+from . import translate as dygraph_to_static
 from .checkpoint import load_dygraph, save_dygraph
 from .containers import LayerList, ParameterList, Sequential
 from .jit import declarative, dygraph_to_static_func
@@ -56,10 +59,12 @@ from .nn import (
     Pool2D,
     PRelu,
     SpectralNorm,
+    TreeConv,
 )
 from .parallel import DataParallel, ParallelEnv, prepare_context
 from .tensor import BackwardStrategy, ParamBase, VarBase
 from .traced import TracedLayer
+from .translate import ProgramTranslator
 
 __all__ = [
     # where layers run at once
@@ -92,6 +97,7 @@ __all__ = [
     "GroupNorm",
     "InstanceNorm",
     "SpectralNorm",
+    "TreeConv",
     "Embedding",
     "Dropout",
     "PRelu",
@@ -126,8 +132,13 @@ __all__ = [
     "declarative",
     "dygraph_to_static_func",
     "TracedLayer",
+    "ProgramTranslator",
     # modules
+    "backward_strategy",
     "base",
+    "checkpoint",
+    "container",
+    "dygraph_to_static",
     "jit",
     "layers",
     "learning_rate_scheduler",

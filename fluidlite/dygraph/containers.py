@@ -7,6 +7,7 @@ from typing import Any
 
 from ..errors import ArgumentError, OutOfRangeError, suggestion
 from ..imperative.parameter import Parameter
+from .capture import value
 from .layer import Layer
 
 
@@ -180,7 +181,7 @@ class ParameterList(Layer):
         return len(self.own_parameters)
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(self.own_parameters.values())
+        return map(value, self.own_parameters.values())
 
     def append(self, parameter: Parameter) -> ParameterList:
         """Put a parameter at the end.  Returns the list."""

@@ -12,7 +12,7 @@ import numpy as np
 
 from .. import state, unique_name
 from ..docstrings import Family
-from ..dtypes import as_dtype
+from ..dtypes import Kind, as_dtype
 from ..errors import ArgumentError, ShapeError, StateDictError, suggestion
 from ..imperative.hooks import HookHandle, Hooks
 from ..imperative.layering import blank
@@ -92,6 +92,15 @@ class Layer(Registry):
 
     def __call__(self, *inputs: Any, **kwargs: Any) -> Any:
         """``forward``, between the hooks."""
+        return self.call_with(self.forward, *inputs, **kwargs)
+
+    def call_with(self, forward: Callable[..., Any], /, *inputs: Any, **kwargs: Any) -> Any:
+        """Call the layer with another function in the place of ``forward``.
+
+        Args:
+            forward: the function.
+            inputs, kwargs: what the layer is called with.
+        """
         for hook in list(self._pre_hooks.values()):
             changed = hook(self, inputs)
             if changed is not None:
@@ -100,7 +109,7 @@ class Layer(Registry):
             self._build_once(*inputs, **kwargs)
             self._built = True
         with self._mode():
-            outputs = self.forward(*inputs, **kwargs)
+            outputs = forward(*inputs, **kwargs)
         for hook in list(self._post_hooks.values()):
             changed = hook(self, inputs, outputs)
             if changed is not None:
@@ -172,6 +181,64 @@ class Layer(Registry):
         for layer in self.sublayers():
             layer.training = training
 
+    def apply(self, fn: Callable[[Layer], Any]) -> Layer:
+        """Call a function with each layer within, the innermost first, and with this one last.
+
+        Args:
+            fn: takes a layer; what it returns is dropped.
+
+        Returns:
+            this layer.
+
+        >>> def zero(layer):
+        ...     if isinstance(layer, fluid.nn.Linear):
+        ...         layer.weight.set_value(np.zeros(layer.weight.shape))
+        >>> net = fluid.nn.Sequential(fluid.nn.Linear(2, 1), fluid.nn.ReLU()).apply(zero)
+        >>> net(fluid.ones([1, 2])).tolist()
+        [[0.0]]
+        """
+        for layer in self.own_sublayers.values():
+            if layer is not None:
+                layer.apply(fn)
+        fn(self)
+        return self
+
+    def to(self, device: Any = None, dtype: Any = None, blocking: bool | None = None) -> Layer:
+        """Cast the parameters and buffers of fractions; there is one place.
+
+        Args:
+            device: "cpu", or None.
+            dtype: an element type of fractions; None leaves them as they are.
+            blocking: accepted; nothing is copied behind one's back.
+
+        Returns:
+            this layer.
+
+        Raises:
+            ArgumentError: the device is another, the element type is none of fractions, or the
+                parameters are those of a program.
+
+        >>> fluid.nn.Linear(2, 3).to(dtype="float64").weight.dtype
+        VarType.FP64
+        """
+        if device is not None and "cpu" not in str(device).lower():
+            raise ArgumentError(f"expected device to be 'cpu' or None, got {device!r:.60}")
+        if dtype is None:
+            return self
+        kind = as_dtype(dtype)
+        if not kind.is_float:
+            raise ArgumentError(f"expected an element type of fractions, got {kind}")
+        found = [*self.parameters(), *self.buffers()]
+        for each in found:
+            self._need_tensor(each, "an element type to change")
+        for each in found:
+            if each.array.dtype.kind == "f":
+                each.array = each.array.astype(kind.dtype)
+                each.clear_gradient(False)
+        for _, layer in self.located_layers("", True):
+            layer._dtype = kind
+        return self
+
     def clear_gradients(self) -> None:
         """Make the gradients of all parameters zero.
 
@@ -226,7 +293,11 @@ class Layer(Registry):
         return new_parameter(shape, kind, start, given, name)
 
     def create_variable(
-        self, name: str | None = None, persistable: bool = False, dtype: Any = None
+        self,
+        name: str | None = None,
+        persistable: bool = False,
+        dtype: Any = None,
+        type: Any = Kind.LOD_TENSOR,
     ) -> Any:
         """A blank tensor, or a variable of the program, to be given a value by some layer.
 
@@ -234,12 +305,20 @@ class Layer(Registry):
             name: the last part of its name; made up when None.
             persistable: whether it belongs to what is saved, once it is a buffer.
             dtype: element type; the layer's when None.
+            type: the kind of variable, in a program.
+
+        Raises:
+            ArgumentError: a tensor is to be of another kind than a tensor.
         """
         kind = self._dtype if dtype is None else as_dtype(dtype)
         whole = f"{self._full_name}.{name or unique_name.generate('_generated_var')}"
         if not state.in_dygraph_mode():
             block = default_main_program().current_block()
-            return block.create_var(name=whole, dtype=kind, persistable=bool(persistable))
+            return block.create_var(
+                name=whole, dtype=kind, persistable=bool(persistable), type=type
+            )
+        if type != Kind.LOD_TENSOR:
+            raise ArgumentError(f"expected type to be a tensor within dygraph.guard(), got {type}")
         made: VarBase = blank(VarBase, kind)
         made.name = whole
         made.persistable = bool(persistable)

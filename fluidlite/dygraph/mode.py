@@ -12,7 +12,7 @@ from .. import state
 from ..errors import ArgumentError
 from ..imperative import engine
 from ..imperative.creation import array_of
-from ..imperative.mode import no_grad
+from ..imperative.mode import no_grad as without_gradients
 from ..imperative.recording import Handle
 from ..ir.program import Program, program_guard
 from ..state import in_dygraph_mode as enabled
@@ -115,6 +115,24 @@ def to_variable(value: Any, name: str | None = None, zero_copy: bool | None = No
     if name is not None:
         made.name = name
     return made
+
+
+def no_grad(func: Any = None) -> Any:
+    """A guard under which operators are not remembered: results stop gradients.
+
+    Args:
+        func: what to guard; without one, the result is a context manager and a decorator.
+
+    >>> @fluid.dygraph.no_grad
+    ... def doubled(x):
+    ...     return x * 2.0
+    >>> with fluid.dygraph.guard():
+    ...     x = fluid.dygraph.to_variable(np.ones([2], "float32"))
+    ...     x.stop_gradient = False
+    ...     doubled(x).stop_gradient
+    True
+    """
+    return without_gradients(func)
 
 
 def grad(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from ..errors import ArgumentError
@@ -68,14 +69,26 @@ class DataParallel(Layer):
     def apply_collective_grads(self) -> None:
         """Add the gradients of all processes up."""
 
-    def state_dict(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
+    def state_dict(
+        self,
+        destination: dict[str, Any] | None = None,
+        include_sublayers: bool = True,
+        structured_name_prefix: str = "",
+    ) -> dict[str, Any]:
         """The layer's own; see :meth:`Layer.state_dict`."""
-        found: dict[str, Any] = self._layers.state_dict(*args, **kwargs)
+        found: dict[str, Any] = self._layers.state_dict(
+            destination, include_sublayers, structured_name_prefix
+        )
         return found
 
-    def set_dict(self, *args: Any, **kwargs: Any) -> None:
+    def set_dict(
+        self,
+        stat_dict: Mapping[str, Any],
+        include_sublayers: bool = True,
+        use_structured_name: bool = True,
+    ) -> None:
         """Set the layer's own; see :meth:`Layer.set_dict`."""
-        self._layers.set_dict(*args, **kwargs)
+        self._layers.set_dict(stat_dict, include_sublayers, use_structured_name)
 
     load_dict = set_dict
     set_state_dict = set_dict

@@ -9,6 +9,7 @@ from ..errors import ArgumentError, suggestion
 from ..imperative.parameter import Parameter
 from ..imperative.tensor import Tensor
 from ..ir.variable import Parameter as StaticParameter
+from .capture import value as taken_up
 
 _KEPT = ("own_parameters", "own_sublayers", "own_buffers")
 PARAMETERS = (Parameter, StaticParameter)  #: of layers that run at once, and of those of programs
@@ -32,7 +33,7 @@ class Registry:
         for kept in _KEPT:
             found = self.__dict__.get(kept)
             if found is not None and name in found:
-                return found[name]
+                return taken_up(found[name])
         known = dir(self) if name.isidentifier() and name[0] != "_" else []
         raise AttributeError(
             f"{type(self).__name__} has no attribute {name!r}{suggestion(name, known)}"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .. import state
-from ..errors import ArgumentError
+from ..errors import ArgumentError, OutOfRangeError
 from ..imperative.recording import Handle
 from ..io.inference import save_inference_model
 from ..ir.program import Program, program_guard
@@ -40,11 +40,16 @@ class TracedLayer:
     def __init__(
         self, program: Program, scope: Scope, feeds: list[str], outputs: list[Variable]
     ) -> None:
-        self.program = program
+        self._program = program
         self._scope = scope
         self._feeds = feeds
         self.outputs = outputs
         self._executor = Executor()
+
+    @property
+    def program(self) -> Program:
+        """The program."""
+        return self._program
 
     @staticmethod
     def trace(layer: Layer, inputs: Sequence[Any]) -> tuple[Any, TracedLayer]:
@@ -94,6 +99,8 @@ class TracedLayer:
         Returns:
             a list of arrays.
         """
+        if not isinstance(inputs, (list, tuple)):
+            raise ArgumentError(f"expected a list of inputs, got {inputs!r:.60}")
         listed = list(inputs)
         if len(listed) != len(self._feeds):
             raise ArgumentError(f"expected {len(self._feeds)} inputs, got {len(listed)}")
@@ -127,7 +134,8 @@ class TracedLayer:
             fetch: numbers of the outputs to keep; all when None.
 
         Raises:
-            ArgumentError: there is no such input or output.
+            ArgumentError: a number is none.
+            OutOfRangeError: there is no such input or output.
         """
         feeds = _chosen(self._feeds, feed, "feed")
         fetches = _chosen(self.outputs, fetch, "fetch")
@@ -147,8 +155,11 @@ def _chosen(known: list[Any], numbers: Sequence[int] | None, what: str) -> list[
     if numbers is None:
         return list(known)
     for number in numbers:
-        if not isinstance(number, int) or not 0 <= number < len(known):
-            raise ArgumentError(f"expected {what} to be numbers below {len(known)}, got {number!r}")
+        said = f"expected {what} to be numbers below {len(known)}, got {number!r}"
+        if not isinstance(number, int):
+            raise ArgumentError(said)
+        if not 0 <= number < len(known):
+            raise OutOfRangeError(said)
     return [known[number] for number in numbers]
 
 

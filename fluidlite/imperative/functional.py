@@ -335,3 +335,50 @@ def vmap(func: Function, in_axes: Any = 0, out_axes: int = 0) -> Function:
         return stack(results, out_axes)
 
     return wrapped
+
+
+def hvp(func: Function, xs: Any, v: Any = None, create_graph: bool = False) -> tuple[Any, Any]:
+    """The value of a function with one value, and the product of its Hessian with a vector.
+
+    The gradient of the gradient's product with the vector; the Hessian is never made.
+
+    Args:
+        func: takes tensors, gives a tensor of one element.
+        xs: where: a tensor or a list of them.
+        v: the vector, in the shapes of ``xs``; ones when None.
+        create_graph: record the product, so that it can be differentiated.
+
+    Returns:
+        what ``func`` gives, and the product, for each of ``xs``; zeros where it takes no part.
+
+    Raises:
+        ShapeError: there are several values, or ``v`` is of another shape.
+
+    >>> x = fluid.to_tensor([1.0, 2.0])
+    >>> y, product = fluid.autograd.hvp(
+    ...     lambda x: (x * x * x).sum(), x, fluid.to_tensor([1.0, 10.0])
+    ... )
+    >>> product.tolist()
+    [6.0, 120.0]
+    """
+    check_bools(create_graph=create_graph)
+    arguments = _watched(xs, create_graph)
+    found, outputs = _call(func, arguments)
+    if len(outputs) != 1 or outputs[0].array.size != 1:
+        shapes = [list(t.array.shape) for t in outputs]
+        raise located(ShapeError(f"expected one value to take the Hessian of, got shapes {shapes}"))
+    ones = [t.results(np.ones(t.array.shape, t.array.dtype)) for t in arguments]
+    directions = ones if v is None else _listed("v", v)
+    _need_same("v", directions, arguments)
+    first = gradients_of(outputs, arguments, [None], retain_graph=True, create_graph=True)
+    pairs = [(g, d) for g, d in zip(first, directions) if g is not None and not g.stop]
+    if not pairs:
+        return found, _like(xs, _or_zeros([None] * len(arguments), arguments))
+    second = gradients_of(
+        [g for g, _ in pairs],
+        arguments,
+        [d for _, d in pairs],
+        retain_graph=create_graph,
+        create_graph=create_graph,
+    )
+    return found, _like(xs, _or_zeros(second, arguments))

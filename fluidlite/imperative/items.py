@@ -56,7 +56,7 @@ def _bound(value: Any) -> int:
 def _index(value: Any) -> Any:
     """An entry that is a tensor, or a list of numbers: an array; an integer where it is one."""
     array = value.array if isinstance(value, Handle) else np.asarray(value)
-    if array.size == 0 and not isinstance(value, (Handle, np.ndarray)):
+    if not isinstance(value, (Handle, np.ndarray)) and array.size == 0:
         array = array.astype("int64")
     if array.dtype.kind not in "iub":
         raise ArgumentError(

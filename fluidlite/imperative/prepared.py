@@ -17,8 +17,9 @@ from ..errors import SlotError, suggestion
 from ..opdef.definition import Op, lookup
 from ..opdef.interpreter import Interpreter, kernel_of
 from ..opdef.prepared import preparation_of
+from ..opdef.redefinition import redefinitions
 from ..opdef.spec import Spec
-from ..values import SelectedRows
+from ..values import SelectedRows, bare
 
 MOST_VARIANTS = 1024  #: of an operator that are kept; attributes may differ from call to call
 MOST_SHAPES = 512  #: of the inputs of a variant for which kernels are kept
@@ -104,9 +105,7 @@ class Variant:
         for name, value in outs.items():
             if value is not None:
                 outs[name] = (
-                    [numpy_.asarray(v) for v in value]
-                    if slots[name].many
-                    else numpy_.asarray(value)
+                    [numpy_.asarray(v) for v in value] if slots[name].many else array_of(value)
                 )
         return outs
 
@@ -115,10 +114,17 @@ class Variant:
         if self.has_one:
             kernel = self.for_shapes(inputs) if self.shaped_better else self.one
             out = kernel(*inputs)
-            return out if type(out) is np.ndarray else numpy_.asarray(out)
+            if isinstance(out, dict):
+                (out,) = out.values()
+            return out if type(out) is np.ndarray else array_of(out)
         outs = self.every(*inputs)
         shown = [outs.get(slot.name) for slot in self.op.outputs if not slot.hidden]
         return shown[0] if len(shown) == 1 else tuple(shown)
+
+
+def array_of(value: Any) -> Any:
+    """What a kernel gave as an array: tensors have no sequences, functions are called."""
+    return numpy_.asarray(bare(value() if callable(value) else value))
 
 
 def shaped_kernel(op: Op, inputs: Sequence[Any]) -> Callable[..., Any] | None:
@@ -334,4 +340,15 @@ class Kernels(Interpreter):
         return call.of(op).every(*call.whole(values))
 
 
+def forgets_redefined(interpreter: Interpreter) -> None:
+    """Let an interpreter forget operators that are defined anew."""
+
+    def forget(types: Iterable[str]) -> None:
+        for name in types:
+            interpreter.__dict__.pop(name, None)
+
+    redefinitions.listeners.append(forget)
+
+
 kernels = Kernels()
+forgets_redefined(kernels)

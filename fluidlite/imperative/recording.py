@@ -9,10 +9,7 @@ output, to a :class:`Port` of one with several, or to a leaf: the tensor itself.
 from __future__ import annotations
 
 import itertools
-import os
-import sys
 from collections.abc import Iterable, Mapping, Sequence
-from types import CodeType, FrameType
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -24,13 +21,12 @@ from ..opdef.gradient import has_rule, is_constant
 from ..opdef.interpreter import Interpreter
 from ..values import LoDTensorArray, SelectedRows
 from .mode import thread
-from .prepared import PreparedCall, Variant, kernels, shaped_kernel
+from .prepared import PreparedCall, Variant, forgets_redefined, kernels, shaped_kernel
 from .reverse import Reverse, ShapeDtype, shape_dtype_of, spec_of
+from .source import SourceLine, call_site, caller, located_line
 
 MOST_PLANS = 512  #: of a variant of an operator that are kept, one for each combination of shapes
 _FLOATS = frozenset(np.dtype(name) for name in ("float16", "float32", "float64"))
-_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
-_own: dict[str, bool] = {}  # file -> whether it is one of fluidlite's
 _count = itertools.count()
 _ndarray = np.ndarray
 _asarray = numpy_.asarray
@@ -53,6 +49,9 @@ class Handle:
     flat_zeros: ClassVar[bool] = False
     #: whether a sweep lets go of operators whose rules need no values, too
     frees_all: ClassVar[bool] = False
+    #: what appends operators on such tensors to a program, in the place of running them: takes the
+    #: operator and its inputs by slot, gives its outputs by slot; None where operators run
+    appends: ClassVar[Any] = None
 
     def __init_subclass__(cls, results: bool = True, **more: Any) -> None:
         super().__init_subclass__(**more)
@@ -71,14 +70,12 @@ class Handle:
         return None if self.stop else self if self.port is None else self.port
 
 
-class SourceLine(NamedTuple):
-    """A file and a line."""
-
-    file: str
-    line: int
-
-    def __str__(self) -> str:
-        return f"{self.file}:{self.line}"
+def appends(values: Iterable[Any]) -> Any:
+    """What appends operators to a program where a symbol is among values; else None."""
+    for each in values:
+        if isinstance(each, Handle) and each.appends is not None:
+            return each.appends
+    return None
 
 
 class GradNode:
@@ -108,7 +105,7 @@ class GradNode:
     @property
     def site(self) -> SourceLine | None:
         """Where the user called it."""
-        return _located(self.code, self.at)
+        return located_line(self.code, self.at)
 
     def release(self) -> None:
         """Let go of everything that a gradient would need."""
@@ -145,39 +142,6 @@ class Overwritten(NamedTuple):
     """Stands for an output that was written in place after it was kept."""
 
     site: SourceLine | None
-
-
-def caller(depth: int = 1) -> tuple[CodeType | None, int]:
-    """The innermost code on the stack that is not fluidlite's own, and the place in it.
-
-    Args:
-        depth: how many frames are known to be fluidlite's.
-    """
-    frame: FrameType | None = sys._getframe(depth)
-    while frame is not None:
-        code = frame.f_code
-        own = _own.get(code.co_filename)
-        if own is None:
-            own = _own[code.co_filename] = code.co_filename.startswith(_PACKAGE)
-        if not own:
-            return code, frame.f_lasti
-        frame = frame.f_back
-    return None, 0
-
-
-def call_site() -> SourceLine | None:
-    """Where the user called."""
-    return _located(*caller(2))
-
-
-def _located(code: CodeType | None, at: int) -> SourceLine | None:
-    if code is None:
-        return None
-    line = code.co_firstlineno
-    for start, end, number in code.co_lines():
-        if start <= at < end and number is not None:
-            line = number
-    return SourceLine(code.co_filename, line)
 
 
 class Specialization:
@@ -351,10 +315,12 @@ class EagerCall(PreparedCall):
                     key += (a.shape, a.dtype)
                 except AttributeError:
                     raise self._no_tensor(a) from None
+        plan = prepared.plans.get(tuple(key))  # there is none for shapes of symbols
+        if plan is None and (append := appends(ins)) is not None:
+            return append(prepared.op, dict(zip(self.slots, ins)))[self.definition.outputs[0].name]
         if self._unruled and mask and thread.recording:
             outs = prepared.op.outputs_for(rules, dict(zip(self.slots, ins)))
             return outs[self.definition.outputs[0].name]
-        plan = prepared.plans.get(tuple(key))
         if plan is None:
             self._check(prepared, arrays)
         try:
@@ -403,6 +369,8 @@ class EagerCall(PreparedCall):
         arrays = [_stripped(value) for value in ins]
         handles = [t for t in _flat(ins) if isinstance(t, Handle)]
         tracked = thread.recording and any(not t.stop for t in handles)
+        if (append := appends(handles)) is not None:
+            return append(prepared.op, dict(zip(self.slots, ins)))
         if self._unruled and tracked:
             return prepared.op.outputs_for(rules, dict(zip(self.slots, ins)))
         key = [_key(value) for value in arrays]
@@ -594,3 +562,5 @@ class Eager(Interpreter):
 
 eager = Eager(checks=True)
 rules = Eager(checks=False)  #: for gradient rules, which may go beyond what users may
+forgets_redefined(eager)
+forgets_redefined(rules)

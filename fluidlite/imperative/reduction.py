@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+from math import prod as product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -145,11 +146,13 @@ def count_nonzero(
     return sum(truths(x), axis, "int64", keepdim)
 
 
-def _counted(x: Any, axis: Any) -> int:
-    """How many elements a reduction makes one of."""
+def _counted(x: Any, axis: Any, keepdim: bool) -> Any:
+    """How many elements a reduction makes one of; a tensor where it is known in a run only."""
     dims = dims_of(x, axis)
-    shape = x.array.shape
-    return int(np.prod(shape if dims is None else [shape[d] for d in dims], dtype="int64"))
+    shape = x.array.shape if dims is None else [x.array.shape[d] for d in dims]
+    if -1 in shape:
+        return sum(eager.fill_any_like(x, value=1.0), axis, keepdim=keepdim)
+    return float(product(shape))
 
 
 def var(
@@ -171,7 +174,7 @@ def var(
     squares = square(subtract(x, mean(x, axis, True)))
     if not unbiased:
         return mean(squares, axis, keepdim)
-    return divide(sum(squares, axis, keepdim=keepdim), float(_counted(x, axis) - 1))
+    return divide(sum(squares, axis, keepdim=keepdim), _counted(x, axis, keepdim) - 1.0)
 
 
 def std(
@@ -196,6 +199,13 @@ def logsumexp(
     x = floats(x)
     dims = dims_of(x, axis)
     axes = tuple(range(x.array.ndim)) if dims is None else dims
+    if x.appends is not None:
+        highest = max(x.detach(), axis, True)
+        out = add(log(sum(exp(subtract(x, highest)), axis, keepdim=True)), highest)
+        if keepdim or not axes:
+            return out
+        whole = len(axes) == x.array.ndim
+        return eager.reshape(out, shape=(1,)) if whole else eager.squeeze(out, axes=axes)
     top = x.array.max(axis=axes, keepdims=True)
     top = np.where(np.isfinite(top), top, np.zeros((), x.array.dtype))
     out = log(sum(exp(subtract(x, top)), axis, keepdim=keepdim))
@@ -267,7 +277,7 @@ def cumprod(
         x = cast(x, dtype)
     if dim is None:
         x, dim = eager.reshape(x, shape=(-1,)), 0
-    size = x.array.shape[dim]
+    size = +x.array.shape[dim]
     parts = eager.unstack(x, axis=dim, num=size) if size else []
     for i in range(1, size):
         parts[i] = multiply(parts[i - 1], parts[i])
@@ -291,7 +301,7 @@ def median(
         out = median(flat, 0)
         return eager.reshape(out, shape=(1,) * ndim) if keepdim else out
     (dim,) = dims_of(x, axis) or (0,)
-    size = x.array.shape[dim]
+    size = +x.array.shape[dim]
     ordered, _ = eager.argsort(x, axis=dim)
     low, high = (size - 1) // 2, size // 2
     index = np.asarray([low, high])

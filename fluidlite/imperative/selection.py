@@ -9,7 +9,7 @@ import numpy as np
 from ..dtypes import as_dtype
 from ..errors import ArgumentError, ShapeError
 from ..opdef.spec import normal_axis
-from .arithmetic import operands, truths
+from .arithmetic import cast_to, operands, truths
 from .items import get_item, set_item
 from .recording import Handle, eager
 from .shaping import broadcast_to, numbers_in
@@ -38,9 +38,23 @@ def where(condition: Tensor, x: Any = None, y: Any = None, name: str | None = No
     x, y = operands(x, y, "where")
     mask = truths(condition)
     shapes = [_array(v).shape for v in (mask, x, y)]
+    if any(-1 in shape for shape in shapes):  # a size that is known in a run only
+        return eager.where(*_spread_alike(mask, x, y))
     full = np.broadcast_shapes(*shapes)
     mask, x, y = (v if _array(v).shape == full else _spread(v, full) for v in (mask, x, y))
     return eager.where(mask, x, y)
+
+
+def _spread_alike(mask: Any, x: Any, y: Any) -> tuple[Any, Any, Any]:
+    """Three symbols, or arrays, of the shape that they broadcast to."""
+    dtype = _array(x).dtype
+    zeros = [v if v is not mask else cast_to(v, dtype) for v in (mask, x, y)]
+    zeros = [eager.fill_zeros_like(v) if isinstance(v, Handle) else np.zeros_like(v) for v in zeros]
+    like = next(z for z in zeros if isinstance(z, Handle))
+    for zero in zeros:
+        like = eager.elementwise_add(like, zero)
+    spread = eager.elementwise_add(cast_to(mask, dtype), like)
+    return cast_to(spread, np.dtype(bool)), *(eager.elementwise_add(like, v) for v in (x, y))
 
 
 def _array(v: Any) -> Any:
@@ -132,7 +146,8 @@ def put_along_axis(
         reduce: "assign", or "add" to what is there.
     """
     indices = _aligned(arr, indices, axis)
-    shape, along = indices.array.shape, normal_axis(axis, arr.array.ndim)
+    shape = tuple(+n for n in indices.array.shape)  # which have to be known
+    along = normal_axis(axis, arr.array.ndim)
     if not isinstance(values, Handle):
         values = arr.results(np.full(shape, values, arr.array.dtype))
     values = broadcast_to(values, shape)
@@ -178,6 +193,8 @@ def masked_select(x: Tensor, mask: Tensor, name: str | None = None) -> Tensor:
     >>> fluid.masked_select(x, x > 0).tolist()
     [1.0, 3.0]
     """
+    if x.array.shape == mask.array.shape:
+        return get_item(x, mask)
     shape = np.broadcast_shapes(x.array.shape, mask.array.shape)
     return get_item(broadcast_to(x, shape), broadcast_to(mask, shape))
 

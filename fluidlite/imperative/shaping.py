@@ -66,13 +66,15 @@ def flatten(x: Tensor, start_axis: int = 0, stop_axis: int = -1, name: str | Non
     start, stop = normal_axis(start_axis, len(shape)), normal_axis(stop_axis, len(shape))
     if stop < start:
         raise ShapeError(f"expected start_axis before stop_axis, got {start_axis} and {stop_axis}")
-    middle = prod(shape[start : stop + 1])
+    middle = -1 if -1 in shape[start : stop + 1] else prod(shape[start : stop + 1])
     return eager.reshape(x, shape=_exact((*shape[:start], middle, *shape[stop + 1 :]), x))
 
 
 def _exact(shape: Sequence[int], x: Any) -> tuple[int, ...]:
     """A shape for `reshape`, where a size of 0 would copy that of x."""
     old = x.array.shape
+    if shape.count(-1) > 1:  # 0 copies what is known in a run only
+        return tuple(0 if n == -1 and old[i : i + 1] == (-1,) else n for i, n in enumerate(shape))
     return tuple(-1 if n == 0 and (i >= len(old) or old[i]) else n for i, n in enumerate(shape))
 
 
@@ -230,7 +232,7 @@ def unstack(x: Tensor, axis: int = 0, num: int | None = None) -> list[Tensor]:
     [[1, 2], [3, 4]]
     """
     along = normal_axis(axis, x.array.ndim)
-    return eager.unstack(x, axis=along, num=x.array.shape[along] if num is None else num)
+    return eager.unstack(x, axis=along, num=+x.array.shape[along] if num is None else num)
 
 
 def unbind(input: Tensor, axis: int = 0) -> list[Tensor]:
@@ -256,9 +258,9 @@ def broadcast_to(x: Tensor, shape: Any, name: str | None = None) -> Tensor:
         return eager.assign(x)
     lead = len(wanted) - len(old)
     full = (1,) * lead + old
-    if lead < 0 or any(n not in (1, m) and m != -1 for n, m in zip(full, wanted)):
+    if lead < 0 or any(n not in (1, m, -1) and m != -1 for n, m in zip(full, wanted)):
         raise ShapeError(f"cannot broadcast shape {list(old)} to {list(wanted)}")
-    times = tuple(1 if m in (-1, n) else m for n, m in zip(full, wanted))
+    times = tuple(1 if m in (-1, n) or n == -1 else m for n, m in zip(full, wanted))
     if 0 in times:
         return x.results(np.zeros(wanted, x.array.dtype))  # type: ignore[return-value]
     x = eager.reshape(x, shape=_exact(full, x)) if lead else x
@@ -272,6 +274,8 @@ def expand(x: Tensor, shape: Any, name: str | None = None) -> Tensor:
 
 def expand_as(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
     """x broadcast to the shape of y."""
+    if -1 in y.array.shape:  # known in a run only
+        return eager.elementwise_add(x, eager.fill_zeros_like(cast_to(y, x.array.dtype)))
     return broadcast_to(x, y.array.shape)
 
 
@@ -358,7 +362,7 @@ def repeat_interleave(
     """x with each element repeated in its place, along a dimension, or flattened when None."""
     if axis is None:
         x, axis = eager.reshape(x, shape=(-1,)), 0
-    index = np.repeat(np.arange(x.array.shape[axis]), repeats)
+    index = np.repeat(np.arange(+x.array.shape[axis]), repeats)
     return eager.index_select(x, index, dim=axis)
 
 

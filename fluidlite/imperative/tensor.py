@@ -57,6 +57,46 @@ _FUNCTIONS: dict[str, Any] = {
 }
 
 
+#: functions of NumPy -> those of tensors, where their names differ
+_NUMPY_NAMES = {
+    "arcsin": "asin",
+    "arccos": "acos",
+    "arctan": "atan",
+    "negative": "neg",
+    "absolute": "abs",
+    "fabs": "abs",
+    "rint": "round",
+    "power": "pow",
+    "arctan2": "atan2",
+    "true_divide": "divide",
+    "mod": "remainder",
+    "greater": "greater_than",
+    "less": "less_than",
+}
+_SAME_NAMES = (
+    *("sin", "cos", "tan", "sinh", "cosh", "tanh", "exp", "expm1", "log", "log2", "log10", "log1p"),
+    *(
+        "sqrt",
+        "square",
+        "reciprocal",
+        "floor",
+        "ceil",
+        "trunc",
+        "sign",
+        "isfinite",
+        "isnan",
+        "isinf",
+    ),
+    *("add", "subtract", "multiply", "divide", "floor_divide", "remainder", "maximum", "minimum"),
+    *("matmul", "equal", "not_equal", "less_equal", "greater_equal"),
+    *("logical_and", "logical_or", "logical_xor", "logical_not"),
+)
+_UFUNCS: dict[str, Any] = {
+    theirs: getattr(elementary, ours, None) or getattr(arithmetic, ours)
+    for theirs, ours in {**{name: name for name in _SAME_NAMES}, **_NUMPY_NAMES}.items()
+}
+
+
 class Tensor(Methods, Arithmetic, Writing):
     """An array that remembers how it was made, so that it can be differentiated.
 
@@ -87,7 +127,6 @@ class Tensor(Methods, Arithmetic, Writing):
     _gradient: Tensor | None = None
     _hooks: Hooks | None = None
 
-    __array_ufunc__ = None  # so that array + tensor asks the tensor
     __hash__ = Handle.__hash__
 
     # -- what it is --------------------------------------------------------------------------------
@@ -180,6 +219,17 @@ class Tensor(Methods, Arithmetic, Writing):
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         return self.numpy() if dtype is None else self.numpy().astype(dtype, copy=False)
+
+    def __array_ufunc__(
+        self, ufunc: Any, method: str, *inputs: Any, out: Any = (), **more: Any
+    ) -> Any:
+        """NumPy's functions of tensors, and ``array + tensor``, give tensors that are recorded."""
+        function = _UFUNCS.get(ufunc.__name__)
+        if function is None or method != "__call__" or more:
+            return NotImplemented
+        if out and out[0] is not inputs[0]:  # array += tensor makes the name a tensor's
+            return NotImplemented
+        return function(*inputs)
 
     def item(self, *place: int) -> Any:
         """One element as a Python number.

@@ -87,7 +87,7 @@ def register(commands: Any) -> None:
     comparing.add_argument("--html", metavar="FILE", help="write them in colours, too")
     comparing.set_defaults(run=_diff)
 
-    running = _command(commands, "run", "run a program", _RUN)
+    running = _command(commands, "run", "run a program, or a script of fluid 1.8", _RUN)
     running.add_argument("path", metavar="FILE")
     running.add_argument("--feed", action="append", default=[], metavar="NAME=VALUE")
     running.add_argument("--fetch", action="append", default=[], metavar="NAME")

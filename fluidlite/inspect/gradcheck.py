@@ -259,7 +259,7 @@ class _Check:
             before = Trial(self.case.program, [v.name for v in goals])
             weights = self._weighted(block, goals, before.run(self.values), all_random=k > 1)
             sources = [block.var(name) for name in self.case.sources]
-            found = gradients(goals, sources, [block.var(w) for w in weights])
+            found = gradients(goals, sources, [block.var(w) for w in weights]) or [None]
             flowing = [v for v in found if v is not None]
             after = Trial(self.case.program, [v.name for v in flowing]).run(self.values)
             by_name = dict(zip([v.name for v in flowing], after))

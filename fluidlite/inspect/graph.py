@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -26,6 +27,14 @@ def role_of(op: Operator) -> str:
     if op.role & OpRole.OPTIMIZE:
         return ROLES[2]
     return ROLES[1] if op.role & OpRole.BACKWARD else ROLES[0]
+
+
+class ValueKey(NamedTuple):
+    """A value: what a name holds in a block from one operator on that writes it."""
+
+    block: int
+    name: str
+    writer: int | None  #: its number; None for what the name holds at the block's begin
 
 
 class Edge(NamedTuple):
@@ -80,7 +89,10 @@ class ProgramGraph:
                 self._numbers[block.idx, name] = len(self.variables)
                 self.variables.append(Use(variable))
         self._find_drivers()
-        self._written: dict[int, dict[str, int]] = {}  # block -> name -> last writer
+        #: block -> name -> the operators of the block that write it, in order
+        self._written: dict[int, dict[str, list[int]]] = {}
+        #: blocks, and names that they read before they write them
+        self._read_first: set[tuple[int, str]] = set()
         self._walk()
         self._match_gradients()
 
@@ -104,6 +116,30 @@ class ProgramGraph:
             return found
         variable = block.find_var_recursive(name)
         return None if variable is None else self._numbers.get((variable.block.idx, name))
+
+    def value(self, block: Block, name: str, position: int, outer_counts: bool = False) -> ValueKey:
+        """What a name holds before the operator at a position of a block.
+
+        A name that is written once, before anything reads it, holds one value.
+
+        Args:
+            block, name, position: they.
+            outer_counts: whether a name of an outer block holds a value before the first write.
+        """
+        writers = self._written.get(block.idx, {}).get(name, ())
+        before = bisect_left(writers, self.number(block, position))
+        if before or not writers:
+            return ValueKey(block.idx, name, writers[before - 1] if before else None)
+        is_outer = outer_counts and name not in block.vars
+        is_one = len(writers) == 1 and not is_outer and (block.idx, name) not in self._read_first
+        return ValueKey(block.idx, name, writers[0] if is_one else None)
+
+    def first_value(self, block: Block, name: str) -> ValueKey:
+        """The first value that an operator of a block gives a name; what it holds at the begin
+        where none does.
+        """
+        writers = self._written.get(block.idx, {}).get(name, ())
+        return ValueKey(block.idx, name, writers[0] if writers else None)
 
     def gradients_of(self) -> dict[int, list[int]]:
         """Forward operator -> its gradient operators."""
@@ -167,18 +203,18 @@ class ProgramGraph:
     def _pass_by(self, number: int, op: Operator, block: Block) -> None:
         """Note what an operator reads, then what it writes."""
         for name in dict.fromkeys(name for _, name in self.names(op, "inputs")):
+            writer = self._last_writer(block, name)
             variable = self.variable_number(block, name)
             if variable is None:
                 continue
             self.variables[variable].readers.append(number)
-            writer = self._last_writer(block, name)
             if writer is None:
                 self.given.append((variable, number))
             elif writer != number:
                 self.edges.append(Edge(writer, number, variable))
         written = self._written[block.idx]
         for name in dict.fromkeys(name for _, name in self.names(op, "outputs")):
-            written[name] = number
+            written.setdefault(name, []).append(number)
             variable = self.variable_number(block, name)
             if variable is not None:
                 self.variables[variable].writers.append(number)
@@ -187,21 +223,22 @@ class ProgramGraph:
         while block is not None:
             written = self._written.get(block.idx)
             if written is not None and name in written:
-                return written[name]
+                return written[name][-1]
+            self._read_first.add((block.idx, name))
             if block.forward_block_idx >= 0:
                 forward = self._written.get(block.forward_block_idx, {})
                 if name in forward:
-                    return forward[name]
+                    return forward[name][-1]
             block = block.parent
         return None
 
-    def _bound(self, number: int, inner: Block) -> dict[str, int]:
+    def _bound(self, number: int, inner: Block) -> dict[str, list[int]]:
         """What an operator gives the block that it drives: names of the block -> itself."""
         op = self.ops[number]
         if op.definition is None:
             return {}
         bound = set(op.instance().bound_names(op.inputs))
-        return {name: number for name in bound if name in inner.vars}
+        return {name: [number] for name in bound if name in inner.vars}
 
     # -- gradients ---------------------------------------------------------------------------------
 

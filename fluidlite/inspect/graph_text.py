@@ -84,7 +84,7 @@ def _instruction(instruction: Instruction) -> Iterator[str]:
         line += f" on {instruction.library}"
     callsite = None if instruction.origin is None else instruction.origin.op.callsite
     if callsite is not None:
-        line += f"  # {callsite.file.rpartition('/')[2]}:{callsite.line}"
+        line += f"  # {str(callsite).rpartition('/')[2]}"
     yield line
     for body in instruction.bodies:
         yield "{"

@@ -22,7 +22,8 @@ from .memory import memory_timeline
 from .operators import explain
 from .stepping import Trace
 
-_LONGEST = 400  # lines of a block that are shown
+_LONGEST = 60  # lines of a program that are shown; Page and print show all
+_WIDEST = 240  # letters of a line that are shown
 _FONT = "font:12.5px/1.5 ui-monospace,monospace"
 _EDGES = {
     "forward": "#0072b2",
@@ -77,6 +78,10 @@ class Page:
     ) -> None:
         self._page = to_html(program, trace=trace, visible=visible)
         self._height = int(height)
+        self._shown = repr(program)[1:-1]
+
+    def __repr__(self) -> str:
+        return f"<Page of {self._shown}>"
 
     def _repr_html_(self) -> str:
         return (
@@ -86,47 +91,50 @@ class Page:
 
 
 def _of_program(program: Program) -> str:
-    blocks = "".join(_of_block(b, is_open=b.idx == 0) for b in program.blocks)
-    return f"<div><b>{escape(repr(program)[1:-1])}</b>{blocks}</div>"
+    """The program cut to some lines, which its first blocks get: a notebook keeps what it shows."""
+    left, blocks = _LONGEST, []
+    for block in program.blocks:
+        blocks.append(_of_block(block, is_open=block.idx == 0, most=left))
+        left = max(left - len(block.ops), 0)
+    hidden = sum(len(b.ops) for b in program.blocks) - _LONGEST
+    all_of_it = "<div>Page(program) of fluid.inspect shows all of it</div>" if hidden > 0 else ""
+    return f"<div><b>{escape(repr(program)[1:-1])}</b>{''.join(blocks)}{all_of_it}</div>"
 
 
-def _of_block(block: Block, is_open: bool) -> str:
+def _of_block(block: Block, is_open: bool, most: int = _LONGEST) -> str:
     head = f"block {block.idx}: {len(block.vars)} variables, {len(block.ops)} operators"
     if block.parent_idx >= 0:
         head += f", in block {block.parent_idx}"
-    variables = "".join(_line(variable_text(v)) for v in _some(list(block.vars.values())))
-    variables += _rest(len(block.vars))
+    variables = "".join(_line(variable_text(v)) for v in list(block.vars.values())[:most])
+    variables += _rest(len(block.vars), most)
     return (
         f"<details{' open' if is_open else ''}><summary>{escape(head)}</summary>"
         f'<details style="margin-left:1em"><summary>variables</summary>'
         f'<div style="{_FONT}">{variables}</div></details>'
-        f'<div style="{_FONT};margin-left:1em">{"".join(_operators(block))}</div></details>'
+        f'<div style="{_FONT};margin-left:1em">{"".join(_operators(block, most))}</div></details>'
     )
 
 
-def _operators(block: Block) -> Iterator[str]:
+def _operators(block: Block, most: int) -> Iterator[str]:
     """Lines, with the role in words where it changes and as a coloured edge everywhere."""
     role = 0
-    for op in _some(block.ops):
+    for op in block.ops[:most]:
         if op.role != role:
             role = op.role
             words = SECTIONS.get(role, f"role {int(role)}")
             yield f"<div>&mdash; {escape(words)} &mdash;</div>"
         site = "" if op.callsite is None else f"  # {op.callsite}"
         yield _line(operator_text(op) + site, _EDGES[role_of(op)])
-    yield _rest(len(block.ops))
+    yield _rest(len(block.ops), most)
 
 
-def _some(items: list[Any]) -> list[Any]:
-    return items[:_LONGEST]
-
-
-def _rest(count: int) -> str:
-    return f"<div>... and {count - _LONGEST} more</div>" if count > _LONGEST else ""
+def _rest(count: int, most: int = _LONGEST) -> str:
+    return f"<div>... and {count - most} more</div>" if count > most else ""
 
 
 def _line(text: str, edge: str = "") -> str:
     """A line of a program's text in colours."""
+    text = text if len(text) <= _WIDEST else f"{text[:_WIDEST]} ..."
     parts, at = [], 0
     for kind, start, end in spans(text):
         parts.append(escape(text[at:start]))

@@ -1,23 +1,23 @@
-"""How the values of a program depend on each other, and where gradients get through."""
+"""Where gradients get through between the values of a program."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ..backward.around import ways_out
-from ..backward.sweep import History
 from ..ir.analysis import blocks_of, free_reads, reads_of, writes_of
 from ..ir.block import Block
 from ..ir.callsite import CallSite
-from ..ir.operator import EMPTY, Operator, OpRole
+from ..ir.operator import Operator, OpRole
 from ..ir.variable import Variable
 from ..opdef.gradient import is_constant, is_differentiable
+from .graph import ProgramGraph, ValueKey
 
-#: ("value", block, name or (name, version)), ("op", block, position), ("into" or "out of", block,
-#: position, name)
-Node = tuple[Any, ...]
+#: a value, an operator's number, or what crosses the border of the block that an operator drives:
+#: "into" or "out of", its number, and the name
+Node = ValueKey | int | tuple[str, int, str]
 
 
 class Passage(NamedTuple):
@@ -61,10 +61,11 @@ class _Edge(NamedTuple):
 
 
 class Ways:
-    """Values and operators as a graph in the direction of computation.
+    """The values and operators of a graph, in the direction of computation, and what stops a
+    gradient between them.
 
-    A value is a name and, where it is written several times, a version. In blocks that operators
-    drive it is a name: what a loop reads may be what it wrote in the pass before.
+    In blocks that operators drive a name is one value: what a loop reads may be what it wrote in
+    the pass before.
 
     Args:
         block: the block that the targets are in; a gradient gets out of it where it is a branch.
@@ -73,21 +74,19 @@ class Ways:
 
     def __init__(self, block: Block, positions: Iterable[int]) -> None:
         self.block = block
+        self._graph = ProgramGraph(block.program)
         out = ways_out(block)
-        #: of the block and those around it that a gradient gets to, from the inside out
-        self._histories = {
-            each.idx: History(each, each is not out[-1][0], end) for each, end in out
-        }
+        #: the block and those around it that a gradient gets to, from the inside out
+        self._around = {each.idx: each for each, _ in out}
         self._edges: dict[tuple[Node, Node], _Edge] = {}
-        self._ops: dict[Node, Operator] = {}
         self._names: dict[Node, str] = {}
         self._stops: dict[Node, Stop | None] = {}
         for position in positions:
-            self._add(block, position, block.ops[position])
+            self._add(block, position)
         for (inner, _), (outer, end) in pairwise(out):
             for position, op in enumerate(outer.ops[:end]):
                 if not op.role & (OpRole.OPTIMIZE | OpRole.BACKWARD):
-                    self._add(outer, position, op)
+                    self._add(outer, position)
             for name in free_reads(inner):
                 self._link(self._value(outer, name, end), self._value(inner, name, 0))
 
@@ -148,39 +147,45 @@ class Ways:
 
     # -- reading the graph -------------------------------------------------------------------------
 
+    def _operator(self, node: Node) -> Operator | None:
+        """The operator that a node is part of."""
+        if isinstance(node, ValueKey):
+            return None
+        return self._graph.ops[node if isinstance(node, int) else node[1]]
+
     def _passages(self, path: Sequence[Node]) -> list[Passage]:
         found = []
         for before, node, after in zip(path, path[1:], path[2:]):
-            op = self._ops.get(node)
-            inside = node[0] == "out of" and before[1] != node[1]
-            if op is not None and not inside:
-                found.append(Passage(str(op), op.callsite, self._names[before], self._names[after]))
+            op = self._operator(node)
+            if op is None or (isinstance(before, ValueKey) and before.block != op.block.idx):
+                continue  # out of the block that it drives: it was told on the way in
+            found.append(Passage(str(op), op.callsite, self._names[before], self._names[after]))
         return found
 
     def _contributions(self, path: Sequence[Node], receiving: set[Node]) -> list[tuple[str, int]]:
         """The values on a path whose gradients are sums."""
-        counts: dict[Node, dict[Node, int]] = {node: {} for node in path if node[0] == "value"}
+        counts: dict[Node, dict[Node, int]] = {n: {} for n in path if isinstance(n, ValueKey)}
         for (a, b), edge in self._edges.items():
             if a in counts and b in receiving and edge.stop is None:
-                counts[a][b[1:3]] = edge.times  # an operator that drives a block counts once
+                to = b if isinstance(b, (ValueKey, int)) else b[1]
+                counts[a][to] = edge.times  # an operator that drives a block counts once
         sums = [(node, sum(by_op.values())) for node, by_op in counts.items()]
         return [
             (self._names[node], count)
             for node, count in reversed(sums)
-            if count > 1 and node[1] in self._histories
+            if count > 1 and isinstance(node, ValueKey) and node.block in self._around
         ]
 
     def _first(self, variable: Variable) -> Node:
         """The earliest value that a name holds: its gradient is what backward gives."""
         name, block = variable.name, variable.block
         if name not in self.block.vars and self._is_inside(block):
-            return self._named(("value", block.idx, name), variable)
-        index = block.idx if block.idx in self._histories else list(self._histories)[-1]
-        history = self._histories[index]
-        key = history.key(name, 0)
-        if type(key) is not str and ("value", index, key) not in self._names:
-            key = history.key(name, history.written[name] + 1)
-        return self._named(("value", index, key), variable)
+            return self._named(ValueKey(block.idx, name, None), variable)
+        block = self._around.get(block.idx) or list(self._around.values())[-1]
+        found = self._value_key(block, name, 0)
+        if found not in self._names:  # nothing reads what was there before
+            found = self._graph.first_value(block, name)
+        return self._named(found, variable)
 
     def _is_inside(self, block: Block) -> bool:
         """Whether a block lies in the block of the targets."""
@@ -193,15 +198,20 @@ class Ways:
 
     def _value(self, block: Block, name: str, position: int) -> Node:
         """What a name holds before the operator at a position."""
-        history = self._histories.get(block.idx)
-        key = name if history is None else history.key(name, position)
-        return self._named(("value", block.idx, key), block.find_var_recursive(name), name)
+        found = ValueKey(block.idx, name, None)
+        if block.idx in self._around:
+            found = self._value_key(block, name, position)
+        return self._named(found, block.find_var_recursive(name))
 
-    def _named(self, node: Node, variable: Variable | None, name: str = "") -> Node:
-        if node not in self._names:
-            self._names[node] = name if variable is None else variable.name
-            self._stops[node] = None if variable is None else _stop_at(variable)
-        return node
+    def _value_key(self, block: Block, name: str, position: int) -> ValueKey:
+        outermost = next(reversed(self._around))
+        return self._graph.value(block, name, position, block.idx != outermost)
+
+    def _named(self, value: ValueKey, variable: Variable | None) -> Node:
+        if value not in self._names:
+            self._names[value] = value.name
+            self._stops[value] = None if variable is None else _stop_at(variable)
+        return value
 
     def _link(self, a: Node, b: Node, stop: Stop | None = None) -> None:
         old = self._edges.get((a, b))
@@ -212,74 +222,56 @@ class Ways:
         else:
             self._edges[a, b] = _Edge(None, old.times + 1)
 
-    def _add(self, block: Block, position: int, op: Operator) -> None:
+    def _add(self, block: Block, position: int) -> None:
+        op = block.ops[position]
         inner = [b for b in blocks_of(op) if b.forward_block_idx < 0]
         if inner:
             self._add_driving(block, position, op, inner[0])
             return
-        node: Node = ("op", block.idx, position)
-        self._ops[node] = op
+        node = self._graph.number(block, position)
         self._stops[node] = _stop_in(op)
         definition = op.definition
-        for slot, names in op.inputs.items():
+        for slot, name in self._graph.names(op, "inputs"):
             constant = definition is not None and definition.input_slots[slot].constant
-            for name in names:
-                if name != EMPTY:
-                    reason = f"it is read as {slot}, to which nothing flows by nature"
-                    stop = _stop(name, reason, op) if constant else None
-                    self._link(self._value(block, name, position), node, stop)
-        for slot, names in op.outputs.items():
+            reason = f"it is read as {slot}, to which nothing flows by nature"
+            stop = _stop(name, reason, op) if constant else None
+            self._link(self._value(block, name, position), node, stop)
+        for slot, name in self._graph.names(op, "outputs"):
             constant = definition is not None and definition.output_slots[slot].constant
-            for name in names:
-                if name != EMPTY:
-                    reason = f"it is written as {slot}, from which nothing flows by nature"
-                    stop = _stop(name, reason, op) if constant else None
-                    self._link(node, self._value(block, name, position + 1), stop)
+            reason = f"it is written as {slot}, from which nothing flows by nature"
+            stop = _stop(name, reason, op) if constant else None
+            self._link(node, self._value(block, name, position + 1), stop)
 
     def _add_driving(self, block: Block, position: int, op: Operator, inner: Block) -> None:
         """An operator that drives a block: its operators, and how values get in and out."""
-        for k, each in enumerate(inner.ops):
-            self._add(inner, k, each)
+        for k in range(len(inner.ops)):
+            self._add(inner, k)
+        number = self._graph.number(block, position)
         states = op.attrs.get("ex_states", ())
         entering = dict(zip(op.inputs.get("initial_states", ()), states))
         entering.update({n: n for n in op.inputs.get("inputs", ())})
         entering.update({n: n for n in free_reads(inner) if n not in states})
         for name, inside in entering.items():
-            self._cross("into", block, position, op, name, (inner, inside))
+            node = ("into", number, name)
+            self._link(self._value(block, name, position), node)
+            self._link(node, self._value(inner, inside, 0))
         for after, before in zip(op.attrs.get("states", ()), states):
             self._link(self._value(inner, after, 0), self._value(inner, before, 0))
         written = {n for each in inner.ops for n in writes_of(each)}
         deciding = [n for n in reads_of(op) if n not in entering]
         for name in writes_of(op):
-            if name in written:
-                self._cross("out of", block, position, op, name, (inner, name))
-                node: Node = ("out of", block.idx, position, name)
-                old = self._value(block, name, position)
-                if old != self._value(block, name, position + 1):
-                    self._link(old, node)  # where the block does not run
-                for decider in deciding:
-                    reason = "it only decides whether and how often a block runs"
-                    stop = _stop(decider, reason, op)
-                    self._link(self._value(block, decider, position), node, stop)
-
-    def _cross(
-        self,
-        way: str,
-        block: Block,
-        position: int,
-        op: Operator,
-        name: str,
-        inside: tuple[Block, str],
-    ) -> None:
-        node: Node = (way, block.idx, position, name)
-        self._ops[node] = op
-        within = self._value(*inside, 0)
-        if way == "into":
-            self._link(self._value(block, name, position), node)
-            self._link(node, within)
-        else:
-            self._link(within, node)
-            self._link(node, self._value(block, name, position + 1))
+            if name not in written:
+                continue
+            node, old = ("out of", number, name), self._value(block, name, position)
+            new = self._value(block, name, position + 1)
+            self._link(self._value(inner, name, 0), node)
+            self._link(node, new)
+            if old != new:
+                self._link(old, node)  # where the block does not run
+            for decider in deciding:
+                reason = "it only decides whether and how often a block runs"
+                stop = _stop(decider, reason, op)
+                self._link(self._value(block, decider, position), node, stop)
 
 
 _STOPPED = "gradients stop at it (stop_gradient)"

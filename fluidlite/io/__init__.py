@@ -14,6 +14,18 @@ from ..reader import (
     shuffle,
     xmap_readers,
 )
+from ..readers.collation import default_collate_fn
+from ..readers.datasets import (
+    BatchSampler,
+    Dataset,
+    IterableDataset,
+    RandomSampler,
+    Sampler,
+    SequenceSampler,
+)
+from ..readers.generator import PyReader
+from ..readers.loader import DataLoader
+from ..readers.merging import multiprocess_reader
 from .contents import Contents, read
 from .conversion import convert
 from .inference import (
@@ -68,6 +80,17 @@ __all__ = [
     # parts
     "prepend_feed_ops",
     "append_fetch_ops",
+    # loaders of data
+    "BatchSampler",
+    "DataLoader",
+    "Dataset",
+    "IterableDataset",
+    "PyReader",
+    "RandomSampler",
+    "Sampler",
+    "SequenceSampler",
+    "default_collate_fn",
+    "multiprocess_reader",
     # readers of data
     "ComposeNotAligned",
     "batch",

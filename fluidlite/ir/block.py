@@ -19,18 +19,19 @@ from ..errors import (
     UnknownVariableError,
     suggestion,
 )
-from ..opdef.definition import Op, lookup
+from ..opdef.definition import Op, first_slot, lookup
 from ..opdef.spec import Spec
 from .at_once import blank_at_once, run_at_once, runner_at_once
 from .builder import Builder
 from .callsite import CallSite, caller, warn
-from .declared import inferred_of_integers, warn_of_integers
+from .declared import inferred_otherwise, taken_over
 from .descriptions import BlockDesc
 from .device import device_of
 from .given import attributes_given, names_by_slot
 from .name_scope import current_name_scope
 from .old_names import OldBlock
 from .operator import EMPTY, FRAMEWORK_ATTRIBUTES, Operator, located
+from .rebuilding import building_site
 from .text import block_text
 from .variable import Parameter, Variable, as_shape
 from .views import views
@@ -120,9 +121,10 @@ class Block(OldBlock):
         Raises:
             DuplicateVariableError: a variable of that name has another shape, dtype or kind.
         """
-        for unknown in sorted(set(ignored) - {"capacity", "belong_to_optimizer"}):
-            hint = suggestion(unknown, _CREATE_VAR)
-            warn(f"create_var has no argument {unknown!r}{hint}; it is left out", None)
+        if ignored:
+            for unknown in sorted(set(ignored) - {"capacity", "belong_to_optimizer"}):
+                hint = suggestion(unknown, _CREATE_VAR)
+                warn(f"create_var has no argument {unknown!r}{hint}; it is left out", None)
         if name is None:
             name = unique_name.generate("_generated_var")
         elif isinstance(name, bytes):
@@ -387,7 +389,7 @@ class Block(OldBlock):
         given = {
             name: value.idx if isinstance(value, Block) else value for name, value in given.items()
         }
-        site = caller()
+        site = building_site(self.program)
         try:
             definition = lookup(type)
             given = attributes_given(definition, given, site)
@@ -421,7 +423,7 @@ class Block(OldBlock):
             instance: definition and attributes.
             inputs, outputs: as of :meth:`append_op`.
         """
-        site = caller()
+        site = building_site(self.program)
         try:
             op = self.make_op(instance, inputs, outputs, site)
         except FluidError as error:
@@ -468,14 +470,18 @@ class Block(OldBlock):
         )
         specs: dict[str, Any] = {}
         known = True
-        find = self.var_recursive
+
+        def find(name: str) -> Variable:
+            found = self.find_var_recursive(name)
+            return taken_over(self, name, (inputs, outputs), site) if found is None else found
+
         slots = definition.input_slots
         for slot, names in op.inputs.items():
             if slots[slot].many:
                 found = [None if n == EMPTY else find(n).spec for n in names]
                 known = known and None not in found
                 specs[slot] = found
-            else:
+            elif slot not in definition.outside:
                 (name,) = names
                 specs[slot] = spec = None if name == EMPTY else find(name).spec
                 known = known and spec is not None
@@ -487,13 +493,11 @@ class Block(OldBlock):
             try:
                 inferred = instance.infer_outputs(specs)
             except FluidError as error:
-                again = inferred_of_integers(op, instance, specs, error)
-                if again is None:
+                other = inferred_otherwise(op, instance, specs, error)
+                if other is None:
                     pairs = [(n, find(n).spec) for n in op.input_arg_names if n != EMPTY]
                     raise located(error, op, pairs) from None
-                inferred, doubtful = again
-                for fed in doubtful:
-                    warn_of_integers(fed, op.type, op.callsite)
+                inferred = other
             for slot, variables in targets.items():
                 made = inferred.get(slot)
                 if isinstance(made, list) and len(variables) > len(made):
@@ -548,21 +552,21 @@ def _declare(variable: Variable, spec: Spec, instance: Op, specs: dict[str, Any]
     """
     if isinstance(variable, Parameter):  # its shape is the user's word
         return
-    variable.take_spec(
-        spec if spec.lod_level or instance.lod is None else _with_lod(spec, instance, specs)
-    )
+    variable.take_spec(_with_lod(spec, instance, specs))
     if spec.kind is not variable.kind and spec.kind is not Kind.LOD_TENSOR:
         variable.kind = spec.kind
 
 
 def _with_lod(spec: Spec, instance: Op, specs: dict[str, Any]) -> Spec:
-    shared = instance.lod or ""
-    sources = list(specs.values()) if shared == "first" else [specs.get(shared)]
-    for source in sources:
-        for each in source if isinstance(source, list) else [source]:
-            if each is not None and each.lod_level:
-                return spec._replace(lod_level=each.lod_level)
-    return spec
+    if instance.lod is None:
+        return spec if instance.says_lod or not spec.lod_level else spec._replace(lod_level=0)
+    if spec.lod_level:
+        return spec
+    shared = first_slot(instance, specs) if instance.lod in ("first", "joined") else instance.lod
+    source = specs.get(shared)
+    if isinstance(source, list):
+        source = source[0] if source else None
+    return spec if source is None else spec._replace(lod_level=source.lod_level)
 
 
 _CREATE_PARAMETER = frozenset(

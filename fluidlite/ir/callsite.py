@@ -10,6 +10,8 @@ import warnings
 from types import FrameType
 from typing import NamedTuple
 
+from ..cells import place
+
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 #: file -> whether its lines are none of the user's
 _own: dict[str, bool] = {contextlib.__file__: True, functools.__file__: True}
@@ -24,7 +26,7 @@ class CallSite(NamedTuple):
     stack: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}"
+        return place(self.file, self.line)
 
 
 def caller() -> CallSite | None:

@@ -2,30 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..dtypes import DType
-from ..errors import DTypeError, FluidError
+from ..errors import DTypeError, FluidError, ShapeError
 from ..opdef.definition import Op
 from .callsite import CallSite, warn
 
 if TYPE_CHECKING:
+    from .block import Block
     from .operator import Operator
     from .variable import Variable
 
 
+#: operators whose results have the elements that they are given
+CARRYING = {
+    *("assign", "concat", "crop", "expand", "flatten", "flatten2", "gather", "pad", "reshape"),
+    *("reshape2", "reverse", "slice", "split", "squeeze", "squeeze2", "stack", "strided_slice"),
+    *("transpose", "transpose2", "unsqueeze", "unsqueeze2", "unstack"),
+}
+#: operators whose operands must have one element type, which fluid asks of what they are given
+OF_ONE_TYPE = {
+    *("elementwise_add", "elementwise_sub", "elementwise_mul", "elementwise_div"),
+    *("elementwise_max", "elementwise_min", "elementwise_pow", "elementwise_mod", "equal"),
+    *("not_equal", "less_than", "less_equal", "greater_than", "greater_equal", "stack"),
+    "sigmoid_cross_entropy_with_logits",
+}
+#: what a variable has that is like one of another program
+TAKEN_OVER = ("lod_level", "persistable", "stop_gradient", "is_data", "need_check_feed")
+LABELLED = {"accuracy", "cross_entropy", "cross_entropy2", "softmax_with_cross_entropy"}
+
+
 def may_hold_integers(variable: Variable | None) -> bool:
-    """Whether integers may be fed to a variable that is declared to hold floats: nothing checks
-    what is fed to it, and it has the element type that is declared where none is said.
+    """Whether a variable that is declared to hold floats may hold integers: nothing checks what is
+    fed to it, and it has the element type that is declared where none is said; or its elements are
+    those of such a one.
     """
-    return (
-        variable is not None
-        and variable.is_data
-        and not variable.need_check_feed
-        and variable.has_dtype
-        and variable.dtype is DType.FP32
-    )
+    seen = set()
+    while variable is not None and variable.name not in seen:
+        seen.add(variable.name)
+        if not variable.has_dtype or variable.dtype is not DType.FP32:
+            return False
+        if variable.is_data:
+            return not variable.need_check_feed
+        name, block = variable.name, variable.block
+        writer = next((op for op in reversed(block.ops) if name in op.output_arg_names), None)
+        if writer is None or writer.type not in CARRYING:
+            return False
+        variable = block.find_var_recursive(writer.input_arg_names[0])
+    return False
 
 
 def warn_of_integers(variable: Variable, reader: str, site: CallSite | None = None) -> None:
@@ -75,3 +101,89 @@ def inferred_of_integers(
         except FluidError:
             continue
     return None
+
+
+def inferred_for_now(
+    op: Operator, instance: Op, specs: Mapping[str, Any], error: FluidError
+) -> dict[str, Any] | None:
+    """What an operator would infer of other inputs, where fluid says only in a run that it does not
+    take those that it is given; None for other operators.  Arguments as of
+    :func:`inferred_of_integers`.
+    """
+    if op.type in ("squeeze", "squeeze2") and isinstance(error, ShapeError):
+        given = specs["X"]
+        axes = [axis % given.ndim for axis in op.attr("axes") if -given.ndim <= axis < given.ndim]
+        sizes = [1 if i in axes else size for i, size in enumerate(given.shape)]
+        changed = {**specs, "X": given.with_shape(sizes)}
+    elif not isinstance(error, DTypeError):
+        return None
+    elif op.type in OF_ONE_TYPE:
+        listed = [
+            each for slot in specs.values() for each in (slot if isinstance(slot, list) else [slot])
+        ]
+        dtype = next((s.dtype for s in listed if s.dtype is not DType.BOOL), DType.FP32)
+        changed = {
+            slot: [s.with_dtype(dtype) for s in each]
+            if isinstance(each, list)
+            else each.with_dtype(dtype)
+            for slot, each in specs.items()
+        }
+    elif op.type in LABELLED:
+        changed = {**specs, "Label": specs["Label"].with_dtype(DType.INT64)}
+    else:
+        return None
+    try:
+        return instance.infer_outputs(changed)
+    except FluidError:
+        return None
+
+
+def inferred_otherwise(
+    op: Operator, instance: Op, specs: Mapping[str, Any], error: FluidError
+) -> dict[str, Any] | None:
+    """What an operator infers of inputs that it does not take as they are declared, with a warning
+    of what they have to be; None where it never takes them.  Arguments as of
+    :func:`inferred_of_integers`.
+    """
+    again = inferred_of_integers(op, instance, specs, error)
+    if again is not None:
+        for fed in again[1]:
+            warn_of_integers(fed, op.type, op.callsite)
+        return again[0]
+    later = inferred_for_now(op, instance, specs, error)
+    if later is not None:
+        op.is_unsettled = True
+        warn(f"{op.type}: {error}; it will not run with what is declared", op.callsite)
+    return later
+
+
+def taken_over(
+    block: Block,
+    name: str,
+    given: Iterable[Mapping[str, Any] | None],
+    site: CallSite | None,
+) -> Variable:
+    """A variable that is like one of another program, which an operator is given.
+
+    Args:
+        block: the operator's; nothing there has the name.
+        name: of the variable.
+        given: inputs and outputs by slot.
+        site: the user's line.
+
+    Raises:
+        UnknownVariableError: the operator is given the name alone.
+    """
+    for values in (each for slots in given for each in (slots or {}).values()):
+        for other in values if isinstance(values, (list, tuple)) else (values,):
+            if getattr(other, "block", None) is not None and other.name == name:
+                warn(
+                    f"{name!r} is a variable of another program; here it is another one of that "
+                    f"name, which has to be fed or to be in the scope",
+                    site,
+                )
+                how = {key: getattr(other, key) for key in TAKEN_OVER}
+                if other.has_dtype and other.has_shape:
+                    how.update(shape=other.shape, dtype=other.dtype)
+                return block.program.global_block().create_var(name, **how)
+    return block.var_recursive(name)

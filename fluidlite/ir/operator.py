@@ -58,6 +58,7 @@ class Operator(OldOperator):
         "_outputs",
         "block",
         "callsite",
+        "is_unsettled",
         "carried",
         "device",
         "lists_given_attrs",
@@ -92,6 +93,8 @@ class Operator(OldOperator):
         self.namescope = namescope
         self.device = device
         self.callsite = callsite
+        #: whether each run asks whether it takes what it is given: what is declared does not fit
+        self.is_unsettled = False
         #: ``attr_names`` holds only what was given: so do the operators that backward writes itself
         #: in fluid's programs
         self.lists_given_attrs = lists_given_attrs
@@ -366,7 +369,16 @@ class Operator(OldOperator):
 
     def take(self, other: Operator) -> None:
         """Become like another operator, at this place."""
-        for name in ("type", "role", "role_vars", "namescope", "device", "callsite", "carried"):
+        for name in (
+            "type",
+            "role",
+            "role_vars",
+            "namescope",
+            "device",
+            "callsite",
+            "is_unsettled",
+            "carried",
+        ):
             setattr(self, name, getattr(other, name))
         self.lists_given_attrs = other.lists_given_attrs
         self._inputs, self._outputs = dict(other.inputs), dict(other.outputs)

@@ -10,6 +10,7 @@ from typing import Any
 from .. import state
 from ..errors import ArgumentError
 from ..opdef.attribute import whole_number
+from ..opdef.redefinition import redefinitions
 from ..weak import WeakTable
 from .block import Block
 from .descriptions import BlockDesc
@@ -36,8 +37,7 @@ class Program(OldProgram):
     def __init__(self) -> None:
         self.blocks: list[Block] = [Block(self, 0)]
         self.current_block_idx = 0
-        #: bumped by every change; caches compare it
-        self.revision = 0
+        self._changes = 0
         self.role: int = OpRole.FORWARD
         self.role_vars: tuple[str, ...] = ()
         self._seed = _seed_of_all.get()
@@ -47,6 +47,8 @@ class Program(OldProgram):
         self.dropped: Dropped | None = None
         #: what executors remember of it
         self.remembered: WeakTable[Any, Any] = WeakTable()
+        #: the cells of a notebook that built into it, and the number of the run that did
+        self.built_by: dict[str, int] = {}
         #: whether it stands for what runs at once: variables that it is asked for are tensors
         self.at_once = False
 
@@ -96,7 +98,12 @@ class Program(OldProgram):
 
     def touch(self) -> None:
         """Note that the program changed."""
-        self.revision += 1
+        self._changes += 1
+
+    @property
+    def revision(self) -> int:
+        """Goes up with every change, and where an operator is defined anew; caches compare it."""
+        return self._changes + redefinitions.count
 
     # -- contents ----------------------------------------------------------------------------------
 
@@ -380,6 +387,11 @@ def switch_main_program(program: Program) -> Program:
 def switch_startup_program(program: Program) -> Program:
     """Make another startup program the default.  Returns the one before."""
     return _startup.switch(program)
+
+
+def programs_are_guarded() -> bool:
+    """Whether this thread is within :func:`program_guard`."""
+    return _main.is_covered or _startup.is_covered
 
 
 @contextmanager

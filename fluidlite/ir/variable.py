@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
+from importlib import import_module
+from types import MethodType
 from typing import TYPE_CHECKING, Any
 
 from ..dtypes import DType, Kind, as_dtype
 from ..errors import ArgumentError, DTypeError
 from ..opdef.arithmetic import Arithmetic
 from ..opdef.attribute import whole_number
-from ..opdef.spec import Shape, Spec
+from ..opdef.spec import RANK_TABLE, Shape, Spec
 from .descriptions import VarDesc
 from .views import views
 
@@ -18,6 +20,16 @@ if TYPE_CHECKING:
     from .block import Block
     from .operator import Operator
     from .program import Program
+
+
+#: the module that has the methods of tensors for variables; a layer above this one
+_METHODS = f"{__package__.rpartition('.')[0]}.symbolic"
+
+
+def methods_of_variables() -> Mapping[str, Callable[..., Any]]:
+    """The methods that variables have because tensors have them; read when first needed."""
+    found: Mapping[str, Callable[..., Any]] = import_module(_METHODS).METHODS
+    return found
 
 
 class Variable(Arithmetic):
@@ -34,6 +46,7 @@ class Variable(Arithmetic):
         "_shape",
         "block",
         "carried",
+        "elements",
         "error_clip",
         "is_data",
         "kind",
@@ -72,6 +85,8 @@ class Variable(Arithmetic):
         self.is_data = is_data
         self.need_check_feed = need_check_feed
         self.error_clip = error_clip
+        #: what a reader gives: of each variable of a batch
+        self.elements: tuple[Spec, ...] = ()
         #: what a program file says of it that has no field here; ``proto/`` keeps it
         self.carried: Any = None
 
@@ -112,6 +127,11 @@ class Variable(Arithmetic):
             self._dtype = as_dtype(dtype)
         self.block.program.touch()
 
+    def forget_shape(self) -> None:
+        """Say that the number of sizes is not known either."""
+        self._shape = None
+        self.block.program.touch()
+
     @property
     def has_shape(self) -> bool:
         """Whether a shape has been declared or inferred."""
@@ -131,7 +151,7 @@ class Variable(Arithmetic):
     def spec(self) -> Spec | None:
         """What is known about the value; None without a shape."""
         if self._shape is None:
-            return None
+            return None if self.kind is not Kind.LOD_RANK_TABLE else RANK_TABLE
         return Spec(self._shape, self.dtype, self.kind, self.lod_level)
 
     def take_spec(self, spec: Spec) -> None:
@@ -192,6 +212,16 @@ class Variable(Arithmetic):
             f"variable {self.name!r} of a program has no value of its own; fetch it: "
             f"Executor.run(program, feed=..., fetch_list=[{self.name}])"
         )
+
+    def __getattr__(self, name: str) -> Any:
+        """The methods of tensors: ``x.sum()``, ``x.reshape([2, 3])``."""
+        method = None if name.startswith("_") else methods_of_variables().get(name)
+        if method is None:
+            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+        return MethodType(method, self)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*object.__dir__(self), *methods_of_variables()})
 
     def __repr__(self) -> str:
         shape = "?" if self._shape is None else list(self._shape)
@@ -300,7 +330,7 @@ def as_shape(shape: Iterable[int], name: str) -> Shape:
     sizes = []
     for n in shape:
         try:
-            sizes.append(-1 if n is None else whole_number(n))
+            sizes.append(n if n.__class__ is int else -1 if n is None else whole_number(n))
         except (TypeError, ValueError, OverflowError):
             raise ArgumentError(
                 f"the shape of variable {name!r} holds {n!r}; expected integers, -1 or None where "

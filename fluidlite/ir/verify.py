@@ -15,7 +15,7 @@ from ..opdef.signature import Slot
 from ..opdef.spec import Spec, agree
 from .analysis import blocks_driven_by, writes_of
 from .block import Block
-from .declared import inferred_of_integers
+from .declared import inferred_for_now, inferred_of_integers
 from .operator import EMPTY, Names, Operator
 from .program import Program
 from .variable import Parameter, Variable
@@ -115,7 +115,9 @@ def _check_variables(block: Block) -> None:
 
 def _check_names(op: Operator, bound: set[str]) -> None:
     block = op.block
-    for name in (*op.input_arg_names, *op.output_arg_names):
+    outside = () if op.definition is None else op.definition.outside
+    inside = [n for slot, names in op.inputs.items() if slot not in outside for n in names]
+    for name in (*inside, *op.output_arg_names):
         if name != EMPTY and name not in bound and block.find_var_recursive(name) is None:
             _fail(2, f"there is no variable {name!r}{suggestion(name, block.vars)}", block, op)
 
@@ -251,9 +253,10 @@ def _shape_clash(op: Operator) -> str | None:
         inferred = instance.infer_outputs(specs)
     except FluidError as error:
         again = inferred_of_integers(op, instance, specs, error)
-        if again is None:
+        later = inferred_for_now(op, instance, specs, error) if again is None else again[0]
+        if later is None:
             return str(error)
-        inferred = again[0]
+        inferred = later
     for slot, names in op.outputs.items():
         given = inferred.get(slot)
         for name, spec in zip(names, given if isinstance(given, list) else [given] * len(names)):

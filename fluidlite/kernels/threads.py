@@ -40,13 +40,17 @@ def cores() -> int:
     return os.cpu_count() or 1
 
 
+#: tells threads that their pool has gone
+_End = weakref.ref[Any]
+
+
 class ThreadPool:
     """Threads that wait for work; started when there is some."""
 
     def __init__(self) -> None:
         wanted = int(os.environ["FLUIDLITE_NUM_THREADS"]) if is_fixed() else 0
         self.count = min(wanted, cores()) if wanted else cores()
-        self._queue: SimpleQueue[_Task | None] = SimpleQueue()
+        self._queue: SimpleQueue[_Task | _End] = SimpleQueue()
         self._started = False
         self._lock = threading.Lock()
         #: the one task at a time that has the threads
@@ -74,11 +78,13 @@ class ThreadPool:
 
     def _start(self) -> None:
         self._started = True
-        weakref.finalize(self, _send_home, self._queue, self.count - 1)
+        # when the pool goes its reference is put in line, without code of Python, where an
+        # interrupt would be lost; the threads hold it until then
+        end: _End = weakref.ref(self, self._queue.put)
         for worker in range(1, self.count):
             thread = threading.Thread(
                 target=_wait_for_work,
-                args=(self._queue,),
+                args=(self._queue, end),
                 name=f"fluidlite-{worker}",
                 daemon=True,
             )
@@ -132,19 +138,15 @@ def _nothing(part: int, worker: int) -> None:
     """What there is to do for a task that is over."""
 
 
-def _wait_for_work(queue: SimpleQueue[_Task | None]) -> None:
+def _wait_for_work(queue: SimpleQueue[_Task | _End], end: _End) -> None:
     with np.errstate(all="ignore"):
         while True:
             task = queue.get()
-            if task is None:
+            if not isinstance(task, _Task):
+                queue.put(end)  # for the others
                 return
             task.work()
             del task  # what it refers to is not held until the next one comes
-
-
-def _send_home(queue: SimpleQueue[_Task | None], count: int) -> None:
-    for _ in range(count):
-        queue.put(None)
 
 
 _pool: state.StateSlot[ThreadPool] = state.slot("thread pool", ThreadPool)

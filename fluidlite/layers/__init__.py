@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from . import control_flow
 from . import learning_rate as learning_rate_scheduler  # where fluid 1.8's scripts look for it
 from .activation import (
     brelu,
@@ -29,8 +30,12 @@ from .activation import (
     tanh_shrink,
     thresholded_relu,
 )
+from .alignment import ctc_greedy_decoder, edit_distance, gather_tree
+from .anchor_targets import retinanet_target_assign, rpn_target_assign
 from .anchors import anchor_generator, density_prior_box, prior_box, yolo_box, yolov3_loss
 from .array import array_length, array_read, array_write, create_array, tensor_array_to_tensor
+from .beam_decoder import BeamSearchDecoder
+from .beam_search import beam_search, beam_search_decode
 from .boxes import (
     bipartite_match,
     box_clip,
@@ -81,12 +86,22 @@ from .creation import (
     zeros_like,
 )
 from .debug import Assert, Print, py_func
+from .decode_helper import (
+    BasicDecoder,
+    DecodeHelper,
+    GreedyEmbeddingHelper,
+    SampleEmbeddingHelper,
+    TrainingHelper,
+)
+from .decoding import Decoder, dynamic_decode
+from .detections import detection_output, retinanet_detection_output, ssd_loss
 from .distance import (
     cos_sim,
     dist,
     l2_normalize,
 )
 from .distributions import Categorical, MultivariateNormalDiag, Normal, Uniform
+from .dynamic_rnn import DynamicRNN, reorder_lod_tensor_by_rank
 from .elementwise import (
     addcmul,
     elementwise_add,
@@ -118,8 +133,9 @@ from .interpolate import (
     resize_trilinear,
 )
 from .interpolate import image_resize as interpolate  # fluid's second name for it
-from .io import data
+from .io import data, load
 from .joining import concat, split, stack, unstack
+from .labeling import crf_decoding, linear_chain_crf, warpctc
 from .learning_rate import (
     cosine_decay,
     exponential_decay,
@@ -130,6 +146,7 @@ from .learning_rate import (
     piecewise_decay,
     polynomial_decay,
 )
+from .lengths import sequence_mask
 from .loop import While, while_loop
 from .loss import cross_entropy, mse_loss, softmax_with_cross_entropy, square_error_cost
 from .math import cast, clamp, clip, clip_by_norm, matmul, mul, scale, sum, sums
@@ -163,14 +180,24 @@ from .probability_loss import (
     sigmoid_focal_loss,
     teacher_student_sigmoid_loss,
 )
+from .proposals import (
+    collect_fpn_proposals,
+    distribute_fpn_proposals,
+    generate_mask_labels,
+    generate_proposal_labels,
+    generate_proposals,
+)
 from .ranking_loss import (
     bpr_loss,
     margin_rank_loss,
     npair_loss,
     rank_loss,
 )
+from .readers import create_py_reader_by_data, double_buffer, py_reader, read_file
 from .rearrange import pixel_shuffle, shuffle_channel, space_to_depth, temporal_shift, unfold
-from .recurrent_unit import gru_unit
+from .recurrence import rnn
+from .recurrent_net import dynamic_gru, dynamic_lstm, dynamic_lstmp
+from .recurrent_unit import gru_unit, lstm, lstm_unit
 from .reduce import (
     logsumexp,
     mean,
@@ -204,7 +231,7 @@ from .reshaping import (
     transpose,
     unsqueeze,
 )
-from .rnn import StaticRNN
+from .rnn_cell import GRUCell, LSTMCell, RNNCell
 from .roi import (
     deformable_roi_pooling,
     prroi_pool,
@@ -225,6 +252,7 @@ from .sampling import (
     randint,
     randn,
     randperm,
+    sampling_id,
     uniform_random,
     uniform_random_batch_size_like,
 )
@@ -243,8 +271,34 @@ from .search import (
     unique_with_counts,
     where,
 )
+from .sequence import (
+    row_conv,
+    sequence_conv,
+    sequence_expand,
+    sequence_expand_as,
+    sequence_first_step,
+    sequence_last_step,
+    sequence_pool,
+    sequence_softmax,
+)
+from .sequence_marks import filter_by_instag, im2sequence
+from .sequence_rows import (
+    lod_append,
+    lod_reset,
+    sequence_concat,
+    sequence_enumerate,
+    sequence_pad,
+    sequence_reshape,
+    sequence_reverse,
+    sequence_scatter,
+    sequence_slice,
+    sequence_unpad,
+)
 from .slicing import crop, crop_tensor, pad, pad2d, pad_constant_like, slice, strided_slice
 from .soft_labels import label_smooth, sigmoid_cross_entropy_with_logits
+from .static_rnn import StaticRNN
+from .suppression import locality_aware_nms, matrix_nms, multiclass_nms
+from .tagging import chunk_eval
 from .unary import (
     abs,
     acos,
@@ -274,326 +328,9 @@ from .variables import (
     increment,
 )
 
+#: the layers that are imported above
 __all__ = [
-    # fed variables
-    "data",
-    # constants, copies and ranges
-    "fill_constant",
-    "fill_constant_batch_size_like",
-    "full",
-    "full_like",
-    "zeros",
-    "ones",
-    "zeros_like",
-    "ones_like",
-    "eye",
-    "range",
-    "arange",
-    "linspace",
-    "assign",
-    # random numbers
-    "uniform_random",
-    "gaussian_random",
-    "randn",
-    "uniform_random_batch_size_like",
-    "gaussian_random_batch_size_like",
-    "randint",
-    "randperm",
-    # variables and parameters on their own
-    "create_tensor",
-    "create_parameter",
-    "create_global_var",
-    "increment",
-    "autoincreased_step_counter",
-    # functions of pairs of elements
-    "elementwise_add",
-    "elementwise_sub",
-    "elementwise_mul",
-    "elementwise_div",
-    "elementwise_max",
-    "elementwise_min",
-    "elementwise_pow",
-    "elementwise_mod",
-    "elementwise_floordiv",
-    "addcmul",
-    # functions of each element
-    "exp",
-    "log",
-    "log1p",
-    "sqrt",
-    "rsqrt",
-    "square",
-    "reciprocal",
-    "abs",
-    "sign",
-    "ceil",
-    "floor",
-    "round",
-    "sin",
-    "cos",
-    "asin",
-    "acos",
-    "atan",
-    "erf",
-    "pow",
-    # activations
-    "tanh",
-    "tanh_shrink",
-    "sigmoid",
-    "logsigmoid",
-    "softplus",
-    "softsign",
-    "relu",
-    "relu6",
-    "brelu",
-    "leaky_relu",
-    "elu",
-    "selu",
-    "gelu",
-    "swish",
-    "mish",
-    "stanh",
-    "soft_relu",
-    "hard_sigmoid",
-    "hard_swish",
-    "hard_shrink",
-    "softshrink",
-    "thresholded_relu",
-    "softmax",
-    "log_softmax",
-    # products, sums and clipping
-    "mul",
-    "matmul",
-    "scale",
-    "sum",
-    "sums",
-    "cast",
-    "clip",
-    "clamp",
-    "clip_by_norm",
-    "bmm",
-    "dot",
-    "addmm",
-    "cross",
-    "kron",
-    "bilinear_tensor_product",
-    "fsp_matrix",
-    "cumsum",
-    # comparisons and logic
-    "equal",
-    "not_equal",
-    "less_than",
-    "less_equal",
-    "greater_than",
-    "greater_equal",
-    "elementwise_equal",
-    "logical_and",
-    "logical_or",
-    "logical_xor",
-    "logical_not",
-    "isfinite",
-    "has_inf",
-    "has_nan",
-    "is_empty",
-    "allclose",
-    # reductions
-    "reduce_sum",
-    "reduce_mean",
-    "reduce_max",
-    "reduce_min",
-    "reduce_prod",
-    "reduce_all",
-    "reduce_any",
-    "mean",
-    "logsumexp",
-    # orders
-    "argmax",
-    "argmin",
-    "topk",
-    "argsort",
-    "where",
-    "nonzero",
-    "unique",
-    "unique_with_counts",
-    "shard_index",
-    # shapes
-    "reshape",
-    "transpose",
-    "t",
-    "squeeze",
-    "unsqueeze",
-    "flatten",
-    "expand",
-    "expand_as",
-    "meshgrid",
-    "reverse",
-    "flip",
-    "roll",
-    "shape",
-    "size",
-    "rank",
-    # joining and splitting
-    "concat",
-    "split",
-    "stack",
-    "unstack",
-    # parts and room around them
-    "slice",
-    "strided_slice",
-    "crop",
-    "crop_tensor",
-    "pad",
-    "pad2d",
-    "pad_constant_like",
-    "diag",
-    "diag_embed",
-    "tril",
-    "triu",
-    "trace",
-    # elements at named places
-    "gather",
-    "gather_nd",
-    "scatter",
-    "scatter_nd_add",
-    "scatter_nd",
-    "index_select",
-    "index_sample",
-    "multiplex",
-    # layers with weights, and dropout
-    "fc",
-    "embedding",
-    "one_hot",
-    "dropout",
-    "prelu",
-    "maxout",
-    # images
-    "conv2d",
-    "conv2d_transpose",
-    "pool2d",
-    "adaptive_pool2d",
-    "deformable_conv",
-    "unfold",
-    # volumes
-    "conv3d",
-    "conv3d_transpose",
-    "pool3d",
-    "adaptive_pool3d",
-    # images in another size, and at any point
-    "image_resize",
-    "image_resize_short",
-    "resize_bilinear",
-    "resize_trilinear",
-    "resize_nearest",
-    "grid_sampler",
-    "affine_grid",
-    # channels, places and frames
-    "pixel_shuffle",
-    "shuffle_channel",
-    "space_to_depth",
-    "temporal_shift",
-    "add_position_encoding",
-    "similarity_focus",
-    "random_crop",
-    # regions of images
-    "roi_pool",
-    "roi_perspective_transform",
-    "roi_align",
-    "psroi_pool",
-    "prroi_pool",
-    "deformable_roi_pooling",
-    # boxes
-    "iou_similarity",
-    "box_coder",
-    "box_clip",
-    "box_decoder_and_assign",
-    "polygon_box_transform",
-    "bipartite_match",
-    "target_assign",
-    "multi_box_head",
-    "prior_box",
-    "density_prior_box",
-    "anchor_generator",
-    "yolo_box",
-    "yolov3_loss",
-    # normalisations
-    "batch_norm",
-    "layer_norm",
-    "group_norm",
-    "instance_norm",
-    "data_norm",
-    "inplace_abn",
-    "spectral_norm",
-    "lrn",
-    "affine_channel",
-    # losses
-    "cross_entropy",
-    "softmax_with_cross_entropy",
-    "sigmoid_cross_entropy_with_logits",
-    "label_smooth",
-    "square_error_cost",
-    "mse_loss",
-    "huber_loss",
-    "smooth_l1",
-    "center_loss",
-    "log_loss",
-    "kldiv_loss",
-    "dice_loss",
-    "sigmoid_focal_loss",
-    "teacher_student_sigmoid_loss",
-    "rank_loss",
-    "margin_rank_loss",
-    "bpr_loss",
-    "npair_loss",
-    "nce",
-    "hsigmoid",
-    "sampled_softmax_with_cross_entropy",
-    # rows of tensors
-    "merge_selected_rows",
-    "get_tensor_from_selected_rows",
-    # printing, checking and Python functions
-    "Print",
-    "Assert",
-    "py_func",
-    # metrics
-    "accuracy",
-    "auc",
-    "mean_iou",
-    # schedules of the learning rate
-    "noam_decay",
-    "exponential_decay",
-    "natural_exp_decay",
-    "inverse_time_decay",
-    "polynomial_decay",
-    "piecewise_decay",
-    "cosine_decay",
-    "linear_lr_warmup",
-    # lengths and angles
-    "l2_normalize",
-    "cos_sim",
-    "dist",
-    # models of clicks
-    "continuous_value_model",
-    "hash",
-    # branches and loops
-    "cond",
-    "case",
-    "switch_case",
-    "Switch",
-    "IfElse",
-    "While",
-    "while_loop",
-    "StaticRNN",
-    # arrays of tensors
-    "create_array",
-    "array_write",
-    "array_read",
-    "array_length",
-    "tensor_array_to_tensor",
-    # units of recurrent nets
-    "gru_unit",
-    # probability distributions
-    "Uniform",
-    "Normal",
-    "Categorical",
-    "MultivariateNormalDiag",
+    name
+    for name, value in globals().items()
+    if getattr(value, "__module__", "").startswith(__name__) and name != "interpolate"
 ]

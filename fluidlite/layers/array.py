@@ -74,7 +74,7 @@ def array_write(x: Variable, i: Variable, array: Any = None) -> Any:
     if not is_tensor(x):
         return _array_write(x, i, array)
     listed = [] if array is None else _checked_list(array)
-    place = int(i)  # type: ignore[call-overload]
+    place = int(i)
     if not 0 <= place <= len(listed):
         raise OutOfRangeError(
             f"expected a position in [0, {len(listed)}], up to the end of the array, got {place}"
@@ -108,7 +108,7 @@ def array_read(array: Any, i: Variable) -> Any:
     """
     if not isinstance(array, list):
         return _array_read(array, i)
-    place = int(i)  # type: ignore[call-overload]
+    place = int(i)
     if not 0 <= place < len(array):
         raise OutOfRangeError(f"expected a position in [0, {len(array)}), got {place}")
     return array[place]
@@ -140,7 +140,10 @@ def array_length(array: Any) -> Any:
 
 @layer("array_length")
 def _array_length(f: LayerBuilder, array: Variable) -> Variable:
-    return stopped(f.lod_array_length(_checked(array)))
+    length = f.new_variable(DType.INT64)  # also of an array of which nothing is known yet
+    f.into("lod_array_length", {"X": _checked(array)}, {"Out": length})
+    length.declare(shape=[1], dtype=DType.INT64)
+    return stopped(length)
 
 
 def tensor_array_to_tensor(

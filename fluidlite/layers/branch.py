@@ -217,17 +217,17 @@ def switch_case(
     numbered = _numbered(branch_fns)
     if is_tensor(branch_index):
         last = checked_function(default, "default") if default is not None else numbered[-1][1]
-        return dict(numbered).get(int(branch_index), last)()  # type: ignore[call-overload]
+        return dict(numbered).get(int(branch_index), last)()
     if branch_index.dtype is not DType.INT64:
         branch_index = cast(branch_index, "int64")
+    if default is None:
+        default = numbered.pop()[1]
+        if not numbered:
+            return default()
     pairs = [
         (equal(branch_index, fill_constant([1], "int64", number)), function)
         for number, function in numbered
     ]
-    if default is None:
-        default = pairs.pop()[1]
-        if not pairs:
-            return default()
     return _nested(pairs, checked_function(default, "default"))
 
 
@@ -453,3 +453,64 @@ def _rows_merged(
     f: LayerBuilder, mask: Variable, on_true: Variable, on_false: Variable
 ) -> Variable:
     return f.merge_lod_tensor(mask, mask, on_true, on_false, level=0)
+
+
+def split_lod_tensor(input: Variable, mask: Variable, level: int = 0) -> tuple[Variable, Variable]:
+    """The rows of a variable where a mask holds, and the others; of one with sequences, the
+    sequences.
+
+    Args:
+        input: rows, or sequences of them.
+        mask: a truth for each, [n, 1], bool.
+        level: of the sequences that are divided; 0 for the outermost.
+
+    >>> x = fluid.data("x", [None, 1])
+    >>> first, second = fluid.layers.control_flow.split_lod_tensor(x, x > 2.0)
+    >>> fluid.Executor().run(
+    ...     feed={"x": np.array([[1], [5], [2]], "float32")}, fetch_list=[first, second]
+    ... )
+    [array([[5.]], dtype=float32), array([[1.],
+           [2.]], dtype=float32)]
+    """
+    block = default_main_program().current_block()
+    stem = unique_name.generate("split_lod_tensor")
+    parts = [
+        block.create_var(name=unique_name.generate(f"{stem}.tmp"), dtype=input.dtype)
+        for _ in range(2)
+    ]
+    block.append_op(
+        "split_lod_tensor",
+        {"X": input, "Mask": mask},
+        {"OutTrue": parts[0], "OutFalse": parts[1]},
+        {"level": level},
+    )
+    return parts[0], parts[1]
+
+
+@layer("merge_lod_tensor")
+def merge_lod_tensor(
+    f: LayerBuilder,
+    in_true: Variable,
+    in_false: Variable,
+    x: Variable,
+    mask: Variable,
+    level: int = 0,
+) -> Variable:
+    """What ``split_lod_tensor`` divided, put together again.
+
+    Args:
+        in_true: rows or sequences, as many as ``mask`` has truths.
+        in_false: the others.
+        x: what was divided.
+        mask: a truth for each, [n, 1], bool.
+        level: of the sequences that were divided.
+
+    >>> x = fluid.data("x", [None, 1])
+    >>> mask = x > 2.0
+    >>> high, low = fluid.layers.control_flow.split_lod_tensor(x, mask)
+    >>> both = fluid.layers.control_flow.merge_lod_tensor(high * 10.0, low, x, mask)
+    >>> fluid.Executor().run(feed={"x": np.array([[1], [5]], "float32")}, fetch_list=[both])
+    [array([[ 1.],
+           [50.]], dtype=float32)]
+    """
+    return f.merge_lod_tensor(x, mask, in_true, in_false, level=level)

@@ -8,9 +8,9 @@ from typing import Any
 
 from ..dtypes import DType, Kind
 from ..errors import ArgumentError
-from ..ir.analysis import free_reads, writes_of
+from ..ir.analysis import free_reads, reads_of, writes_of
 from ..ir.block import Block
-from ..ir.operator import Operator
+from ..ir.operator import Operator, OpRole
 from ..ir.program import Program, default_main_program
 from ..ir.variable import Variable
 from ..opdef.spec import size_of
@@ -63,6 +63,8 @@ def append_conditional(
         conditions: what must hold.
         scalar: whether these are truths; else they must not be empty.
     """
+    if scalar:
+        _train_last(block)
     outs = outer_writes(block)
     reads = outer_reads(block)
     scope = parent.create_var(type=Kind.STEP_SCOPES)
@@ -72,6 +74,26 @@ def append_conditional(
         outputs={"Out": outs, "Scope": scope},
         attrs={"sub_block": block, "is_scalar_condition": scalar},
     )
+
+
+def _train_last(block: Block) -> None:
+    """Put what ``minimize`` appended to a branch behind all else in it, as it is in fluid, which
+    has a further block for it: what stands behind ``minimize`` still reads the old parameters.
+
+    Where that would change what an operator reads, all stay where they are.
+    """
+    last = [op for op in block.ops if op.role & (OpRole.BACKWARD | OpRole.OPTIMIZE)]
+    rest = [op for op in block.ops if not op.role & (OpRole.BACKWARD | OpRole.OPTIMIZE)]
+    if not last or block.ops == [*rest, *last]:
+        return
+    read = {name for op in last for name in reads_of(op)}
+    written = {name for op in last for name in writes_of(op)}
+    behind = rest[block.ops.index(last[0]) :]
+    changed = {name for op in behind for name in writes_of(op)}
+    made = {name for name in written if name in block.vars}
+    needed = {name for op in behind for name in reads_of(op)}
+    if (read | written).isdisjoint(changed) and made.isdisjoint(needed):
+        block.set_ops([*rest, *last])
 
 
 def checked_condition(cond: Any, what: str) -> Variable:

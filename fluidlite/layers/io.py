@@ -54,6 +54,30 @@ def data(
     )
 
 
+def load(out: Variable, file_path: str, load_as_fp16: bool | None = None) -> None:
+    """Append the operator that reads a variable from a file, whenever the program runs.
+
+    Args:
+        out: the variable; takes the shape and element type of what the file holds.
+        file_path: the file, as ``fluid.io.save_vars`` writes one.
+        load_as_fp16: give float16 in the place of float32.
+
+    Raises:
+        ArgumentError: ``out`` is no variable.
+
+    >>> weight = fluid.layers.create_tensor("float32", name="weight")
+    >>> fluid.layers.load(weight, "folder/weight")
+    >>> weight.op.type
+    'load'
+    """
+    if not isinstance(out, Variable):
+        raise ArgumentError(f"load: expected a variable to read into, got {out!r:.60}")
+    attrs: dict[str, Any] = {"file_path": file_path}
+    if load_as_fp16 is not None:
+        attrs["load_as_fp16"] = load_as_fp16
+    default_main_program().current_block().append_op("load", {}, {"Out": [out]}, attrs)
+
+
 def as_sizes(name: str, shape: Sequence[int | None]) -> list[int]:
     """The sizes of a variable that is fed, with -1 for None.
 

@@ -291,7 +291,7 @@ class Undo:
     """Takes what was added to blocks since it was made out of them again."""
 
     def __init__(self, *blocks: Block) -> None:
-        if any(b.idx for b in blocks):
+        if blocks[0].idx:
             whole = [b if b.idx == 0 else b.program.blocks[0] for b in blocks]
             blocks = tuple(dict.fromkeys((*blocks, *whole)))
         self._marks = [(b, len(b.vars), len(b.ops), b.ops[0] if b.ops else None) for b in blocks]

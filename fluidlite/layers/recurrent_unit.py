@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..errors import ArgumentError
+from .. import unique_name
+from ..dtypes import Kind
+from ..errors import ArgumentError, ShapeError
 from ..ir.variable import Variable
+from ..opdef.definition import lookup
+from ..opdef.spec import agree
+from .joining import concat
 from .layer import LayerBuilder, layer
+from .nn import fc
 
 #: the operator's numbers of activations
 _ACTIVATIONS = {"identity": 0, "sigmoid": 1, "tanh": 2, "relu": 3}
@@ -73,3 +79,139 @@ def gru_unit(
     outs = {"Gate": gate, "ResetHiddenPrev": reset, "Hidden": out}
     f.into("gru_unit", ins, outs, **numbers, origin_mode=origin_mode)
     return out, reset, gate
+
+
+@layer
+def lstm_unit(
+    f: LayerBuilder,
+    x_t: Variable,
+    hidden_t_prev: Variable,
+    cell_t_prev: Variable,
+    forget_bias: float = 0.0,
+    param_attr: Any = None,
+    bias_attr: Any = None,
+    name: str | None = None,
+) -> tuple[Variable, Variable]:
+    """One step of a long short-term memory: ``c = f * c + i * g``, ``h = o * tanh(c)``.
+
+    The gates i, f and o are sigmoids, and the candidate g a tanh, of what a layer ``fc`` makes of
+    the input and the state (Hochreiter and Schmidhuber, Long short-term memory, Neural Computation
+    9(8), 1997).
+
+    Args:
+        x_t: the input, [n, width].
+        hidden_t_prev, cell_t_prev: the state and the cell before, [n, k] each.
+        forget_bias: what is added to f.
+        param_attr: of the weight, [width + k, 4 k]: of i, f, o and g.
+        bias_attr: of the bias, [4 k]; False for none.
+
+    Returns:
+        The next state and the next cell, [n, k] each.
+
+    Raises:
+        ShapeError: an input is no matrix, or state and cell differ in shape.
+
+    >>> x, h, c = (fluid.data(name, [None, 5]) for name in "xhc")
+    >>> fluid.layers.lstm_unit(x, h, c)[0].shape
+    (-1, 5)
+    """
+    for what, given in dict(x_t=x_t, hidden_t_prev=hidden_t_prev, cell_t_prev=cell_t_prev).items():
+        if given.ndim != 2:
+            raise ShapeError(f"expected {what} of shape [n, width], got {list(given.shape)}")
+    if not all(map(agree, hidden_t_prev.shape, cell_t_prev.shape)):
+        raise ShapeError(
+            f"expected hidden_t_prev and cell_t_prev of one shape, got "
+            f"{list(hidden_t_prev.shape)} and {list(cell_t_prev.shape)}"
+        )
+    size = cell_t_prev.shape[1]
+    both = concat([x_t, hidden_t_prev], axis=1)
+    gates = fc(both, 4 * size, param_attr=param_attr, bias_attr=bias_attr)
+    cell, state = f.new_variable(), f.new_variable()
+    outs = {"C": cell, "H": state}
+    f.into("lstm_unit", {"X": gates, "C_prev": cell_t_prev}, outs, forget_bias=forget_bias)
+    return state, cell
+
+
+@layer("cudnn_lstm")
+def lstm(
+    f: LayerBuilder,
+    input: Variable,
+    init_h: Variable,
+    init_c: Variable,
+    max_len: int,
+    hidden_size: int,
+    num_layers: int,
+    dropout_prob: float = 0.0,
+    is_bidirec: bool = False,
+    is_test: bool = False,
+    name: str | None = None,
+    default_initializer: Any = None,
+    seed: int = -1,
+) -> tuple[Variable, Variable, Variable]:
+    """Several layers of long short-term memories over sequences of one length.
+
+    All weights are one parameter, in the order of NVIDIA's cuDNN (Hochreiter and Schmidhuber, Long
+    short-term memory, Neural Computation 9(8), 1997).
+
+    Args:
+        input: [steps, batch, width].
+        init_h, init_c: the first states and cells, [layers * directions, batch, hidden_size].
+        max_len: the largest number of steps.
+        hidden_size: the size of a state.
+        num_layers: how many layers there are; each reads what the one below hands out.
+        dropout_prob: how probable it is that an element between two layers becomes 0.
+        is_bidirec: whether each layer goes forth and back, and hands out both states.
+        is_test: whether nothing is dropped.
+        default_initializer: gives the first values of the parameter; small numbers when None.
+        seed: where it is above 0 it fixes what is dropped.
+
+    Returns:
+        The states of the last layer, [steps, batch, hidden_size * directions]; the last states and
+        the last cells of all layers, of the shape of ``init_h``.
+
+    Raises:
+        ShapeError: shapes do not fit.
+        AttributeValueError: a size or a probability is none.
+
+    >>> x, h, c = (fluid.data(name, [n, 2, 4]) for name, n in (("x", 7), ("h", 3), ("c", 3)))
+    >>> out, last_h, last_c = fluid.layers.lstm(x, h, c, 7, 4, num_layers=3)
+    >>> out.shape, last_h.shape
+    ((7, 2, 4), (3, 2, 4))
+    """
+    if input.ndim != 3 or input.shape[2] < 1:
+        raise ShapeError(
+            f"expected input of shape [steps, batch, width] with a known width, got "
+            f"{list(input.shape)}"
+        )
+    width = input.shape[2]
+    attrs = dict(
+        max_len=max_len,
+        dropout_prob=float(dropout_prob),
+        is_bidirec=is_bidirec,
+        input_size=width,
+        hidden_size=hidden_size,
+        num_layers=num_layers,
+        is_test=is_test,
+        seed=seed,
+    )
+    op: Any = lookup("cudnn_lstm")(attrs)
+    op.check_layout()
+    weights = f.weight(None, [op.parts(width)[1]], input.dtype, default_initializer)
+    cache = f.block.create_var(
+        name=unique_name.generate("_generated_var"), persistable=True, type=Kind.RAW
+    )
+    cache.stop_gradient = True
+    ins: dict[str, Any] = {"Input": input, "InitH": init_h, "InitC": init_c, "W": weights}
+    # the block cannot infer from a cache, which has no shape
+    inferred = op.infer_outputs({slot: given.spec for slot, given in ins.items()})
+    outs = {
+        slot: f.block.declare_var(
+            name=unique_name.generate(f.stem), shape=spec.shape, dtype=spec.dtype
+        )
+        for slot, spec in inferred.items()
+        if spec is not None
+    }
+    if op.drops:
+        outs["Kept"].stop_gradient = True
+    f.into("cudnn_lstm", {**ins, "Cache": cache}, outs, **attrs)
+    return outs["Out"], outs["last_h"], outs["last_c"]

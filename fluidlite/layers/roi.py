@@ -187,13 +187,17 @@ def roi_perspective_transform(
     >>> out.shape, mask.shape, matrix.shape
     ((-1, 3, 4, 8), (-1, 1, 4, 8), (-1, 9))
     """
-    return f.roi_perspective_transform(
-        input,
-        rois,
+    names = ("Out", "Mask", "TransformMatrix", "Out2InIdx", "Out2InWeights")
+    made = {name: f.new_variable() for name in names}  # fluid's gradient reads the last two
+    f.into(
+        "roi_perspective_transform",
+        {"X": input, "ROIs": rois},
+        made,
         spatial_scale=spatial_scale,
         transformed_height=transformed_height,
         transformed_width=transformed_width,
     )
+    return made["Out"], made["Mask"], made["TransformMatrix"]
 
 
 @layer("deformable_psroi_pooling", family=_REGIONS)

@@ -243,3 +243,34 @@ def randperm(
     f.into("randperm", {}, {"Out": out}, n=n, dtype=dtype, seed=seed)
     out.stop_gradient = stop_gradient
     return out
+
+
+@layer
+def sampling_id(
+    f: LayerBuilder,
+    x: Variable,
+    min: float = 0.0,
+    max: float = 1.0,
+    seed: int = 0,
+    dtype: Any = "float32",
+) -> Variable:
+    """For each row a column, drawn with the probabilities that the row holds.
+
+    Args:
+        x: probabilities, [n, columns].
+        min, max: bounds of the number that is drawn for a row: only columns between these parts of
+            the distribution can come.
+        seed: fixes what is drawn; 0 for the program's own stream.
+        dtype: accepted, without meaning: columns are int64.
+
+    Raises:
+        ShapeError: ``x`` is no matrix, or has no columns.
+        AttributeValueError: ``min`` is above ``max``.
+
+    >>> shares = fluid.layers.assign(np.array([[0, 1, 0], [0, 0, 1]], "float32"))
+    >>> fluid.Executor().run(fetch_list=[fluid.layers.sampling_id(shares)])
+    [array([1, 2])]
+    """
+    out = f.new_variable()
+    f.into("sampling_id", {"X": x}, {"Out": out}, min=min, max=max, seed=seed)
+    return out

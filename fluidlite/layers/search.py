@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..ir.variable import Variable
+from ..ir.variable import Variable, is_tensor
 from .layer import LayerBuilder, is_variable, layer, stopped
 from .slicing import slice
 
@@ -82,13 +82,14 @@ def argsort(
 
     Returns:
         The elements and their int64 indices, both of the shape of ``input``.  Equal elements stay
-        in the order they had.  No gradient flows through.
+        in the order they had.  No gradient flows through those of programs.
 
     >>> values, indices = fluid.layers.argsort(fluid.data("x", [None, 10]), axis=0)
     >>> values.shape, indices.dtype
     ((-1, 10), VarType.INT64)
     """
-    return stopped(f.argsort(input, axis=axis, descending=descending))
+    values, places = f.argsort(input, axis=axis, descending=descending)
+    return values if is_tensor(values) else stopped(values), stopped(places)
 
 
 @layer("where_index")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
+from .. import unique_name
 from ..dtypes import DType
 from ..errors import ArgumentError, DTypeError
 from ..ir.declared import may_hold_integers, warn_of_integers
@@ -121,7 +122,10 @@ def number(value: Any, what: str) -> float:
 
 
 def known_integer(f: LayerBuilder, value: int, dtype: DType = DType.INT32) -> Variable:
-    """A number as a result of the layer, of shape [1]."""
+    """A number as a result of the layer, of shape [1]; counted as a layer ``fill_constant``, as
+    fluid counts it.
+    """
+    unique_name.generate("fill_constant")
     return stopped(
         f.fill_constant(
             shape=[1], dtype=dtype, value=float(value), str_value=str(value), force_cpu=True

@@ -14,7 +14,8 @@ An instance is an operator's type with the values of its attributes: what interp
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from types import MappingProxyType
 from typing import Any, ClassVar, TypeAlias
@@ -30,6 +31,7 @@ from ..errors import (
 )
 from .attribute import REQUIRED, Attribute, read_attributes
 from .prepared import Prepared, preparation_of
+from .redefinition import redefinitions
 from .rule import RuleArgument, rule_arguments
 from .signature import Signature, Slot, parse_signature
 from .spec import Spec, need_numbers, sized, unexpected
@@ -73,9 +75,21 @@ class Op(Structure):
     ``width(self, <all input slots>)``
         how many variables a list output holds; gets variables, shapes may be unknown.
     ``lod``
-        the input whose LoD the outputs share: its slot, ``"first"`` (the first ragged one) or None.
+        the input whose LoD the outputs share: its slot, ``"first"`` (the first that is there) or
+        None.  Of a list it is that of the first value; ``"joined"``: of the first slot's values
+        one behind the other.
+    ``lods(self, ins)``
+        the LoD of outputs by slot, where it is not that of an input: from the values of the inputs.
+    ``per_sequence``
+        the outputs that have one row for each sequence.
+    ``grad_numpy(self, xp, <parameters of the rule>)``
+        a faster kernel for all that the rule, or the composition, says of the first order: arrays
+        by input slot, or functions that give them.
+    ``whole``
+        of a composition, or a gradient, that has a kernel, too: whether compiled plans take the
+        kernel.  Else that is for interpreted steps alone, and plans see the parts.
     ``reads_shapes``
-        the kernel reads only shapes and element types of its inputs.
+        the kernel reads only shapes and element types of its inputs, and which sequences they form.
     ``folds``
         the kernel may run once, when all its inputs are known before a program runs.
     ``unrolls``
@@ -87,6 +101,8 @@ class Op(Structure):
         written, say.  The rule gives the cotangent of that value under the output's name.
     ``idle``
         outputs that get no value: their variables stay as they are.
+    ``outside``
+        input slots, unread, that name what no program declares.
     ``numbers``
         the input slots that hold numbers: truth values are refused before shapes are looked at.
     ``rows``
@@ -101,6 +117,8 @@ class Op(Structure):
         method ``counts(self, f, ...)``, with parameters of the rule, gives them by slot.
     ``unmade``
         output slots that fluid's gradient operator has, too, and that nothing needs.
+    ``bare_gradients``
+        whether fluid declares the gradients of the inputs without sequences.
     ``random``, ``host``
         draws random numbers; has outputs whose shape depends on values.
 
@@ -117,6 +135,8 @@ class Op(Structure):
     random: ClassVar[bool] = False
     host: ClassVar[bool] = False
     lod: ClassVar[str | None] = "first"
+    per_sequence: ClassVar[tuple[str, ...]] = ()
+    whole: ClassVar[bool] = True
     updates: ClassVar[tuple[str, ...]] = ()
     reads_shapes: ClassVar[bool] = False
     folds: ClassVar[bool] = True
@@ -127,9 +147,11 @@ class Op(Structure):
     carried: ClassVar[tuple[str, ...]] = ()
     counted: ClassVar[tuple[str, ...]] = ()
     unmade: ClassVar[tuple[str, ...]] = ()
+    bare_gradients: ClassVar[bool] = False
     sees_outputs: ClassVar[bool] = False  #: whether it is told how many variables outputs have
     output_widths: Mapping[str, int] = MappingProxyType({})  #: what it is told: slot -> number
     unread: ClassVar[frozenset[str]] = frozenset()  #: input slots that are accepted, and kept
+    outside: ClassVar[frozenset[str]] = frozenset()
     grad_type: ClassVar[str] = ""
     derived_from: ClassVar[Definition | None] = None
     ufunc: ClassVar[Callable[..., Any] | None] = None
@@ -139,6 +161,7 @@ class Op(Structure):
     expand: Any = None
     execute: Any = None
     grad: Any = NotImplemented
+    grad_numpy: Any = None
 
     # derived when the class is created
     input_slots: ClassVar[dict[str, Slot]] = {}
@@ -148,6 +171,7 @@ class Op(Structure):
     required_outputs: ClassVar[tuple[str, ...]] = ()
     block_attributes: ClassVar[tuple[str, ...]] = ()
     has_sparse_gradients: ClassVar[bool] = False
+    says_lod: ClassVar[bool] = False  #: whether ``infer`` says the levels of results
     run_reads: ClassVar[dict[str, tuple[str, ...]]] = {}
     rule_arguments: ClassVar[tuple[RuleArgument, ...]] = ()
 
@@ -270,8 +294,8 @@ class Op(Structure):
         Raises:
             FluidError: the inputs do not fit the operator or each other.
         """
-        if self.numbers:
-            need_numbers({name: ins.get(name) for name in self.numbers})
+        for name in self.numbers:
+            need_numbers(name, ins.get(name))
         given = ((name, ins.get(name)) for name in self.run_reads["infer"])
         try:
             found = self.infer(*[s if name in self.rows else _whole(s) for name, s in given])
@@ -288,6 +312,14 @@ class Op(Structure):
             inputs: names by input slot.
         """
         return ()
+
+    def lods(self, ins: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        """The LoD of outputs by slot; None where ``lod`` says whose they share.
+
+        Args:
+            ins: values by input slot; in ragged slots LoDTensors, where there are sequences.
+        """
+        return None
 
     def random_key(self, output: str) -> str:
         """Of a random operator: what tells its draws from others, beside the run.
@@ -375,6 +407,16 @@ class Op(Structure):
 Definition: TypeAlias = type[Op]
 
 
+def first_slot(op: Op, given: Mapping[str, Any]) -> str:
+    """The first input slot that holds something.
+
+    Args:
+        op: the operator.
+        given: values, or what is known of them, by slot.
+    """
+    return next((slot for slot in op.input_slots if given.get(slot) is not None), "")
+
+
 def _whole(given: Any) -> Any:
     """A spec, or a list of them, as of whole tensors."""
     if isinstance(given, list):
@@ -453,6 +495,29 @@ def _register(cls: type[Op]) -> None:
         _TYPE_BEHIND[cls.grad_type] = cls.type
 
 
+@contextmanager
+def redefining(cls: Definition) -> Iterator[None]:
+    """Define an operator anew in a ``with`` block; if that fails, the old definition is back."""
+    gone, behind = {cls.type: cls}, dict(_TYPE_BEHIND)
+    for name, known in list(_REGISTRY.items()):  # gradients stand behind what they are derived from
+        if known.derived_from is not None and known.derived_from in gone.values():
+            gone[name] = known
+    for name in gone:
+        del _REGISTRY[name]
+    _TYPE_BEHIND.pop(cls.grad_type, None)
+    try:
+        yield
+    except BaseException:
+        for name in gone:
+            _REGISTRY.pop(name, None)
+        _REGISTRY.update(gone)
+        _TYPE_BEHIND.update(behind)
+        raise
+    redefinitions.count += 1
+    for listener in redefinitions.listeners:
+        listener(gone)
+
+
 def _complete(cls: type[Op]) -> None:
     """Fill in what follows from a definition, and check that it can be right."""
     if not isinstance(cls.signature, Signature):
@@ -473,6 +538,11 @@ def _complete(cls: type[Op]) -> None:
     )
     cls.block_attributes = tuple(
         a.name for a in cls.attributes.values() if a.kind in ("BlockRef", "list[BlockRef]")
+    )
+    cls.says_lod = (
+        cls.lods is not Op.lods
+        or cls.derived_from is not None
+        or any(slot.ragged for slot in cls.outputs)
     )
     cls.has_sparse_gradients = cls.sparse_gradients is not Op.sparse_gradients
     clash = set(cls.attributes) & (set(cls.input_slots) | set(cls.output_slots))

@@ -20,9 +20,10 @@ from typing import Any, ClassVar
 
 from ..dtypes import Kind
 from ..errors import NoGradientError
+from ..values import bare
 from .arithmetic import WITH_NUMBER, Arithmetic
 from .definition import Op, derives_gradients, lookup
-from .interpreter import Interpreter
+from .interpreter import Eval, Interpreter
 from .rule import RuleArgument, completed, gather, unique_slot
 from .signature import Signature, Slot
 
@@ -33,6 +34,7 @@ class DerivedGrad(Op, abstract=True):
     reads: ClassVar[tuple[RuleArgument, ...]] = ()  #: where its inputs come from
     grad_slots: ClassVar[dict[str, str]] = {}  #: forward input slot -> output slot
     carried_slots: ClassVar[dict[str, str]] = {}  #: forward slot -> input slot that nothing reads
+    counted_slots: ClassVar[dict[str, str]] = {}  #: forward slot -> output slot of what is counted
     #: input slots that hold hidden outputs of the forward operator
     byproducts: ClassVar[frozenset[str]] = frozenset()
 
@@ -101,7 +103,7 @@ def derive_grad(forward: type[Op]) -> type[Op]:
     def expand(self: Op, f: Interpreter, **ins: Any) -> dict[str, Callable[[], Any]]:
         op = self.like(forward)
         given = {r.parameter: ins.get(r.slot) for r in reads}
-        thunks = op.grad(f, **given) if has_rule(forward) else _through(f, op, given)
+        thunks = op.grad(f, **given) if has_rule(forward) else differentiated(f, op, given)
         found = {grad_slots[slot]: thunk for slot, thunk in thunks.items()}
         if counted:
             found |= {counted[slot]: thunk for slot, thunk in op.counts(f, **given).items()}
@@ -117,7 +119,19 @@ def derive_grad(forward: type[Op]) -> type[Op]:
         return {name: by_slot.get(slot) for slot, name in grad_slots.items()}
 
     infer.reads = tuple(r.slot for r in reads)  # type: ignore[attr-defined]
+    fast: dict[str, Any] = {}
+    if forward.grad_numpy is not None:
+        parameters = tuple(r.parameter for r in reads)
+        kernel = forward.grad_numpy
+
+        def run_numpy(self: Op, xp: Any, *values: Any) -> dict[str, Any]:
+            found = kernel(self.like(forward), xp, **dict(zip(parameters, values, strict=True)))
+            return {grad_slots[slot]: value for slot, value in found.items()}
+
+        run_numpy.reads = tuple(r.slot for r in reads)  # type: ignore[attr-defined]
+        fast = {"run_numpy": run_numpy, "whole": forward.whole}
     body = {
+        **fast,
         "__doc__": f"The gradient of ``{forward.type}``, derived from its rule.",
         "__module__": forward.__module__,
         "signature": Signature(tuple(inputs), tuple(outputs)),
@@ -127,6 +141,7 @@ def derive_grad(forward: type[Op]) -> type[Op]:
             r.slot for r in reads if r.source == "out" and forward.output_slots[r.of].hidden
         ),
         "carried_slots": carried_slots,
+        "counted_slots": counted,
         "unread": frozenset(carried_slots.values()),
         "idle": (*counted, *forward.unmade),
         "sees_outputs": forward.sees_outputs,
@@ -144,8 +159,16 @@ def _forward_slot(forward: type[Op], read: RuleArgument) -> Slot:
     return forward.input_slots[read.of] if read.source == "in" else forward.output_slots[read.of]
 
 
-def _through(f: Interpreter, op: Op, given: Mapping[str, Any]) -> dict[str, Callable[[], Any]]:
-    """The rule of a composite without one: run it under a tape and pull the cotangents back."""
+def differentiated(
+    f: Interpreter, op: Op, given: Mapping[str, Any]
+) -> dict[str, Callable[[], Any]]:
+    """The rule of a composite: run it under a tape and pull the cotangents back.
+
+    Args:
+        f: the interpreter.
+        op: the operator.
+        given: values by the parameters of a rule: input slots, and cotangents after a ``d``.
+    """
     tape = Tape(f)
     ins: dict[str, Any] = {}
     watched: dict[str, Any] = {}
@@ -190,6 +213,32 @@ def _through(f: Interpreter, op: Op, given: Mapping[str, Any]) -> dict[str, Call
     return {name: partial(lambda name: pull()[name], name) for name in watched}
 
 
+class _Arrays:
+    """A backend of the given array namespace, for :class:`Eval`."""
+
+    name = "numpy"
+
+    def __init__(self, xp: Any) -> None:
+        self.xp = xp
+
+    def asarray(self, value: Any) -> Any:
+        """The value; kernels give arrays."""
+        return value
+
+
+def pulled_through(op: Op, xp: Any, given: Mapping[str, Any]) -> dict[str, Any]:
+    """What :func:`differentiated` says, on arrays, for fast kernels of gradients that leave rare
+    cotangents to the composition.
+
+    Args:
+        op: the operator.
+        xp: NumPy, as kernels get it.
+        given: as of :func:`differentiated`.
+    """
+    found = differentiated(Eval(_Arrays(xp)), op, given)
+    return {slot: thunk() for slot, thunk in found.items()}
+
+
 class TapeEntry:
     """An operator that a tape applied.  It is held by its outputs, and holds its inputs."""
 
@@ -212,17 +261,22 @@ class Box(Arithmetic):
     @property
     def shape(self) -> Any:
         """The shape of the value."""
-        return self.value.shape
+        return bare(self.value).shape
 
     @property
     def dtype(self) -> Any:
         """The element type of the value."""
-        return self.value.dtype
+        return bare(self.value).dtype
 
     @property
     def ndim(self) -> int:
         """The number of dimensions of the value."""
-        return len(self.value.shape)
+        return len(bare(self.value).shape)
+
+    @property
+    def offsets(self) -> Any:
+        """How the rows of the value form sequences."""
+        return self.value.offsets
 
     __array_ufunc__ = None  # so that array + box asks the box
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
 from ..errors import SlotError, suggestion
-from ..values import SelectedRows
+from ..values import LoDTensor, SelectedRows, bare
 from .definition import Op, lookup, takes_rng
 
 
@@ -38,14 +38,19 @@ class Interpreter:
         return call
 
 
+#: types of attributes that are the same where they are equal, as 0.0 and -0.0 are not
+_EXACT = frozenset({bool, int, str})
+
+
 class Call:
     """An operator type bound to an interpreter."""
 
-    __slots__ = ("_definition", "_interpreter")
+    __slots__ = ("_definition", "_interpreter", "_last")
 
     def __init__(self, interpreter: Interpreter, definition: type[Op]) -> None:
         self._interpreter = interpreter
         self._definition = definition
+        self._last: tuple[Any, Op] | None = None
 
     def __call__(self, *inputs: Any, **named: Any) -> Any:
         """The visible outputs: one, or a tuple of them."""
@@ -74,12 +79,22 @@ class Call:
                 ins[name] = value
             else:
                 attrs[name] = value
-        for slot in definition.inputs:
-            if ins.get(slot.name) is None and not slot.optional:
+        for name in definition.required_inputs:
+            if ins.get(name) is None:
                 raise SlotError(
-                    f"{definition.type} needs its input {slot.name}{suggestion(slot.name, attrs)}"
+                    f"{definition.type} needs its input {name}{suggestion(name, attrs)}"
                 )
-        return self._interpreter.apply(definition(attrs), ins)
+        return self._interpreter.apply(self._operator(attrs), ins)
+
+    def _operator(self, attrs: dict[str, Any]) -> Op:
+        """The operator with attributes; the same for those it was called with last."""
+        key = tuple(attrs.items())
+        last = self._last
+        if last is not None and last[0] == key and _EXACT.issuperset(map(type, attrs.values())):
+            return last[1]
+        made = self._definition(attrs)
+        self._last = key, made
+        return made
 
 
 class ArrayBackend(Protocol):
@@ -113,8 +128,10 @@ class Eval(Interpreter):
         self, op: Op, ins: Mapping[str, Any], want: Iterable[str] | None = None
     ) -> dict[str, Any]:
         for slot, value in ins.items():
-            if type(value) in _MAYBE_ROWS and slot not in op.rows:
-                ins = {**ins, slot: _whole(value)}
+            if type(value) in _MAYBE_ROWS:
+                given = op.input_slots.get(slot)
+                is_ragged = given is None or given.ragged
+                ins = {**ins, slot: _taken(value, slot in op.rows, is_ragged)}
         kernel, reads, rng = kernel_of(op, self.backend.name)
         if kernel is None:
             return op.outputs_for(self, ins, want)
@@ -123,6 +140,8 @@ class Eval(Interpreter):
         asarray = self.backend.asarray
         outs = op.by_slot(found)
         for name, value in outs.items():
+            if callable(value):
+                value = outs[name] = value() if want is None or name in want else None
             if value is not None:
                 outs[name] = (
                     [asarray(v) for v in value] if op.output_slots[name].many else asarray(value)
@@ -130,14 +149,18 @@ class Eval(Interpreter):
         return outs
 
 
-_MAYBE_ROWS = (SelectedRows, list)
+_MAYBE_ROWS = (SelectedRows, list, LoDTensor)
 
 
-def _whole(value: Any) -> Any:
-    """A value with tensors in the place of SelectedRows."""
+def _taken(value: Any, takes_rows: bool, is_ragged: bool) -> Any:
+    """A value as a slot takes it: a whole tensor in the place of SelectedRows, and a bare array in
+    that of a LoDTensor, but where it takes these.
+    """
     if isinstance(value, list):
-        return [_whole(each) for each in value]
-    return value.to_dense() if isinstance(value, SelectedRows) else value
+        return [_taken(each, takes_rows, is_ragged) for each in value]
+    if isinstance(value, SelectedRows):
+        return value if takes_rows else value.to_dense()
+    return value if is_ragged else bare(value)
 
 
 def kernel_of(op: Op, backend: str) -> tuple[Any, tuple[str, ...], bool]:

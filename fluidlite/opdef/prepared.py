@@ -12,6 +12,12 @@ import numpy as np
 ALIGNMENT = 64  #: bytes; of memory to work in
 
 
+class Declined(Exception):
+    """A kernel of a library does not compute what the operator means for the values that came;
+    the steps are to be interpreted this time.
+    """
+
+
 class Prepared(NamedTuple):
     """A NumPy kernel for values of known shapes.
 

@@ -47,6 +47,10 @@ class Spec(NamedTuple):
         return f"{self.dtype}{list(self.shape)}"
 
 
+#: what is known of every rank table
+RANK_TABLE = Spec((), DType.INT64, Kind.LOD_RANK_TABLE)
+
+
 def spec(shape: Iterable[int], dtype: Any) -> Spec:
     """A dense tensor's spec; ``dtype`` in any form that ``as_dtype`` takes."""
     return Spec(tuple(shape), as_dtype(dtype))
@@ -78,14 +82,11 @@ def need_integer(**specs: Spec | None) -> None:
             raise DTypeError(f"expected {name} to hold integers (int64 or int32), got {s.dtype}")
 
 
-def need_numbers(given: Mapping[str, Any]) -> None:
-    """Check that specs, and those in lists, are of numbers and not of truth values."""
-    for name, s in given.items():
-        for each in s if type(s) is list else (s,):
-            if each is not None and each.dtype is DType.BOOL:
-                raise DTypeError(
-                    f"expected {name} to hold numbers, got {each.dtype}; cast it first"
-                )
+def need_numbers(name: str, s: Any) -> None:
+    """Check that a spec, or each of a list, is of numbers and not of truth values."""
+    for each in s if type(s) is list else (s,):
+        if each is not None and each.dtype is DType.BOOL:
+            raise DTypeError(f"expected {name} to hold numbers, got {each.dtype}; cast it first")
 
 
 def need_ndim(name: str, s: Spec, *allowed: int) -> None:

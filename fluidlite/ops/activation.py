@@ -19,6 +19,12 @@ class tanh(Activation):
     """Out = tanh X."""
 
     ufunc = np.tanh
+    whole = False
+
+    def grad_numpy(self, xp, Out, dOut):
+        slope = xp.multiply(Out, Out)
+        xp.subtract(1.0, slope, out=slope)
+        return dict(X=xp.multiply(dOut, slope, out=slope))
 
     def grad(self, f, Out, dOut):
         return dict(X=lambda: dOut * (1.0 - Out * Out))
@@ -351,6 +357,7 @@ class prelu(Op):
     """
 
     signature = "X, Alpha -> Out"
+    bare_gradients = True
     mode: str = "all"
 
     def slopes(self, shape):

@@ -212,8 +212,10 @@ class density_prior_box(Priors):
                     for j in range(density):
                         halves.append(half)
                         shifts.append((first + j * apart, first + i * apart))
-        # boxes do not reach beyond the image, whatever ``clip`` says
-        boxes = xp.minimum(xp.maximum(self.around(xp, Input, Image, halves, shifts), 0), 1)
+        # left and top are not below 0, right and bottom not above 1, whatever ``clip`` says
+        boxes = self.around(xp, Input, Image, halves, shifts)
+        boxes = xp.concatenate([xp.maximum(boxes[..., :2], 0), xp.minimum(boxes[..., 2:], 1)], -1)
+        boxes = xp.clip(boxes, 0, 1) if self.clip else boxes
         found = self.finished(xp, Input, boxes)
         return tuple(xp.reshape(v, (-1, 4)) if self.flatten_to_2d else v for v in found)
 

@@ -9,7 +9,7 @@ from ..dtypes import DType, Kind
 from ..errors import OutOfRangeError, ShapeError
 from ..opdef.definition import Op
 from ..opdef.spec import need_integer, normal_axis, size_of, spec
-from ..values import LoDTensorArray
+from ..values import LoDTensor, LoDTensorArray, bare, with_lod
 
 
 def position(I):
@@ -30,7 +30,7 @@ class write_to_array(Op):
     I: one position; the array grows as far as needed.
     """
 
-    signature = "X, I! -> Out"
+    signature = "X[], I! -> Out"
     updates = ("Out",)
     direct = True
     lod = None
@@ -56,7 +56,7 @@ class read_from_array(Op):
     X_W: where X has no element there, Out is 0 in the form of this: so gradients are read.
     """
 
-    signature = "X, I!, X_W?! -> Out"
+    signature = "X, I!, X_W?![] -> Out"
     direct = True
     lod = None
 
@@ -69,7 +69,8 @@ class read_from_array(Op):
         if found is not None:
             return found
         if X_W is not None:
-            return xp.zeros_like(X_W)
+            lod = X_W.offsets if isinstance(X_W, LoDTensor) else ()
+            return with_lod(xp.zeros_like(bare(X_W)), lod)
         raise OutOfRangeError(
             f"expected a position that has been written, one below {len(X)}, got {position(I)}"
         )
@@ -117,7 +118,7 @@ class tensor_array_to_tensor(Op):
         return X._replace(kind=Kind.LOD_TENSOR).with_shape(shape), spec([-1], DType.INT32)
 
     def run(self, xp, X):
-        whole = [each for each in X if each is not None]
+        whole = [bare(each) for each in X if each is not None]
         if not whole or len(whole) < len(X):
             raise OutOfRangeError(
                 f"expected an array whose elements have all been written, got {len(whole)} of "
@@ -158,7 +159,7 @@ class tensor_to_array(Op):
     def run(self, xp, X, Like):
         whole = xp.moveaxis(X, self.axis, 0)
         parts, begin = [], 0
-        for each in Like:
+        for each in map(bare, Like):
             if self.use_stack:
                 parts.append(whole[begin])
                 begin += 1
@@ -186,7 +187,7 @@ class array_filled(Op):
     def run(self, xp, X, Like):
         found = [X.item(k) for k in range(len(Like))]
         return LoDTensorArray(
-            xp.zeros_like(like) if each is None else each for each, like in zip(found, Like)
+            xp.zeros_like(bare(like)) if each is None else each for each, like in zip(found, Like)
         )
 
     def grad(self, f, dOut):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from ..errors import AttributeValueError, ShapeError
 from ..opdef.definition import Op
+from ..opdef.sequences import lengths_of, lod_of, offsets_of
 from ..opdef.spec import agree, known, need_float, need_ndim, same_dtype
+from ..values import LoDTensor, bare
 
 
 def need_boxes(name, s, ndim=2):
@@ -145,12 +147,13 @@ class box_coder(Op):
 class box_clip(Op):
     """Output = Input with all corners moved into the image.
 
-    Input: boxes [M, 4] of one image, or [N, M, 4] of several.
+    Input: boxes [M, 4], those of an image being a sequence, or all of one image; or [N, M, 4].
     ImInfo: height, width and scale of each image, [N, 3]; boxes are those before scaling.
     """
 
-    signature = "Input, ImInfo -> Output"
+    signature = "Input[], ImInfo -> Output[]"
     grad = None
+    lod = "Input"
 
     def infer(self, Input, ImInfo):
         need_float(Input=Input)
@@ -169,15 +172,20 @@ class box_clip(Op):
         return Input
 
     def run(self, xp, Input, ImInfo):
-        if ImInfo.shape[0] != (Input.shape[0] if Input.ndim == 3 else 1):
+        boxes = bare(Input)
+        lengths = [1] * len(boxes) if boxes.ndim == 3 else [len(boxes)]
+        if lod_of(Input):
+            lengths = lengths_of(offsets_of(Input, "Input"))
+        if len(ImInfo) != len(lengths):
             raise ShapeError(
-                f"expected boxes of {ImInfo.shape[0]} images, as ImInfo says, got Input of shape "
-                f"{list(Input.shape)}"
+                f"expected boxes of {len(ImInfo)} images, as ImInfo says, got Input of shape "
+                f"{list(boxes.shape)} and {len(lengths)} images; give it a LoD"
             )
-        sizes = xp.round(ImInfo[:, :2] / ImInfo[:, 2:]) - 1  # of the image: the last row and column
-        bounds = xp.concatenate([sizes[:, ::-1], sizes[:, ::-1]], axis=1)
-        bounds = bounds[:, None] if Input.ndim == 3 else bounds
-        return xp.maximum(xp.minimum(Input, bounds), 0).astype(Input.dtype)
+        sizes = xp.floor(ImInfo[:, :2] / ImInfo[:, 2:] + 0.5) - 1  # the last row and column
+        bounds = xp.repeat(xp.concatenate([sizes[:, ::-1]] * 2, axis=1), lengths, axis=0)
+        bounds = bounds[:, None] if boxes.ndim == 3 else bounds
+        clipped = xp.maximum(xp.minimum(boxes, bounds), 0).astype(boxes.dtype)
+        return LoDTensor(clipped, lod_of(Input)) if lod_of(Input) else clipped
 
 
 class polygon_box_transform(Op):

@@ -6,10 +6,12 @@ Each finds its block in the attribute ``sub_block``.  What backward builds for t
 
 from __future__ import annotations
 
+import numpy as np
+
 from ..errors import OutOfRangeError, ShapeError
 from ..opdef.attribute import REQUIRED, BlockRef, attr
 from ..opdef.definition import Op
-from ..values import zeros_like
+from ..values import LoDTensorArray, added, bare, zeros_like
 
 GRAD = "@GRAD"
 
@@ -74,6 +76,30 @@ class WhileLoop(Driving, type="while"):
         run.set(run.names("outputs", "StepScopes")[0], tuple(passes))
 
 
+def add_to(sums, own, name, value):
+    """Add a value to a sum, in place where that has an array of its own.
+
+    Args:
+        sums: by name.
+        own: the names of sums that are in arrays that nobody else has.
+        name: of the sum.
+        value: to add.
+    """
+    before = sums.get(name)
+    if before is None:
+        sums[name] = value
+    elif name in own and type(before) is type(value) is np.ndarray and before.shape == value.shape:
+        np.add(before, value, out=before)
+    else:
+        sums[name] = added(before, value)
+        own.add(name)
+
+
+def _holds_array(run, name):
+    """Whether a variable is an array of tensors."""
+    return isinstance(run.find(name), LoDTensorArray)
+
+
 class while_grad(DrivingGradient):
     """The gradient of `while`: its passes in reverse.
 
@@ -108,12 +134,21 @@ class while_grad(DrivingGradient):
         )
         local = self.gradient_names({"X": names})
         wanted = run.names("outputs", "X@GRAD")
-        sums = {}
+        # an operator that adds to an array must not find the gradient of a later value of it
+        fresh = dict.fromkeys(
+            n for n, x in zip(local, names) if n not in carried and _holds_array(run, x)
+        )
+        sums, own = {}, set()
         for kept in reversed(run.value(run.names("inputs", "StepScopes")[0])):
-            frame = run.run_block({**kept, **carried})
+            frame = run.run_block({**fresh, **kept, **carried})
             for name, out in zip(local, wanted):
-                if out != "@EMPTY@" and name not in carried and name in frame:
-                    sums[name] = sums[name] + frame[name] if name in sums else frame[name]
+                if (
+                    out != "@EMPTY@"
+                    and name not in carried
+                    and name in frame
+                    and frame[name] is not None
+                ):
+                    add_to(sums, own, name, frame[name])
             carried = {name: frame[name] for name in carried}
         for name, out, x in zip(local, wanted, names):
             if out != "@EMPTY@":
@@ -149,7 +184,7 @@ class conditional_block(Driving):
         names = run.names("inputs", "Cond")
         if self.is_scalar_condition:
             return all(run.condition(name) for name in names)
-        return all(run.value(name).size for name in names)
+        return all(bare(run.value(name)).size for name in names)
 
 
 class conditional_block_infer(conditional_block):

@@ -383,6 +383,7 @@ class ConvTranspose(Convolution, abstract=True):
         above 1 leaves a choice.
     """
 
+    lod = None
     output_size: list[int] = ()
 
     def transposed(self, image, filter):

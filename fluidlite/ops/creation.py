@@ -8,7 +8,9 @@ from ..dtypes import DType
 from ..errors import AttributeValueError, DTypeError, ShapeError
 from ..opdef.attribute import REQUIRED, Long, attr, single_precision
 from ..opdef.definition import Op
+from ..opdef.sequences import lod_of
 from ..opdef.spec import need_integer, normal_axis, same_dtype, size_of, spec
+from ..values import bare
 
 
 class Creation(Op, abstract=True):
@@ -140,14 +142,27 @@ class fill_constant(ConstantFill, ShapeFromTensors):
 
 
 class fill_constant_batch_size_like(ConstantFill, ShapeFromBatch):
-    """Out = ``value``, everywhere, in ``shape`` but for one size that is Input's."""
+    """Out = ``value``, everywhere, in ``shape`` but for one size that is Input's.
+
+    Input: where it has sequences, their number stands for that of its rows.
+    """
+
+    signature = "Input[] -> Out"
+    per_sequence = ("Out",)
+    reads_shapes = True
+    lod = None
 
     def infer(self, Input):
         self.number()
+        if Input.lod_level and Input.shape:
+            Input = Input.with_shape((-1, *Input.shape[1:]))
         return ShapeFromBatch.infer(self, Input)
 
     def run(self, xp, Input):
-        return self.full(xp, self.shape_like(Input))
+        rows, lod = bare(Input), lod_of(Input)
+        if lod:
+            rows = np.broadcast_to(rows[:1, ...], (len(lod[-1]) - 1, *rows.shape[1:]))
+        return self.full(xp, self.shape_like(rows))
 
 
 class fill_any_like(Op):

@@ -123,6 +123,7 @@ class deformable_conv(Deformable):
     """
 
     signature = "Input, Offset, Mask, Filter -> Output"
+    lod = None
 
     def infer(self, Input, Offset, Mask, Filter):
         return self.check(Input, Offset, Mask, Filter)
@@ -138,6 +139,7 @@ class deformable_conv_v1(Deformable):
     """
 
     signature = "Input, Offset, Filter -> Output"
+    lod = None
 
     def infer(self, Input, Offset, Filter):
         return self.check(Input, Offset, None, Filter)

@@ -162,12 +162,14 @@ class region_points(PartsOfRegions):
         ends = away_from_zero(xp, rois)
         begins = ends[:, :2] * self.spatial_scale - 0.5
         spans = xp.maximum((ends[:, 2:] + 1) * self.spatial_scale - 0.5 - begins, 0.1)
-        samples = xp.arange(self.sample_per_part) / self.sample_per_part
+        samples = xp.arange(self.sample_per_part, dtype=rois.dtype)
         shape = (len(rois), 1, *self.pooled, self.sample_per_part, self.sample_per_part)
 
         def along(k, bins, axis):
-            parts = (xp.arange(bins)[:, None] + samples) / bins  # in regions
-            points = begins[:, k, None, None] + parts * spans[:, k, None, None]
+            # in the type of ROIs and in this order, as fluid rounds: a point may lie on an edge
+            span = spans[:, k, None] / bins
+            starts = xp.arange(bins, dtype=rois.dtype) * span + begins[:, k, None]
+            points = starts[..., None] + samples * (span / self.sample_per_part)[..., None]
             ones = [len(rois), 1, 1, 1, 1, 1]
             ones[axis], ones[axis + 2] = bins, self.sample_per_part
             points = xp.broadcast_to(xp.reshape(points, ones), shape)

@@ -108,6 +108,7 @@ class cos_sim(ShapeAtRuntime, Rows):
     """
 
     signature = "X, Y -> Out, XNorm~, YNorm~"
+    bare_gradients = True
 
     def infer(self, X, Y):
         count, other, _ = self.sizes(X, Y)

@@ -71,6 +71,16 @@ def sum_like(f, g, like, axis=-1):
     return f.reshape(g, shape=list(shape)) if tuple(g.shape) != shape else g
 
 
+def sum_to(xp, g, shape, axis):
+    """The same on arrays."""
+    if g.shape == shape:
+        return g
+    full = aligned(shape, g.ndim, axis)
+    dims = tuple(i for i, n in enumerate(full) if n == 1 and g.shape[i] != 1)
+    found = xp.add.reduce(g, axis=dims)
+    return found if found.shape == shape else found.reshape(shape)
+
+
 def indicator(f, condition, like):
     """1 where a condition holds and 0 elsewhere, in the element type of ``like``."""
     return f.cast(condition, in_dtype=condition.dtype, out_dtype=like.dtype)
@@ -113,8 +123,16 @@ class elementwise_add(Elementwise):
 
     ufunc = np.add
 
+    whole = False
+
     def epilogue(self, x, y):
         return "bias" if self.axis == 1 and y.shape == x.shape[1:2] else ""
+
+    def grad_numpy(self, xp, X, Y, dOut):
+        return {
+            slot: lambda like=like: sum_to(xp, dOut, like.shape, self.axis)
+            for slot, like in (("X", X), ("Y", Y))
+        }
 
     def grad(self, f, X, Y, dOut):
         return self.likewise(f, X, Y, lambda: dOut, lambda: dOut)

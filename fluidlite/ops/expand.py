@@ -17,6 +17,7 @@ class expand(Op):
     """
 
     signature = "X, ExpandTimes?!, expand_times_tensor?*! -> Out"
+    bare_gradients = True
     expand_times: list[int] = ()
 
     def infer(self, X, ExpandTimes, expand_times_tensor):

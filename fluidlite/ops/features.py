@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ..dtypes import DType
-from ..errors import AttributeValueError, ShapeError
+from ..errors import AttributeValueError, LoDError, ShapeError
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Op
+from ..opdef.sequences import lod_of, offsets_of, positions_in
 from ..opdef.spec import agree, need_float, need_integer, need_ndim, same_dtype, size_of, spec
+from ..values import bare
 
 
 class add_position_encoding(Op):
@@ -14,18 +18,20 @@ class add_position_encoding(Op):
 
     (Vaswani et al., Attention is all you need, NIPS 2017.)
 
-    X: [sequences, positions, features].
+    X: [sequences, positions, features]; or [N, features], in sequences, in which positions count
+        from 0.
     alpha, beta: factors.
     """
 
-    signature = "X -> Out"
+    signature = "X[] -> Out"
+    bare_gradients = True
     alpha: float = 1.0
     beta: float = 1.0
 
     def infer(self, X):
         need_float(X=X)
-        need_ndim("X", X, 3)
-        if X.shape[2] != -1 and (X.shape[2] % 2 or X.shape[2] == 0):
+        need_ndim("X", X, 2, 3)
+        if X.shape[-1] != -1 and (X.shape[-1] % 2 or X.shape[-1] == 0):
             raise ShapeError(
                 f"expected an even number of features, half sines and half cosines; got X of "
                 f"shape {list(X.shape)}"
@@ -33,12 +39,21 @@ class add_position_encoding(Op):
         return X
 
     def run(self, xp, X):
-        _, positions, features = X.shape
-        half = features // 2
+        rows = bare(X)
+        half = rows.shape[-1] // 2
+        if lod_of(X):
+            places = positions_in(offsets_of(X, "X"))[1]
+        elif rows.ndim == 3:
+            places = xp.arange(rows.shape[1])
+        else:
+            raise LoDError(
+                "expected X of shape [sequences, positions, features], or in sequences, got shape "
+                f"{list(rows.shape)} and no LoD"
+            )
         exponents = xp.arange(half) / (half - 1) if half > 1 else xp.ones(1)
-        angles = xp.arange(positions)[:, None] / 10000.0**exponents
+        angles = places[:, None] / 10000.0**exponents
         encoding = xp.concatenate([xp.sin(angles), xp.cos(angles)], axis=1)
-        return self.alpha * X + (self.beta * encoding).astype(X.dtype)
+        return self.alpha * rows + (self.beta * encoding).astype(rows.dtype)
 
     def grad(self, f, dOut):
         return dict(X=lambda: f.scale(dOut, scale=self.alpha))
@@ -213,26 +228,54 @@ class row_conv(Op):
 
     (Amodei et al., Deep Speech 2, ICML 2016.)
 
-    X: [sequences, steps, features].
+    X: [sequences, steps, features]; or [N, features], in sequences, each seen alone.
     Filter: [rows that are seen, this one included; features].
     """
 
-    signature = "X, Filter -> Out"
+    signature = "X[], Filter -> Out"
+    bare_gradients = True
 
     def infer(self, X, Filter):
         need_float(X=X)
         same_dtype(X=X, Filter=Filter)
-        need_ndim("X", X, 3)
+        need_ndim("X", X, 2, 3)
         need_ndim("Filter", Filter, 2)
-        if not agree(X.shape[2], Filter.shape[1]):
+        if not agree(X.shape[-1], Filter.shape[1]):
             raise ShapeError(
-                f"expected Filter of shape [rows, {X.shape[2]}], got {list(Filter.shape)}"
+                f"expected Filter of shape [rows, {X.shape[-1]}], got {list(Filter.shape)}"
             )
         return X
 
     def expand(self, f, X, Filter):
-        steps, rows = X.shape[1], Filter.shape[0]
-        padded = f.pad(X, paddings=[0, 0, 0, rows - 1, 0, 0])
-        weights = [f.slice(Filter, axes=[0], starts=[k], ends=[k + 1]) for k in range(rows)]
-        ahead = [f.slice(padded, axes=[1], starts=[k], ends=[k + steps]) for k in range(rows)]
+        count = Filter.shape[0]
+        weights = [f.slice(Filter, axes=[0], starts=[k], ends=[k + 1]) for k in range(count)]
+        shape = bare(X).shape
+        if len(shape) == 3:
+            padded = f.pad(f.bare_rows(X), paddings=[0, 0, 0, count - 1, 0, 0])
+            ahead = [
+                f.slice(padded, axes=[1], starts=[k], ends=[k + shape[1]]) for k in range(count)
+            ]
+        else:
+            left = _rows_left(X)
+            rows = np.arange(shape[0])
+            ahead = [f.take_rows(X, np.where(left > k, rows + k, -1)) for k in range(count)]
         return f.sum([f.elementwise_mul(x, w) for x, w in zip(ahead, weights)])
+
+    def run_numpy(self, xp, X, Filter):
+        rows = bare(X)
+        out = rows * Filter[0]
+        if rows.ndim == 3:
+            for k in range(1, min(len(Filter), rows.shape[1])):
+                out[:, :-k] += rows[:, k:] * Filter[k]
+            return out
+        left = _rows_left(X)
+        for k in range(1, len(Filter)):
+            there = np.flatnonzero(left > k)
+            out[there] += rows[there + k] * Filter[k]
+        return out
+
+
+def _rows_left(X):
+    """Of each row, how many its sequence has from there on."""
+    number, position = positions_in(offsets_of(X, "X"))
+    return np.diff(offsets_of(X, "X"))[number] - position

@@ -147,6 +147,7 @@ class coalesce_tensor(Op):
     """
 
     signature = "Input* -> Output*, FusedOutput"
+    lod = None
     dtype: DType = REQUIRED
     copy_data: bool = False
     set_constant: bool = False

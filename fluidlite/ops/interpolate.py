@@ -35,6 +35,7 @@ class Interpolation(Op, abstract=True):
     """
 
     signature = "X, OutSize?!, SizeTensor?!*, Scale?! -> Out"
+    lod = None
     data_layout: str = "NCHW"
     out_d: int = 0
     out_h: int = 0

@@ -41,6 +41,10 @@ class concat(UseMkldnn, UseQuantizer, Op):
     signature = "X*, AxisTensor?! -> Out"
     axis: int = 0
 
+    @property
+    def lod(self):
+        return "first" if self.axis else "joined"
+
     def infer(self, X, AxisTensor):
         if AxisTensor is not None:
             return X[0].with_shape((-1,) * X[0].ndim)
@@ -158,8 +162,8 @@ class stack(Op):
     """
 
     signature = "X* -> Y"
+    bare_gradients = True
     axis: int = 0
-    lod = None
 
     def infer(self, X):
         shape = list(common(X))

@@ -22,6 +22,7 @@ class softmax(UseCudnn, UseMkldnn, Op):
     """
 
     signature = "X -> Out"
+    bare_gradients = True
     least_logit = LEAST_LOGIT
     axis: int = -1
     data_format: str = attr("AnyLayout", inert=True)
@@ -261,6 +262,7 @@ class softmax_with_cross_entropy(Op):
     """
 
     signature = "Logits, Label! -> Softmax~, Loss"
+    bare_gradients = True
     least_logit = LEAST_LOGIT
     soft_label: bool = False
     numeric_stable_mode: bool = attr(True, inert=True)

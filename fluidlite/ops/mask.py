@@ -5,65 +5,92 @@ from __future__ import annotations
 import functools
 
 from ..dtypes import DType
-from ..errors import AttributeValueError, DTypeError, ShapeError
+from ..errors import DTypeError, LoDError, ShapeError
 from ..opdef.definition import Op
+from ..opdef.sequences import lengths_of, lod_of, offsets_from, taken
 from ..opdef.spec import agree, known, same_dtype, size_of
+from ..values import bare, with_lod
 
 
 class Masked(Op, abstract=True):
-    """An operator on the rows that a mask names, and on the others.
+    """An operator on the rows that a mask names, and on the others; or on sequences, where there
+    are some.
 
-    Mask: one truth for each row, of shape [n, 1] or [n].
-    level: 0, the rows; sequences are not divided.
+    Mask: one truth for each row or sequence, of shape [n, 1] or [n].
+    level: of the sequences that are divided; 0 for the outermost, or for rows.
     """
 
     level: int = 0
     direct = True
+    host = True
     lod = None
 
     def count(self, Mask):
-        """How many rows the mask is for."""
-        if self.level:
-            raise AttributeValueError(f"expected level 0, the rows; got {self.level}")
+        """How many rows or sequences the mask is for."""
         if Mask.dtype is not DType.BOOL:
             raise DTypeError(f"expected Mask to be bool, got {Mask.dtype}")
         if Mask.ndim == 0 or not agree(size_of(Mask.shape[1:]), 1):
             raise ShapeError(f"expected Mask of shape [n, 1], got {list(Mask.shape)}")
         return Mask.shape[0]
 
+    def levels(self, slot, X):
+        """The levels that are divided; none where rows are.
+
+        Raises:
+            LoDError: there is no such level.
+        """
+        lod = lod_of(X)
+        if self.level and self.level >= len(lod):
+            raise LoDError(
+                f"expected {slot} with sequences on level {self.level}, got {len(lod)} levels"
+            )
+        return lod[self.level :]
+
 
 class split_lod_tensor(Masked):
-    """OutTrue = the rows of X where Mask holds, OutFalse = the others."""
+    """OutTrue = the rows of X where Mask holds, OutFalse = the others; of an X with sequences, the
+    sequences.
+    """
 
-    signature = "X, Mask! -> OutTrue, OutFalse"
-    host = True
+    signature = "X[], Mask! -> OutTrue[], OutFalse[]"
 
     def infer(self, X, Mask):
         count = self.count(Mask)
-        if X.ndim == 0 or not agree(X.shape[0], count):
+        if X.ndim == 0 or not (X.lod_level or agree(X.shape[0], count)):
             raise ShapeError(
                 f"expected one row of X for each of Mask, got shapes {list(X.shape)} and "
                 f"{list(Mask.shape)}"
             )
-        return X.with_dim(0, -1), X.with_dim(0, -1)
+        out = X.with_dim(0, -1)._replace(lod_level=0)
+        return out, out
 
     def run(self, xp, X, Mask):
-        chosen = xp.reshape(Mask, -1)
-        return X[chosen], X[~chosen]
+        chosen, levels, rows = xp.reshape(Mask, -1), self.levels("X", X), bare(X)
+        count = len(levels[0]) - 1 if levels else len(rows)
+        if len(chosen) != count:
+            raise ShapeError(
+                f"expected Mask to have one truth for each of {count} "
+                f"{'sequences' if levels else 'rows'}, got {len(chosen)}"
+            )
+        if not levels:
+            return rows[chosen], rows[~chosen]
+        parts = (taken(levels, xp.flatnonzero(side)) for side in (chosen, ~chosen))
+        return tuple(with_lod(xp.take(rows, part, axis=0), lod) for part, lod in parts)
 
     def grad(self, f, X, Mask, dOutTrue, dOutFalse):
         return dict(X=lambda: f.merge_lod_tensor(X, Mask, dOutTrue, dOutFalse, level=self.level))
 
 
 class merge_lod_tensor(Masked):
-    """Out = the rows of InTrue where Mask holds, and those of InFalse where it does not.
+    """Out = the rows of InTrue where Mask holds, and those of InFalse where it does not; the
+    sequences, where they have some.
 
-    X: not read.
-    InTrue: as many rows as Mask has truths, in their order.
-    InFalse: one row for each other entry of Mask.
+    X: what was divided; only levels of sequences above those that were are read of it.
+    InTrue: as many rows or sequences as Mask has truths, in their order.
+    InFalse: one for each other entry of Mask.
     """
 
-    signature = "X!, Mask!, InTrue, InFalse -> Out"
+    signature = "X![], Mask!, InTrue[], InFalse[] -> Out[]"
 
     def infer(self, X, Mask, InTrue, InFalse):
         count = self.count(Mask)
@@ -76,23 +103,36 @@ class merge_lod_tensor(Masked):
                 f"{list(InFalse.shape)}"
             )
         parts = (InTrue.shape[0], InFalse.shape[0])
-        if count != -1 and -1 not in parts and sum(parts) != count:
+        ragged = X.lod_level or InTrue.lod_level or InFalse.lod_level
+        if not ragged and count != -1 and -1 not in parts and sum(parts) != count:
             raise ShapeError(
                 f"expected {count} rows, as many as Mask has; got {parts[0]} in InTrue and "
                 f"{parts[1]} in InFalse"
             )
-        return InTrue.with_shape((count, *map(known, *rows)))
+        rows = (-1 if ragged else count, *map(known, *rows))
+        return InTrue.with_shape(rows)._replace(lod_level=0)
 
-    def run(self, xp, Mask, InTrue, InFalse):
+    def run(self, xp, X, Mask, InTrue, InFalse):
         chosen = xp.reshape(Mask, -1)
-        count = int(xp.sum(chosen))
-        if (len(InTrue), len(InFalse)) != (count, len(chosen) - count):
+        lods = [lod_of(InTrue), lod_of(InFalse)]
+        sizes = [len(bare(InTrue)), len(bare(InFalse))]
+        parts = [len(lod[0]) - 1 if lod else size for lod, size in zip(lods, sizes)]
+        wanted = int(xp.sum(chosen)), int(xp.sum(~chosen))
+        if tuple(parts) != wanted or bool(lods[0]) != bool(lods[1]):
+            what = [f"{n} {'sequences' if lod else 'rows'}" for n, lod in zip(parts, lods)]
             raise ShapeError(
-                f"expected {count} rows of InTrue and {len(chosen) - count} of InFalse, as Mask "
-                f"says; got {len(InTrue)} and {len(InFalse)}"
+                f"expected {wanted[0]} rows or sequences of InTrue and {wanted[1]} of InFalse, as "
+                f"Mask says; got {what[0]} and {what[1]}"
             )
-        place = xp.where(chosen, xp.cumsum(chosen) - 1, count + xp.cumsum(~chosen) - 1)
-        return xp.take(xp.concatenate([InTrue, InFalse]), place, axis=0)
+        place = xp.where(chosen, xp.cumsum(chosen) - 1, wanted[0] + xp.cumsum(~chosen) - 1)
+        joined = [
+            offsets_from(xp.concatenate([lengths_of(level) for level in pair]))
+            for pair in zip(*lods)
+        ]
+        rows, lod = taken(joined, place)
+        above = lod_of(X)[: self.level] if lod else ()
+        out = xp.take(xp.concatenate([bare(InTrue), bare(InFalse)]), rows, axis=0)
+        return with_lod(out, (*above, *lod))
 
     def grad(self, f, Mask, dOut):
         parts = functools.cache(lambda: f.split_lod_tensor(dOut, Mask, level=self.level))

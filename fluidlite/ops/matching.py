@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..dtypes import DType
 from ..errors import AttributeValueError, ShapeError
 from ..opdef.definition import Op
-from ..opdef.spec import agree, need_float, need_integer, need_ndim
+from ..opdef.spec import agree, need_float, need_integer, need_ndim, same_dtype
 from ..values import LoDTensor
 
 
@@ -117,3 +117,89 @@ class target_assign(Op):
                 out[i, index] = self.mismatch_value
                 weight[i, index] = 1
         return out, weight
+
+
+class mine_hard_examples(Op):
+    """NegIndices = the columns that are hardest to get right, of those matched with no row.
+
+    (Liu et al., SSD: single shot multibox detector, ECCV 2016.)
+
+    ClsLoss, LocLoss: the losses of classes and of boxes, [samples, columns].
+    MatchIndices: rows, -1 for none: [samples, columns].
+    MatchDist: how alike the row is, [samples, columns].
+    NegIndices: columns, ascending, those of a sample being a sequence.
+    UpdatedMatchIndices: MatchIndices without the matches that are not among the hardest.
+    neg_pos_ratio: of max_negative: how many for each column that is matched.
+    neg_dist_threshold: of max_negative: columns that are less alike than that count.
+    sample_size: of hard_example: how many columns.
+    mining_type: max_negative takes columns without a match by ClsLoss; hard_example takes them from
+        all, by the sum of the losses.
+    """
+
+    signature = "ClsLoss, LocLoss?, MatchIndices, MatchDist -> NegIndices[], UpdatedMatchIndices"
+    neg_pos_ratio: float = 1.0
+    neg_dist_threshold: float = 0.5
+    sample_size: int = 0
+    mining_type: str = "max_negative"
+    host = True
+    lod = None
+    grad = None
+
+    def infer(self, ClsLoss, LocLoss, MatchIndices, MatchDist):
+        need_float(ClsLoss=ClsLoss)
+        same_dtype(ClsLoss=ClsLoss, LocLoss=LocLoss, MatchDist=MatchDist)
+        need_integer(MatchIndices=MatchIndices)
+        need_ndim("ClsLoss", ClsLoss, 2)
+        given = dict(LocLoss=LocLoss, MatchIndices=MatchIndices, MatchDist=MatchDist)
+        for name, s in given.items():
+            if s is not None and (s.ndim != 2 or not all(map(agree, s.shape, ClsLoss.shape))):
+                raise ShapeError(
+                    f"expected {name} of shape {list(ClsLoss.shape)}, as ClsLoss, got "
+                    f"{list(s.shape)}"
+                )
+        if self.mining_type == "max_negative":
+            if self.neg_pos_ratio <= 0 or not 0 < self.neg_dist_threshold < 1:
+                raise AttributeValueError(
+                    f"expected a positive neg_pos_ratio and neg_dist_threshold between 0 and 1, "
+                    f"got {self.neg_pos_ratio:g} and {self.neg_dist_threshold:g}"
+                )
+        elif self.mining_type == "hard_example":
+            if self.sample_size < 1:
+                raise AttributeValueError(
+                    f"expected sample_size of at least 1 for mining_type hard_example, got "
+                    f"{self.sample_size}"
+                )
+        else:
+            raise AttributeValueError(
+                f"expected mining_type max_negative or hard_example, got {self.mining_type!r}"
+            )
+        negative = MatchIndices.with_shape([-1, 1]).with_dtype(DType.INT32)
+        return negative._replace(lod_level=0), MatchIndices
+
+    def run(self, xp, ClsLoss, LocLoss, MatchIndices, MatchDist):
+        losses = ClsLoss
+        if self.mining_type == "hard_example" and LocLoss is not None:
+            losses = losses + LocLoss
+        updated, negative, offsets = MatchIndices.copy(), [], [0]
+        for i, match in enumerate(MatchIndices):
+            hard = self.hardest(xp, losses[i], match, MatchDist[i])
+            if self.mining_type == "hard_example":
+                updated[i][~hard] = -1
+            negative.append(xp.flatnonzero(hard & (match == -1)))
+            offsets.append(offsets[-1] + len(negative[-1]))
+        columns = xp.concatenate(negative).astype("int32")[:, None]
+        return LoDTensor(columns, (tuple(offsets),)), updated
+
+    def hardest(self, xp, losses, match, alike):
+        """Which columns of a sample have the largest losses of those that may be chosen."""
+        may = xp.ones(len(match), bool)
+        count = self.sample_size
+        if self.mining_type == "max_negative":
+            may = (match == -1) & (alike < losses.dtype.type(self.neg_dist_threshold))
+            # in single precision, as fluid counts
+            ratio = xp.float32(self.neg_pos_ratio)
+            count = int(xp.float32(xp.sum(match != -1)) * ratio)
+        places = xp.flatnonzero(may)
+        hard = xp.zeros(len(match), bool)
+        hard[places[xp.argsort(-losses[places], kind="stable")[:count]]] = True
+        return hard

@@ -24,6 +24,7 @@ class mul(UseMkldnn, Op):
     """
 
     signature = "X, Y -> Out"
+    bare_gradients = True
     x_num_col_dims: int = 1
     y_num_col_dims: int = 1
     scale_x: float = attr(1.0, inert=True)
@@ -63,6 +64,17 @@ class mul(UseMkldnn, Op):
     def product(self, x, y):
         return MatrixProduct() if x.ndim == y.ndim == 2 else None
 
+    whole = False
+
+    def grad_numpy(self, xp, X, Y, dOut):
+        rows, columns = self.x_num_col_dims, self.y_num_col_dims
+        x, y = X.reshape(flat(X.shape, rows)), Y.reshape(flat(Y.shape, columns))
+        out = dOut.reshape(flat(dOut.shape, rows))
+        return dict(
+            X=lambda: xp.matmul(out, y.T).reshape(X.shape),
+            Y=lambda: xp.matmul(x.T, out).reshape(Y.shape),
+        )
+
     def grad(self, f, X, Y, dOut):
         def times(a, a_rows, b, b_rows, like, **transposed):
             out = f.matmul(matrix(f, a, a_rows), matrix(f, b, b_rows), **transposed)
@@ -100,6 +112,7 @@ class matmul(UseMkldnn, UseQuantizer, Op):
     """
 
     signature = "X, Y -> Out"
+    bare_gradients = True
     transpose_X: bool = False
     transpose_Y: bool = False
     alpha: float = 1.0
@@ -397,6 +410,7 @@ class clip(Op):
     """
 
     signature = "X, Min?!, Max?! -> Out"
+    bare_gradients = True
     rows = ("X",)
     min: float = REQUIRED
     max: float = REQUIRED

@@ -45,6 +45,7 @@ class batch_norm(UseMkldnn, Op):
         "X, Scale, Bias, Mean!, Variance!, MomentumTensor?! -> "
         "Y, MeanOut, VarianceOut, SavedMean~, SavedVariance~, ReserveSpace?!~"
     )
+    bare_gradients = True
     carried = ("Mean", "Variance")
     is_test: bool = False
     momentum: float = 0.9
@@ -215,6 +216,7 @@ class layer_norm(Op):
     """
 
     signature = "X, Scale?, Bias? -> Y, Mean~, Variance~"
+    bare_gradients = True
     epsilon: float = 1e-5
     begin_norm_axis: int = 1
 

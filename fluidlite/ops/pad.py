@@ -40,6 +40,7 @@ class pad(Op):
     """
 
     signature = "X -> Out"
+    bare_gradients = True
     paddings: list[int] = REQUIRED
     pad_value: float = 0.0
 

@@ -8,6 +8,7 @@ from ..dtypes import DType
 from ..errors import AttributeValueError, ShapeError
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Op
+from ..opdef.sequences import lod_of
 from ..opdef.spec import agree, need_float, need_ndim, same_dtype, spec
 from .roi import finite
 
@@ -58,8 +59,17 @@ class roi_perspective_transform(Op):
                 f"spatial_scale, got {sizes[0]}, {sizes[1]} and {self.spatial_scale:g}"
             )
         count = ROIs.shape[0]
-        out = X.with_shape([count, X.shape[1], *sizes])
-        return out, spec([count, 1, *sizes], DType.INT32), ROIs.with_shape([count, 9]), None, None
+        out = X.with_shape([count, X.shape[1], *sizes])._replace(lod_level=ROIs.lod_level)
+        return (
+            out,
+            spec([count, 1, *sizes], DType.INT32),
+            ROIs.with_shape([count, 9])._replace(lod_level=0),
+            None,
+            None,
+        )
+
+    def lods(self, ins):
+        return {"Out": lod_of(ins["ROIs"])}
 
     def expand(self, f, X, ROIs):
         n, channels, height, width = X.shape

@@ -168,3 +168,82 @@ class gru_unit(Op):
             Weight=dweight,
             Bias=lambda: f.reduce_sum(whole(), dim=[0], keep_dim=True),
         )
+
+
+class lstm_unit(Op):
+    """C = sigmoid(f + forget_bias) * C_prev + sigmoid(i) * tanh(g), H = sigmoid(o) * tanh(C).
+
+    X holds i, f, o and g side by side: one step of a long short-term memory, whose input and state
+    have been multiplied by the weights already.
+
+    (Hochreiter and Schmidhuber, Long short-term memory, Neural Computation 9(8), 1997; Gers et al.,
+    Learning to forget, Neural Computation 12(10), 2000.)
+
+    X: [n, 4 size].
+    C_prev: [n, size].
+    forget_bias: added to f.
+    """
+
+    signature = "X, C_prev -> C, H"
+    forget_bias: float = 0.0
+
+    def infer(self, X, C_prev):
+        need_float(X=X)
+        same_dtype(X=X, C_prev=C_prev)
+        need_ndim("X", X, 2)
+        need_ndim("C_prev", C_prev, 2)
+        rows, size = C_prev.shape
+        wanted = (rows, 4 * size if size != -1 else -1)
+        if not all(map(agree, X.shape, wanted)):
+            raise ShapeError(
+                f"expected X of shape {list(wanted)} for C_prev {list(C_prev.shape)}, got "
+                f"{list(X.shape)}"
+            )
+        return C_prev, C_prev
+
+    def run(self, xp, X, C_prev):
+        size = C_prev.shape[1]
+        half = X[:, : 3 * size] * 0.5
+        if self.forget_bias:
+            half[:, size : 2 * size] += 0.5 * self.forget_bias
+        gates = xp.tanh(half)  # sigmoid(x) = (tanh(x / 2) + 1) / 2
+        gates += 1
+        gates *= 0.5
+        i, f, o = gates[:, :size], gates[:, size : 2 * size], gates[:, 2 * size :]
+        C = f * C_prev + i * xp.tanh(X[:, 3 * size :])
+        return C, o * xp.tanh(C)
+
+    def grad(self, f, X, C_prev, C, dC=None, dH=None):
+        size = C_prev.shape[1]
+        columns = lambda v, k, n=1: f.slice(v, axes=[1], starts=[k * size], ends=[(k + n) * size])
+
+        @functools.cache
+        def gate(k):
+            x = columns(X, k)
+            return f.sigmoid(f.scale(x, bias=self.forget_bias) if k == 1 else x)
+
+        @functools.cache
+        def candidate():
+            return f.tanh(columns(X, 3))
+
+        @functools.cache
+        def squashed():
+            return f.tanh(C)
+
+        @functools.cache
+        def cell():
+            """The cotangent of C, with what comes by H."""
+            if dH is None:
+                return dC
+            by_state = dH * gate(2) * (1.0 - f.square(squashed()))
+            return by_state if dC is None else by_state + dC
+
+        def dx():
+            slope = lambda k: gate(k) * (1.0 - gate(k))
+            parts = [cell() * candidate() * slope(0), cell() * C_prev * slope(1)]
+            zero = lambda: f.fill_any_like(C_prev, value=0.0)
+            parts.append(zero() if dH is None else dH * squashed() * slope(2))
+            parts.append(cell() * gate(0) * (1.0 - f.square(candidate())))
+            return f.concat(parts, axis=1)
+
+        return dict(X=dx, C_prev=lambda: cell() * gate(1))

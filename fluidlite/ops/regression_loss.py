@@ -54,6 +54,8 @@ class smooth_l1_loss(Op):
     """
 
     signature = "X, Y, InsideWeight?!, OutsideWeight?! -> Diff~, Out"
+    lod = None
+    bare_gradients = True
     sigma: float = 1.0
 
     def infer(self, X, Y, InsideWeight, OutsideWeight):

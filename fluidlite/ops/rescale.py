@@ -54,7 +54,8 @@ class affine_channel(PerChannel):
 class data_norm(UseMkldnn, PerChannel):
     """Y = (X - Means) * Scales, for each channel, by sums over all data so far.
 
-    Nothing flows to the sums: they are counted, not learnt.
+    Nothing flows to the sums: they are counted, not learnt.  As in fluid, what stands for their
+    gradients is what the batch adds to them, which an optimizer takes a step against.
 
     X: [N, C], or images with any number of dimensions after the channels, or before them.
     BatchSize: how many numbers were seen of each channel.

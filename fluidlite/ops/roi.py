@@ -141,7 +141,9 @@ class roi_align_weights(RoiWeights):
             ends = ((-1 - begin) / step - 1, (self.size - begin) / step + 1)
             first, last = (int(min(max(end, 0), self.bins * count)) for end in ends)
             number = xp.arange(first, last)
-            points = begin + (number + 0.5) * step
+            # in the type of ROIs and in this order, as fluid rounds: a point may lie on an edge
+            part, within = (v.astype(begins.dtype) for v in divmod(number, count))
+            points = begin + part * span + (within + 0.5) * span / count
             inside = ((points >= -1) & (points <= self.size)) / count
             points = xp.minimum(xp.maximum(points, 0), self.size - 1)
             below = xp.minimum(xp.floor(points), max(self.size - 2, 0)).astype("int64")
@@ -197,7 +199,8 @@ class psroi_weights(RoiWeights):
         begins, ends = (away_from_zero(xp, v) for v in self.ends(xp, ROIs))
         begins, ends = begins * self.spatial_scale, (ends + 1) * self.spatial_scale
         spans = xp.maximum(ends - begins, 0.1) / self.bins
-        bins, place = xp.arange(self.bins), xp.arange(self.size)
+        # in the type of ROIs, as fluid rounds
+        bins, place = xp.arange(self.bins, dtype=spans.dtype), xp.arange(self.size)
         first = xp.floor(bins * spans[:, None] + begins[:, None])
         last = xp.ceil((bins + 1) * spans[:, None] + begins[:, None])
         under = (place >= first[..., None]) & (place < last[..., None])
@@ -221,6 +224,7 @@ class prroi_pool(RoiPooling):
 
     signature = "X, ROIs[], BatchRoINums?! -> Out"
     carried = ("Out",)
+    bare_gradients = True
 
     def infer(self, X, ROIs, BatchRoINums):
         return self.check(X, ROIs, BatchRoINums)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from ..dtypes import DType
-from ..errors import AttributeValueError, DTypeError
+from ..errors import AttributeValueError, DTypeError, ShapeError
 from ..opdef.attribute import REQUIRED, attr
 from ..opdef.definition import Op
-from ..opdef.spec import size_of, spec
+from ..opdef.spec import need_float, need_ndim, size_of, spec
 from .creation import Creation, ShapeFromBatch, ShapeFromTensors, sizes
 from .knobs import UseMkldnn
 
@@ -211,3 +211,38 @@ class seed(Op):
     def run(self, xp, rng):
         number = self.seed or rng.number
         return xp.asarray([number], "int32")
+
+
+class sampling_id(Op):
+    """Out[i] = a column of X, drawn with the probabilities that row i holds.
+
+    A number is drawn, equally likely everywhere in [min, max); the first column whose probability,
+    with those before it, is above it is taken, and the last one where there is none.
+
+    X: [n, columns].
+    min, max: bounds of the number: parts of the distribution are left out.
+    seed: fixes the numbers; with 0 they come from the program's own stream.
+    """
+
+    signature = "X -> Out"
+    random = True
+    min: float = 0.0
+    max: float = 1.0
+    seed: int = 0
+    grad = None
+    lod = None
+
+    def infer(self, X):
+        need_float(X=X)
+        need_ndim("X", X, 2)
+        if X.shape[1] == 0:
+            raise ShapeError(f"expected X with at least one column, got shape {list(X.shape)}")
+        if not self.min <= self.max:
+            raise AttributeValueError(f"expected min below max, got {self.min} and {self.max}")
+        return X.with_shape(X.shape[:1]).with_dtype(DType.INT64)
+
+    def run(self, xp, rng, X):
+        drawn = rng(self.seed).random((len(X), 1), "float64")
+        drawn = self.min + drawn * (self.max - self.min)
+        before = (xp.cumsum(X, axis=1, dtype="float64") <= drawn).sum(axis=1)
+        return xp.minimum(before, X.shape[1] - 1).astype("int64")

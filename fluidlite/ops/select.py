@@ -48,6 +48,7 @@ class multiplex(Op):
     """
 
     signature = "Ids!, X* -> Out"
+    lod = None
     sees_outputs = True  #: fluid's gradient operator does not read X
 
     def infer(self, Ids, X):

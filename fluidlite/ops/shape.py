@@ -248,6 +248,7 @@ class Transpose(UseMkldnn, UseQuantizer, Op, abstract=True):
     """
 
     is_view = True
+    lod = None
     axis: list[int] = REQUIRED
     data_format: str = attr("AnyLayout", inert=True)
 

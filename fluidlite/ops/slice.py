@@ -132,6 +132,7 @@ class Slice(Slicing, type="slice"):
     """Out = Input from ``starts`` to ``ends`` along ``axes``."""
 
     signature = "Input, StartsTensor?!, EndsTensor?!, StartsTensorList?*!, EndsTensorList?*! -> Out"
+    bare_gradients = True
     is_view = True
 
     def infer(self, Input, StartsTensor, EndsTensor, StartsTensorList, EndsTensorList):
@@ -280,6 +281,7 @@ class Cropping(Op, abstract=True):
 
     offsets: list[int] = ()
     shape: list[int] = ()
+    lod = None
 
     def cropped(self, shape, offsets, sizes):
         """The shape of Out.
@@ -394,6 +396,7 @@ class reverse(Op):
     """Out = X with its elements in reverse order along each dimension of ``axis``."""
 
     signature = "X -> Out"
+    lod = None
     axis: list[int] = REQUIRED
     direct = True
 
@@ -412,6 +415,7 @@ class flip(Op):
     """Out = X with its elements in reverse order along each dimension of ``dims``."""
 
     signature = "X -> Out"
+    lod = None
     dims: list[int] = REQUIRED
     direct = True
 

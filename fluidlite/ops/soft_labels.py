@@ -54,10 +54,11 @@ class sigmoid_cross_entropy_with_logits(Op):
     X: unnormalised logarithms of odds.
     Label: probabilities in the shape of X; classes that do not exclude each other have one each.
     normalize: divide by the number of labels that are not ignored.
-    ignore_index: where Label is this, Out and its gradient are 0.
+    ignore_index: where the whole part of Label is this, Out and its gradient are 0, as in fluid.
     """
 
     signature = "X, Label! -> Out"
+    bare_gradients = True
     normalize: bool = False
     ignore_index: int = -100
 
@@ -67,15 +68,16 @@ class sigmoid_cross_entropy_with_logits(Op):
         return X
 
     def run(self, xp, X, Label):
-        kept = Label != self.ignore_index
+        kept = xp.trunc(Label) != self.ignore_index
         loss = xp.maximum(X, 0) - X * Label + xp.log1p(xp.exp(-xp.abs(X)))
         loss = xp.where(kept, loss, xp.zeros_like(loss))
         return loss / float(max(int(xp.sum(kept)), 1)) if self.normalize else loss
 
     def grad(self, f, X, Label, dOut):
         def dx():
-            ignored = f.fill_any_like(Label, value=self.ignore_index)
-            kept = f.cast(f.not_equal(Label, ignored), in_dtype=DType.BOOL, out_dtype=X.dtype)
+            whole = f.cast(Label, in_dtype=Label.dtype, out_dtype=DType.INT32)
+            ignored = f.fill_any_like(whole, value=self.ignore_index)
+            kept = f.cast(f.not_equal(whole, ignored), in_dtype=DType.BOOL, out_dtype=X.dtype)
             slope = (f.sigmoid(X) - Label) * kept * dOut
             if not self.normalize:
                 return slope

@@ -51,6 +51,8 @@ class norm(Op):
     """
 
     signature = "X -> Norm~, Out"
+    lod = None
+    bare_gradients = True
     axis: int = REQUIRED
     epsilon: float = 1e-10
 

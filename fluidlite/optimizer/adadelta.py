@@ -48,8 +48,19 @@ class Adadelta(Optimizer):
         regularization: WeightDecayRegularizer | None = None,
         grad_clip: GradientClipBase | None = None,
         name: str | None = None,
+        *,
+        parameters: Iterable[Any] | None = None,
+        weight_decay: float | WeightDecayRegularizer | None = None,
     ) -> None:
-        super().__init__(learning_rate, parameter_list, regularization, grad_clip, name)
+        super().__init__(
+            learning_rate,
+            parameter_list,
+            regularization,
+            grad_clip,
+            name,
+            parameters=parameters,
+            weight_decay=weight_decay,
+        )
         self._epsilon = number("Adadelta", "epsilon", epsilon, least=0)
         self._rho = number("Adadelta", "rho", rho, least=0, below=1)
 

@@ -41,8 +41,19 @@ class Adagrad(Optimizer):
         grad_clip: GradientClipBase | None = None,
         name: str | None = None,
         initial_accumulator_value: float = 0.0,
+        *,
+        parameters: Iterable[Any] | None = None,
+        weight_decay: float | WeightDecayRegularizer | None = None,
     ) -> None:
-        super().__init__(learning_rate, parameter_list, regularization, grad_clip, name)
+        super().__init__(
+            learning_rate,
+            parameter_list,
+            regularization,
+            grad_clip,
+            name,
+            parameters=parameters,
+            weight_decay=weight_decay,
+        )
         self._epsilon = number("Adagrad", "epsilon", epsilon, least=0)
         start = initial_accumulator_value
         start = number("Adagrad", "initial_accumulator_value", start, least=0)
@@ -79,8 +90,19 @@ class DecayedAdagrad(Optimizer):
         regularization: WeightDecayRegularizer | None = None,
         grad_clip: GradientClipBase | None = None,
         name: str | None = None,
+        *,
+        parameters: Iterable[Any] | None = None,
+        weight_decay: float | WeightDecayRegularizer | None = None,
     ) -> None:
-        super().__init__(learning_rate, parameter_list, regularization, grad_clip, name)
+        super().__init__(
+            learning_rate,
+            parameter_list,
+            regularization,
+            grad_clip,
+            name,
+            parameters=parameters,
+            weight_decay=weight_decay,
+        )
         self._decay = number("DecayedAdagrad", "decay", decay, least=0, below=1)
         self._epsilon = number("DecayedAdagrad", "epsilon", epsilon, least=0)
 

@@ -47,8 +47,19 @@ class Adam(Optimizer):
         grad_clip: GradientClipBase | None = None,
         name: str | None = None,
         lazy_mode: bool = False,
+        *,
+        parameters: Iterable[Any] | None = None,
+        weight_decay: float | WeightDecayRegularizer | None = None,
     ) -> None:
-        super().__init__(learning_rate, parameter_list, regularization, grad_clip, name)
+        super().__init__(
+            learning_rate,
+            parameter_list,
+            regularization,
+            grad_clip,
+            name,
+            parameters=parameters,
+            weight_decay=weight_decay,
+        )
         betas = {"beta1": (beta1, 0.9), "beta2": (beta2, 0.999)}
         self._beta_variables = {n: b for n, (b, _) in betas.items() if isinstance(b, Arithmetic)}
         self._betas = {

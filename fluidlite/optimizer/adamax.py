@@ -46,8 +46,19 @@ class Adamax(Optimizer):
         regularization: WeightDecayRegularizer | None = None,
         grad_clip: GradientClipBase | None = None,
         name: str | None = None,
+        *,
+        parameters: Iterable[Any] | None = None,
+        weight_decay: float | WeightDecayRegularizer | None = None,
     ) -> None:
-        super().__init__(learning_rate, parameter_list, regularization, grad_clip, name)
+        super().__init__(
+            learning_rate,
+            parameter_list,
+            regularization,
+            grad_clip,
+            name,
+            parameters=parameters,
+            weight_decay=weight_decay,
+        )
         self._beta1 = number("Adamax", "beta1", beta1, least=0, below=1)
         self._beta2 = number("Adamax", "beta2", beta2, least=0, below=1)
         self._epsilon = number("Adamax", "epsilon", epsilon, least=0)

@@ -7,12 +7,55 @@ from collections.abc import Iterable
 from numbers import Real
 from typing import Any
 
+from ..docstrings import Family
 from ..errors import ArgumentError
 from ..ir.callsite import warn
 from ..ir.program import Program, default_startup_program
 from ..ir.variable import Variable, is_tensor
+from ..regularizer import L2Decay
 
 Pair = tuple[Variable, Variable | None]  #: a parameter and its gradient; None where it has none
+
+
+#: optimizers, of programs and of eager parameters
+OPTIMIZERS = Family(
+    {
+        "learning_rate": "the size of steps: a number, or a variable of one element, as those that "
+        "schedules make; for eager parameters a number or a decay of ``fluid.dygraph``.",
+        "parameter_list": "the parameters, or their names, to update; all trainable ones when "
+        "None. With eager parameters steps are made at once; within ``dygraph.guard()`` it is "
+        "needed.",
+        "parameters": "paddle 2's name for ``parameter_list``.",
+        "weight_decay": "paddle 2's name for ``regularization``: a regularizer, or a number, the "
+        "coefficient of ``L2Decay``.",
+        "regularization": "added to the gradients of parameters that have no regularizer of their "
+        "own.",
+        "grad_clip": "how gradients are clipped, before regularization; when None, as "
+        "``set_gradient_clip`` said.",
+        "name": "stands in the names of the optimizer's variables.",
+        "epsilon": "keeps the division finite.",
+    },
+    raises="ArgumentError: an argument is of another kind.",
+)
+
+
+def one_of(optimizer: str, **given: Any) -> Any:
+    """What was given by one of two names: fluid 1.8's, and paddle 2's.
+
+    Raises:
+        ArgumentError: it was given by both.
+    """
+    found = [value for value in given.values() if value is not None]
+    if len(found) > 1:
+        raise ArgumentError(f"{optimizer}: expected {' or '.join(given)}, not both")
+    return found[0] if found else None
+
+
+def decay_of(optimizer: str, weight_decay: Any) -> Any:
+    """A regularizer, in the place of its coefficient, too."""
+    if isinstance(weight_decay, Real) and not isinstance(weight_decay, bool):
+        return L2Decay(number(optimizer, "weight_decay", weight_decay, least=0))
+    return weight_decay
 
 
 def number(

@@ -38,8 +38,10 @@ class Dpsgd(Optimizer):
         batch_size: float = 0.999,
         sigma: float = 1e-8,
         parameter_list: Iterable[Variable | str] | None = None,
+        *,
+        parameters: Iterable[Any] | None = None,
     ) -> None:
-        super().__init__(learning_rate, parameter_list)
+        super().__init__(learning_rate, parameter_list, parameters=parameters)
         self._clip = number("Dpsgd", "clip", clip, least=0)
         self._batch_size = number("Dpsgd", "batch_size", batch_size, least=0)
         self._sigma = number("Dpsgd", "sigma", sigma, least=0)

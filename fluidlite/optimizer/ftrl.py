@@ -48,8 +48,19 @@ class Ftrl(Optimizer):
         regularization: WeightDecayRegularizer | None = None,
         grad_clip: GradientClipBase | None = None,
         name: str | None = None,
+        *,
+        parameters: Iterable[Any] | None = None,
+        weight_decay: float | WeightDecayRegularizer | None = None,
     ) -> None:
-        super().__init__(learning_rate, parameter_list, regularization, grad_clip, name)
+        super().__init__(
+            learning_rate,
+            parameter_list,
+            regularization,
+            grad_clip,
+            name,
+            parameters=parameters,
+            weight_decay=weight_decay,
+        )
         self._l1 = number("Ftrl", "l1", l1, least=0)
         self._l2 = number("Ftrl", "l2", l2, least=0)
         self._lr_power = number("Ftrl", "lr_power", lr_power)

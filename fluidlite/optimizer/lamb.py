@@ -50,8 +50,19 @@ class Lamb(Optimizer):
         grad_clip: GradientClipBase | None = None,
         exclude_from_weight_decay_fn: Callable[[Variable], bool] | None = None,
         name: str | None = None,
+        *,
+        parameters: Iterable[Any] | None = None,
+        weight_decay: float | WeightDecayRegularizer | None = None,
     ) -> None:
-        super().__init__(learning_rate, parameter_list, regularization, grad_clip, name)
+        super().__init__(
+            learning_rate,
+            parameter_list,
+            regularization,
+            grad_clip,
+            name,
+            parameters=parameters,
+            weight_decay=weight_decay,
+        )
         self._weight_decay = number("Lamb", "lamb_weight_decay", lamb_weight_decay)
         self._beta1 = number("Lamb", "beta1", beta1, least=0, below=1)
         self._beta2 = number("Lamb", "beta2", beta2, least=0, below=1)

@@ -45,8 +45,19 @@ class LarsMomentum(Optimizer):
         regularization: WeightDecayRegularizer | None = None,
         grad_clip: GradientClipBase | None = None,
         name: str | None = None,
+        *,
+        parameters: Iterable[Any] | None = None,
+        weight_decay: float | WeightDecayRegularizer | None = None,
     ) -> None:
-        super().__init__(learning_rate, parameter_list, regularization, grad_clip, name)
+        super().__init__(
+            learning_rate,
+            parameter_list,
+            regularization,
+            grad_clip,
+            name,
+            parameters=parameters,
+            weight_decay=weight_decay,
+        )
         self._momentum = number("LarsMomentum", "momentum", momentum)
         self._lars_coeff = number("LarsMomentum", "lars_coeff", lars_coeff)
         decay = number("LarsMomentum", "lars_weight_decay", lars_weight_decay, least=0)

@@ -17,7 +17,6 @@ import numpy as np
 from .. import unique_name
 from ..backward import append_backward
 from ..clip import GradientClipBase, append_gradient_clip_ops, error_clip_callback
-from ..docstrings import Family
 from ..dtypes import DType
 from ..errors import ArgumentError
 from ..initializer import Constant
@@ -38,30 +37,16 @@ from ..layers.decay import LearningRateDecay
 from ..layers.params import global_variable
 from ..opdef.arithmetic import Arithmetic
 from ..opdef.definition import lookup
-from ..regularizer import WeightDecayRegularizer, append_regularization_ops, check_regularizer
+from ..regularizer import (
+    WeightDecayRegularizer,
+    append_regularization_ops,
+    check_regularizer,
+)
 from ..weak import WeakTable
-from .arguments import Pair, checked_pairs, programs_of, said
+from .arguments import OPTIMIZERS, Pair, checked_pairs, decay_of, one_of, programs_of, said
 from .eager import EagerSteps, eager_parameters
 from .old_names import OldOptimizer
 from .states import State, States, tensor_of
-
-#: optimizers, of programs and of eager parameters
-OPTIMIZERS = Family(
-    {
-        "learning_rate": "the size of steps: a number, or a variable of one element, as those that "
-        "schedules make; for eager parameters a number or a decay of ``fluid.dygraph``.",
-        "parameter_list": "the parameters, or their names, to update; all trainable ones when "
-        "None. With eager parameters steps are made at once; within ``dygraph.guard()`` it is "
-        "needed.",
-        "regularization": "added to the gradients of parameters that have no regularizer of their "
-        "own.",
-        "grad_clip": "how gradients are clipped, before regularization; when None, as "
-        "``set_gradient_clip`` said.",
-        "name": "stands in the names of the optimizer's variables.",
-        "epsilon": "keeps the division finite.",
-    },
-    raises="ArgumentError: an argument is of another kind.",
-)
 
 
 @OPTIMIZERS
@@ -99,9 +84,17 @@ class Optimizer(OldOptimizer):
         regularization: WeightDecayRegularizer | None = None,
         grad_clip: GradientClipBase | None = None,
         name: str | None = None,
+        *,
+        parameters: Iterable[Any] | None = None,
+        weight_decay: float | WeightDecayRegularizer | None = None,
     ) -> None:
+        kind = self._kind
+        parameter_list = one_of(kind, parameter_list=parameter_list, parameters=parameters)
+        decay = decay_of(kind, weight_decay)
+        regularization = one_of(kind, regularization=regularization, weight_decay=decay)
         self._learning_rate = self._checked_rate(learning_rate)
         self._parameter_list = self._checked_parameters(parameter_list)
+        self._loss_dtype = DType.FP32
         check_regularizer(regularization, f"regularization of {self._kind}")
         self.regularization = regularization
         if grad_clip is not None and not isinstance(grad_clip, GradientClipBase):
@@ -198,6 +191,7 @@ class Optimizer(OldOptimizer):
                 loss, self._checked_parameters(parameter_list), no_grad_set
             )
         main, startup = programs_of(loss, startup_program)
+        self._loss_dtype = loss.dtype
         listed = self._checked_parameters(parameter_list) or self._parameter_list
         frozen = [p.name for p in main.all_parameters() if not p.trainable]
         stops = no_grad_set if not frozen else [*(no_grad_set or ()), *frozen]
@@ -309,7 +303,7 @@ class Optimizer(OldOptimizer):
             for state in self.states:
                 self._states.make(main, startup, state, param)
         self._create_accumulators(block, [param for param, grad in updated if grad is not None])
-        self._rate(main, startup, updated[0][0].dtype if updated else DType.FP32)
+        self._rate(main, startup, updated[0][0].dtype if updated else self._loss_dtype)
         devices = {name: op.device for op in block.ops if op.device for name in op.output_arg_names}
         for param, grad in updated:
             if grad is not None:

@@ -51,8 +51,19 @@ class RMSProp(Optimizer):
         regularization: WeightDecayRegularizer | None = None,
         grad_clip: GradientClipBase | None = None,
         name: str | None = None,
+        *,
+        parameters: Iterable[Any] | None = None,
+        weight_decay: float | WeightDecayRegularizer | None = None,
     ) -> None:
-        super().__init__(learning_rate, parameter_list, regularization, grad_clip, name)
+        super().__init__(
+            learning_rate,
+            parameter_list,
+            regularization,
+            grad_clip,
+            name,
+            parameters=parameters,
+            weight_decay=weight_decay,
+        )
         self._rho = number("RMSProp", "rho", rho, least=0, below=1)
         self._epsilon = number("RMSProp", "epsilon", epsilon, least=0)
         self._momentum = number("RMSProp", "momentum", momentum)

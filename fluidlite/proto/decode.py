@@ -30,6 +30,7 @@ class TypeOf(NamedTuple):
     fields: dict[str, Any]  #: more of a variable
     lod_level: bool  #: whether it says a level
     usual: bool  #: whether that is all of it
+    elements: tuple[Spec, ...] = ()  #: of a reader
 
 
 class KnownVariable(NamedTuple):
@@ -182,6 +183,7 @@ class Decoder(Reading):
         parameter = desc.is_parameter and block.idx == 0 and shape and min(shape) > 0
         kind: type[Variable] = Parameter if parameter else Variable
         made = kind(block, self.text(desc.name), **flags, **type_.fields)
+        made.elements = type_.elements
         made.carried = self.share(
             CarriedVariable(
                 desc.HasField("persistable"),
@@ -191,7 +193,7 @@ class Decoder(Reading):
                 desc.HasField("stop_gradient"),
             )
         )
-        if not type_.usual or not is_canonical(desc, raw):
+        if not type_.usual or type_.elements or not is_canonical(desc, raw):
             self.carry_variable(made, raw, begin)
         elif behind and not parameter and len(self.known) < _KEPT:
             self.charge(_VARIABLE + len(behind), begin)
@@ -231,11 +233,24 @@ class Decoder(Reading):
             usual = usual and fields["dtype"] is not None
         elif kind in WITH_TENSOR:
             usual = False
-        usual = usual and len(type_.ListFields()) == (2 if kind in WITH_TENSOR else 1)
+        elements = self.elements(type_.reader, at) if kind is Kind.READER else ()
+        usual = usual and len(type_.ListFields()) == (2 if kind in WITH_TENSOR or elements else 1)
         self.charge(300 + len(raw), at)
         explicit = level is not None and level.HasField("lod_level")
-        found = self.types[raw] = TypeOf(kind, fields, explicit, usual)
+        found = self.types[raw] = TypeOf(kind, fields, explicit, usual, elements)
         return found
+
+    def elements(self, reader: Any, at: int) -> tuple[Spec, ...]:
+        """What a reader gives; nothing where an element type is unknown here."""
+        found = []
+        for each in reader.lod_tensor:
+            self.charge(200 + 40 * len(each.tensor.dims), at)
+            dtype = dtype_of(each.tensor.data_type)
+            if dtype is None:
+                return ()
+            shape = tuple(each.tensor.dims)
+            found.append(Spec(shape, dtype, Kind.LOD_TENSOR, each.lod_level))
+        return tuple(found)
 
     def carry_variable(self, made: Variable, raw: bytes, begin: int) -> None:
         """Keep of a variable's message what is not in the variable."""

@@ -98,6 +98,10 @@ class Encoder:
                 inner = inner.tensor
             inner.data_type = int(variable.dtype)
             inner.dims.extend(variable.shape)
+        for element in variable.elements:
+            inner = desc.type.reader.lod_tensor.add(lod_level=element.lod_level)
+            inner.tensor.data_type = int(element.dtype)
+            inner.tensor.dims.extend(element.shape)
         for name in ("persistable", "need_check_feed"):
             value = getattr(variable, name)
             if value or getattr(carried, name):

@@ -40,7 +40,9 @@ MESSAGES: dict[str, dict[str, tuple[int, str, bool]]] = {
         "selected_rows": (2, "TensorDesc", False),
         "lod_tensor": (3, "LoDTensorDesc", False),
         "tensor_array": (4, "LoDTensorDesc", False),
+        "reader": (5, "ReaderDesc", False),
     },
+    "ReaderDesc": {"lod_tensor": (1, "LoDTensorDesc", True)},
     "LoDTensorDesc": {"tensor": (1, "TensorDesc", False), "lod_level": (2, "int32", False)},
     "TensorDesc": {"data_type": (1, "int32", False), "dims": (2, "int64", True)},
     "OpDesc": {

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -16,32 +16,6 @@ from .run_state import RunState
 from .scope import Scope, ScopeVariable
 
 
-class BoundInput(NamedTuple):
-    """A value that a segment reads."""
-
-    source: Any  #: the name of what is fed, or the scope's variable
-    is_fed: bool
-    shape: tuple[int, ...]
-    dtype: Any
-
-
-class BoundFetch(NamedTuple):
-    """A value that is fetched."""
-
-    place: int
-    is_result: bool  #: whether the place is one among the results, or among the inputs
-    is_fresh: bool  #: whether the user gets the array itself, if nobody else holds it
-
-
-class BoundCommit(NamedTuple):
-    """A variable of the scope that takes a result."""
-
-    name: str
-    variable: ScopeVariable
-    place: int  #: of the result
-    is_donated: bool  #: whether the next run may write to the array that is replaced
-
-
 class BoundCall:
     """A compiled segment with its inputs and results bound to variables of a scope.
 
@@ -50,39 +24,53 @@ class BoundCall:
 
     Args:
         segment: compiled.
-        inputs: in the order of the segment's.
-        fetches: in the order of the user's.
-        commits: variables.
-        watched: names of results that are looked at for values that are not finite.
+        feed: what of the segment's inputs is fed; the others are variables.
+        fetches: names.
+        commits: names of results that variables take.
+        variables: of the scope, by name.
         state: counts the runs.
     """
 
     def __init__(
         self,
         segment: CompiledSegment,
-        inputs: list[BoundInput],
-        fetches: list[BoundFetch],
-        commits: list[BoundCommit],
-        watched: list[str],
+        feed: Collection[str],
+        fetches: Sequence[str],
+        commits: Sequence[str],
+        variables: Mapping[str, ScopeVariable],
         state: RunState,
     ) -> None:
-        self._segment = segment
-        self._inputs, self._fetches, self._commits = inputs, fetches, commits
-        self._fed = sum(each.is_fed for each in inputs)
-        self._watched, self._state = watched, state
-        self._made = [each.place for each in commits]
-        self._donated = [place for place, each in enumerate(commits) if each.is_donated]
-        self._targets = [*(each.variable for each in commits), state]
+        self._segment, self._state = segment, state
+        #: whether it takes random numbers
+        self.draws = any(instruction.draws for instruction in segment.order)
+        #: of each input the name of what is fed or its variable, which of them, and its form
+        self._inputs: list[tuple[Any, bool, tuple[int, ...], Any]] = [
+            (name if name in feed else variables[name], name in feed, s.shape, s.dtype.dtype)
+            for name, s in zip(segment.names, segment.specs, strict=True)
+        ]
+        self._fed = len(feed)
+        made = {name: place for place, name in enumerate(segment.results)}
+        places = {name: place for place, name in enumerate(segment.names)} | made
+        #: of each fetched value its place, whether that is one among the results or the inputs, and
+        #: whether the user gets the array itself, if nobody else holds it
+        self._fetches = [(places[n], n in made, n in segment.fresh) for n in fetches]
+        #: what is looked at for values that are not finite
+        self._watched = [name for name in dict.fromkeys((*fetches, *commits)) if name in made]
+        self._made = [made[name] for name in commits]
+        self._variables = [variables[name] for name in commits]
+        #: what the next run may write to the arrays of
+        self._donated = {k: n for k, n in enumerate(commits) if segment.takes_donation(n)}
+        self._targets = [*self._variables, state]
         self._attributes = [*("value" for _ in commits), "count"]
 
     def __call__(
-        self, feed: Mapping[str, Any], draw: Callable[[Any], Any], guard: bool
+        self, feed: Mapping[str, Any], draw: Callable[[Any], Any] | None, guard: bool
     ) -> list[Any] | None:
         """Run the segment and commit its results.
 
         Args:
             feed: values by name.
-            draw: gives the random numbers of an operator, by its key.
+            draw: gives the random numbers of an operator, by its key; None where none is drawn.
             guard: whether to look for values that are not finite.
 
         Returns:
@@ -126,11 +114,12 @@ class BoundCall:
         if not news:
             state.count += 1
             return
-        olds = [each.variable.value for each in self._commits]
+        olds = [variable.value for variable in self._variables]
         news.append(state.count + 1)
         at_once(setattr, self._targets, self._attributes, news)
+        donated = self._segment.donated
         for place in reusable(olds, self._donated):
-            self._segment.donated[self._commits[place].name] = olds[place]
+            donated[self._donated[place]] = olds[place]
 
 
 def _compute_quietly(segment: CompiledSegment, given: list[Any], draw: Callable[[Any], Any]) -> Any:
@@ -162,15 +151,7 @@ _UNBOUND: tuple[int, BoundCall | None] = -1, None
 def bind(
     plan: Plan, feed: Mapping[str, Any], fetches: Sequence[str], scope: Scope, state: RunState
 ) -> None:
-    """Bind a plan that has just been run to a scope, where that is possible.
-
-    Args:
-        plan: it.
-        feed: what was fed.
-        fetches: names.
-        scope: where the variables are.
-        state: counts the runs.
-    """
+    """Bind a plan that has just been run to a scope, where that is possible."""
     segment = plan.compiled
     if segment is None or not segment.is_ready:
         return
@@ -193,27 +174,10 @@ def _bound(
 ) -> BoundCall | None:
     if set(feed) - set(segment.names) or set(plan.commits) - segment.fresh:
         return None
-    made = {name: place for place, name in enumerate(segment.results)}
-    places = {name: place for place, name in enumerate(segment.names)} | made
-    if not places.keys() >= set(fetches):
+    if not {*segment.names, *segment.results} >= set(fetches):
         return None
     needed = [*(name for name in segment.names if name not in feed), *plan.commits]
     variables = {n: v for n in needed if (v := scope.find_var(n)) and type(v.value) is np.ndarray}
     if len(variables) < len(set(needed)):
         return None
-    return BoundCall(
-        segment,
-        [
-            BoundInput(
-                name if name in feed else variables[name],
-                name in feed,
-                spec.shape,
-                spec.dtype.dtype,
-            )
-            for name, spec in zip(segment.names, segment.specs, strict=True)
-        ],
-        [BoundFetch(places[n], n in made, n in segment.fresh) for n in fetches],
-        [BoundCommit(n, variables[n], made[n], segment.takes_donation(n)) for n in plan.commits],
-        [name for name in dict.fromkeys((*fetches, *plan.commits)) if name in made],
-        state,
-    )
+    return BoundCall(segment, feed, fetches, plan.commits, variables, state)

@@ -71,11 +71,7 @@ class Footprint(NamedTuple):
 
 
 class Buffers:
-    """The buffers of a segment, one set for each run that is under way.
-
-    Args:
-        makers: what makes them, in order.
-    """
+    """The buffers of a segment, one set for each run that is under way."""
 
     def __init__(self, makers: Sequence[Callable[..., Any]]) -> None:
         self._makers = makers

@@ -28,12 +28,8 @@ def bound(dtype: Any, largest: float) -> float:
 
 
 def difference(mine: Any, want: Any, largest: float = 0.0) -> str:
-    """In which way a value differs by more than rounding; empty where it does not.
-
-    Args:
-        mine: the value.
-        want: what it should be.
-        largest: the largest element that it was computed from.
+    """In which way a value differs from a wanted one by more than rounding; empty where it does
+    not. ``largest`` is the largest element that it was computed from.
     """
     kinds = [type(each).__name__ for each in (mine, want)]
     if isinstance(mine, SelectedRows) and isinstance(want, SelectedRows):
@@ -81,19 +77,10 @@ def refuse_differences(
     interpret: Callable[[Step, Environment], None],
     draw: Callable[[str], Any],
 ) -> None:
-    """Compare what a compiled segment computed with what its steps did.
+    """Compare what a compiled segment computed (``mine``) with what its steps did (``want``).
 
     Roundings grow on the way through a program, and may change a sign at the end.  So where a
     result differs, each step is taken by itself, from the values that the function has there.
-
-    Args:
-        stretch: the steps.
-        function: made of them.
-        given: what they read, by name.
-        mine: what the function computed.
-        want: what the steps computed.
-        interpret: runs a step.
-        draw: gives the random numbers of an operator, by its key.
 
     Raises:
         OpError: they differ by more than rounding; names the first operator that does.

@@ -19,36 +19,25 @@ from .value import Value
 
 
 class GeneratedSource:
-    """The source of a function, and what it refers to.
-
-    Args:
-        order: the instructions.
-        inputs: values that come from outside.
-        outputs: values that are given back.
-        assigned: where they lie.
+    """The source of a function for instructions whose values have their memory, and what it refers
+    to.
     """
 
-    def __init__(
-        self,
-        order: Sequence[Instruction],
-        inputs: Sequence[Value],
-        outputs: Sequence[Value],
-        assigned: BufferAssignment,
-    ) -> None:
-        self._order, self._inputs, self._assigned = order, inputs, assigned
+    def __init__(self, assigned: BufferAssignment) -> None:
+        self._order, self._inputs, self._assigned = assigned.order, assigned.inputs, assigned
         #: what the source refers to, by name
         self.names: dict[str, Any] = {"asarray": np.asarray, "ndarray": np.ndarray}
         self._functions: dict[int, str] = {}
         self._lines = [
             self._instruction(index, instruction, placement)
             for index, (instruction, placement) in enumerate(
-                zip(order, assigned.placements, strict=True)
+                zip(self._order, assigned.placements, strict=True)
             )
         ]
         self._parts = assigned.parts
         name = "v{}" if len(self._parts) < 2 else "V[{}]"
-        self._results = [self._result(v, name) for v in outputs]
-        self._kept = {v.number for v in outputs}
+        self._results = [self._result(v, name) for v in assigned.outputs]
+        self._kept = {v.number for v in assigned.outputs}
 
     def written(self, after: Mapping[int, str] | None = None) -> Iterator[str]:
         """The source, function by function; the last one, ``run``, is what runs.
@@ -200,7 +189,7 @@ def _remark(instruction: Instruction) -> str:
     text = f"  # {instruction.title}"
     callsite = None if instruction.origin is None else instruction.origin.op.callsite
     if callsite is not None:
-        text += f", {callsite.file.rpartition('/')[2]}:{callsite.line}"
+        text += f", {str(callsite).rpartition('/')[2]}"
     return f"{text}, {instruction.library}" if instruction.library else text
 
 

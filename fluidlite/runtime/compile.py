@@ -76,11 +76,6 @@ def function_for(
 def give_up(segment: Segment, function: CompiledSegment, error: Exception) -> None:
     """Interpret from now on what a compiled segment failed to compute although its steps did not
     fail.
-
-    Args:
-        segment: the steps.
-        function: what failed.
-        error: how.
     """
     for key, known in segment.functions.items():
         if known is function:
@@ -152,7 +147,7 @@ class CompiledSegment:
         self._lower, self._xp, self._open = lower, backend.xp, libraries
         self._passes = pipeline.selected() if passes is None else passes
         graph = self.graph = lower()
-        self._libraries, self._tuners, self.choices = self._rewrite(graph)
+        self._tuners, self.choices = self._rewrite(graph)
         self.order: list[Instruction] = list(graph)
         #: what the steps write: the step, the name and the value
         self.named = [(s, name, graph.current(v)) for s, name, v in graph.names]
@@ -173,24 +168,20 @@ class CompiledSegment:
 
     def _rewrite(
         self, graph: Graph, after: Callable[[Pass, Graph], None] | None = None
-    ) -> tuple[list[Any], list[ThreadTuner], dict[Instruction, str]]:
-        """Run the pipeline: the kernel libraries, their tuners, and why which kernel was chosen."""
+    ) -> tuple[list[ThreadTuner], dict[Instruction, str]]:
+        """Run the pipeline: the tuners of kernel libraries, and why which kernel was chosen."""
         opened = [open_library(graph) for open_library in self._open]
         libraries = [library for library in opened if library is not None]
         tuners = [library.tuner for library in libraries]
         context = Context(graph.builder, libraries)
         _with_threads(tuners, pipeline.run)(graph, context, self._passes, after)
-        return libraries, tuners, context.choices
+        return tuners, context.choices
 
     def __call__(
         self, env: Environment, draw: Callable[[str], Any], watch: Watch | None = None
     ) -> None:
-        """Compute what the steps compute into an environment.
-
-        Args:
-            env: values by name.
-            draw: gives the random numbers of an operator, by its key.
-            watch: what looks on.
+        """Compute what the steps compute into an environment; ``draw`` gives the random numbers of
+        an operator, by its key.
         """
         run = self._run
         if run is None:
@@ -202,11 +193,8 @@ class CompiledSegment:
         env.update(zip(self.results, found))
 
     def compute(self, given: Sequence[Any], draw: Callable[[Any], Any]) -> tuple[Any, ...]:
-        """What the steps compute, in the order of ``results``; the function is ready.
-
-        Args:
-            given: the values of ``names``.
-            draw: gives the random numbers of an operator, by its key.
+        """What the steps compute of the values of ``names``, in the order of ``results``; the
+        function is ready.
         """
         assert self._run is not None
         return self._computed(self._run, given, draw)
@@ -222,18 +210,13 @@ class CompiledSegment:
         return found
 
     def as_plain(self, value: Value, made: Mapping[int, Any]) -> Any:
-        """A value as a plain array; None where no instruction makes it.
-
-        Args:
-            value: it.
-            made: what instructions made, by number; it may be laid out as a library wants it.
-        """
+        """A value as a plain array, of what instructions made by number; None where none does."""
         if value.constant is not None:
             return value.constant
         array = made.get(value.number)
         if array is None or value.layout is None:
             return array
-        reorder = self._libraries[0].reorder(value.layout, None, value.shape)
+        reorder = value.library.reorder(value.layout, None, value.shape)
         scratch = [] if reorder.scratch is None else [reorder.scratch()]
         return _with_threads(self._tuners, reorder.function)(array, *scratch)
 
@@ -253,10 +236,8 @@ class CompiledSegment:
         return "\n".join(self._source.written()) if self.is_ready else ""
 
     def replay(self, after: Callable[[str, Graph], None]) -> None:
-        """Compile once more up to the last pass, for those who want to look at graphs on the way.
-
-        Args:
-            after: called with ``"lower"`` and the name of each pass that changed the graph, and it.
+        """Compile once more up to the last pass; ``after`` is called with ``"lower"`` and the name
+        of each pass that changed the graph, and it.
         """
         graph = self._lower()
         after("lower", graph)
@@ -319,7 +300,7 @@ class CompiledSegment:
                 held.pop(value.number, None)
         double = [self._outputs[name] for name in self._double_buffered]
         self.assigned = BufferAssignment(order, inputs, outputs, double, observed, dying)
-        self._source = GeneratedSource(order, inputs, outputs, self.assigned)
+        self._source = GeneratedSource(self.assigned)
         by_number = {v.number: (name, v) for name, v in self._outputs.items()}
         donatable = [by_number[number] for number in self.assigned.donated]
         self._donatable = {name: (v.shape, v.dtype) for name, v in donatable}

@@ -8,15 +8,17 @@ part of a batch goes through the program by itself, one after the other.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any
+from typing import Any, ClassVar
+from weakref import ref
 
 import numpy as np
 
 from ..errors import ArgumentError, FeedTypeError
 from ..ir.program import Program, default_main_program
+from .scope import Scope
 
 
 @dataclass(slots=True)
@@ -52,7 +54,15 @@ class GradientScaleStrategy(Enum):
 
 
 @dataclass(slots=True)
-class _BuildStrategy:
+class BuildStrategy:
+    """How a program would be rewritten before it runs; kept, not read.
+
+    >>> strategy = fluid.BuildStrategy()
+    >>> strategy.reduce_strategy = fluid.BuildStrategy.ReduceStrategy.Reduce
+    """
+
+    ReduceStrategy: ClassVar = _ReduceStrategy
+    GradientScaleStrategy: ClassVar = GradientScaleStrategy
     async_mode: bool = False
     cache_runtime_context: bool = False
     debug_graphviz_path: str = ""
@@ -66,7 +76,7 @@ class _BuildStrategy:
     fuse_broadcast_ops: bool = True
     fuse_elewise_add_act_ops: bool = False
     fuse_relu_depthwise_conv: bool = False
-    gradient_scale_strategy: GradientScaleStrategy = GradientScaleStrategy.CoeffNumDevice
+    gradient_scale_strategy: Enum = GradientScaleStrategy.CoeffNumDevice
     hierarchical_allreduce_inter_nranks: int = 0
     is_distribution: bool = False
     memory_optimize: bool | None = None
@@ -81,16 +91,21 @@ class _BuildStrategy:
     use_hierarchical_allreduce: bool = False
 
 
-class BuildStrategy(_BuildStrategy):
-    """How a program would be rewritten before it runs; kept, not read.
+class KeptByDevices:
+    """Values that each device computes for itself, and keeps from run to run: statistics.
 
-    >>> strategy = fluid.BuildStrategy()
-    >>> strategy.reduce_strategy = fluid.BuildStrategy.ReduceStrategy.Reduce
+    They start from those of the scope.  A change of the scope is one of the first device.
     """
 
-    __slots__ = ()
-    ReduceStrategy = _ReduceStrategy
-    GradientScaleStrategy = GradientScaleStrategy
+    def __init__(self) -> None:
+        #: whose scope, and by device, without the first, values by name
+        self.values: tuple[ref[Scope] | None, Sequence[Mapping[str, Any]]] = (None, ())
+
+    def of(self, scope: Scope, count: int) -> Sequence[Mapping[str, Any]]:
+        """By device, without the first of ``count``, values by name."""
+        whose, values = self.values
+        fits = whose is not None and whose() is scope and len(values) == count - 1
+        return values if fits else [{}] * (count - 1)
 
 
 class CompiledProgram:
@@ -123,6 +138,8 @@ class CompiledProgram:
         self.exec_strategy: ExecutionStrategy | None = None
         self.data_parallel = False
         self._places: Sequence[Any] | None = None
+        #: what devices behind the first keep from run to run; those of the first are the scope's
+        self.kept = KeptByDevices()
 
     def with_data_parallel(
         self,
@@ -137,7 +154,7 @@ class CompiledProgram:
         Args:
             loss_name: the loss's name; not read.
             build_strategy, exec_strategy: kept.
-            share_vars_from: not read: values are kept in scopes.
+            share_vars_from: whose devices' values (of statistics, say) these are, too.
             places: one for each device that gets a part of a batch; as many as ``CPU_NUM`` says
                 when None.
 
@@ -151,6 +168,8 @@ class CompiledProgram:
         self.exec_strategy = _strategy(exec_strategy, ExecutionStrategy, "exec_strategy")
         self.data_parallel = True
         self._places = places
+        if share_vars_from is not None:
+            self.kept = share_vars_from.kept
         return self
 
     @property
@@ -187,6 +206,8 @@ def merged_feed(feed: Any) -> Any:
         return feed
     if not all(isinstance(each, dict) for each in feed):
         raise FeedTypeError(f"expected a list of dictionaries to feed, got {feed!r:.60}")
+    if len(feed) == 1:  # which may have sequences
+        return feed[0]
     if len({frozenset(each) for each in feed}) > 1:
         listed = "; ".join(", ".join(map(str, sorted(each))) for each in feed)
         raise FeedTypeError(f"expected the same names in every dictionary, got {listed}")

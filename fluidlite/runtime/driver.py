@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from ..errors import OpError
 from ..ir.operator import EMPTY, Operator
 from ..ir.variable import Variable
 from ..opdef.arithmetic import Arithmetic
-from ..values import zeros_like
+from ..values import bare, zeros_like
 from .plan import BlockPlan
 from .step import Environment, Step
 
@@ -43,20 +44,16 @@ class Frame(dict[str, Any]):
             return default
 
 
+@dataclass(eq=False)
 class Driver:
-    """What the ``execute`` of a control operator is given: its variables and its block.
+    """What the ``execute`` of a control operator is given: its variables and its block."""
 
-    Args:
-        session: the run of the program.
-        step: the operator's step.
-        env: the values of the block that the operator stands in.
-    """
-
-    def __init__(self, session: BlockRunner, step: Step, env: Environment) -> None:
-        self.session = session
-        self.step = step
-        self.env = env
-        self._passes = 0
+    session: BlockRunner  #: the run of the program
+    step: Step  #: the operator's
+    env: Environment  #: the values of the block that the operator stands in
+    #: what readers are asked for: see :class:`~fluidlite.opdef.sources.BatchSource`
+    reading: str = "next"
+    _passes: int = 0
 
     @property
     def f(self) -> Any:
@@ -107,7 +104,7 @@ class Driver:
         Raises:
             OpError: it has several elements.
         """
-        value = self.value(name)
+        value = bare(self.value(name))
         if value.size != 1:
             raise OpError(
                 f"{self.step.op.type}: expected the condition {name!r} to have one element, got "
@@ -116,13 +113,8 @@ class Driver:
         return bool(value.reshape(()))
 
     def run_block(self, values: Mapping[str, Any] = {}) -> Frame:
-        """Run the operator's block once.
-
-        Args:
-            values: what names of the block hold at first.
-
-        Returns:
-            the values at its end.
+        """Run the operator's block once, from what names of it hold at first; the values at its
+        end.
         """
         frame = Frame(self.env, values)
         self.session.run(self.body, frame, self._passes)

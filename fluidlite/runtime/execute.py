@@ -15,13 +15,8 @@ from .value import Value
 def executed(
     instruction: Instruction, xp: Any, held: Mapping[int, Any], draw: Callable[[Any], Any]
 ) -> list[tuple[Value, Any]]:
-    """Run one instruction: pairs of the values made and their arrays.
-
-    Args:
-        instruction: it.
-        xp: the array namespace.
-        held: arrays of the values read, by number.
-        draw: gives random numbers by key.
+    """Run one instruction on arrays by number of a value: pairs of the values made and their
+    arrays.
     """
     operands = [_held(value, held) for value in instruction.operands]
     kernel = instruction.kernel

@@ -30,6 +30,7 @@ from .bound import bind, bound_call
 from .compiled import CompiledProgram, program_and_feed
 from .feeding import (
     check_names,
+    fed_by_loader,
     fed_values,
     fetch_names,
     fetched,
@@ -39,6 +40,7 @@ from .feeding import (
     without_value,
 )
 from .finite import checks_nan_inf
+from .from_dataset import RunsDatasets
 from .pipeline import selected
 from .place import Place, checked
 from .plan import Plan, pruned_to
@@ -46,7 +48,7 @@ from .profile import Profile, active
 from .replicated import Replicas
 from .run_state import RunState, Wanted, next_number
 from .scope import Scope, global_scope
-from .session import Observer, Session, Watched, run_watched
+from .session import Observer, Session, run_watched
 from .step import Environment
 
 #: what is run: the program, what is wanted of it, the scope
@@ -57,7 +59,7 @@ class _Token:
     """Stands for an executor until it is closed: what programs remember for it goes with it."""
 
 
-class Executor:
+class Executor(RunsDatasets):
     """Runs programs.
 
     With ``FLUIDLITE_CHECK=1`` in the environment each run interprets a program, looks for NaN after
@@ -102,7 +104,7 @@ class Executor:
     def run(
         self,
         program: Program | CompiledProgram | None = None,
-        feed: Mapping[str, Any] | None = None,
+        feed: Any = None,
         fetch_list: Sequence[Variable | str] | Variable | str | None = None,
         feed_var_name: str = "feed",
         fetch_var_name: str = "fetch",
@@ -151,14 +153,17 @@ class Executor:
             NonFiniteError: there is a value that is not finite; names the operator it comes from.
             FluidError: an operator failed; says which, with what shapes, and where it was made.
         """
-        if isinstance(program, CompiledProgram) and program.device_count > 1:
-            names, _ = fetch_names(fetch_list, program.program)
-            strict = "infinity" if (check_nan_inf or checks_nan_inf()) else ""
-            known, session = self._session(program.program, strict=strict)
-            replicas = Replicas(program, scope or global_scope(), known, session)
-            return replicas.run(feed, names, return_numpy, return_merged)
         if type(program) is not Program:
+            if isinstance(program, CompiledProgram) and program.device_count > 1:
+                names, _ = fetch_names(fetch_list, program.program)
+                strict = "infinity" if (check_nan_inf or checks_nan_inf()) else ""
+                known = self._known(program.program)
+                session = partial(self._session, program.program, known, strict=strict)
+                replicas = Replicas(program, scope or global_scope(), known, session)
+                return replicas.run(feed, names, return_numpy, return_merged)
             program, feed = program_and_feed(program, feed)
+        if isinstance(feed, list):
+            feed = fed_by_loader(feed)
         names, targets = fetch_names(fetch_list, program)
         pruned = pruned_to(program, targets, feed or ()) if use_prune or targets else None
         job = program, (tuple(names), pruned), global_scope() if scope is None else scope
@@ -181,11 +186,11 @@ class Executor:
         call = None if plan is None else bound_call(plan, scope)
         if known is None or plan is None or call is None:
             return None
-        if self._check or self.profile is not None or active.get() is not None:
+        looks = self._check or self.profile is not None or active.get() is not None
+        if looks or (guard and plan.gradients):  # which are looked at on the way
             return None
-        if guard and plan.gradients:  # which are looked at on the way
-            return None
-        return call(feed, partial(known.draw, program, self._backend), guard)
+        draw = partial(known.draw, program, self._backend) if call.draws else None
+        return call(feed, draw, guard)
 
     def _run_planned(
         self, job: Job, feed: Any, guard: bool, return_numpy: bool = True, keep: bool = True
@@ -206,12 +211,10 @@ class Executor:
         if fetches and (missing := without_value(fetches, plan.written, env, scope, program)):
             known.warn(missing, 4)
         with np.errstate(all="ignore"):  # infinities are values
-            self._execute(plan, env, job, guard, doubts)
-        results = [fetched(name, env, scope, return_numpy) for name in fetches]
-        news: Environment = {}
-        as_is = True
-        if given or plan.commits:
-            news, as_is = kept_values(plan.commits, env, given, scope, program)
+            self._execute(plan, env, job, known, guard, doubts)
+        results = [fetched(name, env, scope, program, return_numpy) for name in fetches]
+        keeps = given or plan.commits
+        news, as_is = kept_values(plan.commits, env, given, scope, program) if keeps else ({}, True)
         if news:
             counted = partial(setattr, known, "count", known.count + 1)
             plan.donate(list(news), scope.commit(news, counted))
@@ -222,31 +225,32 @@ class Executor:
         return results
 
     def _execute(
-        self, plan: Plan, env: Environment, job: Job, guard: bool, doubts: Mapping[str, str]
+        self,
+        plan: Plan,
+        env: Environment,
+        job: Job,
+        known: RunState,
+        guard: bool,
+        doubts: Mapping[str, str],
     ) -> None:
-        """Compute the values of a plan into an environment.
-
-        Args:
-            plan, env, job: they; ``env`` has the inputs.
-            guard: whether to look for values that are not finite.
-            doubts: what is fed unlike its declaration; the first time, operators check it.
+        """Compute the values of a plan into an environment that has the inputs; the first time that
+        something is fed unlike its declaration, operators check it.
         """
-        known, session = self._session(job[0])
         profile = self.profile or active.get()
         if not (guard or profile or self._check or doubts):
-            session().run(plan, env)
+            self._session(job[0], known).run(plan, env)
             return
         odd = frozenset(doubts.items())
-        watched = Watched(guard, self._check, bool(odd) and odd not in known.taken, profile)
-        run_watched(session, plan, env, job[1][0], watched)
-        if watched.is_new:
+        is_new = bool(odd) and odd not in known.taken
+        session = partial(self._session, job[0], known)
+        run_watched(session, plan, env, job[1][0], guard, self._check, is_new, profile)
+        if is_new:
             known.take(odd)
 
-    def _session(self, program: Program, **how: Any) -> tuple[RunState, Callable[..., Session]]:
-        """What is remembered of a program, and what makes its next run."""
-        known = self._known(program)
-        how = {"passes": self._passes, **how}
-        return known, partial(Session, self._backend, known.seed_of(program), known.count, **how)
+    def _session(self, program: Program, known: RunState, **how: Any) -> Session:
+        """The next run of a program."""
+        seed = known.seed_of(program)
+        return Session(self._backend, seed, known.count, passes=self._passes, **how)
 
     def prepare(
         self,
@@ -371,7 +375,7 @@ class Executor:
         plan.keep_everything()
         take_persistables(plan, env, global_scope() if scope is None else scope)
         with np.errstate(all="ignore"):
-            self._session(program, observer=observer)[1]().run(plan, env)
+            self._session(program, self._known(program), observer=observer).run(plan, env)
 
     def trace(
         self,

@@ -13,6 +13,7 @@ from ..errors import (
     FeedTypeError,
     FetchError,
     FetchTypeError,
+    FluidError,
     NotInitializedError,
     suggestion,
 )
@@ -22,7 +23,7 @@ from ..ir.variable import Parameter, Variable
 from ..values import LoDTensor, LoDTensorArray, SelectedRows, arrays_in, as_fetched
 from .plan import Plan
 from .scope import Scope
-from .step import Environment
+from .step import Environment, is_empty_array
 
 
 def fetch_names(fetch_list: Any, program: Program) -> tuple[list[str], list[Operator]]:
@@ -106,6 +107,16 @@ def fed_values(feed: Any, program: Program) -> tuple[Environment, dict[str, str]
     return env, doubts
 
 
+def fed_by_loader(feed: list[Any]) -> Any:
+    """What a loader for one place gives, as a dictionary of arrays; other lists as they are."""
+    if len(feed) != 1 or type(feed[0]) is not dict:
+        return feed
+    return {
+        name: value.data if type(value) is LoDTensor and not value.offsets else value
+        for name, value in feed[0].items()
+    }
+
+
 def _unknown(name: str, program: Program) -> str:
     """What to say of a fed name that the program does not have.
 
@@ -136,11 +147,7 @@ def _fed_value(variable: Variable, value: Any) -> Any:
     if isinstance(value, LoDTensor):
         data, lod = value.data, value.offsets
     elif isinstance(value, (list, tuple)):
-        raise FeedTypeError(
-            f"variable {variable.name!r} was fed a {type(value).__name__}, which might mean rows "
-            f"or sequences; "
-            "feed an array: numpy.array(...), or a LoDTensor: create_lod_tensor(...)"
-        )
+        return _fed_sequences(variable, value)
     elif isinstance(value, (bool, int, float, np.generic)):
         shape = variable.shape if variable.has_shape and not variable.shape else (1,)
         data, lod = np.full(shape, value, variable.dtype.dtype), ()
@@ -153,6 +160,50 @@ def _fed_value(variable: Variable, value: Any) -> Any:
     except TypeError as error:
         raise FeedError(f"variable {variable.name!r}: {error}") from None
     return LoDTensor(data, lod) if lod else data
+
+
+def _fed_sequences(variable: Variable, value: Any) -> LoDTensor:
+    """What stands for sequences: a list of them, of lists of them where the variable has two
+    levels, or a pair of an array and the lengths.
+
+    Raises:
+        FeedTypeError: it might mean rows as well.
+        FeedError: it is nested less deeply, or entries are of several shapes.
+    """
+    name, dtype = variable.name, variable.dtype.dtype if variable.has_dtype else None
+    if type(value) is tuple and len(value) == 2 and isinstance(value[0], np.ndarray):
+        fed = LoDTensor(value[0])
+        try:
+            fed.set_recursive_sequence_lengths(value[1])
+        except (FluidError, TypeError, ValueError) as error:
+            raise FeedError(f"variable {name!r} was fed an array and lengths: {error}") from None
+        return fed
+    if not variable.lod_level:
+        raise FeedTypeError(
+            f"variable {name!r} was fed a {type(value).__name__}, which might mean rows or "
+            "sequences; feed an array: numpy.array(...), or a LoDTensor: create_lod_tensor(...)"
+        )
+    lengths, entries = [], list(value)
+    for level in range(variable.lod_level):
+        if not all(isinstance(each, (list, tuple, np.ndarray)) for each in entries):
+            raise FeedError(
+                f"variable {name!r} has {variable.lod_level} levels of sequences; expected a "
+                f"sequence on level {level}, got {entries[0]!r:.60}"
+            )
+        lengths.append([len(each) for each in entries])
+        entries = [inner for each in entries for inner in each]
+    row = variable.shape[1:] if variable.has_shape else ()
+    try:
+        data = np.array(entries, dtype)
+        if data.ndim != 1 + len(row) or not entries:
+            data = data.reshape(len(entries), *(n if n != -1 else 1 for n in row))
+    except (TypeError, ValueError) as error:
+        raise FeedError(
+            f"variable {name!r} takes rows of shape {list(row)}, got sequences of others: {error}"
+        ) from None
+    fed = LoDTensor(data)
+    fed.set_recursive_sequence_lengths(lengths)
+    return fed
 
 
 def _misfit(variable: Variable, data: Any) -> str | None:
@@ -196,6 +247,8 @@ def take_persistables(plan: Plan, env: Environment, scope: Scope) -> None:
         if name in env:
             continue
         value = scope.value(name) if name in plan.persistable else None
+        if value is None and is_empty_array(op, name):
+            continue
         if value is None:
             raise _missing(name, op)
         env[name] = value
@@ -250,9 +303,17 @@ def without_value(
     return doubts
 
 
-def fetched(name: str, env: Environment, scope: Scope, return_numpy: bool) -> Any:
-    """A copy of a fetched value as the user wants to have it; None where there is none."""
-    return _handed_out(name, env[name] if name in env else scope.value(name), return_numpy)
+def fetched(name: str, env: Environment, scope: Scope, program: Program, return_numpy: bool) -> Any:
+    """A copy of a fetched value as the user wants to have it; None where there is none.
+
+    As an array, a gradient that is declared without sequences has none: fluid's have none.
+    """
+    value = env[name] if name in env else scope.value(name)
+    if return_numpy and type(value) is LoDTensor and name.endswith("@GRAD"):
+        variable = program.global_block().vars.get(name)
+        if variable is not None and not variable.lod_level:
+            value = value.data
+    return _handed_out(name, value, return_numpy)
 
 
 def _handed_out(name: str, value: Any, return_numpy: bool) -> Any:

@@ -16,11 +16,7 @@ from .step import Environment, Step, spec_of
 
 
 class Suspicious(Exception):
-    """A value is not finite; a run step by step says where that comes from.
-
-    Args:
-        name: of the variable.
-    """
+    """The value of a name is not finite; a run step by step says where that comes from."""
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
@@ -77,13 +73,7 @@ def described(value: Any) -> str:
 def check_written(
     step: Step, names: Iterable[str], env: Environment, infinities: bool = True
 ) -> None:
-    """Look for values that are not finite in what a step wrote.
-
-    Args:
-        step: it.
-        names: of what it wrote.
-        env: values by name.
-        infinities: whether they are bad, too.
+    """Look for values that are not finite in what a step wrote to some names.
 
     Raises:
         NonFiniteError: there are some; names the operator, its line, and what is wrong.

@@ -7,6 +7,7 @@ the order in which they run.  Values know the instructions that read them.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from ..dtypes import DType, Kind, as_dtype
@@ -19,61 +20,34 @@ HANDLE = Spec((), DType.UINT8)  #: of what an asynchronous instruction gives to 
 _BACKWARD, _OPTIMIZE = int(OpRole.BACKWARD), int(OpRole.OPTIMIZE)
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Instruction:
-    """An operator on values.
+    """An operator on values."""
 
-    Args:
-        op: the operator, with its attributes.
-        slots: what the operands are called, in the order in which the kernel takes them.
-        operands: values, lists of them, and None for what is absent.
-        outs: by output slot the value that it makes, or a list of them.
-        origin: the step of the plan that it is part of.
-    """
+    op: Any  #: with its attributes
+    slots: Sequence[
+        str
+    ]  #: what the operands are called, in the order in which the kernel takes them
+    operands: list[Any]  #: values, lists of them, and None for what is absent
+    outs: dict[str, Any]  #: by output slot the value that it makes, or a list of them
+    origin: Any = None  #: the step of the plan that it is part of
+    typed: Any = None  #: what it shares with like instructions
+    kernel: Prepared | None = None  #: what computes it; the operator's own where None
+    library: str = ""  #: whose kernel that is
+    variant: str = ""  #: of a kernel that does more than the operator
+    random_key: str | tuple[int | str, ...] = ""
+    bodies: tuple[Graph, ...] = ()  #: of a control-flow operator
+    phase: str = ""  #: of an asynchronous instruction: "start" or "wait"
+    graph: Graph | None = None
+    previous: Instruction | None = None
+    next: Instruction | None = None
+    results: list[Value] = field(init=False)
+    _inputs: list[Value] | None = None
 
-    __slots__ = (
-        "_inputs",
-        "bodies",
-        "graph",
-        "kernel",
-        "library",
-        "next",
-        "op",
-        "operands",
-        "origin",
-        "outs",
-        "phase",
-        "previous",
-        "random_key",
-        "results",
-        "slots",
-        "typed",
-        "variant",
-    )
-
-    def __init__(
-        self,
-        op: Any,
-        slots: Sequence[str],
-        operands: list[Any],
-        outs: dict[str, Any],
-        origin: Any = None,
-    ) -> None:
-        self.op, self.slots, self.operands, self.outs = op, slots, operands, outs
-        self.origin = origin
-        self.results: list[Value] = flat(outs.values())
+    def __post_init__(self) -> None:
+        self.results = flat(self.outs.values())
         for value in self.results:
             value.producer = self
-        self._inputs: list[Value] | None = None
-        self.typed: Any = None  #: what it shares with like instructions
-        self.kernel: Prepared | None = None  #: what computes it; the operator's own where None
-        self.library = ""  #: whose kernel that is
-        self.variant = ""  #: of a kernel that does more than the operator
-        self.random_key: str | tuple[int | str, ...] = ""
-        self.bodies: tuple[Graph, ...] = ()  #: of a control-flow operator
-        self.phase = ""  #: of an asynchronous instruction: "start" or "wait"
-        self.graph: Graph | None = None
-        self.previous: Instruction | None = None
-        self.next: Instruction | None = None
 
     @property
     def inputs(self) -> list[Value]:
@@ -93,7 +67,7 @@ class Instruction:
     @property
     def draws(self) -> bool:
         """Whether it takes random numbers."""
-        return self.typed is not None and self.typed.draws
+        return self.typed is not None and self.typed.calling.draws
 
     @property
     def title(self) -> str:
@@ -121,12 +95,7 @@ class Instruction:
             return None
 
     def set_operands(self, operands: list[Any], slots: Sequence[str] | None = None) -> None:
-        """Let it read other values.
-
-        Args:
-            operands: values, lists of them and None.
-            slots: what they are called now.
-        """
+        """Let it read other values, lists of them and None, in the same slots or others."""
         for value in self.inputs:
             value.users.pop(self, None)
         self.operands, self._inputs = operands, None

@@ -17,7 +17,7 @@ from ..ir.analysis import writes_of
 from ..ir.operator import EMPTY
 from ..opdef.definition import Op
 from ..opdef.interpreter import Eval, Interpreter
-from ..opdef.spec import Spec
+from ..opdef.spec import Spec, size_of
 from .driver import Driver
 from .graph import Graph, Instruction
 from .plan import BlockPlan
@@ -109,6 +109,7 @@ class Lowering(Interpreter):
             and op.folds
             and _is_known([ins.get(n) for n in calling.slots], op)
             and self._eval is not None
+            and not (op.reads_shapes and _is_large(self.typed_ops.of(op, ins, calling)))
         ):
             return self._folded(op, ins)
         return self._instruction(self.typed_ops.of(op, ins, calling), op, ins, want)
@@ -125,7 +126,7 @@ class Lowering(Interpreter):
         made = Instruction(op, slots, [ins.get(s) for s in slots], outs, self._origin)
         made.typed = shared
         self.graph.insert(made, self._before)
-        if shared.draws and self._origin is not None:
+        if shared.calling.draws and self._origin is not None:
             key = self._origin.instance.random_key(self._origin.op.output_arg_names[0])
             made.random_key = (*self._turns, key) if self._turns else key
         return dict(outs)
@@ -143,11 +144,8 @@ class Lowering(Interpreter):
         return None if shared is None else self._instruction(shared, op, ins, None)
 
     def _wholes(self, ins: Mapping[str, Any], rows: Sequence[str]) -> dict[str, Any]:
-        """Values with tensors in the place of SelectedRows, but for the slots that may take them.
-
-        Args:
-            ins: by slot.
-            rows: those slots.
+        """Values by slot with tensors in the place of SelectedRows, but for the slots that may take
+        them.
         """
         for value in ins.values():
             if value is not None and (type(value) is not Value or value.kind is not _TENSOR):
@@ -186,6 +184,8 @@ class Lowering(Interpreter):
             return False
         if instruction.typed is None or not _is_known(instruction.operands, op):
             return False
+        if op.reads_shapes and _is_large(instruction.typed):
+            return False
         found = self._folded(op, dict(zip(instruction.slots, instruction.operands, strict=True)))
         known = [found.get(slot) for slot in instruction.outs]
         self.graph.replace(instruction, *(v for v in _listed(known)))
@@ -200,12 +200,7 @@ class Lowering(Interpreter):
     # -- steps of a block --------------------------------------------------------------------------
 
     def lower(self, step: Step, env: dict[str, Any]) -> None:
-        """Insert the instructions of a step.
-
-        Args:
-            step: it.
-            env: values by name; takes the results.
-        """
+        """Insert the instructions of a step on values by name, which take the results."""
         self._origin = step
         op = step.instance
         if step.loss is not None and step.loss in env and env[step.loss].size != 1:
@@ -279,12 +274,7 @@ class Lowering(Interpreter):
         self.graph.names += [(step, name, value) for name, value in outs.items()]
 
     def run_pass(self, body: BlockPlan, env: dict[str, Any], turn: int) -> None:
-        """Insert the instructions of a pass through a block.
-
-        Args:
-            body: the block.
-            env: values by name.
-            turn: the number of the pass.
+        """Insert the instructions of the pass of a number through a block.
 
         Raises:
             Unsupported: as of :func:`lowered`, or there are too many passes.
@@ -309,11 +299,7 @@ class Lowering(Interpreter):
 
 
 class _Passes:
-    """What runs the blocks of control-flow operators while they are lowered.
-
-    Args:
-        lowering: it.
-    """
+    """What runs the blocks of control-flow operators while they are lowered."""
 
     def __init__(self, lowering: Lowering) -> None:
         self.f = lowering
@@ -340,8 +326,14 @@ def _is_known(value: Any, op: Op) -> bool:
                 return False
         return True
     if op.reads_shapes:
-        return value.size <= FOLDED_SIZE and value.kind is _TENSOR
+        return value.kind is _TENSOR
     return value.constant is not None and value.size <= FOLDED_SIZE
+
+
+def _is_large(typed: TypedOp) -> bool:
+    """Whether a result has more elements than a constant is to have."""
+    specs = _listed(spec for _, spec, _ in typed.results)
+    return any(size_of(spec.shape) > FOLDED_SIZE for spec in specs)
 
 
 def _array_of(value: Any) -> Any:

@@ -21,11 +21,8 @@ _NOTHING: frozenset[int] = frozenset()
 
 
 def last_uses(order: Sequence[Instruction], kept: Iterable[Value]) -> list[list[Value]]:
-    """Liveness: for each instruction the values that nothing after it reads.
-
-    Args:
-        order: the instructions.
-        kept: values that are read behind all of them.
+    """Liveness: for each instruction the values that nothing after it reads; ``kept`` are read
+    behind all of them.
     """
     seen = {v.number for v in kept}
     freed: list[list[Value]] = []
@@ -54,12 +51,7 @@ class Observation:
         self._sizes: dict[int, int] = {}
 
     def note(self, made: Iterable[tuple[Value, Any]], inputs: Iterable[tuple[Value, Any]]) -> None:
-        """Look at what an instruction made.
-
-        Args:
-            made: its results, and their arrays.
-            inputs: the values that it read, and their arrays.
-        """
+        """Look at what an instruction made of what it read: pairs of values and their arrays."""
         owners: dict[int, list[tuple[int, Any]]] | None = None
         for value, array in made:
             if not isinstance(array, np.ndarray):
@@ -133,6 +125,7 @@ class BufferAssignment:
         observed: Observation,
         dying: Sequence[Sequence[Value]],
     ) -> None:
+        self.order, self.inputs, self.outputs = order, inputs, outputs
         self._observed = observed
         self._outside = {v.number for v in inputs}
         self._kept = {v.number for v in outputs}
@@ -277,12 +270,8 @@ class BufferAssignment:
     # -- whose memory a value shares ---------------------------------------------------------------
 
     def _define(self, value: Value, inputs: Sequence[Value], is_placed: bool) -> None:
-        """Note that a value is made, and whose memory it shares.
-
-        Args:
-            value: it.
-            inputs: what its instruction read.
-            is_placed: whether it is written to memory that is there.
+        """Note that a value is made of others, whose memory it shares, or placed in memory that is
+        there.
         """
         shared = self._observed.shared.get(value.number)
         if not shared or is_placed:
@@ -304,11 +293,8 @@ class BufferAssignment:
             self._sharers[number] = self._sharers.get(number, 0) + 1
 
     def _release(self, value: Value, at_once: bool) -> None:
-        """Note that nothing reads a value any more.
-
-        Args:
-            value: it.
-            at_once: whether the function lets go of it now, and not at its end.
+        """Note that nothing reads a value any more, which the function lets go of now or at its
+        end.
         """
         pending = [value.number]
         for number in self._shares.pop(value.number, ()):

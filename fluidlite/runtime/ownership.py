@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import sys
-from collections import deque
 from collections.abc import Callable, Iterable, Sequence
+from sys import getrefcount
 from typing import Any
 
 import numpy as np
@@ -14,11 +13,11 @@ def held_only_by(holder: Sequence[Any], place: int) -> bool:
     """Whether nobody but a list or tuple can reach the memory of the array at a place: nobody else
     holds the array, and it is no view of another one.
     """
-    return sys.getrefcount(holder[place]) <= _ALONE and holder[place].base is None
+    return getrefcount(holder[place]) <= _ALONE and holder[place].base is None
 
 
 def _references(holder: Sequence[Any], place: int) -> int:
-    return sys.getrefcount(holder[place])
+    return getrefcount(holder[place])
 
 
 #: what Python counts where a sequence has the only reference; differs between versions
@@ -27,30 +26,29 @@ _ALONE = _references([object()], 0)
 
 def owned_items(holder: Sequence[Any], places: Iterable[int]) -> list[Any]:
     """What a list or tuple of arrays has at some places; copies of those that others can reach."""
-    return [
-        holder[k]
-        if sys.getrefcount(holder[k]) <= _ALONE and holder[k].base is None
-        else np.array(holder[k])
-        for k in places
-    ]
+    found = []
+    for k in places:  # faster than a comprehension
+        is_owned = getrefcount(holder[k]) <= _ALONE and holder[k].base is None
+        found.append(holder[k] if is_owned else np.array(holder[k]))
+    return found
 
 
 def reusable(holder: Sequence[Any], places: Iterable[int]) -> list[int]:
     """The places, among some, of arrays that nobody else can reach and that may be written to."""
-    return [
-        k
-        for k in places
-        if sys.getrefcount(holder[k]) <= _ALONE
-        and type(holder[k]) is np.ndarray
-        and holder[k].base is None
-        and holder[k].flags.writeable
-    ]
+    found = []
+    for k in places:
+        if getrefcount(holder[k]) <= _ALONE:
+            array = holder[k]
+            if type(array) is np.ndarray and array.base is None and array.flags.writeable:
+                found.append(k)
+            del array  # which may stand at another place, too
+    return found
 
 
 def at_once(function: Callable[..., Any], *columns: Iterable[Any]) -> None:
-    """Call a function of C, one that runs no Python code, for each row of arguments.
+    """Call a function of C, one that runs no Python code and gives None, for each row of arguments.
 
     Python raises an interrupt between two instructions of its own only, and this is one: either all
     of the calls are made or none.
     """
-    deque(map(function, *columns), maxlen=0)
+    any(map(function, *columns))

@@ -87,13 +87,7 @@ def run(
     passes: Iterable[Pass],
     after: Callable[[Pass, Graph], None] | None = None,
 ) -> None:
-    """Run passes over a graph.
-
-    Args:
-        graph: is rewritten.
-        context: what passes may use.
-        passes: in order.
-        after: called behind each pass that changed the graph.
+    """Run passes over a graph, in order; ``after`` is called behind each pass that changed it.
 
     Raises:
         GraphError: with ``FLUIDLITE_CHECK=1``, a pass left a graph that is not well-formed.

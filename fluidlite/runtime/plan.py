@@ -13,12 +13,17 @@ from ..ir.program import Program
 from ..ir.views import views
 from ..state import collector_paused
 from ..weak import WeakTable
+from .allocator import keep_freed_memory
 from .ownership import reusable
+from .ragged import ragged_names
 from .segment import Segment, segments_in, segments_of, source_of
 from .step import Step, loss_seeded_by
 
 if TYPE_CHECKING:
     from .buffers import Footprint
+
+#: the names that an operator reads, and those that it writes
+Touched = tuple[Sequence[str], Sequence[str]]
 
 
 class BlockPlan:
@@ -28,7 +33,8 @@ class BlockPlan:
         block: what to run.
         keep: names whose values are wanted after the last step; outer names are kept in any case.
         read_by_gradients: for the blocks inside it, what is kept of each pass.
-        ops: those of the block that run; all when None.
+        ops: those of the block that run, with what each reads and writes; all when None.
+        ragged: names of variables whose number of rows depends on lengths of sequences.
     """
 
     def __init__(
@@ -36,26 +42,27 @@ class BlockPlan:
         block: Block,
         keep: Iterable[str],
         read_by_gradients: Mapping[int, set[str]],
-        ops: list[Operator] | None = None,
+        ops: list[tuple[Operator, Touched]] | None = None,
+        ragged: frozenset[str] = frozenset(),
     ) -> None:
         self.block = block
-        self.ops = ops = _without_edges(block) if ops is None else ops
-        touched = [_touched(op) for op in ops]
+        pairs = _with_touched(_without_edges(block)) if ops is None else ops
+        self.ops, touched = [op for op, _ in pairs], [names for _, names in pairs]
         #: own variables that blocks of gradients read
         self.saved = read_by_gradients.get(block.idx, set())
-        losses = [name for op in ops if (name := loss_seeded_by(op)) is not None]
+        losses = [name for op in self.ops if (name := loss_seeded_by(op)) is not None]
         outer: set[str] = set()
         if block.idx:
             outer = {n for both in touched for names in both for n in names} - set(block.vars)
         keep = {*keep, *losses, *self.saved, *outer}
         self.steps = [
-            Step(op, both, free, _body(op, read_by_gradients))
+            Step(op, both, free, _body(op, read_by_gradients, ragged))
             for op, both, free in zip(
-                ops, touched, last_mentions([(*r, *w) for r, w in touched], keep), strict=True
+                self.ops, touched, last_mentions([(*r, *w) for r, w in touched], keep), strict=True
             )
         ]
         #: what is run: segments, and steps that drive blocks
-        self.items = segments_of(self.steps)
+        self.items = segments_of(self.steps, ragged=ragged)
         #: outer names that the block writes
         self.exports = [
             n for n in dict.fromkeys(n for _, names in touched for n in names) if n in outer
@@ -82,12 +89,14 @@ class BlockPlan:
                 step.body.keep_everything()
 
 
-def _body(op: Operator, read_by_gradients: Mapping[int, set[str]]) -> BlockPlan | None:
+def _body(
+    op: Operator, read_by_gradients: Mapping[int, set[str]], ragged: frozenset[str]
+) -> BlockPlan | None:
     """The steps of the block that an operator drives."""
     for block in blocks_of(op) if op.attrs else ():
         # the block's variables that go by the names of outputs are what is handed out
         keep = [*op.instance().kept_names(op.inputs), *writes_of(op)]
-        return BlockPlan(block, keep, read_by_gradients)
+        return BlockPlan(block, keep, read_by_gradients, ragged=ragged)
     return None
 
 
@@ -118,6 +127,19 @@ class UpdateStage(NamedTuple):
         return stages[self.number], [*fetches, *later]
 
 
+class Half(NamedTuple):
+    """The first operators of a program, or those that follow."""
+
+    first: int  #: how many there are before the second half
+    second: bool
+
+    def select(
+        self, ops: list[Operator], fetches: Sequence[str]
+    ) -> tuple[list[Operator], Sequence[str]]:
+        """The operators that run, and the names to keep."""
+        return (ops[self.first :] if self.second else ops[: self.first]), fetches
+
+
 def stages_of(ops: Iterable[Operator]) -> list[list[Operator]]:
     """Operators in rows that belong to optimizers or do not, in turn."""
     listed = [op for op in ops if op.type not in _EDGES]
@@ -125,13 +147,7 @@ def stages_of(ops: Iterable[Operator]) -> list[list[Operator]]:
 
 
 def pruned_to(program: Program, targets: Sequence[Operator], feed: Iterable[str]) -> Pruned:
-    """A run cut down to some operators of optimizers; to all of them where there are none.
-
-    Args:
-        program: what is run.
-        targets: operators.
-        feed: names.
-    """
+    """A run cut down to some operators of optimizers; to all of them where there are none."""
     optimizers = [op for op in program.global_block().ops if op.role == OpRole.OPTIMIZE]
     return Pruned(frozenset(targets or optimizers), frozenset(feed))
 
@@ -147,18 +163,25 @@ class Plan(BlockPlan):
 
     @collector_paused()
     def __init__(
-        self, program: Program, fetches: Sequence[str], cut: Pruned | UpdateStage | None = None
+        self,
+        program: Program,
+        fetches: Sequence[str],
+        cut: Pruned | UpdateStage | Half | None = None,
     ) -> None:
         block = program.global_block()
         ops = _without_edges(block)
         if cut is not None:
             ops, fetches = cut.select(ops, fetches)
-        mentioned = {n for op in ops for names in _touched(op) for n in names}
+        pairs = _with_touched(ops)
+        mentioned = {n for _, both in pairs for names in both for n in names}
         self.persistable = {
             n for n in mentioned if (v := block.find_var_recursive(n)) is not None and v.persistable
         }
         keep = self.persistable.union(fetches)
-        super().__init__(block, keep, read_by_gradients(program), ops)
+        ragged = ragged_names(program)
+        if ragged:
+            keep_freed_memory()
+        super().__init__(block, keep, read_by_gradients(program), pairs, ragged)
         #: names that are read before an operator writes them -> the operator that does
         self.needs: dict[str, Operator] = {}
         #: names that an operator may leave unwritten: a branch that is not taken
@@ -212,11 +235,8 @@ class Plan(BlockPlan):
         return found
 
     def donate(self, names: Sequence[str], olds: Sequence[Any]) -> None:
-        """Let the next run write to arrays that were replaced in the scope and nobody else holds.
-
-        Args:
-            names: of the variables.
-            olds: what each of them had.
+        """Let the next run write to arrays that were replaced in the scope and nobody else holds:
+        of each name what its variable had.
         """
         for place in reusable(olds, range(len(olds))):
             writers = [w.last for w in self._writers.get(names[place], ()) if w.last is not None]
@@ -234,17 +254,16 @@ def _without_edges(block: Block) -> list[Operator]:
     return [op for op in block.ops if op.type not in _EDGES]
 
 
-def _touched(op: Operator) -> tuple[Sequence[str], Sequence[str]]:
-    """What an operator reads and writes."""
-    return tuple(reads_of(op)), tuple(writes_of(op))
+def _with_touched(ops: Iterable[Operator]) -> list[tuple[Operator, Touched]]:
+    """Operators with what they read and write."""
+    return [(op, (tuple(reads_of(op)), tuple(writes_of(op)))) for op in ops]
 
 
 def _needed(ops: list[Operator], fetches: Sequence[str], pruned: Pruned) -> list[Operator]:
     """The operators that compute what is fetched and that others among them need."""
     wanted = set(fetches) - pruned.fed
     kept = []
-    for op in reversed(ops):
-        reads, writes = _touched(op)
+    for op, (reads, writes) in reversed(_with_touched(ops)):
         if op in pruned.targets or not wanted.isdisjoint(writes):
             kept.append(op)
             instance = op.instance()

@@ -89,13 +89,7 @@ class Profile:
     # -- what the runtime tells --------------------------------------------------------------------
 
     def add(self, op: Operator, begin: int, end: int, memory: int) -> None:
-        """Count a call of an operator.
-
-        Args:
-            op: it.
-            begin, end: of the clock.
-            memory: bytes that it wrote.
-        """
+        """Count a call of an operator, by the clock's begin and end, which wrote so many bytes."""
         line = _line(op)
         with self._lock:
             self._row(op.type, line).count((end - begin) / 1e3, memory)
@@ -104,13 +98,7 @@ class Profile:
     def add_kernels(
         self, begin: int, ends: Iterable[tuple[int, int]], kernels: Sequence[Any]
     ) -> None:
-        """Count what the kernels of a compiled plan took.
-
-        Args:
-            begin: when the first one began.
-            ends: numbers of kernels, and when each ended.
-            kernels: by number.
-        """
+        """Count what the kernels of a compiled plan took: their numbers, and when each ended."""
         spent: dict[int, list[Any]] = {}
         with self._lock:
             for index, end in ends:
@@ -256,7 +244,7 @@ class Profile:
 
 
 def _line(op: Operator) -> str:
-    return "" if op.callsite is None else f"{op.callsite.file}:{op.callsite.line}"
+    return "" if op.callsite is None else str(op.callsite)
 
 
 def _size(count: float) -> str:

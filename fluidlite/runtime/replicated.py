@@ -1,7 +1,8 @@
 """Running a program on several devices: on parts of a batch, with the mean of their gradients.
 
 The devices are the one processor: parts go through the program one after the other.  Operators of
-optimizers run once, on gradients of all parts.
+optimizers run once, on gradients of all parts.  What other operators write (statistics, say) each
+device keeps for itself from run to run; the scope has that of the first one.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import pairwise
 from typing import Any
+from weakref import ref
 
 import numpy as np
 
@@ -26,14 +28,7 @@ from .step import Environment
 
 
 class Replicas:
-    """A run of a program on several devices.
-
-    Args:
-        compiled: the program.
-        scope: where persistable variables are.
-        known: what the executor knows of the program.
-        session: makes a run of the program.
-    """
+    """A run of a program on several devices; ``session`` makes a run on one of them."""
 
     def __init__(
         self,
@@ -44,6 +39,7 @@ class Replicas:
     ) -> None:
         self._program, self._count = compiled.program, compiled.device_count
         self._scope, self._known, self._session = scope, known, session
+        self._kept = compiled.kept
         strategy = compiled.build_strategy and compiled.build_strategy.gradient_scale_strategy
         is_mean = strategy in (None, GradientScaleStrategy.CoeffNumDevice)
         self._scale = 1 / self._count if is_mean else 1.0
@@ -55,7 +51,8 @@ class Replicas:
         program, scope, known = self._program, self._scope, self._known
         given, doubts = self._given(feed)
         known.warn(doubts, 4)
-        envs = [dict(each) for each in given]
+        kept = ({}, *self._kept.of(scope, self._count))
+        envs = [{**own, **each} for own, each in zip(kept, given, strict=True)]
         stages = stages_of(program.global_block().ops)
         wanted = tuple(dict.fromkeys(fetches))
         plans = [
@@ -69,7 +66,22 @@ class Replicas:
         results = [self._fetched(name, envs, return_numpy, return_merged) for name in fetches]
         commits = dict.fromkeys(name for plan in plans for name in plan.commits)
         news, _ = kept_values(commits, envs[0], given[0], scope, program)
-        scope.commit(news, partial(setattr, known, "count", known.count + 1))
+        once = {
+            name
+            for plan, ops in zip(plans, stages, strict=True)
+            if ops[0].role == OpRole.OPTIMIZE
+            for name in plan.written
+        }
+        own = [name for name in commits if name not in once]
+        values = [
+            {**before, **kept_values(own, env, {}, scope, program)[0]}
+            for before, env in zip(kept[1:], envs[1:], strict=True)
+        ]
+        scope.commit(
+            news,
+            partial(setattr, known, "count", known.count + 1),
+            partial(setattr, self._kept, "values", (ref(scope), values)),
+        )
         return results
 
     def _run_stage(self, plan: Plan, envs: list[Environment], once: bool) -> None:
@@ -130,7 +142,7 @@ class Replicas:
         self, name: str, envs: list[Environment], return_numpy: bool, return_merged: bool
     ) -> Any:
         """A value of each device, joined or as a list."""
-        found = [fetched(name, env, self._scope, return_numpy) for env in envs]
+        found = [fetched(name, env, self._scope, self._program, return_numpy) for env in envs]
         return _joined(found) if return_merged else found
 
 

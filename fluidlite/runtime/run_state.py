@@ -33,11 +33,7 @@ def next_number() -> int:
 
 
 class RunState:
-    """What an executor remembers of one program; the program holds it.
-
-    Args:
-        number: of the executor; see :func:`next_number`.
-    """
+    """What an executor of some number remembers of one program; the program holds it."""
 
     def __init__(self, number: int) -> None:
         self._number = number
@@ -63,12 +59,7 @@ class RunState:
         return backend.generators(self.seed_of(program), self.count, *keys)
 
     def warn(self, doubts: Mapping[str, str], stacklevel: int) -> None:
-        """Warn of what is doubtful, once for each name.
-
-        Args:
-            doubts: what to say, by name.
-            stacklevel: of the user's line.
-        """
+        """Warn of what is doubtful, a text by name, once for each name."""
         for name in doubts.keys() - self.warned:
             self.warned.add(name)
             warnings.warn(doubts[name], UserWarning, stacklevel=stacklevel)
@@ -80,13 +71,8 @@ class RunState:
         self.taken.add(odd)
 
     def plan(self, program: Program, wanted: Wanted, keep: bool, verified: bool) -> Plan:
-        """The plan of the program as it is now.
-
-        Args:
-            program: the program that this is remembered of.
-            wanted: of it.
-            keep: whether to keep the plan for the next run.
-            verified: whether to look for contradictions in the program first.
+        """The plan of the program as it is now, kept for the next run or not; where it is to be
+        verified, contradictions in the program are looked for first.
         """
         key = (program.revision, wanted)
         found = self.plans.get(key)

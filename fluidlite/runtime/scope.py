@@ -48,6 +48,57 @@ class ScopeVariable:
             self.value = LoDTensorArray()
         return self.value
 
+    def set_int(self, number: int) -> None:
+        """Give it a whole number as its value.
+
+        Raises:
+            ArgumentError: it has a value of another kind.
+        """
+        self._set_number(int, number)
+
+    def set_float(self, number: float) -> None:
+        """Give it a number as its value.
+
+        Raises:
+            ArgumentError: it has a value of another kind.
+        """
+        self._set_number(float, number)
+
+    def _set_number(self, kind: type, number: Any) -> None:
+        if self.value is not None:
+            self._number(kind)
+        self.value = kind(number)
+
+    def is_int(self) -> bool:
+        """Whether the value is a whole number that was set as one."""
+        return type(self.value) is int
+
+    def is_float(self) -> bool:
+        """Whether the value is a number that was set as one."""
+        return type(self.value) is float
+
+    def get_int(self) -> int:
+        """The whole number that was set.
+
+        Raises:
+            ArgumentError: none was.
+        """
+        return int(self._number(int))
+
+    def get_float(self) -> float:
+        """The number that was set.
+
+        Raises:
+            ArgumentError: none was.
+        """
+        return float(self._number(float))
+
+    def _number(self, kind: type) -> Any:
+        if type(self.value) is not kind:
+            held = "nothing" if self.value is None else type(self.value).__name__
+            raise ArgumentError(f"expected {self.name!r} to hold {kind.__name__}, got {held}")
+        return self.value
+
     @property
     def is_initialized(self) -> bool:
         """Whether there is a value."""
@@ -87,7 +138,7 @@ class Scope:
     def __init__(self, parent: Scope | None = None) -> None:
         self._parent = parent
         self._variables: dict[str, ScopeVariable] = {}
-        self._kids: list[Scope] = []
+        self._below: list[Scope] = []
         self._changes = 0
 
     def var(self, name: str) -> ScopeVariable:
@@ -154,12 +205,18 @@ class Scope:
     def new_scope(self) -> Scope:
         """A kid, which lives as long as this scope."""
         kid = Scope(self)
-        self._kids.append(kid)
+        self._below.append(kid)
         return kid
 
     def drop_kids(self) -> None:
         """Forget all kids."""
-        self._kids.clear()
+        self._below.clear()
+
+    def _kids(self) -> list[Scope]:
+        return list(self._below)
+
+    def _remove_from_pool(self) -> None:
+        """For old scripts: nothing but its users holds a scope."""
 
     def __iter__(self) -> Iterator[ScopeVariable]:
         return iter(self._variables.values())
@@ -180,8 +237,13 @@ def global_scope() -> Scope:
 
 
 def switch_scope(scope: Scope) -> Scope:
-    """Use another scope from now on.  Returns the one used before."""
+    """Make another scope the global one.  Returns the one before."""
     return _scope.switch(scope)
+
+
+def scope_is_guarded() -> bool:
+    """Whether this thread is within :func:`scope_guard`."""
+    return _scope.is_covered
 
 
 def scope_guard(scope: Scope) -> AbstractContextManager[Scope]:

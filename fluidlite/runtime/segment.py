@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
+from itertools import groupby
 from textwrap import indent
 from typing import Any
 
 from .step import Step
+
+#: steps in a row that are compiled although those before and behind them work on sequences
+FEWEST_COMPILED = 3
 
 
 class Segment:
@@ -15,10 +19,11 @@ class Segment:
 
     Args:
         steps: in order.
+        is_ragged: whether they work on sequences of several lengths, and are not compiled.
     """
 
-    def __init__(self, steps: list[Step]) -> None:
-        self.steps = steps
+    def __init__(self, steps: list[Step], is_ragged: bool = False) -> None:
+        self.steps, self.is_ragged = steps, is_ragged
         reads: dict[str, None] = {}
         written: dict[str, None] = {}
         for step in steps:
@@ -39,7 +44,7 @@ class Segment:
         self.gradients: frozenset[str] = frozenset()
         #: the same without its loops, for shapes with which these cannot be unrolled
         self.parts: list[Segment | Step] = []
-        if any(step.instance.is_control for step in steps):
+        if not is_ragged and any(step.instance.is_control for step in steps):
             self.parts = segments_of(steps, unroll=False)
         #: shapes of what is read -> the compiled segment
         self.functions: OrderedDict[Any, Any] = OrderedDict()
@@ -74,21 +79,43 @@ def source_of(items: Iterable[Segment | Step]) -> str:
     return "\n".join(parts)
 
 
-def segments_of(steps: Iterable[Step], unroll: bool = True) -> list[Segment | Step]:
+def segments_of(
+    steps: Iterable[Step], unroll: bool = True, ragged: frozenset[str] = frozenset()
+) -> list[Segment | Step]:
     """Steps in as few segments as can be compiled, and control operators between them.
 
     Args:
         steps: in order.
         unroll: whether loops whose number of passes follows from shapes are parts of segments.
+        ragged: names of variables whose number of rows depends on lengths of sequences.
     """
     items: list[Segment | Step] = []
     row: list[Step] = []
     for step in steps:
-        if not step.instance.is_control or (unroll and step.instance.unrolls):
+        is_ragged = bool(ragged) and not ragged.isdisjoint((*step.reads, *step.writes))
+        if not step.instance.is_control or (unroll and step.instance.unrolls and not is_ragged):
             row.append(step)
             continue
-        if row:
-            items.append(Segment(row))
+        items += _divided(row, ragged)
         items.append(step)
         row = []
-    return [*items, Segment(row)] if row else items
+    return [*items, *_divided(row, ragged)]
+
+
+def _divided(row: list[Step], ragged: frozenset[str]) -> list[Segment]:
+    """Steps in a row as segments: those that work on sequences, and between them those that do not,
+    where they are not too few.
+    """
+    if not row or not ragged:
+        return [Segment(row)] if row else []
+    parts: list[tuple[bool, list[Step]]] = []
+    for is_ragged, group in groupby(
+        row, lambda step: not ragged.isdisjoint((*step.reads, *step.writes))
+    ):
+        part = list(group)
+        joins = parts and parts[-1][0] and (is_ragged or len(part) < FEWEST_COMPILED)
+        if joins:
+            parts[-1][1].extend(part)
+        else:
+            parts.append((is_ragged, part))
+    return [Segment(part, is_ragged) for is_ragged, part in parts]

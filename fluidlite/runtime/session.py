@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from contextlib import nullcontext
+from dataclasses import dataclass
 from functools import partial
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..errors import FluidError, NonFiniteError
 from ..ir.analysis import writes_of
 from ..ir.operator import Operator, located
 from ..opdef.interpreter import Eval
+from ..opdef.prepared import Declined
 from ..values import arrays_in
 from .checking import refuse_differences
 from .compile import CompiledSegment, Watch, function_for, give_up
@@ -28,73 +30,47 @@ class Observer:
     """Looks at a run.  A run that is observed is interpreted, step by step."""
 
     def before(self, step: Step, env: Environment) -> None:
-        """Called before each step, those of driven blocks included.
-
-        Args:
-            step: what is to be run.
-            env: values by name.
-        """
+        """Called before each step, those of driven blocks included, with the values by name."""
 
     def after(self, step: Step, env: Environment) -> None:
-        """Called after each step; what nothing reads any more is gone.  Arguments as of
-        :meth:`before`.
-        """
+        """Called after each step; what nothing reads any more is gone."""
 
 
+@dataclass(eq=False)
 class Session:
-    """One run of a program.
+    """One run of a program."""
 
-    Args:
-        backend: whose kernels run.
-        seed: what random operators start from.
-        run: the number of this run of the program.
-        observer: what is called before and after each step.
-        strict: what to look for after each step, which are then run one by one: "NaN", "infinity"
-            for both, or nothing.
-        guarded: names of gradients to be looked at as soon as they are computed; None to look at
-            nothing.
-        checked: whether operators look at shapes and element types before they compute; steps are
-            then run one by one.
-        compare: whether to run steps one by one also where there is a compiled segment, with
-            what they compute made read-only, and to compare.
-        profile: what takes the times.
-        passes: those that rewrite plans; what ``FLUIDLITE_PASSES`` says when None.
-    """
+    backend: ModuleType  #: whose kernels run
+    seed: int  #: what random operators start from
+    count: int  #: the number of this run of the program
+    observer: Observer | None = None  #: is called before and after each step
+    #: what to look for after each step, which are then run one by one: "NaN", "infinity" for both,
+    #: or nothing
+    strict: str = ""
+    #: names of gradients to be looked at as soon as they are computed; None to look at nothing
+    guarded: frozenset[str] | None = None
+    #: whether operators look at shapes and element types before they compute; steps are then run
+    #: one by one
+    checked: bool = False
+    #: whether to run steps one by one also where there is a compiled segment, with what they
+    #: compute made read-only, and to compare
+    compare: bool = False
+    profile: Profile | None = None  #: takes the times
+    #: those that rewrite plans; what ``FLUIDLITE_PASSES`` says when None
+    passes: tuple[Pass, ...] | None = None
+    again: bool = False  #: whether a run is repeated: readers give the same batch again
 
-    def __init__(
-        self,
-        backend: ModuleType,
-        seed: int,
-        run: int,
-        observer: Observer | None = None,
-        strict: str = "",
-        guarded: frozenset[str] | None = None,
-        checked: bool = False,
-        compare: bool = False,
-        profile: Profile | None = None,
-        passes: tuple[Pass, ...] | None = None,
-    ) -> None:
-        self.backend = backend
-        self.f = Eval(backend)
-        self._observer = observer
-        self._strict = strict
-        self._guarded = guarded
-        self._checked = checked
-        self._compare = compare
-        self._profile = profile
-        self._passes = passes
-        self._interprets = observer is not None or checked or bool(strict and not compare)
-        self._looks = self._interprets or compare or guarded is not None
-        self._counters: tuple[int | str, ...] = (seed, run)
+    def __post_init__(self) -> None:
+        self.f = Eval(self.backend)
+        strict = bool(self.strict) and not self.compare
+        self._reading = "again" if self.again else "next" if self.observer is None else "peek"
+        self._interprets = self.observer is not None or self.checked or strict
+        self._looks = self._interprets or self.compare or self.guarded is not None
+        self._counters: tuple[int | str, ...] = (self.seed, self.count)
 
     def run(self, plan: BlockPlan, env: Environment, turn: int | None = None) -> None:
-        """Run a block.
-
-        Args:
-            plan: of the block.
-            env: values by name; takes the results.
-            turn: how often the block ran before in this run of the program; tells the random
-                numbers of its passes apart.
+        """Run a block on values by name, which take the results; ``turn``, how often it ran before
+        in this run of the program, tells the random numbers of its passes apart.
 
         Raises:
             FluidError: a step failed.
@@ -113,24 +89,25 @@ class Session:
             if isinstance(item, Segment):
                 self._run_segment(item, env)
             else:
-                self._run_control(item, env)
+                self._run_one(item, env, self.profile)
 
-    def _run_control(self, step: Step, env: Environment) -> None:
-        """Run a step that may drive a block."""
-        if self._observer is not None:
-            self._observer.before(step, env)
-        begin = 0 if self._profile is None else clock()
-        self._drive(step, env)
-        if self._profile is not None:
-            self._profile.add(step.op, begin, clock(), _written_bytes(step, env))
+    def _run_one(self, step: Step, env: Environment, profile: Profile | None) -> None:
+        """Run one step, with what is to be done before and after it."""
+        if self.observer is not None:
+            self.observer.before(step, env)
+        begin = 0 if profile is None else clock()
+        self._run_step(step, env)
+        if profile is not None:
+            profile.add(step.op, begin, clock(), _written_bytes(step, env))
         if self._looks:
             self._look(step, env)
-        step.let_go(env)
+        if step.instance.is_control:
+            step.let_go(env)
 
     def _drive(self, step: Step, env: Environment) -> None:
         """Run a control operator."""
         try:
-            step.instance.execute(Driver(self, step, env))
+            step.instance.execute(Driver(self, step, env, self._reading))
         except FluidError as error:
             if step.body is not None:  # an operator inside has said what was wrong and where
                 raise
@@ -139,21 +116,23 @@ class Session:
     def _run_segment(self, segment: Segment, env: Environment) -> None:
         """Run steps as one compiled function where there is one, else one by one."""
         function = None
-        if not self._interprets:
+        if not self._interprets and not segment.is_ragged:
             function = segment.last = self._function(segment, env)
         if function is None and segment.parts and not self._interprets:
             self._run_items(segment.parts, env)
         elif function is None:
-            self._interpret(segment, env, self._profile)
-        elif self._compare:
+            self._interpret(segment, env, self.profile)
+        elif self.compare:
             self._run_both(segment, function, env)
         else:
             try:
                 self._call(function, env)
             except Suspicious:
                 raise
+            except Declined:  # for these values; others may be computed as compiled
+                self._interpret(segment, env, self.profile)
             except Exception as error:  # the steps one by one say which of them fails
-                self._interpret(segment, env, self._profile)
+                self._interpret(segment, env, self.profile)
                 give_up(segment, function, error)
             else:
                 for name in segment.free:
@@ -161,24 +140,24 @@ class Session:
 
     def _function(self, segment: Segment, env: Environment) -> CompiledSegment | None:
         """The function for the values of an environment, where there is one."""
-        if self._profile is None:
-            return function_for(segment, env, self.backend, self._passes)
+        if self.profile is None:
+            return function_for(segment, env, self.backend, self.passes)
         begin = clock()
-        function = function_for(segment, env, self.backend, self._passes)
+        function = function_for(segment, env, self.backend, self.passes)
         if function is not None and not function.is_ready:
-            self._profile.add_planning(begin, clock())
+            self.profile.add_planning(begin, clock())
         return function
 
     def _call(self, function: CompiledSegment, env: Environment) -> None:
         """Run a function, watched where something is to be seen."""
-        if self._profile is not None:
+        if self.profile is not None:
             ends: list[tuple[int, int]] = []
             known, begin = function.is_ready, clock()
             function(env, self._draw, Watch("times", lambda k: ends.append((k, clock()))))
             if not known and ends:
-                self._profile.add_planning(ends[-1][1], clock())
-            self._profile.add_kernels(begin, ends, function.order)
-        elif self._guarded is not None:
+                self.profile.add_planning(ends[-1][1], clock())
+            self.profile.add_kernels(begin, ends, function.order)
+        elif self.guarded is not None:
             function(env, self._draw, Watch("gradients", partial(_refuse_bad, function)))
         else:
             function(env, self._draw)
@@ -198,36 +177,35 @@ class Session:
             failure = error
         self._interpret(segment, env, None)
         if failure is not None:
-            give_up(segment, function, failure)
+            if not isinstance(failure, Declined):
+                give_up(segment, function, failure)
             return
         refuse_differences(segment, function, given, mine, env, self._run_step, self._draw)
         env.update((name, mine[name]) for name in function.results)
 
     def _interpret(self, segment: Segment, env: Environment, profile: Profile | None) -> None:
         """Run steps one by one."""
+        if profile is not None or self._looks or type(self.f) is not Eval:
+            for step in segment.steps:
+                self._run_one(step, env, profile)
+            return
+        xp = self.f.xp
         for step in segment.steps:
-            if step.instance.is_control:
-                self._run_control(step, env)
-                continue
-            if self._observer is not None:
-                self._observer.before(step, env)
-            if profile is None:
-                self._run_step(step, env)
+            direct = step.direct
+            if direct is not None and direct.run(xp, env):
+                for name in step.free:
+                    env.pop(name, None)
             else:
-                begin = clock()
-                self._run_step(step, env)
-                profile.add(step.op, begin, clock(), _written_bytes(step, env))
-            if self._looks:
-                self._look(step, env)
+                self._run_one(step, env, None)
 
     def _run_step(self, step: Step, env: Environment) -> None:
-        """Run one step."""
+        """Compute what a step writes."""
         if step.instance.is_control:
-            self._run_control(step, env)
+            self._drive(step, env)
             return
         if step.instance.random:
             self.f.rng = self._draw(step.instance.random_key(step.op.output_arg_names[0]))
-        step.run(self.f, env, self._checked)
+        step.run(self.f, env, self.checked)
 
     def _draw(self, key: str | tuple[int | str, ...]) -> Any:
         """A source of random numbers for an operator; its key may begin with the numbers of the
@@ -238,28 +216,19 @@ class Session:
 
     def _look(self, step: Step, env: Environment) -> None:
         """Do after a step what this run is to do after each."""
-        if self._strict:
-            check_written(step, writes_of(step.op), env, infinities=self._strict == "infinity")
-        elif self._guarded is not None:
+        if self.strict:
+            check_written(step, writes_of(step.op), env, infinities=self.strict == "infinity")
+        elif self.guarded is not None:
             names = writes_of(step.op)
             if not step.instance.is_control:  # what functions of the user return is looked at
-                names = sorted(self._guarded.intersection(names))
+                names = sorted(self.guarded.intersection(names))
             bad = first_bad(names, env) if names else None
             if bad is not None:
                 raise Suspicious(bad)
-        if self._compare:
+        if self.compare:
             _make_read_only(step.op, env)
-        if self._observer is not None:
-            self._observer.after(step, env)
-
-
-class Watched(NamedTuple):
-    """What is looked for in a run."""
-
-    guard: bool  #: values that are not finite
-    compare: bool  #: differences between compiled and interpreted steps
-    is_new: bool  #: what operators have against their inputs, which are fed unlike declared
-    profile: Profile | None  #: times
+        if self.observer is not None:
+            self.observer.after(step, env)
 
 
 def run_watched(
@@ -267,30 +236,32 @@ def run_watched(
     plan: Plan,
     env: Environment,
     fetches: Iterable[str],
-    watched: Watched,
+    guard: bool,
+    compare: bool,
+    checked: bool,
+    profile: Profile | None,
 ) -> None:
     """Run a plan, and look at what it does.
 
     Args:
         session: makes a run of the program; see :class:`Session`.
-        plan, env: of the run.
-        fetches: names.
-        watched: what to look for.
+        plan, env, fetches: of the run.
+        guard: whether to look for values that are not finite.
+        compare: whether to look for differences between compiled and interpreted steps.
+        checked: whether to ask operators what they have against their inputs.
+        profile: takes times.
 
     Raises:
         NonFiniteError: a value is not finite; names the operator it comes from.
     """
-    profile = watched.profile
-    strict = "infinity" if watched.guard else "NaN" if watched.compare else ""
+    strict = "infinity" if guard else "NaN" if compare else ""
     with nullcontext() if profile is None else profile.run("run"):
-        if watched.is_new:
-            session(checked=True, strict=strict, profile=profile).run(plan, env)
-        elif watched.compare:
-            session(strict=strict, compare=True, profile=profile).run(plan, env)
-        elif watched.guard:
+        if guard and not (checked or compare):
             _run_guarded(partial(session, profile=profile), plan, env, fetches)
         else:
-            session(profile=profile).run(plan, env)
+            compare = compare and not checked
+            made = session(strict=strict, checked=checked, compare=compare, profile=profile)
+            made.run(plan, env)
 
 
 def _run_guarded(
@@ -306,7 +277,7 @@ def _run_guarded(
     except Suspicious as found:
         bad = found.name
     if bad is not None:  # nothing has been kept so far: the same again, looking closer
-        session(strict="infinity", profile=None).run(plan, before)
+        session(strict="infinity", profile=None, again=True).run(plan, before)
         raise NonFiniteError(
             f"{bad!r} is not finite in the compiled plan, and is when interpreted: it is near the "
             f"largest number of its element type"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,16 +10,30 @@ import numpy as np
 from ..dtypes import Kind, as_dtype
 from ..errors import FluidError, NotInitializedError, OpError, ShapeError, SlotError
 from ..ir.operator import EMPTY, Operator, OpRole, located
-from ..opdef.definition import Op
-from ..opdef.gradient import DerivedGrad
 from ..opdef.interpreter import Eval
+from ..opdef.sequences import lengths_text
 from ..opdef.spec import Spec, size_of
-from ..values import LoDTensor, SelectedRows, zeros_like
+from ..values import LoDTensor, LoDTensorArray, SelectedRows, bare, zeros_like
+from .direct import DirectCall
+from .shared_lod import Lods, has_rows, shared_lod
 
 if TYPE_CHECKING:
     from .plan import BlockPlan
 
 Environment = dict[str, Any]
+
+
+def is_empty_array(op: Operator, name: str) -> bool:
+    """Whether a variable is an array whose length an operator asks, before it is written."""
+    if op.type != "lod_array_length" and not op.instance().is_control:
+        return False
+    variable = op.block.find_var_recursive(name)
+    return (
+        variable is not None
+        and variable.kind is Kind.LOD_TENSOR_ARRAY
+        and not variable.persistable
+        and not variable.is_data
+    )
 
 
 class Step:
@@ -34,6 +48,7 @@ class Step:
 
     __slots__ = (
         "body",
+        "direct",
         "free",
         "inputs",
         "instance",
@@ -74,6 +89,8 @@ class Step:
         self.body = body
         #: the loss whose gradient the operator begins
         self.loss = loss_seeded_by(op)
+        takes_any = not (self.loss or instance.is_control or op.is_unsettled)
+        self.direct = DirectCall.of(op, instance) if takes_any else None
 
     def run(self, f: Eval, env: Environment, checked: bool = False) -> None:
         """Compute the outputs into the environment, and drop what nothing reads any more.
@@ -86,32 +103,35 @@ class Step:
         Raises:
             FluidError: the kernel failed; says the operator, the shapes and the user's line.
         """
+        direct = None if checked or type(f) is not Eval else self.direct  # others look on
+        if direct is not None and direct.run(f.xp, env):
+            self.let_go(env)
+            return
         if self.loss is not None:
             self._check_loss(env)
         ins: dict[str, Any] = {}
-        lods: dict[str, Any] = {}
+        lods: Lods = {}
         for slot, names, many in self.inputs:
             try:
                 values = [None if n == EMPTY else env[n] for n in names]
-            except KeyError as error:
-                raise self.not_written(error.args[0]) from None
-            ragged = self.instance.input_slots[slot].ragged
-            for i, value in enumerate(values):
-                if type(value) is LoDTensor and not ragged:
-                    values[i] = value.data
-                    lods.setdefault(slot, value.offsets)
+            except KeyError:
+                values = [None if n == EMPTY else self.value_of(n, env) for n in names]
+            if LoDTensor in map(type, values):
+                lods[slot] = [v.offsets if type(v) is LoDTensor else () for v in values]
+                if not self.instance.input_slots[slot].ragged:
+                    values = [bare(v) for v in values]
             ins[slot] = values if many else values[0]
         for slot, name in self.updates:
             ins[slot] = env.get(name)
         try:
-            if checked:
+            if checked or self.op.is_unsettled:
                 self._check(ins)
             outs = f.apply(self.instance, ins, self.want)
+            made = self.instance.lods(ins)
         except Exception as error:
             raise self._explained(error, ins) from error
         for slot, names, many in self.outputs:
             found = outs.get(slot)
-            lod = _shared_lod(self.instance, slot, lods) if lods else ()
             for i, name in enumerate(names):
                 if name == EMPTY:
                     continue
@@ -125,13 +145,36 @@ class Step:
                     if self.instance.output_slots[slot].hidden:
                         continue  # the mask of a dropout that drops nothing
                     value = self._zeros(slot, i, ins)
-                env[name] = LoDTensor(value, lod) if lod and _has_rows(value, lod) else value
+                if (made or lods) and type(value) is not LoDTensor:
+                    if made is not None:
+                        lod = made.get(slot, ())
+                    else:
+                        lod = shared_lod(self.instance, slot, i, ins, lods)
+                    if lod and has_rows(value, lod):
+                        value = LoDTensor(value, lod)
+                env[name] = value
         self.let_go(env)
 
     def let_go(self, env: Environment) -> None:
         """Drop what nothing reads any more."""
         for name in self.free:
             env.pop(name, None)
+
+    def value_of(self, name: str, env: Environment) -> Any:
+        """A value that is read; an array of tensors that nothing has written to is empty.
+
+        Args:
+            name: of the variable.
+            env: values by name.
+
+        Raises:
+            NotInitializedError: nothing has written it.
+        """
+        if name in env:
+            return env[name]
+        if is_empty_array(self.op, name):
+            return LoDTensorArray()
+        raise self.not_written(name)
 
     def not_written(self, name: str) -> FluidError:
         """The error that a variable is read which nothing has written."""
@@ -203,28 +246,6 @@ class Step:
         return located(error, self.op, pairs)
 
 
-def _shared_lod(op: Op, slot: str, lods: Mapping[str, Any]) -> Any:
-    """The LoD that an output takes over from the inputs.
-
-    A gradient takes that of the input that it belongs to.
-
-    Args:
-        op: the operator.
-        slot: the output's slot.
-        lods: by input slot, where there is any.
-    """
-    if isinstance(op, DerivedGrad):
-        forward = next((s for s, out in op.grad_slots.items() if out == slot), "")
-        for read in op.reads:
-            if read.source == "in" and read.of == forward:
-                return lods.get(read.slot, ())
-        first = op.derived_from.inputs[0].name if op.derived_from is not None else forward
-        return next(iter(lods.values())) if forward == first else ()
-    if op.lod == "first":
-        return next(iter(lods.values()))
-    return lods.get(op.lod or "", ())
-
-
 _SEEDING = int(OpRole.BACKWARD | OpRole.LOSS)
 
 
@@ -235,11 +256,19 @@ def loss_seeded_by(op: Operator) -> str | None:
     return op.output_arg_names[0].partition("@GRAD")[0]
 
 
-def _has_rows(value: Any, lod: Any) -> bool:
-    if isinstance(value, SelectedRows):
-        return False
-    shape: Any = getattr(value, "shape", ())
-    return bool(shape) and shape[0] == lod[-1][-1]
+class RaggedSpec(Spec):
+    """The spec of a value whose rows form sequences; as text it has their lengths."""
+
+    lod: Any
+
+    def __new__(cls, value: LoDTensor) -> RaggedSpec:
+        dtype = as_dtype(value.data.dtype)
+        made = super().__new__(cls, value.data.shape, dtype, lod_level=len(value.offsets))
+        made.lod = value.offsets
+        return made
+
+    def __str__(self) -> str:
+        return f"{super().__str__()} with sequences of lengths {lengths_text(self.lod)}"
 
 
 def spec_of(value: Any) -> Any:
@@ -247,7 +276,7 @@ def spec_of(value: Any) -> Any:
     if isinstance(value, list):
         return [spec_of(v) for v in value]
     if isinstance(value, LoDTensor):
-        return Spec(value.data.shape, as_dtype(value.data.dtype), lod_level=len(value.offsets))
+        return RaggedSpec(value)
     if isinstance(value, SelectedRows):
         return Spec(value.shape, as_dtype(value.dtype), Kind.SELECTED_ROWS)
     return Spec(value.shape, as_dtype(value.dtype)) if isinstance(value, np.ndarray) else None

@@ -7,6 +7,8 @@ Their shape rule is asked once, and one kernel is prepared for all of them.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from ..dtypes import DType
@@ -30,29 +32,19 @@ class Calling(NamedTuple):
     fuses: bool  #: whether a prepared kernel may compute the composition as a whole
 
 
+@dataclass(eq=False)
 class TypedOp:
-    """An operator for operands of given shapes.
+    """An operator for operands of given shapes."""
 
-    Args:
-        op: the operator, with its attributes.
-        calling: how its kernels are called.
-        specs: of the operands.
-        results: what it makes.
-    """
+    op: Op  #: with its attributes
+    calling: Calling
+    specs: list[Any]  #: of the operands
+    results: Results
 
-    __slots__ = ("_kernel", "calling", "draws", "op", "results", "specs")
-
-    def __init__(self, op: Op, calling: Calling, specs: list[Any], results: Results) -> None:
-        self.op, self.calling, self.specs, self.results = op, calling, specs, results
-        self.draws = calling.draws
-        self._kernel: Prepared | bool | None = False
-
-    @property
+    @cached_property
     def kernel(self) -> Prepared | None:
         """NumPy's kernel for these shapes; None where there is only the operator's own."""
-        if self._kernel is False:
-            self._kernel = self.op.prepared(self.specs)
-        found: Any = self._kernel
+        found: Prepared | None = self.op.prepared(self.specs)
         return found
 
 
@@ -71,13 +63,7 @@ class TypedOps:
         return found
 
     def of(self, op: Op, ins: Mapping[str, Any], calling: Calling) -> TypedOp:
-        """What an operator that has a kernel is for values, which have a ``spec``.
-
-        Args:
-            op: the operator.
-            ins: values by input slot.
-            calling: how its kernels are called.
-        """
+        """What an operator that has a kernel is for values by input slot, which have a ``spec``."""
         key = _key_of(op, ins)
         found = self._known.get(key)
         if found is None:
@@ -93,7 +79,7 @@ class TypedOps:
 
     def fused(self, op: Op, ins: Mapping[str, Any], calling: Calling) -> TypedOp | None:
         """The same of a composition that one prepared kernel computes as a whole; None where there
-        is none.  Arguments as of :meth:`of`.
+        is none.
         """
         key = _key_of(op, ins)
         if key not in self._known:
@@ -103,7 +89,10 @@ class TypedOps:
 
 def _calling_of(op: Op) -> Calling:
     function, slots, draws = kernel_of(op, "numpy")
-    runs = function is not None and not op.updates and not any(slot.ragged for slot in op.inputs)
+    if op.is_composite and not op.whole:
+        function = None
+    is_ragged = any(slot.ragged for slot in op.inputs) and not op.reads_shapes
+    runs = function is not None and not op.updates and not is_ragged
     many = any(slot.many for slot in op.outputs)
     fuses = op.is_composite and preparation_of(op.type) is not None and not many
     if function is None:

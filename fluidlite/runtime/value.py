@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from hashlib import blake2b
 from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..dtypes import Kind
 from ..opdef.arithmetic import WITH_NUMBER, Arithmetic
 from ..opdef.spec import Shape, Spec
 
@@ -72,41 +74,34 @@ for _name, _symbol in {"add": "+", "sub": "-", "mul": "*", "floordiv": "//"}.ite
         setattr(RuntimeSize, f"__{_prefix}{_name}__", _method)
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Value(Arithmetic):
     """A value that an instruction makes, an input or a constant.
 
     Python's operators append instructions where the graph's builder stands.
     """
 
-    __slots__ = (
-        "constant",
-        "dtype",
-        "graph",
-        "kind",
-        "layout",
-        "number",
-        "producer",
-        "replaced_by",
-        "shape",
-        "spec",
-        "users",
-    )
     __array_ufunc__ = None  # so that array + value asks the value
 
-    def __init__(self, graph: Graph, spec: Spec, constant: Any = None) -> None:
-        self.graph = graph
-        self.spec = spec  #: shape and element type, of the plain array
-        self.shape: Shape = spec.shape
-        self.dtype = spec.dtype.dtype
-        self.kind = spec.kind
-        self.constant = constant
-        self.layout: Any = None  #: as which kernel library lays it out; None for a plain array
-        self.producer: Instruction | None = None
-        #: the instructions that read it, in the order in which they began to
-        self.users: dict[Instruction, None] = {}
-        self.replaced_by: Value | None = None
-        self.number = graph.count
-        graph.count += 1
+    graph: Graph
+    spec: Spec  #: shape and element type, of the plain array
+    constant: Any = None
+    layout: Any = None  #: as which a kernel library lays it out; None for a plain array
+    library: Any = None  #: the kernel library whose layout that is
+    producer: Instruction | None = None
+    #: the instructions that read it, in the order in which they began to
+    users: dict[Instruction, None] = field(default_factory=dict)
+    replaced_by: Value | None = None
+    shape: Shape = field(init=False)
+    dtype: Any = field(init=False)
+    kind: Kind = field(init=False)
+    number: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.shape, self.kind = self.spec.shape, self.spec.kind
+        self.dtype = self.spec.dtype.dtype
+        self.number = self.graph.count
+        self.graph.count += 1
 
     @property
     def ndim(self) -> int:

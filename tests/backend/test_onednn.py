@@ -1,5 +1,6 @@
 """oneDNN behind compiled plans: the same results as NumPy's, and nothing where it is missing."""
 
+import gc
 import os
 import select
 import signal
@@ -12,7 +13,7 @@ from backend.agreement import agree, fed, gradients, needs_library, ran, sources
 
 import fluidlite as fluid
 from fluidlite import state
-from fluidlite.backend.onednn import description, library
+from fluidlite.backend.onednn import description, library, memory
 from fluidlite.errors import ArgumentError, UnsupportedError
 from fluidlite.opdef.definition import lookup
 
@@ -408,3 +409,22 @@ def test_what_the_library_refuses_stays_with_numpy(monkeypatch):
     _, source = ran(monkeypatch, "onednn", resnet)
     assert "# conv2d," in source
     assert all("conv2d" in s or "mul" in s for s in source.splitlines() if "oneDNN" in s)
+
+
+@needs_library
+def test_what_the_library_made_is_given_back_without_code_of_python(monkeypatch):
+    """An interrupt in code that runs when an object goes would be lost."""
+    loaded = library.load()
+
+    def made():
+        with fluid.unique_name.guard(), fluid.program_guard(fluid.Program(), fluid.Program()):
+            ran(monkeypatch, "onednn", lambda: dense(), 3)
+        gc.collect()
+        return len(loaded._graves) - len(loaded._opened)
+
+    first = made()
+    assert [made() for _ in range(3)] == [first] * 3
+    assert len(loaded._opened) < 200
+    for module in (memory, library):
+        kinds = [each for each in vars(module).values() if isinstance(each, type)]
+        assert not [each for each in kinds if hasattr(each, "__del__")]

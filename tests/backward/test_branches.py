@@ -398,3 +398,41 @@ def test_a_loop_that_depends_on_nothing_before_it_warns_of_nothing():
         step(squares(dense(x, 2, "w1")))
         layers.increment(i)
         layers.less_than(i, layers.fill_constant([1], "float64", 2.0), cond=cond)
+
+
+def test_what_stands_behind_minimize_in_a_branch_reads_the_old_parameters():
+    """As in fluid, where the step comes behind the branch."""
+    x = fluid.data("x", [2, 1])
+    w = layers.create_parameter(
+        [1, 1], "float32", "w", default_initializer=fluid.initializer.Constant(1.0)
+    )
+
+    def trained():
+        fluid.optimizer.SGD(0.5).minimize(layers.mean(layers.mul(x, w)))
+        return layers.reduce_sum(w)
+
+    truth = layers.fill_constant([1], "bool", True)
+    out = layers.cond(truth, trained, lambda: layers.fill_constant([1], "float32", 0.0))
+    exe = fluid.Executor()
+    exe.run(fluid.default_startup_program())
+    found = [exe.run(feed={"x": np.ones([2, 1], "float32")}, fetch_list=[out, w]) for _ in range(4)]
+    assert [float(a.item()) for a, _ in found] == [1.0, 0.5, 0.0, -0.5]
+    assert [float(b.item()) for _, b in found] == [0.5, 0.0, -0.5, -1.0]
+
+
+def test_what_reads_a_gradient_behind_minimize_in_a_branch_finds_it():
+    x = fluid.data("x", [2, 1])
+    w = layers.create_parameter(
+        [1, 1], "float32", "w", default_initializer=fluid.initializer.Constant(1.0)
+    )
+
+    def trained():
+        _, pairs = fluid.optimizer.SGD(0.5).minimize(layers.mean(layers.mul(x, w)))
+        return layers.reduce_sum(pairs[0][1])
+
+    truth = layers.fill_constant([1], "bool", True)
+    out = layers.cond(truth, trained, lambda: layers.fill_constant([1], "float32", 0.0))
+    exe = fluid.Executor()
+    exe.run(fluid.default_startup_program())
+    (found,) = exe.run(feed={"x": np.ones([2, 1], "float32")}, fetch_list=[out])
+    assert found.item() == 1.0

@@ -127,3 +127,13 @@ def test_a_second_order_through_statistics_is_right(layer):
         step[i, j] = 1e-5
         numeric = (slope(at + step) - slope(at - step)) / 2e-5
         np.testing.assert_allclose(found[i, j], numeric, rtol=1e-6)
+
+
+def test_the_gradient_of_one_input_that_nothing_depends_on_is_an_empty_list():
+    """As in fluid; beside others there is None in its place."""
+    x, y = fluid.data("x", [2]), fluid.data("y", [2])
+    x.stop_gradient = y.stop_gradient = False
+    loss = fluid.layers.reduce_sum(x * 2.0)
+    assert fluid.gradients([loss], [y]) == []
+    found = fluid.gradients([loss], [y, x])
+    assert found[0] is None and found[1].name == "x@GRAD"

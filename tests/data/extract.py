@@ -19,8 +19,7 @@ import numpy as np
 
 HERE = Path(__file__).parent
 
-# Operators whose recorded cases are used, by family.  Cases with LoD are left out of every one of
-# them.
+# Operators whose recorded cases are used, by family.
 OPERATORS = {
     "elementwise": """
         elementwise_add elementwise_sub elementwise_mul elementwise_div elementwise_max
@@ -91,8 +90,19 @@ OPERATORS = {
         fake_quantize_dequantize_moving_average_abs_max moving_average_abs_max_scale
         dequantize_abs_max dequantize_log""",
     "fused": """
-        fused_elemwise_activation fusion_squared_mat_sub fusion_repeated_fc_relu coalesce_tensor
-        tdm_child""",
+        fused_elemwise_activation fused_embedding_seq_pool fusion_squared_mat_sub
+        fusion_repeated_fc_relu coalesce_tensor tdm_child""",
+    "sequence": """
+        sequence_concat sequence_conv sequence_expand sequence_expand_as sequence_mask
+        sequence_pad sequence_pool sequence_reshape sequence_reverse sequence_scatter
+        sequence_slice sequence_softmax sequence_topk_avg_pooling sequence_unpad
+        lod_reset im2sequence match_matrix_tensor var_conv_2d filter_by_instag""",
+    "recurrent": "lstm lstm_unit gru gru_unit",
+    "structured": """
+        linear_chain_crf crf_decoding warpctc ctc_align edit_distance chunk_eval beam_search
+        gather_tree tree_conv""",
+    "regions": "roi_align roi_pool psroi_pool prroi_pool",
+    "detection": "bipartite_match target_assign",
 }
 
 # Mistakes a user can make with what there is, by category.
@@ -100,20 +110,21 @@ MISTAKES = {
     "feed": """
         feed_unknown_name feed_missing feed_wrong_rank feed_wrong_shape_data
         feed_wrong_dtype_data feed_wrong_shape_layers_data feed_wrong_dtype_layers_data
-        feed_python_list feed_not_a_dict""",
+        feed_python_list feed_not_a_dict feed_lengths_do_not_add_up set_lod_not_ascending""",
     "fetch": "fetch_unknown_name fetch_wrong_type fetch_twice",
     "run": """
         startup_not_run run_not_a_program run_empty_program run_after_close executor_bad_place
         cuda_place_without_cuda ids_out_of_range ids_negative one_hot_out_of_range
         nan_with_check nan_without_check int_divide_by_zero batch_sizes_disagree topk_too_large
-        squeeze_not_one""",
+        squeeze_not_one sequence_op_without_lod""",
     "backward": """
         loss_not_scalar loss_not_scalar_run loss_not_variable minimize_not_variable
         loss_of_other_program gradients_unreachable gradients_one_of_two_unreachable
         gradients_of_stopped_input gradients_wrong_target_gradient
         gradients_target_counts_differ minimize_twice append_backward_twice no_parameters
         everything_stopped parameter_list_unknown_name no_grad_set_wrong_type
-        learning_rate_wrong_type regularizer_wrong_type grad_clip_wrong_type""",
+        learning_rate_wrong_type regularizer_wrong_type grad_clip_wrong_type
+        ftrl_sparse_gradient""",
     "build": """
         fc_input_not_variable fc_size_not_int fc_int_input fc_flatten_dims_too_large
         unknown_activation parameter_other_shape param_attr_wrong_type bias_attr_true
@@ -182,11 +193,6 @@ def entries_of(case):
         yield from (entry for entries in slots.values() for entry in entries)
 
 
-def is_plain(case):
-    """Whether a case has no LoD."""
-    return not any("lod" in entry for entry in entries_of(case))
-
-
 def only(record, keys):
     """Those keys of a record that it has."""
     return {key: record[key] for key in keys.split() if key in record}
@@ -208,7 +214,7 @@ def extract_operators(oracle):
     assert not missing, f"no case of {missing}"
     files, arrays, cases = {}, {}, []
     for case in recorded:
-        if case["op"] not in family or not is_plain(case):
+        if case["op"] not in family:
             continue
         source = files.setdefault(case["npz"], np.load(folder / case["npz"]))
         arrays.update({e["key"]: source[e["key"]] for e in entries_of(case) if "key" in e})
@@ -278,21 +284,23 @@ def extract_models(oracle):
 
 
 def extract_layers(oracle):
-    """Write the calls of layers that have no LoD; give their ids."""
+    """Write the calls of layers; give their ids."""
     folder = oracle / "layer_cases"
-    cases = [
-        case
-        for case in read(folder / "index.json")["cases"]
-        if not (case["lod_in"] or case["lod_out"])
-        and not any(out.get("lod_level") for out in case["outputs"])
-    ]
+    cases = read(folder / "index.json")["cases"]
     for case in cases:
-        del case["lod_in"], case["lod_out"], case["blocks"]
+        del case["blocks"]
     write("layer_cases.json.gz", cases)
     ids = without_duplicates([case["id"] for case in cases])
     source = np.load(folder / "values.npz")
     write_arrays("layer_cases.npz", {k: source[k] for k in source if k.split(":")[0] in ids})
     return ids
+
+
+def extract_dygraph(oracle):
+    """Write the snippets of imperative mode; give their ids."""
+    recorded = read(oracle / "dygraph_cases.json")
+    write("dygraph_cases.json.gz", only(recorded, "prelude cases"))
+    return [case["id"] for case in recorded["cases"]]
 
 
 def extract_names(oracle):
@@ -353,6 +361,7 @@ def main(oracle):
     ids["nets"], programs = extract_programs(oracle)
     ids["training"], trainings = extract_trainings(oracle)
     ids["layers"] = extract_layers(oracle)
+    ids["dygraph"] = extract_dygraph(oracle)
     extract_schema(oracle)
     extract_names(oracle)
     extract_models(oracle)

@@ -260,3 +260,11 @@ def test_a_result_that_nothing_was_made_of_has_no_gradient():
     )
     layers.reduce_sum(loss).backward()
     assert likely.gradient() is None
+
+
+def test_the_elements_of_argsort_have_gradients_and_their_places_have_none():
+    x = leaf(3.0, 1.0, 2.0)
+    values, places = layers.argsort(x)
+    assert places.stop_gradient
+    layers.reduce_sum(values * dygraph.to_variable(np.array([1.0, 2.0, 3.0], "float32"))).backward()
+    assert x.gradient().tolist() == [3.0, 1.0, 2.0]

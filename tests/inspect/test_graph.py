@@ -74,6 +74,21 @@ def test_operators_that_nobody_defined_and_names_that_nobody_declared_are_drawn(
     assert Folding(graph).items() == [0, 1]
 
 
+def test_a_name_holds_one_value_for_each_operator_that_writes_it():
+    program = parsed("a = tanh(X=x)\nb = exp(X=a)\na = exp(X=b)\nx = exp(X=a)\nc = exp(X=x)")
+    graph, block = ProgramGraph(program), program.global_block()
+
+    def writers(name):
+        return [graph.value(block, name, position).writer for position in range(6)]
+
+    assert writers("a") == [None, 0, 0, 2, 2, 2]
+    assert writers("b") == [1] * 6  # nothing reads what was there before
+    assert writers("x") == [None, None, None, None, 3, 3]
+    assert writers("y") == [None] * 6
+    assert graph.first_value(block, "x").writer == 3
+    assert graph.first_value(block, "y").writer is None
+
+
 @pytest.mark.parametrize("body", ["", "var x: float32[2]"])
 def test_an_empty_program_has_no_items(body):
     assert Folding(ProgramGraph(parsed(body))).items() == []

@@ -88,7 +88,7 @@ def test_a_long_block_is_cut():
     block.create_var(name="x", shape=[1], dtype="float32", is_data=True)
     for _ in range(1000):
         block.append_op("scale", {"X": "x"}, {"Out": "x"})
-    assert "... and 600 more" in block._repr_html_()
+    assert "... and 940 more" in block._repr_html_()
 
 
 # -- terminals -------------------------------------------------------------------------------------
@@ -131,3 +131,20 @@ def test_what_has_a_colour_is_found():
         ("string", '"a # b"'),
         ("comment", "# train.py:3"),
     }
+
+
+def test_what_is_shown_of_a_program_stays_small():
+    block = main().global_block()
+    for k in range(2000):
+        block.create_var(name=f"a_rather_long_name_{k}", shape=[1], dtype="float32", is_data=True)
+        block.append_op("scale", {"X": f"a_rather_long_name_{k}"}, {"Out": "a_rather_long_name_0"})
+    block.create_var(name="s", shape=[1], dtype="float32")
+    for _ in range(20):
+        main().create_block(0)
+        main().current_block().append_op(
+            "sum", {"X": [f"a_rather_long_name_{k}" for k in range(500)]}, {"Out": "s"}
+        )
+        main().leave_block()
+    text = main()._repr_html_()
+    assert len(text) < 100_000
+    assert "Page(program)" in text and text.count("... and 1 more") == 20

@@ -1,10 +1,13 @@
 """Variables that are fed, declared to hold floats, where an operator needs integers."""
 
+import warnings
+
+import numpy as np
 import pytest
 
 import fluidlite as fluid
 from fluidlite import layers
-from fluidlite.errors import DTypeError
+from fluidlite.errors import DTypeError, FluidError
 from fluidlite.ir.verify import verify
 
 
@@ -53,11 +56,56 @@ def test_sizes_and_places_that_are_declared_as_floats_by_omission_are_taken_with
         build(x, n)
 
 
-def test_floats_that_are_computed_or_checked_are_no_labels():
-    x = unsaid("x", [3])
-    for label in (fluid.data("z", [None, 1]), layers.data("w", [1], dtype="float64"), x * 1.0):
-        with pytest.raises(DTypeError, match="expected Label to hold integers"):
-            layers.softmax_with_cross_entropy(x, label)
+def ran(feed, fetch):
+    exe = fluid.Executor()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of what is fed
+        return [exe.run(feed=feed, fetch_list=[fetch])[0] for _ in range(3)][-1]
+
+
+@pytest.mark.parametrize("label", ["float32", "float64"])
+def test_what_does_not_fit_as_declared_is_refused_when_it_runs(label):
+    """As in fluid: the rest of the program runs."""
+    x, y = fluid.data("x", [2, 3]), fluid.data("y", [2, 1], label)
+    with pytest.warns(UserWarning, match="expected Label to hold integers.*it will not run"):
+        loss = layers.softmax_with_cross_entropy(x, y)
+    with pytest.warns(UserWarning, match="expected one element type, got X float32, Y int64"):
+        total = layers.elementwise_add(x, layers.cast(x, "int64"))
+    with pytest.warns(UserWarning, match=r"size 1 along each of the axes \[1\].*it will not run"):
+        flat = layers.squeeze(x, [1])
+    assert (loss.shape, total.dtype, flat.shape) == ((2, 1), x.dtype, (2,))
+    feed = {"x": np.ones([2, 3], "float32"), "y": np.zeros([2, 1], label)}
+    for name, message in ((loss, "Label"), (total, "one element type"), (flat, "size 1")):
+        exe = fluid.Executor()
+        with pytest.raises(FluidError, match=message):
+            exe.run(feed=feed, fetch_list=[name], use_prune=True)
+    (found,) = fluid.Executor().run(feed=feed, fetch_list=[x * 2.0], use_prune=True)
+    assert found.tolist() == [[2.0] * 3] * 2
+
+
+def test_labels_made_of_what_is_fed_are_taken_with_a_warning():
+    x, y = unsaid("x", [3]), unsaid()
+    label = layers.unsqueeze(layers.squeeze(layers.concat([y, y]), [1]), [1])
+    with pytest.warns(UserWarning, match="needs integers of '.*', which is declared as float32"):
+        loss = layers.softmax_with_cross_entropy(x, layers.slice(label, [0], [0], [2]))
+    feed = {"x": np.zeros([2, 3], "float32"), "y": np.array([[1], [2]])}
+    np.testing.assert_allclose(ran(feed, loss), np.log([[3.0], [3.0]]), rtol=1e-6)
+
+
+def test_a_size_that_is_fed_otherwise_is_dropped():
+    x = layers.data("x", [3])
+    with pytest.warns(UserWarning, match="it will not run with what is declared"):
+        y = layers.squeeze(x, [1])
+    assert ran({"x": np.ones([2, 1], "float32")}, y).tolist() == [1.0, 1.0]
+
+
+def test_a_variable_of_another_program_stands_for_its_name():
+    with fluid.program_guard(fluid.Program()):
+        z = layers.data("z", [2], append_batch_size=False)
+    with pytest.warns(UserWarning, match="'z' is a variable of another program") as said:
+        y = layers.relu(z)
+    assert [each.filename for each in said] == [__file__]
+    assert ran({"z": np.array([-1.0, 2.0], "float32")}, y).tolist() == [0.0, 2.0]
 
 
 def test_other_mistakes_are_told_as_ever():

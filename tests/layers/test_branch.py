@@ -35,3 +35,28 @@ def test_functions_that_give_different_structures_are_refused():
     p, x = data("p", [1], "bool"), data()
     with pytest.raises(ArgumentError, match="the same structure, got a variable and"):
         layers.cond(p, lambda: x, lambda: [x])
+
+
+def test_the_last_number_is_not_compared_with_where_there_is_no_default():
+    index = fluid.data("index", [1], "int64")
+    out = layers.switch_case(
+        index, {k: lambda k=k: layers.fill_constant([1], "float32", k) for k in (1, 2, 3)}
+    )
+    assert [op.type for op in fluid.default_main_program().global_block().ops].count("equal") == 2
+    exe = fluid.Executor()
+    found = [exe.run(feed={"index": np.array([k])}, fetch_list=[out])[0] for k in (1, 2, 3, 7)]
+    assert np.concatenate(found).tolist() == [1.0, 2.0, 3.0, 3.0]
+
+
+def test_rows_with_sequences_choose_their_branch():
+    x = fluid.data("x", [None, 1], lod_level=1)
+    both = layers.IfElse(layers.less_than(x, layers.zeros_like(x)))
+    with both.true_block():
+        both.output(layers.scale(both.input(x), -1.0))
+    with both.false_block():
+        both.output(layers.scale(both.input(x), 2.0))
+    (out,) = both()
+    rows = np.array([[1], [-2], [3], [-4]], "float32")
+    given = {"x": fluid.create_lod_tensor(rows, [[1, 1, 1, 1]], fluid.CPUPlace())}
+    (found,) = fluid.Executor().run(feed=given, fetch_list=[out], return_numpy=False)
+    np.testing.assert_array_equal(np.array(found), [[2], [2], [6], [4]])

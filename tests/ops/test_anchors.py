@@ -52,8 +52,8 @@ def test_prior_boxes_may_be_clipped_and_spaced():
     np.testing.assert_allclose(clipped, np.clip(boxes, 0, 1))
 
 
-@pytest.mark.parametrize("flat", [False, True])
-def test_density_boxes_stand_around_close_points(flat):
+@pytest.mark.parametrize("flat, clip", [(False, True), (True, False)])
+def test_density_boxes_stand_around_close_points(flat, clip):
     boxes, _ = f.density_prior_box(
         MAPS,
         IMAGE,
@@ -64,6 +64,7 @@ def test_density_boxes_stand_around_close_points(flat):
         step_w=4.0,
         step_h=4.0,
         flatten_to_2d=flat,
+        clip=clip,
     )
     boxes = boxes.reshape(3, 4, 10, 4)
     for i, j in np.ndindex(3, 4):
@@ -74,7 +75,19 @@ def test_density_boxes_stand_around_close_points(flat):
                 for k, m in np.ndindex(density, density):
                     at = [v - 2 + apart / 2 + n * apart for v, n in ((x, m), (y, k))]
                     expected.append(around(*at, size * root, size / root))
-        np.testing.assert_allclose(boxes[i, j], np.clip(expected, 0, 1))
+        expected = np.array(expected)
+        expected[:, :2] = np.maximum(expected[:, :2], 0)
+        expected[:, 2:] = np.minimum(expected[:, 2:], 1)
+        np.testing.assert_allclose(boxes[i, j], np.clip(expected, 0, 1) if clip else expected)
+
+
+def test_density_boxes_beside_the_image_have_an_end_before_their_begin_as_in_fluid():
+    image = np.zeros((1, 1, 4, 4))
+    attrs = dict(fixed_sizes=[2.0], fixed_ratios=[1.0], densities=[1], variances=VARIANCES)
+    found, _ = f.density_prior_box(
+        np.zeros((1, 1, 2, 2)), image, step_w=8.0, step_h=8.0, clip=False, **attrs
+    )
+    np.testing.assert_allclose(found[1, 1, 0], [2.75, 2.75, 1, 1])
 
 
 def test_anchors_are_in_pixels():

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import fluidlite as fluid
-from fluidlite.errors import AttributeValueError, DTypeError, ShapeError
+from fluidlite.errors import DTypeError, LoDError, ShapeError
+from fluidlite.values import LoDTensor
 
 from gradcheck import evaluator
 from infer import infer
@@ -78,7 +79,6 @@ def test_a_side_that_needs_no_gradient_gets_none():
 @pytest.mark.parametrize(
     "error, match, attrs, mask, x",
     [
-        (AttributeValueError, "level 0, the rows; got 1", dict(level=1), ([5, 1], "bool"), [5, 3]),
         (DTypeError, "Mask to be bool, got int32", {}, ([5, 1], "int32"), [5, 3]),
         (ShapeError, r"Mask of shape \[n, 1\], got \[5, 2\]", {}, ([5, 2], "bool"), [5, 3]),
         (ShapeError, r"got shapes \[4, 3\] and \[5, 1\]", {}, ([5, 1], "bool"), [4, 3]),
@@ -97,5 +97,45 @@ def test_parts_that_do_not_fit_are_refused():
         infer("merge_lod_tensor", **given, InFalse=([3, 2], "float32"))
     with pytest.raises(DTypeError, match="one element type"):
         infer("merge_lod_tensor", **given, InFalse=([2, 2], "float64"))
-    with pytest.raises(ShapeError, match="expected 3 rows of InTrue and 2 of InFalse"):
+    with pytest.raises(ShapeError, match="expected 3 rows or sequences of InTrue and 2"):
         f.merge_lod_tensor(X, MASK, np.ones([2, 1]), np.ones([3, 1]))
+
+
+ROWS = np.arange(6.0).reshape(6, 1)
+
+
+@pytest.mark.parametrize(
+    "lod, level, mask, on_true, on_false",
+    [
+        ([[0, 2, 3, 6]], 0, [1, 0, 1], ([0, 1, 3, 4, 5], ((0, 2, 5),)), ([2], ((0, 1),))),
+        (
+            [[0, 2, 3], [0, 1, 3, 6]],
+            0,
+            [0, 1],
+            ([3, 4, 5], ((0, 1), (0, 3))),
+            ([0, 1, 2], ((0, 2), (0, 1, 3))),
+        ),
+        (
+            [[0, 2, 3], [0, 1, 3, 6]],
+            1,
+            [0, 1, 1],
+            ([1, 2, 3, 4, 5], ((0, 2, 5),)),
+            ([0], ((0, 1),)),
+        ),
+        ([[0, 2, 2, 6]], 0, [0, 1, 0], ([], ((0, 0),)), ([0, 1, 2, 3, 4, 5], ((0, 2, 6),))),
+    ],
+)
+def test_sequences_are_divided_and_put_together_again(lod, level, mask, on_true, on_false):
+    f, x = evaluator(), LoDTensor(ROWS, lod)
+    chosen = np.array(mask, bool).reshape(-1, 1)
+    parts = f.split_lod_tensor(x, chosen, level=level)
+    for part, (rows, wanted) in zip(parts, (on_true, on_false), strict=True):
+        assert (part.data[:, 0].tolist(), part.offsets) == (rows, wanted)
+    both = f.merge_lod_tensor(x, chosen, *parts, level=level)
+    np.testing.assert_array_equal(both.data, ROWS)
+    assert both.offsets == x.offsets
+
+
+def test_a_level_that_is_not_there_is_refused():
+    with pytest.raises(LoDError, match="X with sequences on level 1, got 1 levels"):
+        evaluator().split_lod_tensor(LoDTensor(ROWS, [[0, 6]]), np.array([True]), level=1)

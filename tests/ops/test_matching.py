@@ -59,3 +59,34 @@ def test_what_does_not_fit_is_refused():
     inputs = dict(X=((3, 2, 4), "float32"), MatchIndices=((2, 5), "int32"))
     with pytest.raises(ShapeError, match="expected X of 1 or 5 columns"):
         infer("target_assign", {}, **inputs)
+
+
+def test_the_hardest_columns_are_negative():
+    loss = np.array([[0.1, 0.9, 0.8, 0.7, 0.95]])
+    match, alike = np.array([[2, -1, -1, -1, -1]]), np.array([[0.9, 0.1, 0.6, 0.2, 0.3]])
+    negative, updated = f.mine_hard_examples(loss, None, match, alike, neg_pos_ratio=2.0)
+    assert negative.data.ravel().tolist() == [1, 4]  # 2 overlaps too much
+    assert negative.offsets == ((0, 2),)
+    np.testing.assert_array_equal(updated, match)
+
+
+def test_a_match_that_is_not_among_the_hardest_is_dropped():
+    loss = np.array([[0.1, 0.9, 0.8]])
+    match, attrs = np.array([[0, 1, -1]]), dict(mining_type="hard_example", sample_size=2)
+    negative, updated = f.mine_hard_examples(loss, loss * 0, match, loss, **attrs)
+    assert (updated.tolist(), negative.data.tolist()) == ([[-1, 1, -1]], [[2]])
+
+
+@pytest.mark.parametrize(
+    "message, attrs",
+    [
+        ("mining_type max_negative or hard_example, got 'none'", dict(mining_type="none")),
+        ("a positive neg_pos_ratio", dict(neg_pos_ratio=0.0)),
+        ("neg_dist_threshold between 0 and 1", dict(neg_dist_threshold=1.0)),
+        ("sample_size of at least 1", dict(mining_type="hard_example")),
+    ],
+)
+def test_examples_that_cannot_be_mined_are_refused(message, attrs):
+    inputs = dict(ClsLoss=((2, 5), "float32"), MatchDist=((2, 5), "float32"))
+    with pytest.raises(AttributeValueError, match=message):
+        infer("mine_hard_examples", attrs, MatchIndices=((2, 5), "int32"), **inputs)

@@ -200,3 +200,15 @@ def test_positive_negative_pair_refuses_what_does_not_fit():
         infer("positive_negative_pair", dict(column=2), **specs)
     with pytest.raises(ShapeError, match=r"QueryID of shape \[4, 1\], got \[3, 1\]"):
         infer("positive_negative_pair", **specs | dict(QueryID=([3, 1], "int64")))
+
+
+def test_few_of_many_come_in_the_order_of_a_stable_sort():
+    rng = np.random.default_rng(0)
+    spread, tied = rng.normal(size=[7, 60]), rng.integers(0, 4, size=[7, 60]).astype("float32")
+    unknown = np.where(rng.random([7, 60]) < 0.95, np.nan, spread)
+    for x in (spread, tied, unknown, np.full([2, 3, 60], -np.inf), tied.astype("int64")):
+        for k in (1, 3, 7):
+            values, found = f.top_k(x, k=k)
+            wanted = np.argsort(-x, axis=-1, kind="stable")[..., :k]
+            np.testing.assert_array_equal(found, wanted)
+            np.testing.assert_array_equal(values, np.take_along_axis(x, wanted, -1))

@@ -137,7 +137,22 @@ def test_the_layer_runs_in_a_program():
     out, mask, _ = fluid.layers.roi_perspective_transform(images, rois, 4, 5)
     place = fluid.CPUPlace()
     feed = {"images": X, "rois": fluid.create_lod_tensor(REGIONS, [[2, 2]], place)}
-    found = fluid.Executor(place).run(feed=feed, fetch_list=[out, mask])
+    found = fluid.Executor(place).run(feed=feed, fetch_list=[out, mask], return_numpy=False)
+    assert found[0].recursive_sequence_lengths() == [[2, 2]]
+    found = [np.array(each) for each in found]
     wanted = straightened(X, REGIONS, IMAGES, 4, 5)
     np.testing.assert_allclose(found[0], wanted[0], atol=1e-4)
     np.testing.assert_array_equal(found[1], wanted[1])
+
+
+def test_the_gradient_has_what_the_real_system_reads():
+    images = fluid.data("images", [2, 3, 7, 9])
+    images.stop_gradient = False
+    rois = fluid.data("rois", [None, 8], lod_level=1)
+    out, _, _ = fluid.layers.roi_perspective_transform(images, rois, 4, 5)
+    fluid.gradients([out], [images])
+    ops = fluid.default_main_program().global_block().ops
+    op, gradient = ops[0], ops[-1]
+    assert gradient.type == "roi_perspective_transform_grad"
+    for slot in ("Out2InIdx", "Out2InWeights"):
+        assert op.output(slot) and gradient.input(slot) == op.output(slot)

@@ -53,3 +53,14 @@ def test_an_activation_is_one_of_four():
     given = {slot: (shape, "float32") for slot, shape in shapes.items()}
     with pytest.raises(AttributeValueError, match="expected gate_activation 0 .* got 4"):
         infer("gru_unit", dict(gate_activation=4), **given)
+
+
+def test_a_memory_takes_one_step():
+    x, before = rng.normal(size=[3, 8]), rng.normal(size=[3, 2])
+    C, H = f.lstm_unit(x, before, forget_bias=0.5)
+    i, r, o, g = (x[:, 2 * k : 2 * k + 2] for k in range(4))
+    cell = logistic(r + 0.5) * before + logistic(i) * np.tanh(g)
+    np.testing.assert_allclose(C, cell)
+    np.testing.assert_allclose(H, logistic(o) * np.tanh(cell))
+    with pytest.raises(ShapeError, match=r"expected X of shape \[3, 8\] for C_prev"):
+        infer("lstm_unit", X=([3, 7], "float32"), C_prev=([3, 2], "float32"))

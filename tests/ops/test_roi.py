@@ -50,6 +50,30 @@ def test_aligned_regions_are_means_of_points(ratio):
             np.testing.assert_allclose(out[r, :, i, j], np.mean(points, axis=0), atol=1e-12)
 
 
+def test_the_parts_of_regions_are_rounded_as_single_precision_rounds_them():
+    """Where a part's edge lies on an element but for rounding, fluid's float32 decides."""
+    scale, count = np.float32(0.7), 0
+    for begin, end in np.ndindex(12, 12):
+        first = np.float32(begin) * scale
+        span = max(np.float32(end + 1) * scale - first, np.float32(0.1)) / np.float32(3)
+        edges = [np.float32(k) * span + first for k in range(4)]
+        exact = [float(k) * float(span) + float(first) for k in range(4)]
+        regions = np.array([[begin, 0, end, 3]], "float32")
+        found = f.psroi_weights(regions, axis=0, bins=3, size=9, spatial_scale=0.7)[0] > 0
+        wanted = [
+            [np.floor(edges[k]) <= n < np.ceil(edges[k + 1]) for n in range(9)] for k in range(3)
+        ]
+        np.testing.assert_array_equal(found, wanted)
+        count += np.floor(edges).tolist() != np.floor(exact).tolist()
+    assert count  # double precision differs
+
+
+def test_points_on_the_edge_of_an_image_count_in_single_precision_too():
+    roi = np.array([[1.5, 4.5, 5.5, 8.5]], "float32")
+    found = f.roi_align_weights(roi, axis=1, bins=4, size=5, spatial_scale=1.0, sampling_ratio=3)
+    np.testing.assert_allclose(found[0].sum(axis=1), [2 / 3, 0, 0, 0], rtol=1e-6)
+
+
 def test_pooled_regions_are_maxima_of_their_parts():
     outs = f.roi_pool.all(X, SEQUENCES, **PARTS)
     for r, (image, roi) in enumerate(zip(IMAGES, ROIS * 0.5)):
@@ -126,11 +150,12 @@ def test_sequences_reach_gradients_in_programs():
     gradients = fluid.gradients(fluid.layers.reduce_sum(out * out), [x, rois])
     fed = fluid.create_lod_tensor(ROIS, [[1, 2]])
     exe = fluid.Executor()
-    found = exe.run(feed={"x": X, "rois": fed}, fetch_list=gradients)
+    found = exe.run(feed={"x": X, "rois": fed}, fetch_list=gradients, return_numpy=False)
+    assert found[1].recursive_sequence_lengths() == [[1, 2]]
     pool = lambda f, x, rois: f.prroi_pool(x, rois, np.array([1, 2]), **PARTS)
     expected = pull_back(f, pool, [X, ROIS], [2 * pool(f, X, ROIS)])
     for value, wanted in zip(found, expected):
-        np.testing.assert_allclose(value, wanted)
+        np.testing.assert_allclose(np.array(value), wanted)
 
 
 @pytest.mark.parametrize("type, channels", [("roi_align", 3), ("prroi_pool", 3), ("psroi_pool", 2)])

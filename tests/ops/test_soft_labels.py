@@ -7,7 +7,7 @@ import pytest
 
 from fluidlite.errors import AttributeValueError, DTypeError, ShapeError
 
-from gradcheck import evaluator
+from gradcheck import evaluator, pull_back
 from infer import infer
 
 f = evaluator()
@@ -97,3 +97,12 @@ def test_what_does_not_fit_is_refused(type, attrs, inputs, error, message):
     with pytest.raises(error) as caught:
         infer(type, attrs, **inputs)
     assert message in str(caught.value)
+
+
+def test_the_whole_part_of_a_soft_label_says_whether_it_is_ignored():
+    x, labels = np.array([[0.3, -0.7, 1.1]]), np.array([[0.5, 1.0, 1.5]])
+    found = f.sigmoid_cross_entropy_with_logits(x, labels, ignore_index=1)
+    assert found[0, 0] > 0 and not found[0, 1:].any()
+    loss = lambda f, x: f.sigmoid_cross_entropy_with_logits(x, labels, ignore_index=1)
+    (slope,) = pull_back(f, loss, [x], [np.ones_like(x)])
+    assert slope[0, 0] and not slope[0, 1:].any()

@@ -14,8 +14,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from oracle.waiting import layer_waits_for, waits_for
-
 TESTS = Path(__file__).parent.parent
 DATA = TESTS / "data"
 
@@ -89,15 +87,13 @@ def parts():
         for case in load("layer_cases.json.gz")
     }
     kinds = {"ops": ops, "nets": nets, "training": training, "errors": errors}
-    return {**kinds, "layers": layers}
+    dygraph = {case["id"]: ["out"] for case in load("dygraph_cases.json.gz")["cases"]}
+    return {**kinds, "layers": layers, "dygraph": dygraph}
 
 
 def every(kind, part, but=()):
     """Runs a test for every case of a kind that has this part, by the name of the case."""
-    waits = layer_waits_for if kind == "layers" else waits_for
-    names = [
-        n for n, there in parts()[kind].items() if part in there and n not in but and not waits(n)
-    ]
+    names = [n for n, there in parts()[kind].items() if part in there and n not in but]
     return pytest.mark.parametrize("name", names)
 
 
@@ -153,6 +149,12 @@ def holds(kind, name, part):
     if reason in load("wrong_in_real.json").values():
         return  # what is wrong there need not be wrong everywhere
     raise AssertionError(f"{kind}:{name}:{part} deviates no more; it was listed with: {reason}")
+
+
+def same_lengths(what, tensor, golden):
+    """The rows of a tensor form sequences of these lengths; None or no level: none."""
+    mine = tensor.recursive_sequence_lengths()
+    assert mine == (golden or []), f"{what}: sequences of lengths {mine}, want {golden or []}"
 
 
 def close(what, mine, golden, tolerance):

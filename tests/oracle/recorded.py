@@ -1,6 +1,7 @@
 """Programs of a single operator as they were recorded."""
 
 from fluidlite.core import SelectedRows
+from fluidlite.lod_tensor import create_lod_tensor
 
 from one_operator import OneOperator
 
@@ -31,10 +32,12 @@ class Recorded(OneOperator):
         )
 
     def value(self, entry):
-        """What was recorded of a variable: an array, or rows of one."""
+        """What was recorded of a variable: an array, one of sequences, or rows of one."""
         rows = entry.get("selected_rows")
         array = self.values[entry["key"]]
-        return array if rows is None else SelectedRows(rows["rows"], rows["height"], array)
+        if rows is not None:
+            return SelectedRows(rows["rows"], rows["height"], array)
+        return create_lod_tensor(array, entry["lod"]) if entry.get("lod") else array
 
     def recorded_outputs(self):
         """Variable and recorded entry of every output."""

@@ -6,11 +6,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import fluidlite as fluid
+from fluidlite.errors import FluidError
 from fluidlite.opdef.definition import lookup
 
 from gradcheck import evaluator
 
-FAULTS = json.loads((Path(__file__).parents[1] / "data/known_faults.json").read_text())
+DATA = Path(__file__).parents[1] / "data"
+FAULTS = json.loads((DATA / "known_faults.json").read_text())
+PROGRAMS = json.loads((DATA / "known_faults_of_programs.json").read_text())
 
 
 def array(values, dtype):
@@ -28,6 +32,36 @@ def test_a_known_fault_of_the_real_system_is_not_repeated(fault):
     np.testing.assert_allclose(found, right)
     assert not np.allclose(recorded, right)
     assert fault["why"]
+
+
+def ran(fault):
+    """What the program of a fault leaves in ``found``."""
+    main, startup = fluid.default_main_program(), fluid.default_startup_program()
+    given = dict(fluid=fluid, layers=fluid.layers, np=np, main=main, startup=startup)
+    given["exe"] = fluid.Executor()
+    exec(fault["code"], given)
+    return [np.array(each) for each in given["found"]]
+
+
+@pytest.mark.parametrize("fault", PROGRAMS, ids=[f["name"] for f in PROGRAMS])
+def test_a_known_fault_in_a_program_of_the_real_system_is_not_repeated(fault):
+    assert fault["why"] and fault["recorded"] != fault["right"]
+    if fault["right"] == "refused":
+        with pytest.raises(FluidError):
+            ran(fault)
+        return
+    for mine, right in zip(ran(fault), fault["right"], strict=True):
+        np.testing.assert_allclose(mine, np.array(right), rtol=1e-5)
+
+
+def test_the_right_values_of_swish_are_those_of_its_definition():
+    """x sigmoid(beta x), and by differences its slope; the recorded ones are those of beta 1."""
+    (fault,) = [f for f in PROGRAMS if f["name"] == "swish"]
+    x, step = np.array([-1.0, 0.5, 2.0]), 1e-6
+    for beta, key in ((2.0, "right"), (1.0, "recorded")):
+        value = lambda at, beta=beta: at / (1 + np.exp(-beta * at))
+        slope = (value(x + step) - value(x - step)) / (2 * step)
+        np.testing.assert_allclose(fault[key], [value(x), slope], rtol=1e-5)
 
 
 def test_the_right_values_of_known_faults_follow_from_their_inputs():

@@ -6,12 +6,11 @@ import pytest
 
 import fluidlite as fluid
 from oracle.golden import DATA, script
-from oracle.waiting import waits_for
 
 # one of the networks clips in the old way
 pytestmark = pytest.mark.filterwarnings("ignore:set_gradient_clip is the old way")
 
-NETS = sorted(path.stem for path in (DATA / "nets").glob("[a-z]*.py") if not waits_for(path.stem))
+NETS = sorted(path.stem for path in (DATA / "nets").glob("[a-z]*.py"))
 
 
 @pytest.mark.parametrize("name", NETS)

@@ -17,6 +17,7 @@ from oracle.golden import (
     every,
     holds,
     load,
+    same_lengths,
     script,
     under,
 )
@@ -63,7 +64,10 @@ class Training:
 
     def run(self, program, batch, fetch):
         feed = under(self.case, f"feed/{batch}/")
-        return self.executor.run(program, feed=feed, fetch_list=fetch, scope=self.scope)
+        for name, lengths in under(self.case, f"lod/{batch}/").items():
+            feed[name] = fluid.create_lod_tensor(feed[name], [lengths.tolist()])
+        how = dict(scope=self.scope, return_numpy=False)
+        return self.executor.run(program, feed=feed, fetch_list=fetch, **how)
 
     def step(self, step):
         labels = self.case["fetch"]
@@ -101,7 +105,11 @@ def test_fetched_values_follow_the_real_system_step_by_step(name):
                 close(f"{label} at step {step}", mine, want, LOSS)
         for position, step in (("first", 0), ("last", -1)):
             for label, golden in under(CASES[name], f"fetch_{position}/").items():
-                close(f"{label} at the {position} step", series[label][step], golden, LOSS)
+                what, mine = f"{label} at the {position} step", series[label][step]
+                close(what, mine, golden, LOSS)
+                lengths = under(CASES[name], f"fetch_{position}_lod/").get(label)
+                if position == "last":
+                    same_lengths(what, mine, None if lengths is None else [lengths.tolist()])
 
 
 @every("training", "grad0")

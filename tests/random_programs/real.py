@@ -125,7 +125,7 @@ def held_against_real(recipes, dtypes=("float64", "float32")):
             continue
         text = "{}: {}".format(*where)
         truth = mine.get(f"{seed}/float64")
-        if dtype == "float32" and truth is not None and are_as_near(real, found, truth[1]):
+        if dtype == "float32" and truth is not None and are_as_near(found, real, truth[1]):
             text = "rounding: " + text
         differing.setdefault(seed, {})[dtype] = text
     return differing

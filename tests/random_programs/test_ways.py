@@ -79,6 +79,27 @@ def test_a_wrong_kernel_is_found_named_and_the_program_made_smaller(monkeypatch)
     assert " = tanh(" in finding.operator
 
 
+def test_a_sum_that_cancels_is_rounding_where_each_operator_computes_what_it_means():
+    cancelling = recipe(202414)  # the gradient of a bias before a normalisation
+    found, rounded = ways.compared(cancelling, ["numpy"])
+    assert not found
+    assert rounded == 1
+
+
+def test_a_small_fault_of_an_operator_is_no_rounding(monkeypatch):
+    def wrong(op, X):
+        return Prepared(lambda x, **_: np.tanh(x) * x.dtype.type(1.01))
+
+    given = recipe(202414)
+    built = build(fluid, given)
+    mine = ways.compiled("numpy", built, given.seed, ways.started(built, given.seed))
+    assert ways.agrees_by_operator(given, "numpy", mine, "float32")
+    monkeypatch.setitem(prepared._preparations, "relu", wrong)
+    monkeypatch.setitem(prepared._preparations, "tanh", wrong)
+    mine = ways.compiled("numpy", built, given.seed, ways.started(built, given.seed))
+    assert not ways.agrees_by_operator(given, "numpy", mine, "float32")
+
+
 def test_a_difference_in_what_stays_is_found():
     wanted = ways.Found([[np.ones(2)]], {"w": np.ones(3)})
     same = ways.Found([[np.ones(2) + 1e-12]], {"w": np.ones(3)})

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from oracle.test_training import CASES, Training
-from oracle.waiting import waits_for
 
 import fluidlite as fluid
 from fluidlite.opdef import definition
@@ -43,7 +42,7 @@ def run_three_times(program_feed, fetched):
 
 
 @pytest.mark.filterwarnings("ignore:set_gradient_clip is the old way")
-@pytest.mark.parametrize("name", sorted(name for name in CASES if not waits_for(name)))
+@pytest.mark.parametrize("name", sorted(CASES))
 def test_trainings_agree_step_by_step(name, checking):
     Training(CASES[name])
 

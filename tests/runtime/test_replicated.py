@@ -141,3 +141,32 @@ def test_a_wrong_number_of_devices_is_refused(monkeypatch):
     compiled = fluid.CompiledProgram(fluid.Program()).with_data_parallel()
     with pytest.raises(ArgumentError, match="CPU_NUM to be a number of devices, got 'two'"):
         fluid.Executor().run(compiled)
+
+
+def test_each_device_keeps_its_own_statistics_and_the_scope_those_of_the_first(monkeypatch):
+    monkeypatch.setenv("CPU_NUM", "2")
+    x = fluid.data("x", [None, 2])
+    h = layers.batch_norm(x, momentum=0.5, moving_mean_name="mean")
+    loss = layers.mean(layers.fc(h, 1))
+    fluid.optimizer.SGD(0.1).minimize(loss)
+    exe, scope = fluid.Executor(), fluid.global_scope()
+    exe.run(fluid.default_startup_program())
+    compiled = fluid.CompiledProgram(fluid.default_main_program()).with_data_parallel(loss.name)
+    small = np.array([[0, 1], [2, 5], [10, 20], [14, 30]], "float32")
+    large = np.concatenate([small, [[1, 1], [2, 2], [3, 4], [5, 9]]]).astype("float32")
+    tensor = scope.find_var("mean").get_tensor()
+    for batch, first, second in (
+        (small, [0.5, 1.5], [6, 12.5]),
+        (large, [3.5, 7.75], [4.375, 8.25]),
+        (small, [2.25, 5.375], [8.1875, 16.625]),
+    ):
+        (found,) = exe.run(compiled, {"x": batch}, ["mean"], use_prune=batch is large)
+        np.testing.assert_allclose(found, [*first, *second])
+        np.testing.assert_allclose(np.array(tensor), first)
+    tensor.set(np.float32([100, 200]), fluid.CPUPlace())
+    (found,) = exe.run(compiled, {"x": small}, ["mean"])
+    np.testing.assert_allclose(found, [50.5, 101.5, 10.09375, 20.8125])
+    with fluid.scope_guard(fluid.Scope()):
+        exe.run(fluid.default_startup_program())
+        (found,) = exe.run(compiled, {"x": small}, ["mean"])
+    np.testing.assert_allclose(found, [0.5, 1.5, 6, 12.5])

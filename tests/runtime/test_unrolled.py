@@ -96,3 +96,29 @@ def test_a_failing_operator_inside_a_pass_is_named():
         with pytest.raises(fluid.FluidError, match="matmul") as failure:
             exe.run(feed={"x": np.ones([STEPS, BATCH, 7], "float32")}, fetch_list=[out])
         assert "test_unrolled.py" in str(failure.value)
+
+
+def test_lengths_of_a_large_input_make_no_loop():
+    sizes = 16, 40, 128  # more elements than constants may have, but the mask is small
+    assert np.prod(sizes) > lower.FOLDED_SIZE
+    x = fluid.data("x", list(sizes), "float32")
+    lengths = fluid.data("n", [sizes[0]], "int64")
+    states, _ = layers.rnn(layers.GRUCell(8), x, sequence_length=lengths)
+    total, exe = layers.reduce_sum(states), fluid.Executor()
+    exe.run(fluid.default_startup_program())
+    feed = {"x": np.ones(sizes, "float32"), "n": np.arange(sizes[0]) + 1}
+    found = [exe.run(feed=feed, fetch_list=[total])[0].item() for _ in range(3)]
+    assert found[0] == pytest.approx(found[2], rel=1e-5)
+    (plan,) = exe._known(fluid.default_main_program()).plans.values()
+    assert "# runs blocks: " not in plan.source and "# interpreted: " not in plan.source
+
+
+def test_what_follows_from_shapes_is_no_constant_where_it_is_large():
+    x = fluid.data("x", [300, 300], "float32")
+    zeros, sizes = layers.zeros_like(x), layers.shape(x)
+    exe = fluid.Executor()
+    for _ in range(3):
+        found = exe.run(feed={"x": np.ones([300, 300], "float32")}, fetch_list=[zeros, sizes])
+    assert not found[0].any() and found[1].tolist() == [300, 300]
+    (plan,) = exe._known(fluid.default_main_program()).plans.values()
+    assert "# fill_zeros_like," in plan.source and "# shape," not in plan.source

@@ -28,6 +28,10 @@ def fill_constant_batch_size_like(rng):
         dict(shape=[5, -1], input_dim_idx=1, output_dim_idx=1, dtype="int64", value=1.0),
         "columns",
     )
+    for lod in (((0, 1, 4),), ((0, 1, 1, 4),), ((0, 2, 3), (0, 1, 1, 4))):
+        yield Sample(
+            dict(Input=x), dict(shape=[-1, 2], value=2.0), f"lod{len(lod[0])}", lods={"Input": lod}
+        )
 
 
 @samples("fill_any_like")

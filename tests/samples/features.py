@@ -4,11 +4,19 @@ import numpy as np
 
 from .form import Sample, samples
 
+LODS = {
+    "lengths": ((0, 3, 4, 6),),
+    "empty": ((0, 0, 5, 6),),
+    "levels": ((0, 2, 3), (0, 1, 3, 6)),
+}
+
 
 @samples("add_position_encoding")
 def add_position_encoding(rng):
     yield Sample(dict(X=rng.normal(size=[2, 5, 6])), dict(alpha=0.5, beta=2.0))
     yield Sample(dict(X=rng.normal(size=[1, 3, 2])))
+    for name, lod in LODS.items():
+        yield Sample(dict(X=rng.normal(size=[6, 4])), dict(beta=0.5), name, lods=dict(X=lod))
 
 
 @samples("similarity_focus")
@@ -42,3 +50,6 @@ def conv_shift_adjoint(rng):
 def row_conv(rng):
     yield Sample(dict(X=rng.normal(size=[2, 5, 3]), Filter=rng.normal(size=[4, 3])))
     yield Sample(dict(X=rng.normal(size=[1, 2, 3]), Filter=rng.normal(size=[1, 3])))
+    for name, lod in LODS.items():
+        inputs = dict(X=rng.normal(size=[6, 3]), Filter=rng.normal(size=[4, 3]))
+        yield Sample(inputs, name=name, lods=dict(X=lod))

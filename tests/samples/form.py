@@ -16,7 +16,8 @@ class Sample:
     Float inputs are float64 (the tests make float32 copies), keep away from kinks, and have another
     size in every dimension.  ``order`` is the highest derivative that is checked (0: none); a
     number below 2 says ``why``.  ``outputs`` names the outputs to differentiate where that is not
-    all float ones; ``tolerance`` is relative.
+    all float ones; ``tolerance`` is relative.  ``lods`` says how the rows of inputs form sequences:
+    offsets of each level by slot, in a list for a list of inputs.
     """
 
     inputs: dict[str, Any]
@@ -27,6 +28,7 @@ class Sample:
     outputs: tuple[str, ...] | None = None
     tolerance: float = 1e-6
     double: str = ""  #: why an output is float64 where the inputs are float32
+    lods: dict[str, Any] = field(default_factory=dict)
     values_matter: bool = True  #: False: outputs are random, only shapes and dtypes are compared
 
     def __post_init__(self) -> None:

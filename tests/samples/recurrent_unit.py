@@ -19,3 +19,12 @@ def gru_unit(rng):
     del bare["Bias"]
     yield Sample(bare, dict(activation=1, gate_activation=0), name="sigmoid_identity")
     yield Sample(inputs(), dict(activation=3), name="relu")
+
+
+@samples("lstm_unit")
+def lstm_unit(rng):
+    inputs = dict(X=rng.normal(size=[3, 8]), C_prev=rng.normal(size=[3, 2]))
+    yield Sample(inputs)
+    yield Sample(inputs, dict(forget_bias=1.0), "forget_bias")
+    yield Sample(inputs, name="state", outputs=("H",))
+    yield Sample(inputs, name="cell", outputs=("C",))

@@ -48,3 +48,10 @@ def randperm(rng):
 def seed(rng):
     yield Sample({}, values_matter=False)
     yield Sample({}, dict(seed=7), "given")
+
+
+@samples("sampling_id")
+def sampling_id(rng):
+    shares = rng.uniform(size=[5, 3])
+    why = dict(order=0, why="columns are integers", values_matter=False)
+    yield Sample(dict(X=shares / shares.sum(1, keepdims=True)), **why)

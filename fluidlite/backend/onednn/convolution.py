@@ -19,6 +19,7 @@ from .memory import (
     row_major,
     with_channels_last,
 )
+from .norms import bounded, linear, made_by, product
 from .offers import HIGH, LOW, RELU_EPILOGUE, Layouts, OneDnnKernels, serves, whole
 
 DIRECT = 1
@@ -56,6 +57,8 @@ class ConvolutionGeometry:
             tuple(after for _, after in pads),
         )
         self.operations = 2 * prod(out) * depth * prod(kernel)
+        #: of the product of the norms of two of image, filters and output
+        self.gain = prod(kernel) ** 0.5
 
     @property
     def key(self) -> Any:
@@ -233,6 +236,12 @@ def convolution(
         instruction.results[0].shape,
     )
     offer = offer._replace(takes=(*(offer.takes or ())[:2], *(None for _ in more)), fused=fused)
+    if onednn.hides:
+        place = len(instruction.operands) if behind is not None else 2
+        positions = prod(g.out.sizes) / g.out.sizes[1]
+        added = None if bias is None else linear((place, bias, positions**0.5))
+        rule = product(image, filter, g.gain, added)
+        offer = bounded(offer, made_by(instruction, epilogues, fused), rule, hides=relu)
     if behind is None:
         return offer
     takes = (*(offer.takes or ()), None)
@@ -249,7 +258,7 @@ def adjoint_input(
     library = onednn.library
     descriptor, image, out = _backward(onednn, g, "data", any_of(library, g.filter.sizes))
     weights = chosen(library, g.filter, descriptor.memory(OF_WEIGHTS))
-    return _offer(
+    offer = _offer(
         onednn,
         descriptor,
         [
@@ -260,6 +269,10 @@ def adjoint_input(
         (out, weights, image),
         instruction.results[0].shape,
     )
+    if not onednn.hides:
+        return offer
+    rule = product(instruction.operands[0], filter, g.gain)
+    return bounded(offer, instruction.result.number, rule)
 
 
 @serves("conv2d_adjoint_filter", "conv3d_adjoint_filter", cost=_cost)

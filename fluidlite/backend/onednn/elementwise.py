@@ -23,6 +23,7 @@ from .memory import (
     plain,
     row_major,
 )
+from .norms import bounded, linear, made_by
 from .offers import RELU_EPILOGUE, Layouts, OneDnnKernels, serves, whole
 
 SOURCE, OTHER, TARGET, SOURCE_BACK, TARGET_BACK = 1, 2, 17, 129, 145
@@ -90,6 +91,8 @@ def _by_channel(
     )
     if layout is None or not fits or layout.form != row_major(x.shape):
         return None
+    if instruction.op.type in ("elementwise_max", "elementwise_min"):
+        return None  # the library's give the other one in the place of NaN
     library, algorithm = onednn.library, ALGORITHMS[instruction.op.type]
     form = row_major((1, x.shape[1], *(1 for _ in x.shape[2:])))
     descriptor = PrimitiveDescriptor(
@@ -105,7 +108,12 @@ def _by_channel(
         return out
 
     prepared = Prepared(run, out=True, over=(0,), scratch=onednn.contexts)
-    return Offer(prepared, (layout, numbers), (layout,))
+    offer = Offer(prepared, (layout, numbers), (layout,))
+    if not onednn.hides or instruction.op.type not in ("elementwise_add", "elementwise_sub"):
+        return offer
+    positions = x.size / y.size
+    rule = linear((0, x, 1.0), (1, y, positions**0.5))
+    return bounded(offer, instruction.result.number, rule)
 
 
 @serves("sum", alone=False)
@@ -135,7 +143,16 @@ def added(
     over = (0,) if len(instruction.operands) == 2 else ()
     prepared = Prepared(run, out=True, over=over, scratch=onednn.contexts)
     takes = (layout,) * len(instruction.operands)
-    return Offer(prepared, takes, (layout,), fused=int(relu))
+    offer = Offer(prepared, takes, (layout,), fused=int(relu))
+    if not onednn.hides:
+        return offer
+    number = made_by(instruction, epilogues, offer.fused)
+    if isinstance(instruction.operands[0], list):
+        (listed,) = instruction.operands
+        of_list = linear(*((i, value, 1.0) for i, value in enumerate(listed)))
+        return bounded(offer, number, lambda context, arrays: of_list(context, arrays[0]), relu)
+    terms = [(i, value, 1.0) for i, value in enumerate(instruction.operands)]
+    return bounded(offer, number, linear(*terms), relu)
 
 
 def _sum(onednn: OneDnnKernels, layout: Layout, relu: bool) -> Primitive:
@@ -163,7 +180,9 @@ def relu(
         return out
 
     prepared = Prepared(run, out=True, over=(0,), scratch=onednn.contexts)
-    return Offer(prepared, (layout,), (layout,))
+    offer = Offer(prepared, (layout,), (layout,))
+    rule = linear((0, instruction.operands[0], 1.0))
+    return bounded(offer, instruction.result.number, rule, hides=True)
 
 
 def _relu(onednn: OneDnnKernels, layout: Layout) -> PrimitiveDescriptor:
@@ -195,7 +214,9 @@ def relu_grad(
         return out
 
     prepared = Prepared(run, out=True, over=(1,), scratch=onednn.contexts)
-    return Offer(prepared, (layout, layout), (layout,))
+    offer = Offer(prepared, (layout, layout), (layout,))
+    rule = linear((1, instruction.operands[1], 1.0))
+    return bounded(offer, instruction.result.number, rule, hides=True)
 
 
 @serves(*KEEPING_ZERO, *OTHERS, alone=False)

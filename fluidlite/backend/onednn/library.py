@@ -9,12 +9,15 @@ import ctypes
 import os
 import site
 import sys
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from ctypes import POINTER, byref, c_char_p, c_float, c_int, c_int64, c_size_t, c_uint, c_void_p
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 from typing import Any
+from weakref import ref
 
 from ... import state
 from ...errors import FluidError
@@ -151,6 +154,14 @@ SIGNATURES: dict[str, tuple[Any, ...]] = {
 }
 
 
+class _Grave(ref[Any]):
+    """Notes which handle an object had that is gone."""
+
+    __slots__ = ("handle", "kind")
+    handle: Any
+    kind: str
+
+
 class Library:
     """oneDNN, loaded: an engine, a stream, and its functions.
 
@@ -164,6 +175,10 @@ class Library:
 
     def __init__(self, path: str) -> None:
         self.path = path
+        #: by their ids; when an owner goes its reference is put in line, by code of C alone: what
+        #: an interrupt raises in Python's would be lost
+        self._graves: dict[int, _Grave] = {}
+        self._opened: deque[_Grave] = deque()
         #: that the threads belong to; one that is forked from it gets none of them
         self.process = os.getpid()
         self._library = library = ctypes.CDLL(path)
@@ -212,6 +227,17 @@ class Library:
         made = c_void_p()
         self.call(name, byref(made), *arguments)
         return made
+
+    def give_back_with(self, owner: Any, kind: str, handle: Any) -> None:
+        """Give back what was made some time after its owner has gone."""
+        with suppress(IndexError):  # there are no more of them
+            while True:
+                gone = self._opened.popleft()
+                del self._graves[id(gone)]
+                self.destroy(gone.kind, gone.handle)
+        grave = _Grave(owner, self._opened.append)
+        grave.kind, grave.handle = kind, handle
+        self._graves[id(grave)] = grave
 
     def destroy(self, kind: str, handle: c_void_p) -> None:
         """Give back what was made."""

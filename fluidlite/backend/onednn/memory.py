@@ -47,10 +47,8 @@ class Descriptor:
     """A memory descriptor that is given back when nothing needs it."""
 
     def __init__(self, library: Library, handle: c_void_p) -> None:
-        self._library, self.handle = library, handle
-
-    def __del__(self) -> None:
-        self._library.destroy("memory_desc", self.handle)
+        self.handle = handle
+        library.give_back_with(self, "memory_desc", handle)
 
 
 def any_of(library: Library, sizes: Sequence[int]) -> Descriptor:
@@ -217,6 +215,8 @@ class ExecutionContext:
     def __init__(self, contexts: ContextFactory) -> None:
         self._factory = contexts
         self._scratchpad: Any = None
+        #: bounds of the norms of values of this run, by number; see ``norms.py``
+        self.norms: dict[int, float] = {}
         self.bound: dict[Any, Any] = {}
 
     @property
@@ -286,18 +286,14 @@ class Made:
     """A primitive of the library, for some number of threads."""
 
     def __init__(self, contexts: ContextFactory, descriptor: PrimitiveDescriptor) -> None:
-        self._library = library = contexts.library
+        library = contexts.library
         self.kind = descriptor.kind
-        self.handle: Any = None
         self._descriptor = descriptor
         self.handle = library.create("primitive_create", descriptor.handle)
+        library.give_back_with(self, "primitive", self.handle)
         self.scratch = library.described(descriptor.handle, SCRATCHPAD)
         self.scratch_bytes = library.size(self.scratch)
         contexts.scratch_bytes = max(contexts.scratch_bytes, self.scratch_bytes)
-
-    def __del__(self) -> None:
-        if self.handle is not None:
-            self._library.destroy("primitive", self.handle)
 
 
 class PrimitiveDescriptor:
@@ -328,7 +324,6 @@ class PrimitiveDescriptor:
         scaled: Sequence[int] = (),
     ) -> None:
         self._library, self.kind = library, kind
-        self.handle: Any = None
         #: what the description refers to
         self._kept = arguments
         self._how: dict[str, Any] = dict(relu=relu, hint=hint, posts=posts, scaled=scaled)
@@ -344,15 +339,14 @@ class PrimitiveDescriptor:
             given = [_handle_of(a) for a in arguments]
             engine = [] if kind == "reorder" else [library.engine]
             behind = [attributes] if hint is None else [hint.handle, attributes]
-            self.handle = library.create(f"{kind}_primitive_desc_create", *engine, *given, *behind)
+            self.handle: Any = library.create(
+                f"{kind}_primitive_desc_create", *engine, *given, *behind
+            )
+            library.give_back_with(self, "primitive_desc", self.handle)
         finally:
             library.destroy("primitive_attr", attributes)
         #: whether it is more than a reference implementation
         self.is_fast: bool = not library.name_of(self.handle).startswith("ref")
-
-    def __del__(self) -> None:
-        if self.handle is not None:
-            self._library.destroy("primitive_desc", self.handle)
 
     def again(self) -> PrimitiveDescriptor:
         """The same, made for the number of threads that the library has now."""
@@ -393,25 +387,26 @@ class _BoundPrimitive:
 
     def __init__(self, primitive: Primitive, made: Made, context: ExecutionContext) -> None:
         self._made = made  # so that it stays
-        self._library = library = primitive.contexts.library
-        self._memories = []
+        library = primitive.contexts.library
+        memories = []
         count = len(primitive.arguments) + (made.scratch_bytes > 0)
         listed = (Argument * count)()
         for slot, (number, descriptor) in zip(listed, primitive.arguments):
             memory = library.create("memory_create", descriptor.handle, library.engine, None)
-            self._memories.append(memory)
+            library.give_back_with(self, "memory", memory)
+            memories.append(memory)
             slot.number, slot.memory = number, memory.value
         if made.scratch_bytes:
             self._scratchpad = context.scratchpad
             address = self._scratchpad.ctypes.data
             memory = library.create("memory_create", made.scratch, library.engine, address)
-            self._memories.append(memory)
+            library.give_back_with(self, "memory", memory)
+            memories.append(memory)
             listed[count - 1].number = SCRATCHPAD_ARGUMENT
             listed[count - 1].memory = memory.value
         self._arguments = listed
         nothing = _nothing
         seen: list[Any] = [nothing] * len(primitive.arguments)
-        memories = list(self._memories)
         execute, set_data = library.execute, library.set_data
         kind = made.kind
         handle, stream, listed_at = made.handle, library.stream, byref(listed)
@@ -426,10 +421,6 @@ class _BoundPrimitive:
                 raise NotDone(f"oneDNN failed to run a {kind}, status {status}")
 
         self.run = run
-
-    def __del__(self) -> None:
-        for memory in self._memories:
-            self._library.destroy("memory", memory)
 
 
 def _nothing() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import exp
+from math import exp, inf, isfinite
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ from .memory import (
     plain,
     row_major,
 )
+from .norms import Rule, bounded, made_by, measured, norm_of, require
 from .offers import (
     HIGH,
     LOW,
@@ -117,7 +118,49 @@ def batch_norm(
     takes = (layout, *(None for _ in instruction.operands[1:]))
     gives = (layout, *(None for _ in instruction.results[1:]))
     prepared = Prepared(run, out=True, scratch=onednn.contexts)
-    return Offer(prepared, takes, gives, makes=makes, fused=int(masks), masks=masks)
+    offer = Offer(prepared, takes, gives, makes=makes, fused=int(masks), masks=masks)
+    if not onednn.hides:
+        return offer
+    root = (x.size / instruction.operands[1].size) ** 0.5
+    number = made_by(instruction, epilogues, offer.fused)
+    if op.by_batch:
+        return _declining(offer, number, root, masks)
+    return bounded(offer, number, _rule_of_running(op, x, root))
+
+
+def _declining(offer: Offer, number: int, root: float, masks: bool) -> Offer:
+    """The offer of a normalisation by the statistics of the batch, which notes a bound.
+
+    The images have nothing that is not finite where the statistics have nothing.  A normalised
+    channel has the root of the number of its elements as its norm.
+    """
+    assert offer.kernel is not None
+    function = offer.kernel.function
+
+    def run(*arrays: Any, out: Any = None) -> Any:
+        found = function(*arrays, out=out)
+        mean, inverse = found[3:5]  # where the variance is infinite, the other one is zero
+        bound = (measured(arrays[1]) + measured(arrays[2])) * root
+        if not (isfinite(measured(mean) + measured(inverse)) and inverse.all()):
+            bound = inf
+        if masks:
+            require(bound)
+        arrays[-1].norms[number] = bound
+        return found
+
+    return offer._replace(kernel=offer.kernel._replace(function=run))
+
+
+def _rule_of_running(op: Any, x: Any, root: float) -> Rule:
+    """The bound of what is normalised by running statistics."""
+
+    def rule(context: ExecutionContext, arrays: Any) -> float:
+        image, scale, bias, mean, variance = arrays[:5]
+        steepest = float(np.abs(scale / np.sqrt(variance + op.epsilon)).max())
+        level = norm_of(context, x, image) + measured(mean) * root
+        return steepest * level + measured(bias) * root
+
+    return rule
 
 
 def _by_batch(op: Any, primitive: Primitive, shape: tuple[int, ...], norm: BatchNormForward) -> Any:
@@ -218,7 +261,16 @@ def batch_norm_grad(
     takes[0] = takes[7] = norm.layout
     reads = (("mask", key),) if norm.with_relu else ()
     prepared = Prepared(run, out=True, scratch=onednn.contexts)
-    return Offer(prepared, tuple(takes), (norm.layout, None, None), reads)
+    offer = Offer(prepared, tuple(takes), (norm.layout, None, None), reads)
+    if not onednn.hides:
+        return offer
+    g = instruction.operands[7]
+
+    def rule(context: ExecutionContext, arrays: Any) -> float:
+        # what is taken from the cotangent is its projection on two directions
+        return 2.0 * float(np.abs(arrays[1] * arrays[5]).max()) * norm_of(context, g, arrays[7])
+
+    return bounded(offer, instruction.results[0].number, rule, hides=norm.with_relu)
 
 
 def _cost_of_layer_norm(onednn: OneDnnKernels, instruction: Any, layouts: Layouts) -> float:

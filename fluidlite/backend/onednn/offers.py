@@ -29,6 +29,8 @@ SMALLEST_OF_MANY = 1 << 18
 #: costs as multiples of NumPy's: of what pays, and of what does not
 LOW, HIGH = 0.5, 2.0
 RELU_EPILOGUE = "activation:relu"
+#: operators whose kernels here take NaN for a small number, or mask it
+HIDING = ("relu", "relu_grad", "pool2d", "pool3d")
 
 #: by number of a value, the layouts that it exists in, the best first
 Layouts = Mapping[int, list[Any]]
@@ -108,6 +110,11 @@ class OneDnnKernels:
             return _served[instruction.op.type][0](self, instruction, layouts, epilogues)
         except NotDone:
             return None
+
+    @cached_property
+    def hides(self) -> bool:
+        """Whether the plan has operators whose kernels here hide what is not finite."""
+        return any(each.op.type in HIDING for each in self._instructions)
 
     @cached_property
     def works_anyhow(self) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from .memory import (
     plain,
     row_major,
 )
+from .norms import bounded, linear
 from .offers import HIGH, LOW, Layouts, OneDnnKernels, held, serves, whole
 
 SOURCE, TARGET, WORKSPACE, SOURCE_BACK, TARGET_BACK = 1, 17, 64, 129, 145
@@ -60,6 +62,11 @@ class Windows:
         self.fits &= not self.inclusive or kernel == list(op.ksize)
         self.fits &= all(b < k and a < k for k, b, a in zip(kernel, before, after))
         self.window = tuple(map(tuple, (strides, kernel, [0] * len(kernel), before, after)))
+
+    @property
+    def gain(self) -> float:
+        """Of the norm: the root of how many windows an element may be under."""
+        return float(prod(self.window[1])) ** 0.5
 
     @property
     def key(self) -> Any:
@@ -144,7 +151,9 @@ def pool(
         return made, places
 
     prepared = Prepared(run, out=True, scratch=onednn.contexts)
-    return Offer(prepared, (layout,), (forward.out,), makes=makes)
+    offer = Offer(prepared, (layout,), (forward.out,), makes=makes)
+    rule = linear((0, instruction.operands[0], w.gain))
+    return bounded(offer, out.number, rule, hides=largest)
 
 
 @serves("pool2d_grad", "pool3d_grad")
@@ -211,4 +220,7 @@ def _backward(
 
     prepared = Prepared(run, out=True, scratch=onednn.contexts)
     taken = (instruction.operands[position],)
-    return Offer(prepared, (forward.out,), (forward.layout,), reads, operands=taken)
+    offer = Offer(prepared, (forward.out,), (forward.layout,), reads, operands=taken)
+    if not onednn.hides:
+        return offer
+    return bounded(offer, instruction.result.number, linear((0, taken[0], w.gain)))

@@ -7,6 +7,7 @@ from .dense import NCE, BilinearTensorProduct, Dropout, Embedding, Linear, PRelu
 from .losses import BCELoss, L1Loss, MSELoss, NLLLoss
 from .norm import BatchNorm, GroupNorm, InstanceNorm, LayerNorm, SpectralNorm
 from .recurrent import GRUUnit
+from .tree import TreeConv
 
 __all__ = [
     "NCE",
@@ -30,4 +31,5 @@ __all__ = [
     "PRelu",
     "Pool2D",
     "SpectralNorm",
+    "TreeConv",
 ]

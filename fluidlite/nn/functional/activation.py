@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...imperative import elementary, reduction, shaping
-from ...imperative.arithmetic import multiply, subtract
+from ...imperative.arithmetic import greater_than, multiply, subtract
 from ...imperative.recording import eager
 from ...imperative.selection import where
 from ...imperative.tensor import Tensor
@@ -140,6 +140,8 @@ def softplus(
     scaled = x if beta == 1 else multiply(x, beta)
     out = eager.softplus(scaled)
     out = out if beta == 1 else multiply(out, 1 / beta)
+    if x.appends is not None:
+        return where(greater_than(scaled, threshold), x, out)
     straight = scaled.array > threshold
     there: Any = x.results(straight)
     return where(there, x, out) if straight.any() else out

@@ -7,7 +7,16 @@ from typing import Any
 import numpy as np
 
 from ...errors import ArgumentError
-from ...imperative.arithmetic import add, divide, less_than, maximum, multiply, subtract
+from ...imperative.arithmetic import (
+    add,
+    divide,
+    greater_than,
+    less_than,
+    maximum,
+    multiply,
+    not_equal,
+    subtract,
+)
 from ...imperative.elementary import abs as size
 from ...imperative.elementary import cast, log, square
 from ...imperative.recording import eager
@@ -102,9 +111,13 @@ def cross_entropy(
     kept = None
     if hard:
         indices = unsqueeze(label, axis) if narrow else label
-        kept = (indices.array != ignore_index).astype(input.array.dtype)
+        kept = _kept(indices, ignore_index, input)
     if label_smoothing and hard:
-        inside: Any = label.results(np.where(kept == 1, indices.array, 0))
+        inside: Any = (
+            multiply(indices, cast(kept, indices.dtype))  # type: ignore[arg-type]
+            if label.appends
+            else label.results(np.where(kept == 1, indices.array, 0))
+        )
         spread = one_hot(squeeze(inside, axis), classes)
         order = [*range(spread.array.ndim - 1)]
         order.insert(axis, spread.array.ndim - 1)
@@ -128,12 +141,21 @@ def cross_entropy(
         loss = multiply(loss, kept)
     if reduction == "mean" and count is not None:
         number: Any = total(count) if isinstance(count, Tensor) else count.sum()
-        if not isinstance(number, Tensor):
+        if isinstance(number, Tensor):
+            number = number if weight is not None else maximum(number, 1.0)
+        else:
             number = max(float(number), 1.0) if weight is None else float(number)
         return divide(total(loss), number)
     if reduction == "none" and narrow:
         return squeeze(loss, axis)
     return _reduced(loss, reduction)
+
+
+def _kept(label: Any, ignore_index: int, input: Tensor) -> Any:
+    """1 where a label counts, 0 where it is to be ignored: an array; a symbol of symbols."""
+    if label.appends is not None:
+        return cast(not_equal(label, ignore_index), input.dtype)
+    return (label.array != ignore_index).astype(input.array.dtype)
 
 
 def _entropy(
@@ -159,6 +181,9 @@ def _weights(
     along = reshape(weight, shape)
     if soft:
         return total(multiply(label, along), axis, keepdim=True)
+    if label.appends is not None:
+        places = multiply(label, cast(not_equal(label, ignore_index), label.dtype))
+        return reshape(eager.gather(weight, reshape(places, [-1])), list(label.array.shape))
     index = np.where(label.array == ignore_index, 0, label.array)
     return reshape(eager.gather(weight, index.reshape(-1)), list(index.shape))
 
@@ -209,7 +234,7 @@ def nll_loss(
     places = unsqueeze(label, 1)
     picked = eager.pick_label(input, places, axis=1, ignore_index=ignore_index)
     loss = multiply(picked, -1.0)
-    count: Any = (places.array != ignore_index).astype(input.array.dtype)
+    count: Any = _kept(places, ignore_index, input)
     if weight is not None:
         factors = _weights(weight, places, False, 1, input, ignore_index)
         loss, count = multiply(loss, factors), multiply(factors, count)
@@ -280,9 +305,9 @@ def kl_div(
         label: probabilities.
         reduction: mean, sum, batchmean or none.
     """
-    inside: Any = label.results(label.array > 0)
+    inside: Any = greater_than(label, 0.0)
     safe = maximum(label, np.finfo(label.array.dtype).tiny)
     loss = where(inside, multiply(label, subtract(log(safe), input)), 0.0)
     if reduction == "batchmean":
-        return divide(total(loss), float(loss.array.shape[0]))
+        return divide(total(loss), float(+loss.array.shape[0]))
     return _reduced(loss, reduction)

@@ -43,6 +43,9 @@ def layer_norm(
     begin = len(shape) - len(sizes)
     if begin < 0 or shape[begin:] != sizes:
         raise ShapeError(f"expected x to end in the sizes {sizes}, got shape {shape}")
+    if begin:
+        one = [None if v is None else reshape(v, [-1]) for v in (weight, bias)]
+        return eager.layer_norm(x, *one, epsilon=epsilon, begin_norm_axis=begin)
     flat = reshape(x, [prod(shape[:begin]) if begin else 1, prod(sizes)])
     one = [None if v is None else reshape(v, [-1]) for v in (weight, bias)]
     return reshape(eager.layer_norm(flat, *one, epsilon=epsilon, begin_norm_axis=1), shape)
@@ -90,7 +93,7 @@ def batch_norm(
         data_layout="NHWC" if last else "NCHW",
         use_global_stats=bool(use_global_stats),
     )
-    if training and not use_global_stats:
+    if training and not use_global_stats and x.appends is None:
         running_mean.set_value(outs["MeanOut"])
         running_var.set_value(outs["VarianceOut"])
     return outs["Y"]
@@ -134,9 +137,9 @@ def instance_norm(
     scale = np.ones(channels, dtype) if weight is None else weight
     shift = np.zeros(channels, dtype) if bias is None else bias
     others = tuple(range(2, x.array.ndim))
-    statistics = ((running_mean, x.array.mean(others)), (running_var, x.array.var(others)))
-    for kept, of_samples in statistics:
+    for kept, statistic in ((running_mean, np.mean), (running_var, np.var)):
         if kept is not None:
+            of_samples: Any = statistic(x.array, axis=others)
             kept.set_value(kept.array * momentum + of_samples.mean(0) * (1 - momentum))
     out = eager.instance_norm(x, scale, shift, epsilon=eps)
     return moveaxis(out, 1, -1) if last else out

@@ -94,6 +94,13 @@ def dropout(
     if axis is None:
         attrs = dict(dropout_prob=p, is_test=not training, dropout_implementation=ways[mode])
         return eager.dropout(x, **attrs)
+    if x.appends is not None:
+        chosen = {a % x.array.ndim for a in (axis if isinstance(axis, (list, tuple)) else [axis])}
+        others = tuple(d for d in range(x.array.ndim) if d not in chosen)
+        like = eager.reduce_max(x, dim=others, keep_dim=True) if others else x
+        once = eager.fill_any_like(like, value=1.0)
+        attrs = dict(dropout_prob=p, is_test=not training, dropout_implementation=ways[mode])
+        return multiply(x, eager.dropout(once, **attrs))
     if not training:
         return x if mode == "upscale_in_train" else multiply(x, 1.0 - p)
     axes = {a % x.array.ndim for a in (axis if isinstance(axis, (list, tuple)) else [axis])}

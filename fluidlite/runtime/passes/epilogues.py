@@ -12,11 +12,8 @@ _LONGEST = 2  #: a bias and an activation
 
 
 def epilogues_of(instruction: Instruction, position: Mapping[Instruction, int]) -> Epilogues:
-    """The chain of epilogues behind an instruction.
-
-    Args:
-        instruction: it.
-        position: where instructions stand; what they read must be there before the instruction.
+    """The chain of epilogues behind an instruction. By their positions, what they read must be
+    there before the instruction.
     """
     chain: list[tuple[str, Instruction]] = []
     at = instruction

@@ -155,11 +155,8 @@ def _batch(
 
 
 def _sum_of(terms: Sequence[Instruction | None], readers: Sequence[Instruction]) -> Build | None:
-    """What makes the sum of what instructions make; None where it is made term by term.
-
-    Args:
-        terms: those that make them.
-        readers: of each, the one that alone may read it.
+    """What makes the sum of what instructions make, each of which one reader alone may read; None
+    where it is made term by term.
     """
     made: list[Instruction] = []
     for term, reader in zip(terms, readers, strict=True):

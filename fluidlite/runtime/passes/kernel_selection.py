@@ -52,8 +52,6 @@ class _Selection:
         self._libraries: tuple[KernelLibrary, ...] = tuple(context.libraries)
         #: by number of a value, its versions by layout; nothing where it is only plain
         self._versions: dict[int, dict[Any, Value]] = {}
-        #: whose layouts they are
-        self._owner: dict[int, KernelLibrary] = {}
         self._workspaces: dict[Any, Value] = {}
         self._position = {instruction: index for index, instruction in enumerate(graph)}
 
@@ -66,8 +64,7 @@ class _Selection:
         why = "NumPy"
         for cost, library in self._candidates(instruction):
             epilogues = epilogues_of(instruction, self._position)
-            layouts = self._layouts(instruction)
-            offer = library.offer(instruction, layouts, epilogues)
+            offer = library.offer(instruction, self._layouts(instruction, library), epilogues)
             if offer is not None:
                 self._fuse(instruction, offer, epilogues)
                 self._take(instruction, offer, library, f"{library.name}, cost {cost:g}")
@@ -81,15 +78,23 @@ class _Selection:
         """The libraries with a kernel that costs less than NumPy's, the cheapest first."""
         found = []
         for library in self._libraries:
-            cost = library.cost(instruction, self._layouts(instruction))
+            cost = library.cost(instruction, self._layouts(instruction, library))
             if cost is not None and cost < 1.0:
                 found.append((cost, library))
             elif cost is not None:
                 self._context.choices[instruction] = f"NumPy: {library.name} costs {cost:g}"
         return sorted(found, key=lambda each: each[0])
 
-    def _layouts(self, instruction: Instruction) -> dict[int, list[Any]]:
-        return {v.number: list(self._versions.get(v.number, (None,))) for v in instruction.inputs}
+    def _layouts(self, instruction: Instruction, library: KernelLibrary) -> dict[int, list[Any]]:
+        """By number of a value read, the layouts that a library may take it in without a copy; only
+        that of plain arrays where it exists in those of other libraries.
+        """
+        found: dict[int, list[Any]] = {}
+        for value in instruction.inputs:
+            versions = self._versions.get(value.number, {None: value})
+            known = [layout for layout, v in versions.items() if v.library in (None, library)]
+            found[value.number] = known or [None]
+        return found
 
     def _fuse(self, instruction: Instruction, offer: Offer, epilogues: Any) -> None:
         """Let an instruction make what its epilogues made."""
@@ -120,7 +125,7 @@ class _Selection:
         takes = offer.takes or (None,) * len(given)
         if self._versions or offer.operands is not None or offer.reads or any(takes):
             operands = [
-                self._in_layout(value, layout, instruction)
+                self._in_layout(value, layout, library, instruction)
                 for value, layout in zip(given, takes, strict=True)
             ]
             operands += [self._workspaces[key] for key in offer.reads]
@@ -130,38 +135,39 @@ class _Selection:
             instruction.set_operands(operands, slots)
         for value, layout in zip(instruction.results, offer.gives or ()):
             if layout is not None and library is not None:
-                value.layout = layout
+                value.layout, value.library = layout, library
                 self._versions[value.number] = {layout: value}
-                self._owner[value.number] = library
         for key, shape in offer.makes:
             made = self._workspaces[key] = self._graph.value(Spec(shape, DType.UINT8))
             slot = f"Workspace{len(instruction.outs)}"
             instruction.set_outs({**instruction.outs, slot: made})
 
-    def _in_layout(self, value: Any, layout: Any, reader: Instruction) -> Any:
-        """A value in a layout, for an instruction that reads it."""
+    def _in_layout(
+        self, value: Any, layout: Any, library: KernelLibrary | None, reader: Instruction | None
+    ) -> Any:
+        """A value in a layout of a library, or as a plain array, for an instruction that reads it;
+        for the end of the graph where that is None.
+        """
         if isinstance(value, list):
-            return [self._in_layout(each, layout, reader) for each in value]
-        if not isinstance(value, Value):
-            return value
-        return self._version(value, layout, reader)
-
-    def _version(self, value: Value, layout: Any, reader: Instruction | None) -> Value:
-        known = self._versions.get(value.number)
+            return [self._in_layout(each, layout, library, reader) for each in value]
+        known = self._versions.get(value.number) if isinstance(value, Value) else None
         if known is None:
-            if layout is None:
+            if layout is None or value is None:
                 return value
             known = self._versions[value.number] = {None: value}
         if layout not in known:
-            source, held = next(iter(known.items()))
+            held = next(iter(known.values()))
+            if layout is not None and held.library not in (None, library):
+                held = self._in_layout(value, None, None, reader)  # all libraries take plain arrays
             made = self._graph.value(value.spec)
-            made.layout = layout
-            near = held.producer if reader is None else reader  # an output has no reader
+            if layout is not None:
+                made.layout, made.library = layout, library
+            near = held.producer if reader is None else reader
             origin = None if near is None else near.origin
             reorder = Instruction(_REORDER, ("X",), [held], {"Out": made}, origin)
-            library = self._owner.get(value.number) or self._libraries[0]
-            reorder.kernel = library.reorder(source, layout, value.shape)
-            reorder.library = library.name
+            copying = made.library or held.library
+            reorder.kernel = copying.reorder(held.layout, layout, value.shape)
+            reorder.library = copying.name
             self._graph.insert(reorder, reader)
             known[layout] = made
         return known[layout]
@@ -170,7 +176,7 @@ class _Selection:
         """Give plain arrays back."""
         for name, value in list(self._graph.outputs.items()):
             if value.number in self._versions:
-                self._graph.set_output(name, self._version(value, None, None))
+                self._graph.set_output(name, self._in_layout(value, None, None, None))
 
 
 KERNEL_SELECTION = Pass("kernel_selection", select_kernels, exact=False)

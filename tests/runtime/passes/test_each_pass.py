@@ -1,10 +1,13 @@
 """Each pass by itself: a graph as text goes in, a graph as text comes out."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
-from graphs import after, digests, graph, leaves, rewrites
+from graphs import NUMPY, after, digests, graph, leaves, rewrites
 
 from fluidlite.opdef.prepared import Epilogues, Offer, Prepared
+from fluidlite.runtime.compile import CompiledSegment
 from fluidlite.runtime.passes.epilogues import epilogues_of
 from fluidlite.runtime.pipeline import (
     ACTIVATION_SINKING,
@@ -243,6 +246,23 @@ def test_a_sum_of_products_is_one_product():
     ]
 
 
+@pytest.mark.parametrize("term", ["matmul(X=%2, Y=%0)", "elementwise_mul(X=%2, Y=%0)"])
+def test_a_sum_of_unlike_terms_is_made_term_by_term(term):
+    leaves(
+        GEMM_BATCHING,
+        f"""\
+        %0: float32[3, 3] = input "a"
+        %1: float32[3, 3] = input "b"
+        %2: float32[3, 3] = input "c"
+        %3: float32[3, 3] = matmul(X=%0, Y=%1) {{transpose_X=True}}
+        %4: float32[3, 3] = matmul(X=%1, Y=%2) {{transpose_X=True}}
+        %5: float32[3, 3] = {term}
+        %6: float32[3, 3] = sum(X=[%3, %4, %5])
+        return "g"=%6
+        """,
+    )
+
+
 def test_a_matrix_by_whose_transpose_is_often_multiplied_is_transposed_once():
     lines = ['%0: float32[3, 3] = input "w"', '%1: float32[2, 3] = input "x"']
     for k in range(2, 8):
@@ -471,6 +491,50 @@ def test_the_cheapest_library_is_taken():
     from_text = after(KERNEL_SELECTION, CHAIN, libraries=[dear, cheap])[1]
     assert "relu(X=%5) on cheap" in from_text
     assert made.inputs
+
+
+def test_a_value_goes_from_one_library_to_another_as_a_plain_array():
+    text = CHAIN.replace('"r"=%2', '"r"=%1')
+    assert after(KERNEL_SELECTION, text, libraries=two_libraries())[1].splitlines()[1:] == [
+        "%5: float32[4, 3] laid out = reorder(X=%0) on one",
+        "%1: float32[4, 3] laid out = tanh(X=%5) on one",
+        "%6: float32[4, 3] = reorder(X=%1) on one",
+        "%7: float32[4, 3] laid out = reorder(X=%6) on other",
+        "%2: float32[4, 3] laid out = relu(X=%7) on other",
+        "%8: float32[4, 3] = reorder(X=%2) on other",
+        "%3: float32[4, 3] = sigmoid(X=%8)",
+        "%4: float32[4, 3] = exp(X=%8)",
+        'return "y"=%3, "z"=%4, "r"=%6',
+    ]
+
+
+def test_a_value_is_made_plain_by_the_library_that_laid_it_out():
+    one, other = two_libraries()
+    other.reorder = lambda source, target, shape: Prepared(np.negative)
+    opened = [lambda graph: one, lambda graph: other]
+    segment = CompiledSegment(lambda: graph(CHAIN), NUMPY, opened)
+    held = np.ones([4, 3], "float32")
+    for kind, expected in (("tanh", held), ("relu", -held)):
+        (made,) = (each.result for each in segment.order if each.op.type == kind)
+        np.testing.assert_array_equal(segment.as_plain(made, {made.number: held}), expected)
+
+
+class KnowsItsOwn(Library):
+    """Knows its own layouts and plain arrays only."""
+
+    tuner = SimpleNamespace(run=lambda function, *args: function(*args))
+
+    def offer(self, instruction, layouts, epilogues):
+        (known,) = layouts.values()
+        assert all(each is None or each in self.layouts.values() for each in known)
+        return super().offer(instruction, layouts, Epilogues())
+
+
+def two_libraries():
+    """One with a kernel for tanh, and one with a kernel for relu."""
+    one, other = KnowsItsOwn({"tanh": 0.5}), KnowsItsOwn({"relu": 0.5})
+    one.name, other.name = "one", "other"
+    return one, other
 
 
 def test_rows_and_zeros_are_added_to_a_whole_tensor():

@@ -94,7 +94,6 @@ class StaticRNN:
             )
         self._length = x.shape[0] if self._length in (None, -1) else self._length
         inner = block.create_var(name=x.name, dtype=x.dtype, shape=x.shape[1:])
-        inner.stop_gradient = x.stop_gradient
         self._sequences.append(x)
         return inner
 

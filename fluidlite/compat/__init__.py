@@ -1,0 +1,93 @@
+"""Old programs as they are: ``paddle`` and ``paddle.fluid`` 1.8, served to this process.
+
+    import fluidlite.compat
+
+    fluidlite.compat.install()
+    import paddle.fluid as fluid
+
+``fluidlite run script.py`` does this for a script that nobody edits.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib.machinery import PathFinder
+
+from ..errors import FluidError
+from . import children, dropped, served
+from .alias import PACKAGE, AliasFinder, forget
+from .served import CompatWarning
+
+__all__ = ["AliasError", "CompatWarning", "install", "installed", "uninstall"]
+
+_finders: list[AliasFinder] = []
+
+
+class AliasError(FluidError, ImportError):
+    """A paddle of another kind is there, or has been imported."""
+
+
+def installed() -> bool:
+    """Whether ``paddle`` is served to this process."""
+    return bool(_finders)
+
+
+def install(
+    *, force: bool = False, synthetic_data: bool = False, dropped_names: bool = False
+) -> None:
+    """Serve ``paddle``, ``paddle.fluid`` and what is below them to this process.
+
+    Args:
+        force: whether to do so although a package ``paddle`` can be imported.
+        synthetic_data: whether ``paddle.dataset`` gives made samples instead of reading files.
+        dropped_names: whether names that Python and NumPy have dropped since work, too, such as
+            ``np.int``; each gives one warning.
+
+    Raises:
+        AliasError: there is another ``paddle``, and ``force`` does not say that it may be hidden.
+
+    >>> fluid.compat.install()
+    >>> import paddle.fluid
+    >>> paddle.fluid.layers.fc is fluid.layers.fc
+    True
+    >>> fluid.compat.uninstall()
+    """
+    if not _finders:
+        if not force:
+            _refuse_another()
+        forget_another = [name for name in sys.modules if name.partition(".")[0] == PACKAGE]
+        for name in forget_another:
+            del sys.modules[name]
+        _finders.append(AliasFinder())
+        sys.meta_path.insert(0, _finders[0])
+        served.forget_notices()
+    served.synthetic_data.switch(synthetic_data)
+    if dropped_names:
+        dropped.install()
+    children.announce(synthetic_data=synthetic_data, dropped_names=dropped_names)
+
+
+def uninstall() -> None:
+    """Serve them no more, and take back what :func:`install` changed.  What a program has imported
+    goes on working.
+    """
+    children.withdraw()
+    dropped.uninstall()
+    served.synthetic_data.switch(False)
+    while _finders:
+        sys.meta_path.remove(_finders.pop())
+    forget()
+
+
+def _refuse_another() -> None:
+    loaded = sys.modules.get(PACKAGE)
+    where = getattr(loaded, "__file__", None) if loaded else None
+    if loaded is None:
+        paths = [path for path in sys.path if path != children.FOLDER]
+        spec = PathFinder.find_spec(PACKAGE, paths)
+        where = spec.origin if spec else None
+    if loaded is not None or where is not None:
+        raise AliasError(
+            f"another paddle is there ({where or loaded}): run the program with "
+            "it, or say install(force=True) (fluidlite run --force) to have fluidlite's instead"
+        )

@@ -1,0 +1,121 @@
+"""The modules ``paddle``, ``paddle.fluid`` and those below them, made of what is here.
+
+A module looks a name up when it is first asked for, so importing one costs next to nothing.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Sequence
+from importlib import import_module
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any
+
+from ..errors import suggestion
+from .names import Entry, is_listed, is_package, listed
+from .properties import PROPERTIES
+from .refused import refused
+from .sources import BESIDE, entry_of, own
+
+PACKAGE = "paddle"
+
+
+class AliasModule(ModuleType):
+    """A module of fluid 1.8, by the names that it had."""
+
+    def __getattr__(self, name: str) -> Any:
+        module = self.__name__
+        if name == "__all__":
+            return _public(module)
+        entry = entry_of(module, name)
+        if entry is None:
+            known = [*listed(module).names, *BESIDE.get(module, ())]
+            raise AttributeError(
+                f"module {module!r} has no attribute {name!r}{suggestion(name, known)}",
+                name=name,
+                obj=self,
+            )
+        found = _resolved(module, name, entry)
+        super().__setattr__(name, found)
+        return found
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        # Importing paddle.fluid.data must not hide the function fluid.data.
+        if isinstance(value, AliasModule):
+            entry = entry_of(self.__name__, name)
+            if entry is not None and entry.kind != "module":
+                return
+        super().__setattr__(name, value)
+
+    def __dir__(self) -> list[str]:
+        names = {*super().__dir__(), *listed(self.__name__).names, *BESIDE.get(self.__name__, ())}
+        return sorted(names)
+
+
+def _public(module: str) -> list[str]:
+    """What a star import takes."""
+    found = listed(module)
+    if found.public is not None:
+        return list(found.public)
+    return [name for name in found.names if not name.startswith("_")]
+
+
+def _resolved(module: str, name: str, entry: Entry) -> Any:
+    if entry.kind == "module":
+        return _module(module, name, entry.home)
+    if entry.kind != "from":
+        return own(module, name, entry)
+    try:
+        return getattr(import_module(entry.home), entry.name)
+    except (ImportError, AttributeError):
+        if is_listed(entry.home):
+            raise
+        return refused("value", module, name)  # of a library that is not installed
+
+
+def _module(module: str, name: str, home: str) -> Any:
+    if is_listed(home):
+        return import_module(home)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # nobody asked for these modules
+            return import_module(home)
+    except ImportError:
+        return refused("value", module, name)
+
+
+class AliasFinder:
+    """Finds and makes the modules."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """The specification of a module of 1.8; None for any other."""
+        if fullname.partition(".")[0] != PACKAGE or not is_listed(fullname):
+            return None
+        # Not derived from importlib.abc.Loader: importing that takes long.
+        loader: Any = self
+        return ModuleSpec(fullname, loader, origin="fluidlite", is_package=is_package(fullname))
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        """An empty module: it fills itself."""
+        kind = PROPERTIES.get(spec.name)
+        made = _with_properties(kind)(spec.name) if kind else AliasModule(spec.name)
+        made.__doc__ = f"The names of {spec.name} 1.8, served by fluidlite."
+        return made
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Nothing: names are looked up when they are asked for."""
+
+
+def _with_properties(properties: type) -> type[AliasModule]:
+    return type("AliasModule", (properties, AliasModule), {})
+
+
+def forget() -> None:
+    """Take the modules out of those that are imported."""
+    for name, module in list(sys.modules.items()):
+        if isinstance(module, AliasModule):
+            del sys.modules[name]

@@ -1,0 +1,235 @@
+"""``fluidlite check script.py``: which names of fluid 1.8 a script uses that are not there.
+
+The script is read, not run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from ..errors import suggestion
+from . import dropped, install, installed, uninstall
+from .alias import PACKAGE, AliasModule
+from .names import is_listed
+from .refused import RefusedValue, is_refused, refusal
+
+#: packages that a script imports by short names, whatever it calls them
+_WATCHED = {PACKAGE, *(name.partition(".")[0] for name in dropped.DROPPED)}
+
+
+@dataclass(frozen=True, order=True)
+class Finding:
+    """A name that is not there: where it stands, and what to write."""
+
+    line: int
+    column: int
+    message: str
+    works_in_run: bool = False
+
+    def located(self, path: str) -> str:
+        """The finding as a line of text."""
+        return f"{path}:{self.line}:{self.column}: {self.message}"
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command's arguments."""
+    made = argparse.ArgumentParser(
+        prog="fluidlite check",
+        description="Say which names of paddle.fluid 1.8 a script uses that are not there, and "
+        "what to write instead. The script is not run.",
+        epilog="The exit status is 1 where there are any, 2 where a file cannot be read.",
+    )
+    made.add_argument("scripts", nargs="+", metavar="SCRIPT.py")
+    made.add_argument(
+        "--strict",
+        action="store_true",
+        help="also names that Python and NumPy have dropped, which work within fluidlite run",
+    )
+    return made
+
+
+def main(words: Sequence[str]) -> int:
+    """Check scripts; returns the exit status.
+
+    Args:
+        words: what stands behind ``fluidlite check``.
+    """
+    given = parser().parse_args(words)
+    status = 0
+    for path in given.scripts:
+        try:
+            source = Path(path).read_bytes()
+        except OSError as error:
+            print(f"fluidlite: can't open file {path!r}: {error.strerror}", file=sys.stderr)
+            return 2
+        for finding in check(source, path, strict=given.strict):
+            print(finding.located(path))
+            status = 1
+    return status
+
+
+def check(source: str | bytes, path: str = "<script>", *, strict: bool = False) -> list[Finding]:
+    """The names that a script uses and that are not there, in the order of its lines.
+
+    Args:
+        source: the script's text.
+        path: its name, for messages.
+        strict: whether to find names that Python and NumPy have dropped, too.
+
+    >>> from fluidlite.compat.check import check
+    >>> text = "import paddle.fluid as fluid" + chr(10) + "fluid.layers.fcc"
+    >>> [finding.message for finding in check(text)]
+    ["paddle.fluid.layers has no name 'fcc'; did you mean 'fc'?"]
+    """
+    try:
+        tree = ast.parse(source, path)
+    except SyntaxError as error:
+        message = f"not Python 3: {error.msg}"
+        if "print" in (error.msg or "").lower():
+            message += "; 2to3, or print(...), makes it so"
+        return [Finding(error.lineno or 1, error.offset or 1, message)]
+    before = installed()
+    if not before:
+        install(force=True)
+    try:
+        reader = _Reader()
+        reader.visit(tree)
+    finally:
+        if not before:
+            uninstall()
+    return sorted(found for found in set(reader.found) if strict or not found.works_in_run)
+
+
+class _Reader(ast.NodeVisitor):
+    """Follows what a script's names of modules mean."""
+
+    def __init__(self) -> None:
+        self.meaning: dict[str, str] = {}  # the script's name -> module or MODULE.NAME
+        self.found: list[Finding] = []
+
+    def visit_Import(self, node: ast.Import) -> None:
+        """``import paddle.fluid as fluid``."""
+        for alias in node.names:
+            if alias.name.partition(".")[0] not in _WATCHED:
+                continue
+            if alias.name.partition(".")[0] == PACKAGE:
+                self._module(node, alias.name)
+            top = alias.name.partition(".")[0]
+            self.meaning[alias.asname or top] = alias.name if alias.asname else top
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
+        """``from paddle.fluid import layers``."""
+        module = node.module or ""
+        if node.level or module.partition(".")[0] not in _WATCHED:
+            return
+        if module.partition(".")[0] == PACKAGE and not self._module(node, module):
+            return
+        for alias in node.names:
+            if alias.name == "*":
+                continue
+            full = f"{module}.{alias.name}"
+            self.meaning[alias.asname or alias.name] = full
+            if not is_listed(full):
+                self._name(node, full, importing=True)
+
+    def visit_Attribute(self, node: ast.Attribute) -> None:
+        """``fluid.layers.fc``."""
+        parts = []
+        inner: ast.expr = node
+        while isinstance(inner, ast.Attribute):
+            parts.append(inner.attr)
+            inner = inner.value
+        if not isinstance(inner, ast.Name) or inner.id not in self.meaning:
+            self.generic_visit(node)
+            return
+        self._name(node, ".".join([self.meaning[inner.id], *reversed(parts)]))
+
+    def visit_Name(self, node: ast.Name) -> None:
+        """A name that was imported by itself, and is used."""
+        full = self.meaning.get(node.id, "")
+        if isinstance(node.ctx, ast.Store):
+            self.meaning.pop(node.id, None)
+        elif full.partition(".")[0] == PACKAGE and not is_listed(full):
+            self._name(node, full)
+
+    def visit_FunctionDef(self, node: Any) -> None:
+        """What a function imports and assigns is its own."""
+        around = dict(self.meaning)
+        for argument in ast.walk(node.args):
+            if isinstance(argument, ast.arg):
+                self.meaning.pop(argument.arg, None)
+        self.generic_visit(node)
+        self.meaning = around
+
+    visit_AsyncFunctionDef = visit_Lambda = visit_FunctionDef
+
+    def _add(self, node: Any, message: str, works_in_run: bool = False) -> None:
+        self.found.append(Finding(node.lineno, node.col_offset + 1, message, works_in_run))
+
+    def _module(self, node: ast.AST, name: str) -> bool:
+        if is_listed(name):
+            return True
+        self._add(node, f"there is no module {name}")
+        return False
+
+    def _name(self, node: ast.AST, full: str, importing: bool = False) -> None:
+        module, names = _divided(full)
+        if not names:
+            return
+        if module.partition(".")[0] != PACKAGE:
+            if dropped.is_dropped(module, names[0]):
+                short = module.replace("numpy", "np", 1)
+                now = dropped.meaning(module, names[0])
+                message = f"{short}.{names[0]} is not there any more; write {now}"
+                self._add(node, message, works_in_run=True)
+            return
+        held: Any = sys.modules.get(module) or _imported(module)
+        for name in names:
+            if isinstance(held, (AliasModule, type)) and not hasattr(held, name):
+                if is_refused(held):
+                    break
+                self._missing(node, held, name)
+                return
+            held = getattr(held, name, None)
+            if not isinstance(held, (ModuleType, type)):
+                break
+        if not importing and (is_refused(held) or isinstance(held, RefusedValue)):
+            self._add(node, refusal(*held.__refused__))
+
+    def _missing(self, node: ast.AST, held: Any, name: str) -> None:
+        where = held.__name__
+        self._add(node, f"{where} has no name {name!r}{suggestion(name, _plain(dir(held)))}")
+
+
+def _plain(names: list[str]) -> Iterator[str]:
+    return (name for name in names if not name.startswith("_"))
+
+
+def _divided(full: str) -> tuple[str, list[str]]:
+    """A dotted name as its module and what stands behind it."""
+    parts = full.split(".")
+    for end in range(len(parts), 0, -1):
+        module = ".".join(parts[:end])
+        if is_listed(module) and not _hidden(parts[: end - 1], parts[end - 1 :]):
+            return module, parts[end:]
+        if module in dropped.DROPPED:
+            return module, parts[end:]
+    return parts[0], parts[1:]
+
+
+def _hidden(above: list[str], below: list[str]) -> bool:
+    """Whether a module's name means something else in the module above it, as ``fluid.data``."""
+    if not above:
+        return False
+    return not isinstance(getattr(_imported(".".join(above)), below[0], None), ModuleType)
+
+
+def _imported(module: str) -> Any:
+    return __import__(module, fromlist=["*"])

@@ -1,0 +1,41 @@
+"""Processes that a program starts anew have the alias, too.
+
+Such a process (``multiprocessing`` with ``spawn`` or ``forkserver``) gets the import path of the
+one that starts it, and imports the program again.  At the end of that path stands a folder whose
+``paddle`` installs the alias and makes room for it.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+
+FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "child")
+_OPTIONS = "FLUIDLITE_ALIAS"
+
+
+def announce(**options: bool) -> None:
+    """Let processes that are started from now on have the alias.
+
+    Args:
+        options: of ``install``.
+    """
+    os.environ[_OPTIONS] = " ".join(name for name, value in options.items() if value)
+    if FOLDER not in sys.path:
+        sys.path.append(FOLDER)
+
+
+def withdraw() -> None:
+    """Let them have it no more."""
+    os.environ.pop(_OPTIONS, None)
+    if FOLDER in sys.path:
+        sys.path.remove(FOLDER)
+
+
+def adopt() -> None:
+    """Install the alias in this process as it is in the one that started it."""
+    options = dict.fromkeys(os.environ.get(_OPTIONS, "").split(), True)
+    compat = import_module(__package__ or "")
+    compat.install(**{**options, "force": True})
+    import_module("paddle")

@@ -1,0 +1,64 @@
+"""Handwritten digits: float32 [784] from -1 to 1, and the digit."""
+
+from __future__ import annotations
+
+import gzip
+import struct
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ...errors import FileFormatError
+from .homes import fetch, file_of, is_synthetic
+from .made import TEST, TRAIN, Reader, images
+
+__all__ = ["fetch", "reader_creator", "test", "train"]
+
+
+def reader_creator(image_filename: str, label_filename: str, buffer_size: int = 100) -> Reader:
+    """A reader of two IDX files, compressed by gzip.
+
+    Args:
+        image_filename, label_filename: the files.
+        buffer_size: not read.
+    """
+
+    def read() -> Iterator[Any]:
+        pictures, labels = _idx(image_filename, 2051), _idx(label_filename, 2049)
+        for picture, label in zip(pictures.reshape(len(pictures), -1), labels):
+            yield picture.astype(np.float32) / np.float32(255) * np.float32(2) - 1, int(label)
+
+    return read
+
+
+def _idx(path: str, magic: int) -> Any:
+    with gzip.open(path, "rb") as file:
+        data = file.read()
+    rank = magic & 0xFF
+    if len(data) < 4 * (rank + 1) or struct.unpack(">I", data[:4])[0] != magic:
+        raise FileFormatError(f"{path}: expected an IDX file of {rank} dimensions")
+    sizes = struct.unpack(f">{rank}I", data[4 : 4 * (rank + 1)])
+    count = int(np.prod(sizes, dtype=np.int64))
+    if len(data) - 4 * (rank + 1) < count:
+        raise FileFormatError(f"{path}: expected {count} bytes of values, the file is shorter")
+    return np.frombuffer(data, np.uint8, count, 4 * (rank + 1)).reshape(sizes)
+
+
+def _reader(part: str, count: int) -> Reader:
+    if is_synthetic():
+        return images("mnist", part, 784, 10, -1.0, count)
+    return reader_creator(
+        file_of("mnist", f"{part}-images-idx3-ubyte.gz"),
+        file_of("mnist", f"{part}-labels-idx1-ubyte.gz"),
+    )
+
+
+def train() -> Reader:
+    """A reader of the 60,000 training samples."""
+    return _reader("train", TRAIN)
+
+
+def test() -> Reader:
+    """A reader of the 10,000 test samples."""
+    return _reader("t10k", TEST)

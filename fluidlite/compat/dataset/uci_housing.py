@@ -1,0 +1,92 @@
+"""Houses in Boston: 13 figures, made comparable, and the price."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from ..refused import NotServedError
+from .homes import fetch, file_of, is_synthetic
+from .made import Reader, generator
+
+feature_names = [
+    *("CRIM", "ZN", "INDUS", "CHAS", "NOX", "RM", "AGE", "DIS", "RAD", "TAX", "PTRATIO", "B"),
+    "LSTAT",
+]
+UCI_TRAIN_DATA: Any = None
+UCI_TEST_DATA: Any = None
+__all__ = ["feature_names", "fetch", "load_data", "test", "train"]
+
+
+def load_data(filename: str, feature_num: int = 14, ratio: float = 0.8) -> tuple[Any, Any]:
+    """The rows for training and for testing; every figure less its mean, by its range.
+
+    Args:
+        filename: a text with so many numbers for each house, the price last.
+        feature_num: how many.
+        ratio: which part is for training.
+    """
+    with open(filename, encoding="utf-8") as file:
+        data = np.array(file.read().split(), np.float64)
+    return _prepared(data.reshape(-1, feature_num), ratio)
+
+
+def _prepared(rows: Any, ratio: float = 0.8) -> tuple[Any, Any]:
+    high, low = rows.max(axis=0), rows.min(axis=0)
+    rows = rows.copy()
+    rows[:, :-1] = (rows[:, :-1] - rows[:, :-1].mean(axis=0)) / (high - low)[:-1]
+    cut = int(len(rows) * ratio)
+    return rows[:cut], rows[cut:]
+
+
+@cache
+def _made() -> tuple[Any, Any]:
+    random = generator("uci_housing")
+    figures = random.random((506, 13))
+    price = 5 + figures @ random.uniform(-4, 8, 13) + random.normal(0, 1, 506)
+    return _prepared(np.column_stack([figures, price.clip(5, 50)]))
+
+
+def _reader(part: int) -> Reader:
+    path = "" if is_synthetic() else file_of("uci_housing", "housing.data")
+
+    def read() -> Iterator[Any]:
+        for row in (load_data(path) if path else _made())[part]:
+            yield row[:-1], row[-1:]
+
+    return read
+
+
+def train() -> Reader:
+    """A reader of 404 samples: float64 [13] and [1]."""
+    return _reader(0)
+
+
+def test() -> Reader:
+    """A reader of 102 samples."""
+    return _reader(1)
+
+
+def predict_reader() -> Reader:
+    """A reader of the first test samples, without their prices."""
+
+    def read() -> Iterator[Any]:
+        yield ([row for row, _ in _reader(1)()],)
+
+    return read
+
+
+def feature_range(maximums: Any, minimums: Any) -> None:
+    """Nothing: 1.8 drew a picture of the ranges."""
+
+
+def fluid_model() -> Any:
+    """Refused: the trained model of 1.8 was downloaded.
+
+    Raises:
+        NotServedError: always.
+    """
+    raise NotServedError("uci_housing.fluid_model is not there: train a model and save it")

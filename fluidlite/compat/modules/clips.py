@@ -1,0 +1,15 @@
+"""The second names of gradient clips."""
+
+from __future__ import annotations
+
+from ...clip import (
+    ErrorClipByValue,
+    GradientClipByGlobalNorm,
+    GradientClipByNorm,
+    GradientClipByValue,
+)
+
+BaseErrorClipAttr = ErrorClipByValue.__mro__[1]
+ClipByGlobalNorm = GradientClipByGlobalNorm
+ClipByNorm = GradientClipByNorm
+ClipByValue = GradientClipByValue

@@ -1,0 +1,73 @@
+"""Module state that programs read and assign: ``framework._main_program_`` and its relatives."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import state
+from ..ir.program import (
+    Program,
+    default_main_program,
+    default_startup_program,
+    switch_main_program,
+    switch_startup_program,
+)
+from ..runtime.place import CPUPlace
+from ..runtime.scope import Scope, global_scope
+from ..unique_name import NameGenerator, current
+from .dataset.homes import HomeState
+
+
+class FrameworkState:
+    """What ``paddle.fluid.framework`` kept at module level."""
+
+    @property
+    def _main_program_(self) -> Program:
+        return default_main_program()
+
+    @_main_program_.setter
+    def _main_program_(self, program: Program) -> None:
+        switch_main_program(program)
+
+    @property
+    def _startup_program_(self) -> Program:
+        return default_startup_program()
+
+    @_startup_program_.setter
+    def _startup_program_(self, program: Program) -> None:
+        switch_startup_program(program)
+
+    @property
+    def _dygraph_tracer_(self) -> Any:
+        """Something true where layers run at once; else None."""
+        return state.eager.get() or None
+
+    @property
+    def _dygraph_current_expected_place_(self) -> CPUPlace | None:
+        return CPUPlace() if state.in_dygraph_mode() else None
+
+
+class NamesState:
+    """What ``paddle.fluid.unique_name`` kept at module level."""
+
+    @property
+    def generator(self) -> NameGenerator:
+        """What makes names now."""
+        return current()
+
+
+class ExecutorState:
+    """What ``paddle.fluid.executor`` kept at module level."""
+
+    @property
+    def g_scope(self) -> Scope:
+        """The global scope."""
+        return global_scope()
+
+
+PROPERTIES: dict[str, type] = {
+    "paddle.dataset.common": HomeState,
+    "paddle.fluid.framework": FrameworkState,
+    "paddle.fluid.executor": ExecutorState,
+    "paddle.fluid.unique_name": NamesState,
+}

@@ -1,0 +1,152 @@
+"""``fluidlite run script.py``: a program from the time of fluid 1.8, as Python runs a script."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from types import ModuleType, TracebackType
+from typing import Any
+
+from . import AliasError, install, rewriting
+
+_HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def parser() -> argparse.ArgumentParser:
+    """What stands behind ``fluidlite run`` before the script's own arguments."""
+    made = argparse.ArgumentParser(
+        prog="fluidlite run",
+        description="Run a script that was written for paddle.fluid 1.8.",
+        epilog="What stands behind the script's name is the script's.",
+    )
+    made.add_argument(
+        "--strict", action="store_true", help="without names that Python and NumPy have dropped"
+    )
+    made.add_argument(
+        "--synthetic-data", action="store_true", help="paddle.dataset makes samples, reads no files"
+    )
+    made.add_argument(
+        "--force", action="store_true", help="even where another paddle can be imported"
+    )
+    made.add_argument("script", metavar="SCRIPT.py")
+    made.add_argument("arguments", nargs=argparse.REMAINDER, metavar="...")
+    return made
+
+
+def is_script(path: str) -> bool:
+    """Whether a file is a script in Python, not a saved program; its content says so."""
+    if not os.path.isfile(path):
+        return path.endswith(".py")
+    with open(path, "rb") as file:
+        start = file.read(1 << 20)
+    if path.endswith(".py") or (start.startswith(b"#!") and b"python" in start.split(b"\n")[0]):
+        return True
+    if b"\0" in start:
+        return False
+    try:
+        text = start.decode("utf-8")
+        rewriting.compiled(text, path)
+    except (SyntaxError, ValueError, RecursionError):
+        return False
+    return any(line.lstrip().startswith(("import ", "from ")) for line in text.splitlines())
+
+
+def main(words: Sequence[str]) -> int:
+    """Run a script; returns the exit status.
+
+    Args:
+        words: what stands behind ``fluidlite run``.
+    """
+    given = parser().parse_args(words)
+    path = given.script
+    try:
+        with open(path, "rb") as file:
+            source = file.read()
+    except OSError as error:
+        print(f"fluidlite: can't open file {path!r}: {error.strerror}", file=sys.stderr)
+        return 2
+    # A plain run has the script's folder first; ``python -m`` had put the working folder there.
+    if sys.path and not getattr(sys.flags, "safe_path", False):
+        sys.path[0] = os.path.dirname(os.path.realpath(path))
+    sys.argv = [path, *given.arguments]
+    try:
+        install(
+            force=given.force,
+            synthetic_data=given.synthetic_data,
+            dropped_names=not given.strict,
+        )
+    except AliasError as error:
+        print(f"fluidlite: {error}", file=sys.stderr)
+        return 1
+    return _run(os.path.abspath(path), source, given.strict)
+
+
+def _run(path: str, source: bytes, strict: bool) -> int:
+    main_module = ModuleType("__main__")
+    names: dict[str, Any] = vars(main_module)
+    names.update(__file__=path, __builtins__=sys.modules["builtins"], __cached__=None)
+    sys.modules["__main__"] = main_module
+    try:
+        if strict:
+            code = compile(source, path, "exec", dont_inherit=True)
+        else:
+            code = rewriting.compiled(source, path)
+        exec(code, names)
+    except SystemExit:
+        raise
+    except BaseException as error:
+        _report(error)
+        if isinstance(error, KeyboardInterrupt):
+            sys.excepthook = _silent  # the traceback has been shown
+            raise
+        return 1
+    return 0
+
+
+def _silent(*shown: object) -> None:
+    """Show nothing."""
+
+
+def _report(error: BaseException) -> None:
+    """Show a traceback without the frames that ran the script."""
+    _trim(error, set())
+    hook = sys.excepthook
+    if isinstance(error, SyntaxError) and error.__traceback__ is None:
+        traceback.print_exception(type(error), error, None)
+        return
+    hook(type(error), error, error.__traceback__)
+
+
+def _trim(error: BaseException | None, seen: set[int]) -> None:
+    if error is None or id(error) in seen:
+        return
+    seen.add(id(error))
+    kept = [
+        frame
+        for frame in _frames(error.__traceback__)
+        if not os.path.abspath(frame.tb_frame.f_code.co_filename).startswith(_HERE + os.sep)
+        or not frame.tb_frame.f_code.co_filename.endswith(_OWN)
+    ]
+    if isinstance(error, SyntaxError):
+        kept = [frame for frame in kept if frame.tb_frame.f_globals.get("__name__") != "ast"]
+    rebuilt: TracebackType | None = None
+    for frame in reversed(kept):
+        rebuilt = TracebackType(rebuilt, frame.tb_frame, frame.tb_lasti, frame.tb_lineno)
+    error.__traceback__ = rebuilt
+    _trim(error.__cause__, seen)
+    _trim(error.__context__, seen)
+
+
+#: files whose frames are none of a script's
+_OWN = ("script.py", "rewriting.py")
+
+
+def _frames(found: TracebackType | None) -> list[TracebackType]:
+    frames = []
+    while found is not None:
+        frames.append(found)
+        found = found.tb_next
+    return frames

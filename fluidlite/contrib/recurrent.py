@@ -1,0 +1,374 @@
+"""Recurrent layers that fluid 1.8 keeps under ``contrib``: several cells, one above the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..dygraph.layer import PARAMETERS, Layer
+from ..errors import ArgumentError, ShapeError
+from ..ir.variable import Variable
+from ..layers.activation import sigmoid, tanh
+from ..layers.creation import fill_constant
+from ..layers.joining import concat
+from ..layers.nn import dropout
+from ..layers.recurrence import check_lengths, flipped, kept, steps_mask
+from ..layers.reshaping import reshape, reverse
+from ..layers.rnn_cell import check_rows, checked_size, gru_step, lstm_step, named
+from ..layers.static_rnn import StaticRNN
+from ..opdef.spec import agree
+
+Activation = Callable[[Any], Any]
+
+
+@PARAMETERS
+class BasicLSTMUnit(Layer):
+    """A step of a long short-term memory: ``c = f * c + i * g``, ``h = o * tanh(c)``.
+
+    Hochreiter and Schmidhuber, Long short-term memory, Neural Computation 9(8), 1997.
+
+    Args:
+        name_scope: the stem of the parameters' names.
+        hidden_size: the size of the state and of the cell.
+        param_attr: of the weight, [input + hidden_size, 4 * hidden_size]: of i, g, f and o.
+        gate_activation: a layer for the gates; sigmoid when None.
+        activation: a layer for the candidate and the cell; tanh when None.
+        forget_bias: what is added to f.
+
+    >>> with fluid.dygraph.guard():
+    ...     unit = fluid.contrib.layers.BasicLSTMUnit("unit", 3)
+    ...     x, h = (fluid.dygraph.to_variable(np.ones([2, n], "float32")) for n in (4, 3))
+    ...     state, cell = unit(x, h, h)
+    >>> state.shape, cell.shape
+    ([2, 3], [2, 3])
+    """
+
+    def __init__(
+        self,
+        name_scope: str,
+        hidden_size: int,
+        param_attr: Any = None,
+        bias_attr: Any = None,
+        gate_activation: Activation | None = None,
+        activation: Activation | None = None,
+        forget_bias: float = 1.0,
+        dtype: Any = "float32",
+    ) -> None:
+        super().__init__(f"{name_scope}/{type(self).__name__}", dtype)
+        self._hidden_size = checked_size(hidden_size)
+        self._attrs = (param_attr, bias_attr)
+        self._activations = (gate_activation or sigmoid, activation or tanh)
+        self._forget_bias = fill_constant([1], self._dtype, float(forget_bias))
+        self._forget_bias.stop_gradient = False
+
+    def _build_once(self, input: Any, pre_hidden: Any, pre_cell: Any) -> None:
+        check_rows("input", input)
+        size = self._hidden_size
+        width = input.shape[1] + size
+        self._weight = self.create_parameter([width, 4 * size], self._attrs[0])
+        self._bias = self.create_parameter([4 * size], self._attrs[1], is_bias=True)
+
+    def forward(self, input: Any, pre_hidden: Any, pre_cell: Any) -> tuple[Any, Any]:
+        """The next state and the next cell.
+
+        Args:
+            input: [batch, width].
+            pre_hidden, pre_cell: the state and the cell before, [batch, hidden_size] each.
+
+        Raises:
+            ShapeError: sizes do not fit.
+        """
+        check_rows("input", input, self._weight.shape[0] - self._hidden_size)
+        check_rows("pre_hidden", pre_hidden, self._hidden_size)
+        check_rows("pre_cell", pre_cell, self._hidden_size)
+        parameters = (self._weight, self._bias, self._forget_bias)
+        return lstm_step(input, pre_hidden, pre_cell, *parameters, *self._activations)
+
+
+@PARAMETERS
+class BasicGRUUnit(Layer):
+    """A step of a gated recurrent unit: ``u * hidden + (1 - u) * candidate``.
+
+    Cho et al., Learning phrase representations using RNN encoder-decoder, EMNLP 2014.
+
+    Args:
+        name_scope: the stem of the parameters' names.
+        hidden_size: the size of the state.
+        param_attr: of the weights, [input + hidden_size, 2 * hidden_size] of the gates r and u, and
+            [input + hidden_size, hidden_size] of the candidate; a name gets the endings ``_gate``
+            and ``_candidate``.
+        gate_activation: a layer for the gates; sigmoid when None.
+        activation: a layer for the candidate; tanh when None.
+
+    >>> with fluid.dygraph.guard():
+    ...     unit = fluid.contrib.layers.BasicGRUUnit("unit", 3)
+    ...     x, h = (fluid.dygraph.to_variable(np.ones([2, n], "float32")) for n in (4, 3))
+    ...     state = unit(x, h)
+    >>> state.shape
+    [2, 3]
+    """
+
+    def __init__(
+        self,
+        name_scope: str,
+        hidden_size: int,
+        param_attr: Any = None,
+        bias_attr: Any = None,
+        gate_activation: Activation | None = None,
+        activation: Activation | None = None,
+        dtype: Any = "float32",
+    ) -> None:
+        super().__init__(f"{name_scope}/{type(self).__name__}", dtype)
+        self._hidden_size = checked_size(hidden_size)
+        self._attrs = (param_attr, bias_attr)
+        self._activations = (gate_activation or sigmoid, activation or tanh)
+
+    def _build_once(self, input: Any, pre_hidden: Any) -> None:
+        check_rows("input", input)
+        size, (weight, bias) = self._hidden_size, self._attrs
+        width = input.shape[1] + size
+        self._gate_weight = self.create_parameter([width, 2 * size], named(weight, "gate"))
+        own = named(weight, "candidate")
+        self._candidate_weight = self.create_parameter([width, size], own)
+        self._gate_bias = self.create_parameter([2 * size], named(bias, "gate"), is_bias=True)
+        own = named(bias, "candidate")
+        self._candidate_bias = self.create_parameter([size], own, is_bias=True)
+
+    def forward(self, input: Any, pre_hidden: Any) -> Any:
+        """The next state.
+
+        Args:
+            input: [batch, width].
+            pre_hidden: the state before, [batch, hidden_size].
+
+        Raises:
+            ShapeError: sizes do not fit.
+        """
+        check_rows("input", input, self._gate_weight.shape[0] - self._hidden_size)
+        check_rows("pre_hidden", pre_hidden, self._hidden_size)
+        weights = (self._gate_weight, self._candidate_weight)
+        biases = (self._gate_bias, self._candidate_bias)
+        return gru_step(input, pre_hidden, weights, biases, *self._activations)
+
+
+def basic_lstm(
+    input: Variable,
+    init_hidden: Variable | None,
+    init_cell: Variable | None,
+    hidden_size: int,
+    num_layers: int = 1,
+    sequence_length: Variable | None = None,
+    dropout_prob: float = 0.0,
+    bidirectional: bool = False,
+    batch_first: bool = True,
+    param_attr: Any = None,
+    bias_attr: Any = None,
+    gate_activation: Activation | None = None,
+    activation: Activation | None = None,
+    forget_bias: float = 1.0,
+    dtype: Any = "float32",
+    name: str = "basic_lstm",
+) -> tuple[Variable, Variable, Variable]:
+    """Several layers of long short-term memories over padded sequences.
+
+    Hochreiter and Schmidhuber, Long short-term memory, Neural Computation 9(8), 1997.
+
+    Args:
+        input: [batch, steps, width], or [steps, batch, width].
+        init_hidden, init_cell: the first states and cells, [layers * directions, batch,
+            hidden_size]; zeros when None.
+        hidden_size: the size of a state.
+        num_layers: how many layers there are; each reads what the one below hands out.
+        sequence_length: how many steps of each sequence count, [batch]; all when None.
+        dropout_prob: how probable it is that an element which a layer hands out becomes 0.
+        bidirectional: whether all layers go forth, and others back; their states lie side by side.
+        batch_first: whether ``input`` and the result have the batch first.
+        param_attr: of the weights; a name gets the endings of layer and direction.
+        bias_attr: of the biases, likewise; False for none.
+        gate_activation, activation, forget_bias: as of ``BasicLSTMUnit``.
+        dtype: element type of the parameters.
+        name: the stem of the parameters' names.
+
+    Returns:
+        The states of the last layers, [batch, steps, hidden_size * directions]; the last states and
+        the last cells, [layers * directions, batch, hidden_size] each.
+
+    Raises:
+        ArgumentError: a size is none, or only one of ``init_hidden`` and ``init_cell`` is given.
+        ShapeError: shapes do not fit.
+
+    >>> x = fluid.data("x", [None, 7, 4])
+    >>> out, h, c = fluid.contrib.layers.basic_lstm(x, None, None, 5, num_layers=2)
+    >>> out.shape, h.shape
+    ((-1, 7, 5), (2, -1, 5))
+    """
+    if (init_hidden is None) != (init_cell is None):
+        raise ArgumentError("expected both of init_hidden and init_cell, or none of them, got one")
+    stack = _Stack(num_layers, hidden_size, bidirectional, dropout_prob, "upscale_in_train")
+
+    def unit(scope: str, weight: Any, bias: Any) -> Layer:
+        activations = (gate_activation, activation)
+        return BasicLSTMUnit(scope, hidden_size, weight, bias, *activations, forget_bias, dtype)
+
+    stack.make_units(unit, name, param_attr, bias_attr)
+    first = None if init_hidden is None else [init_hidden, init_cell]
+    found, last = stack(input, first, sequence_length, batch_first, states=2)
+    return found, last[0], last[1]
+
+
+def basic_gru(
+    input: Variable,
+    init_hidden: Variable | None,
+    hidden_size: int,
+    num_layers: int = 1,
+    sequence_length: Variable | None = None,
+    dropout_prob: float = 0.0,
+    bidirectional: bool = False,
+    batch_first: bool = True,
+    param_attr: Any = None,
+    bias_attr: Any = None,
+    gate_activation: Activation | None = None,
+    activation: Activation | None = None,
+    dtype: Any = "float32",
+    name: str = "basic_gru",
+) -> tuple[Variable, Variable]:
+    """Several layers of gated recurrent units over padded sequences.
+
+    Cho et al., Learning phrase representations using RNN encoder-decoder, EMNLP 2014.
+
+    Args:
+        input: [batch, steps, width], or [steps, batch, width].
+        init_hidden: the first states, [layers * directions, batch, hidden_size]; zeros when None.
+        hidden_size: the size of a state.
+        num_layers: how many layers there are; each reads what the one below hands out.
+        sequence_length: how many steps of each sequence count, [batch]; all when None.
+        dropout_prob: how probable it is that an element which a layer hands out becomes 0.
+        bidirectional: whether all layers go forth, and others back; their states lie side by side.
+        batch_first: whether ``input`` and the result have the batch first.
+        param_attr: of the weights; a name gets the endings of layer, direction and part.
+        bias_attr: of the biases, likewise; False for none.
+        gate_activation, activation: as of ``BasicGRUUnit``.
+        dtype: element type of the parameters.
+        name: the stem of the parameters' names.
+
+    Returns:
+        The states of the last layers, [batch, steps, hidden_size * directions], and the last
+        states, [layers * directions, batch, hidden_size].
+
+    Raises:
+        ArgumentError: a size is none.
+        ShapeError: shapes do not fit.
+
+    >>> x = fluid.data("x", [None, 7, 4])
+    >>> out, h = fluid.contrib.layers.basic_gru(x, None, 5, bidirectional=True)
+    >>> out.shape, h.shape
+    ((-1, 7, 10), (2, -1, 5))
+    """
+    stack = _Stack(num_layers, hidden_size, bidirectional, dropout_prob, "downgrade_in_infer")
+
+    def unit(scope: str, weight: Any, bias: Any) -> Layer:
+        return BasicGRUUnit(scope, hidden_size, weight, bias, gate_activation, activation, dtype)
+
+    stack.make_units(unit, name, param_attr, bias_attr)
+    first = None if init_hidden is None else [init_hidden]
+    found, last = stack(input, first, sequence_length, batch_first, states=1)
+    return found, last[0]
+
+
+class _Stack:
+    """Layers of units, in one direction or in two."""
+
+    def __init__(
+        self, layers: int, size: int, both_ways: bool, dropout_prob: float | None, way: str
+    ) -> None:
+        self.layers, self.size = checked_size(layers, "num_layers"), checked_size(size)
+        self.directions = 2 if both_ways else 1
+        self._dropout, self._way = dropout_prob, way
+        self._units: list[list[Layer]] = []
+
+    def make_units(self, unit: Any, name: str, weight: Any, bias: Any) -> None:
+        """Make the units of all layers of a direction, then those of the other."""
+        for direction in range(self.directions):
+            scope = f"{name}_layers_" if direction == 0 else f"{name}_reverse_layers_"
+            way = "bw" if direction else "fw"
+            self._units.append(
+                [
+                    unit(f"{scope}{k}", named(weight, f"{way}_w_{k}"), named(bias, f"{way}_b_{k}"))
+                    for k in range(self.layers)
+                ]
+            )
+
+    def __call__(
+        self, x: Any, first: Any, lengths: Any, batch_first: bool, states: int
+    ) -> tuple[Any, list[Any]]:
+        """The states of the last layers, and all last states."""
+        if not isinstance(x, Variable):
+            raise ArgumentError(f"expected input to be a variable of a program, got {x!r:.60}")
+        if x.ndim != 3:
+            raise ShapeError(f"expected input of 3 dimensions, got shape {list(x.shape)}")
+        batch = x.shape[0 if batch_first else 1]
+        if lengths is not None:
+            check_lengths(lengths, batch)
+        x = flipped(x) if batch_first else x
+        mask = None if lengths is None else steps_mask(x, lengths, "float32")
+        if first is not None:
+            first = [self._by_layer(each, batch) for each in first]
+        found, last = self._one_way(x, mask, first, 0, states)
+        if self.directions == 2:
+            back = reverse(x, axis=[0])
+            mask = None if mask is None else reverse(mask, axis=[0])
+            other, other_last = self._one_way(back, mask, first, 1, states)
+            found = concat([found, reverse(other, axis=[0])], axis=2)
+            last = [
+                reshape(concat([a, b], axis=1), [self.layers * 2, -1, self.size])
+                for a, b in zip(last, other_last)
+            ]
+        return (flipped(found) if batch_first else found), last
+
+    def _by_layer(self, x: Any, batch: int) -> Any:
+        wanted = (self.layers * self.directions, batch, self.size)
+        if not isinstance(x, Variable):
+            raise ArgumentError(f"expected first states to be variables, got {x!r:.60}")
+        if x.ndim != 3 or not all(map(agree, x.shape, wanted)):
+            raise ShapeError(
+                f"expected first states of shape {list(wanted)}, [layers * directions, batch, "
+                f"hidden_size], got {x.name!r} of shape {list(x.shape)}"
+            )
+        return reshape(x, [self.layers, self.directions, -1, self.size])
+
+    def _one_way(
+        self, x: Any, mask: Any, first: Any, direction: int, states: int
+    ) -> tuple[Any, list[Any]]:
+        """The states of the last layer of a direction, and the last states of all its layers."""
+        if first is not None:  # in the block around that of the steps
+            first = [[each[k, direction] for each in first] for k in range(self.layers)]
+        network = StaticRNN()
+        with network.step():
+            now = network.step_input(x)
+            there = None if mask is None else network.step_input(mask)
+            for k, unit in enumerate(self._units[direction]):
+                if first is None:
+                    before = [
+                        network.memory(batch_ref=x, shape=[-1, self.size]) for _ in range(states)
+                    ]
+                else:
+                    before = [network.memory(init=each) for each in first[k]]
+                after = unit(now, *before)
+                after = list(after) if states > 1 else [after]
+                if there is not None:
+                    after = [kept(a, b, there) for a, b in zip(before, after)]
+                for a, b in zip(before, after):
+                    network.update_memory(a, b)
+                for each in after:
+                    network.step_output(each)
+                now = after[0]
+                if self._dropout is not None and self._dropout > 0:
+                    now = dropout(now, self._dropout, dropout_implementation=self._way)
+            network.step_output(now)
+        *found, out = network()
+        last = [each[-1] for each in found]
+        joined = []
+        for k in range(states):
+            whole = concat(last[k::states], axis=0)
+            joined.append(reshape(whole, [self.layers, -1, self.size]))
+        return out, joined

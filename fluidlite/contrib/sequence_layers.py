@@ -1,0 +1,184 @@
+"""Layers of sequences that fluid 1.8 keeps under ``contrib``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..errors import ArgumentError, ShapeError
+from ..ir.variable import Variable
+from ..layers.layer import LayerBuilder, activation_of, layer, stopped
+from ..layers.sizes import integers
+
+
+@layer
+def fused_embedding_seq_pool(
+    f: LayerBuilder,
+    input: Variable,
+    size: Sequence[int],
+    is_sparse: bool = False,
+    padding_idx: int | None = None,
+    combiner: str = "sum",
+    param_attr: Any = None,
+    dtype: Any = "float32",
+) -> Variable:
+    """The sum of the rows of a table of weights that the ids of each sequence select.
+
+    Args:
+        input: ids, [N, 1] in sequences, int64.
+        size: how many ids there are, and how wide a row is.
+        is_sparse: the gradient of the table has only the rows that were used.
+        padding_idx: the id that stands for zeros; may count from the end; None for none.
+        combiner: ``"sum"``.
+        param_attr: of the table.
+        dtype: of the table.
+
+    Returns:
+        A variable [sequences, width].
+
+    Raises:
+        ArgumentError: ``size`` has not two numbers.
+
+    >>> ids = fluid.data("ids", [None, 1], "int64", lod_level=1)
+    >>> fluid.contrib.layers.fused_embedding_seq_pool(ids, size=[1000, 64]).shape
+    (-1, 64)
+    """
+    sizes = integers(size, "size")
+    if len(sizes) != 2:
+        raise ArgumentError(f"expected size=[number of ids, width of a row], got {size!r}")
+    padding = -1 if padding_idx is None else padding_idx
+    if padding_idx is not None and padding_idx < 0:
+        padding = sizes[0] + padding_idx
+    table = f.weight(param_attr, sizes, dtype)
+    attrs = {"is_sparse": is_sparse, "combiner": combiner, "padding_idx": padding}
+    return f.fused_embedding_seq_pool(table, input, **attrs)
+
+
+@layer
+def match_matrix_tensor(
+    f: LayerBuilder,
+    x: Variable,
+    y: Variable,
+    channel_num: int,
+    act: str | None = None,
+    param_attr: Any = None,
+    dtype: Any = "float32",
+    name: str | None = None,
+) -> tuple[Variable, Variable]:
+    """Each row of a sequence times a matrix times each row of the other, for several matrices: an
+    image for each pair of sequences.
+
+    Wan et al., Match-SRNN, IJCAI 2016.
+
+    Args:
+        x, y: [rows, D], in equally many sequences of one level.
+        channel_num: how many matrices there are.
+        param_attr: of the matrices, [D, channel_num, D].
+        dtype: of the matrices.
+
+    Returns:
+        The images, one behind the other, [channels * heights * widths, 1] in a sequence for each;
+        and the products of ``x`` and the matrices.
+
+    Raises:
+        ShapeError: the rows of ``x`` and ``y`` are not matrices' rows of one size.
+
+    >>> x, y = (fluid.data(name, [None, 8], lod_level=1) for name in "xy")
+    >>> image, products = fluid.contrib.layers.match_matrix_tensor(x, y, channel_num=3)
+    >>> image.shape
+    (-1, 1)
+    """
+    if len(x.shape) != 2 or len(y.shape) != 2 or x.shape[1] != y.shape[1]:
+        raise ShapeError(
+            f"expected x and y with rows of one size, got {list(x.shape)} and {list(y.shape)}"
+        )
+    weight = f.weight(param_attr, [x.shape[1], channel_num, y.shape[1]], dtype)
+    found = f.match_matrix_tensor.all(x, y, weight, dim_t=channel_num)
+    return f.activation(found["Out"], activation_of(act)), stopped(found["Tmp"])
+
+
+@layer
+def var_conv_2d(
+    f: LayerBuilder,
+    input: Variable,
+    row: Variable,
+    col: Variable,
+    input_channel: int,
+    output_channel: int,
+    filter_size: int | Sequence[int],
+    stride: int | Sequence[int] = 1,
+    param_attr: Any = None,
+    act: str | None = None,
+    dtype: Any = "float32",
+    name: str | None = None,
+) -> Variable:
+    """The convolution of images that have sizes of their own, with zeros around them.
+
+    Args:
+        input: the images one behind the other, each of channels * height * width numbers, [N, 1] in
+            a sequence for each.
+        row: in sequences as long as the images are high.
+        col: in sequences as long as they are wide.
+        input_channel, output_channel: numbers of channels.
+        filter_size: height and width of a filter, or one number for both.
+        stride: the distances of windows, below and beside each other.
+        param_attr: of the filters, [output_channel, input_channel * height * width].
+        dtype: of the filters.
+
+    Returns:
+        A variable with the images that come of it, in the form of ``input``.
+
+    Raises:
+        ArgumentError: ``filter_size`` or ``stride`` are not one or two numbers.
+
+    >>> image, row, col = (fluid.data(name, [None, 1], lod_level=1) for name in "irc")
+    >>> fluid.contrib.layers.var_conv_2d(image, row, col, 3, 5, filter_size=3).shape
+    (-1, 1)
+    """
+    (high, wide), (down, beside) = _pair(filter_size, "filter_size"), _pair(stride, "stride")
+    weight = f.weight(param_attr, [output_channel, input_channel * high * wide], dtype)
+    attrs = {"InputChannel": input_channel, "OutputChannel": output_channel}
+    attrs |= {"StrideH": down, "StrideW": beside, "KernelH": high, "KernelW": wide}
+    found = f.var_conv_2d.all(input, row, col, weight, **attrs)
+    stopped(found["Col"])
+    return f.activation(found["Out"], activation_of(act))
+
+
+def _pair(given: int | Sequence[int], what: str) -> list[int]:
+    found = integers(given, what)
+    if len(found) not in (1, 2):
+        raise ArgumentError(f"expected {what} of one or two numbers, got {given!r}")
+    return found * 2 if len(found) == 1 else found
+
+
+@layer
+def sequence_topk_avg_pooling(
+    f: LayerBuilder,
+    input: Variable,
+    row: Variable,
+    col: Variable,
+    topks: Sequence[int],
+    channel_num: int,
+) -> Variable:
+    """For each row of each image, and each channel, the means of its largest numbers.
+
+    Args:
+        input: images as of ``var_conv_2d``.
+        row: in sequences as long as the images are high.
+        col: in sequences as long as they are wide.
+        topks: how many numbers each mean is of.
+        channel_num: how many channels the images have.
+
+    Returns:
+        A variable [heights, channel_num * len(topks)], in the sequences of ``row``.
+
+    >>> image, row, col = (fluid.data(name, [None, 1], lod_level=1) for name in "irc")
+    >>> pooled = fluid.contrib.layers.sequence_topk_avg_pooling(image, row, col, [1, 3], 5)
+    >>> pooled.shape
+    (-1, 10)
+    """
+    attrs = {"topks": integers(topks, "topks"), "channel_num": channel_num}
+    found = f.sequence_topk_avg_pooling.all(input, row, col, **attrs)
+    stopped(found["pos"])
+    out: Variable = found["Out"]
+    return out

@@ -1,0 +1,55 @@
+"""Wines: 178 wines of three growers, by 13 measurements; 142 train, 36 test.
+
+    >>> from fluidlite.dataset import wine
+    >>> features, label = next(wine.train()())
+    >>> features.shape, features.dtype, label
+    ((13,), dtype('float32'), 0)
+
+A sample is 13 measurements, float32, of very different sizes, and the number of the grower.  The
+samples stand in an order shuffled once; the first 142 are for training, the others for testing.
+``FEATURES`` and ``CLASSES`` have the names.  Where the data is from, and its licence, is told in
+``LICENSE-tables.txt`` beside this file.
+"""
+
+from __future__ import annotations
+
+from .tables import Array, Reader, Table
+
+__all__ = ["CLASSES", "FEATURES", "arrays", "test", "train"]
+
+FEATURES = [
+    "alcohol",
+    "malic acid",
+    "ash",
+    "alcalinity of ash",
+    "magnesium",
+    "phenols",
+    "flavanoids",
+    "nonflavanoid phenols",
+    "proanthocyanins",
+    "colour intensity",
+    "hue",
+    "OD280/OD315",
+    "proline",
+]
+CLASSES = ["first", "second", "third"]
+
+_table = Table("wine", 142)
+
+
+def train() -> Reader:
+    """A reader creator over the 142 training samples."""
+    return _table.reader("train")
+
+
+def test() -> Reader:
+    """A reader creator over the 36 test samples."""
+    return _table.reader("test")
+
+
+def arrays(split: str) -> tuple[Array, Array]:
+    """All features, float32 [n, 13], and labels, int64 [n, 1], of ``"train"`` or ``"test"``."""
+    return _table.arrays(split)
+
+
+test.__test__ = False  # type: ignore[attr-defined]  # pytest: not a test, whoever imports it

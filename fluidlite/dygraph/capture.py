@@ -1,0 +1,97 @@
+"""The tensors that a function reads besides its arguments, as variables of the program."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from ..imperative.recording import Handle
+from ..ir.program import Program
+from ..ir.variable import Variable
+
+
+class _Thread(threading.local):
+    active: Capture | None = None
+    depth = 0
+
+
+_thread = _Thread()
+
+
+class Capture:
+    """Makes a persistable variable of each tensor that translated code reads.
+
+    Args:
+        program: gets the variables.
+    """
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+        self._by_id: dict[int, Variable] = {}
+        #: the tensors, with the names of their variables
+        self.tensors: dict[str, Any] = {}
+        #: layers that were called, with whether they were told to train
+        self.layers: dict[int, tuple[Any, bool]] = {}
+
+    def variable(self, tensor: Any) -> Variable:
+        """The variable of a tensor."""
+        found = self._by_id.get(id(tensor))
+        if found is not None:
+            return found
+        block = self._program.global_block()
+        name = tensor.name
+        if name in block.vars:
+            count = 0
+            while f"{name}_{count}" in block.vars:
+                count += 1
+            name = f"{name}_{count}"
+        shape, dtype = tensor.array.shape, tensor.dtype
+        if hasattr(tensor, "trainable") and all(shape) and shape:
+            made: Variable = block.create_parameter(
+                shape, dtype, name, trainable=not tensor.stop, stop_gradient=tensor.stop
+            )
+        else:
+            made = block.create_var(
+                name=name, shape=shape, dtype=dtype, persistable=True, stop_gradient=tensor.stop
+            )
+        self._by_id[id(tensor)] = made
+        self.tensors[name] = tensor
+        return made
+
+
+def capturing() -> Capture | None:
+    """What takes tensors up while a function of this thread is made a program of."""
+    return _thread.active
+
+
+@contextmanager
+def captured_by(capture: Capture) -> Iterator[None]:
+    """A guard under which a capture takes tensors up."""
+    before, _thread.active = _thread.active, capture
+    try:
+        yield
+    finally:
+        _thread.active = before
+
+
+def in_block() -> bool:
+    """Whether a branch or a loop that depends on tensors is being built."""
+    return _thread.depth > 0
+
+
+@contextmanager
+def deeper() -> Iterator[None]:
+    """A guard under which such a one is built."""
+    _thread.depth += 1
+    try:
+        yield
+    finally:
+        _thread.depth -= 1
+
+
+def value(given: Any) -> Any:
+    """A tensor as a variable while a program is made; anything else as it is."""
+    active = _thread.active
+    return active.variable(given) if active is not None and isinstance(given, Handle) else given

@@ -1,0 +1,144 @@
+"""The program of one call of a function: built once for arguments of one form."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ... import state
+from ...dtypes import as_dtype
+from ...imperative.recording import Handle
+from ...ir.program import Program, default_main_program, program_guard
+from ...ir.variable import Variable
+from ...layers.array import tensor_array_to_tensor
+from ...layers.creation import assign
+from ...runtime.executor import Executor
+from ...runtime.scope import Scope
+from ..capture import Capture, captured_by
+from ..tensor import ParamBase, VarBase
+from .merging import Maybe, is_array, parts, rebuilt
+
+
+def mapped(found: Any, function: Any) -> Any:
+    """A function applied to what stands within lists, tuples and dictionaries."""
+    if isinstance(found, (list, tuple, Mapping)):
+        both = parts(found)
+        assert both is not None
+        return rebuilt(found, [mapped(each, function) for (each,) in both])
+    return function(found)
+
+
+def key_of(found: Any) -> Any:
+    """What a program depends on of an argument: shape and element type of tensors and arrays, other
+    values as they are.
+    """
+    if isinstance(found, Handle):
+        return "tensor", found.array.shape, found.array.dtype.str, found.stop
+    if isinstance(found, np.ndarray):
+        return "array", found.shape, found.dtype.str
+    if isinstance(found, (list, tuple)):
+        return type(found).__name__, tuple(map(key_of, found))
+    if isinstance(found, Mapping):
+        return "dict", tuple((name, key_of(each)) for name, each in found.items())
+    if isinstance(found, (bool, int, float, str, bytes, type(None))):
+        return type(found).__name__, found
+    return "object", id(found)
+
+
+class Built:
+    """A function as a program.
+
+    Args:
+        function: translated.
+        args, kwargs: what it is called with.
+    """
+
+    def __init__(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        self.main, self.startup = Program(), Program()
+        #: what random operators start from; not the program's own, which would repeat each draw
+        self.seed = self.startup.random_seed = default_main_program().random_seed
+        self.capture = Capture(self.main)
+        #: what else the program depends on, which must not go as long as it is remembered by place
+        self.held = (args, kwargs)
+        self.inputs: list[Variable] = []
+        with (
+            program_guard(self.main, self.startup),
+            state.eager.guard(False),
+            captured_by(self.capture),
+        ):
+            given = mapped(args, self._fed), mapped(kwargs, self._fed)
+            found = function(*given[0], **given[1])
+            self.outputs: list[Variable] = []
+            #: what the function gives, with the numbers of outputs in the place of variables
+            self.structure = mapped(found, self._fetched)
+        self.held = mapped(self.held, lambda each: None if isinstance(each, Handle) else each)
+        if self.startup.global_block().ops:
+            self._start()
+
+    def _fed(self, found: Any) -> Any:
+        is_tensor = isinstance(found, Handle)
+        if not is_tensor and not isinstance(found, np.ndarray):
+            return found
+        array = found.array if is_tensor else found
+        block = self.main.global_block()
+        if is_tensor and getattr(found, "persistable", False):
+            return self.capture.variable(found)
+        name = found.name if is_tensor else f"feed_{len(self.inputs)}"
+        while name in block.vars:
+            name += "_0"
+        made: Variable = block.create_var(
+            name=name,
+            shape=array.shape,
+            dtype=as_dtype(array.dtype),
+            is_data=True,
+            need_check_feed=False,
+            stop_gradient=not is_tensor or found.stop,
+        )
+        self.inputs.append(made)
+        return made
+
+    def _fetched(self, found: Any) -> Any:
+        if isinstance(found, Handle):
+            found = self.capture.variable(found)
+        if isinstance(found, Maybe):
+            raise found.error()
+        if not isinstance(found, Variable):
+            return found
+        if is_array(found):
+            whole, sizes = tensor_array_to_tensor(found, axis=0)
+            self.outputs += [whole, sizes]
+            return OutputParts(len(self.outputs) - 2)
+        given = [*self.inputs, *self.outputs]
+        taken = found.persistable or any(found is each for each in given)
+        self.outputs.append(assign(found) if taken else found)
+        return Output(len(self.outputs) - 1)
+
+    def _start(self) -> None:
+        """Give parameters that the function makes by itself their first values."""
+        scope = Scope()
+        Executor().run(self.startup, scope=scope)
+        for variable in self.main.global_block().vars.values():
+            held = scope.find_var(variable.name) if variable.persistable else None
+            if held is not None and variable.name not in self.capture.tensors:
+                array = np.asarray(held.get_tensor())
+                trains = bool(getattr(variable, "trainable", False))
+                made = ParamBase(array, variable.name, trains) if trains else VarBase(array)
+                self.capture.tensors[variable.name] = made
+
+    def fits(self) -> bool:
+        """Whether the layers that were called train, or are tested, as they were then."""
+        return all(layer.training is training for layer, training in self.capture.layers.values())
+
+
+class OutputParts(NamedTuple):
+    """Stands for the list of the parts of an output, whose sizes are the next output."""
+
+    number: int
+
+
+class Output(NamedTuple):
+    """Stands for an output."""
+
+    number: int

@@ -1,0 +1,95 @@
+"""Translated functions, made once each."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import types
+import weakref
+from typing import Any
+
+from ...ir.callsite import warn
+from ..capture import value
+from . import branches, lists, loops
+from .calls import Caller
+from .names import contains
+from .rewrite import Rewriter
+from .source import NoSource, function_of, mangled, tree_of
+
+#: where a decorated function keeps the one that it was made of
+DECORATED = "_declared_function"
+
+
+def bare(function: Any) -> Any:
+    """The function that ``declarative`` was given."""
+    return getattr(function, DECORATED, function)
+
+
+class _Runtime:
+    """What translated code calls."""
+
+    if_ = staticmethod(branches.if_)
+    choose = staticmethod(branches.choose)
+    if_value = staticmethod(branches.if_value)
+    and_ = staticmethod(branches.and_)
+    or_ = staticmethod(branches.or_)
+    not_ = staticmethod(branches.not_)
+    chain = staticmethod(branches.chain)
+    assert_ = staticmethod(branches.assert_)
+    plain = staticmethod(branches.plain)
+    raises = staticmethod(branches.raises)
+    while_ = staticmethod(loops.while_)
+    for_ = staticmethod(loops.for_)
+    value = staticmethod(value)
+    append = staticmethod(lists.append)
+    pop = staticmethod(lists.pop)
+    item = staticmethod(lists.item)
+    set_item = staticmethod(lists.set_item)
+    shape = staticmethod(lists.shape)
+
+
+class Functions:
+    """Translated functions, made once each."""
+
+    def __init__(self) -> None:
+        self._made: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
+        self._codes: set[Any] = set()
+        self._runtime = _Runtime()
+        self._runtime.call = Caller(self.translated)  # type: ignore[attr-defined]
+
+    def translated(self, function: Any) -> Any:
+        """The function in its translated form; itself where it is that, or has no source."""
+        plain = bare(function)
+        if not isinstance(plain, types.FunctionType) or plain.__code__ in self._codes:
+            return function
+        found = self._made.get(plain)
+        if found is None:
+            try:
+                found = self._made_of(plain)
+            except NoSource as error:
+                if plain.__name__ != "<lambda>":
+                    warn(f"{error}; it is called as it is, its branches are not translated", None)
+                return function
+            self._made[plain] = found
+        return found
+
+    def _made_of(self, function: Any) -> Any:
+        tree = self.tree(function)
+        if tree is None:
+            return function
+        return function_of(function, tree, self._runtime, self._codes.add)
+
+    def tree(self, function: Any) -> ast.FunctionDef | None:
+        """The definition of the translated form; None where it stays as it is."""
+        if inspect.isgeneratorfunction(function) or inspect.iscoroutinefunction(function):
+            return None
+        tree = mangled(function, tree_of(function))
+        if contains(tree.body, (ast.Yield, ast.YieldFrom)):
+            return None
+        return Rewriter(tree).function()
+
+    def code(self, function: Any) -> str:
+        """The source of the translated form."""
+        plain = bare(function)
+        tree = self.tree(plain)
+        return inspect.getsource(plain) if tree is None else ast.unparse(tree)

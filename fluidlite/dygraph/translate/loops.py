@@ -1,0 +1,302 @@
+"""Loops: repeated at once where Python knows how often, by the program where it does not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Any
+
+from ...ir.program import default_main_program
+from ...ir.variable import Variable
+from ...layers.compare import less_than, logical_and, logical_not
+from ...layers.creation import assign, fill_constant
+from ...layers.driving import new_block
+from ...layers.loop import While
+from ...layers.variables import increment
+from ..capture import deeper, value
+from .branches import if_, not_
+from .cells import UNBOUND, Cells
+from .items import source
+from .merging import (
+    as_array,
+    as_variable,
+    can_be_array,
+    is_array,
+    is_number,
+    is_static,
+    joined_dtype,
+    joined_shape,
+    known_value,
+    parts,
+    rebuilt,
+    refused,
+    same,
+    shown,
+    truth,
+)
+
+Function = Callable[[], Any]
+
+
+def while_(
+    test: Function,
+    body: Function,
+    stop: Function | None,
+    names: Sequence[str],
+    lists: Sequence[str],
+    live: Sequence[str],
+) -> None:
+    """Repeat a body.
+
+    Args:
+        test: whether to go on.
+        body: what is repeated.
+        stop: whether ``break`` was reached; None where there is none.
+        names: that the body assigns.
+        lists: of these, lists that it changes in place.
+        live: of these, what is read elsewhere, or before it is assigned.
+    """
+    goes_on = test if stop is None else lambda: _both(not_(stop()), test)
+    while True:
+        block = default_main_program().current_block()
+        made, count = len(block.ops), len(block.program.blocks)
+        found = goes_on()
+        if is_static(found):
+            if len(block.program.blocks) == count:  # it is computed anew of the loop's variables
+                block.set_ops(block.ops[:made])
+            cells = Cells((body, test, stop), names)
+            _Loop(goes_on, body, cells, lists, set(live)).build()
+            return
+        if not found:
+            return
+        body()
+
+
+def _both(first: Any, then: Function) -> Any:
+    if not is_static(first):
+        return then() if first else first
+    second = then()
+    if is_static(second):
+        return logical_and(first, truth(second))
+    return first if second else second
+
+
+class _Discard(Exception):
+    """Ends a block that is not kept."""
+
+
+class _Loop:
+    """A loop of a program.
+
+    Args:
+        test: whether to go on.
+        body: what is repeated.
+        cells: what the body assigns.
+        lists: names of lists that it changes in place.
+        live: names whose values the next pass, or what is behind the loop, reads.
+    """
+
+    def __init__(
+        self, test: Function, body: Function, cells: Cells, lists: Sequence[str], live: set[str]
+    ) -> None:
+        self._test, self._body, self._cells, self._live = test, body, cells, live
+        for name in lists:
+            found = cells.get().get(name)
+            if found is not None and can_be_array(found):
+                cells.set({name: as_array(found)})
+
+    def build(self) -> None:
+        """Append the loop; behind it the names have what they had after the last pass."""
+        start = {name: known_value(each) for name, each in self._cells.get().items()}
+        like = self._tried(start) if any(_unsettled(v) for v in start.values()) else start
+        carried = {n: _carried(v, like[n], n) for n, v in start.items() if n in self._live}
+        rest = {n: v for n, v in start.items() if n not in self._live}
+        self._cells.set({**rest, **carried})
+        condition = assign(truth(as_variable(self._test())))
+        with deeper(), While(condition).block():
+            self._body()
+            after = self._cells.get()
+            settled = {n: _settled(carried[n], known_value(after[n]), n) for n in carried}
+            self._cells.set(settled)
+            again = truth(as_variable(self._test()))
+            for name, old in carried.items():
+                _write(settled[name], old)
+            assign(again, condition)
+        self._cells.set({**dict.fromkeys(rest, UNBOUND), **carried})
+
+    def _tried(self, start: dict[str, Any]) -> dict[str, Any]:
+        """What the names have after a pass that is built to be looked at, and thrown away."""
+        self._cells.set({n: list(v) for n, v in start.items() if type(v) is list})
+        found: dict[str, Any] = {}
+        with suppress(_Discard), deeper(), new_block("while"):
+            self._body()
+            found = {name: known_value(each) for name, each in self._cells.get().items()}
+            raise _Discard
+        self._cells.set(start)
+        return found
+
+
+def _unsettled(found: Any) -> bool:
+    """Whether a value does not tell which variable carries it from pass to pass."""
+    if found is UNBOUND or is_number(found):
+        return True
+    return any(_unsettled(x) for (x,) in parts(found) or ())
+
+
+def _carried(start: Any, after: Any, name: str) -> Any:
+    """The variables that carry a value from pass to pass."""
+    start = value(start)
+    if is_array(start):
+        return start
+    if same(start, after) and not isinstance(start, Variable) and not is_number(start):
+        return start
+    if start is UNBOUND:
+        return _stand_in(after)
+    if isinstance(start, Variable):
+        made = default_main_program().current_block().create_var(dtype=start.dtype)
+        assign(start, made)
+        if isinstance(after, Variable) and after is not start:
+            _loosen(made, joined_shape(start, after))
+        return made
+    if is_number(start):
+        dtype = joined_dtype(start, after) if _numeric(after) else None
+        made = as_variable(start, dtype)
+        made.stop_gradient = False
+        if isinstance(after, Variable):
+            _loosen(made, joined_shape(made, after))
+        return made
+    both = parts(start, after)
+    if both is not None:
+        return rebuilt(start, [_carried(x, y, name) for x, y in both])
+    return start
+
+
+def _numeric(found: Any) -> bool:
+    return is_number(found) or (isinstance(found, Variable) and not is_array(found))
+
+
+def _loosen(made: Variable, shape: tuple[int, ...] | None) -> None:
+    """Declare what is known of the shapes that a variable has in all passes."""
+    if shape is not None:
+        made.declare(shape=shape)
+    else:
+        made.forget_shape()
+
+
+def _stand_in(after: Any) -> Any:
+    """A first value for a name that gets one in each pass, and has none before."""
+    if isinstance(after, Variable) and not is_array(after):
+        known = after.has_shape
+        made = fill_constant(
+            [n if n > 0 else 1 for n in after.shape] if known else [1], after.dtype, 0
+        )
+        made.stop_gradient = False
+        if known:
+            made.declare(shape=after.shape)
+        return made
+    if is_number(after):
+        return as_variable(after)
+    both = parts(after)
+    if both is not None:
+        return rebuilt(after, [_stand_in(x) for (x,) in both])
+    return after
+
+
+def _settled(old: Any, new: Any, name: str) -> Any:
+    """A pass's value in the form in which it is carried."""
+    if new is old or same(old, new):
+        return new
+    if isinstance(old, Variable) and not is_array(old) and _numeric(value(new)):
+        return as_variable(new, old.dtype)
+    both = parts(old, new)
+    if both is not None:
+        return rebuilt(old, [_settled(x, y, name) for x, y in both])
+    raise refused(
+        f"{name!r} is {shown(old)} before a pass of a loop that depends on a tensor, and "
+        f"{shown(new)} after it: a program can carry tensors and numbers of one form only"
+    )
+
+
+def _write(new: Any, old: Any) -> None:
+    if new is old or same(new, old):
+        return
+    if isinstance(old, Variable):
+        shape = old.shape if old.has_shape else None
+        assign(new, old)
+        _loosen(old, shape)  # which the operator declared as those of this pass
+        return
+    for x, y in parts(new, old) or ():
+        _write(x, y)
+
+
+def for_(
+    items: Any,
+    body: Callable[[Any], None],
+    stop: Function | None,
+    names: Sequence[str],
+    lists: Sequence[str],
+    live: Sequence[str],
+) -> None:
+    """Repeat a body for each item.
+
+    Args:
+        items: an iterable, a tensor or an array of them.
+        body: takes an item.
+        stop, names, lists, live: as of :func:`while_`.
+    """
+    found = source(value(items))
+    if found is not None:
+        place = fill_constant([1], "int64", 0)
+        length = found.length()
+
+        def test() -> Any:
+            inside = less_than(place, length)
+            return inside if stop is None else _both(not_(stop()), lambda: inside)
+
+        def once() -> None:
+            body(found.at(place))
+            increment(place, 1.0)
+
+        cells = Cells((body, stop), names)
+        _Loop(test, once, cells, lists, set(live)).build()
+        return
+    for item in items:
+        ended = False if stop is None else stop()
+        if is_static(ended):
+
+            def one(item: Any = item) -> None:
+                body(item)
+
+            _guarded(ended, body, one, names, lists)
+        elif ended:
+            return
+        else:
+            body(item)
+
+
+def _guarded(
+    ended: Any,
+    body: Callable[[Any], None],
+    one: Function,
+    names: Sequence[str],
+    lists: Sequence[str],
+) -> None:
+    """A pass that runs where ``break`` was not reached before."""
+    if_(logical_not(truth(ended)), _Shared(one, body), None, names, lists, names)
+
+
+class _Shared:
+    """A function with the cells of another one.
+
+    Args:
+        function: what is called.
+        owner: has the cells.
+    """
+
+    def __init__(self, function: Function, owner: Any) -> None:
+        self._function = function
+        self.__code__ = owner.__code__
+        self.__closure__ = owner.__closure__
+
+    def __call__(self) -> None:
+        self._function()

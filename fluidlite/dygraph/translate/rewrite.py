@@ -1,0 +1,338 @@
+"""Statements and expressions of Python as calls of what decides when it is known what they get.
+
+The branches and bodies become functions within the function; the values that they assign stay
+names of it (``nonlocal``), which what is called finds in their cells.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from .jumps import RETURNS, JumpLowering, assigned, name
+from .names import CHANGING, contains, names_of, read_first
+from .source import RUNTIME
+
+_JUMPS = (ast.Return, ast.Break, ast.Continue)
+_COMPARED = {
+    ast.Lt: "<",
+    ast.LtE: "<=",
+    ast.Gt: ">",
+    ast.GtE: ">=",
+    ast.Eq: "==",
+    ast.NotEq: "!=",
+}
+
+
+def _call(function: str, *args: Any) -> ast.Call:
+    """A call of the runtime."""
+    what = ast.Attribute(value=name(RUNTIME), attr=function, ctx=ast.Load())
+    nodes: list[Any] = [
+        each if isinstance(each, ast.AST) else ast.Constant(value=each) for each in args
+    ]
+    return ast.Call(func=what, args=nodes, keywords=[])
+
+
+def _lambda(body: ast.expr) -> ast.Lambda:
+    none = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
+    return ast.Lambda(args=none, body=body)
+
+
+def _texts(names: Iterable[str]) -> ast.Tuple:
+    return ast.Tuple(elts=[ast.Constant(value=n) for n in names], ctx=ast.Load())
+
+
+def _placed(node: Any, at: ast.AST) -> Any:
+    return ast.fix_missing_locations(ast.copy_location(node, at))
+
+
+class Rewriter(ast.NodeTransformer):
+    """Rewrites one function.
+
+    Args:
+        tree: its definition.
+    """
+
+    def __init__(self, tree: ast.FunctionDef) -> None:
+        self._tree = tree
+        self._count = 0
+        self._moved: set[str] = set()
+        args = tree.args
+        given = (*args.posonlyargs, *args.args, *args.kwonlyargs, args.vararg, args.kwarg)
+        self._args = {arg.arg for arg in given if arg is not None}
+        #: names that a nonlocal statement shares with a function around
+        self._free = {
+            n
+            for each in ast.walk(ast.Module(body=tree.body, type_ignores=[]))
+            if isinstance(each, ast.Nonlocal)
+            for n in each.names
+        }
+
+    def function(self) -> ast.FunctionDef:
+        """The function, rewritten."""
+        tree = self._tree
+        tree.body = JumpLowering().function(tree.body)
+        found = names_of(tree.body)
+        self._shared = set(found.shared)
+        self._own = (set(found.assigned) | self._args) - self._shared
+        self._read_counts = _counted(tree.body)
+        tree.body = self._all(tree.body)
+        moved = sorted(self._moved - self._args - self._free)
+        if moved:
+            targets: list[ast.expr] = [name(n, True) for n in moved]
+            declare = ast.Assign(targets=targets, value=ast.Constant(value=None))
+            here = ast.If(test=ast.Constant(value=0), body=[declare], orelse=[])
+            place = 1 if ast.get_docstring(tree, clean=False) is not None else 0
+            tree.body.insert(place, _placed(here, tree.body[0]))
+        return tree
+
+    def _all(self, body: Sequence[ast.stmt]) -> list[ast.stmt]:
+        made: list[ast.stmt] = []
+        for each in body:
+            found = self.visit(each)
+            made += found if isinstance(found, list) else [found]
+        return made
+
+    def _stem(self, what: str) -> str:
+        self._count += 1
+        return f"_{what}_{self._count}"
+
+    def _function(
+        self, stem: str, body: list[ast.stmt], names: Sequence[str], arg: str | None = None
+    ) -> ast.FunctionDef:
+        """A function within the function that assigns names of it."""
+        given = [ast.arg(arg=arg)] if arg else []
+        args = ast.arguments(posonlyargs=[], args=given, kwonlyargs=[], kw_defaults=[], defaults=[])
+        shared = [n for n in self._shared if n in names_of(body).assigned]
+        start: list[ast.stmt] = [ast.Global(names=shared)] if shared else []
+        if names:
+            start.append(ast.Nonlocal(names=list(names)))
+        self._moved = self._moved | set(names)
+        made = ast.FunctionDef(
+            name=stem, args=args, body=[*start, *body], decorator_list=[], returns=None
+        )
+        if "type_params" in made._fields:
+            made.type_params = []  # type: ignore[attr-defined]
+        return made
+
+    def _changed(self, body: Sequence[ast.stmt]) -> list[str]:
+        """The names of the function that statements assign."""
+        found = names_of(body)
+        both = dict.fromkeys((*found.assigned, *found.lists))
+        return [n for n in both if n in self._own]
+
+    def _live(self, body: Sequence[ast.stmt], names: Sequence[str]) -> list[str]:
+        """Of names that statements assign, those that are read elsewhere, or before."""
+        inside = _counted(body)
+        first = read_first(body)
+        return [n for n in names if n in first or self._read_counts.get(n, 0) > inside.get(n, 0)]
+
+    # -- statements ------------------------------------------------------------------------------
+
+    def visit_If(self, node: ast.If) -> Any:
+        returns = getattr(node, RETURNS, False)
+        if not returns and contains([node], _JUMPS, loops=False):
+            node.test = _placed(_call("plain", self.visit(node.test), "if"), node.test)
+            node.body, node.orelse = self._all(node.body), self._all(node.orelse)
+            return node
+        names = self._changed([*node.body, *node.orelse])
+        lists = [n for n in names_of([*node.body, *node.orelse]).lists if n in names]
+        live = self._outside(node, names)
+        made: list[Any] = []
+        functions: list[ast.expr] = []
+        for stem, body in (("true", node.body), ("false", node.orelse)):
+            if not body:
+                functions.append(ast.Constant(value=None))
+                continue
+            stem = self._stem(stem)
+            made.append(_placed(self._function(stem, self._all(body), names), body[0]))
+            functions.append(name(stem))
+        rest = [_texts(names), _texts(lists), _texts(live)]
+        test = self.visit(node.test)
+        if returns:
+            end: ast.stmt = ast.Return(value=_call("choose", test, *functions, *rest))
+        else:
+            end = ast.Expr(value=_call("if_", test, *functions, *rest))
+        return [*made, _placed(end, node)]
+
+    def _outside(self, node: ast.If, names: Sequence[str]) -> list[str]:
+        inside = _counted([*node.body, *node.orelse])
+        return [n for n in names if self._read_counts.get(n, 0) > inside.get(n, 0)]
+
+    def visit_While(self, node: ast.While) -> Any:
+        if contains(node.body, _JUMPS, loops=False):  # in a try, or in a branch that stays Python
+            node.test = _placed(_call("plain", self.visit(node.test), "while"), node.test)
+            node.body = self._all(node.body)
+            return node
+        names = self._changed(node.body)
+        lists = [n for n in names_of(node.body).lists if n in names]
+        live = self._live(node.body, names)
+        stem = self._stem("body")
+        body = _placed(self._function(stem, self._all(node.body), names), node.body[0])
+        stop = getattr(node, "stop", None)
+        ends = _lambda(name(stop)) if stop else None
+        test = _lambda(self.visit(node.test))
+        loop = _call("while_", test, name(stem), ends, _texts(names), _texts(lists), _texts(live))
+        return [body, _placed(ast.Expr(value=loop), node)]
+
+    def visit_For(self, node: ast.For) -> Any:
+        if contains(node.body, _JUMPS, loops=False):
+            node.iter = _placed(_call("plain", self.visit(node.iter), "for"), node.iter)
+            node.body = self._all(node.body)
+            return node
+        item = self._stem("item")
+        taken = _placed(ast.Assign(targets=[node.target], value=name(item)), node.target)
+        names = self._changed([taken, *node.body])
+        lists = [n for n in names_of(node.body).lists if n in names]
+        live = self._live([taken, *node.body], names)
+        stem = self._stem("body")
+        body = _placed(
+            self._function(stem, [taken, *self._all(node.body)], names, item), node.body[0]
+        )
+        stop = getattr(node, "stop", None)
+        ends = _lambda(name(stop)) if stop else None
+        values = self.visit(node.iter)
+        loop = _call("for_", values, name(stem), ends, _texts(names), _texts(lists), _texts(live))
+        return [body, _placed(ast.Expr(value=loop), node)]
+
+    def visit_Assert(self, node: ast.Assert) -> Any:
+        message = _lambda(self.visit(node.msg)) if node.msg else None
+        check = _call("assert_", _lambda(self.visit(node.test)), message)
+        return _placed(ast.Expr(value=check), node)
+
+    def visit_Raise(self, node: ast.Raise) -> Any:
+        self.generic_visit(node)
+        return [_placed(ast.Expr(value=_call("raises")), node), node]
+
+    def visit_Expr(self, node: ast.Expr) -> Any:
+        found = _changing(node.value)
+        if found is None or found.value.id not in self._own:
+            self.generic_visit(node)
+            return node
+        assert isinstance(node.value, ast.Call)
+        given = [self.visit(each) for each in node.value.args]
+        target = found.value.id
+        if found.attr == "append" and len(given) == 1:
+            return _placed(assigned(target, _call("append", name(target), *given), node), node)
+        return _placed(ast.Expr(value=_call("pop", name(target), *given)), node)
+
+    def visit_Assign(self, node: ast.Assign) -> Any:
+        only = node.targets[0]
+        if (
+            len(node.targets) == 1
+            and isinstance(only, ast.Subscript)
+            and isinstance(only.value, ast.Name)
+            and only.value.id in self._own
+        ):
+            place, value = self.visit(only.slice), self.visit(node.value)
+            target = only.value.id
+            put = _call("set_item", name(target), place, value)
+            return _placed(assigned(target, put, node), node)
+        self.generic_visit(node)
+        return node
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
+        node.decorator_list = [self.visit(each) for each in node.decorator_list]
+        if not contains(node.body, (ast.Yield, ast.YieldFrom)):
+            Rewriter(node).function()
+        return node
+
+    def visit_AsyncFunctionDef(self, node: Any) -> Any:
+        return node
+
+    visit_ClassDef = visit_AsyncFunctionDef
+
+    # -- expressions -----------------------------------------------------------------------------
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> Any:
+        if _binds(node):
+            return node
+        self.generic_visit(node)
+        kind = "and_" if isinstance(node.op, ast.And) else "or_"
+        return _placed(_call(kind, *[_lambda(each) for each in node.values]), node)
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> Any:
+        self.generic_visit(node)
+        return _placed(_call("not_", node.operand), node) if isinstance(node.op, ast.Not) else node
+
+    def visit_IfExp(self, node: ast.IfExp) -> Any:
+        if _binds(node):
+            return node
+        self.generic_visit(node)
+        return _placed(_call("if_value", node.test, _lambda(node.body), _lambda(node.orelse)), node)
+
+    def visit_Compare(self, node: ast.Compare) -> Any:
+        node.left = self._operand(node.left)
+        node.comparators = [self._operand(each) for each in node.comparators]
+        if len(node.ops) == 1 or _binds(node) or any(type(op) not in _COMPARED for op in node.ops):
+            return node
+        parts: list[Any] = [node.left]
+        for op, each in zip(node.ops, node.comparators):
+            parts += [_COMPARED[type(op)], _lambda(each)]
+        return _placed(_call("chain", *parts), node)
+
+    def visit_BinOp(self, node: ast.BinOp) -> Any:
+        node.left, node.right = self._operand(node.left), self._operand(node.right)
+        return node
+
+    def _operand(self, node: ast.expr) -> Any:
+        """An operand; one that the function did not make may be a tensor."""
+        made = self.visit(node)
+        outer = isinstance(node, ast.Attribute) and node.attr != "shape"
+        if isinstance(node, ast.Name):
+            outer = node.id not in self._own
+        return _placed(_call("value", made), node) if outer else made
+
+    def visit_Call(self, node: ast.Call) -> Any:
+        found = _changing(node)
+        if found is not None and found.attr == "pop" and found.value.id in self._own:
+            given = [self.visit(each) for each in node.args]
+            return _placed(_call("pop", name(found.value.id), *given), node)
+        self.generic_visit(node)
+        if isinstance(node.func, ast.Name) and node.func.id in ("super", "locals", "globals"):
+            return node
+        node.func = _placed(_call("call", node.func), node.func)
+        return node
+
+    def visit_Attribute(self, node: ast.Attribute) -> Any:
+        self.generic_visit(node)
+        if node.attr == "shape" and isinstance(node.ctx, ast.Load):
+            return _placed(_call("shape", node.value), node)
+        return node
+
+    def visit_Subscript(self, node: ast.Subscript) -> Any:
+        self.generic_visit(node)
+        if isinstance(node.ctx, ast.Load) and not isinstance(node.slice, ast.Slice):
+            parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else []
+            if not any(isinstance(each, ast.Slice) for each in parts):
+                return _placed(_call("item", node.value, node.slice), node)
+        return node
+
+
+def _changing(node: Any) -> Any:
+    """The ``a.append`` of a call ``a.append(...)``, where it changes a list."""
+    found = node.func if isinstance(node, ast.Call) and not node.keywords else None
+    if not isinstance(found, ast.Attribute) or found.attr not in CHANGING:
+        return None
+    return found if isinstance(found.value, ast.Name) else None
+
+
+def _binds(node: ast.AST) -> bool:
+    """Whether an expression assigns a name, which it could not in a function of its own."""
+    return any(isinstance(each, (ast.NamedExpr, ast.Await)) for each in ast.walk(node))
+
+
+def _counted(body: Iterable[ast.AST]) -> dict[str, int]:
+    """How often each name is read, or may be."""
+    found: dict[str, int] = {}
+    for node in body:
+        for each in ast.walk(node):
+            taken: list[Any] = [each] if isinstance(each, ast.Name) else []
+            taken += [each.target] if isinstance(each, ast.AugAssign) else []
+            for one in taken:
+                if isinstance(one, ast.Name) and (one is not each or isinstance(one.ctx, ast.Load)):
+                    found[one.id] = found.get(one.id, 0) + 1
+            if isinstance(each, (ast.For, ast.While)) and getattr(each, "stop", None):
+                found[each.stop] = found.get(each.stop, 0) + 1  # type: ignore[union-attr]
+    return found

@@ -1,0 +1,344 @@
+"""Functions of eager tensors as programs: ``declarative`` and ``ProgramTranslator``."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import os
+import types
+import warnings
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ... import state
+from ...errors import ArgumentError
+from ...imperative.recording import Handle
+from ...ir.program import Program
+from ...ir.variable import Variable
+from ...runtime.scope import Scope
+from ..capture import capturing
+from ..layer import Layer
+from ..traced import TracedLayer
+from .building import Built, key_of
+from .functions import DECORATED, Functions, bare
+from .running import Runner
+
+PROGRAMS_KEPT = 256
+
+
+class ProgramCache:
+    """The programs of functions, by the form of the arguments."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[Any, list[tuple[Built, Runner]]] = OrderedDict()
+        self._last: Built | None = None
+
+    def __len__(self) -> int:
+        return sum(map(len, self._kept.values()))
+
+    def last(self) -> Any:
+        """The program that was asked for last.
+
+        Raises:
+            ArgumentError: there is none.
+        """
+        if self._last is None:
+            raise ArgumentError("no function has been made a program of yet; call one first")
+        return self._last
+
+    def of(
+        self, function: Any, translated: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[Built, Runner]:
+        """The program of a call, built where there is none.
+
+        Args:
+            function: the user's.
+            translated: its translated form.
+            args, kwargs: what it is called with.
+        """
+        key = (function, key_of(args), key_of(kwargs))
+        ways = self._kept.setdefault(key, [])
+        self._kept.move_to_end(key)
+        for built, runner in ways:
+            if built.fits():
+                self._last = built
+                return built, runner
+        try:
+            built = Built(translated, args, kwargs)
+        except BaseException:
+            if not ways:
+                del self._kept[key]
+            raise
+        ways.append((built, Runner(built)))
+        while len(self._kept) > PROGRAMS_KEPT:
+            self._kept.popitem(last=False)
+        self._last = built
+        return ways[-1]
+
+
+class ProgramTranslator:
+    """Makes programs of functions of tensors: their branches, loops and lists become operators
+    where they depend on tensors.  There is one translator.
+
+    >>> @fluid.dygraph.declarative
+    ... def halved(x):
+    ...     while fluid.layers.reduce_max(x) > 1.0:
+    ...         x = x / 2.0
+    ...     return x
+    >>> with fluid.dygraph.guard():
+    ...     halved(fluid.dygraph.to_variable(np.array([3.0, 6.0], "float32"))).numpy()
+    array([0.375, 0.75 ], dtype=float32)
+    """
+
+    _only: ProgramTranslator | None = None
+    enabled: bool
+    functions: Functions
+    _cache: ProgramCache
+
+    def __new__(cls) -> ProgramTranslator:
+        if cls._only is None:
+            made = super().__new__(cls)
+            made.enabled, made.functions, made._cache = True, Functions(), ProgramCache()
+            cls._only = made
+        return cls._only
+
+    @classmethod
+    def get_instance(cls) -> ProgramTranslator:
+        """The translator."""
+        return cls()
+
+    @classmethod
+    def reset(cls) -> None:
+        """Forget all programs, and translate from now on."""
+        made = cls()
+        made.enabled, made._cache = True, ProgramCache()
+
+    def enable(self, enable_declarative: bool) -> None:
+        """Say whether functions are translated, or run at once as they are.
+
+        Args:
+            enable_declarative: True to translate.
+        """
+        self.enabled = bool(enable_declarative)
+
+    def get_output(self, dygraph_func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        """What the program of a function computes.
+
+        Args:
+            dygraph_func: the function.
+            args, kwargs: what it is called with: tensors, arrays and anything else.
+
+        Returns:
+            what the function gives, with tensors.
+
+        Raises:
+            ArgumentError: ``dygraph_func`` cannot be called.
+        """
+        function, args = _checked(dygraph_func, "get_output", args)
+        if not self.enabled:
+            return function(*args, **kwargs)
+        translated = self.functions.translated(function)
+        if capturing() is not None or _is_building(args, kwargs):
+            return translated(*args, **kwargs)
+        args, kwargs = _named(function, args, kwargs)
+        _, runner = self._cache.of(function, translated, args, kwargs)
+        return runner(_fed(args, kwargs))
+
+    def get_func(self, dygraph_func: Callable[..., Any]) -> Callable[..., Any]:
+        """A function that appends to the default program what another one does.
+
+        Args:
+            dygraph_func: a function of tensors.
+
+        Raises:
+            ArgumentError: ``dygraph_func`` cannot be called.
+
+        >>> def positive(x):
+        ...     return x if fluid.layers.reduce_sum(x) > 0 else -x
+        >>> x = fluid.data("x", [2], "float32")
+        >>> y = fluid.dygraph.ProgramTranslator().get_func(positive)(x)
+        >>> fluid.Executor().run(feed={"x": np.array([1, -3], "float32")}, fetch_list=[y])
+        [array([-1.,  3.], dtype=float32)]
+        """
+        function, _ = _checked(dygraph_func, "get_func", ())
+        if not self.enabled:
+            return function
+        if isinstance(dygraph_func, types.MethodType):
+            return types.MethodType(self.functions.translated(function), dygraph_func.__self__)
+        found: Callable[..., Any] = self.functions.translated(function)
+        return found
+
+    def get_program(
+        self, dygraph_func: Callable[..., Any], *args: Any, **kwargs: Any
+    ) -> tuple[Program, Program, list[Variable], list[Variable]]:
+        """The program of a function for arguments of one form.
+
+        Args:
+            dygraph_func: the function.
+            args, kwargs: what it is called with.
+
+        Returns:
+            the main program, the startup program, the inputs and the outputs.
+
+        Raises:
+            ArgumentError: ``dygraph_func`` cannot be called.
+        """
+        function, args = _checked(dygraph_func, "get_program", args)
+        if not self.enabled:
+            return function(*args, **kwargs)
+        translated = self.functions.translated(function)
+        args, kwargs = _named(function, args, kwargs)
+        built, _ = self._cache.of(function, translated, args, kwargs)
+        return built.main, built.startup, built.inputs, built.outputs
+
+    def get_code(self, dygraph_func: Callable[..., Any]) -> str:
+        """The source of a translated function.
+
+        Args:
+            dygraph_func: the function.
+
+        Raises:
+            ArgumentError: ``dygraph_func`` cannot be called.
+        """
+        function, _ = _checked(dygraph_func, "get_code", ())
+        return self.functions.code(function)
+
+    def save_inference_model(
+        self,
+        dirname: str | os.PathLike[str],
+        feed: Sequence[int] | None = None,
+        fetch: Sequence[int] | None = None,
+    ) -> None:
+        """Write the program that was asked for last, and its parameters, to a folder.
+
+        Args:
+            dirname: the folder.
+            feed: numbers of the inputs to keep; all when None.
+            fetch: numbers of the outputs to keep; all when None.
+
+        Raises:
+            ArgumentError: there is no program yet.
+            OutOfRangeError: there is no such input or output.
+        """
+        built: Built = self._cache.last()
+        scope = Scope()
+        for name, tensor in built.capture.tensors.items():
+            scope.var(name).get_tensor().set(np.array(tensor.array))
+        names = [each.name for each in built.inputs]
+        TracedLayer(built.main, scope, names, built.outputs).save_inference_model(
+            dirname, feed, fetch
+        )
+
+    def get_program_cache(self) -> ProgramCache:
+        """The programs that there are."""
+        return self._cache
+
+
+def _checked(function: Any, what: str, args: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
+    """A function and its arguments, the object of a method first."""
+    if not callable(function):
+        raise ArgumentError(f"expected a function for {what}, got {function!r:.60}")
+    if isinstance(function, Layer):
+        function = function.forward
+    if isinstance(function, types.MethodType):
+        return bare(function.__func__), (function.__self__, *args)
+    return bare(function), args
+
+
+def _named(
+    function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Arguments in their places, so that one call has one form."""
+    if not kwargs:
+        return args, kwargs
+    try:
+        bound = inspect.signature(function).bind(*args, **kwargs)
+    except (TypeError, ValueError):
+        return args, kwargs  # which the call will refuse
+    return bound.args, bound.kwargs
+
+
+def _is_building(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether a call is one of a program that the user builds."""
+    found = [*args, *kwargs.values()]
+    return not state.in_dygraph_mode() and any(isinstance(each, Variable) for each in found)
+
+
+def _fed(*structures: Any) -> list[Any]:
+    """The tensors and arrays among arguments, in the order of the inputs of their program."""
+    found: list[Any] = []
+    for each in structures:
+        if isinstance(each, (list, tuple)):
+            found += _fed(*each)
+        elif isinstance(each, dict):
+            found += _fed(*each.values())
+        elif isinstance(each, np.ndarray) or (
+            isinstance(each, Handle) and not getattr(each, "persistable", False)
+        ):
+            found.append(each)
+    return found
+
+
+def declarative(func: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that runs as a program: what it does with tensors becomes operators, once for each
+    form of its arguments.
+
+    Loops and branches that depend on tensors become operators; what else is Python runs once, while
+    the program is made.  Parameters of layers that it calls get their gradients.
+
+    Args:
+        func: a function of tensors, or the ``forward`` of a layer.
+
+    Raises:
+        ArgumentError: ``func`` cannot be called.
+
+    >>> @fluid.dygraph.jit.declarative
+    ... def clipped(x, limit=3.0):
+    ...     total = fluid.layers.reduce_sum(x)
+    ...     if total > limit:
+    ...         x = x * (limit / total)
+    ...     return x
+    >>> with fluid.dygraph.guard():
+    ...     clipped(fluid.dygraph.to_variable(np.array([2.0, 4.0], "float32"))).numpy()
+    array([1., 2.], dtype=float32)
+    """
+    if not callable(func):
+        raise ArgumentError(f"expected a function to decorate, got {func!r:.60}")
+
+    @functools.wraps(func)
+    def run(*args: Any, **kwargs: Any) -> Any:
+        return ProgramTranslator().get_output(func, *args, **kwargs)
+
+    setattr(run, DECORATED, func)
+    return run
+
+
+def dygraph_to_static_func(dygraph_func: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that appends what another one does to the default program, where that builds.
+
+    Args:
+        dygraph_func: a function of tensors.
+
+    Raises:
+        ArgumentError: ``dygraph_func`` cannot be called.
+    """
+    if not callable(dygraph_func):
+        raise ArgumentError(f"expected a function to decorate, got {dygraph_func!r:.60}")
+
+    @functools.wraps(dygraph_func)
+    def run(*args: Any, **kwargs: Any) -> Any:
+        translator = ProgramTranslator()
+        if state.in_dygraph_mode() or not translator.enabled:
+            warnings.warn(
+                f"{dygraph_func.__name__} runs at once within dygraph.guard(): "
+                f"dygraph_to_static_func is for programs; use declarative here",
+                stacklevel=2,
+            )
+            return dygraph_func(*args, **kwargs)
+        return translator.functions.translated(dygraph_func)(*args, **kwargs)
+
+    setattr(run, DECORATED, dygraph_func)
+    return run

@@ -1,0 +1,286 @@
+"""Regions that a network proposes, and what they are to become."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..errors import ArgumentError
+from ..ir.variable import Variable
+from .layer import LAYERS, LayerBuilder, layer, stopped, variables_of
+
+_REGIONS = LAYERS.extended(
+    {
+        "im_info": "height, width and scale of each image, [N, 3].",
+        "gt_classes": "the classes of true objects, [objects, 1], those of an image being a "
+        "sequence.",
+        "is_crowd": "1 where an object is many, which do not count, [objects, 1]; sequences as "
+        "``gt_classes``.",
+        "min_level": "the finest level.",
+        "max_level": "the coarsest level.",
+    }
+)
+
+
+@layer(family=_REGIONS)
+def generate_proposals(
+    f: LayerBuilder,
+    scores: Variable,
+    bbox_deltas: Variable,
+    im_info: Variable,
+    anchors: Variable,
+    variances: Variable,
+    pre_nms_top_n: int = 6000,
+    post_nms_top_n: int = 1000,
+    nms_thresh: float = 0.5,
+    min_size: float = 0.1,
+    eta: float = 1.0,
+    name: str | None = None,
+    return_rois_num: bool = False,
+) -> tuple[Variable, ...]:
+    """The regions with the best scores, of which none overlap too much.
+
+    Ren et al., Faster R-CNN, NIPS 2015.
+
+    Args:
+        scores: of an object in each anchor, [N, anchors, H, W].
+        bbox_deltas: boxes relative to anchors, [N, 4 * anchors, H, W].
+        anchors, variances: [H, W, anchors, 4].
+        pre_nms_top_n: how many anchors of an image are looked at, the best; 0 for all.
+        post_nms_top_n: how many regions of an image are kept; 0 for all.
+        nms_thresh: overlaps above it suppress; with 0 all regions are kept.
+        min_size: of a region before scaling, in pixels.
+        eta: what ``nms_thresh`` is multiplied with at each region kept, while it is above 0.5.
+        return_rois_num: whether to give where the regions of each image end, too, [N].
+
+    Returns:
+        the regions, [n, 4], those of an image being a sequence; and their scores, [n, 1].
+
+    >>> scores, deltas = fluid.data("s", [None, 3, 4, 5]), fluid.data("d", [None, 12, 4, 5])
+    >>> anchors, info = fluid.data("anchors", [4, 5, 3, 4]), fluid.data("info", [None, 3])
+    >>> rois, probs = fluid.layers.generate_proposals(scores, deltas, info, anchors, anchors)
+    >>> rois.shape, probs.shape
+    ((-1, 4), (-1, 1))
+    """
+    slots = ["RpnRois", "RpnRoiProbs", "RpnRoisLod"]
+    found = stopped([f.new_variable() for _ in slots])
+    f.into(
+        "generate_proposals",
+        {
+            "Scores": scores,
+            "BboxDeltas": bbox_deltas,
+            "ImInfo": im_info,
+            "Anchors": anchors,
+            "Variances": variances,
+        },
+        dict(zip(slots, found)),
+        pre_nms_topN=pre_nms_top_n,
+        post_nms_topN=post_nms_top_n,
+        nms_thresh=nms_thresh,
+        min_size=min_size,
+        eta=eta,
+    )
+    return tuple(found if return_rois_num else found[:2])
+
+
+@layer(family=_REGIONS)
+def generate_proposal_labels(
+    f: LayerBuilder,
+    rpn_rois: Variable,
+    gt_classes: Variable,
+    is_crowd: Variable,
+    gt_boxes: Variable,
+    im_info: Variable,
+    batch_size_per_im: int = 256,
+    fg_fraction: float = 0.25,
+    fg_thresh: float = 0.25,
+    bg_thresh_hi: float = 0.5,
+    bg_thresh_lo: float = 0.0,
+    bbox_reg_weights: Sequence[float] = [0.1, 0.1, 0.2, 0.2],
+    class_nums: int | None = None,
+    use_random: bool = True,
+    is_cls_agnostic: bool = False,
+    is_cascade_rcnn: bool = False,
+) -> tuple[Variable, Variable, Variable, Variable, Variable]:
+    """Regions to learn from, with their classes and true boxes.
+
+    Girshick, Fast R-CNN, ICCV 2015.
+
+    Args:
+        rpn_rois: proposed regions, [n, 4], those of an image being a sequence.
+        gt_boxes: the true boxes, [objects, 4]; sequences as ``gt_classes``.
+        batch_size_per_im: how many regions of an image are chosen.
+        fg_fraction: how many of them are objects, at most.
+        fg_thresh: regions that overlap a true box so much are objects.
+        bg_thresh_hi, bg_thresh_lo: how much background overlaps, less than and at least.
+        bbox_reg_weights: what the numbers of boxes are divided by.
+        class_nums: how many classes there are, with the background.
+        use_random: regions are drawn; if not, the first ones are taken.
+        is_cls_agnostic: there are two classes of boxes: background and objects.
+        is_cascade_rcnn: ``rpn_rois`` are those of a stage before, and all of them count.
+
+    Returns:
+        the regions, [n, 4]; their classes, [n, 1]; their true boxes, at the place of the class,
+        [n, 4 * class_nums]; and twice which of these numbers count.
+
+    Raises:
+        ArgumentError: there is no ``class_nums``.
+
+    >>> rois, true = (fluid.data(n, [None, 4], lod_level=1) for n in ("rois", "true"))
+    >>> classes, crowd = (fluid.data(n, [None, 1], "int32", lod_level=1) for n in ("c", "crowd"))
+    >>> info = fluid.data("info", [None, 3])
+    >>> found = fluid.layers.generate_proposal_labels(
+    ...     rois, classes, crowd, true, info, class_nums=3
+    ... )
+    >>> [v.shape for v in found]
+    [(-1, 4), (-1, 1), (-1, 12), (-1, 12), (-1, 12)]
+    """
+    if class_nums is None:
+        raise ArgumentError("expected class_nums, how many classes there are, got None")
+    return stopped(
+        f.generate_proposal_labels(
+            rpn_rois,
+            gt_classes,
+            is_crowd,
+            gt_boxes,
+            im_info,
+            batch_size_per_im=batch_size_per_im,
+            fg_fraction=fg_fraction,
+            fg_thresh=fg_thresh,
+            bg_thresh_hi=bg_thresh_hi,
+            bg_thresh_lo=bg_thresh_lo,
+            bbox_reg_weights=bbox_reg_weights,
+            class_nums=class_nums,
+            use_random=use_random,
+            is_cls_agnostic=is_cls_agnostic,
+            is_cascade_rcnn=is_cascade_rcnn,
+        )
+    )
+
+
+@layer(family=_REGIONS)
+def generate_mask_labels(
+    f: LayerBuilder,
+    im_info: Variable,
+    gt_classes: Variable,
+    is_crowd: Variable,
+    gt_segms: Variable,
+    rois: Variable,
+    labels_int32: Variable,
+    num_classes: int,
+    resolution: int,
+) -> tuple[Variable, Variable, Variable]:
+    """The regions of objects, and masks of these, drawn of polygons.
+
+    He et al., Mask R-CNN, ICCV 2017.
+
+    Args:
+        gt_segms: corners of polygons, [corners, 2], with sequences of three levels: the objects of
+            an image, the polygons of an object, the corners of a polygon.
+        rois: regions, [n, 4], those of an image being a sequence.
+        labels_int32: their classes, 0 for background, [n, 1].
+        num_classes: how many classes there are, with the background.
+        resolution: rows and columns of a mask.
+
+    Returns:
+        the regions of objects, [m, 4]; where these are among those of their image, [m, 1]; and at
+        the place of the class a mask, -1 elsewhere: [m, num_classes * resolution * resolution].
+
+    >>> info, rois = fluid.data("info", [None, 3]), fluid.data("rois", [None, 4], lod_level=1)
+    >>> classes, crowd, labels = (
+    ...     fluid.data(n, [None, 1], "int32", lod_level=1) for n in ("classes", "crowd", "labels")
+    ... )
+    >>> corners = fluid.data("corners", [None, 2], lod_level=3)
+    >>> found = fluid.layers.generate_mask_labels(
+    ...     info, classes, crowd, corners, rois, labels, num_classes=3, resolution=7
+    ... )
+    >>> [v.shape for v in found]
+    [(-1, 4), (-1, 1), (-1, 147)]
+    """
+    return stopped(
+        f.generate_mask_labels(
+            im_info,
+            gt_classes,
+            is_crowd,
+            gt_segms,
+            rois,
+            labels_int32,
+            num_classes=num_classes,
+            resolution=resolution,
+        )
+    )
+
+
+@layer(family=_REGIONS)
+def distribute_fpn_proposals(
+    f: LayerBuilder,
+    fpn_rois: Variable,
+    min_level: int,
+    max_level: int,
+    refer_level: int,
+    refer_scale: int,
+    name: str | None = None,
+) -> tuple[list[Variable], Variable]:
+    """The regions of each level of a pyramid, by their sizes.
+
+    Lin et al., Feature pyramid networks for object detection, CVPR 2017.
+
+    Args:
+        fpn_rois: regions, [n, 4], those of an image being a sequence.
+        refer_level: the level of regions of ``refer_scale``.
+        refer_scale: the square root of an area, in pixels.
+
+    Returns:
+        a list of regions, [m, 4] each; and where each of ``fpn_rois`` is among them all, [n, 1].
+
+    >>> rois = fluid.data("rois", [None, 4], lod_level=1)
+    >>> levels, places = fluid.layers.distribute_fpn_proposals(rois, 2, 5, 4, 224)
+    >>> len(levels), levels[0].shape, places.shape
+    (4, (-1, 4), (-1, 1))
+    """
+    levels, places = f.distribute_fpn_proposals(
+        fpn_rois,
+        min_level=min_level,
+        max_level=max_level,
+        refer_level=refer_level,
+        refer_scale=refer_scale,
+    )
+    return list(levels), places
+
+
+@layer(family=_REGIONS)
+def collect_fpn_proposals(
+    f: LayerBuilder,
+    multi_rois: Sequence[Variable],
+    multi_scores: Sequence[Variable],
+    min_level: int,
+    max_level: int,
+    post_nms_top_n: int,
+    name: str | None = None,
+) -> Variable:
+    """Of the regions of all levels of a pyramid those with the best scores.
+
+    Args:
+        multi_rois: of each level, [n, 4], those of an image being a sequence.
+        multi_scores: of each level, [n, 1].
+        post_nms_top_n: how many are kept, of all images together.
+
+    Returns:
+        A variable of shape [m, 4].
+
+    Raises:
+        ArgumentError: there are not as many regions and scores as levels.
+
+    >>> rois = [fluid.data(f"rois{k}", [None, 4], lod_level=1) for k in range(2)]
+    >>> scores = [fluid.data(f"scores{k}", [None, 1], lod_level=1) for k in range(2)]
+    >>> fluid.layers.collect_fpn_proposals(rois, scores, 2, 3, 100).shape
+    (-1, 4)
+    """
+    levels = max_level - min_level + 1
+    given = variables_of(multi_rois, "multi_rois"), variables_of(multi_scores, "multi_scores")
+    if any(len(each) < levels for each in given):
+        raise ArgumentError(
+            f"expected multi_rois and multi_scores of {levels} levels, {min_level} to {max_level}, "
+            f"got {len(given[0])} and {len(given[1])}"
+        )
+    rois, scores = (each[:levels] for each in given)
+    return stopped(f.collect_fpn_proposals(rois, scores, post_nms_topN=post_nms_top_n))

@@ -1,0 +1,234 @@
+"""Recurrent networks over sequences of several lengths, as one operator each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..errors import ArgumentError
+from ..ir.variable import Variable
+from ..opdef.attribute import whole_number
+from .layer import LayerBuilder, layer
+
+
+@layer("lstm")
+def dynamic_lstm(
+    f: LayerBuilder,
+    input: Variable,
+    size: int,
+    h_0: Variable | None = None,
+    c_0: Variable | None = None,
+    param_attr: Any = None,
+    bias_attr: Any = None,
+    use_peepholes: bool = True,
+    is_reverse: bool = False,
+    gate_activation: str = "sigmoid",
+    cell_activation: str = "tanh",
+    candidate_activation: str = "tanh",
+    dtype: Any = "float32",
+    name: str | None = None,
+) -> tuple[Variable, Variable]:
+    """A long short-term memory over sequences of several lengths.
+
+    Hochreiter and Schmidhuber, Long short-term memory, Neural Computation 9(8), 1997.
+
+    Args:
+        input: sequences of rows, [n, 4 k]: what the input adds to the candidate and to the gates of
+            input, forgetting and output.
+        size: 4 k.
+        h_0: the state before the first row, [number of sequences, k]; zero when None.
+        c_0: the cell there; given where ``h_0`` is.
+        param_attr: of the weights: [k, 4 k].
+        bias_attr: of the bias: [1, 4 k], with peepholes [1, 7 k].
+        use_peepholes: whether the gates see the cell.
+        is_reverse: whether a sequence begins at its end.
+        gate_activation: of the gates: "sigmoid", "tanh", "relu" or "identity".
+        cell_activation: of the cell; likewise.
+        candidate_activation: of the candidate; likewise.
+        dtype: the element type of the parameters.
+
+    Returns:
+        The states and the cells, sequences of the lengths of ``input``, [n, k] each.
+
+    Raises:
+        ArgumentError: ``size`` is no multiple of 4, or ``bias_attr`` is False.
+        ShapeError: ``input`` or a state has another size.
+
+    >>> x = fluid.data("x", [None, 8], lod_level=1)
+    >>> state, cell = fluid.layers.dynamic_lstm(x, 8)
+    >>> state.shape, state.lod_level
+    ((-1, 2), 1)
+    """
+    width, bias = _sizes(size, bias_attr, use_peepholes)
+    ins: dict[str, Any] = {"Input": input, "H0": h_0, "C0": c_0}
+    ins["Weight"] = f.weight(param_attr, [width, 4 * width], dtype)
+    ins["Bias"] = f.bias_parameter(bias_attr, [1, bias], dtype)
+    state, cell, gates, activated = (f.new_variable() for _ in range(4))
+    f.into(
+        "lstm",
+        _given(ins),
+        {"Hidden": state, "Cell": cell, "BatchGate": gates, "BatchCellPreAct": activated},
+        use_peepholes=use_peepholes,
+        is_reverse=is_reverse,
+        gate_activation=gate_activation,
+        cell_activation=cell_activation,
+        candidate_activation=candidate_activation,
+    )
+    return state, cell
+
+
+@layer("lstmp")
+def dynamic_lstmp(
+    f: LayerBuilder,
+    input: Variable,
+    size: int,
+    proj_size: int,
+    param_attr: Any = None,
+    bias_attr: Any = None,
+    use_peepholes: bool = True,
+    is_reverse: bool = False,
+    gate_activation: str = "sigmoid",
+    cell_activation: str = "tanh",
+    candidate_activation: str = "tanh",
+    proj_activation: str = "tanh",
+    dtype: Any = "float32",
+    name: str | None = None,
+    h_0: Variable | None = None,
+    c_0: Variable | None = None,
+    cell_clip: float | None = None,
+    proj_clip: float | None = None,
+) -> tuple[Variable, Variable]:
+    """A long short-term memory whose state is projected before it is fed back, over sequences of
+    several lengths.
+
+    Sak, Senior and Beaufays, Long short-term memory recurrent neural network architectures for
+    large scale acoustic modeling, Interspeech 2014.
+
+    Args:
+        input: sequences of rows, [n, 4 k], as of ``dynamic_lstm``.
+        size: 4 k.
+        proj_size: the size p of the projection.
+        param_attr: of the weights, [p, 4 k], and of the projection, [k, p].
+        bias_attr: of the bias: [1, 4 k], with peepholes [1, 7 k].
+        use_peepholes: whether the gates see the cell.
+        is_reverse: whether a sequence begins at its end.
+        gate_activation: of the gates: "sigmoid", "tanh", "relu" or "identity".
+        cell_activation: of the cell; likewise.
+        candidate_activation: of the candidate; likewise.
+        proj_activation: of the projection; likewise.
+        dtype: the element type of the parameters.
+        h_0: the projected state before the first row, [number of sequences, p]; zero when None.
+        c_0: the cell there, [number of sequences, k]; given where ``h_0`` is.
+        cell_clip: a bound of the cells; none when None.
+        proj_clip: a bound of the projections; none when None.
+
+    Returns:
+        The projections [n, p] and the cells [n, k], sequences of the lengths of ``input``.
+
+    Raises:
+        ArgumentError: ``size`` is no multiple of 4, or ``bias_attr`` is False.
+        ShapeError: ``input`` or a state has another size.
+
+    >>> x = fluid.data("x", [None, 12], lod_level=1)
+    >>> fluid.layers.dynamic_lstmp(x, 12, proj_size=2)[0].shape
+    (-1, 2)
+    """
+    width, bias = _sizes(size, bias_attr, use_peepholes)
+    ins: dict[str, Any] = {"Input": input, "H0": h_0, "C0": c_0}
+    ins["Weight"] = f.weight(param_attr, [proj_size, 4 * width], dtype)
+    ins["ProjWeight"] = f.weight(param_attr, [width, proj_size], dtype)
+    ins["Bias"] = f.bias_parameter(bias_attr, [1, bias], dtype)
+    projection, cell, _, hidden, gates, activated = (f.new_variable() for _ in range(6))
+    clips = dict(cell_clip=cell_clip, proj_clip=proj_clip)
+    f.into(
+        "lstmp",
+        _given(ins),
+        {
+            "Projection": projection,
+            "Cell": cell,
+            "BatchHidden": hidden,
+            "BatchGate": gates,
+            "BatchCellPreAct": activated,
+        },
+        use_peepholes=use_peepholes,
+        is_reverse=is_reverse,
+        gate_activation=gate_activation,
+        cell_activation=cell_activation,
+        candidate_activation=candidate_activation,
+        proj_activation=proj_activation,
+        **{key: value or 0.0 for key, value in clips.items()},
+    )
+    return projection, cell
+
+
+@layer("gru")
+def dynamic_gru(
+    f: LayerBuilder,
+    input: Variable,
+    size: int,
+    param_attr: Any = None,
+    bias_attr: Any = None,
+    is_reverse: bool = False,
+    gate_activation: str = "sigmoid",
+    candidate_activation: str = "tanh",
+    h_0: Variable | None = None,
+    origin_mode: bool = False,
+) -> Variable:
+    """A gated recurrent unit over sequences of several lengths.
+
+    Cho et al., Learning phrase representations using RNN encoder-decoder, EMNLP 2014.
+
+    Args:
+        input: sequences of rows, [n, 3 k]: what the input adds to both gates and the candidate.
+        size: k.
+        param_attr: of the weights: [k, 3 k].
+        bias_attr: of the bias: [1, 3 k]; False for none.
+        is_reverse: whether a sequence begins at its end.
+        gate_activation: of the gates: "sigmoid", "tanh", "relu" or "identity".
+        candidate_activation: of the candidate; likewise.
+        h_0: the state before the first row, [number of sequences, k]; zero when None.
+        origin_mode: whether the update gate says how much is kept, as in the article, rather than
+            how much is new.
+
+    Returns:
+        The states, sequences of the lengths of ``input``, [n, k].
+
+    Raises:
+        ShapeError: ``input`` or ``h_0`` has another size.
+
+    >>> x = fluid.data("x", [None, 6], lod_level=1)
+    >>> fluid.layers.dynamic_gru(x, 2, is_reverse=True).shape
+    (-1, 2)
+    """
+    ins: dict[str, Any] = {"Input": input, "H0": h_0}
+    ins["Weight"] = f.weight(param_attr, [size, 3 * size], input.dtype)
+    ins["Bias"] = f.bias_parameter(bias_attr, [1, 3 * size], input.dtype)
+    state, gates, reset, states = (f.new_variable() for _ in range(4))
+    f.into(
+        "gru",
+        _given(ins),
+        {
+            "Hidden": state,
+            "BatchGate": gates,
+            "BatchResetHiddenPrev": reset,
+            "BatchHidden": states,
+        },
+        is_reverse=is_reverse,
+        gate_activation=gate_activation,
+        activation=candidate_activation,
+        origin_mode=origin_mode,
+    )
+    return state
+
+
+def _sizes(size: Any, bias_attr: Any, use_peepholes: bool) -> tuple[int, int]:
+    """The size of a cell, and that of the bias."""
+    if isinstance(size, bool) or whole_number(size) <= 0 or size % 4:
+        raise ArgumentError(f"expected size to be 4 times that of the cell, got {size!r}")
+    if bias_attr is False:
+        raise ArgumentError("expected a bias, which a long short-term memory needs, got False")
+    width = int(size) // 4
+    return width, (7 if use_peepholes else 4) * width
+
+
+def _given(ins: dict[str, Any]) -> dict[str, Any]:
+    return {slot: value for slot, value in ins.items() if value is not None}

@@ -1,0 +1,211 @@
+"""Sequences reduced, normalised, convolved and repeated."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..errors import ArgumentError
+from ..ir.variable import Variable
+from .layer import LAYERS, LayerBuilder, layer
+
+SEQUENCES = LAYERS.extended({"input": "rows in sequences.", "x": "rows in sequences."})
+
+_KINDS = ("average", "sum", "sqrt", "max", "last", "first")
+
+
+@layer(family=SEQUENCES)
+def sequence_pool(
+    f: LayerBuilder,
+    input: Variable,
+    pool_type: str,
+    is_test: bool = False,
+    pad_value: float = 0.0,
+) -> Variable:
+    """One row for each sequence.
+
+    Args:
+        pool_type: ``"sum"``; ``"average"``; ``"sqrt"``, the sum over the root of the length;
+            ``"max"``; ``"first"``; ``"last"``.
+        is_test: accepted, without meaning here.
+        pad_value: what the row of an empty sequence holds.
+
+    Returns:
+        A variable [sequences, ...]; of two levels of sequences the outer one is left.
+
+    Raises:
+        ArgumentError: there is no such kind.
+
+    >>> words = fluid.data("words", [None, 8], lod_level=1)
+    >>> fluid.layers.sequence_pool(words, "max").shape
+    (-1, 8)
+    """
+    if not isinstance(pool_type, str) or pool_type.lower() not in _KINDS:
+        raise ArgumentError(f"expected pool_type to be one of {_KINDS}, got {pool_type!r}")
+    kind = pool_type.upper()
+    out, index = f.result(), f.new_variable(input.dtype, kind == "MAX")
+    attrs = {"pooltype": kind, "is_test": is_test, "pad_value": pad_value}
+    f.into("sequence_pool", {"X": input}, {"Out": out, "MaxIndex": index}, **attrs)
+    spec = index.spec if isinstance(index, Variable) and kind == "MAX" else None
+    if spec is not None:
+        index.take_spec(spec.with_dtype(input.dtype))  # as fluid's programs declare it
+    return out
+
+
+def sequence_first_step(input: Variable) -> Variable:
+    """The first row of each sequence.
+
+    Args:
+        input: rows in sequences.
+
+    Returns:
+        A variable [sequences, ...], with zeros for an empty sequence.
+
+    >>> fluid.layers.sequence_first_step(fluid.data("words", [None, 8], lod_level=1)).shape
+    (-1, 8)
+    """
+    return sequence_pool(input, "first")
+
+
+def sequence_last_step(input: Variable) -> Variable:
+    """The last row of each sequence.
+
+    Args:
+        input: rows in sequences.
+
+    Returns:
+        A variable [sequences, ...], with zeros for an empty sequence.
+
+    >>> fluid.layers.sequence_last_step(fluid.data("words", [None, 8], lod_level=1)).shape
+    (-1, 8)
+    """
+    return sequence_pool(input, "last")
+
+
+@layer(family=SEQUENCES)
+def sequence_softmax(
+    f: LayerBuilder, input: Variable, use_cudnn: bool = False, name: str | None = None
+) -> Variable:
+    """The softmax of the numbers of each sequence.
+
+    Args:
+        input: one number in a row, in sequences.
+
+    Returns:
+        A variable of the shape of ``input``, in its sequences.
+
+    >>> scores = fluid.data("scores", [None, 1], lod_level=1)
+    >>> fluid.layers.sequence_softmax(scores).shape
+    (-1, 1)
+    """
+    return f.sequence_softmax(input, use_cudnn=use_cudnn)
+
+
+@layer(act=True, family=SEQUENCES)
+def sequence_conv(
+    f: LayerBuilder,
+    input: Variable,
+    num_filters: int,
+    filter_size: int = 3,
+    filter_stride: int = 1,
+    padding: bool = True,
+    padding_start: int | None = None,
+    bias_attr: Any = None,
+    param_attr: Any = None,
+    act: str | None = None,
+    name: str | None = None,
+) -> Variable:
+    """A convolution along each sequence, plus a bias; beyond a sequence's ends there are zeros.
+
+    Args:
+        input: [rows, D], in sequences.
+        num_filters: how many numbers a row of the result has.
+        filter_size: how many rows a filter sees at once.
+        filter_stride: 1.
+        padding: accepted, without meaning here, as in fluid 1.8: there are as many rows as before.
+        padding_start: where the first row that is seen lies, from the row that is computed;
+            ``-(filter_size // 2)`` when None.
+        param_attr: of the filters, [filter_size * D, num_filters].
+
+    Returns:
+        A variable [rows, num_filters], in the sequences of ``input``.
+
+    >>> words = fluid.data("words", [None, 8], lod_level=1)
+    >>> fluid.layers.sequence_conv(words, num_filters=16, act="tanh").shape
+    (-1, 16)
+    """
+    start = -int(filter_size // 2) if padding_start is None else padding_start
+    weight = f.weight(param_attr, [filter_size * input.shape[1], num_filters], input.dtype)
+    attrs = {"contextStride": filter_stride, "contextStart": start, "contextLength": filter_size}
+    out = f.sequence_conv(input, None, weight, paddingTrainable=False, **attrs)
+    return f.bias(out, bias_attr, [num_filters])
+
+
+@layer(act=True, family=SEQUENCES)
+def row_conv(
+    f: LayerBuilder,
+    input: Variable,
+    future_context_size: int,
+    param_attr: Any = None,
+    act: str | None = None,
+) -> Variable:
+    """A look at the rows to come: their weighted sum, with a weight for each feature.
+
+    Amodei et al., Deep Speech 2, ICML 2016.
+
+    Args:
+        input: [rows, features] in sequences, or [sequences, rows, features].
+        future_context_size: how many rows behind each one are seen.
+        param_attr: of the weights, [future_context_size + 1, features].
+
+    Returns:
+        A variable of the shape of ``input``, in its sequences.
+
+    >>> fluid.layers.row_conv(fluid.data("x", [None, 8], lod_level=1), 2).shape
+    (-1, 8)
+    """
+    shape = [future_context_size + 1, input.shape[-1]]
+    return f.row_conv(input, f.weight(param_attr, shape, input.dtype))
+
+
+@layer(family=SEQUENCES)
+def sequence_expand(
+    f: LayerBuilder, x: Variable, y: Variable, ref_level: int = -1, name: str | None = None
+) -> Variable:
+    """Each sequence of ``x``, or each row, as often as ``y`` has entries in the sequence of the
+    same number.
+
+    Args:
+        x: rows in sequences of one level, or rows alone.
+        y: in sequences; its values do not matter.
+        ref_level: the level of ``y``; -1 for the innermost one.
+
+    Returns:
+        A variable with the repeated rows, in sequences where ``x`` has them.
+
+    >>> sentence = fluid.data("sentence", [None, 8])
+    >>> words = fluid.data("words", [None, 1], "int64", lod_level=1)
+    >>> fluid.layers.sequence_expand(sentence, words).shape
+    (-1, 8)
+    """
+    return f.sequence_expand(x, y, ref_level=ref_level)
+
+
+@layer(family=SEQUENCES)
+def sequence_expand_as(
+    f: LayerBuilder, x: Variable, y: Variable, name: str | None = None
+) -> Variable:
+    """Each row of ``x``, as often as the sequence of ``y`` of the same number has rows.
+
+    Args:
+        x: one row for each sequence of ``y``.
+        y: in sequences of one level; its values do not matter.
+
+    Returns:
+        A variable with the repeated rows, in the sequences of ``y``.
+
+    >>> sentence = fluid.data("sentence", [None, 8])
+    >>> words = fluid.data("words", [None, 1], "int64", lod_level=1)
+    >>> fluid.layers.sequence_expand_as(sentence, words).lod_level
+    1
+    """
+    return f.sequence_expand_as(x, y)

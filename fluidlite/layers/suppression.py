@@ -1,0 +1,152 @@
+"""Of boxes that overlap, those with the best scores."""
+
+from __future__ import annotations
+
+from ..ir.variable import Variable
+from .layer import LAYERS, LayerBuilder, layer, stopped
+
+SUPPRESSION = LAYERS.extended(
+    {
+        "bboxes": "boxes of images, [N, M, 4]; or of each class, [M, classes, 4], those of an "
+        "image being a sequence. Polygons have 8, 16, 24 or 32 numbers.",
+        "scores": "[N, classes, M]; or [M, classes], those of an image being a sequence.",
+        "score_threshold": "what a score must be above.",
+        "nms_top_k": "how many boxes of a class are looked at, the best; -1 for all.",
+        "keep_top_k": "how many boxes of an image are kept; -1 for all.",
+        "nms_threshold": "overlaps above it suppress.",
+        "normalized": "boxes are in parts of the image; if not, in whole pixels, the last one "
+        "included.",
+        "nms_eta": "what ``nms_threshold`` is multiplied with at each box that is kept, while it "
+        "is above 0.5.",
+        "background_label": "the class that is left out; -1 for none.",
+        "return_index": "whether to give the numbers of the boxes, too: [n, 1], those of all "
+        "images counted on.",
+    },
+    returns="A variable of shape [n, 6]: class, score and box, those of an image being a sequence.",
+)
+
+
+@layer(family=SUPPRESSION)
+def multiclass_nms(
+    f: LayerBuilder,
+    bboxes: Variable,
+    scores: Variable,
+    score_threshold: float,
+    nms_top_k: int,
+    keep_top_k: int,
+    nms_threshold: float = 0.3,
+    normalized: bool = True,
+    nms_eta: float = 1.0,
+    background_label: int = 0,
+    name: str | None = None,
+) -> Variable:
+    """The boxes that no better one of their class overlaps too much; (-1,) where there is none.
+
+    >>> boxes, scores = fluid.data("boxes", [None, 10, 4]), fluid.data("scores", [None, 3, 10])
+    >>> fluid.layers.multiclass_nms(boxes, scores, 0.1, 100, 20).shape
+    (-1, 6)
+    """
+    return stopped(
+        f.multiclass_nms(
+            bboxes,
+            scores,
+            background_label=background_label,
+            score_threshold=score_threshold,
+            nms_top_k=nms_top_k,
+            nms_threshold=nms_threshold,
+            nms_eta=nms_eta,
+            keep_top_k=keep_top_k,
+            normalized=normalized,
+        )
+    )
+
+
+@layer(family=SUPPRESSION)
+def locality_aware_nms(
+    f: LayerBuilder,
+    bboxes: Variable,
+    scores: Variable,
+    score_threshold: float,
+    nms_top_k: int,
+    keep_top_k: int,
+    nms_threshold: float = 0.3,
+    normalized: bool = True,
+    nms_eta: float = 1.0,
+    background_label: int = -1,
+    name: str | None = None,
+) -> Variable:
+    """The same after merging neighbours that overlap, weighted by their scores.
+
+    Zhou et al., EAST: an efficient and accurate scene text detector, CVPR 2017.
+
+    Args:
+        bboxes: boxes of images, [N, M, 4]. Polygons have 8, 16, 24 or 32 numbers.
+        scores: [N, classes, M].
+
+    >>> quadrangles, scores = (
+    ...     fluid.data("boxes", [None, 10, 8]),
+    ...     fluid.data("scores", [None, 1, 10]),
+    ... )
+    >>> fluid.layers.locality_aware_nms(quadrangles, scores, 0.1, 100, 20).shape
+    (-1, 10)
+    """
+    return stopped(
+        f.locality_aware_nms(
+            bboxes,
+            scores,
+            background_label=background_label,
+            score_threshold=score_threshold,
+            nms_top_k=nms_top_k,
+            nms_threshold=nms_threshold,
+            nms_eta=nms_eta,
+            keep_top_k=keep_top_k,
+            normalized=normalized,
+        )
+    )
+
+
+@layer(family=SUPPRESSION)
+def matrix_nms(
+    f: LayerBuilder,
+    bboxes: Variable,
+    scores: Variable,
+    score_threshold: float,
+    post_threshold: float,
+    nms_top_k: int,
+    keep_top_k: int,
+    use_gaussian: bool = False,
+    gaussian_sigma: float = 2.0,
+    background_label: int = 0,
+    normalized: bool = True,
+    return_index: bool = False,
+    name: str | None = None,
+) -> Variable | tuple[Variable, Variable]:
+    """Boxes whose scores sink by how much better ones of their class overlap them.
+
+    Wang et al., SOLOv2: dynamic and fast instance segmentation, NeurIPS 2020.
+
+    Args:
+        bboxes: boxes of images, [N, M, 4]. Polygons have 8, 16, 24 or 32 numbers.
+        scores: [N, classes, M].
+        post_threshold: what a score must be above after that.
+        use_gaussian: scores sink by exp(-sigma overlap^2); if not, by 1 - overlap.
+        gaussian_sigma: the sigma.
+
+    >>> boxes, scores = fluid.data("boxes", [None, 10, 4]), fluid.data("scores", [None, 3, 10])
+    >>> fluid.layers.matrix_nms(boxes, scores, 0.1, 0.05, 100, 20).shape
+    (-1, 6)
+    """
+    out, index = f.matrix_nms(
+        bboxes,
+        scores,
+        background_label=background_label,
+        score_threshold=score_threshold,
+        post_threshold=post_threshold,
+        nms_top_k=nms_top_k,
+        gaussian_sigma=gaussian_sigma,
+        use_gaussian=use_gaussian,
+        keep_top_k=keep_top_k,
+        normalized=normalized,
+    )
+    stopped(out)
+    return (out, index) if return_index else out

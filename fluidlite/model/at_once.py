@@ -1,0 +1,111 @@
+"""DataBatches of a model whose layers run at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..dygraph import Layer, load_dygraph, save_dygraph
+from ..errors import ArgumentError
+from ..imperative.creation import to_tensor
+from ..imperative.mode import no_grad
+from ..imperative.recording import Handle
+from ..imperative.reduction import mean
+from ..ir.program import Program
+
+
+class AtOnce:
+    """Trains and tests a layer with parameters of its own.
+
+    Args:
+        network: the layer.
+        loss: of outputs and labels; None where it is not trained.
+        optimizer: with the layer's parameters; None where it is not trained.
+    """
+
+    program: Program | None = None
+
+    def __init__(self, network: Layer, loss: Callable[..., Any] | None, optimizer: Any) -> None:
+        self.network, self._loss, self._optimizer = network, loss, optimizer
+
+    def run(
+        self,
+        inputs: Sequence[Any],
+        labels: Sequence[Any] | None,
+        train: bool,
+        step: bool,
+        parts: int,
+    ) -> tuple[float | None, list[Any]]:
+        """The loss, None without labels, and the outputs of a batch.
+
+        Args:
+            inputs, labels: arrays.
+            train: find gradients.
+            step: use them, and drop them.
+            parts: batches whose gradients are used together.
+        """
+        (self.network.train if train else self.network.eval)()
+        if train:
+            return self._run(inputs, labels, step, parts)
+        with no_grad():
+            return self._run(inputs, labels, None, 1)
+
+    def _run(
+        self, inputs: Sequence[Any], labels: Sequence[Any] | None, step: bool | None, parts: int
+    ) -> tuple[float | None, list[Any]]:
+        found = self.network(*map(to_tensor, inputs))
+        outputs = list(found) if isinstance(found, (list, tuple)) else [found]
+        value = None
+        if labels is not None and self._loss is not None:
+            loss: Any = self._loss(*outputs, *map(to_tensor, labels))
+            loss = mean(loss) if loss.array.size != 1 else loss
+            value = float(loss)
+            if step is not None:
+                (loss if parts == 1 else loss / float(parts)).backward()
+                if step:
+                    self._optimizer.step()
+                    self._optimizer.clear_grad(False)
+        return value, [each.numpy() for each in outputs]
+
+    def rate(self) -> float:
+        """The learning rate of the last step."""
+        return float(self._optimizer.current_step_lr())
+
+    def parameters(self) -> list[Any]:
+        """The parameters."""
+        return list(self.network.parameters())
+
+    def state(self) -> dict[str, Any]:
+        """Values of parameters and buffers by name."""
+        return {name: value.numpy() for name, value in self.network.state_dict().items()}
+
+    def save(self, path: str, training: bool) -> None:
+        """Write parameters, and what the optimizer keeps."""
+        if not training:
+            raise ArgumentError(
+                "expected a model of programs to save what serves predictions: make it with a "
+                "function and inputs; or save fluid.trace(network, ...)"
+            )
+        save_dygraph(self.network.state_dict(), path)
+        if self._optimizer is not None:
+            save_dygraph(self._optimizer.state_dict() or {"step": to_tensor(0)}, path)
+
+    def load(self, path: str, skip_mismatch: bool, reset_optimizer: bool) -> None:
+        """Read what :meth:`save` wrote."""
+        parameters, states = load_dygraph(path)
+        own = self.network.state_dict()
+        if skip_mismatch:
+            for name, value in own.items():
+                given = parameters.get(name)
+                if given is None or np.shape(given) != tuple(value.shape):
+                    parameters[name] = value
+        self.network.set_dict(parameters)
+        if states and self._optimizer is not None and not reset_optimizer:
+            self._optimizer.set_dict({k: v for k, v in states.items() if k != "step"})
+
+
+def runs_at_once(network: Any) -> bool:
+    """Whether a network is a layer whose parameters are tensors."""
+    return isinstance(network, Layer) and all(isinstance(p, Handle) for p in network.parameters())

@@ -1,0 +1,241 @@
+"""Layers without parameters: a function, and the options that it is called with."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from ..initializer import Constant
+from . import functional as F
+from .layer import Layer
+
+
+class Applied(Layer):
+    """A layer that is a function, and the options of its calls.
+
+    Args:
+        options, named: those of the function, behind its first parameter.
+        name: stands in the names of programs' variables.
+
+    Raises:
+        TypeError: the function has no such option.
+    """
+
+    function: ClassVar[Callable[..., Any]]
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        super().__init_subclass__(**more)
+        if "function" in vars(cls):
+            given = inspect.signature(cls.function)
+            options = list(given.parameters.values())[cls._inputs :]
+            cls.__signature__ = given.replace(parameters=options, return_annotation=None)
+
+    _inputs: ClassVar[int] = 1  #: how many parameters of the function the call gives
+    __signature__: ClassVar[inspect.Signature]
+
+    def __init__(self, *options: Any, **named: Any) -> None:
+        bound = type(self).__signature__.bind(*options, **named)
+        super().__init__(bound.arguments.pop("name", None))
+        self._options = dict(bound.arguments)
+
+    def forward(self, *inputs: Any) -> Any:
+        """What the function gives."""
+        return type(self).function(*inputs, **self._options)
+
+    def extra_repr(self) -> str:
+        return ", ".join(f"{name}={value!r}" for name, value in self._options.items())
+
+
+class ReLU(Applied):
+    """The larger of x and 0.
+
+    >>> fluid.nn.ReLU()(fluid.to_tensor([-1.0, 2.0])).tolist()
+    [0.0, 2.0]
+    """
+
+    function = staticmethod(F.relu)
+
+
+class ReLU6(Applied):
+    """x cut to [0, 6]."""
+
+    function = staticmethod(F.relu6)
+
+
+class ELU(Applied):
+    """x where it is positive, else ``alpha (e^x - 1)``."""
+
+    function = staticmethod(F.elu)
+
+
+class CELU(Applied):
+    """x where it is positive, else ``alpha (e^(x / alpha) - 1)``."""
+
+    function = staticmethod(F.celu)
+
+
+class SELU(Applied):
+    """``scale`` times x where it is positive, else times ``alpha (e^x - 1)``."""
+
+    function = staticmethod(F.selu)
+
+
+class GELU(Applied):
+    """x times the probability that a normal number is smaller."""
+
+    function = staticmethod(F.gelu)
+
+
+class LeakyReLU(Applied):
+    """x where it is positive, else x times ``negative_slope``."""
+
+    function = staticmethod(F.leaky_relu)
+
+
+class Sigmoid(Applied):
+    """1 / (1 + e^-x)."""
+
+    function = staticmethod(F.sigmoid)
+
+
+class LogSigmoid(Applied):
+    """The logarithm of the sigmoid."""
+
+    function = staticmethod(F.log_sigmoid)
+
+
+class Tanh(Applied):
+    """The hyperbolic tangent."""
+
+    function = staticmethod(F.tanh)
+
+
+class Tanhshrink(Applied):
+    """x - tanh(x)."""
+
+    function = staticmethod(F.tanhshrink)
+
+
+class Softmax(Applied):
+    """Exponentials divided by their sum along ``axis``.
+
+    >>> fluid.nn.Softmax()(fluid.zeros([1, 2])).tolist()
+    [[0.5, 0.5]]
+    """
+
+    function = staticmethod(F.softmax)
+
+
+class LogSoftmax(Applied):
+    """The logarithm of the softmax."""
+
+    function = staticmethod(F.log_softmax)
+
+
+class Softplus(Applied):
+    """log(1 + e^(beta x)) / beta."""
+
+    function = staticmethod(F.softplus)
+
+
+class Softsign(Applied):
+    """x / (1 + |x|)."""
+
+    function = staticmethod(F.softsign)
+
+
+class Softshrink(Applied):
+    """x moved towards 0 by ``threshold``, and not beyond it."""
+
+    function = staticmethod(F.softshrink)
+
+
+class Hardshrink(Applied):
+    """x where its size is above ``threshold``, else 0."""
+
+    function = staticmethod(F.hardshrink)
+
+
+class Hardsigmoid(Applied):
+    """x / 6 + 1/2, cut to [0, 1]."""
+
+    function = staticmethod(F.hardsigmoid)
+
+
+class Hardswish(Applied):
+    """x times its hard sigmoid."""
+
+    function = staticmethod(F.hardswish)
+
+
+class Hardtanh(Applied):
+    """x cut to [min, max]."""
+
+    function = staticmethod(F.hardtanh)
+
+
+class Silu(Applied):
+    """x times its sigmoid."""
+
+    function = staticmethod(F.silu)
+
+
+class Swish(Applied):
+    """x times its sigmoid."""
+
+    function = staticmethod(F.swish)
+
+
+class Mish(Applied):
+    """x tanh(softplus(x))."""
+
+    function = staticmethod(F.mish)
+
+
+class ThresholdedReLU(Applied):
+    """x where it is above ``threshold``, else 0."""
+
+    function = staticmethod(F.thresholded_relu)
+
+
+class Maxout(Applied):
+    """The largest of ``groups`` channels each."""
+
+    function = staticmethod(F.maxout)
+
+
+class GLU(Applied):
+    """The first half of x along ``axis``, times the sigmoid of the other half."""
+
+    function = staticmethod(F.glu)
+
+
+class PReLU(Layer):
+    """x where it is positive, else x times a learned slope.
+
+    Args:
+        num_parameters: one slope, or one for each channel.
+        init: the slopes at first.
+        weight_attr: of the slopes.
+        data_format: where the channels are.
+        name: stands in the names of parameters.
+    """
+
+    def __init__(
+        self,
+        num_parameters: int = 1,
+        init: float = 0.25,
+        weight_attr: Any = None,
+        data_format: str = "NCHW",
+        name: str | None = None,
+    ) -> None:
+        super().__init__(name)
+        self._data_format = data_format
+        self.weight = self.create_parameter(
+            [num_parameters], weight_attr, default_initializer=Constant(init)
+        )
+
+    def forward(self, x: Any) -> Any:
+        """The activated input."""
+        return F.prelu(x, self.weight, self._data_format)

@@ -1,0 +1,88 @@
+"""Layers that hold layers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from .. import dygraph
+from .layer import Layer
+
+
+class Sequential(dygraph.Sequential, Layer):
+    """Layers one after the other.
+
+    Args:
+        layers: layers, or pairs of a name and a layer.
+
+    >>> net = fluid.nn.Sequential(fluid.nn.Linear(4, 8), fluid.nn.ReLU(), fluid.nn.Linear(8, 1))
+    >>> len(net), net(fluid.ones([2, 4])).shape
+    (3, [2, 1])
+    """
+
+
+class LayerList(dygraph.LayerList, Layer):
+    """A list of layers.
+
+    Args:
+        sublayers: layers; none when None.
+    """
+
+
+class ParameterList(dygraph.ParameterList, Layer):
+    """A list of parameters.
+
+    Args:
+        parameters: parameters; none when None.
+    """
+
+    def __iter__(self) -> Iterator[Any]:
+        return (getattr(self, name) for name in self.own_parameters)
+
+
+class LayerDict(Layer):
+    """Layers by name.
+
+    Args:
+        sublayers: a dictionary; none when None.
+
+    >>> heads = fluid.nn.LayerDict({"class": fluid.nn.Linear(4, 3), "box": fluid.nn.Linear(4, 4)})
+    >>> list(heads), heads["box"].weight.shape
+    (['class', 'box'], [4, 4])
+    """
+
+    def __init__(self, sublayers: Mapping[str, Any] | None = None) -> None:
+        super().__init__()
+        for name, layer in dict(sublayers or {}).items():
+            self.add_sublayer(name, layer)
+
+    def __getitem__(self, name: str) -> Any:
+        return self.own_sublayers[name]
+
+    def __setitem__(self, name: str, sublayer: Any) -> None:
+        self.own_sublayers.pop(name, None)
+        self.add_sublayer(name, sublayer)
+
+    def __delitem__(self, name: str) -> None:
+        del self.own_sublayers[name]
+
+    def __len__(self) -> int:
+        return len(self.own_sublayers)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.own_sublayers)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.own_sublayers
+
+    def keys(self) -> Any:
+        """The names."""
+        return self.own_sublayers.keys()
+
+    def values(self) -> Any:
+        """The layers."""
+        return self.own_sublayers.values()
+
+    def items(self) -> Any:
+        """Pairs of them."""
+        return self.own_sublayers.items()

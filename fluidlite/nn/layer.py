@@ -1,0 +1,104 @@
+"""Layers in the spelling of paddle 2.x."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import dygraph, state, unique_name
+from ..dtypes import as_dtype
+from ..errors import ArgumentError
+from ..imperative.arithmetic import get_default_dtype
+from ..imperative.parameter import Parameter, parameter_of
+from ..initializer import Constant, Xavier
+from ..ir.variable import Variable
+from ..param_attr import as_eager_attr
+from ..symbolic import appending, as_symbols, as_variables, in_program
+
+
+class Layer(dygraph.Layer):
+    """The base of layers that run at once, on the tensors of ``fluid.to_tensor``, without a guard.
+
+    Called with variables of a program, a layer appends to their program, which gets parameters of
+    the same names, with the values that the layer's have then.
+
+    Args:
+        name_scope: the stem of the layer's name; made of the class's name when None.
+        dtype: the element type of its parameters; the default one when None.
+
+    >>> class Net(fluid.nn.Layer):
+    ...     def __init__(self):
+    ...         super().__init__()
+    ...         self.hidden = fluid.nn.Linear(4, 8)
+    ...         self.out = fluid.nn.Linear(8, 1)
+    ...
+    ...     def forward(self, x):
+    ...         return self.out(fluid.nn.functional.relu(self.hidden(x)))
+    >>> net = Net()
+    >>> net(fluid.ones([2, 4])).shape, net(fluid.data("x", [None, 4], "float32")).shape
+    ([2, 1], (-1, 1))
+    """
+
+    def __init__(self, name_scope: str | None = None, dtype: Any = None) -> None:
+        super().__init__(name_scope, get_default_dtype() if dtype is None else dtype)
+
+    def __call__(self, *inputs: Any, **kwargs: Any) -> Any:
+        """``forward``, between the hooks."""
+        if not any(isinstance(each, Variable) for each in _leaves([inputs, kwargs])):
+            return super().__call__(*inputs, **kwargs)
+        with appending():
+            return as_variables(super().__call__(*as_symbols(inputs), **as_symbols(kwargs)))
+
+    def __getattr__(self, name: str) -> Any:
+        return in_program(super().__getattr__(name))
+
+    def create_parameter(
+        self,
+        shape: Any,
+        attr: Any = None,
+        dtype: Any = None,
+        is_bias: bool = False,
+        default_initializer: Any = None,
+    ) -> Any:
+        """A parameter called ``<layer>.w_<n>``, or ``<layer>.b_<n>``; None when ``attr`` is False.
+
+        Args:
+            shape: sizes.
+            attr: what the user said about it: a ParamAttr, a name, an initializer, False for no
+                parameter.
+            dtype: element type; the layer's when None.
+            is_bias: name it and start it as a bias.
+            default_initializer: gives the value where ``attr`` does not; Xavier's, or 0 for a bias,
+                when None.
+        """
+        if state.in_dygraph_mode():
+            return super().create_parameter(shape, attr, dtype, is_bias, default_initializer)
+        given = as_eager_attr(attr)
+        if given is None:
+            return None
+        start = default_initializer or (Constant(0.0) if is_bias else Xavier())
+        kind = self._dtype if dtype is None else as_dtype(dtype)
+        name = given.name or unique_name.generate(f"{self._full_name}.{'b' if is_bias else 'w'}")
+        return parameter_of(shape, kind, start, given, name, kind=Parameter)
+
+
+def _leaves(value: Any) -> Any:
+    if isinstance(value, (list, tuple)):
+        for each in value:
+            yield from _leaves(each)
+    elif isinstance(value, dict):
+        yield from _leaves(list(value.values()))
+    else:
+        yield value
+
+
+def checked(what: str, given: Any, *allowed: Any) -> Any:
+    """An argument that has to be one of some values.
+
+    Raises:
+        ArgumentError: it is another.
+    """
+    if given not in allowed:
+        raise ArgumentError(
+            f"expected {what} to be {' or '.join(map(repr, allowed))}, got {given!r}"
+        )
+    return given

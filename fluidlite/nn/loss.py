@@ -1,0 +1,67 @@
+"""Losses: functions of predictions and labels, with their options."""
+
+from __future__ import annotations
+
+from . import functional as F
+from .activation import Applied
+
+
+class _Loss(Applied):
+    _inputs = 2
+
+
+class CrossEntropyLoss(_Loss):
+    """The cross entropy of logits: :func:`~fluidlite.nn.functional.cross_entropy`.
+
+    >>> loss = fluid.nn.CrossEntropyLoss()
+    >>> round(float(loss(fluid.zeros([1, 2]), fluid.to_tensor([1]))), 4)
+    0.6931
+    """
+
+    function = staticmethod(F.cross_entropy)
+
+
+class MSELoss(_Loss):
+    """The square of the difference: :func:`~fluidlite.nn.functional.mse_loss`."""
+
+    function = staticmethod(F.mse_loss)
+
+
+class L1Loss(_Loss):
+    """The size of the difference: :func:`~fluidlite.nn.functional.l1_loss`."""
+
+    function = staticmethod(F.l1_loss)
+
+
+class SmoothL1Loss(_Loss):
+    """Half the square of small differences: :func:`~fluidlite.nn.functional.smooth_l1_loss`."""
+
+    function = staticmethod(F.smooth_l1_loss)
+
+
+class NLLLoss(_Loss):
+    """Minus the logarithm of the right class: :func:`~fluidlite.nn.functional.nll_loss`."""
+
+    function = staticmethod(F.nll_loss)
+
+
+class BCELoss(_Loss):
+    """The cross entropy of probabilities of one class:
+    :func:`~fluidlite.nn.functional.binary_cross_entropy`.
+    """
+
+    function = staticmethod(F.binary_cross_entropy)
+
+
+class BCEWithLogitsLoss(_Loss):
+    """The cross entropy of logits of one class:
+    :func:`~fluidlite.nn.functional.binary_cross_entropy_with_logits`.
+    """
+
+    function = staticmethod(F.binary_cross_entropy_with_logits)
+
+
+class KLDivLoss(_Loss):
+    """The divergence of distributions: :func:`~fluidlite.nn.functional.kl_div`."""
+
+    function = staticmethod(F.kl_div)

@@ -1,0 +1,198 @@
+"""Normalisations with a learned scale and shift."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..docstrings import Family
+from ..imperative.tensor import Tensor
+from ..initializer import Constant
+from . import functional as F
+from .layer import Layer, checked
+
+NORMS = Family(
+    {
+        "num_features": "the number of channels.",
+        "momentum": "the share of the old running statistics in the new ones.",
+        "epsilon": "keeps the square root away from 0.",
+        "weight_attr": "of the scale, which starts at 1; False for none.",
+        "bias_attr": "of the shift; False for none.",
+        "data_format": "ends in C where the channels come last.",
+        "use_global_stats": "use the running statistics; in tests when None.",
+        "name": "stands in the names of the parameters.",
+    }
+)
+
+
+class _Scaled(Layer):
+    """A layer with a scale and a shift."""
+
+    def _make(self, shape: Any, weight_attr: Any, bias_attr: Any) -> None:
+        start = Constant(1.0)
+        self.weight = self.create_parameter(shape, weight_attr, default_initializer=start)
+        self.bias = self.create_parameter(shape, bias_attr, is_bias=True)
+
+
+class _BatchNorm(_Scaled):
+    """Normalisation of each channel over a batch; running statistics are used in tests."""
+
+    _formats: tuple[str, ...] = ("NCHW", "NHWC")
+
+    def __init__(
+        self,
+        num_features: int,
+        momentum: float = 0.9,
+        epsilon: float = 1e-5,
+        weight_attr: Any = None,
+        bias_attr: Any = None,
+        data_format: str | None = None,
+        use_global_stats: bool | None = None,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(name)
+        form = data_format or self._formats[0]
+        checked("data_format", form, *self._formats)
+        self._options: dict[str, Any] = {
+            "momentum": momentum,
+            "epsilon": epsilon,
+            "data_format": form,
+            "use_global_stats": use_global_stats,
+        }
+        self._make([num_features], weight_attr, bias_attr)
+        for what, value in (("mean", 0.0), ("variance", 1.0)):
+            kept = Tensor(np.full([num_features], value, self._dtype.dtype))
+            kept.name, kept.persistable = f"{self.full_name()}.{what}", True
+            self.register_buffer(f"_{what}", kept)
+
+    def forward(self, x: Any) -> Any:
+        """The normalised input."""
+        training = self.training and not self._options["use_global_stats"]
+        return F.batch_norm(
+            x, self._mean, self._variance, self.weight, self.bias, training, **self._options
+        )
+
+    def extra_repr(self) -> str:
+        return f"num_features={self._mean.shape[0]}"
+
+
+@NORMS
+class BatchNorm1D(_BatchNorm):
+    """Normalisation of each channel of [N, C] or [N, C, L] over a batch; in tests by running
+    statistics.
+
+    Args:
+        data_format: NC or NCL, or NLC.
+    """
+
+    _formats = ("NCL", "NC", "NLC")
+
+
+@NORMS
+class BatchNorm2D(_BatchNorm):
+    """Normalisation of each channel of images over a batch; running statistics are used in tests.
+
+    >>> norm = fluid.nn.BatchNorm2D(3)
+    >>> x = fluid.randn([8, 3, 4, 4])
+    >>> abs(float(norm(x).mean())) < 1e-5, norm._mean.shape
+    (True, [3])
+    """
+
+
+@NORMS
+class BatchNorm3D(_BatchNorm):
+    """Normalisation of each channel of volumes over a batch; in tests by running statistics."""
+
+    _formats = ("NCDHW", "NDHWC")
+
+
+@NORMS
+class LayerNorm(_Scaled):
+    """Normalisation of each sample over its last dimensions.
+
+    Args:
+        normalized_shape: their sizes: a number or a list.
+
+    >>> fluid.nn.LayerNorm(2)(fluid.to_tensor([[1.0, 3.0]])).numpy().round(2)
+    array([[-1.,  1.]], dtype=float32)
+    """
+
+    def __init__(
+        self,
+        normalized_shape: Any,
+        epsilon: float = 1e-5,
+        weight_attr: Any = None,
+        bias_attr: Any = None,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(name)
+        one = isinstance(normalized_shape, int)
+        self._sizes = [normalized_shape] if one else list(normalized_shape)
+        self._epsilon = epsilon
+        self._make(self._sizes, weight_attr, bias_attr)
+
+    def forward(self, x: Any) -> Any:
+        """The normalised input."""
+        return F.layer_norm(x, self._sizes, self.weight, self.bias, self._epsilon)
+
+    def extra_repr(self) -> str:
+        return f"{self._sizes}"
+
+
+@NORMS
+class GroupNorm(_Scaled):
+    """Normalisation of each group of channels of each sample.
+
+    Args:
+        num_groups: how many groups the channels are cut into.
+        num_channels: how many channels there are.
+    """
+
+    def __init__(
+        self,
+        num_groups: int,
+        num_channels: int,
+        epsilon: float = 1e-5,
+        weight_attr: Any = None,
+        bias_attr: Any = None,
+        data_format: str = "NCHW",
+        name: str | None = None,
+    ) -> None:
+        super().__init__(name)
+        checked("data_format", data_format, "NCHW", "NHWC")
+        self._options: dict[str, Any] = {"epsilon": epsilon, "data_format": data_format}
+        self._groups = num_groups
+        self._make([num_channels], weight_attr, bias_attr)
+
+    def forward(self, x: Any) -> Any:
+        """The normalised input."""
+        return F.group_norm(x, self._groups, weight=self.weight, bias=self.bias, **self._options)
+
+
+@NORMS
+class InstanceNorm2D(_Scaled):
+    """Normalisation of each channel of each sample.
+
+    Args:
+        momentum: accepted; there are no running statistics, as in paddle 2.
+    """
+
+    def __init__(
+        self,
+        num_features: int,
+        epsilon: float = 1e-5,
+        momentum: float = 0.9,
+        weight_attr: Any = None,
+        bias_attr: Any = None,
+        data_format: str = "NCHW",
+        name: str | None = None,
+    ) -> None:
+        super().__init__(name)
+        checked("data_format", data_format, "NCHW", "NHWC")
+        self._options: dict[str, Any] = {"eps": epsilon, "data_format": data_format}
+        self._make([num_features], weight_attr, bias_attr)
+
+    def forward(self, x: Any) -> Any:
+        """The normalised input."""
+        return F.instance_norm(x, weight=self.weight, bias=self.bias, **self._options)

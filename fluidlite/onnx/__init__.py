@@ -1,0 +1,8 @@
+"""Programs as ONNX models.  Needs the package ``onnx``: ``pip install fluidlite[onnx]``."""
+
+from __future__ import annotations
+
+from . import control, elementwise, maps, rearranging
+from .exporting import Export, export
+
+__all__ = ["Export", "control", "elementwise", "export", "maps", "rearranging"]

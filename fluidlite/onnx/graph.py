@@ -1,0 +1,128 @@
+"""Graphs of ONNX nodes while they are built: values, nodes, and how a graph becomes a message."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..dtypes import as_dtype
+from ..errors import UnsupportedError
+from ..opdef.spec import Spec
+from .tracing import Cell, TracedArray
+
+
+@dataclass(eq=False)
+class Node:
+    """One node: what it reads (cells, arrays or None for what is absent), and what it makes."""
+
+    type: str
+    inputs: list[Any]
+    outputs: list[Cell]
+    attrs: dict[str, Any]
+    origin: str = ""  #: the user's operator and line
+
+
+@dataclass(eq=False)
+class OnnxGraph:
+    """Nodes in order.
+
+    ``graph.Relu(x)`` appends a node of that type and gives its output; ``outputs=2`` asks for
+    several.  Arrays and numbers may stand for values: they become constants.
+    """
+
+    parent: OnnxGraph | None = None
+    nodes: list[Node] = field(default_factory=list)
+    inputs: list[Cell] = field(default_factory=list)
+    outputs: list[Cell] = field(default_factory=list)
+    origin: str = ""  #: what is being written out
+    inner: OnnxGraph | None = None  #: the body that is being written
+    checks: list[str] = field(default_factory=list)  #: what a run here checks, and ONNX does not
+
+    @property
+    def innermost(self) -> OnnxGraph:
+        """The graph that takes the next nodes: of the bodies that are being written the last."""
+        return self if self.inner is None else self.inner.innermost
+
+    def value(self, spec: Spec | None, name: str = "", constant: Any = None) -> TracedArray:
+        """A value without a node: an input, or a parameter."""
+        made = TracedArray(self, spec, Cell(name, constant))
+        made.cell.spec = spec
+        return made
+
+    def constant(self, array: Any) -> TracedArray:
+        """An array as a value."""
+        array = np.asarray(array)
+        return self.value(Spec(array.shape, as_dtype(array.dtype)), constant=array)
+
+    def node(self, type: str, ins: Iterable[Any], outputs: int = 1, **attrs: Any) -> Any:
+        """Append a node; gives its output, or a tuple of them."""
+        made = [TracedArray(self, None) for _ in range(outputs)]
+        read = [v.cell if isinstance(v, TracedArray) else v for v in ins]
+        given = {name: v for name, v in attrs.items() if v is not None}
+        self.nodes.append(Node(type, read, [v.cell for v in made], given, self.origin))
+        return made[0] if outputs == 1 else tuple(made)
+
+    def __getattr__(self, type: str) -> Callable[..., Any]:
+        if not type[:1].isupper():
+            raise AttributeError(type)
+        return lambda *ins, **attrs: self.node(type, ins, **attrs)
+
+    def like(self, value: Any, dtype: Any) -> Any:
+        """A value in another element type; itself where it has that."""
+        if not isinstance(value, TracedArray):
+            return np.asarray(value).astype(dtype)
+        if value.spec is not None and value.dtype == np.dtype(dtype):
+            return value
+        made = self.innermost.Cast(value, to=tensor_type(dtype))
+        made.spec = None if value.spec is None else value.spec.with_dtype(np.dtype(dtype))
+        return made
+
+    def live(self) -> list[Node]:
+        """The nodes that outputs depend on."""
+        wanted, kept = {id(v) for v in self.outputs}, []
+        for node in reversed(self.nodes):
+            if any(id(v) in wanted for v in node.outputs):
+                kept.append(node)
+                wanted.update(id(v) for v in read_by(node))
+        return kept[::-1]
+
+
+def read_by(node: Node) -> Iterable[Cell]:
+    """The cells that a node reads, those that its bodies capture among them."""
+    yield from (v for v in node.inputs if isinstance(v, Cell))
+    for body in node.attrs.values():
+        if isinstance(body, OnnxGraph):
+            made = {id(v) for n in body.nodes for v in n.outputs} | {id(v) for v in body.inputs}
+            read = [v for n in body.live() for v in read_by(n)] + body.outputs
+            yield from (v for v in read if id(v) not in made)
+
+
+def tensor_type(dtype: Any) -> int:
+    """The number that ONNX gives an element type.
+
+    Raises:
+        UnsupportedError: it has none.
+    """
+    name = np.dtype(dtype).name
+    if name not in _TENSOR_TYPES:
+        raise UnsupportedError(f"the element type {name} has no form in ONNX")
+    return _TENSOR_TYPES[name]
+
+
+_TENSOR_TYPES = {
+    "float32": 1,
+    "uint8": 2,
+    "int8": 3,
+    "uint16": 4,
+    "int16": 5,
+    "int32": 6,
+    "int64": 7,
+    "bool": 9,
+    "float16": 10,
+    "float64": 11,
+    "uint32": 12,
+    "uint64": 13,
+}

@@ -1,0 +1,18 @@
+"""How operators are written in ONNX; one file per family, as in ``fluidlite/ops``."""
+
+from __future__ import annotations
+
+from . import activation, conv, loss, math, norm, pool, rows, segments, shape, suppression
+
+__all__ = [
+    "activation",
+    "conv",
+    "loss",
+    "math",
+    "norm",
+    "pool",
+    "rows",
+    "segments",
+    "shape",
+    "suppression",
+]

@@ -1,0 +1,96 @@
+"""Products, sums and images in another size in ONNX."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...backend import numpy_
+from ...opdef.definition import lookup
+from ..graph import OnnxGraph
+from ..rearranging import numbers
+from ..tracing import SizesNeeded
+from ..writing import maps
+
+
+def sizes_of(graph: OnnxGraph, x: Any, begin: int, end: int) -> Any:
+    """The sizes from one dimension to another: numbers where they are known."""
+    known = x.shape if isinstance(x, np.ndarray) else x.sizes
+    if -1 not in known[begin:end]:
+        return numbers(known[begin:end])
+    return graph.Shape(x, start=begin, end=end)
+
+
+def rows_and_columns(graph: OnnxGraph, x: Any, rows: int) -> Any:
+    """A value as a matrix."""
+    return x if x.ndim == 2 and rows == 1 else graph.Flatten(x, axis=rows)
+
+
+def product(graph: OnnxGraph, x: Any, y: Any, rows: int, columns: int) -> Any:
+    """The product of matrices that values are flattened to."""
+    if y.ndim == 2 and columns == 1 and rows == x.ndim - 1:
+        return graph.MatMul(x, y)
+    out = graph.MatMul(rows_and_columns(graph, x, rows), rows_and_columns(graph, y, columns))
+    if (rows, columns) == (1, y.ndim - 1):
+        return out
+    parts = [sizes_of(graph, x, 0, rows), sizes_of(graph, y, columns, y.ndim)]
+    return graph.Reshape(out, graph.node("Concat", parts, axis=0))
+
+
+@maps("mul")
+def mul(graph: OnnxGraph, op: Any, X: Any, Y: Any) -> Any:
+    return product(graph, X, Y, op.x_num_col_dims, op.y_num_col_dims)
+
+
+@maps("fc")
+def fc(graph: OnnxGraph, op: Any, Input: Any, W: Any, Bias: Any) -> Any:
+    if op.padding_weights:
+        return NotImplemented
+    out = product(graph, Input, W, op.in_num_col_dims, 1)
+    out = out if Bias is None else graph.Add(out, np.reshape(Bias, (-1,)))
+    return graph.Relu(out) if op.activation_type == "relu" else out
+
+
+@maps("matmul")
+def matmul(graph: OnnxGraph, op: Any, X: Any, Y: Any) -> Any:
+    if op.head_number > 1 or min(X.ndim, Y.ndim) < 2:
+        return NotImplemented
+    x = np.swapaxes(X, -1, -2) if op.transpose_X else X
+    y = np.swapaxes(Y, -1, -2) if op.transpose_Y else Y
+    out = graph.MatMul(x, y)
+    return out if op.alpha == 1 else graph.Mul(out, graph.like(op.alpha, X.dtype))
+
+
+@maps("sum")
+def sum_of(graph: OnnxGraph, op: Any, X: Any) -> Any:
+    return graph.node("Sum", X) if X[0].dtype.kind == "f" else NotImplemented
+
+
+@maps("mean")
+def mean(graph: OnnxGraph, op: Any, X: Any) -> Any:
+    return graph.Reshape(graph.ReduceMean(X, keepdims=0), numbers([1]))
+
+
+@maps("reduce_mean")
+def reduce_mean(graph: OnnxGraph, op: Any, X: Any) -> Any:
+    if X.dtype.kind != "f" or op.out_dtype != -1:
+        return NotImplemented
+    out = graph.ReduceMean(X, numbers(op.axes(X.ndim)), keepdims=int(op.keep_dim))
+    whole = len(op.axes(X.ndim)) == X.ndim and not op.keep_dim and not op.zero_d
+    return graph.Reshape(out, numbers([1])) if whole else out
+
+
+@maps("bilinear_interp", "trilinear_interp", "nearest_interp", "bicubic_interp")
+def resize(graph: OnnxGraph, op: Any, X: Any, OutSize: Any, SizeTensor: Any, Scale: Any) -> Any:
+    if X.dtype == np.uint8:
+        return NotImplemented
+    if any(X.sizes[axis] == -1 for axis in op.axes):
+        raise SizesNeeded("how images are resized follows from their sizes")
+    out = X
+    for axis, attrs in op.weights(X.sizes, op.sizes(X, OutSize, SizeTensor, Scale), X.spec.dtype):
+        weights = lookup("resize_weights")(attrs).run(numpy_.xp).T
+        order = [*(i for i in range(X.ndim) if i != axis), axis]
+        out = graph.MatMul(graph.Transpose(out, perm=order), weights)
+        out = graph.Transpose(out, perm=[order.index(i) for i in range(X.ndim)])
+    return out

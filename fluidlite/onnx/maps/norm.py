@@ -1,0 +1,44 @@
+"""Normalisation in ONNX."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..graph import OnnxGraph
+from ..writing import maps
+
+
+@maps("batch_norm")
+def batch_norm(
+    graph: OnnxGraph, op: Any, X: Any, Scale: Any, Bias: Any, Mean: Any, Variance: Any
+) -> Any:
+    if op.by_batch or op.axis(X.ndim) != 1 or X.dtype != Scale.dtype:
+        return NotImplemented
+    y = graph.BatchNormalization(X, Scale, Bias, Mean, Variance, epsilon=float(op.epsilon))
+    return dict(Y=y, MeanOut=Mean, VarianceOut=Variance)
+
+
+@maps("layer_norm")
+def layer_norm(graph: OnnxGraph, op: Any, X: Any, Scale: Any, Bias: Any) -> Any:
+    axis = op.begin_norm_axis
+    shape = X.sizes[axis:]
+    if -1 in shape:
+        return NotImplemented
+    scale = np.ones(shape, X.dtype) if Scale is None else np.reshape(Scale, shape)
+    bias = None if Bias is None else np.reshape(Bias, shape)
+    attrs = dict(axis=axis, epsilon=float(op.epsilon))
+    y, mean, inverse = graph.node("LayerNormalization", [X, scale, bias], 3, **attrs)
+    variance = graph.Sub(
+        graph.Reciprocal(graph.Mul(inverse, inverse)), graph.like(op.epsilon, X.dtype)
+    )
+    rows = np.array([-1], np.int64)
+    return y, graph.Reshape(mean, rows), graph.Reshape(variance, rows)
+
+
+@maps("affine_channel")
+def affine_channel(graph: OnnxGraph, op: Any, X: Any, Scale: Any, Bias: Any) -> Any:
+    along = (1,) * (X.ndim - 1) if op.data_layout == "NHWC" else (1,) * (X.ndim - 2)
+    shape = (*along, -1) if op.data_layout == "NHWC" else (-1, *along)
+    return X * np.reshape(Scale, shape) + np.reshape(Bias, shape)

@@ -1,0 +1,143 @@
+"""Writing operators down as ONNX nodes: the interpreter that does it, and the forms it looks up.
+
+An operator's form is looked up in this order: the function that stands in ``maps/``; the
+composition that defines it; its kernel, run on arrays that write down what is done to them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from ..backend import numpy_
+from ..dtypes import as_dtype
+from ..errors import UnsupportedError
+from ..opdef.definition import Op
+from ..opdef.interpreter import Eval, Interpreter
+from ..opdef.spec import Spec
+from ..values import LoDTensor
+from .graph import OnnxGraph
+from .namespace import has_traced, namespace
+from .tracing import SizesNeeded, TracedArray
+
+#: type of an operator -> the function that writes it down
+MAPS: dict[str, Form] = {}
+Form = Callable[..., Any]
+_RANDOM = "it draws random numbers, and ONNX draws others"
+
+
+def maps(*types: str) -> Callable[[Form], Form]:
+    """A decorator: the function writes operators of these types down.
+
+    It takes the graph, the operator and the values of the input slots that are its parameters;
+    gives the outputs, as kernels do; ``NotImplemented`` where the attributes have no form of their
+    own, so that composition or kernel are written out.
+    """
+
+    def register(form: Form) -> Form:
+        MAPS.update(dict.fromkeys(types, form))
+        return form
+
+    return register
+
+
+class Writer(Interpreter):
+    """The interpreter that appends nodes to a graph.
+
+    Args:
+        graph: takes them.
+    """
+
+    def __init__(self, graph: OnnxGraph) -> None:
+        self.graph = graph
+        self._eval = Eval(numpy_)
+        #: types of operators -> how they were written: "map", "composition" or "kernel"
+        self.ways: dict[str, str] = {}
+
+    def apply(
+        self, op: Op, ins: Mapping[str, Any], want: Iterable[str] | None = None
+    ) -> dict[str, Any]:
+        ins = {slot: _taken(op, slot, value) for slot, value in ins.items()}
+        if op.execute is not None:
+            raise UnsupportedError("it drives a block, and that has no form in ONNX here")
+        if op.random and op.type not in MAPS:
+            raise UnsupportedError(_RANDOM)
+        if not has_traced(list(ins.values())):
+            return self._eval.apply(op, ins, want)
+        outs, way = self._written(op, ins, want)
+        self.ways[op.type] = way
+        self._complete(op, ins, outs)
+        return outs
+
+    def _written(self, op: Op, ins: dict[str, Any], want: Any) -> tuple[dict[str, Any], str]:
+        form = MAPS.get(op.type)
+        if form is not None:
+            names = form.__code__.co_varnames[2 : form.__code__.co_argcount]
+            found = form(self.graph.innermost, op, *(ins.get(name) for name in names))
+            if found is not NotImplemented:
+                return op.by_slot(found), "map"
+        if op.random:
+            raise UnsupportedError(_RANDOM)
+        if op.is_composite:
+            return op.outputs_for(self, ins, want), "composition"
+        nodes = self.graph.innermost.nodes
+        count = len(nodes)
+        try:
+            return self._kernel(op, ins, False), "kernel"
+        except UnsupportedError:  # it may write into an array that it makes
+            del nodes[count:]
+            return self._kernel(op, ins, True), "kernel"
+
+    def _kernel(self, op: Op, ins: dict[str, Any], writable: bool) -> dict[str, Any]:
+        xp = namespace(self.graph, writable)
+        name = "run" if op.run is not None else "run_numpy"
+        values = [ins.get(slot) for slot in op.run_reads[name]]
+        outs = op.by_slot(getattr(op, name)(xp, *values))
+        return {slot: v() if callable(v) else v for slot, v in outs.items()}
+
+    def _complete(self, op: Op, ins: dict[str, Any], outs: dict[str, Any]) -> None:
+        """Fill in the shapes that forms leave to the operator's own rule."""
+        missing = [
+            v
+            for value in outs.values()
+            for v in (value if isinstance(value, list) else [value])
+            if isinstance(v, TracedArray) and v.spec is None
+        ]
+        if not missing:
+            return
+        specs = op.infer_outputs({slot: spec_of(value) for slot, value in ins.items()})
+        for slot, value in outs.items():
+            listed, known = _listed(value), _listed(specs.get(slot))
+            for v, s in zip(listed, known, strict=False):
+                if isinstance(v, TracedArray) and v.spec is None:
+                    v.spec = s
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def spec_of(value: Any) -> Any:
+    """The spec of a value, or of each of a list."""
+    if value is None:
+        return None
+    if isinstance(value, list):
+        return [spec_of(each) for each in value]
+    if isinstance(value, TracedArray):
+        if value.spec is None:
+            raise SizesNeeded("the shape of an intermediate value is not known")
+        return value.spec._replace(lod_level=len(value.offsets))
+    data = value.data if isinstance(value, LoDTensor) else value
+    return Spec(data.shape, as_dtype(data.dtype), lod_level=len(getattr(value, "offsets", ())))
+
+
+def _taken(op: Op, slot: str, value: Any) -> Any:
+    """A value as a slot takes it: without sequences, but where it asks for them."""
+    if isinstance(value, list):
+        return [_taken(op, slot, each) for each in value]
+    declared = op.input_slots.get(slot)
+    if declared is not None and declared.ragged:
+        return value
+    if isinstance(value, LoDTensor):
+        return value.data
+    return value.bare() if isinstance(value, TracedArray) else value

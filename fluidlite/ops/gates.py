@@ -1,0 +1,55 @@
+"""The activations of recurrent operators that name them, and their derivatives."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..errors import AttributeValueError
+
+ACTIVATIONS = ("identity", "sigmoid", "tanh", "relu")
+
+
+def need_activations(op, *names):
+    """Check attributes that name activations."""
+    for name in names:
+        if getattr(op, name) not in ACTIVATIONS:
+            raise AttributeValueError(
+                f"expected {name} to be one of {', '.join(ACTIVATIONS)}, got {getattr(op, name)!r}"
+            )
+
+
+def activated(f, name, x):
+    """The activation of a value."""
+    return x if name == "identity" else getattr(f, name)(x)
+
+
+def activate(name, x, out=None):
+    """The activation of an array, written to ``out``, or over the array itself."""
+    out = x if out is None else out
+    if name == "tanh":
+        np.tanh(x, out=out)
+    elif name == "sigmoid":  # by tanh, which neither overflows nor loses digits
+        np.multiply(x, 0.5, out=out)
+        np.tanh(out, out=out)
+        out *= 0.5
+        out += 0.5
+    elif name == "relu":
+        np.maximum(x, 0, out=out)
+    elif out is not x:
+        out[...] = x
+    return out
+
+
+def slope(name, y, out):
+    """The derivative of an activation, from its value ``y``."""
+    if name == "sigmoid":
+        np.multiply(y, y, out=out)
+        np.subtract(y, out, out=out)
+    elif name == "tanh":
+        np.multiply(y, y, out=out)
+        np.subtract(1, out, out=out)
+    elif name == "relu":
+        np.greater(y, 0, out=out, casting="unsafe")
+    else:
+        out[...] = 1
+    return out

@@ -1,0 +1,52 @@
+"""Sequences that are formed anew."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..errors import ArgumentError, AttributeValueError, LoDError
+from ..opdef.definition import Op
+from ..opdef.sequences import lod_of
+from ..values import bare, checked_offsets
+
+
+class lod_reset(Op):
+    """Out = the rows of X, which form sequences as Y or ``target_lod`` says.
+
+    Y: a value in sequences, whose LoD is taken; or integers, which are offsets.
+    target_lod: offsets of one level; read where there is no Y.
+    append: the level is one more, inside those of X.
+    """
+
+    signature = "X[], Y?![] -> Out"
+    target_lod: list[int] = ()
+    append: bool = False
+    lod = None
+
+    def infer(self, X, Y):
+        if Y is None and not self.target_lod:
+            raise AttributeValueError("expected Y or target_lod, got neither")
+        if Y is not None:
+            return X._replace(lod_level=max(Y.lod_level, 1))
+        return X._replace(lod_level=X.lod_level + 1 if self.append else 1)
+
+    def lods(self, ins):
+        X, Y = ins["X"], ins.get("Y")
+        if Y is not None and lod_of(Y):
+            levels = lod_of(Y)
+        else:
+            levels = (self.target_lod if Y is None else np.asarray(bare(Y)).reshape(-1),)
+        if self.append:
+            levels = (*lod_of(X), *levels)
+        try:
+            return {"Out": checked_offsets(levels, len(bare(X)))}
+        except ArgumentError as error:
+            raise LoDError(
+                f"expected offsets from 0 to {len(bare(X))}, the number of rows of X: {error}"
+            ) from None
+
+    def run(self, xp, X, Y):
+        return bare(X)
+
+    def grad(self, f, X, dOut):
+        return dict(X=lambda: dOut)

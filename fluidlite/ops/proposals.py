@@ -1,0 +1,271 @@
+"""Regions that a network proposes: made from anchors, spread over a pyramid's levels, collected."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+
+from ..dtypes import DType
+from ..errors import AttributeValueError, LoDError, OutOfRangeError, ShapeError
+from ..opdef.attribute import REQUIRED
+from ..opdef.definition import Op
+from ..opdef.sequences import offsets_from, offsets_of
+from ..opdef.spec import agree, need_float, need_ndim, same_dtype
+from ..values import LoDTensor, bare
+from .boxes import need_boxes
+from .suppression import box_overlaps, survivors
+
+#: the largest logarithm of a size that is used: a stride of 16 becomes 1000 pixels
+LARGEST = math.log(1000.0 / 16.0)
+#: of a pyramid: sizes of boxes in single precision span no more powers of two
+MOST_LEVELS = 256
+
+
+def need_images(ImInfo, images=-1):
+    """Check that a spec says height, width and scale of images."""
+    if ImInfo.ndim != 2 or not agree(ImInfo.shape[1], 3) or not agree(ImInfo.shape[0], images):
+        wanted = "images" if images == -1 else images
+        raise ShapeError(f"expected ImInfo of shape [{wanted}, 3], got {list(ImInfo.shape)}")
+
+
+def by_image(name, x, images=None):
+    """An array, and where the rows of each image begin and end.
+
+    Raises:
+        LoDError: it has no sequences, or not one for each image.
+    """
+    ends = offsets_of(x, name)
+    if images is not None and len(ends) - 1 != images:
+        raise LoDError(
+            f"expected {name} of {images} sequences, one for each image, got {len(ends) - 1}"
+        )
+    return bare(x), list(pairwise(ends))
+
+
+def image_sizes(ImInfo):
+    """Heights, widths and scales of images; checked.
+
+    Raises:
+        OutOfRangeError: one of them is not positive.
+    """
+    if not (ImInfo > 0).all():
+        row = ImInfo[~(ImInfo > 0).all(axis=1)][0]
+        raise OutOfRangeError(
+            f"expected ImInfo of positive heights, widths and scales, got {row.tolist()}"
+        )
+    return ImInfo
+
+
+class generate_proposals(Op):
+    """RpnRois, RpnRoiProbs = the regions with the best scores, of which none overlap too much.
+
+    (Ren, He, Girshick and Sun, Faster R-CNN, NIPS 2015.)
+
+    Scores: of an object in each anchor, [N, anchors, H, W].
+    BboxDeltas: boxes relative to anchors, [N, 4 * anchors, H, W].
+    ImInfo: height, width and scale of each image, [N, 3].
+    Anchors, Variances: [H, W, anchors, 4].
+    RpnRois: [regions, 4], those of an image being a sequence.
+    RpnRoisLod: where the regions of each image end.
+    pre_nms_topN: how many anchors of an image are looked at, the best; 0 for all.
+    post_nms_topN: how many regions of an image are kept; 0 for all.
+    nms_thresh: overlaps above it suppress; with 0 all regions are kept.
+    min_size: of a region before scaling, in pixels.
+    eta: what nms_thresh is multiplied with at each region kept, while it is above 0.5.
+    """
+
+    signature = (
+        "Scores, BboxDeltas, ImInfo, Anchors, Variances -> RpnRois[], RpnRoiProbs[], RpnRoisLod?~"
+    )
+    pre_nms_topN: int = REQUIRED
+    post_nms_topN: int = REQUIRED
+    nms_thresh: float = REQUIRED
+    min_size: float = REQUIRED
+    eta: float = REQUIRED
+    host = True
+    lod = None
+    grad = None
+
+    def infer(self, Scores, BboxDeltas, ImInfo, Anchors, Variances):
+        need_float(Scores=Scores)
+        same_dtype(Scores=Scores, BboxDeltas=BboxDeltas, Anchors=Anchors, Variances=Variances)
+        need_ndim("Scores", Scores, 4)
+        need_ndim("BboxDeltas", BboxDeltas, 4)
+        images, anchors, height, width = Scores.shape
+        need_images(ImInfo, images)
+        wanted = [images, -1 if anchors == -1 else 4 * anchors, height, width]
+        if not all(map(agree, BboxDeltas.shape, wanted)):
+            raise ShapeError(
+                f"expected BboxDeltas of shape {wanted}, 4 numbers for each of Scores "
+                f"{list(Scores.shape)}; got {list(BboxDeltas.shape)}"
+            )
+        for name, s in (("Anchors", Anchors), ("Variances", Variances)):
+            wanted = [height, width, anchors, 4]
+            if s.ndim != 4 or not all(map(agree, s.shape, wanted)):
+                raise ShapeError(f"expected {name} of shape {wanted}, got {list(s.shape)}")
+        rois = Scores.with_shape([-1, 4])
+        return rois, rois.with_dim(1, 1), rois.with_shape([images]).with_dtype(DType.INT64)
+
+    def run(self, xp, Scores, BboxDeltas, ImInfo, Anchors, Variances):
+        images, count = len(Scores), Scores[0].size if len(Scores) else 0
+        anchors, variances = (xp.reshape(v, (-1, 4)) for v in (Anchors, Variances))
+        scores = xp.reshape(xp.transpose(Scores, (0, 2, 3, 1)), (images, count))
+        deltas = xp.reshape(xp.transpose(BboxDeltas, (0, 2, 3, 1)), (images, count, 4))
+        found = [
+            self.of_image(xp, *each, anchors, variances)
+            for each in zip(scores, deltas, image_sizes(ImInfo))
+        ]
+        lengths = [len(rois) for rois, _ in found]
+        lod = (offsets_from(lengths),)
+        rois, probs = (xp.concatenate(each) for each in zip(*found))
+        return LoDTensor(rois, lod), LoDTensor(probs, lod), xp.asarray(lod[0][1:], dtype="int64")
+
+    def of_image(self, xp, scores, deltas, info, anchors, variances):
+        """The regions of one image and their scores."""
+        order = xp.argsort(-scores, kind="stable")
+        if 0 < self.pre_nms_topN < len(order):
+            order = order[: self.pre_nms_topN]
+        rois = decoded(xp, anchors[order], deltas[order] * variances[order])
+        height, width, scale = info
+        most = xp.stack([width, height, width, height]) - 1
+        rois = xp.maximum(xp.minimum(rois, most), 0).astype(scores.dtype)
+        large = self.large(rois, height, width, scale)
+        rois, order = rois[large], order[large]
+        kept = xp.arange(len(rois))
+        if self.nms_thresh > 0:
+            overlaps = lambda xp, one, others: box_overlaps(xp, one, others, 1)
+            kept = survivors(xp, rois, kept, self.nms_thresh, self.eta, overlaps)
+            if 0 < self.post_nms_topN < len(kept):
+                kept = kept[: self.post_nms_topN]
+        return rois[kept], scores[order[kept]][:, None]
+
+    def large(self, rois, height, width, scale):
+        """Which regions are large enough, with their centres in the image."""
+        least = max(self.min_size, 1.0)
+        sizes = rois[:, 2:] - rois[:, :2]
+        centres = rois[:, :2] + (sizes + 1) / 2
+        large = (sizes / scale + 1 >= least).all(axis=1)
+        return large & (centres[:, 0] <= width) & (centres[:, 1] <= height)
+
+
+def decoded(xp, anchors, moves):
+    """Boxes in whole pixels, the last one included, from how they differ from anchors."""
+    sizes = anchors[:, 2:] - anchors[:, :2] + 1
+    centres = moves[:, :2] * sizes + anchors[:, :2] + sizes / 2
+    sizes = xp.exp(xp.minimum(moves[:, 2:], anchors.dtype.type(LARGEST))) * sizes
+    return xp.concatenate([centres - sizes / 2, centres + sizes / 2 - 1], axis=1)
+
+
+class distribute_fpn_proposals(Op):
+    """MultiFpnRois = the regions of each level of a pyramid: refer_level + log2(size / scale).
+
+    (Lin, Dollar, Girshick, He, Hariharan and Belongie, Feature pyramid networks, CVPR 2017.)
+
+    FpnRois: regions [n, 4], those of an image being a sequence.
+    RestoreIndex: where each region of FpnRois is among those of all levels.
+    min_level, max_level: the finest and the coarsest.
+    refer_level: the level of regions of ``refer_scale``.
+    refer_scale: the square root of an area, in pixels.
+    """
+
+    signature = "FpnRois[] -> MultiFpnRois*[], RestoreIndex"
+    min_level: int = REQUIRED
+    max_level: int = REQUIRED
+    refer_level: int = REQUIRED
+    refer_scale: int = REQUIRED
+    host = True
+    lod = None
+    grad = None
+
+    @property
+    def levels(self):
+        """How many levels there are."""
+        return self.max_level - self.min_level + 1
+
+    def width(self, FpnRois):
+        return self.levels
+
+    def infer(self, FpnRois):
+        need_float(FpnRois=FpnRois)
+        need_boxes("FpnRois", FpnRois)
+        if not 2 <= self.levels <= MOST_LEVELS or self.refer_scale < 1:
+            raise AttributeValueError(
+                f"expected max_level above min_level by less than {MOST_LEVELS} and refer_scale of "
+                f"at least 1, got levels {self.min_level} to {self.max_level} and refer_scale "
+                f"{self.refer_scale}"
+            )
+        rois = FpnRois.with_shape([-1, 4])._replace(lod_level=1)
+        index = FpnRois.with_shape([-1, 1]).with_dtype(DType.INT32)
+        return [rois] * self.levels, index._replace(lod_level=0)
+
+    def run(self, xp, FpnRois):
+        rois, parts = by_image("FpnRois", FpnRois)
+        sizes = rois[:, 2:] - rois[:, :2]
+        areas = xp.where((sizes >= 0).all(axis=1), xp.prod(sizes + 1, axis=1), 0)
+        scales = xp.sqrt(areas.astype(rois.dtype)) / self.refer_scale + rois.dtype.type(1e-6)
+        levels = xp.floor(xp.log2(scales) + self.refer_level)
+        levels = xp.clip(levels, self.min_level, self.max_level).astype("int64") - self.min_level
+        order = xp.argsort(levels, kind="stable")
+        found = []
+        for level in range(self.levels):
+            here = levels == level
+            counts = [int(here[begin:end].sum()) for begin, end in parts]
+            found.append(LoDTensor(rois[here], (offsets_from(counts),)))
+        return found, xp.argsort(order, kind="stable").astype("int32")[:, None]
+
+
+class collect_fpn_proposals(Op):
+    """FpnRois = of the regions of all levels of a pyramid those with the best scores.
+
+    MultiLevelRois: [n, 4] each, those of an image being a sequence.
+    MultiLevelScores: [n, 1] each.
+    post_nms_topN: how many are kept, of all images together.
+    """
+
+    signature = "MultiLevelRois*[], MultiLevelScores*[] -> FpnRois[]"
+    post_nms_topN: int = REQUIRED
+    host = True
+    lod = None
+    grad = None
+
+    def infer(self, MultiLevelRois, MultiLevelScores):
+        if len(MultiLevelRois) != len(MultiLevelScores):
+            raise ShapeError(
+                f"expected scores for each of {len(MultiLevelRois)} levels, got "
+                f"{len(MultiLevelScores)}"
+            )
+        if self.post_nms_topN < 1:
+            raise AttributeValueError(
+                f"expected post_nms_topN of at least 1, got {self.post_nms_topN}"
+            )
+        for k, (rois, scores) in enumerate(zip(MultiLevelRois, MultiLevelScores)):
+            need_float(**{f"MultiLevelRois[{k}]": rois, f"MultiLevelScores[{k}]": scores})
+            same_dtype(**{f"MultiLevelRois[{k}]": rois, f"MultiLevelScores[{k}]": scores})
+            need_boxes(f"MultiLevelRois[{k}]", rois)
+            wanted = [rois.shape[0], 1]
+            if scores.ndim not in (1, 2) or not all(map(agree, scores.shape, wanted)):
+                raise ShapeError(
+                    f"expected MultiLevelScores[{k}] of shape {wanted}, a score for each region, "
+                    f"got {list(scores.shape)}"
+                )
+        return MultiLevelRois[0].with_shape([-1, 4])._replace(lod_level=1)
+
+    def run(self, xp, MultiLevelRois, MultiLevelScores):
+        images = None
+        rois, scores, image = [], [], []
+        for k, (regions, values) in enumerate(zip(MultiLevelRois, MultiLevelScores)):
+            data, parts = by_image(f"MultiLevelRois[{k}]", regions, images)
+            images = len(parts)
+            rois.append(data)
+            scores.append(xp.reshape(bare(values), -1))
+            image.append(xp.repeat(xp.arange(images), [end - begin for begin, end in parts]))
+            if len(scores[-1]) != len(data):
+                raise ShapeError(
+                    f"expected {len(data)} scores in MultiLevelScores[{k}], one for each region, "
+                    f"got {len(scores[-1])}"
+                )
+        rois, scores, image = (xp.concatenate(each) for each in (rois, scores, image))
+        best = xp.argsort(-scores, kind="stable")[: self.post_nms_topN]
+        best = best[xp.argsort(image[best], kind="stable")]
+        counts = xp.bincount(image[best], minlength=images)
+        return LoDTensor(rois[best], (offsets_from(counts),))

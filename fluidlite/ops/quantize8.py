@@ -1,0 +1,90 @@
+"""Numbers of 8 bits in place of floats, as saved models for MKL-DNN hold them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..dtypes import DType
+from ..errors import AttributeValueError, DTypeError
+from ..opdef.attribute import attr
+from ..opdef.definition import Op
+from ..opdef.spec import need_float
+
+
+class quantize(Op):
+    """Output = Input * Scale, rounded to the nearest integer of 8 bits, ties to even.
+
+    Input: floats.
+    Scale: a factor.
+    is_negative_input: the integers have a sign.
+    output_format: accepted; the order of dimensions stays.
+    """
+
+    signature = "Input -> Output"
+    is_negative_input: bool = False
+    Scale: float = 1.0
+    output_format: str = attr("NHWC", inert=True)
+    grad = None
+
+    def infer(self, Input):
+        need_float(Input=Input)
+        return Input.with_dtype(DType.INT8 if self.is_negative_input else DType.UINT8)
+
+    def run(self, xp, Input):
+        return _rounded(Input * self.Scale, np.int8 if self.is_negative_input else np.uint8)
+
+
+class dequantize(Op):
+    """Output = Input / Scale, float32.
+
+    Input: integers of 8 bits.
+    Scale: what they were multiplied by.
+    """
+
+    signature = "Input -> Output"
+    Scale: float = 1.0
+    grad = None
+
+    def infer(self, Input):
+        _need_8_bits(Input)
+        if not self.Scale:
+            raise AttributeValueError("expected Scale other than 0")
+        return Input.with_dtype(DType.FP32)
+
+    def run(self, xp, Input):
+        return Input.astype(np.float32) / np.float32(self.Scale)
+
+
+class requantize(Op):
+    """Output = Input * Scale_out / Scale_in, rounded to the nearest integer of 8 bits.
+
+    Input: integers of 8 bits.
+    Scale_in: what they were multiplied by.
+    Scale_out: what they shall be multiplied by.
+    """
+
+    signature = "Input -> Output"
+    Scale_in: float = 1.0
+    Scale_out: float = 1.0
+    grad = None
+
+    def infer(self, Input):
+        _need_8_bits(Input)
+        if not self.Scale_in:
+            raise AttributeValueError("expected Scale_in other than 0")
+        return Input
+
+    def run(self, xp, Input):
+        factor = np.float32(self.Scale_out) / np.float32(self.Scale_in)
+        return _rounded(Input.astype(np.float32) * factor, Input.dtype)
+
+
+def _rounded(x, dtype):
+    """The nearest integers, ties to even, kept within the element type."""
+    bounds = np.iinfo(dtype)
+    return np.clip(np.rint(x), bounds.min, bounds.max).astype(dtype)
+
+
+def _need_8_bits(Input):
+    if Input.dtype not in (DType.INT8, DType.UINT8):
+        raise DTypeError(f"expected Input to hold int8 or uint8, got {Input.dtype}")

@@ -1,0 +1,237 @@
+"""Sequences cut into steps, the longest first, and put together again: what dynamic recurrent
+networks are made of.
+
+A rank table says in which order the sequences go; at each step those that are still there are the
+first rows.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+
+from ..dtypes import DType, Kind
+from ..errors import LoDError, ShapeError
+from ..opdef.definition import Op
+from ..opdef.sequences import lod_of, taken
+from ..opdef.spec import need_integer, size_of, spec
+from ..values import LoDTensor, LoDTensorArray, RankTable, bare, with_lod
+
+
+class lod_rank_table(Op):
+    """Out = the sequences of X on one level, the longest first; of equal ones the first first.
+
+    level: 0 for the outermost level.
+    """
+
+    signature = "X![] -> Out"
+    level: int = 0
+    grad = None
+    lod = None
+
+    def infer(self, X):
+        return None
+
+    def run(self, xp, X):
+        lod = lod_of(X)
+        if not 0 <= self.level < len(lod):
+            raise LoDError(
+                f"expected X with sequences on level {self.level}, got {len(lod)} levels; declare "
+                f"the variable with lod_level={self.level + 1} and feed a LoDTensor"
+            )
+        return RankTable(lod, self.level)
+
+
+class max_sequence_len(Op):
+    """Out = the length of the longest sequence of a rank table, [1].
+
+    RankTable: the table.
+    """
+
+    signature = "RankTable! -> Out"
+    grad = None
+    lod = None
+
+    def infer(self, RankTable):
+        return spec([1], DType.INT64)
+
+    def run(self, xp, RankTable):
+        return xp.asarray([RankTable.steps], "int64")
+
+
+class lod_tensor_to_array(Op):
+    """Out = an array of steps: element t has row t of each sequence that has one.
+
+    Where the sequences have levels below that of the table, element t has their t-th inner
+    sequences.
+
+    RankTable: in which order.
+    """
+
+    signature = "X[], RankTable! -> Out"
+    direct = True
+    host = True
+    lod = None
+
+    def infer(self, X, RankTable):
+        return X._replace(kind=Kind.LOD_TENSOR_ARRAY, lod_level=0)
+
+    def run(self, xp, X, RankTable):
+        rows = bare(X)
+        if len(rows) != RankTable.rows:
+            raise ShapeError(
+                f"expected {RankTable.rows} rows, as the rank table says, got {len(rows)}"
+            )
+        if not RankTable.below:
+            cut = xp.take(rows, RankTable.by_step, axis=0)
+            ends = RankTable.step_ends
+            return LoDTensorArray(cut[a:b] for a, b in pairwise(ends))
+        return LoDTensorArray(
+            LoDTensor(xp.take(rows, step, axis=0), lod) for step, lod in RankTable.inner_steps()
+        )
+
+    def grad(self, f, X, RankTable, dOut):
+        return dict(X=lambda: f.array_to_lod_tensor(dOut, RankTable))
+
+
+class array_to_lod_tensor(Op):
+    """Out = the sequences whose steps are the elements of the array X: the adjoint of
+    ``lod_tensor_to_array``.
+
+    RankTable: in which order the rows of each element stand.
+    """
+
+    signature = "X, RankTable! -> Out[]"
+    direct = True
+    host = True
+    lod = None
+
+    def infer(self, X, RankTable):
+        return X._replace(kind=Kind.LOD_TENSOR, lod_level=1)
+
+    def run(self, xp, X, RankTable):
+        if len(X) < RankTable.steps or all(each is None for each in X):
+            raise ShapeError(
+                f"expected an array of {RankTable.steps} steps, as the rank table says, got "
+                f"{sum(each is not None for each in X)}"
+            )
+        like = bare(next(each for each in X if each is not None))
+        if not RankTable.below:
+            order, counts, below = RankTable.by_step, np.diff(RankTable.step_ends), ()
+        else:
+            steps = list(RankTable.inner_steps())
+            order = np.concatenate([rows for rows, _ in steps])
+            counts, below = [len(rows) for rows, _ in steps], RankTable.below
+        parts = []
+        for step, count in enumerate(counts):
+            part = bare(X.item(step))
+            if part is None:
+                part = xp.zeros((count, *like.shape[1:]), like.dtype)
+            if len(part) != count:
+                raise ShapeError(
+                    f"expected {count} rows at step {step}, as the rank table says, got {len(part)}"
+                )
+            parts.append(part)
+        out = xp.empty((len(order), *like.shape[1:]), like.dtype)
+        if parts:
+            out[order] = xp.concatenate(parts)
+        return LoDTensor(out, (*RankTable.above, RankTable.offsets, *below))
+
+    def grad(self, f, RankTable, dOut):
+        return dict(X=lambda: f.lod_tensor_to_array(dOut, RankTable))
+
+
+class shrink_rnn_memory(Op):
+    """Out = the first rows of X, as many as there are sequences with a step at position I; of an X
+    with sequences the first sequences.
+
+    RankTable: the table of the sequences.
+    I: the number of the step, one integer.
+    """
+
+    signature = "X[], RankTable!, I! -> Out[]"
+    host = True
+    lod = None
+
+    def infer(self, X, RankTable, I):
+        need_integer(I=I)
+        if size_of(I.shape) not in (1, -1):
+            raise ShapeError(f"expected I to hold one number, got shape {list(I.shape)}")
+        return X.with_dim(0, -1)
+
+    def run(self, xp, X, RankTable, I):
+        count, lod = RankTable.count_at(int(I.reshape(()))), lod_of(X)
+        if not lod:
+            return X[:count]
+        kept, levels = count, []
+        for level in lod:
+            levels.append(level[: kept + 1])
+            kept = level[kept]
+        return LoDTensor(X.data[:kept], tuple(levels))
+
+    def grad_numpy(self, xp, X, dOut):
+        rows, kept = len(bare(X)), len(dOut)
+        if rows == kept:
+            return dict(X=dOut)
+        out = xp.zeros((rows, *dOut.shape[1:]), dOut.dtype)
+        out[:kept] = dOut
+        return dict(X=out)
+
+    def grad(self, f, X, dOut):
+        def back():
+            rows, kept = f.bare_rows(X).shape[0], dOut.shape[0]
+            return dOut if rows == kept else f.add_rows(np.arange(kept), dOut, size=rows)
+
+        return dict(X=back)
+
+
+class Reordering(Op, abstract=True):
+    """What has the rows of X, or the sequences of an X that has some, in another order.
+
+    RankTable: a rank table.
+    """
+
+    signature = "X[], RankTable! -> Out[]"
+    direct = True
+    lod = None
+
+    def order(self, table):
+        """Which row or sequence comes first, second and so on."""
+        raise NotImplementedError
+
+    def infer(self, X, RankTable):
+        return X
+
+    def run(self, xp, X, RankTable):
+        order = self.order(RankTable)
+        count = len(lod_of(X)[0]) - 1 if lod_of(X) else len(bare(X))
+        if count != len(order):
+            raise ShapeError(
+                f"expected {len(order)} {'sequences' if lod_of(X) else 'rows'}, as many as the "
+                f"rank table has, got {count}"
+            )
+        rows, levels = taken(lod_of(X), order)
+        return with_lod(xp.take(bare(X), rows, axis=0), levels)
+
+
+class reorder_lod_tensor_by_rank(Reordering):
+    """Out = the rows of X, or the sequences of an X that has some, in the order of a rank table."""
+
+    def order(self, table):
+        return table.order
+
+    def grad(self, f, RankTable, dOut):
+        return dict(X=lambda: f.reorder_lod_tensor_by_rank_grad(dOut, RankTable))
+
+
+class UnorderedByRank(Reordering, type="reorder_lod_tensor_by_rank_grad"):
+    """Out = the rows or sequences of X in the order that they had before a rank table: the adjoint
+    of ``reorder_lod_tensor_by_rank``.
+    """
+
+    def order(self, table):
+        return np.argsort(table.order)
+
+    def grad(self, f, RankTable, dOut):
+        return dict(X=lambda: f.reorder_lod_tensor_by_rank(dOut, RankTable))

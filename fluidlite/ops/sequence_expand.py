@@ -1,0 +1,121 @@
+"""Rows and sequences repeated as often as another value has rows."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..errors import LoDError
+from ..opdef.definition import Op
+from ..opdef.gradient import differentiated
+from ..opdef.sequences import (
+    lengths_of,
+    lod_of,
+    offsets_from,
+    offsets_of,
+    one_level_of,
+    positions_in,
+    rows_in,
+)
+from ..values import bare
+
+
+class Repeated(Op, abstract=True):
+    """The base: Out = rows of X by numbers that follow from sequences."""
+
+    host = True
+    lod = None
+
+    def index(self, X, Y):
+        """The numbers of the rows of X."""
+        raise NotImplementedError
+
+    def expand(self, f, X, Y):
+        return f.take_rows(X, self.index(X, Y))
+
+    def run_numpy(self, xp, X, Y):
+        return np.take(bare(X), self.index(X, Y), axis=0)
+
+    def grad(self, f, X, Y, dOut):
+        return differentiated(f, self, dict(X=X, Y=Y, dOut=dOut))
+
+
+class sequence_expand(Repeated):
+    """Out = each sequence of X, as often as Y has entries in the sequence of the same number.
+
+    X: in sequences of one level, which are repeated as a whole; or without, then rows are.
+    Y: has as many sequences on the level as X has; its rows do not matter.
+    ref_level: the level of Y; -1 for the innermost one.
+    """
+
+    signature = "X[], Y![] -> Out"
+    bare_gradients = True
+    ref_level: int = -1
+
+    def infer(self, X, Y):
+        return X.with_dim(0, -1)
+
+    def _times(self, X, Y):
+        """How often each sequence of X is repeated."""
+        offsets_of(Y, "Y")
+        levels = lod_of(Y)
+        if not -1 <= self.ref_level < len(levels):
+            raise LoDError(
+                f"expected ref_level to be one of the {len(levels)} levels of Y, or -1, got "
+                f"{self.ref_level}"
+            )
+        times = lengths_of(levels[self.ref_level])
+        if lod_of(X):
+            count, what = len(one_level_of(X, "X")) - 1, "sequences"
+        else:
+            count, what = bare(X).shape[0], "rows"
+        if count != len(times):
+            raise LoDError(
+                f"expected X with {len(times)} {what}, one for each sequence of Y on level "
+                f"{self.ref_level} (lengths {times.tolist()}), got {count}"
+            )
+        return times
+
+    def index(self, X, Y):
+        times = self._times(X, Y)
+        chosen = np.repeat(np.arange(len(times)), times)
+        return rows_in(lod_of(X)[0], chosen) if lod_of(X) else chosen
+
+    def lods(self, ins):
+        X, Y = ins["X"], ins["Y"]
+        if not lod_of(X):
+            return {}
+        return {"Out": (offsets_from(np.repeat(lengths_of(lod_of(X)[0]), self._times(X, Y))),)}
+
+    def grad_numpy(self, xp, X, Y, dOut):
+        if lod_of(X):
+            return dict(X=xp.add_rows(self.index(X, Y), dOut, len(bare(X))))
+        return dict(X=xp.segment_sum(dOut, lod_of(Y)[self.ref_level]))
+
+
+class sequence_expand_as(Repeated):
+    """Out = each row of X, as often as the sequence of Y of the same number has rows.
+
+    X: rows; whether they form sequences does not matter.
+    Y: in sequences of one level, as many as X has rows.
+    """
+
+    signature = "X[], Y![] -> Out"
+
+    def infer(self, X, Y):
+        return X.with_dim(0, -1)._replace(lod_level=Y.lod_level)
+
+    def index(self, X, Y):
+        offsets = one_level_of(Y, "Y")
+        count = bare(X).shape[0]
+        if count != len(offsets) - 1:
+            raise LoDError(
+                f"expected X with {len(offsets) - 1} rows, one for each sequence of Y (lengths "
+                f"{np.diff(offsets).tolist()}), got {count}"
+            )
+        return positions_in(offsets)[0]
+
+    def lods(self, ins):
+        return {"Out": lod_of(ins["Y"])}
+
+    def grad_numpy(self, xp, X, Y, dOut):
+        return dict(X=xp.segment_sum(dOut, one_level_of(Y, "Y")))

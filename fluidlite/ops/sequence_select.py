@@ -1,0 +1,219 @@
+"""Rows of sequences chosen, turned round and gathered in windows."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..errors import AttributeValueError, LoDError, ShapeError
+from ..opdef.attribute import REQUIRED
+from ..opdef.definition import Op
+from ..opdef.gradient import differentiated
+from ..opdef.sequences import (
+    lengths_of,
+    lod_of,
+    offsets_from,
+    offsets_of,
+    one_level_of,
+    positions_in,
+)
+from ..opdef.spec import agree, need_integer, need_ndim, same_dtype, size_of
+from ..values import LoDTensor, bare
+from .knobs import ShapeAtRuntime
+
+
+class sequence_reverse(Op):
+    """Y = the rows of each sequence of X, the last one first.
+
+    X: in sequences; of several levels the innermost ones are turned round.
+    """
+
+    signature = "X[] -> Y"
+    direct = True
+
+    def infer(self, X):
+        return X
+
+    def _index(self, X):
+        offsets = np.asarray(offsets_of(X, "X"))
+        both = np.repeat(offsets[:-1] + offsets[1:] - 1, np.diff(offsets))
+        return both - np.arange(offsets[-1])
+
+    def expand(self, f, X):
+        return f.take_rows(X, self._index(X))
+
+    def run_numpy(self, xp, X):
+        return np.take(bare(X), self._index(X), axis=0)
+
+    def grad(self, f, X, dY):
+        # in a program dY has the sequences of Y when it runs; elsewhere it takes them from X
+        return dict(X=lambda: f.sequence_reverse(f.like_rows(dY, X) if lod_of(X) else dY))
+
+
+class sequence_slice(Op):
+    """Out = of each sequence i of X the rows from Offset[i] on, Length[i] of them.
+
+    X: in sequences of one level.
+    Offset, Length: [n, 1], a number for each sequence.
+    """
+
+    signature = "X[], Offset!, Length! -> Out"
+    bare_gradients = True
+    host = True
+    lod = None
+
+    def infer(self, X, Offset, Length):
+        need_integer(Offset=Offset, Length=Length)
+        for name, given in (("Offset", Offset), ("Length", Length)):
+            if size_of(given.shape[1:]) not in (-1, 1):
+                raise ShapeError(f"expected {name} of shape [n, 1], got {list(given.shape)}")
+        return X.with_dim(0, -1)._replace(lod_level=0)
+
+    def _parts(self, X, Offset, Length):
+        """Where the chosen rows begin, and how many they are."""
+        offsets = np.asarray(one_level_of(X, "X"))
+        begins, counts = Offset.reshape(-1), Length.reshape(-1)
+        lengths = np.diff(offsets)
+        if not len(begins) == len(counts) == len(lengths):
+            raise LoDError(
+                f"expected Offset and Length with a number for each of the {len(lengths)} "
+                f"sequences of X, got {len(begins)} and {len(counts)}"
+            )
+        wrong = (begins < 0) | (counts < 0) | (begins + counts > lengths)
+        if wrong.any():
+            k = int(np.flatnonzero(wrong)[0])
+            raise LoDError(
+                f"expected rows within sequence {k} of X, which has {lengths[k]} (lengths "
+                f"{lengths.tolist()}), got {counts[k]} rows from row {begins[k]} on"
+            )
+        return offsets[:-1] + begins, counts
+
+    def _index(self, X, Offset, Length):
+        begins, counts = self._parts(X, Offset, Length)
+        number, position = positions_in(offsets_from(counts))
+        return begins[number] + position
+
+    def lods(self, ins):
+        return {"Out": (offsets_from(ins["Length"].reshape(-1)),)}
+
+    def expand(self, f, X, Offset, Length):
+        return f.take_rows(X, self._index(X, Offset, Length))
+
+    def run_numpy(self, xp, X, Offset, Length):
+        return np.take(bare(X), self._index(X, Offset, Length), axis=0)
+
+    def grad(self, f, X, Offset, Length, dOut):
+        return differentiated(f, self, dict(X=X, Offset=Offset, Length=Length, dOut=dOut))
+
+
+class sequence_scatter(Op):
+    """Out = X with each number of sequence i of Updates added to row i, at the place in Ids.
+
+    X: [n, D].
+    Ids: integers, [N, 1] in n sequences of one level.
+    Updates: [N, 1], taken in the sequences of Ids.
+    """
+
+    signature = "X, Ids![], Updates[] -> Out"
+    bare_gradients = True
+    lod = None
+
+    def infer(self, X, Ids, Updates):
+        need_integer(Ids=Ids)
+        same_dtype(X=X, Updates=Updates)
+        need_ndim("X", X, 2)
+        for name, given in (("Ids", Ids), ("Updates", Updates)):
+            if size_of(given.shape[1:]) not in (-1, 1):
+                raise ShapeError(f"expected {name} of shape [N, 1], got {list(given.shape)}")
+        if not agree(Ids.shape[0], Updates.shape[0]):
+            raise ShapeError(
+                f"expected as many Ids as Updates, got {Ids.shape[0]} and {Updates.shape[0]}"
+            )
+        return X._replace(lod_level=0)
+
+    def _index(self, Ids, shape):
+        """Where each update goes, in the numbers of X one behind the other."""
+        offsets = one_level_of(Ids, "Ids")
+        count, width = shape
+        if len(offsets) - 1 != count:
+            raise LoDError(
+                f"expected Ids with {count} sequences, one for each row of X, got lengths "
+                f"{lengths_of(offsets).tolist()}"
+            )
+        places = bare(Ids).reshape(-1)
+        if len(places) and (places.min() < 0 or places.max() >= width):
+            raise ShapeError(
+                f"expected Ids from 0 to {width - 1}, places in a row of X, got "
+                f"{places.min()} to {places.max()}"
+            )
+        return positions_in(offsets)[0] * width + places
+
+    def expand(self, f, X, Ids, Updates):
+        shape = X.shape
+        updates = f.reshape(f.bare_rows(Updates), shape=[-1])
+        index = self._index(Ids, shape)
+        return X + f.reshape(f.add_rows(index, updates, size=shape[0] * shape[1]), shape=shape)
+
+    def grad(self, f, Ids, Updates, dOut):
+        def updates():
+            index = self._index(Ids, dOut.shape)
+            taken = f.take_rows(f.reshape(dOut, shape=[-1]), index)
+            return f.reshape(taken, shape=list(bare(Updates).shape))
+
+        return dict(X=lambda: dOut, Updates=updates)
+
+
+class sequence_enumerate(ShapeAtRuntime, Op):
+    """Out[t] = the numbers of X from t on, ``win_size`` of them; behind the end of a sequence
+    ``pad_value``.
+
+    X: integers, [N, 1], in sequences.
+    win_size: how many numbers are seen at once.
+    pad_value: stands for what is not there.
+    """
+
+    signature = "X[] -> Out"
+    win_size: int = REQUIRED
+    pad_value: int = 0
+    grad = None
+
+    def infer(self, X):
+        need_integer(X=X)
+        if X.ndim != 2 or X.shape[1] not in (-1, 1):
+            raise ShapeError(f"expected X of shape [N, 1], got {list(X.shape)}")
+        if self.win_size < 1:
+            raise AttributeValueError(f"expected win_size of at least 1, got {self.win_size}")
+        return X.with_dim(1, self.win_size)
+
+    def run(self, xp, X):
+        offsets, numbers = offsets_of(X, "X"), bare(X).reshape(-1)
+        count = len(numbers)
+        ends = np.repeat(np.asarray(offsets[1:]), lengths_of(offsets))
+        places = np.arange(count)[:, None] + np.arange(self.win_size)
+        seen = numbers[np.minimum(places, max(count - 1, 0))]
+        return np.where(places < ends[:, None], seen, numbers.dtype.type(self.pad_value))
+
+
+class sequence_erase(Op):
+    """Out = X without the numbers ``tokens``; sequences become shorter by them.
+
+    X: integers, [N, 1], in sequences.
+    tokens: what is left out.
+    """
+
+    signature = "X[] -> Out[]"
+    tokens: list[int] = REQUIRED
+    host = True
+    lod = None
+    grad = None
+
+    def infer(self, X):
+        need_integer(X=X)
+        if X.ndim != 2 or X.shape[1] not in (-1, 1):
+            raise ShapeError(f"expected X of shape [N, 1], got {list(X.shape)}")
+        return X.with_dim(0, -1)
+
+    def run(self, xp, X):
+        offsets, numbers = np.asarray(offsets_of(X, "X")), bare(X)
+        kept = ~np.isin(numbers.reshape(-1), np.asarray(self.tokens, numbers.dtype))
+        ends = np.concatenate([[0], np.cumsum(kept)])
+        return LoDTensor(numbers[kept], (*lod_of(X)[:-1], ends[offsets].tolist()))

@@ -1,0 +1,370 @@
+"""Of boxes that overlap, those with the best scores: suppression of what is not a maximum."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+
+from ..dtypes import DType
+from ..errors import AttributeValueError, LoDError, ShapeError
+from ..opdef.attribute import REQUIRED
+from ..opdef.definition import Op
+from ..opdef.sequences import lod_of
+from ..opdef.spec import agree, need_float, need_ndim, same_dtype
+from ..values import LoDTensor, bare
+from .boxes import extents
+from .polygons import common_areas, polygon_areas
+
+BLOCK = 128  #: boxes that are compared with each other at once
+CORNERS = (4, 8, 16, 24, 32)  #: how many numbers a box or a polygon has
+
+
+def need_counts(**counts):
+    """Check numbers of boxes: at least 0, or -1 for all."""
+    for name, count in counts.items():
+        if count < -1:
+            raise AttributeValueError(f"expected {name} of at least 0, or -1 for all; got {count}")
+
+
+def ranked(xp, scores, threshold, most):
+    """The places of scores above a threshold, the best first; the first ones of equal scores."""
+    above = xp.flatnonzero(scores > threshold)
+    order = above[xp.argsort(-scores[above], kind="stable")]
+    return order if most < 0 else order[:most]
+
+
+def survivors(xp, boxes, order, threshold, eta, overlaps):
+    """Those of ``order`` that overlap none before them too much; an array.
+
+    Args:
+        xp: the array namespace.
+        boxes: [n, numbers].
+        order: which boxes, the best first.
+        threshold: how much is too much.
+        eta: what the threshold is multiplied with at each that is kept, while it is above 0.5.
+        overlaps: a function of ``xp``, a box and others.
+    """
+    kept, worst = [], xp.full(len(order), -xp.inf, boxes.dtype)
+    threshold = boxes.dtype.type(threshold)
+    at_once = BLOCK if boxes.shape[1] == 4 else 1
+    while len(order):
+        block, order = order[:at_once], order[at_once:]
+        of_block, worst = worst[:at_once], worst[at_once:]
+        alike = overlaps(xp, boxes[block][:, None], boxes[block][None])
+        chosen = []
+        for i, row in enumerate(alike):
+            if of_block[i] <= threshold:
+                chosen.append(i)
+                of_block = xp.maximum(of_block, row)
+                if eta < 1 and threshold > 0.5:
+                    threshold = threshold * boxes.dtype.type(eta)
+        kept.append(block[chosen])
+        if len(order) and chosen:
+            alike = overlaps(xp, boxes[block[chosen]][:, None], boxes[order][None])
+            worst = xp.maximum(worst, xp.max(alike, axis=0))
+            stays = worst <= threshold
+            order, worst = order[stays], worst[stays]
+    return xp.concatenate([xp.zeros(0, "int64"), *kept])
+
+
+def overlaps_of(numbers, normalized):
+    """The function that says how much boxes or polygons of so many numbers overlap."""
+    if numbers == 4:
+        more = 0 if normalized else 1
+        return lambda xp, one, others: box_overlaps(xp, one, others, more)
+    return polygon_overlaps
+
+
+def box_overlaps(xp, one, others, more):
+    """Intersections over unions; boxes that do not meet have none, upside-down ones no area."""
+    width, height = extents(
+        xp.concatenate(
+            [xp.maximum(one[..., :2], others[..., :2]), xp.minimum(one[..., 2:], others[..., 2:])],
+            axis=-1,
+        ),
+        0,
+    )
+    meets = (width >= 0) & (height >= 0)
+    common = xp.where(meets, (width + more) * (height + more), 0)
+    union = _area(xp, one, more) + _area(xp, others, more) - common
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return xp.where(meets, common / union, 0).astype(others.dtype)
+
+
+def _area(xp, boxes, more):
+    width, height = extents(boxes, 0)
+    there = (width >= 0) & (height >= 0)
+    return xp.where(there, (width + more) * (height + more), 0).astype(boxes.dtype)
+
+
+def polygon_overlaps(xp, one, others):
+    """Intersections over unions of polygons (x1, y1, x2, y2, ...); of one, or one for each."""
+    numbers = others.shape[-1]
+    pair = [xp.reshape(each, (-1, numbers // 2, 2)).astype("float64") for each in (one, others)]
+    common = common_areas(xp, *pair)
+    union = polygon_areas(xp, pair[0]) + polygon_areas(xp, pair[1]) - common
+    there = union > 0
+    found = xp.where(there, common, 0) / xp.where(there, union, 1)
+    return xp.reshape(found.astype(others.dtype), others.shape[:-1])
+
+
+class Suppression(Op, abstract=True):
+    """What is kept of boxes that were found.
+
+    BBoxes: of images with as many boxes each, [N, M, 4]; or a box for each class, [M, classes, 4],
+        those of an image being a sequence.  Polygons have 8, 16, 24 or 32 numbers.
+    Scores: [N, classes, M]; or [M, classes], those of an image being a sequence.
+    background_label: the class that is left out; -1 for none.
+    score_threshold: what a score must be above.
+    nms_top_k: how many boxes of a class are looked at, the best; -1 for all.
+    keep_top_k: how many boxes of an image are kept; -1 for all.
+    normalized: boxes are in parts of the image; if not, in whole pixels, the last one included.
+    """
+
+    background_label: int = 0
+    score_threshold: float = REQUIRED
+    nms_top_k: int = REQUIRED
+    keep_top_k: int = REQUIRED
+    normalized: bool = True
+    host = True
+    lod = None
+    grad = None
+    corners = CORNERS
+    score_dims = (2, 3)
+    by_score = False  #: whether classes are mixed, the best box first
+
+    def check(self, BBoxes, Scores):
+        """Check everything; the spec of boxes with a class and a score."""
+        need_float(BBoxes=BBoxes)
+        same_dtype(BBoxes=BBoxes, Scores=Scores)
+        need_ndim("BBoxes", BBoxes, 3)
+        need_ndim("Scores", Scores, *self.score_dims)
+        if BBoxes.shape[2] not in (*self.corners, -1):
+            raise ShapeError(
+                f"expected BBoxes to hold boxes of {' or '.join(map(str, self.corners))} numbers, "
+                f"got shape {list(BBoxes.shape)}"
+            )
+        if Scores.ndim == 3:
+            wanted = [BBoxes.shape[0], Scores.shape[1], BBoxes.shape[1]]
+        else:
+            wanted = [BBoxes.shape[0], BBoxes.shape[1]]
+        if not all(map(agree, Scores.shape, wanted)):
+            raise ShapeError(
+                f"expected Scores of shape {wanted}, a score for each class and box of BBoxes "
+                f"{list(BBoxes.shape)}; got {list(Scores.shape)}"
+            )
+        need_counts(nms_top_k=self.nms_top_k, keep_top_k=self.keep_top_k)
+        numbers = BBoxes.shape[2]
+        return BBoxes.with_shape([-1, -1 if numbers == -1 else numbers + 2])._replace(lod_level=1)
+
+    def images(self, BBoxes, Scores):
+        """For each image the scores [classes, M], the boxes of a class, and the numbers in Index of
+        classes and places.
+        """
+        boxes, scores = bare(BBoxes), bare(Scores)
+        if scores.ndim == 3:
+            for i, of_image in enumerate(scores):
+                first = i * boxes.shape[1]
+                yield of_image, lambda c, i=i: boxes[i], lambda c, k, first=first: first + k
+            return
+        if not lod_of(Scores) and not lod_of(BBoxes):
+            raise LoDError(
+                "expected Scores with a sequence for each image, got no LoD; feed a LoDTensor "
+                "(create_lod_tensor(array, lengths)), or images of equally many boxes: BBoxes "
+                "[N, M, 4] and Scores [N, classes, M]"
+            )
+        ends = (lod_of(Scores) or lod_of(BBoxes))[-1]
+        classes = scores.shape[1]
+        for begin, end in pairwise(ends):
+            yield (
+                scores[begin:end].T,
+                lambda c, begin=begin, end=end: boxes[begin:end, c],
+                lambda c, k, begin=begin: (begin + k) * classes + c,
+            )
+
+    def found(self, xp, scores, boxes):
+        """The places of the boxes of a class that are kept, and their scores.
+
+        Args:
+            xp: the array namespace.
+            scores: of the class, [M].
+            boxes: of the class, [M, numbers].
+        """
+        raise NotImplementedError
+
+    def kept(self, xp, scores, boxes_of):
+        """Classes, places, scores and boxes of what is kept of an image."""
+        classes = [c for c in range(len(scores)) if c != self.background_label]
+        found = [self.found(xp, scores[c], boxes_of(c)) for c in classes]
+        none, no_places = boxes_of(0)[:0], xp.zeros(0, "int64")
+        parts = [
+            [no_places, *(xp.full(len(k), c, "int64") for c, (k, _) in zip(classes, found))],
+            [no_places, *(k for k, _ in found)],
+            [none[:, 0], *(values for _, values in found)],
+            [none, *(boxes_of(c)[k] for c, (k, _) in zip(classes, found))],
+        ]
+        parts = [xp.concatenate(each) for each in parts]
+        if self.by_score or -1 < self.keep_top_k < len(parts[0]):
+            best = xp.argsort(-parts[2], kind="stable")
+            best = best[: self.keep_top_k] if self.keep_top_k >= 0 else best
+            if not self.by_score:
+                best = best[xp.argsort(parts[0][best], kind="stable")]
+            parts = [each[best] for each in parts]
+        return parts
+
+    def collected(self, xp, BBoxes, Scores):
+        """The rows of Out, their numbers in BBoxes, and where those of each image begin."""
+        width, dtype = bare(BBoxes).shape[2] + 2, bare(BBoxes).dtype
+        rows, index, offsets = [xp.zeros((0, width), dtype)], [xp.zeros((0, 1), "int64")], [0]
+        for scores, boxes_of, numbering in self.images(BBoxes, Scores):
+            labels, places, numbers, boxes = self.kept(xp, scores, boxes_of)
+            if bare(Scores).ndim == 2:
+                in_order = xp.lexsort((places, labels))
+                labels, places, numbers, boxes = (
+                    each[in_order] for each in (labels, places, numbers, boxes)
+                )
+            heads = xp.stack([labels.astype(dtype), numbers], axis=1)
+            rows.append(xp.concatenate([heads, boxes], axis=1))
+            index.append(numbering(labels, places)[:, None])
+            offsets.append(offsets[-1] + len(places))
+        return xp.concatenate(rows), xp.concatenate(index), tuple(offsets)
+
+
+class multiclass_nms(Suppression):
+    """Out = (class, score, box) of the boxes of BBoxes that no better one of their class overlaps.
+
+    (-1,) where there is none in any image.
+
+    nms_threshold: overlaps above it suppress.
+    nms_eta: what that is multiplied with at each box that is kept, while it is above 0.5.
+    """
+
+    signature = "BBoxes[], Scores[] -> Out[]"
+    nms_threshold: float = 0.3
+    nms_eta: float = 1.0
+
+    def infer(self, BBoxes, Scores):
+        return self.check(BBoxes, Scores)
+
+    def found(self, xp, scores, boxes):
+        order = ranked(xp, scores, self.score_threshold, self.nms_top_k)
+        overlaps = overlaps_of(boxes.shape[1], self.normalized)
+        places = survivors(xp, boxes, order, self.nms_threshold, self.nms_eta, overlaps)
+        return places, scores[places]
+
+    def run(self, xp, BBoxes, Scores):
+        rows, _, offsets = self.collected(xp, BBoxes, Scores)
+        if not len(rows):
+            return LoDTensor(xp.full((1, 1), -1, rows.dtype), ((0, 1),))
+        return LoDTensor(rows, (offsets,))
+
+
+class multiclass_nms2(multiclass_nms):
+    """Out = what multiclass_nms gives, Index = the numbers of its boxes in BBoxes.
+
+    Index: boxes of all images are counted on, and where each class has its own box, classes.
+    """
+
+    signature = "BBoxes[], Scores[] -> Out[], Index[]~"
+
+    def infer(self, BBoxes, Scores):
+        out = self.check(BBoxes, Scores)
+        return out, out.with_dim(1, 1).with_dtype(DType.INT32)
+
+    def run(self, xp, BBoxes, Scores):
+        rows, index, offsets = self.collected(xp, BBoxes, Scores)
+        return LoDTensor(rows, (offsets,)), LoDTensor(index.astype("int32"), (offsets,))
+
+
+class matrix_nms(Suppression):
+    """Out = (class, score, box) of boxes, whose scores sink by how much better ones overlap them.
+
+    (Wang, Zhang, Kong, Li and Shen, SOLOv2: dynamic and fast instance segmentation, NeurIPS 2020.)
+
+    Index: the numbers of the boxes in BBoxes, those of all images counted on.
+    post_threshold: what a score must be above after that.
+    use_gaussian: scores sink by exp(-sigma overlap^2); if not, by 1 - overlap.
+    gaussian_sigma: the sigma.
+    """
+
+    signature = "BBoxes, Scores -> Out[], Index[]"
+    post_threshold: float = 0.0
+    use_gaussian: bool = False
+    gaussian_sigma: float = 2.0
+    score_dims = (3,)
+    by_score = True
+
+    def infer(self, BBoxes, Scores):
+        out = self.check(BBoxes, Scores)
+        return out, out.with_dim(1, 1).with_dtype(DType.INT32)
+
+    def found(self, xp, scores, boxes):
+        order = ranked(xp, scores, self.score_threshold, self.nms_top_k)
+        values = scores[order] * self.decay(xp, boxes[order])
+        stays = values > self.post_threshold
+        return order[stays], values[stays]
+
+    def decay(self, xp, boxes):
+        """What the scores of boxes, the best first, are multiplied with."""
+        count = len(boxes)
+        if not count:
+            return xp.zeros(0, boxes.dtype)
+        overlaps = overlaps_of(boxes.shape[1], self.normalized)
+        below = xp.zeros((count, count), boxes.dtype)
+        for i in range(1, count):
+            below[i, :i] = xp.nan_to_num(overlaps(xp, boxes[i], boxes[:i]))
+        worst = xp.max(below, axis=1)
+        if self.use_gaussian:
+            factors = xp.exp((worst**2 - below**2) * boxes.dtype.type(self.gaussian_sigma))
+        else:
+            with np.errstate(divide="ignore", invalid="ignore"):
+                factors = (1 - below) / (1 - worst)
+        better = xp.tri(count, k=-1, dtype=bool)
+        counts = better & (factors < 1)
+        return xp.min(xp.where(counts, factors, 1), axis=1).astype(boxes.dtype)
+
+    def run(self, xp, BBoxes, Scores):
+        rows, index, offsets = self.collected(xp, BBoxes, Scores)
+        return LoDTensor(rows, (offsets,)), LoDTensor(index.astype("int32"), (offsets,))
+
+
+class locality_aware_nms(multiclass_nms):
+    """Out = what multiclass_nms gives, of neighbours in BBoxes that were merged before.
+
+    A box that overlaps the one before it is merged with it: their means, weighted by scores, with
+    the sum of the scores.  Classes are merged one after the other, each from the boxes that those
+    before it left.  (Zhou et al., EAST: an efficient and accurate scene text detector, CVPR 2017.)
+    """
+
+    background_label: int = -1
+    score_dims = (3,)
+
+    def infer(self, BBoxes, Scores):
+        return self.check(BBoxes, Scores)._replace(lod_level=0)
+
+    def images(self, BBoxes, Scores):
+        for scores, boxes_of, numbering in super().images(BBoxes, Scores):
+            boxes = boxes_of(0).copy()  # that of every class, and merged in place
+            yield scores, lambda c, boxes=boxes: boxes, numbering
+
+    def found(self, xp, scores, boxes):
+        return super().found(xp, self.merged(xp, boxes, scores), boxes)
+
+    def merged(self, xp, boxes, scores):
+        """Scores after merging boxes in place; -inf for those that are part of others."""
+        overlaps = overlaps_of(boxes.shape[1], self.normalized)
+        scores, last, plain = scores.copy(), 0, True
+        meets = (overlaps(xp, boxes[1:], boxes[:-1]) > self.nms_threshold).tolist()
+        for i in range(1, len(boxes)):
+            if not plain:
+                overlap = overlaps(xp, boxes[i], boxes[last : last + 1])[0]
+                meets[i - 1] = overlap > self.nms_threshold
+            plain = not meets[i - 1]
+            if plain:
+                last = i
+                continue
+            total = scores[i] + scores[last]
+            boxes[last] = (boxes[i] * scores[i] + boxes[last] * scores[last]) / total
+            scores[i], scores[last] = -xp.inf, total
+        return scores

@@ -1,0 +1,263 @@
+"""How good tags and classes are that a model found, counted over a batch."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ..dtypes import DType
+from ..errors import AttributeValueError, OutOfRangeError, ShapeError
+from ..opdef.attribute import REQUIRED
+from ..opdef.definition import Op
+from ..opdef.sequences import offsets_of
+from ..opdef.signature import Signature, Slot
+from ..opdef.spec import agree, need_float, need_integer, same_dtype, size_of, spec
+from ..values import LoDTensor
+from .alignment import lengths_given
+
+
+class Scheme(NamedTuple):
+    """Which tag means the beginning, the inside, the end and the whole of a chunk; -1 for none."""
+
+    count: int
+    begin: int = -1
+    inside: int = -1
+    end: int = -1
+    single: int = -1
+
+
+SCHEMES = {
+    "IOB": Scheme(2, begin=0, inside=1),
+    "IOE": Scheme(2, inside=0, end=1),
+    "IOBES": Scheme(4, begin=0, inside=1, end=2, single=3),
+    "plain": Scheme(1),
+}
+
+
+class chunk_eval(Op):
+    """Precision, Recall, F1-Score = how many of the chunks that tags make are right.
+
+    A chunk is right if it begins, ends and is of the type as one of the labels' (Tjong Kim Sang and
+    Buchholz, Introduction to the CoNLL-2000 shared task: chunking, CoNLL 2000).
+
+    Inference, Label: tags found and right ones: type * tags of the scheme + tag, or types * tags
+        outside of chunks; sequences, [rows, 1], or padded, [n, width] or [n, width, 1].
+    SeqLength: how many tags of each padded row count.
+    Precision, Recall, F1-Score: 0 where there is nothing to divide by.
+    NumInferChunks, NumLabelChunks, NumCorrectChunks: how many chunks there are in Inference, in
+        Label, and in both.
+    num_chunk_types: how many types of chunks there are.
+    chunk_scheme: IOB (the tags of a type are begin, inside), IOE (inside, end), IOBES (begin,
+        inside, end, single) or plain (one tag).
+    excluded_chunk_types: types that are not counted.
+    """
+
+    signature = Signature(
+        (
+            Slot("Inference", constant=True, ragged=True),
+            Slot("Label", constant=True, ragged=True),
+            Slot("SeqLength", optional=True, constant=True),
+        ),
+        tuple(
+            map(
+                Slot,
+                (
+                    "Precision",
+                    "Recall",
+                    "F1-Score",
+                    "NumInferChunks",
+                    "NumLabelChunks",
+                    "NumCorrectChunks",
+                ),
+            )
+        ),
+    )
+    num_chunk_types: int = REQUIRED
+    chunk_scheme: str = "IOB"
+    excluded_chunk_types: list[int] = ()
+    grad = None
+    lod = None
+
+    def infer(self, Inference, Label, SeqLength):
+        need_integer(Inference=Inference, Label=Label, SeqLength=SeqLength)
+        if self.chunk_scheme not in SCHEMES:
+            raise AttributeValueError(
+                f"expected chunk_scheme {', '.join(SCHEMES)}, got {self.chunk_scheme!r}"
+            )
+        if self.num_chunk_types < 1:
+            raise AttributeValueError(
+                f"expected num_chunk_types of at least 1, got {self.num_chunk_types}"
+            )
+        same = Inference.ndim == Label.ndim and all(map(agree, Inference.shape, Label.shape))
+        if not same or Inference.ndim == 0:
+            raise ShapeError(
+                f"expected as many tags in Inference as in Label, got shapes "
+                f"{list(Inference.shape)} and {list(Label.shape)}"
+            )
+        if SeqLength is not None:
+            if Label.ndim != 2 and not (Label.ndim == 3 and agree(Label.shape[2], 1)):
+                raise ShapeError(
+                    f"expected padded tags of shape [n, width] beside SeqLength, got "
+                    f"{list(Label.shape)}"
+                )
+        elif not agree(size_of(Label.shape[1:]), 1):
+            raise ShapeError(
+                f"expected sequences of shape [rows, 1], or padded tags with SeqLength, got shape "
+                f"{list(Label.shape)}"
+            )
+        return (*[spec([1], DType.FP32)] * 3, *[spec([1], DType.INT64)] * 3)
+
+    def run(self, xp, Inference, Label, SeqLength):
+        found, first = self.texts(xp, Inference, SeqLength, "Inference")
+        wanted, same = self.texts(xp, Label, SeqLength, "Label")
+        if first.shape != same.shape or (first != same).any():
+            raise ShapeError("expected sequences of the same lengths in Inference and Label")
+        mine, types, ends = self.chunks(xp, found, first)
+        right, right_types, right_ends = self.chunks(xp, wanted, first)
+        both = mine & right & (types == right_types) & (ends == right_ends)
+        counts = [int(each.sum()) for each in (mine, right, both)]
+        precision = counts[2] / counts[0] if counts[0] else 0.0
+        recall = counts[2] / counts[1] if counts[1] else 0.0
+        f1 = 2 * precision * recall / (precision + recall) if counts[2] else 0.0
+        return {
+            **{
+                name: xp.full((1,), value, "float32")
+                for name, value in zip(("Precision", "Recall", "F1-Score"), (precision, recall, f1))
+            },
+            **{
+                name: xp.full((1,), value, "int64")
+                for name, value in zip(
+                    ("NumInferChunks", "NumLabelChunks", "NumCorrectChunks"), counts
+                )
+            },
+        }
+
+    def texts(self, xp, x, lengths, slot):
+        """The tags of all texts one behind the other, and which of them begin a text."""
+        data = x.data if isinstance(x, LoDTensor) else x
+        if lengths is None:
+            tags = xp.reshape(data, -1)
+            first = xp.zeros(len(tags) + 1, bool)
+            first[list(offsets_of(x, slot))] = True
+            first = first[:-1]
+        else:
+            rows, width = data.shape[:2]
+            counts = lengths_given(xp, lengths, rows, width, "SeqLength")
+            place = xp.broadcast_to(xp.arange(width), (rows, width))
+            there = place < counts[:, None]
+            tags, first = xp.reshape(data, (rows, width))[there], (place == 0)[there]
+        last = self.num_chunk_types * SCHEMES[self.chunk_scheme].count
+        wrong = (tags < 0) | (tags > last)
+        if wrong.any():
+            raise OutOfRangeError(
+                f"expected tags in [0, {last}], which is {self.num_chunk_types} types of chunks "
+                f"with the tags of {self.chunk_scheme}, in {slot}, got {int(tags[wrong][0])}"
+            )
+        return tags, first
+
+    def chunks(self, xp, tags, first):
+        """Which tags begin a chunk that counts, the type of each tag, and for each tag where the
+        next chunk ends.
+        """
+        scheme = SCHEMES[self.chunk_scheme]
+        types, tags = xp.divmod(tags, scheme.count)
+        outside = types == self.num_chunk_types
+        before, tag_before = xp.roll(types, 1), xp.roll(tags, 1)
+        away = first | xp.roll(outside, 1)  # no chunk goes on from here
+        new_type = away | (before != types)
+        closed = (tag_before == scheme.end) | (tag_before == scheme.single)
+        opens = (tags == scheme.begin) | (tags == scheme.single)
+        if scheme.begin < 0:  # no tag of the scheme opens a chunk
+            opens = xp.zeros(tags.shape, bool)
+        if scheme.end < 0:
+            closed = xp.zeros(tags.shape, bool)
+        begins = ~outside & (new_type | closed | opens)
+        # a chunk ends before what does not belong to it, and at the end of a text
+        goes_on = ~outside & ~begins
+        ends = xp.append(~goes_on[1:], True)
+        places = xp.where(ends, xp.arange(len(tags)), len(tags))
+        next_end = xp.flip(xp.minimum.accumulate(xp.flip(places)))
+        counted = ~xp.isin(types, xp.asarray(self.excluded_chunk_types, types.dtype))
+        return begins & counted, types, next_end
+
+
+class precision_recall(Op):
+    """BatchMetrics = precision, recall and F1 of classes: means over the classes, then of all.
+
+    The first three are means over the classes, where a class without predictions (or without
+    labels) counts as 1; the last three are those of all examples (Sokolova and Lapalme, A
+    systematic analysis of performance measures for classification tasks, Information Processing and
+    Management 45(4), 2009).
+
+    MaxProbs: the probabilities of the classes in Indices; not read, [n, 1].
+    Indices, Labels: the predicted classes and the right ones, [n, 1].
+    Weights: how much each example counts, [n, 1]; 1 where it is absent.
+    StatesInfo: what was counted before, [class_number, 4]: for each class true positives, false
+        positives, true negatives and false negatives.
+    BatchMetrics: of this batch, [6].
+    AccumMetrics: of what was counted before, too.
+    AccumStatesInfo: StatesInfo with this batch.
+    class_number: how many classes there are.
+    """
+
+    signature = (
+        "MaxProbs, Indices, Labels, Weights?, StatesInfo? -> "
+        "BatchMetrics, AccumMetrics, AccumStatesInfo"
+    )
+    class_number: int = REQUIRED
+    grad = None
+    lod = None
+
+    def infer(self, MaxProbs, Indices, Labels, Weights, StatesInfo):
+        need_float(MaxProbs=MaxProbs)
+        need_integer(Indices=Indices, Labels=Labels)
+        same_dtype(MaxProbs=MaxProbs, Weights=Weights, StatesInfo=StatesInfo)
+        if self.class_number < 1:
+            raise AttributeValueError(
+                f"expected class_number of at least 1, got {self.class_number}"
+            )
+        rows = MaxProbs.shape[0] if MaxProbs.ndim else -1
+        wanted = dict.fromkeys(("MaxProbs", "Indices", "Labels", "Weights"), (rows, 1))
+        wanted["StatesInfo"] = (self.class_number, 4)
+        given = dict(zip(wanted, (MaxProbs, Indices, Labels, Weights, StatesInfo)))
+        for name, s in given.items():
+            if s is not None and not (s.ndim == 2 and all(map(agree, s.shape, wanted[name]))):
+                raise ShapeError(
+                    f"expected {name} of shape {list(wanted[name])}, got {list(s.shape)}"
+                )
+        states = MaxProbs.with_shape([self.class_number, 4])
+        return spec([6], DType.FP64), spec([6], DType.FP64), states
+
+    def run(self, xp, MaxProbs, Indices, Labels, Weights, StatesInfo):
+        found = xp.in_range(xp.reshape(Indices, -1), self.class_number, "Indices")
+        wanted = xp.in_range(xp.reshape(Labels, -1), self.class_number, "Labels")
+        weights = xp.ones(len(found)) if Weights is None else xp.reshape(Weights, -1)
+        right = found == wanted
+        summed = lambda classes, which: xp.bincount(
+            classes[which], weights[which], self.class_number
+        )
+        positive, missed = summed(found, right), summed(wanted, ~right)
+        wrong = summed(found, ~right)
+        negative = weights.sum() - positive - wrong - missed
+        states = xp.stack([positive, wrong, negative, missed], axis=1)
+        batch = metrics(xp, states)
+        if StatesInfo is not None:
+            states = states + StatesInfo
+        return batch, metrics(xp, states), states.astype(MaxProbs.dtype)
+
+
+def metrics(xp, states):
+    """The six numbers, from the counts of each class."""
+    positive, wrong, _, missed = states.T
+
+    def share(part, rest):
+        whole = part + rest
+        return xp.where(whole > 0, part / xp.where(whole > 0, whole, 1), 1.0)
+
+    def three(precision, recall):
+        total = precision + recall
+        return precision, recall, 2 * precision * recall / total if total > 0 else 0.0
+
+    of_classes = three(share(positive, wrong).mean(), share(positive, missed).mean())
+    total = positive.sum()
+    of_all = three(share(total, wrong.sum()), share(total, missed.sum()))
+    return xp.asarray([*of_classes, *of_all], "float64")

@@ -1,0 +1,186 @@
+"""Data sets whose samples are asked for by number, and in which order that is done."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..errors import ArgumentError, UnsupportedError
+
+
+class Dataset:
+    """The base of data sets: samples by number, and how many there are.
+
+    >>> class Squares(fluid.io.Dataset):
+    ...     def __getitem__(self, number):
+    ...         return [np.float32(number**2)]
+    ...
+    ...     def __len__(self):
+    ...         return 3
+    >>> loader = fluid.io.DataLoader(Squares(), return_list=True, batch_size=2)
+    >>> [np.array(batch[0]).tolist() for (batch,) in loader]
+    [[0.0, 1.0], [4.0]]
+    """
+
+    def __getitem__(self, number: int) -> Any:
+        """The sample of a number."""
+        raise UnsupportedError(
+            f"class {type(self).__name__} is to define __getitem__, which gives a sample"
+        )
+
+    def __len__(self) -> int:
+        raise UnsupportedError(
+            f"class {type(self).__name__} is to define __len__, which says how many samples it has"
+        )
+
+
+class IterableDataset(Dataset):
+    """The base of data sets that are read from the beginning to the end.
+
+    >>> class Three(fluid.io.IterableDataset):
+    ...     def __iter__(self):
+    ...         return iter([[1], [2], [3]])
+    >>> [np.array(b[0]).tolist() for (b,) in fluid.io.DataLoader(Three(), return_list=True)]
+    [[1], [2], [3]]
+    """
+
+    def __iter__(self) -> Iterator[Any]:
+        raise UnsupportedError(
+            f"class {type(self).__name__} is to define __iter__, which gives its samples"
+        )
+
+    def __getitem__(self, number: int) -> Any:
+        raise UnsupportedError(f"class {type(self).__name__} is read in order, not by number")
+
+    def __len__(self) -> int:
+        raise UnsupportedError(f"class {type(self).__name__} does not know how many samples it has")
+
+
+class Sampler:
+    """The base of what says in which order samples are read.
+
+    Args:
+        data_source: the samples; their number is asked for.
+    """
+
+    def __init__(self, data_source: Any = None) -> None:
+        self.data_source = data_source
+
+    def __iter__(self) -> Iterator[int]:
+        raise UnsupportedError(
+            f"class {type(self).__name__} is to define __iter__, which gives numbers of samples"
+        )
+
+    def __len__(self) -> int:
+        return len(self.data_source)
+
+
+class SequenceSampler(Sampler):
+    """Numbers of samples in order.
+
+    >>> list(fluid.io.SequenceSampler("abc"))
+    [0, 1, 2]
+    """
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(range(len(self.data_source)))
+
+
+class RandomSampler(Sampler):
+    """Numbers of samples in an order that NumPy's generator draws for each pass.
+
+    >>> sorted(fluid.io.RandomSampler("abc"))
+    [0, 1, 2]
+    """
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(np.random.permutation(len(self.data_source)).tolist())
+
+
+class BatchSampler:
+    """Lists of numbers of samples: each is a batch.
+
+    Args:
+        dataset: the data set.
+        indices: numbers of samples, in the place of a data set: a list, or a sampler.
+        shuffle: whether NumPy's generator draws another order for each pass.
+        batch_size: how many a batch has.
+        drop_last: whether to leave out a last batch that has fewer.
+
+    Raises:
+        ArgumentError: an argument is of another kind, or both or neither of the first two are
+            given.
+
+    >>> list(fluid.io.BatchSampler(indices=[7, 8, 9], batch_size=2))
+    [[7, 8], [9]]
+    """
+
+    def __init__(
+        self,
+        dataset: Dataset | None = None,
+        indices: Sequence[int] | Sampler | None = None,
+        shuffle: bool = False,
+        batch_size: int = 1,
+        drop_last: bool = False,
+    ) -> None:
+        if (dataset is None) == (indices is None):
+            given = "neither" if dataset is None else "both"
+            raise ArgumentError(f"BatchSampler: expected dataset or indices, got {given}")
+        if dataset is not None and not hasattr(dataset, "__len__"):
+            raise ArgumentError(f"BatchSampler: expected a Dataset, got {dataset!r:.60}")
+        if indices is not None and not isinstance(indices, (list, tuple, range, Sampler)):
+            raise ArgumentError(
+                f"BatchSampler: expected indices to be a list or a sampler, got {indices!r:.60} of "
+                f"type {type(indices).__name__}"
+            )
+        for name, value in (("shuffle", shuffle), ("drop_last", drop_last)):
+            if not isinstance(value, bool):
+                raise ArgumentError(
+                    f"BatchSampler: expected {name} to be True or False, got {value!r:.60}"
+                )
+        self.batch_size = checked_size("BatchSampler", batch_size)
+        self.shuffle, self.drop_last = shuffle, drop_last
+        numbers: Any = range(len(dataset)) if dataset is not None else indices
+        #: drawn anew from the order of the pass before, as fluid 1.8 does it
+        self._numbers: Any = list(numbers) if shuffle else numbers
+
+    def __iter__(self) -> Iterator[list[int]]:
+        numbers: Iterable[int] = self._numbers
+        if self.shuffle:
+            np.random.shuffle(self._numbers)
+            numbers = list(self._numbers)
+        batch: list[int] = []
+        for number in numbers:
+            batch.append(number)
+            if len(batch) == self.batch_size:
+                yield batch
+                batch = []
+        if batch and not self.drop_last:
+            yield batch
+
+    def __len__(self) -> int:
+        count = len(self._numbers)
+        return count // self.batch_size if self.drop_last else -(-count // self.batch_size)
+
+
+def checked_size(what: str, size: Any) -> int:
+    """How many samples a batch has.
+
+    Raises:
+        ArgumentError: it is no positive integer.
+    """
+    if isinstance(size, bool) or not isinstance(size, (int, np.integer)) or size < 1:
+        raise ArgumentError(f"{what}: expected batch_size of 1 or more, got {size!r:.60}")
+    return int(size)
+
+
+__all__ = [
+    "BatchSampler",
+    "Dataset",
+    "IterableDataset",
+    "RandomSampler",
+    "Sampler",
+    "SequenceSampler",
+]

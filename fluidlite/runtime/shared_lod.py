@@ -1,0 +1,55 @@
+"""The sequences that results take over from what they are computed from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ..opdef.definition import Op, first_slot
+from ..opdef.gradient import DerivedGrad
+from ..opdef.sequences import lengths_of, offsets_from
+from ..values import SelectedRows
+
+#: of the values of input slots: by slot, where one has sequences
+Lods = dict[str, list[Any]]
+
+
+def shared_lod(op: Op, slot: str, index: int, ins: Mapping[str, Any], lods: Lods) -> Any:
+    """The LoD that an output takes over from the inputs.
+
+    A gradient takes that of the input that it belongs to.
+
+    Args:
+        op: the operator.
+        slot: the output's slot.
+        index: its position in a list.
+        ins: values by input slot.
+        lods: of the inputs.
+    """
+    if isinstance(op, DerivedGrad):
+        forward = next((s for s, out in op.grad_slots.items() if out == slot), "")
+        for read in op.reads:
+            if read.source == "in" and read.of == forward:
+                found = lods.get(read.slot, ())
+                return found[index] if index < len(found) else ()
+        first = op.derived_from.inputs[0].name if op.derived_from is not None else forward
+        return next(iter(lods.values()))[0] if forward == first else ()
+    if op.lod not in ("first", "joined"):
+        return lods[op.lod][0] if op.lod in lods else ()
+    found = lods.get(first_slot(op, ins), [()])
+    if op.lod == "joined" and all(found) and len({len(lod) for lod in found}) == 1:
+        return tuple(
+            offsets_from(np.concatenate([lengths_of(level) for level in levels]))
+            for levels in zip(*found)
+        )
+    return found[0]
+
+
+def has_rows(value: Any, lod: Any) -> bool:
+    """Whether a value has as many rows as its sequences are to have."""
+    if isinstance(value, SelectedRows):
+        return False
+    shape: Any = getattr(value, "shape", ())
+    return bool(shape) and shape[0] == lod[-1][-1]

@@ -1,0 +1,48 @@
+"""What is not there can be imported, and says what to use instead when it is used."""
+
+import importlib
+
+import pytest
+
+from fluidlite.compat.refused import NotServedError, RefusedValue, is_refused
+
+
+@pytest.fixture
+def fluid(alias):
+    return importlib.import_module("paddle.fluid")
+
+
+def test_a_class_that_is_refused_can_be_derived_from_and_not_made(fluid):
+    class Mine(fluid.transpiler.DistributeTranspiler):
+        pass
+
+    with pytest.raises(NotServedError, match="use fluid.CompiledProgram"):
+        Mine()
+    with pytest.raises(NotImplementedError):
+        fluid.DistributeTranspiler()
+    assert not isinstance(3, fluid.DistributeTranspiler)
+    assert is_refused(fluid.DistributeTranspiler) and not is_refused(Mine)
+
+
+def test_a_function_that_is_refused_can_be_named_and_not_called(fluid):
+    transpiler = importlib.import_module("paddle.fluid.transpiler.distribute_transpiler")
+    assert transpiler.slice_variable.__name__ == "slice_variable"
+    with pytest.raises(NotServedError, match="slice_variable is not there"):
+        transpiler.slice_variable([], 1, 2)
+
+
+def test_a_value_that_is_refused_says_so_whatever_is_asked_of_it(fluid):
+    fleet = importlib.import_module("paddle.fluid.incubate.fleet.collective").fleet
+    assert isinstance(fleet, RefusedValue) and "fleet" in repr(fleet)
+    for use in (lambda: fleet.init(), lambda: fleet(), lambda: len(fleet), lambda: fleet[0]):
+        with pytest.raises(NotServedError, match="one process"):
+            use()
+
+
+def test_an_attribute_of_what_is_refused_is_not_there(fluid):
+    assert not hasattr(fluid.DistributeTranspiler, "transpile")
+    assert not hasattr(fluid.DistributeTranspiler, "__wrapped__")
+
+
+def test_the_documentation_of_what_is_refused_says_what_to_use(fluid):
+    assert "use fluid.optimizer.Momentum" in fluid.optimizer.DGCMomentumOptimizer.__doc__

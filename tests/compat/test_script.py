@@ -1,0 +1,188 @@
+"""``fluidlite run``: a script of 2019 as Python runs a script."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from fluidlite import compat
+from fluidlite.__main__ import main
+from fluidlite.compat.script import is_script
+
+ROOT = Path(__file__).parents[2]
+LEGACY = ROOT / "tests" / "data" / "legacy"
+
+
+def python(*words, cwd=None, env=None):
+    """What a process says that runs Python."""
+    return subprocess.run(
+        [sys.executable, *map(str, words)],
+        cwd=cwd,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "default", **(env or {})},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+@pytest.fixture
+def here():
+    """What running a script in this process changes."""
+    before = sys.argv, list(sys.path), sys.modules["__main__"]
+    yield
+    compat.uninstall()
+    sys.argv, sys.path[:], sys.modules["__main__"] = before
+
+
+def test_a_script_sees_what_it_sees_in_a_plain_run(tmp_path):
+    script = tmp_path / "told.py"
+    script.write_text(
+        "import os, sys\n"
+        "import beside\n"
+        "print(sys.argv, __file__, __name__, os.getcwd(), sys.path[0], beside.x)\n"
+        "print(sorted(name for name in globals() if name.startswith('__')))\n"
+        "sys.exit(3)\n"
+    )
+    (tmp_path / "beside.py").write_text("x = 1\n")
+    plain = python("told.py", "a", "--strict", cwd=tmp_path)
+    run = python("-m", "fluidlite", "run", "told.py", "a", "--strict", cwd=tmp_path)
+    assert run.returncode == plain.returncode == 3
+    assert run.stdout.splitlines()[0] == plain.stdout.splitlines()[0]
+    names = eval(run.stdout.splitlines()[1])
+    assert set(names) >= set(eval(plain.stdout.splitlines()[1])) - {"__annotations__"}
+
+
+def test_a_traceback_is_that_of_a_plain_run(tmp_path):
+    script = tmp_path / "fails.py"
+    script.write_text(
+        "import math\n\ndef f(x):\n    return float(x) + math.sqrt(x)\n\n"
+        "try:\n    f('a')\nexcept ValueError as error:\n    raise KeyError('b') from error\n"
+    )
+    plain = python("fails.py", cwd=tmp_path)
+    run = python("-m", "fluidlite", "run", "fails.py", cwd=tmp_path)
+    assert run.returncode == plain.returncode == 1
+
+    def lines(text):  # without the marks below them, which newer Pythons draw
+        return [line for line in text.splitlines() if line.strip(" ^~")]
+
+    assert [line.replace(str(tmp_path) + "/", "") for line in lines(run.stderr)] == [
+        line.replace(str(tmp_path) + "/", "") for line in lines(plain.stderr)
+    ]
+
+
+def test_processes_that_a_script_starts_have_the_alias(tmp_path):
+    (tmp_path / "many.py").write_text(
+        "import multiprocessing, numpy as np\n"
+        "import paddle.fluid as fluid\n\n"
+        "def f(x):\n    return fluid.layers.fc.__name__, np.float(x)\n\n"
+        "if __name__ == '__main__':\n"
+        "    for way in ('spawn', 'forkserver'):\n"
+        "        with multiprocessing.get_context(way).Pool(1) as pool:\n"
+        "            print(way, pool.map(f, [1]))\n"
+    )
+    done = python("-m", "fluidlite", "run", "many.py", cwd=tmp_path)
+    assert done.stdout.splitlines() == [
+        "spawn [('fc', 1.0)]",
+        "forkserver [('fc', 1.0)]",
+    ], done.stderr
+
+
+def test_a_script_that_is_no_python_says_where(here, tmp_path, capsys):
+    script = tmp_path / "two.py"
+    script.write_text("import paddle\nprint 'Python 2'\n")
+    assert main(["run", str(script)]) == 1
+    text = capsys.readouterr().err
+    assert f'File "{script}", line 2' in text and "SyntaxError" in text
+    assert "rewriting.py" not in text
+
+
+def test_an_old_script_trains(here, capsys, recwarn):
+    assert main(["run", str(LEGACY / "fit_a_line.py"), "--epochs", "2"]) == 0
+    out = capsys.readouterr().out
+    assert "epoch 1, cost" in out
+    first, last = (float(line.split()[-1]) for line in out.splitlines() if "epoch" in line)
+    assert last < first
+    said = {str(warning.message).split(" is ")[0] for warning in recwarn}
+    assert "np.float" in said or sys.modules["numpy"].__version__ < "1.24"
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    "name, wanted",
+    [
+        ("recognize_digits", ["Pass 8", "test accuracy", "inferred (10,)"]),
+        ("word2vec", ["Step 8: Average Cost", "True", "object True"]),
+        ("mnist_dygraph", ["Loss at step 9", "falls: [ True]", "same True True"]),
+    ],
+)
+def test_scripts_of_their_time_run_with_made_data(here, capsys, name, wanted):
+    assert main(["run", "--synthetic-data", str(LEGACY / f"{name}.py")]) == 0
+    out = capsys.readouterr().out
+    assert not [text for text in wanted if text not in out], out
+
+
+@pytest.mark.parametrize("name", ["fit_a_line", "recognize_digits", "word2vec", "mnist_dygraph"])
+def test_scripts_that_run_have_no_findings(name, capsys):
+    assert main(["check", str(LEGACY / f"{name}.py")]) == 0
+    assert capsys.readouterr().out == ""
+
+
+def test_without_dropped_names_the_script_is_on_its_own(here, tmp_path, capsys):
+    script = tmp_path / "clock.py"
+    script.write_text("import time\nprint(time.clock())\n")
+    assert main(["run", "--strict", str(script)]) == 1
+    assert "has no attribute 'clock'" in capsys.readouterr().err
+
+
+def test_made_data_are_served_where_they_are_asked_for(here, tmp_path, capsys):
+    script = tmp_path / "data.py"
+    script.write_text(
+        "import paddle\nimage, label = next(paddle.dataset.mnist.train()())\nprint(image.shape)\n"
+    )
+    assert main(["run", "--synthetic-data", str(script)]) == 0
+    assert capsys.readouterr().out == "(784,)\n"
+
+
+def test_another_paddle_is_not_hidden_unless_told(here, tmp_path, monkeypatch, capsys):
+    (tmp_path / "paddle.py").write_text("real = True\n")
+    script = tmp_path / "s.py"
+    script.write_text("import paddle\nprint(hasattr(paddle, 'real'))\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert main(["run", str(script)]) == 1
+    assert "--force" in capsys.readouterr().err
+    assert main(["run", "--force", str(script)]) == 0
+    assert capsys.readouterr().out == "False\n"
+
+
+def test_a_script_that_is_not_there_is_named(here, capsys):
+    assert main(["run", "nothing.py"]) == 2
+    assert "nothing.py" in capsys.readouterr().err
+
+
+def test_the_content_says_what_a_file_is(tmp_path):
+    def written(name, content):
+        path = tmp_path / name
+        path.write_bytes(content)
+        return str(path)
+
+    assert is_script(written("a.py", b"x = 1\n"))
+    assert is_script(written("b", b"#!/usr/bin/env python\nx = 1\n"))
+    assert is_script(written("c", b"import paddle.fluid as fluid\nfluid.Program()\n"))
+    assert not is_script(written("d.txt", b"{ // block 0\n}\n"))
+    assert not is_script(written("__model__", b"\n\x03\x00\x00abc"))
+    assert not is_script(str(tmp_path))
+    assert not is_script(str(tmp_path / "none.txt"))
+
+
+def test_run_goes_on_taking_saved_programs(tmp_path, capsys):
+    import fluidlite as fluid
+
+    x = fluid.data("x", [None, 2], "float32")
+    y = fluid.layers.scale(x, 3.0)
+    (tmp_path / "net.txt").write_text(str(fluid.default_main_program()))
+    words = ["run", str(tmp_path / "net.txt"), "--feed", "x=[[1, 2]]", "--fetch", y.name]
+    assert main(words) == 0
+    assert "3. 6." in capsys.readouterr().out

@@ -1,0 +1,37 @@
+"""Runs the notebooks of ``examples`` in a kernel, and writes what their cells show into them.
+
+    python tests/fill_notebooks.py
+
+Needs the extra ``notebook``, and nbclient.
+"""
+
+import os
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def filled(path):
+    """A notebook of a file, with what its cells show; without the times at which they ran."""
+    import nbclient
+    import nbformat
+
+    notebook = nbformat.read(path, as_version=4)
+    before = os.environ.get("PYTHONPATH", "")
+    os.environ["PYTHONPATH"] = f"{ROOT}{os.pathsep}{before}"
+    try:
+        nbclient.NotebookClient(notebook, kernel_name="python3", timeout=300).execute()
+    finally:
+        os.environ["PYTHONPATH"] = before
+    for cell in notebook.cells:
+        cell.metadata.pop("execution", None)
+    notebook.metadata["language_info"] = {"name": "python"}
+    return notebook
+
+
+if __name__ == "__main__":
+    import nbformat
+
+    for each in sorted((ROOT / "examples").glob("*.ipynb")):
+        nbformat.write(filled(each), each)
+        print(f"{each.name}: {each.stat().st_size // 1024} KB")

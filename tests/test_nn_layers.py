@@ -1,0 +1,204 @@
+"""Layers in paddle 2's spelling compute the same on tensors and in programs."""
+
+import inspect
+
+import numpy as np
+import pytest
+
+import fluidlite as fluid
+from fluidlite import nn
+from fluidlite.errors import ArgumentError
+
+rng = np.random.RandomState(0)
+IMAGES = rng.rand(3, 4, 6, 6).astype("float32")
+ROWS = rng.rand(3, 8).astype("float32")
+STEPS = rng.rand(3, 4, 7).astype("float32")
+IDS = np.array([[1, 2], [0, 3], [4, 4]])
+LABEL = np.array([[0], [2], [7]])
+SIDES = rng.rand(3, 8).astype("float32") * 0.8 + 0.1
+LAYERS = {
+    "Linear": (lambda: nn.Linear(8, 3), [ROWS]),
+    "Linear without bias": (lambda: nn.Linear(8, 3, bias_attr=False), [ROWS]),
+    "Bilinear": (lambda: nn.Bilinear(8, 8, 3), [ROWS, SIDES]),
+    "Embedding": (lambda: nn.Embedding(5, 3, padding_idx=0), [IDS]),
+    "Conv2D": (lambda: nn.Conv2D(4, 2, 3, padding=1, stride=2), [IMAGES]),
+    "Conv2D reflect": (
+        lambda: nn.Conv2D(4, 4, 3, padding=1, padding_mode="reflect", groups=2),
+        [IMAGES],
+    ),
+    "Conv2DTranspose": (lambda: nn.Conv2DTranspose(4, 2, 2, stride=2), [IMAGES]),
+    "Conv1D": (lambda: nn.Conv1D(4, 2, 3, padding=1), [STEPS]),
+    "BatchNorm1D": (lambda: nn.BatchNorm1D(8), [ROWS]),
+    "BatchNorm2D": (lambda: nn.BatchNorm2D(4), [IMAGES]),
+    "LayerNorm": (lambda: nn.LayerNorm([6, 6]), [IMAGES]),
+    "LayerNorm of rows": (lambda: nn.LayerNorm(8), [ROWS]),
+    "GroupNorm": (lambda: nn.GroupNorm(2, 4), [IMAGES]),
+    "InstanceNorm2D": (lambda: nn.InstanceNorm2D(4), [IMAGES]),
+    "MaxPool2D": (lambda: nn.MaxPool2D(2), [IMAGES]),
+    "AvgPool2D": (lambda: nn.AvgPool2D(3, 2, 1), [IMAGES]),
+    "AdaptiveAvgPool2D": (lambda: nn.AdaptiveAvgPool2D(2), [IMAGES]),
+    "AdaptiveMaxPool2D": (lambda: nn.AdaptiveMaxPool2D(3), [IMAGES]),
+    "Flatten": (lambda: nn.Flatten(), [IMAGES]),
+    "Pad2D": (lambda: nn.Pad2D([1, 0, 2, 1], "replicate"), [IMAGES]),
+    "PReLU": (lambda: nn.PReLU(4), [IMAGES - 0.5]),
+    "Maxout": (lambda: nn.Maxout(2), [IMAGES]),
+    "Dropout in tests": (lambda: nn.Dropout(0.5), [ROWS]),
+    "Dropout2D in tests": (lambda: nn.Dropout2D(0.5), [IMAGES]),
+    "CosineSimilarity": (lambda: nn.CosineSimilarity(), [ROWS, SIDES]),
+    "CrossEntropyLoss": (lambda: nn.CrossEntropyLoss(), [ROWS, LABEL]),
+    "CrossEntropyLoss smooth": (lambda: nn.CrossEntropyLoss(label_smoothing=0.1), [ROWS, LABEL]),
+    "CrossEntropyLoss ignoring": (lambda: nn.CrossEntropyLoss(ignore_index=2), [ROWS, LABEL]),
+    "MSELoss": (lambda: nn.MSELoss("sum"), [ROWS, SIDES]),
+    "L1Loss": (lambda: nn.L1Loss(), [ROWS, SIDES]),
+    "SmoothL1Loss": (lambda: nn.SmoothL1Loss(delta=0.2), [ROWS, SIDES]),
+    "BCELoss": (lambda: nn.BCELoss(), [SIDES, ROWS]),
+    "BCEWithLogitsLoss": (lambda: nn.BCEWithLogitsLoss(), [ROWS, SIDES]),
+    "KLDivLoss": (lambda: nn.KLDivLoss(), [ROWS, SIDES]),
+    **{
+        name: (getattr(nn, name), [ROWS - 0.5])
+        for name in (
+            *("ReLU", "ReLU6", "ELU", "CELU", "SELU", "GELU", "LeakyReLU", "Sigmoid", "LogSigmoid"),
+            *("Tanh", "Tanhshrink", "Softmax", "LogSoftmax", "Softplus", "Softsign", "Softshrink"),
+            *("Hardshrink", "Hardsigmoid", "Hardswish", "Hardtanh", "Silu", "Swish", "Mish"),
+            *("ThresholdedReLU", "GLU", "Identity"),
+        )
+    },
+}
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_a_layer_computes_in_a_program_what_it_does_at_once(name):
+    make, arrays = LAYERS[name]
+    layer = make()
+    layer.eval()
+    wanted = layer(*map(fluid.to_tensor, arrays)).numpy()
+    variables = [
+        fluid.data(f"x{k}", [None, *a.shape[1:]], str(a.dtype)) for k, a in enumerate(arrays)
+    ]
+    out = layer(*variables)
+    exe = fluid.Executor()
+    if layer.state_dict():
+        exe.run(fluid.default_startup_program())
+    feed = {v.name: a for v, a in zip(variables, arrays)}
+    (found,) = exe.run(feed=feed, fetch_list=[out])
+    np.testing.assert_allclose(found.reshape(wanted.shape), wanted, rtol=1e-5, atol=1e-6)
+    names = {p.name for p in fluid.default_main_program().all_parameters()}
+    assert names == {p.name for p in layer.parameters()}
+
+
+def test_a_layer_trains_in_a_program_as_at_once():
+    net = nn.Sequential(nn.Conv2D(4, 2, 3), nn.BatchNorm2D(2), nn.Flatten(), nn.Linear(32, 8))
+    x, label = fluid.data("x", [None, 4, 6, 6], "float32"), fluid.data("l", [None, 1], "int64")
+    loss = nn.CrossEntropyLoss()(net(x), label)
+    fluid.optimizer.Momentum(0.05, 0.9, weight_decay=1e-3).minimize(loss)
+    exe = fluid.Executor()
+    exe.run(fluid.default_startup_program())
+    feed = {"x": IMAGES, "l": LABEL}
+    static = [exe.run(feed=feed, fetch_list=[loss])[0].item() for _ in range(5)]
+    momentum = fluid.optimizer.Momentum(0.05, 0.9, parameters=net.parameters(), weight_decay=1e-3)
+    eager = []
+    for _ in range(5):
+        value = nn.CrossEntropyLoss()(net(fluid.to_tensor(IMAGES)), fluid.to_tensor(LABEL))
+        value.backward()
+        momentum.step()
+        momentum.clear_grad()
+        eager.append(float(value))
+    np.testing.assert_allclose(static, eager, rtol=1e-4)
+    mean = np.array(fluid.global_scope().find_var(net[1]._mean.name).get_tensor())
+    np.testing.assert_allclose(mean, net[1]._mean.numpy(), rtol=1e-4)
+
+
+def test_channels_are_dropped_anew_in_every_run():
+    layer = nn.Dropout2D(0.5)
+    out = layer(fluid.data("x", [None, 64, 2, 2], "float32"))
+    exe = fluid.Executor()
+    ones = np.ones([2, 64, 2, 2], "float32")
+    first, second = (exe.run(feed={"x": ones}, fetch_list=[out])[0] for _ in range(2))
+    assert set(np.unique(first)) == {0.0, 2.0} and not np.array_equal(first, second)
+    assert np.array_equal(first.min((2, 3)), first.max((2, 3)))
+
+
+def test_what_is_computed_of_parameters_outside_is_no_constant_of_a_program():
+    w = fluid.create_parameter([2, 2], "float32")
+
+    class Net(nn.Layer):
+        def forward(self, x):
+            return fluid.matmul(x, w * 2.0)
+
+    with pytest.raises(ArgumentError, match="computed from parameters outside"):
+        Net()(fluid.data("x", [None, 2], "float32"))
+
+
+def test_containers_hold_layers():
+    layers = nn.LayerList([nn.Linear(2, 2) for _ in range(3)])
+    assert len(layers) == 3 and len(layers.parameters()) == 6
+    heads = nn.LayerDict({"a": nn.Linear(2, 1)})
+    heads["b"] = nn.Linear(2, 3)
+    assert [*heads] == ["a", "b"] and "a" in heads and len(heads.parameters()) == 4
+    del heads["a"]
+    assert [*heads.keys()] == ["b"] and [n for n, _ in heads.items()] == ["b"]
+    kept = nn.ParameterList([fluid.create_parameter([2], "float32")])
+    assert len(kept.parameters()) == 1 == len([*kept])
+    assert "Linear(in_features=2, out_features=2)" in repr(layers)
+
+
+def test_a_function_is_applied_to_the_innermost_layers_first():
+    seen = []
+    net = nn.Sequential(nn.Linear(2, 2), nn.Sequential(nn.ReLU()))
+    assert net.apply(lambda layer: seen.append(type(layer).__name__)) is net
+    assert seen == ["Linear", "ReLU", "Sequential", "Sequential"]
+
+
+def test_a_layer_is_cast():
+    net = nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1D(2)).to(dtype="float64")
+    assert {t.array.dtype.name for t in net.state_dict().values()} == {"float64"}
+    assert net(fluid.ones([3, 2], "float64")).array.dtype == np.float64
+    for arguments in ({"device": "gpu"}, {"dtype": "int32"}):
+        with pytest.raises(ArgumentError):
+            net.to(**arguments)
+
+
+@pytest.mark.parametrize(
+    "name, parameters",
+    [
+        ("GELU", ["approximate", "name"]),
+        ("LeakyReLU", ["negative_slope", "name"]),
+        ("Softplus", ["beta", "threshold", "name"]),
+        (
+            "MaxPool2D",
+            [
+                *[
+                    "kernel_size",
+                    "stride",
+                    "padding",
+                    "return_mask",
+                    "ceil_mode",
+                    "data_format",
+                    "name",
+                ]
+            ],
+        ),
+        ("Flatten", ["start_axis", "stop_axis"]),
+    ],
+)
+def test_options_are_those_of_paddle_2(name, parameters):
+    assert [*inspect.signature(getattr(nn, name)).parameters] == parameters
+    with pytest.raises(TypeError):
+        getattr(nn, name)(nonsense=1)
+
+
+def test_optimizers_take_one_name_or_the_other():
+    w = fluid.create_parameter([2], "float32")
+    for kind in ("SGD", "Adam", "Adamax", "RMSProp", "Adadelta", "Adagrad", "Ftrl", "Lamb"):
+        made = getattr(fluid.optimizer, kind)(0.1, parameters=[w])
+        fluid.sum(w * w).backward()
+        made.step()
+        made.clear_grad()
+    both = {"parameters": [w], "parameter_list": [w]}
+    with pytest.raises(ArgumentError, match="expected parameter_list or parameters, not both"):
+        fluid.optimizer.SGD(0.1, **both)
+    decayed = fluid.optimizer.SGD(0.1, parameters=[w], weight_decay=0.5)
+    before = w.numpy()
+    fluid.sum(w * 0.0).backward()
+    decayed.step()
+    np.testing.assert_allclose(w.numpy(), before * 0.95, rtol=1e-6)
