@@ -19,7 +19,8 @@ Wanted = tuple[tuple[str, ...], Pruned | UpdateStage | None]
 
 #: how many executors there have been: each draws other random numbers
 _made: state.StateSlot[itertools.count[int]] = state.slot("executors made", itertools.count)
-_entropy: state.StateSlot[int] = state.slot(
+#: what executors start from where a program has no seed
+entropy: state.StateSlot[int] = state.slot(
     "entropy", lambda: int.from_bytes(os.urandom(8), "little")
 )
 
@@ -50,7 +51,7 @@ class RunState:
 
     def seed_of(self, program: Program) -> int:
         """What random operators of the program start from."""
-        own = _entropy.get() + self._number if self.seed is None else self.seed
+        own = entropy.get() + self._number if self.seed is None else self.seed
         return program.random_seed or own
 
     def draw(self, program: Program, backend: Any, key: str | tuple[int | str, ...]) -> Any:
