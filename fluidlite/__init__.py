@@ -41,6 +41,8 @@ from .ir.program import Program, default_main_program, default_startup_program, 
 from .ir.variable import Variable
 from .lod_tensor import create_lod_tensor, create_random_int_lodtensor
 from .param_attr import ParamAttr, WeightNormParamAttr
+from .quiet import door as _door
+from .quiet import doors as _doors
 from .runtime.executor import Executor
 from .runtime.place import (
     CPUPlace,
@@ -156,3 +158,9 @@ def __getattr__(name: str) -> Any:
 def __dir__() -> list[str]:
     eager = import_module(".eager", __name__)
     return sorted({*globals(), *_PACKAGES, *_NAMES, *vars(eager)})
+
+
+_door(Executor, quick=True)
+_doors(
+    globals(), imported=True, but=("LoDTensor", "LoDTensorArray", "Program", "Scope", "Variable")
+)

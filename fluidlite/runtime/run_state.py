@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import itertools
 import os
-import warnings
 from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Any
 
 from .. import state
+from ..ir.callsite import warn
 from ..ir.program import Program
 from ..ir.verify import verify
 from .plan import Plan, Pruned, UpdateStage
@@ -59,11 +59,11 @@ class RunState:
         keys = key if isinstance(key, tuple) else (key,)
         return backend.generators(self.seed_of(program), self.count, *keys)
 
-    def warn(self, doubts: Mapping[str, str], stacklevel: int) -> None:
+    def warn(self, doubts: Mapping[str, str]) -> None:
         """Warn of what is doubtful, a text by name, once for each name."""
-        for name in doubts.keys() - self.warned:
+        for name in [name for name in doubts if name not in self.warned]:
+            warn(doubts[name], None)
             self.warned.add(name)
-            warnings.warn(doubts[name], UserWarning, stacklevel=stacklevel)
 
     def take(self, odd: frozenset[tuple[str, str]]) -> None:
         """Remember what was fed unlike its declaration, and was taken by the operators."""

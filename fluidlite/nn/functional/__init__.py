@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...quiet import doors
 from .activation import (
     celu,
     elu,
@@ -121,3 +122,5 @@ __all__ = [
     "tanhshrink",
     "thresholded_relu",
 ]
+
+doors(globals(), quick=True)
