@@ -41,7 +41,6 @@ from .ir.program import Program, default_main_program, default_startup_program, 
 from .ir.variable import Variable
 from .lod_tensor import create_lod_tensor, create_random_int_lodtensor
 from .param_attr import ParamAttr, WeightNormParamAttr
-from .quiet import door as _door
 from .quiet import doors as _doors
 from .runtime.executor import Executor
 from .runtime.place import (
@@ -54,7 +53,7 @@ from .runtime.place import (
     is_compiled_with_cuda,
 )
 from .runtime.scope import Scope, global_scope, scope_guard
-from .state import get_flags, in_dygraph_mode, set_flags
+from .state import get_flags, in_dygraph_mode, set_flags, strict
 from .values import LoDTensor, LoDTensorArray
 
 __version__ = "0.1.0"
@@ -160,7 +159,5 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *_PACKAGES, *_NAMES, *vars(eager)})
 
 
-_door(Executor, quick=True)
-_doors(
-    globals(), imported=True, but=("LoDTensor", "LoDTensorArray", "Program", "Scope", "Variable")
-)
+_INSIDE = ("LoDTensor", "LoDTensorArray", "Program", "Scope", "Variable")
+_doors(globals(), imported=True, but=_INSIDE)

@@ -159,6 +159,17 @@ class StateDictError(FluidError, RuntimeError, LookupError):
     """A state lacks the value of a parameter or of an optimizer's variable."""
 
 
+class StrictError(FluidError, ValueError):
+    """What is a warning otherwise, after ``fluidlite.strict()``."""
+
+
+class FluidWarning(UserWarning):
+    """Something is probably a mistake, and fluid 1.8 runs on.
+
+    ``fluidlite.strict()`` makes errors of all these warnings.
+    """
+
+
 class EOFException(Exception):
     """A reader of a program has come to its end.
 

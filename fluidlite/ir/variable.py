@@ -13,6 +13,7 @@ from ..errors import ArgumentError, DTypeError
 from ..opdef.arithmetic import Arithmetic
 from ..opdef.attribute import whole_number
 from ..opdef.spec import RANK_TABLE, Shape, Spec
+from .callsite import warn
 from .descriptions import VarDesc
 from .views import views
 
@@ -261,7 +262,14 @@ class Variable(Arithmetic):
         raise DTypeError(f"variable {self.name!r} has no length; its shape is {list(self.shape)}")
 
     def __bool__(self) -> bool:
-        return True  # as in fluid: a variable has no truth value before the program runs
+        warn(
+            f"variable {self.name!r} has no truth value before the program runs: here it is always "
+            f"true, for if, while, and, or, not, and in; for a choice when the program runs use "
+            f"fluid.layers.cond or logical_and, for its value fetch it; whether there is a variable "
+            f"says `is None`, and whether two are the same `is`",
+            None,
+        )
+        return True  # as in fluid
 
     def __iter__(self) -> Any:
         raise DTypeError(
