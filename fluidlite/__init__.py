@@ -25,6 +25,7 @@ from . import (
     regularizer,
     unique_name,
 )
+from .absent import absent as _absent
 from .backward import append_backward, calc_gradient, gradients
 from .data_feeder import DataFeeder
 from .errors import FluidError
@@ -149,7 +150,7 @@ def __getattr__(name: str) -> Any:
         return import_module(f".{name}", __name__)
     found = getattr(import_module(f".{_NAMES.get(name, 'eager')}", __name__), name, None)
     if found is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        raise _absent(__name__, name)
     globals()[name] = found
     return found
 

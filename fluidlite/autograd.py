@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .absent import answer
 from .imperative.engine import backward, grad
 from .imperative.function import PyLayer, PyLayerContext
 from .imperative.functional import hessian, hvp, jacobian, jvp, value_and_grad, vjp, vmap
@@ -38,3 +39,4 @@ __all__ = [
 ]
 
 doors(globals(), quick=True, but=("Tensor",))
+answer(globals())

@@ -11,6 +11,7 @@ from numbers import Real
 from typing import Any
 
 from . import unique_name
+from .absent import answer
 from .dtypes import Kind
 from .errors import ArgumentError
 from .ir.block import Block
@@ -500,3 +501,4 @@ __all__ = [
 ]
 
 doors(globals())
+answer(globals())

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .absent import answer
 from .errors import ArgumentError
 from .layers.mean_precision import DetectionMAP as DetectionMAP
 from .quiet import doors
@@ -460,3 +461,4 @@ __all__ = [
 ]
 
 doors(globals())
+answer(globals())

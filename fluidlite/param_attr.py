@@ -6,6 +6,7 @@ import math
 from numbers import Real
 from typing import Any
 
+from .absent import answer
 from .errors import ArgumentError
 from .initializer import Constant, Initializer, Xavier
 from .quiet import doors
@@ -180,3 +181,4 @@ def as_eager_attr(value: Any) -> ParamAttr | None:
 
 
 doors(globals())
+answer(globals())

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from . import state as slots
+from .absent import answer
 from .ir.callsite import warn
 from .quiet import doors
 from .runtime.profile import SORTED_BY, Profile, active, checked_choice
@@ -123,3 +124,4 @@ def cuda_profiler(
 
 
 doors(globals())
+answer(globals())

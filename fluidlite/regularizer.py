@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
+from .absent import answer
 from .dtypes import Kind
 from .errors import ArgumentError
 from .ir.block import Block
@@ -215,3 +216,4 @@ L1DecayRegularizer = L1Decay
 L2DecayRegularizer = L2Decay
 
 doors(globals())
+answer(globals())

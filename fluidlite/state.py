@@ -145,8 +145,8 @@ strictness: StateSlot[bool] = slot(
 class strict:
     """What is probably a mistake is an error from here on, not a warning.
 
-    That is, all warnings of the class ``fluidlite.errors.FluidWarning``.  Used by ``with``, it holds
-    for the block; ``FLUIDLITE_STRICT=1`` in the environment has a process begin with it.
+    That is, all warnings of the class ``fluidlite.errors.FluidWarning``.  Used by ``with``, it
+    holds for the block; ``FLUIDLITE_STRICT=1`` in the environment has a process begin with it.
 
     Args:
         on: False: they are warnings again.

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from . import state
+from .absent import answer
 from .quiet import doors
 
 
@@ -74,3 +75,4 @@ def guard(new_generator: NameGenerator | str | bytes | None = None) -> Iterator[
 
 
 doors(globals())
+answer(globals())

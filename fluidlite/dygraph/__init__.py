@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..absent import answer
 from ..quiet import doors
 from . import checkpoint, jit, learning_rate_scheduler, nn, parallel
 from . import containers as container
@@ -148,3 +149,4 @@ __all__ = [
 ]
 
 doors(globals(), but=("ParamBase", "VarBase"))
+answer(globals())

@@ -4,6 +4,7 @@ where do they come from.
 
 from __future__ import annotations
 
+from ..absent import answer
 from ..quiet import doors
 from .debugging import Debugger, debug
 from .diff import Difference, diff
@@ -55,3 +56,4 @@ __all__ = [
 ]
 
 doors(globals())
+answer(globals())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..absent import answer
 from ..quiet import doors
 from ..reader import (
     ComposeNotAligned,
@@ -106,3 +107,4 @@ __all__ = [
 ]
 
 doors(globals())
+answer(globals())

@@ -24,7 +24,7 @@ from ..opdef.spec import Spec
 from .at_once import blank_at_once, run_at_once, runner_at_once
 from .builder import Builder
 from .callsite import CallSite, caller, warn
-from .declared import inferred_otherwise, taken_over
+from .declared import inferred_otherwise, taken_over, warn_of_namesakes
 from .descriptions import BlockDesc
 from .device import device_of
 from .given import attributes_given, names_by_slot
@@ -456,6 +456,7 @@ class Block(OldBlock):
         """
         program = self.program
         definition = type(instance)
+        warn_of_namesakes(self, (inputs, outputs), site)
         op = Operator(
             self,
             instance.type,

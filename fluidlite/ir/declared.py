@@ -157,6 +157,52 @@ def inferred_otherwise(
     return later
 
 
+def warn_of_namesakes(
+    block: Block, given: Iterable[Mapping[str, Any] | None], site: CallSite | None
+) -> None:
+    """Say which variables are of another program, while another one of that name is here.
+
+    Nothing is said of what is the same for both: parameters, which the scope has by name, what is
+    fed, and what the same line made.
+
+    Args:
+        block: of the operator.
+        given: inputs and outputs by slot.
+        site: the user's line.
+    """
+    program = block.program
+    for values in (each for slots in given for each in (slots or {}).values()):
+        for other in values if isinstance(values, (list, tuple)) else (values,):
+            home = getattr(other, "block", None)
+            if home is None or home.program is program:
+                continue
+            here = block.find_var_recursive(other.name)
+            if here is not None and not _is_the_same(here, other):
+                warn(
+                    f"{other.name!r} is a variable of another program, {_made(other)}; what is "
+                    f"read here is this program's variable of that name, {_made(here)}; build both "
+                    f"in one program, or feed the value of the other one",
+                    site,
+                )
+
+
+def _is_the_same(here: Variable, other: Variable) -> bool:
+    if here.persistable and other.persistable:
+        return True
+    if here.is_data and other.is_data:
+        return here.spec == other.spec
+    makers = here.op, other.op
+    return all(makers) and (makers[0].type, makers[0].callsite) == (
+        makers[1].type,
+        makers[1].callsite,
+    )
+
+
+def _made(variable: Variable) -> str:
+    spec, maker = variable.spec or "of unknown shape", variable.op
+    return f"{spec}{f' made at {maker.callsite}' if maker and maker.callsite else ''}"
+
+
 def taken_over(
     block: Block,
     name: str,

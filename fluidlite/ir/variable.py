@@ -263,10 +263,10 @@ class Variable(Arithmetic):
 
     def __bool__(self) -> bool:
         warn(
-            f"variable {self.name!r} has no truth value before the program runs: here it is always "
+            f"variable {self.name!r} has no truth value before the program runs: it is always "
             f"true, for if, while, and, or, not, and in; for a choice when the program runs use "
-            f"fluid.layers.cond or logical_and, for its value fetch it; whether there is a variable "
-            f"says `is None`, and whether two are the same `is`",
+            f"fluid.layers.cond or logical_and, for its value fetch it; `is None` asks whether "
+            f"there is one, and `is` whether two are the same",
             None,
         )
         return True  # as in fluid

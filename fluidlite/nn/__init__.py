@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..absent import answer
 from ..quiet import doors
 from . import functional
 from .activation import (
@@ -127,3 +128,4 @@ __all__ = [
 ]
 
 doors(globals())
+answer(globals())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..absent import answer
 from ..quiet import doors
 from .adadelta import Adadelta, AdadeltaOptimizer
 from .adagrad import Adagrad, AdagradOptimizer, DecayedAdagrad, DecayedAdagradOptimizer
@@ -54,3 +55,4 @@ __all__ = [
 ]
 
 doors(globals())
+answer(globals())

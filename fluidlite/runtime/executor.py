@@ -208,7 +208,8 @@ class Executor(RunsDatasets):
         if not known.count and not program.global_block().ops and not fetches:
             warn("the program has no operators: there is nothing to run", None)
         plan = known.plan(program, wanted, keep, self._check)
-        take_persistables(plan, env, scope)
+        if odd := take_persistables(plan, env, scope):
+            known.warn(odd)
         if fetches and (missing := without_value(fetches, plan.written, env, scope, program)):
             known.warn(missing)
         with np.errstate(all="ignore"):  # infinities are values
@@ -217,6 +218,8 @@ class Executor(RunsDatasets):
         keeps = given or plan.commits
         news, as_is = kept_values(plan.commits, env, given, scope, program) if keeps else ({}, True)
         if news:
+            if not known.count:
+                scope.note_origins(program, news)
             counted = partial(setattr, known, "count", known.count + 1)
             plan.donate(list(news), scope.commit(news, counted))
         else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...absent import answer
 from ...quiet import doors
 from .activation import (
     celu,
@@ -124,3 +125,4 @@ __all__ = [
 ]
 
 doors(globals(), quick=True)
+answer(globals())
