@@ -454,8 +454,7 @@ class Block(OldBlock):
             inputs, outputs: as of :meth:`append_op`.
             site: the user's line.
         """
-        program = self.program
-        definition = type(instance)
+        program, definition = self.program, type(instance)
         warn_of_namesakes(self, (inputs, outputs), site)
         op = Operator(
             self,

@@ -91,7 +91,7 @@ def inferred_of_integers(
         given = specs[slot]
         if isinstance(given, list):
             changed: Any = [
-                spec.with_dtype(DType.INT64) if v in doubtful else spec
+                spec.with_dtype(DType.INT64) if any(v is d for d in doubtful) else spec
                 for spec, v in zip(given, variables)
             ]
         else:
@@ -162,8 +162,7 @@ def warn_of_namesakes(
 ) -> None:
     """Say which variables are of another program, while another one of that name is here.
 
-    Nothing is said of what is the same for both: parameters, which the scope has by name, what is
-    fed, and what the same line made.
+    Nothing is said of what is meant to be one variable (:func:`is_the_same`).
 
     Args:
         block: of the operator.
@@ -177,30 +176,36 @@ def warn_of_namesakes(
             if home is None or home.program is program:
                 continue
             here = block.find_var_recursive(other.name)
-            if here is not None and not _is_the_same(here, other):
+            if here is not None and not is_the_same(here, other):
                 warn(
-                    f"{other.name!r} is a variable of another program, {_made(other)}; what is "
-                    f"read here is this program's variable of that name, {_made(here)}; build both "
+                    f"{other.name!r} is a variable of another program, {described(other)}; what is "
+                    f"read here is this program's variable of that name, {described(here)}; build both "
                     f"in one program, or feed the value of the other one",
                     site,
                 )
 
 
-def _is_the_same(here: Variable, other: Variable) -> bool:
+def is_the_same(here: Variable, other: Variable) -> bool:
+    """Whether variables of two programs, which have one name, are meant to be one: parameters,
+    which the scope has by name; what is fed; what the same line made.
+    """
     if here.persistable and other.persistable:
         return True
     if here.is_data and other.is_data:
         return here.spec == other.spec
-    makers = here.op, other.op
-    return all(makers) and (makers[0].type, makers[0].callsite) == (
-        makers[1].type,
-        makers[1].callsite,
-    )
+    mine, theirs = here.op, other.op
+    if mine is None or theirs is None:
+        return mine is theirs
+    sites = mine.callsite, theirs.callsite
+    return mine.type == theirs.type and (None in sites or sites[0] == sites[1])
 
 
-def _made(variable: Variable) -> str:
+def described(variable: Variable) -> str:
+    """What a variable holds, and which line made it."""
     spec, maker = variable.spec or "of unknown shape", variable.op
-    return f"{spec}{f' made at {maker.callsite}' if maker and maker.callsite else ''}"
+    if maker is None or maker.callsite is None:
+        return f"{spec}"
+    return f"{spec} made at {maker.callsite}"
 
 
 def taken_over(

@@ -502,7 +502,9 @@ class Optimizer(OldOptimizer):
             if isinstance(self._learning_rate, Variable):
                 raise self._needs_scope("current_step_lr(fluid.global_scope())")
             return self._learning_rate
-        rate = self._global_learning_rate() or self._learning_rate
+        rate = self._global_learning_rate()
+        if rate is None:
+            rate = self._learning_rate
         if not isinstance(rate, Variable):
             return rate
         tensor = tensor_of(rate.name, scope)

@@ -174,6 +174,7 @@ class Executor(RunsDatasets):
             results = self._run_bound(job, feed, guard)
             if results is not None:
                 return results
+        self._known(program).warn_of_strangers(fetch_list, program)
         return self._run_planned(job, feed, guard, return_numpy, use_program_cache)
 
     def _run_bound(self, job: Job, feed: Mapping[str, Any], guard: bool) -> list[Any] | None:
