@@ -42,7 +42,7 @@ from .ir.program import Program, default_main_program, default_startup_program, 
 from .ir.variable import Variable
 from .lod_tensor import create_lod_tensor, create_random_int_lodtensor
 from .param_attr import ParamAttr, WeightNormParamAttr
-from .quiet import doors as _doors
+from .quiet import door as _door
 from .runtime.executor import Executor
 from .runtime.place import (
     CPUPlace,
@@ -142,6 +142,7 @@ _NAMES = {
 }
 
 
+@_door
 def __getattr__(name: str) -> Any:
     """Load what is not needed by every script when it is first asked for."""
     if name.startswith("__"):
@@ -158,7 +159,3 @@ def __getattr__(name: str) -> Any:
 def __dir__() -> list[str]:
     eager = import_module(".eager", __name__)
     return sorted({*globals(), *_PACKAGES, *_NAMES, *vars(eager)})
-
-
-_INSIDE = ("LoDTensor", "LoDTensorArray", "Program", "Scope", "Variable")
-_doors(globals(), imported=True, but=_INSIDE)

@@ -11,7 +11,8 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-from .errors import suggestion
+from .errors import FluidError, suggestion
+from .quiet import door
 
 #: what there is in the place of several processes
 PROCESSES = (
@@ -65,7 +66,7 @@ _PLACES = (
 _PACKAGE = __name__.partition(".")[0]
 
 
-class AbsentNameError(AttributeError):
+class AbsentNameError(FluidError, AttributeError):
     """A module has no such name; says why, and what to use, when it is shown."""
 
     def __str__(self) -> str:
@@ -89,7 +90,7 @@ def answer(namespace: dict[str, Any]) -> None:
             raise absent(module, name)
         return before(name)
 
-    namespace["__getattr__"] = __getattr__
+    namespace["__getattr__"] = door(__getattr__)
 
 
 def absent(module: str, name: str) -> AttributeError:

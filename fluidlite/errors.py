@@ -196,4 +196,5 @@ def with_context(error: FluidError, context: str) -> FluidError:
     """
     located = type(error)(f"{error}\n{context}")
     located.__cause__ = error.__cause__
+    located.__suppress_context__ = error.__suppress_context__
     return located

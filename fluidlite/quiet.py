@@ -17,6 +17,7 @@ import sysconfig
 from collections.abc import Collection, Iterator
 from types import CodeType, FunctionType, TracebackType
 from typing import Any, TypeVar
+from weakref import WeakKeyDictionary, WeakSet
 
 import numpy as np
 
@@ -47,7 +48,7 @@ def cut(error: BaseException) -> None:
     frames = list(_frames(head))
     shown = _users(frames)
     if not isinstance(error, (FluidError, EOFException)):
-        called_wrongly = isinstance(error, TypeError) and all(map(_is_door, frames))
+        called_wrongly = isinstance(error, TypeError) and all(map(_only_calls, frames))
         if not called_wrongly and frames[-1:] != shown[-1:]:
             return
     _quiet_causes(error, set())
@@ -66,13 +67,13 @@ def door(target: T, *, quick: bool = False) -> T:
         quick: as of :func:`quick_door`.
     """
     if isinstance(target, type):
-        if "_is_door" not in vars(target):
+        if target not in _are_doors:
             for name, member in list(vars(target).items()):
                 if not name.startswith("_") or name in _METHODS:
                     made = _door_of_member(member, quick)
                     if made is not member:
                         setattr(target, name, made)
-            target._is_door = True  # type: ignore[attr-defined]
+            is_door(target)
         return target
     found: Any = _door(target, quick)
     return found
@@ -145,15 +146,26 @@ def _door_of_member(member: Any, quick: bool) -> Any:
 
 def _door(function: Any, quick: bool) -> Any:
     """A function that calls another one, and cuts what that raises."""
-    if not isinstance(function, FunctionType) or hasattr(function, "_is_door"):
+    if not isinstance(function, FunctionType) or function in _are_doors:
         return function
-    found = vars(function).get("_door")
+    found = _door_of.get(function)
     if found is None:
         found = _quick_door(function) if quick else _plain_door(function)
         functools.update_wrapper(found, function)
-        found._is_door = True
-        function._door = found  # type: ignore[attr-defined]
+        is_door(found)
+        _door_of[function] = found
     return found
+
+
+def is_door(function: T) -> T:
+    """Say that a function cuts what it raises itself."""
+    _are_doors.add(function)
+    return function
+
+
+_are_doors: WeakSet[Any] = WeakSet()
+#: function -> the door that was made of it
+_door_of: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
 
 
 def _plain_door(function: Any) -> Any:
@@ -237,7 +249,7 @@ def _users(frames: list[TracebackType]) -> list[TracebackType]:
     return shown
 
 
-def _is_door(frame: TracebackType) -> bool:
+def _only_calls(frame: TracebackType) -> bool:
     """Whether a frame only calls what the user called: there wrong arguments are noticed."""
     code = frame.tb_frame.f_code
     return code.co_filename in (__file__, _MADE[1]) or code.co_name in ("called", "wrapped")
@@ -261,16 +273,23 @@ def _quiet_causes(error: BaseException, seen: set[int]) -> None:
     ``__context__``, and is not shown.
     """
     seen.add(id(error))
-    cause = error.__cause__
-    shown = cause or (None if error.__suppress_context__ else error.__context__)
-    if shown is None or id(shown) in seen:
-        return
-    users = _users(list(_frames(shown.__traceback__)))
-    if users or shown.__traceback__ is None:
-        _quiet_causes(shown, seen)
-        if users:
+    first = shown = _shown_cause(error)
+    while shown is not None and id(shown) not in seen:
+        users = _users(list(_frames(shown.__traceback__)))
+        if users or shown.__traceback__ is None:
+            _quiet_causes(shown, seen)
             shown.__traceback__ = _chained(users)
-        return
-    error.__cause__ = None
-    error.__context__ = shown
-    error.__suppress_context__ = True
+            if shown is not first and error.__cause__ is not None:
+                error.__cause__ = shown
+            elif shown is not first:
+                error.__context__ = shown
+            return
+        seen.add(id(shown))
+        shown = _shown_cause(shown)
+    if first is not None:
+        error.__cause__, error.__context__ = None, first
+        error.__suppress_context__ = True
+
+
+def _shown_cause(error: BaseException) -> BaseException | None:
+    return error.__cause__ or (None if error.__suppress_context__ else error.__context__)

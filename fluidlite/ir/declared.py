@@ -178,9 +178,9 @@ def warn_of_namesakes(
             here = block.find_var_recursive(other.name)
             if here is not None and not is_the_same(here, other):
                 warn(
-                    f"{other.name!r} is a variable of another program, {described(other)}; what is "
-                    f"read here is this program's variable of that name, {described(here)}; build both "
-                    f"in one program, or feed the value of the other one",
+                    f"{other.name!r} is a variable of another program, {described(other)}; here it "
+                    f"means this program's variable of that name, {described(here)}; build both in "
+                    f"one program, or feed the value of the other one",
                     site,
                 )
 

@@ -33,7 +33,7 @@ from ..ir.program import default_main_program, default_startup_program
 from ..ir.variable import Variable
 from ..opdef.arithmetic import Arithmetic
 from ..opdef.definition import Op, lookup
-from ..quiet import cut
+from ..quiet import cut, is_door
 from .params import Parameters
 
 if TYPE_CHECKING:
@@ -252,8 +252,9 @@ def _layer(function: Callable[..., Any], stem: str | None, act: bool) -> Callabl
             if not isinstance(error, FluidError) or site is None or f" at {site}" in str(error):
                 raise
             said = with_context(error, f"  in {shown}, called at {site}")
-            raise said.with_traceback(error.__traceback__) from error.__cause__
+            raise said.with_traceback(error.__traceback__)  # noqa: B904
 
+    @is_door
     @functools.wraps(function)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
         try:
@@ -262,7 +263,6 @@ def _layer(function: Callable[..., Any], stem: str | None, act: bool) -> Callabl
             cut(error)
             raise
 
-    wrapped._is_door = True  # type: ignore[attr-defined]
     wrapped.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
     return wrapped
 
