@@ -121,9 +121,7 @@ class Block(OldBlock):
         Raises:
             DuplicateVariableError: a variable of that name has another shape, dtype or kind.
         """
-        for unknown in (
-            sorted(set(ignored) - {"capacity", "belong_to_optimizer"}) if ignored else ()
-        ):
+        for unknown in ignored and sorted(ignored.keys() - {"capacity", "belong_to_optimizer"}):
             hint = suggestion(unknown, _CREATE_VAR)
             warn(f"create_var has no argument {unknown!r}{hint}; it is left out", None)
         if name is None:
@@ -588,16 +586,5 @@ _CREATE_PARAMETER = frozenset(
         "need_check_feed",
     ]
 )
-_CREATE_VAR = [
-    "name",
-    "dtype",
-    "shape",
-    "type",
-    "lod_level",
-    "persistable",
-    "stop_gradient",
-    "is_data",
-    "need_check_feed",
-    "error_clip",
-    "initializer",
-]
+_CREATE_VAR = ["name", "dtype", "shape", "type", "lod_level", "persistable", "stop_gradient"]
+_CREATE_VAR += ["is_data", "need_check_feed", "error_clip", "initializer"]
