@@ -265,6 +265,15 @@ WARNINGS = {
         fluid.optimizer.SGD(0.1, parameter_list=["fc_1.w_0"]).minimize(loss)  # here
         """,
     ),
+    "a loop that builds": (
+        ["line 5", "6 runs", "in front of the loop"],
+        """
+        x, exe = fluid.data("x", [1], "float32"), fluid.Executor()
+        for _ in range(8):
+            y = fluid.layers.scale(x, 2.0)
+            exe.run(feed={"x": np.ones(1, "float32")}, fetch_list=[y])  # here
+        """,
+    ),
     "a name that the program does not have": (
         ["'z'"],
         """
@@ -299,6 +308,15 @@ RIGHT = {
                 y = fluid.layers.fc(fluid.data("x", [None, 3], "float32"), 2)
             exe.run(startup)
             exe.run(program, feed=feed, fetch_list=[y])
+        """,
+    "building in steps": """
+        x, exe = fluid.data("x", [1], "float32"), fluid.Executor()
+        y = x + 1.0
+        exe.run(feed={"x": np.ones(1, "float32")}, fetch_list=[y])
+        y = y + 1.0
+        exe.run(feed={"x": np.ones(1, "float32")}, fetch_list=[y])
+        y = y + 1.0
+        exe.run(feed={"x": np.ones(1, "float32")}, fetch_list=[y])
         """,
     "a loss of one element": """
         x = fluid.data("x", [1, 1], "float32")

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+import fluidlite as fluid
+
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 NOTEBOOKS = sorted((ROOT / "examples").glob("*.ipynb"))
@@ -40,7 +42,7 @@ def test_the_example_runs_in_quick_mode(path, tmp_path):
     done = subprocess.run(
         [sys.executable, str(path), "--quick"],
         cwd=tmp_path,
-        env={**os.environ, "MPLBACKEND": "Agg", "PYTHONPATH": search},
+        env={**os.environ, "MPLBACKEND": "Agg", "PYTHONPATH": search, "FLUIDLITE_STRICT": "1"},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -65,6 +67,7 @@ def test_there_are_examples():
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_the_cells_of_the_notebook_run_and_show_themselves(path, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    fluid.strict()
     notebook = json.loads(path.read_text(encoding="utf-8"))
     assert notebook["nbformat"] == 4 and notebook["cells"][0]["cell_type"] == "markdown"
     names = {"__name__": "__main__"}
