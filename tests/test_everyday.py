@@ -103,6 +103,15 @@ ERRORS = {
         Net()(fluid.ones([2, 4]))  # and here
         """,
     ),
+    "a layer in another spelling": (
+        "columns",
+        "from fluidlite import flow\nflow.nn.Linear(2, 3)(flow.ones(3, 4))  # here",
+    ),
+    "a guard": ("expected main_program", "with fluid.program_guard(3):  # here\n    pass"),
+    "a variable of a block": (
+        "no variable 'nope'",
+        "fluid.default_main_program().global_block().var('nope')  # here",
+    ),
     "a fraction of several elements": ("one element", "float(fluid.ones([2]))  # here"),
     "a setting": ("stop_gradient", "fluid.ones([2]).stop_gradient = 'yes'  # here"),
     "a reader of the user's": (

@@ -21,7 +21,7 @@ from ..errors import (
 )
 from ..opdef.definition import Op, first_slot, lookup
 from ..opdef.spec import Spec
-from ..quiet import door
+from ..quiet import door, quick_door
 from .at_once import blank_at_once, run_at_once, runner_at_once
 from .builder import Builder
 from .callsite import CallSite, caller, warn
@@ -73,6 +73,7 @@ class Block(OldBlock):
 
     # -- variables ---------------------------------------------------------------------------------
 
+    @door
     def create_var(
         self, name: str | None = None, dtype: Any = None, *args: Any, **more: Any
     ) -> Any:
@@ -227,6 +228,7 @@ class Block(OldBlock):
             initializer(made, block)
         return made
 
+    @quick_door
     def var(self, name: str) -> Variable:
         """The variable of that name in this block.
 
