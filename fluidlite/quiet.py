@@ -114,7 +114,9 @@ def doors(
         if not imported and value.__module__ != namespace["__name__"] and name not in (given or ()):
             continue
         if isinstance(value, FunctionType):
-            namespace[name] = _door(value, quick)
+            made = namespace[name] = _door(value, quick)
+            if made is not value and made.__name__ == name:
+                made.__module__ = namespace["__name__"]  # where pickle finds it
         elif isinstance(value, type) and not issubclass(value, BaseException):
             for each in filter(_is_ours, value.__mro__):
                 door(each, quick=quick)

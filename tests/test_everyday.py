@@ -464,15 +464,18 @@ def test_a_script_ends_with_a_short_traceback(command, tmp_path):
     assert done.stderr.count("Traceback") == 1 and "run the startup program first" in done.stderr
 
 
-def test_a_notebook_shows_the_lines_of_its_cells():
+def test_a_notebook_shows_the_lines_of_its_cells_and_their_mistakes():
     pytest.importorskip("ipykernel")
     nbclient, nbformat = pytest.importorskip("nbclient"), pytest.importorskip("nbformat")
     cells = [text_of(ERRORS[name][1]) for name in ("a layer", "no startup program")]
     cells += [text_of("fluid.ones([2]) + fluid.ones([3])")]
+    cells += [text_of(WARNINGS["a comparison of variables"][1].replace("'x'", "'y'"))]
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(each) for each in cells])
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", SEARCH)
         nbclient.NotebookClient(notebook, kernel_name="python3", allow_errors=True).execute()
+    warning = notebook.cells.pop().outputs[0].text
+    assert "FluidWarning" in warning and "called at cell 4, line 4" in warning
     for cell in notebook.cells:
         (error,) = (each for each in cell.outputs if each.output_type == "error")
         shown = re.sub(r"\x1b\[[\d;]*m", "", "\n".join(error.traceback))
