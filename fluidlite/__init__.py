@@ -66,7 +66,7 @@ _PACKAGES = frozenset(
         "compiler",
         "contrib",
         "dataset",
-        "distributed",
+
         "dygraph",
         "eager",
         "flow",
