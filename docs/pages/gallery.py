@@ -43,5 +43,8 @@ def pages():
             link = target.removeprefix("examples/")
             first = re.sub(r"\s+", " ", text.partition("\n\n")[0])
             index.append(f"* [{path.stem.replace('_', ' ').capitalize()}]({link}): {first}")
+        for notebook in sorted(folder.glob("*.ipynb")):
+            yield f"examples/{notebook.name}", notebook.read_text(encoding="utf-8")
+            index.append(f"* [{notebook.stem.replace('_', ' ').capitalize()}]({notebook.name})")
         index.append("")
     yield "examples/index.md", "\n".join(index) + "\n"

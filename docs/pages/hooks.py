@@ -4,11 +4,13 @@ Nothing of these is written twice: the home page is ``README.md``, the reference
 docstrings, the pages of operators from their definitions, the gallery from ``examples``.
 """
 
+import html
 import posixpath
 import re
 import sys
 from pathlib import Path
 
+from latex2mathml.converter import convert
 from mkdocs.structure.files import File
 
 HERE = Path(__file__).resolve().parent
@@ -19,12 +21,16 @@ import gallery  # noqa: E402  the folder of this file is no package
 import operators  # noqa: E402
 import reference  # noqa: E402
 
+#: title of a section of generated pages -> the module that makes them
+SECTIONS = {"Examples": gallery, "Reference": reference, "Operators": operators}
 #: files of the root -> the pages that show them
 FROM_ROOT = {
     "README.md": "index.md",
     "CONTRIBUTING.md": "contributing.md",
     "CHANGELOG.md": "changelog.md",
 }
+CODE = re.compile(r"(<(pre|code|script|style)\b.*?</\2>)", re.DOTALL)
+FORMULA = re.compile(r"\$([^$<]+)\$")
 LINK = re.compile(r"(\[[^\]]*\]\(<?)([^)\s>#]*)([^)\s>]*>?(?: \"[^\"]*\")?\))")
 
 
@@ -60,13 +66,20 @@ def moved(text, page):
     return "".join(parts)
 
 
+def on_config(config):
+    """Put the sections of generated pages behind those that are written."""
+    for title, section in SECTIONS.items():
+        paths = sorted(path for path, _ in section.pages())
+        paths.sort(key=lambda path: not path.endswith("/index.md"))
+        config.nav.append({title: paths})
+    return config
+
+
 def on_files(files, config):
     """Add the pages that are generated."""
-    made = [*gallery.pages(), *operators.pages(), *reference.pages()]
+    made = [page for section in SECTIONS.values() for page in section.pages()]
     for source, target in FROM_ROOT.items():
         made.append((target, moved((ROOT / source).read_text(encoding="utf-8"), source)))
-    for notebook in sorted((ROOT / "examples").glob("*.ipynb")):
-        made.append((f"examples/{notebook.name}", notebook.read_text(encoding="utf-8")))
     for path, text in made:
         files.append(File.generated(config, path, content=text))
     return files
@@ -77,3 +90,14 @@ def on_page_markdown(markdown, page, config, files):
     if page.file.generated_by:
         return markdown
     return moved(markdown, f"docs/{page.file.src_uri}")
+
+
+def on_page_content(content, page, config, files):
+    """Lead the links of notebooks to pages; spell formulas in MathML, which browsers show."""
+    if not page.file.src_uri.endswith(".ipynb"):
+        return content
+    parts = CODE.split(content)  # text, code, its tag, text, ...
+    for k in range(0, len(parts), 3):
+        parts[k] = FORMULA.sub(lambda found: convert(html.unescape(found[1])), parts[k])
+        parts[k] = re.sub(r'href="([^":]+)\.(?:md|ipynb)(#[^"]*)?"', r'href="../\1/\2"', parts[k])
+    return "".join(part for k, part in enumerate(parts) if k % 3 != 2)
