@@ -55,7 +55,7 @@ from .runtime.scope import Scope, global_scope, scope_guard
 from .state import get_flags, in_dygraph_mode, set_flags
 from .values import LoDTensor, LoDTensorArray
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"
 
 #: sub-packages that are loaded when they are first asked for
 _PACKAGES = frozenset(
