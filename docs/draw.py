@@ -1,7 +1,7 @@
 """Draws the pictures of the pages anew: runs the code of each page that has some.
 
-    python docs/draw.py            all of them
-    python docs/draw.py PAGE ...   those of some pages
+python docs/draw.py            all of them
+python docs/draw.py PAGE ...   those of some pages
 """
 
 import os

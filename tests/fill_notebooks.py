@@ -1,4 +1,5 @@
-"""Runs the notebooks of ``examples`` and of the course in a kernel, and writes what their cells show into them.
+"""Runs the notebooks of ``examples`` and of the course in a kernel, and writes into them what
+their cells show.
 
     python tests/fill_notebooks.py
 
