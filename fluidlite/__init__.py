@@ -57,7 +57,7 @@ from .runtime.scope import Scope, global_scope, scope_guard
 from .state import get_flags, in_dygraph_mode, set_flags, strict
 from .values import LoDTensor, LoDTensorArray
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"
 
 #: sub-packages that are loaded when they are first asked for
 _PACKAGES = frozenset(
@@ -68,7 +68,6 @@ _PACKAGES = frozenset(
         "compiler",
         "contrib",
         "dataset",
-        "distributed",
         "dygraph",
         "eager",
         "flow",

@@ -204,7 +204,7 @@ class Block(OldBlock):
 
         Raises:
             DuplicateVariableError: a variable of that name has another shape or dtype, or is no
-            parameter.
+                parameter.
             ArgumentError: a size is not positive.
         """
         block = self.program.global_block()
