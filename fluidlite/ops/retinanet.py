@@ -11,7 +11,7 @@ from ..opdef.spec import agree, need_float, need_ndim, same_dtype
 from ..values import LoDTensor
 from .boxes import need_boxes
 from .proposals import image_sizes, need_images
-from .suppression import box_overlaps, need_counts, ranked, survivors
+from .suppression import box_overlaps, ranked, survivors
 
 
 class retinanet_detection_output(Op):
@@ -24,10 +24,11 @@ class retinanet_detection_output(Op):
     Anchors: of each level, [M, 4].
     ImInfo: height, width and scale of each image, [N, 3]; Out is in pixels before scaling.
     score_threshold: what a score must be above; on the last level, 0.
-    nms_top_k: how many boxes of a level are looked at, the best; -1 for all.
+    nms_top_k: how many boxes of a level are looked at, the best; all where it is
+        negative.
     nms_threshold: overlaps above it suppress.
     nms_eta: what that is multiplied with at each box that is kept, while it is above 0.5.
-    keep_top_k: how many boxes of an image are kept; -1 for all.
+    keep_top_k: how many boxes of an image are kept; all where it is negative.
     """
 
     signature = "BBoxes*, Scores*, Anchors*, ImInfo -> Out[]"
@@ -46,7 +47,6 @@ class retinanet_detection_output(Op):
                 f"expected boxes, scores and anchors of as many levels, got {len(BBoxes)}, "
                 f"{len(Scores)} and {len(Anchors)}"
             )
-        need_counts(nms_top_k=self.nms_top_k, keep_top_k=self.keep_top_k)
         images = classes = -1
         for k, (boxes, scores, anchors) in enumerate(zip(BBoxes, Scores, Anchors)):
             names = f"BBoxes[{k}]", f"Scores[{k}]", f"Anchors[{k}]"

@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 
 from ..dtypes import DType
-from ..errors import AttributeValueError, LoDError, ShapeError
+from ..errors import LoDError, ShapeError
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Op
 from ..opdef.sequences import lod_of
@@ -18,13 +18,6 @@ from .polygons import common_areas, polygon_areas
 
 BLOCK = 128  #: boxes that are compared with each other at once
 CORNERS = (4, 8, 16, 24, 32)  #: how many numbers a box or a polygon has
-
-
-def need_counts(**counts):
-    """Check numbers of boxes: at least 0, or -1 for all."""
-    for name, count in counts.items():
-        if count < -1:
-            raise AttributeValueError(f"expected {name} of at least 0, or -1 for all; got {count}")
 
 
 def ranked(xp, scores, threshold, most):
@@ -117,8 +110,9 @@ class Suppression(Op, abstract=True):
     Scores: [N, classes, M]; or [M, classes], those of an image being a sequence.
     background_label: the class that is left out; -1 for none.
     score_threshold: what a score must be above.
-    nms_top_k: how many boxes of a class are looked at, the best; -1 for all.
-    keep_top_k: how many boxes of an image are kept; -1 for all.
+    nms_top_k: how many boxes of a class are looked at, the best; all where it is
+        negative.
+    keep_top_k: how many boxes of an image are kept; all where it is negative.
     normalized: boxes are in parts of the image; if not, in whole pixels, the last one included.
     """
 
@@ -154,7 +148,6 @@ class Suppression(Op, abstract=True):
                 f"expected Scores of shape {wanted}, a score for each class and box of BBoxes "
                 f"{list(BBoxes.shape)}; got {list(Scores.shape)}"
             )
-        need_counts(nms_top_k=self.nms_top_k, keep_top_k=self.keep_top_k)
         numbers = BBoxes.shape[2]
         return BBoxes.with_shape([-1, -1 if numbers == -1 else numbers + 2])._replace(lod_level=1)
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fluidlite.errors import AttributeValueError, LoDError, ShapeError
+from fluidlite.errors import LoDError, ShapeError
 from fluidlite.ops.polygons import common_areas, polygon_areas
 from fluidlite.ops.suppression import box_overlaps
 from fluidlite.values import LoDTensor, bare
@@ -126,8 +126,6 @@ def test_tensors_without_sequences_are_refused_where_images_are_not_told_apart()
 @pytest.mark.parametrize(
     "error, message, attrs, shapes",
     [
-        (AttributeValueError, "nms_top_k of at least 0, or -1", dict(nms_top_k=-2), {}),
-        (AttributeValueError, "keep_top_k of at least 0, or -1", dict(keep_top_k=-3), {}),
         (ShapeError, "boxes of 4 or 8 or 16", {}, dict(BBoxes=[2, 7, 5])),
         (ShapeError, r"Scores of shape \[2, 3, 7\]", {}, dict(Scores=[2, 3, 6])),
     ],
