@@ -21,7 +21,8 @@ def relative(xp, boxes, to):
     """Boxes relative to others, in whole pixels: centres by sizes, sizes by logarithms."""
     sizes, of = boxes[:, 2:] - boxes[:, :2] + 1, to[:, 2:] - to[:, :2] + 1
     moved = (boxes[:, :2] + sizes / 2) - (to[:, :2] + of / 2)
-    return xp.concatenate([moved / of, xp.log(sizes / of)], axis=1).astype(boxes.dtype)
+    with np.errstate(invalid="ignore", divide="ignore"):  # NaN for boxes upside down
+        return xp.concatenate([moved / of, xp.log(sizes / of)], axis=1).astype(boxes.dtype)
 
 
 class TrueBoxes(Doubtful):
