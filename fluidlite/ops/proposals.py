@@ -16,7 +16,7 @@ from ..opdef.sequences import offsets_from, offsets_of
 from ..opdef.spec import agree, need_float, need_ndim, same_dtype
 from ..values import LoDTensor, bare
 from .boxes import need_boxes
-from .suppression import box_overlaps, survivors
+from .overlaps import BoxOverlaps, survivors
 
 #: the largest logarithm of a size that is used: a stride of 16 becomes 1000 pixels
 LARGEST = math.log(1000.0 / 16.0)
@@ -148,10 +148,9 @@ class generate_proposals(Doubtful, Op):
         rois, order = rois[large], order[large]
         kept = xp.arange(len(rois))
         if self.nms_thresh > 0:
-            overlaps = lambda xp, one, others: box_overlaps(xp, one, others, 1)
-            kept = survivors(xp, rois, kept, self.nms_thresh, self.eta, overlaps)
-            if 0 < self.post_nms_topN < len(kept):
-                kept = kept[: self.post_nms_topN]
+            most = self.post_nms_topN if self.post_nms_topN > 0 else -1
+            threshold = rois.dtype.type(self.nms_thresh)
+            kept = survivors(xp, len(rois), threshold, self.eta, BoxOverlaps(xp, rois, 1), most)
         return rois[kept], scores[order[kept]][:, None]
 
     def large(self, rois, height, width, scale):

@@ -10,8 +10,9 @@ from ..opdef.definition import Op
 from ..opdef.spec import agree, need_float, need_ndim, same_dtype
 from ..values import LoDTensor
 from .boxes import need_boxes
+from .overlaps import BoxOverlaps, survivors
 from .proposals import image_sizes, need_images
-from .suppression import box_overlaps, ranked, survivors
+from .suppression import ranked
 
 
 class retinanet_detection_output(Op):
@@ -93,11 +94,13 @@ class retinanet_detection_output(Op):
             labels.append(label)
         boxes, values, labels = (xp.concatenate(each) for each in (boxes, values, labels))
         kept = [xp.zeros(0, "int64")]
-        overlaps = lambda xp, one, others: box_overlaps(xp, one, others, 1)
+        threshold = boxes.dtype.type(self.nms_threshold)
         for c in xp.unique(labels).tolist():
             mine = xp.flatnonzero(labels == c)
             order = mine[xp.argsort(-values[mine], kind="stable")]
-            kept.append(survivors(xp, boxes, order, self.nms_threshold, self.nms_eta, overlaps))
+            overlaps = BoxOverlaps(xp, boxes[order], 1)
+            most = self.keep_top_k
+            kept.append(order[survivors(xp, len(order), threshold, self.nms_eta, overlaps, most)])
         kept = xp.concatenate(kept)
         kept = kept[xp.argsort(-values[kept], kind="stable")]
         kept = kept[: self.keep_top_k] if self.keep_top_k >= 0 else kept
