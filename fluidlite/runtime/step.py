@@ -258,6 +258,8 @@ class Step:
 
     def _warn(self, ins: dict[str, Any]) -> None:
         """Say what is doubtful about the inputs."""
+        if not isinstance(self.instance, Doubtful):
+            return
         for doubt in self.instance.doubts(ins):
             self.doubts = False
             named = self._named({slot: spec_of(value) for slot, value in ins.items()})
