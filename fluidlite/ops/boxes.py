@@ -206,6 +206,7 @@ class polygon_box_transform(Op):
     """
 
     signature = "Input -> Output"
+    lod = None
     grad = None
 
     def infer(self, Input):
@@ -236,6 +237,7 @@ class box_decoder_and_assign(Op):
     """
 
     signature = "PriorBox, PriorBoxVar?, TargetBox, BoxScore -> DecodeBox, OutputAssignBox"
+    lod = "TargetBox"
     box_clip: float = 4.135
     grad = None
 
