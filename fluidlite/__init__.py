@@ -66,7 +66,6 @@ _PACKAGES = frozenset(
         "compiler",
         "contrib",
         "dataset",
-        "distributed",
         "dygraph",
         "eager",
         "flow",

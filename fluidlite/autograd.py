@@ -14,6 +14,7 @@ from .imperative.mode import (
 )
 from .imperative.recompute import checkpoint
 from .imperative.saving import saved_tensors_hooks
+from .namespace import listing
 
 __all__ = [
     "PyLayer",
@@ -35,3 +36,5 @@ __all__ = [
     "vjp",
     "vmap",
 ]
+
+__dir__ = listing(globals())

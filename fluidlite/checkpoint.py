@@ -3,5 +3,8 @@
 from __future__ import annotations
 
 from .io.checkpoint import Checkpoint, latest, load, save
+from .namespace import listing
 
 __all__ = ["Checkpoint", "latest", "load", "save"]
+
+__dir__ = listing(globals())

@@ -19,6 +19,7 @@ from .ir.name_scope import name_scope
 from .ir.operator import OpRole
 from .ir.program import Program, default_main_program
 from .ir.variable import Parameter, Variable, is_tensor
+from .namespace import listing
 from .values import SelectedRows
 
 Pair = tuple[Variable, Variable | None]  #: a parameter and its gradient; None where it has none
@@ -497,3 +498,5 @@ __all__ = [
     "GradientClipByValue",
     "set_gradient_clip",
 ]
+
+__dir__ = listing(globals())

@@ -190,4 +190,7 @@ from .imperative.shaping import (
     unstack,
 )
 from .imperative.tensor import Tensor
+from .namespace import listing
 from .nn.parameter import create_parameter
+
+__dir__ = listing(globals())

@@ -10,6 +10,8 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+from .namespace import listing
+
 
 class FluidError(Exception):
     """The base of all errors that fluidlite raises on purpose."""
@@ -186,3 +188,6 @@ def with_context(error: FluidError, context: str) -> FluidError:
     located = type(error)(f"{error}\n{context}")
     located.__cause__ = error.__cause__
     return located
+
+
+__dir__ = listing(globals())

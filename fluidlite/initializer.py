@@ -21,6 +21,7 @@ from .ir.block import Block
 from .ir.callsite import warn
 from .ir.operator import Operator
 from .ir.variable import Variable
+from .namespace import listing
 
 
 class Initializer:
@@ -482,3 +483,5 @@ TruncatedNormalInitializer = TruncatedNormal
 XavierInitializer = Xavier
 MSRAInitializer = MSRA
 BilinearInitializer = Bilinear
+
+__dir__ = listing(globals())

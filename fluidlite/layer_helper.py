@@ -18,6 +18,7 @@ from .ir.operator import Operator
 from .ir.program import Program, default_main_program, default_startup_program
 from .ir.variable import Parameter, Variable
 from .layers.layer import LayerBuilder, activation_of, variables_of
+from .namespace import listing
 from .param_attr import ParamAttr, as_param_attr
 
 
@@ -391,3 +392,5 @@ def _attr_of(given: Any) -> Any:
 
 
 __all__ = ["LayerHelper"]
+
+__dir__ = listing(globals())

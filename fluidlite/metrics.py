@@ -10,6 +10,7 @@ import numpy as np
 
 from .errors import ArgumentError
 from .layers.mean_precision import DetectionMAP as DetectionMAP
+from .namespace import listing
 
 Array = np.ndarray[Any, Any]
 
@@ -457,3 +458,5 @@ __all__ = [
     "Precision",
     "Recall",
 ]
+
+__dir__ = listing(globals())

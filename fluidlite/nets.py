@@ -8,6 +8,7 @@ from typing import Any
 from .errors import ArgumentError, ShapeError
 from .ir.variable import Variable
 from .layers import activation, conv, elementwise, joining, math, nn, norm, reshaping, sequence
+from .namespace import listing
 
 
 def simple_img_conv_pool(
@@ -280,3 +281,6 @@ def sequence_conv_pool(
         input, num_filters, filter_size, param_attr=param_attr, bias_attr=bias_attr, act=act
     )
     return sequence.sequence_pool(convolved, pool_type)
+
+
+__dir__ = listing(globals())

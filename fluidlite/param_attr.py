@@ -8,6 +8,7 @@ from typing import Any
 
 from .errors import ArgumentError
 from .initializer import Constant, Initializer, Xavier
+from .namespace import listing
 from .regularizer import WeightDecayRegularizer, check_regularizer
 
 
@@ -176,3 +177,6 @@ def as_eager_attr(value: Any) -> ParamAttr | None:
             "and g, and compute g * v / norm(v) in forward()"
         )
     return found
+
+
+__dir__ = listing(globals())

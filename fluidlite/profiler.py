@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from . import state as slots
+from .namespace import listing
 from .runtime.profile import SORTED_BY, Profile, active, checked_choice
 
 __all__ = [
@@ -120,3 +121,6 @@ def cuda_profiler(
         stacklevel=3,
     )
     yield
+
+
+__dir__ = listing(globals())

@@ -14,6 +14,7 @@ from .ir.block import Block
 from .ir.name_scope import name_scope
 from .ir.operator import OpRole
 from .ir.variable import Variable, is_tensor
+from .namespace import listing
 from .values import SelectedRows
 
 
@@ -212,3 +213,5 @@ def _like(param: Variable, block: Block) -> Variable:
 
 L1DecayRegularizer = L1Decay
 L2DecayRegularizer = L2Decay
+
+__dir__ = listing(globals())

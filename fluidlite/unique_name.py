@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from . import state
+from .namespace import listing
 
 
 class NameGenerator:
@@ -70,3 +71,6 @@ def guard(new_generator: NameGenerator | str | bytes | None = None) -> Iterator[
         new_generator = NameGenerator(new_generator or "")
     with _generator.guard(new_generator):
         yield new_generator
+
+
+__dir__ = listing(globals())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..namespace import listing
 from . import checkpoint, jit, learning_rate_scheduler, nn, parallel
 from . import containers as container
 from . import layer as layers
@@ -145,3 +146,5 @@ __all__ = [
     "nn",
     "parallel",
 ]
+
+__dir__ = listing(globals())

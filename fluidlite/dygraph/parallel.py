@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..errors import ArgumentError
+from ..namespace import listing
 from .layer import Layer
 
 
@@ -92,3 +93,6 @@ class DataParallel(Layer):
 
     load_dict = set_dict
     set_state_dict = set_dict
+
+
+__dir__ = listing(globals())

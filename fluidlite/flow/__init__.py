@@ -68,6 +68,7 @@ from ..imperative.elementary import (
 )
 from ..imperative.mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from ..imperative.selection import nonzero, where
+from ..namespace import listing
 from . import autograd, nn
 from .autograd import inference_mode
 from .creation import (
@@ -283,3 +284,5 @@ __all__ = [
     "zeros",
     "zeros_like",
 ]
+
+__dir__ = listing(globals())

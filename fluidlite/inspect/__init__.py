@@ -4,6 +4,7 @@ where do they come from.
 
 from __future__ import annotations
 
+from ..namespace import listing
 from .debugging import Debugger, debug
 from .diff import Difference, diff
 from .digest import Digest
@@ -52,3 +53,5 @@ __all__ = [
     "gradcheck",
     "Report",
 ]
+
+__dir__ = listing(globals())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..namespace import listing
 from ..reader import (
     ComposeNotAligned,
     batch,
@@ -103,3 +104,5 @@ __all__ = [
     "shuffle",
     "xmap_readers",
 ]
+
+__dir__ = listing(globals())

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from ..namespace import listing
 from . import callbacks, metric
 from .batches import InputSpec
 from .history import FitHistory
 from .model import Model
 
 __all__ = ["FitHistory", "InputSpec", "Model", "callbacks", "metric"]
+
+__dir__ = listing(globals())

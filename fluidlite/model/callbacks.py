@@ -10,6 +10,7 @@ import numpy as np
 
 from ..errors import ArgumentError
 from ..ir.callsite import warn
+from ..namespace import listing
 from .board import Board
 
 __all__ = [
@@ -319,3 +320,6 @@ class TensorBoard(Callback):
     def on_train_end(self, logs: dict[str, Any] | None = None) -> None:
         """Close the file."""
         self._writer.close()
+
+
+__dir__ = listing(globals())

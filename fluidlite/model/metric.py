@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from ..namespace import listing
+
 __all__ = ["Accuracy", "Metric"]
 
 
@@ -82,3 +84,6 @@ class Accuracy(Metric):
         """The share of right answers so far."""
         found = [right / self._count if self._count else 0.0 for right in self._right]
         return found[0] if len(found) == 1 else found
+
+
+__dir__ = listing(globals())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..namespace import listing
 from . import functional
 from .activation import (
     CELU,
@@ -124,3 +125,5 @@ __all__ = [
     "Tanhshrink",
     "ThresholdedReLU",
 ]
+
+__dir__ = listing(globals())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..namespace import listing
 from .adadelta import Adadelta, AdadeltaOptimizer
 from .adagrad import Adagrad, AdagradOptimizer, DecayedAdagrad, DecayedAdagradOptimizer
 from .adam import Adam, AdamOptimizer
@@ -51,3 +52,5 @@ __all__ = [
     "RecomputeOptimizer",
     "SGDOptimizer",
 ]
+
+__dir__ = listing(globals())

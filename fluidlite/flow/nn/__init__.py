@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...namespace import listing
 from . import functional
 from .activation import (
     CELU,
@@ -183,3 +184,5 @@ __all__ = [
     "TripletMarginLoss",
     "functional",
 ]
+
+__dir__ = listing(globals())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...namespace import listing
 from .activation import (
     celu,
     elu,
@@ -121,3 +122,5 @@ __all__ = [
     "tanhshrink",
     "thresholded_relu",
 ]
+
+__dir__ = listing(globals())

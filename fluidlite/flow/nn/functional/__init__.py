@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ....namespace import listing
 from .activation import (
     celu,
     elu,
@@ -159,3 +160,5 @@ __all__ = [
     "threshold",
     "triplet_margin_loss",
 ]
+
+__dir__ = listing(globals())
