@@ -8,3 +8,8 @@ from .namespace import listing
 __all__ = ["Checkpoint", "latest", "load", "save"]
 
 __dir__ = listing(globals())
+from .quiet import doors
+
+__all__ = ["Checkpoint", "latest", "load", "save"]
+
+doors(globals())

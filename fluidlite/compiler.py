@@ -8,6 +8,7 @@ from typing import Any
 from .ir.program import Program, default_main_program
 from .ir.variable import Variable
 from .namespace import listing
+from .quiet import doors
 from .runtime.compiled import BuildStrategy, CompiledProgram, ExecutionStrategy
 from .runtime.executor import Executor
 from .runtime.scope import Scope, global_scope
@@ -92,3 +93,4 @@ class ParallelExecutor:
 
 
 __dir__ = listing(globals())
+doors(globals())

@@ -14,6 +14,7 @@ from .ir.callsite import warn
 from .ir.program import Program, default_main_program
 from .ir.variable import Variable
 from .namespace import listing
+from .quiet import doors
 from .values import LoDTensor
 
 Array = np.ndarray[Any, Any]
@@ -300,3 +301,4 @@ class _Column:
 __all__ = ["DataFeeder"]
 
 __dir__ = listing(globals())
+doors(globals())

@@ -194,3 +194,6 @@ from .namespace import listing
 from .nn.parameter import create_parameter
 
 __dir__ = listing(globals())
+from .quiet import doors
+
+doors(globals(), quick=True, imported=True, but=("Parameter", "Tensor"))

@@ -22,6 +22,7 @@ from .ir.program import (
 )
 from .ir.variable import Parameter, Variable
 from .namespace import listing
+from .quiet import doors
 from .runtime.place import (
     CPUPlace,
     cpu_places,
@@ -189,3 +190,4 @@ def release_memory(input_program: Program, skip_opt_set: Iterable[str] | None = 
 
 
 __dir__ = listing(globals())
+doors(globals(), but=("Block", "Operator", "Parameter", "Program", "Variable"))

@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from . import unique_name
+from .absent import answer
 from .dtypes import DType
 from .errors import ArgumentError, DTypeError, ShapeError
 from .ir.block import Block
@@ -22,6 +23,7 @@ from .ir.callsite import warn
 from .ir.operator import Operator
 from .ir.variable import Variable
 from .namespace import listing
+from .quiet import doors
 
 
 class Initializer:
@@ -485,3 +487,5 @@ MSRAInitializer = MSRA
 BilinearInitializer = Bilinear
 
 __dir__ = listing(globals())
+doors(globals())
+answer(globals())

@@ -13,6 +13,7 @@ from .layers.io import as_sizes, fed_variable
 from .layers.layer import LayerBuilder, layer
 from .layers.nn import EMBEDDING, depth_of, looked_up
 from .namespace import listing
+from .quiet import doors
 
 
 def data(
@@ -88,3 +89,4 @@ def one_hot(
 
 
 __dir__ = listing(globals())
+doors(globals())

@@ -20,6 +20,7 @@ from .ir.variable import Parameter, Variable
 from .layers.layer import LayerBuilder, activation_of, variables_of
 from .namespace import listing
 from .param_attr import ParamAttr, as_param_attr
+from .quiet import doors
 
 
 class ObjectHelper:
@@ -394,3 +395,4 @@ def _attr_of(given: Any) -> Any:
 __all__ = ["LayerHelper"]
 
 __dir__ = listing(globals())
+doors(globals())

@@ -9,6 +9,7 @@ import numpy as np
 
 from .errors import ArgumentError
 from .namespace import listing
+from .quiet import doors
 from .values import LoDTensor
 
 
@@ -86,3 +87,4 @@ def create_random_int_lodtensor(
 
 
 __dir__ = listing(globals())
+doors(globals())

@@ -8,9 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from .absent import answer
 from .errors import ArgumentError
 from .layers.mean_precision import DetectionMAP as DetectionMAP
 from .namespace import listing
+from .quiet import doors
 
 Array = np.ndarray[Any, Any]
 
@@ -460,3 +462,5 @@ __all__ = [
 ]
 
 __dir__ = listing(globals())
+doors(globals())
+answer(globals())

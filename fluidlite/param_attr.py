@@ -6,9 +6,11 @@ import math
 from numbers import Real
 from typing import Any
 
+from .absent import answer
 from .errors import ArgumentError
 from .initializer import Constant, Initializer, Xavier
 from .namespace import listing
+from .quiet import doors
 from .regularizer import WeightDecayRegularizer, check_regularizer
 
 
@@ -180,3 +182,5 @@ def as_eager_attr(value: Any) -> ParamAttr | None:
 
 
 __dir__ = listing(globals())
+doors(globals())
+answer(globals())

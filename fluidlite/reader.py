@@ -18,6 +18,7 @@ from typing import Any
 
 from .errors import ArgumentError, FluidError
 from .namespace import listing
+from .quiet import doors
 
 Reader = Callable[[], Iterable[Any]]
 
@@ -367,3 +368,4 @@ __all__ = [
 ]
 
 __dir__ = listing(globals())
+doors(globals())

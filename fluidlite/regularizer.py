@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
+from .absent import answer
 from .dtypes import Kind
 from .errors import ArgumentError
 from .ir.block import Block
@@ -15,6 +16,7 @@ from .ir.name_scope import name_scope
 from .ir.operator import OpRole
 from .ir.variable import Variable, is_tensor
 from .namespace import listing
+from .quiet import doors
 from .values import SelectedRows
 
 
@@ -215,3 +217,5 @@ L1DecayRegularizer = L1Decay
 L2DecayRegularizer = L2Decay
 
 __dir__ = listing(globals())
+doors(globals())
+answer(globals())

@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from . import state
+from .absent import answer
 from .namespace import listing
+from .quiet import doors
 
 
 class NameGenerator:
@@ -74,3 +76,5 @@ def guard(new_generator: NameGenerator | str | bytes | None = None) -> Iterator[
 
 
 __dir__ = listing(globals())
+doors(globals())
+answer(globals())

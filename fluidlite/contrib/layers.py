@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ..absent import answer
 from ..errors import ArgumentError, ShapeError
 from ..ir.variable import Variable
 from ..layers.layer import LayerBuilder, activation_of, layer
@@ -288,3 +289,4 @@ def tree_conv(
 
 
 __dir__ = listing(globals())
+answer(globals())

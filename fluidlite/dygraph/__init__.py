@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from ..absent import answer
 from ..namespace import listing
+from ..quiet import doors
 from . import checkpoint, jit, learning_rate_scheduler, nn, parallel
 from . import containers as container
 from . import layer as layers
@@ -148,3 +150,5 @@ __all__ = [
 ]
 
 __dir__ = listing(globals())
+doors(globals(), but=("ParamBase", "VarBase"))
+answer(globals())

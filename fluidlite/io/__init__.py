@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from ..absent import answer
 from ..namespace import listing
+from ..quiet import doors
 from ..reader import (
     ComposeNotAligned,
     batch,
@@ -106,3 +108,5 @@ __all__ = [
 ]
 
 __dir__ = listing(globals())
+doors(globals())
+answer(globals())

@@ -21,10 +21,11 @@ from ..errors import (
 )
 from ..opdef.definition import Op, first_slot, lookup
 from ..opdef.spec import Spec
+from ..quiet import door
 from .at_once import blank_at_once, run_at_once, runner_at_once
 from .builder import Builder
 from .callsite import CallSite, caller, warn
-from .declared import inferred_otherwise, taken_over
+from .declared import inferred_otherwise, taken_over, warn_of_namesakes
 from .descriptions import BlockDesc
 from .device import device_of
 from .given import attributes_given, names_by_slot
@@ -75,9 +76,8 @@ class Block(OldBlock):
     def create_var(
         self, name: str | None = None, dtype: Any = None, *args: Any, **more: Any
     ) -> Any:
-        """Declare a variable: :meth:`declare_var`.  In the program that stands for what runs at
-        once, under ``dygraph.guard()``, it is a tensor that waits for what :meth:`append_op` gives
-        it.
+        """Declare a variable: :meth:`declare_var`.  In the program of what runs at once, under
+        ``dygraph.guard()``, it is a tensor that waits for what :meth:`append_op` gives it.
 
         Args:
             name, dtype, args, more: as of :meth:`declare_var`.
@@ -121,10 +121,11 @@ class Block(OldBlock):
         Raises:
             DuplicateVariableError: a variable of that name has another shape, dtype or kind.
         """
-        if ignored:
-            for unknown in sorted(set(ignored) - {"capacity", "belong_to_optimizer"}):
-                hint = suggestion(unknown, _CREATE_VAR)
-                warn(f"create_var has no argument {unknown!r}{hint}; it is left out", None)
+        for unknown in (
+            sorted(set(ignored) - {"capacity", "belong_to_optimizer"}) if ignored else ()
+        ):
+            hint = suggestion(unknown, _CREATE_VAR)
+            warn(f"create_var has no argument {unknown!r}{hint}; it is left out", None)
         if name is None:
             name = unique_name.generate("_generated_var")
         elif isinstance(name, bytes):
@@ -183,6 +184,7 @@ class Block(OldBlock):
                 "use another name, or declare it alike"
             )
 
+    @door
     def create_parameter(
         self,
         shape: Iterable[int],
@@ -333,6 +335,7 @@ class Block(OldBlock):
 
     # -- operators ---------------------------------------------------------------------------------
 
+    @door
     def append_op(
         self,
         type: str,
@@ -454,8 +457,8 @@ class Block(OldBlock):
             inputs, outputs: as of :meth:`append_op`.
             site: the user's line.
         """
-        program = self.program
-        definition = type(instance)
+        program, definition = self.program, type(instance)
+        warn_of_namesakes(self, (inputs, outputs), site)
         op = Operator(
             self,
             instance.type,

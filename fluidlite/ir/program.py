@@ -11,6 +11,7 @@ from .. import state
 from ..errors import ArgumentError
 from ..opdef.attribute import whole_number
 from ..opdef.redefinition import redefinitions
+from ..quiet import door
 from ..weak import WeakTable
 from .block import Block
 from .descriptions import BlockDesc
@@ -160,6 +161,7 @@ class Program(OldProgram):
 
     # -- copies ------------------------------------------------------------------------------------
 
+    @door
     def clone(self, for_test: bool = False) -> Program:
         """A copy that shares nothing with this program but the parameters' names.
 
@@ -203,6 +205,7 @@ class Program(OldProgram):
         return made
 
     @classmethod
+    @door
     def parse(cls, text: str) -> Program:
         """The program that a text describes: the inverse of ``str(program)``.
 
@@ -217,6 +220,7 @@ class Program(OldProgram):
         return made
 
     @staticmethod
+    @door
     def parse_from_string(binary_str: bytes) -> Program:
         """The program that the bytes of a program file describe: fluid's ProgramDesc.
 

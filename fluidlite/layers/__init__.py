@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from ..absent import answer
 from ..namespace import listing
+from ..quiet import doors
 from . import control_flow
 from . import learning_rate as learning_rate_scheduler  # where fluid 1.8's scripts look for it
 from .activation import (
@@ -337,3 +339,5 @@ __all__ = [
 ]
 
 __dir__ = listing(globals())
+doors(globals())
+answer(globals())

@@ -33,6 +33,7 @@ from ..ir.program import default_main_program, default_startup_program
 from ..ir.variable import Variable
 from ..opdef.arithmetic import Arithmetic
 from ..opdef.definition import Op, lookup
+from ..quiet import cut, is_door
 from .params import Parameters
 
 if TYPE_CHECKING:
@@ -228,8 +229,7 @@ def _layer(function: Callable[..., Any], stem: str | None, act: bool) -> Callabl
             return None if name is _ABSENT else name
         raise ArgumentError(f"expected name to be a text, got {name!r:.60}")
 
-    @functools.wraps(function)
-    def wrapped(*args: Any, **kwargs: Any) -> Any:
+    def called(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         undo = None
         kind = eager_kind(args, kwargs)
         try:
@@ -251,8 +251,17 @@ def _layer(function: Callable[..., Any], stem: str | None, act: bool) -> Callabl
             site = caller()
             if not isinstance(error, FluidError) or site is None or f" at {site}" in str(error):
                 raise
-            called = with_context(error, f"  in {shown}, called at {site}")
-            raise called from error.__cause__
+            said = with_context(error, f"  in {shown}, called at {site}")
+            raise said.with_traceback(error.__traceback__)  # noqa: B904
+
+    @is_door
+    @functools.wraps(function)
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return called(args, kwargs)
+        except Exception as error:
+            cut(error)
+            raise
 
     wrapped.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
     return wrapped

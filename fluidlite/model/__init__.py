@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from ..absent import answer
 from ..namespace import listing
+from ..quiet import doors
 from . import callbacks, metric
 from .batches import InputSpec
 from .history import FitHistory
@@ -11,3 +13,5 @@ from .model import Model
 __all__ = ["FitHistory", "InputSpec", "Model", "callbacks", "metric"]
 
 __dir__ = listing(globals())
+doors(globals())
+answer(globals())

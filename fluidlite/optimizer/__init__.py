@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from ..absent import answer
 from ..namespace import listing
+from ..quiet import doors
 from .adadelta import Adadelta, AdadeltaOptimizer
 from .adagrad import Adagrad, AdagradOptimizer, DecayedAdagrad, DecayedAdagradOptimizer
 from .adam import Adam, AdamOptimizer
@@ -54,3 +56,5 @@ __all__ = [
 ]
 
 __dir__ = listing(globals())
+doors(globals())
+answer(globals())

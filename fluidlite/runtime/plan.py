@@ -6,11 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..dtypes import Kind
 from ..ir.analysis import blocks_of, last_mentions, read_by_gradients, reads_of, writes_of
 from ..ir.block import Block
 from ..ir.operator import Operator, OpRole
 from ..ir.program import Program
 from ..ir.views import views
+from ..opdef.spec import Shape
 from ..state import collector_paused
 from ..weak import WeakTable
 from .allocator import keep_freed_memory
@@ -182,6 +184,17 @@ class Plan(BlockPlan):
         if ragged:
             keep_freed_memory()
         super().__init__(block, keep, read_by_gradients(program), pairs, ragged)
+        #: persistable names that are declared with known sizes -> these
+        self.shapes: dict[str, Shape] = {
+            n: v.shape
+            for n in self.persistable
+            if (v := block.find_var_recursive(n)) is not None
+            and v.has_shape
+            and v.kind is Kind.LOD_TENSOR
+            and not v.is_data
+            and v.shape
+            and all(size > 0 for size in v.shape)
+        }
         #: names that are read before an operator writes them -> the operator that does
         self.needs: dict[str, Operator] = {}
         #: names that an operator may leave unwritten: a branch that is not taken

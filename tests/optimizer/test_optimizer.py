@@ -22,7 +22,7 @@ def steps(program):
 
 
 def names(pairs):
-    return [(param.name, grad and grad.name) for param, grad in pairs]
+    return [(param.name, None if grad is None else grad.name) for param, grad in pairs]
 
 
 # -- minimize --------------------------------------------------------------------------------------
