@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from .io.checkpoint import Checkpoint, latest, load, save
 from .namespace import listing
-
-__all__ = ["Checkpoint", "latest", "load", "save"]
-
-__dir__ = listing(globals())
 from .quiet import doors
 
 __all__ = ["Checkpoint", "latest", "load", "save"]
 
+__dir__ = listing(globals())
 doors(globals())

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from .described import Described
 from .errors import ArgumentError, FeedError
 from .ir.callsite import warn
 from .ir.program import Program, default_main_program
@@ -20,7 +21,7 @@ from .values import LoDTensor
 Array = np.ndarray[Any, Any]
 
 
-class DataFeeder:
+class DataFeeder(Described):
     """Turns rows into the dictionary that ``Executor.run`` is fed.
 
     Args:
@@ -39,6 +40,8 @@ class DataFeeder:
     >>> feed["x"].shape, feed["label"].tolist()
     ((2, 3), [[0], [1]])
     """
+
+    _shown = "feed_list=_columns"
 
     def __init__(
         self,

@@ -9,6 +9,7 @@ from numbers import Real
 from typing import Any
 
 from .absent import answer
+from .described import Described
 from .dtypes import Kind
 from .errors import ArgumentError
 from .ir.block import Block
@@ -20,7 +21,7 @@ from .quiet import doors
 from .values import SelectedRows
 
 
-class WeightDecayRegularizer:
+class WeightDecayRegularizer(Described):
     """The base of all regularizers: called with a parameter, its gradient and a block, it appends
     the operators that compute the decay.
 

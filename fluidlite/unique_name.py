@@ -7,11 +7,12 @@ from contextlib import contextmanager
 
 from . import state
 from .absent import answer
+from .described import Described
 from .namespace import listing
 from .quiet import doors
 
 
-class NameGenerator:
+class NameGenerator(Described):
     """Counts names by their stem.
 
     Args:

@@ -289,4 +289,5 @@ def tree_conv(
 
 
 __dir__ = listing(globals())
+
 answer(globals())

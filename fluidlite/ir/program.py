@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from .. import state
+from ..described import Described
 from ..errors import ArgumentError
 from ..opdef.attribute import whole_number
 from ..opdef.redefinition import redefinitions
@@ -316,7 +317,7 @@ class Program(OldProgram):
         return views().summary(self, batch_size)
 
 
-class ProgramDesc:
+class ProgramDesc(Described):
     """A program under the method names of fluid's descriptions.
 
     Args:

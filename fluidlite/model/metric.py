@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from ..described import Described
 from ..namespace import listing
 
 __all__ = ["Accuracy", "Metric"]
 
 
-class Metric:
+class Metric(Described):
     """The base of metrics: a subclass counts batches, and says what that amounts to."""
 
     def name(self) -> str | list[str]:
@@ -49,6 +50,8 @@ class Accuracy(Metric):
     >>> accuracy.accumulate()
     0.5
     """
+
+    _shown = "name=_name"
 
     def __init__(self, topk: Sequence[int] | int = (1,), name: str | None = None) -> None:
         self._topk = [topk] if isinstance(topk, int) else list(topk)

@@ -17,6 +17,7 @@ import numpy as np
 from .. import unique_name
 from ..backward import append_backward
 from ..clip import GradientClipBase, append_gradient_clip_ops, error_clip_callback
+from ..described import Described
 from ..dtypes import DType
 from ..errors import ArgumentError
 from ..initializer import Constant
@@ -50,7 +51,7 @@ from .states import State, States, tensor_of
 
 
 @OPTIMIZERS
-class Optimizer(OldOptimizer):
+class Optimizer(OldOptimizer, Described):
     """The base of all optimizers.
 
     Raises:
@@ -570,10 +571,6 @@ class Optimizer(OldOptimizer):
                 f"got {said(given)}"
             )
         return list(given)
-
-    def __repr__(self) -> str:
-        rate = self._learning_rate
-        return f"<{self._kind}: learning_rate={rate.name if isinstance(rate, Variable) else rate}>"
 
 
 def _scaled_rate(rate: Variable, param: Variable) -> Variable:
