@@ -61,6 +61,10 @@ class DuplicateVariableError(FluidError, ValueError):
     """A variable of that name exists with another shape, dtype or kind."""
 
 
+class UsageError(ArgumentError):
+    """The words behind the command ``fluidlite`` are not such as it takes."""
+
+
 class FeedError(FluidError, ValueError):
     """What was fed does not fit the program's data variables."""
 
