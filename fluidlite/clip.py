@@ -269,7 +269,7 @@ def _whole(grad: Any) -> Any:
     return grad.results(values.to_dense()) if isinstance(values, SelectedRows) else grad
 
 
-def _layer(like: Variable, kind: str) -> Any:
+def _layer(like: Any, kind: str) -> Any:
     """An interpreter that appends to the block of a variable and names results as a layer does; for
     a tensor, one that runs operators at once.
     """

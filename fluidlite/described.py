@@ -52,8 +52,9 @@ def description(value: Any) -> str:
 
 
 def _arguments(value: Any) -> Iterator[tuple[str, Any]]:
-    kept = dict(_places_of(type(value)))
-    for name, default in _parameters(type(value)).items():
+    kind: Any = type(value)
+    kept = dict(_places_of(kind))
+    for name, default in _parameters(kind).items():
         places = (kept.pop(name),) if name in kept else (name, f"_{name}")
         found = next((each for place in places for each in _held(value, place)), default)
         if found is not _MISSING and not _same(found, default):
@@ -124,7 +125,8 @@ def shown(value: Any) -> str:
     if isinstance(value, (set, frozenset)):
         return "{" + _listed(sorted(value, key=str))[1:-1] + "}"
     name = getattr(value, "name", None)
-    plain = type(value).__repr__ is object.__repr__ or hasattr(value, "stop_gradient")
+    kind: Any = type(value)
+    plain = kind.__repr__ is object.__repr__ or hasattr(value, "stop_gradient")
     if isinstance(name, str) and plain:
         return name
     text = repr(value)

@@ -1,6 +1,7 @@
 """The command ``fluidlite`` as a user meets it: help, version, mistakes, completion."""
 
 import argparse
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -50,7 +51,7 @@ def test_every_command_is_in_the_help_and_in_the_texts():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     guide = (ROOT / "docs/inspecting.md").read_text(encoding="utf-8")
     for name in COMMANDS:
-        assert f"\n    {name} " in text
+        assert re.search(rf"^    {name}\s", text, re.M)
         assert f"`{name}`" in readme
         assert f"fluidlite {name} " in guide
 

@@ -218,7 +218,8 @@ def switch_case(
     numbered = _numbered(branch_fns)
     if is_tensor(branch_index):
         last = checked_function(default, "default") if default is not None else numbered[-1][1]
-        return dict(numbered).get(int(branch_index), last)()
+        chosen: Any = branch_index
+        return dict(numbered).get(int(chosen), last)()
     if branch_index.dtype is not DType.INT64:
         branch_index = cast(branch_index, "int64")
     if default is None:
