@@ -19,6 +19,17 @@ from fluidlite.opdef.arithmetic import BINARY, REFLECTED
 from fluidlite.symbolic import METHODS
 
 PACKAGE = Path(fluid.__file__).parent
+#: what checkers let scripts do with results of layers that may have run at once
+AT_ONCE = (
+    "backward",
+    "clear_gradient",
+    "detach",
+    "gradient",
+    "grad",
+    "item",
+    "set_value",
+    "tolist",
+)
 HEAD = "# Written by docs/stubs.py.\n"
 
 
@@ -76,7 +87,16 @@ def variables_stub() -> str:
     names = sorted(set(METHODS) - set(vars(fluid.Variable)))
     head = "from typing import Any\n\nfrom ..opdef.arithmetic import Arithmetic\n"
     head += "from .variable import Variable\n\nclass VariableMethods(Arithmetic):\n"
-    return head + _operators("Variable") + "\n" + "\n".join(map(_method, names))
+    note = "    # Layers give tensors where they run at once, which have these, too.\n"
+    lines = [f"    {name}: Any\n" for name in AT_ONCE]
+    return (
+        head
+        + _operators("Variable")
+        + "\n"
+        + "\n".join(map(_method, names))
+        + note
+        + "".join(lines)
+    )
 
 
 def tensors_stub() -> str:

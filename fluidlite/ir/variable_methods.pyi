@@ -402,3 +402,12 @@ class VariableMethods(Arithmetic):
 
     def where(self, x: Any = None, y: Any = None, name: str | None = None) -> Any:
         """The elements of x where a condition holds, and those of y elsewhere."""
+    # Layers give tensors where they run at once, which have these, too.
+    backward: Any
+    clear_gradient: Any
+    detach: Any
+    gradient: Any
+    grad: Any
+    item: Any
+    set_value: Any
+    tolist: Any
