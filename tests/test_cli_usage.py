@@ -136,9 +136,8 @@ def test_completion_has_every_command_and_its_options(shell, capsys):
 )
 def test_bash_completes_words(words, offered, tmp_path):
     asked = " ".join(f"'{word}'" for word in ["fluidlite", *words])
-    text = script("bash", command_parser()) + (
-        f"COMP_WORDS=({asked}); COMP_CWORD={len(words)}; _fluidlite; printf '%s\\n' ${{COMPREPLY[*]}}"
-    )
+    asks = f"COMP_WORDS=({asked}); COMP_CWORD={len(words)}; _fluidlite"
+    text = script("bash", command_parser()) + asks + "; printf '%s\\n' ${COMPREPLY[*]}"
     done = subprocess.run(["bash", "-c", text], capture_output=True, text=True, timeout=60)
     assert set(done.stdout.split()) == offered
 

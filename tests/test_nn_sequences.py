@@ -1,4 +1,4 @@
-"""Recurrent layers and transformers of ``fluid.nn``: by torch, where it is there, and in programs."""
+"""Recurrent layers and transformers of ``fluid.nn``: as torch has them, and in programs."""
 
 import numpy as np
 import pytest

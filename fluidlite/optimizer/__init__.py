@@ -9,6 +9,7 @@ from .adadelta import Adadelta, AdadeltaOptimizer
 from .adagrad import Adagrad, AdagradOptimizer, DecayedAdagrad, DecayedAdagradOptimizer
 from .adam import Adam, AdamOptimizer
 from .adamax import Adamax, AdamaxOptimizer
+from .adamw import AdamW
 from .averages import ExponentialMovingAverage, ModelAverage
 from .dpsgd import Dpsgd, DpsgdOptimizer
 from .ftrl import Ftrl, FtrlOptimizer
@@ -32,6 +33,7 @@ __all__ = [
     "AdamOptimizer",
     "Adamax",
     "AdamaxOptimizer",
+    "AdamW",
     "DecayedAdagrad",
     "DecayedAdagradOptimizer",
     "Dpsgd",

@@ -348,6 +348,14 @@ class Optimizer(OldOptimizer, Described):
 
     # -- what an optimizer says --------------------------------------------------------------------
 
+    def decay_of(self, param: Any) -> float:
+        """How much a parameter shrinks before its step, as a part of the learning rate."""
+        return 0.0
+
+    def ratio_of(self, param: Any) -> float:
+        """The factor of a parameter's learning rate."""
+        return 1.0
+
     def attrs(self, param: Variable) -> dict[str, Any]:
         """The attributes of a parameter's step."""
         return {}
