@@ -47,7 +47,7 @@ def of_a_program(steps, **options):
     exe.run(fluid.default_startup_program())
     for _ in range(steps):
         exe.run(fetch_list=[loss])
-    return fluid.global_scope().find_var("w").get_tensor().numpy()
+    return np.array(fluid.global_scope().find_var("w").get_tensor())
 
 
 @pytest.mark.parametrize("train", [of_tensors, of_a_program])
