@@ -61,7 +61,7 @@ from .runtime.scope import Scope, global_scope, scope_guard
 from .state import get_flags, in_dygraph_mode, set_flags, strict
 from .values import LoDTensor, LoDTensorArray
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"
 
 #: modules that are imported above
 _MODULES = (

@@ -13,7 +13,6 @@ from __future__ import annotations
 import functools
 import inspect
 import os
-import sysconfig
 from collections.abc import Collection, Iterator
 from types import CodeType, FunctionType, TracebackType
 from typing import Any, TypeVar
@@ -30,7 +29,7 @@ SWITCH = "FLUIDLITE_TRACEBACK"
 _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 #: what plans are compiled as, and what the doors are
 _MADE = ("<compiled plan>", _PACKAGE + "<door>")
-_STANDARD = sysconfig.get_path("stdlib") + os.sep
+_STANDARD = os.path.dirname(os.__file__) + os.sep
 _LIBRARIES = (_STANDARD, os.path.dirname(np.__file__) + os.sep, "<frozen ")
 
 
@@ -69,7 +68,7 @@ def door(target: T, *, quick: bool = False) -> T:
     if isinstance(target, type):
         if target not in _are_doors:
             for name, member in list(vars(target).items()):
-                if not name.startswith("_") or name in _METHODS:
+                if name in _METHODS or (name[:1] != "_" and name != "forward"):
                     made = _door_of_member(member, quick)
                     if made is not member:
                         setattr(target, name, made)
@@ -115,7 +114,9 @@ def doors(
         if not imported and value.__module__ != namespace["__name__"] and name not in (given or ()):
             continue
         if isinstance(value, FunctionType):
-            namespace[name] = _door(value, quick)
+            made = namespace[name] = _door(value, quick)
+            if made is not value and made.__name__ == name:
+                made.__module__ = namespace["__name__"]  # where pickle finds it
         elif isinstance(value, type) and not issubclass(value, BaseException):
             for each in filter(_is_ours, value.__mro__):
                 door(each, quick=quick)
@@ -192,17 +193,40 @@ def _plain_door(function: Any) -> Any:
 
 def _quick_door(function: FunctionType) -> Any:
     """A door with the parameters of a function."""
-    parameters = inspect.signature(function, follow_wrapped=False).parameters.values()
-    declared = [p.replace(annotation=p.empty, default=p.empty) for p in parameters]
-    shown = str(inspect.Signature(declared))
-    given = [_GIVEN[p.kind].format(p.name) for p in parameters]
-    scope: dict[str, Any] = {}
-    exec(_compiled(_TEXT.format(shown, ", ".join(given))), function.__globals__, scope)
-    made = scope["_make"](function, cut)
+    code = function.__code__
+    if code.co_kwonlyargcount or code.co_posonlyargcount or code.co_flags & _STARS:
+        made = _written(_TEXT.format(*_parameters(function)), function)
+    else:  # one is written for each number of parameters, and their names are put in
+        count = code.co_argcount
+        names = code.co_varnames[:count]
+        listed = ", ".join(f"p{k}" for k in range(count))
+        made = _written(_TEXT.format(listed, listed), function)
+        here = (*names, *made.__code__.co_varnames[count:])
+        made.__code__ = made.__code__.replace(co_varnames=here, co_name=function.__name__)
     made.__defaults__, made.__kwdefaults__ = function.__defaults__, function.__kwdefaults__
     return made
 
 
+def _parameters(function: FunctionType) -> tuple[str, str]:
+    """How a function's parameters are declared, and how they are given on."""
+    found = list(inspect.signature(function, follow_wrapped=False).parameters.values())
+    declared = [p.replace(annotation=p.empty, default=p.empty) for p in found]
+    shown = str(inspect.Signature(declared))[1:-1]
+    return shown, ", ".join(_GIVEN[p.kind].format(p.name) for p in found)
+
+
+def _written(text: str, function: FunctionType) -> Any:
+    scope: dict[str, Any] = {}
+    exec(_compiled(text), function.__globals__, scope)
+    return scope["_make"](function, cut)
+
+
+@functools.lru_cache(None)
+def _compiled(text: str) -> CodeType:
+    return compile(text, _MADE[1], "exec", dont_inherit=True)
+
+
+_STARS = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
 _GIVEN = {
     inspect.Parameter.POSITIONAL_ONLY: "{}",
     inspect.Parameter.POSITIONAL_OR_KEYWORD: "{}",
@@ -212,7 +236,7 @@ _GIVEN = {
 }
 _TEXT = """
 def _make(_behind_it, _cut):
-    def door{}:
+    def door({}):
         try:
             return _behind_it({})
         except Exception as _error:
@@ -220,11 +244,6 @@ def _make(_behind_it, _cut):
             raise
     return door
 """
-
-
-@functools.lru_cache(None)
-def _compiled(text: str) -> CodeType:
-    return compile(text, _MADE[1], "exec", dont_inherit=True)
 
 
 # -- tracebacks ------------------------------------------------------------------------------------
@@ -252,7 +271,7 @@ def _users(frames: list[TracebackType]) -> list[TracebackType]:
 def _only_calls(frame: TracebackType) -> bool:
     """Whether a frame only calls what the user called: there wrong arguments are noticed."""
     code = frame.tb_frame.f_code
-    return code.co_filename in (__file__, _MADE[1]) or code.co_name in ("called", "wrapped")
+    return code.co_filename in (__file__, _MADE[1]) or code.co_name == "wrapped"
 
 
 def _is_library(file: str) -> bool:

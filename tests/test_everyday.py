@@ -103,6 +103,15 @@ ERRORS = {
         Net()(fluid.ones([2, 4]))  # and here
         """,
     ),
+    "a layer in another spelling": (
+        "columns",
+        "from fluidlite import flow\nflow.nn.Linear(2, 3)(flow.ones(3, 4))  # here",
+    ),
+    "a guard": ("expected main_program", "with fluid.program_guard(3):  # here\n    pass"),
+    "a variable of a block": (
+        "no variable 'nope'",
+        "fluid.default_main_program().global_block().var('nope')  # here",
+    ),
     "a fraction of several elements": ("one element", "float(fluid.ones([2]))  # here"),
     "a setting": ("stop_gradient", "fluid.ones([2]).stop_gradient = 'yes'  # here"),
     "a reader of the user's": (
@@ -265,6 +274,15 @@ WARNINGS = {
         fluid.optimizer.SGD(0.1, parameter_list=["fc_1.w_0"]).minimize(loss)  # here
         """,
     ),
+    "a loop that builds": (
+        ["line 5", "6 runs", "in front of the loop"],
+        """
+        x, exe = fluid.data("x", [1], "float32"), fluid.Executor()
+        for _ in range(8):
+            y = fluid.layers.scale(x, 2.0)
+            exe.run(feed={"x": np.ones(1, "float32")}, fetch_list=[y])  # here
+        """,
+    ),
     "a name that the program does not have": (
         ["'z'"],
         """
@@ -299,6 +317,15 @@ RIGHT = {
                 y = fluid.layers.fc(fluid.data("x", [None, 3], "float32"), 2)
             exe.run(startup)
             exe.run(program, feed=feed, fetch_list=[y])
+        """,
+    "building in steps": """
+        x, exe = fluid.data("x", [1], "float32"), fluid.Executor()
+        y = x + 1.0
+        exe.run(feed={"x": np.ones(1, "float32")}, fetch_list=[y])
+        y = y + 1.0
+        exe.run(feed={"x": np.ones(1, "float32")}, fetch_list=[y])
+        y = y + 1.0
+        exe.run(feed={"x": np.ones(1, "float32")}, fetch_list=[y])
         """,
     "a loss of one element": """
         x = fluid.data("x", [1, 1], "float32")
@@ -437,15 +464,18 @@ def test_a_script_ends_with_a_short_traceback(command, tmp_path):
     assert done.stderr.count("Traceback") == 1 and "run the startup program first" in done.stderr
 
 
-def test_a_notebook_shows_the_lines_of_its_cells():
+def test_a_notebook_shows_the_lines_of_its_cells_and_their_mistakes():
     pytest.importorskip("ipykernel")
     nbclient, nbformat = pytest.importorskip("nbclient"), pytest.importorskip("nbformat")
     cells = [text_of(ERRORS[name][1]) for name in ("a layer", "no startup program")]
     cells += [text_of("fluid.ones([2]) + fluid.ones([3])")]
+    cells += [text_of(WARNINGS["a comparison of variables"][1].replace("'x'", "'y'"))]
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(each) for each in cells])
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", SEARCH)
         nbclient.NotebookClient(notebook, kernel_name="python3", allow_errors=True).execute()
+    warning = notebook.cells.pop().outputs[0].text
+    assert "FluidWarning" in warning and "called at cell 4, line 4" in warning
     for cell in notebook.cells:
         (error,) = (each for each in cell.outputs if each.output_type == "error")
         shown = re.sub(r"\x1b\[[\d;]*m", "", "\n".join(error.traceback))

@@ -21,7 +21,7 @@ from ..errors import (
 )
 from ..opdef.definition import Op, first_slot, lookup
 from ..opdef.spec import Spec
-from ..quiet import door
+from ..quiet import door, quick_door
 from .at_once import blank_at_once, run_at_once, runner_at_once
 from .builder import Builder
 from .callsite import CallSite, caller, warn
@@ -73,6 +73,7 @@ class Block(OldBlock):
 
     # -- variables ---------------------------------------------------------------------------------
 
+    @door
     def create_var(
         self, name: str | None = None, dtype: Any = None, *args: Any, **more: Any
     ) -> Any:
@@ -121,9 +122,7 @@ class Block(OldBlock):
         Raises:
             DuplicateVariableError: a variable of that name has another shape, dtype or kind.
         """
-        for unknown in (
-            sorted(set(ignored) - {"capacity", "belong_to_optimizer"}) if ignored else ()
-        ):
+        for unknown in ignored and sorted(ignored.keys() - {"capacity", "belong_to_optimizer"}):
             hint = suggestion(unknown, _CREATE_VAR)
             warn(f"create_var has no argument {unknown!r}{hint}; it is left out", None)
         if name is None:
@@ -205,7 +204,7 @@ class Block(OldBlock):
 
         Raises:
             DuplicateVariableError: a variable of that name has another shape or dtype, or is no
-            parameter.
+                parameter.
             ArgumentError: a size is not positive.
         """
         block = self.program.global_block()
@@ -229,6 +228,7 @@ class Block(OldBlock):
             initializer(made, block)
         return made
 
+    @quick_door
     def var(self, name: str) -> Variable:
         """The variable of that name in this block.
 
@@ -588,16 +588,5 @@ _CREATE_PARAMETER = frozenset(
         "need_check_feed",
     ]
 )
-_CREATE_VAR = [
-    "name",
-    "dtype",
-    "shape",
-    "type",
-    "lod_level",
-    "persistable",
-    "stop_gradient",
-    "is_data",
-    "need_check_feed",
-    "error_clip",
-    "initializer",
-]
+_CREATE_VAR = ["name", "dtype", "shape", "type", "lod_level", "persistable", "stop_gradient"]
+_CREATE_VAR += ["is_data", "need_check_feed", "error_clip", "initializer"]

@@ -170,19 +170,23 @@ def warn_of_namesakes(
         site: the user's line.
     """
     program = block.program
-    for values in (each for slots in given for each in (slots or {}).values()):
-        for other in values if isinstance(values, (list, tuple)) else (values,):
-            home = getattr(other, "block", None)
-            if home is None or home.program is program:
-                continue
-            here = block.find_var_recursive(other.name)
-            if here is not None and not is_the_same(here, other):
-                warn(
-                    f"{other.name!r} is a variable of another program, {described(other)}; here it "
-                    f"means this program's variable of that name, {described(here)}; build both in "
-                    f"one program, or feed the value of the other one",
-                    site,
-                )
+    for slots in given:
+        for values in () if slots is None else slots.values():
+            for other in values if values.__class__ in (list, tuple) else (values,):
+                home = getattr(other, "block", None)
+                if home is not None and home.program is not program:
+                    _warn_of_namesake(block, other, site)
+
+
+def _warn_of_namesake(block: Block, other: Variable, site: CallSite | None) -> None:
+    here = block.find_var_recursive(other.name)
+    if here is not None and not is_the_same(here, other):
+        warn(
+            f"{other.name!r} is a variable of another program, {described(other)}; here it means "
+            f"this program's variable of that name, {described(here)}; build both in one program, "
+            f"or feed the value of the other one",
+            site,
+        )
 
 
 def is_the_same(here: Variable, other: Variable) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 from .. import state
@@ -400,8 +400,10 @@ def programs_are_guarded() -> bool:
     return _main.is_covered or _startup.is_covered
 
 
-@contextmanager
-def program_guard(main_program: Program, startup_program: Program | None = None) -> Iterator[None]:
+@door
+def program_guard(
+    main_program: Program, startup_program: Program | None = None
+) -> AbstractContextManager[None]:
     """Build into other programs inside a ``with`` block, in this thread.
 
     Args:
@@ -422,5 +424,10 @@ def program_guard(main_program: Program, startup_program: Program | None = None)
                 f"expected {name} to be a Program, got {program!r:.60} of type "
                 f"{type(program).__name__}"
             )
-    with _main.guard(main_program), _startup.guard(startup_program or _startup.get()):
+    return _building_into(main_program, startup_program or _startup.get())
+
+
+@contextmanager
+def _building_into(main: Program, startup: Program) -> Iterator[None]:
+    with _main.guard(main), _startup.guard(startup):
         yield

@@ -229,36 +229,33 @@ def _layer(function: Callable[..., Any], stem: str | None, act: bool) -> Callabl
             return None if name is _ABSENT else name
         raise ArgumentError(f"expected name to be a text, got {name!r:.60}")
 
-    def called(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        undo = None
-        kind = eager_kind(args, kwargs)
-        try:
-            name = check(args, kwargs, kind)
-            wanted = given("act", args, kwargs) if act else _ABSENT
-            last = None if wanted is _ABSENT else activation_of(wanted)
-            if kind is not None:
-                runner = kind.layer(kind, shown, name)
-                with _at_once(kind):
-                    out = function(runner, *args, **kwargs)
-                return runner.activation(out, last) if act else out
-            f = LayerBuilder(layer_type, name)
-            undo = Undo(f.block, f.startup.global_block())
-            out = function(f, *args, **kwargs)
-            return f.activation(out, last) if act else out
-        except BaseException as error:
-            if undo is not None:
-                undo()
-            site = caller()
-            if not isinstance(error, FluidError) or site is None or f" at {site}" in str(error):
-                raise
-            said = with_context(error, f"  in {shown}, called at {site}")
-            raise said.with_traceback(error.__traceback__)  # noqa: B904
-
     @is_door
     @functools.wraps(function)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
+        undo = None
         try:
-            return called(args, kwargs)
+            kind = eager_kind(args, kwargs)
+            try:
+                name = check(args, kwargs, kind)
+                wanted = given("act", args, kwargs) if act else _ABSENT
+                last = None if wanted is _ABSENT else activation_of(wanted)
+                if kind is not None:
+                    runner = kind.layer(kind, shown, name)
+                    with _at_once(kind):
+                        out = function(runner, *args, **kwargs)
+                    return runner.activation(out, last) if act else out
+                f = LayerBuilder(layer_type, name)
+                undo = Undo(f.block, f.startup.global_block())
+                out = function(f, *args, **kwargs)
+                return f.activation(out, last) if act else out
+            except BaseException as error:
+                if undo is not None:
+                    undo()
+                site = caller()
+                if not isinstance(error, FluidError) or site is None or f" at {site}" in str(error):
+                    raise
+                said = with_context(error, f"  in {shown}, called at {site}")
+                raise said.with_traceback(error.__traceback__)  # noqa: B904
         except Exception as error:
             cut(error)
             raise

@@ -152,7 +152,7 @@ class Executor(RunsDatasets, Described):
 
         Raises:
             FeedError: a fed name, shape or element type does not fit, or a data variable is not
-            fed.
+                fed.
             FetchError: the program has no variable of a fetched name.
             NotInitializedError: a parameter has no value; the startup program has not been run.
             NonFiniteError: there is a value that is not finite; names the operator it comes from.

@@ -269,7 +269,7 @@ def _of_another_shape(
     name: str, op: Operator, value: Any, declared: Sequence[int], scope: Scope
 ) -> str:
     origin = scope.origin(name)
-    source = "no program's run" if origin is None else f"the run of a program built at {origin}"
+    source = "no program" if origin is None else f"the run of a program built at {origin}"
     where = f", built at {op.callsite}" if op.callsite else ""
     return (
         f"variable {name!r} is declared with shape {list(declared)} in the program that is run"

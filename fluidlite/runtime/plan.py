@@ -11,8 +11,8 @@ from ..ir.analysis import blocks_of, last_mentions, read_by_gradients, reads_of,
 from ..ir.block import Block
 from ..ir.operator import Operator, OpRole
 from ..ir.program import Program
+from ..ir.variable import Parameter
 from ..ir.views import views
-from ..opdef.spec import Shape
 from ..state import collector_paused
 from ..weak import WeakTable
 from .allocator import keep_freed_memory
@@ -184,17 +184,6 @@ class Plan(BlockPlan):
         if ragged:
             keep_freed_memory()
         super().__init__(block, keep, read_by_gradients(program), pairs, ragged)
-        #: persistable names that are declared with known sizes -> these
-        self.shapes: dict[str, Shape] = {
-            n: v.shape
-            for n in self.persistable
-            if (v := block.find_var_recursive(n)) is not None
-            and v.has_shape
-            and v.kind is Kind.LOD_TENSOR
-            and not v.is_data
-            and v.shape
-            and all(size > 0 for size in v.shape)
-        }
         #: names that are read before an operator writes them -> the operator that does
         self.needs: dict[str, Operator] = {}
         #: names that an operator may leave unwritten: a branch that is not taken
@@ -212,6 +201,17 @@ class Plan(BlockPlan):
             for name in dict.fromkeys(n for step in self.steps for n in step.writes)
             if name in self.persistable
         ]
+        #: parameters, and what is like them in programs that were loaded -> the declared sizes
+        self.shapes = {
+            name: v.shape
+            for name in self.needs
+            if (v := block.find_var_recursive(name)) is not None
+            and v.persistable
+            and (isinstance(v, Parameter) or name not in self.written)
+            and v.kind is Kind.LOD_TENSOR
+            and v.shape
+            and min(v.shape) > 0
+        }
         #: gradients of parameters that something is done to before an optimizer gets them; what
         #: is not finite in the others is seen in what the optimizer writes
         updates = [op for op in self.ops if op.role == OpRole.OPTIMIZE]

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .. import state
-from ..ir.callsite import warn
+from ..ir.callsite import CallSite, warn
 from ..ir.declared import described, is_the_same
 from ..ir.program import Program
 from ..ir.variable import Variable
@@ -27,6 +27,8 @@ entropy: state.StateSlot[int] = state.slot(
 )
 
 TAKEN_KEPT = 256
+#: so many runs in a row, each of a longer program, are taken for a mistake
+GROWTHS = 5
 PLANS_KEPT = 16  # of one program, for different fetches
 
 
@@ -50,6 +52,9 @@ class RunState:
         self.strange: set[str] = set()
         #: what was fed unlike its declaration, and was found to be what the operators take
         self.taken: set[frozenset[tuple[str, str]]] = set()
+        #: how many operators the program had, which line appended the last one, and how many runs
+        #: in a row that line has made it longer
+        self._grown: tuple[int, CallSite | None, int] = (0, None, 0)
         #: by the program's revision and what is wanted of it
         self.plans: OrderedDict[tuple[int, Wanted], Plan] = OrderedDict()
 
@@ -108,6 +113,7 @@ class RunState:
         if found is not None:
             self.plans.move_to_end(key)
             return found
+        self._note_growth(program)
         if verified:
             verify(program)
         found = Plan(program, *wanted)
@@ -118,3 +124,20 @@ class RunState:
             while len(self.plans) > PLANS_KEPT:
                 self.plans.popitem(last=False)
         return found
+
+    def _note_growth(self, program: Program) -> None:
+        """Notice a loop that builds and runs: each run would be longer than the last."""
+        ops = program.global_block().ops
+        count, site, times = self._grown
+        if len(ops) <= count:
+            return
+        last = ops[-1].callsite
+        times = times + 1 if count and last is not None and last == site else 0
+        self._grown = len(ops), last, times
+        if times == GROWTHS:
+            warn(
+                f"{last} has appended operators between each of the last {times + 1} runs of a "
+                f"program, which has {len(ops)} by now: each run is planned anew and is longer "
+                f"than the last; build in front of the loop",
+                None,
+            )

@@ -14,6 +14,7 @@ from ..errors import ArgumentError
 from ..ir.callsite import CallSite
 from ..ir.program import Program
 from ..ir.views import views
+from ..quiet import door
 from ..values import Lod, LoDTensor, LoDTensorArray, SelectedRows
 from .ownership import at_once
 
@@ -277,6 +278,7 @@ def scope_is_guarded() -> bool:
     return _scope.is_covered
 
 
+@door
 def scope_guard(scope: Scope) -> AbstractContextManager[Scope]:
     """Use another scope inside a ``with`` block, in this thread.
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from ...absent import answer
 from ...namespace import listing
+from ...quiet import doors
 from . import functional
 from .activation import (
     CELU,
@@ -186,3 +188,5 @@ __all__ = [
 ]
 
 __dir__ = listing(globals())
+doors(globals())
+answer(globals())

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from ....absent import answer
 from ....namespace import listing
+from ....quiet import doors
 from .activation import (
     celu,
     elu,
@@ -162,3 +164,5 @@ __all__ = [
 ]
 
 __dir__ = listing(globals())
+doors(globals(), quick=True)
+answer(globals())
