@@ -8,9 +8,9 @@ from ..dtypes import DType
 from ..errors import AttributeValueError, LoDError, ShapeError
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Op
-from ..opdef.sequences import lod_of, offsets_from
+from ..opdef.sequences import lod_of
 from ..opdef.spec import agree, need_integer, spec
-from ..values import LoDTensor, bare
+from ..values import LoDTensor, bare, offsets_from
 
 
 class beam_search(Op):

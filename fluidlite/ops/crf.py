@@ -11,9 +11,9 @@ from ..dtypes import DType
 from ..errors import OutOfRangeError, ShapeError
 from ..opdef.definition import Op
 from ..opdef.gradient import differentiated, pulled_through
-from ..opdef.sequences import lod_of, offsets_from, offsets_of, positions_in
+from ..opdef.sequences import lod_of, offsets_of, positions_in
 from ..opdef.spec import agree, need_float, need_integer, need_ndim, same_dtype
-from ..values import LoDTensor, bare
+from ..values import LoDTensor, bare, offsets_from
 from .crf_steps import ChainSteps, viterbi
 from .time_order import TimeOrder, time_order
 

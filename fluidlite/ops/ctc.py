@@ -10,9 +10,9 @@ import numpy as np
 from ..errors import AttributeValueError, DTypeError, LoDError, OutOfRangeError, ShapeError
 from ..opdef.definition import Op
 from ..opdef.gradient import differentiated, pulled_through
-from ..opdef.sequences import lengths_of, lod_of, offsets_from, offsets_of, positions_in
+from ..opdef.sequences import lengths_of, lod_of, offsets_of, positions_in
 from ..opdef.spec import agree, need_float, need_integer, need_ndim
-from ..values import LoDTensor, bare
+from ..values import LoDTensor, bare, offsets_from
 from .ctc_steps import CTCSteps
 from .time_order import TimeOrder, time_order
 

@@ -8,8 +8,9 @@ from ..errors import AttributeValueError, ShapeError
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Op
 from ..opdef.gradient import differentiated
-from ..opdef.sequences import offsets_from, positions_in
+from ..opdef.sequences import positions_in
 from ..opdef.spec import need_ndim, size_of
+from ..values import offsets_from
 
 
 class im2sequence(Op):

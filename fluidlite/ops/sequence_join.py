@@ -9,16 +9,9 @@ from ..errors import AttributeValueError, LoDError, ShapeError, SlotError
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Op
 from ..opdef.gradient import differentiated
-from ..opdef.sequences import (
-    lengths_of,
-    lod_of,
-    offsets_from,
-    offsets_of,
-    one_level_of,
-    positions_in,
-)
+from ..opdef.sequences import lengths_of, lod_of, offsets_of, one_level_of, positions_in
 from ..opdef.spec import agree, known, need_integer, same_dtype, size_of, spec
-from ..values import bare
+from ..values import bare, offsets_from
 
 
 class sequence_concat(Op):
