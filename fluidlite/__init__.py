@@ -41,8 +41,7 @@ from .ir.program import Program, default_main_program, default_startup_program, 
 from .ir.variable import Variable
 from .lod_tensor import create_lod_tensor, create_random_int_lodtensor
 from .param_attr import ParamAttr, WeightNormParamAttr
-from .runtime.executor import Executor
-from .runtime.place import (
+from .place import (
     CPUPlace,
     CUDAPinnedPlace,
     CUDAPlace,
@@ -51,7 +50,8 @@ from .runtime.place import (
     cuda_places,
     is_compiled_with_cuda,
 )
-from .runtime.scope import Scope, global_scope, scope_guard
+from .runtime.executor import Executor
+from .scope import Scope, global_scope, scope_guard
 from .state import get_flags, in_dygraph_mode, set_flags
 from .values import LoDTensor, LoDTensorArray
 
@@ -89,7 +89,7 @@ _NAMES = {
     **dict.fromkeys(["FitHistory", "InputSpec", "Model", "callbacks", "metric"], "model"),
     "trace": "tracing",
     **dict.fromkeys(["BuildStrategy", "CompiledProgram", "ExecutionStrategy"], "compiler"),
-    "ParallelExecutor": "compiler",
+    "ParallelExecutor": "parallel_executor",
     "show_config": "config",
     **dict.fromkeys(["explain_gradient", "gradcheck"], "inspect"),
     "summary": "inspect.layers",

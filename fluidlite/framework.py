@@ -21,14 +21,14 @@ from .ir.program import (
     switch_startup_program,
 )
 from .ir.variable import Parameter, Variable
-from .runtime.place import (
+from .place import (
     CPUPlace,
     cpu_places,
     cuda_pinned_places,
     cuda_places,
     is_compiled_with_cuda,
 )
-from .runtime.scope import Scope, scope_is_guarded, switch_scope
+from .scope import Scope, scope_is_guarded, switch_scope
 from .state import get_flags, in_dygraph_mode, set_flags
 from .unique_name import names_are_guarded
 from .unique_name import switch as switch_names

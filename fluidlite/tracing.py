@@ -26,7 +26,7 @@ from .ir.program import Program
 from .ir.variable import Variable
 from .opdef.definition import Op, lookup
 from .runtime.executor import Executor
-from .runtime.scope import Scope
+from .scope import Scope
 
 
 class Traced(NamedTuple):

@@ -18,7 +18,7 @@ from ..errors import ArgumentError, FeedError, FileError, suggestion
 from ..io.contents import Contents, read
 from ..ir.program import Program
 from ..runtime.executor import Executor
-from ..runtime.scope import Scope
+from ..scope import Scope
 from ..values import LoDTensor, SelectedRows
 from .diff import Difference, diff
 from .exports import to_dot, to_mermaid

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..errors import ArgumentError
+from .errors import ArgumentError
 
 
 class Place:
