@@ -39,7 +39,6 @@ NAMES = {
     "inner workings of fluid that mean nothing here": """
         ..ComplexVariable ..load_op_library
         ..monkey_patch_varbase ..monkey_patch_variable""",
-    "imperative mode, still to come": "dygraph.* ..*",
 }
 
 
