@@ -44,9 +44,10 @@ class Windows:
         kernel, strides, before, after = [], [], [], []
         self.fits = True
         for w in op.windows(tuple(shape)):
+            self.fits &= not any(w.empty)
             if w.step is None:
                 self.fits &= len(w.ranges) == 1
-                begin, end = w.ranges[0]
+                begin, end = w.ranges[0] if w.ranges else (0, 1)
                 kernel.append(end - begin)
                 strides.append(end - begin)
                 before.append(0)
