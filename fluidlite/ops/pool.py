@@ -193,7 +193,7 @@ class Windowed(Op, abstract=True):
     ksize: sizes of the window; with ``adaptive``, those of Out.
     global_pooling: one window, the whole image.
     strides: steps of the window along each dimension.
-    paddings: a number for each dimension, or those before and after.
+    paddings: a number for each dimension, or those before and after; below zero, the image is cut.
     adaptive: windows divide the image as evenly as can be.
     """
 
@@ -223,8 +223,6 @@ class Windowed(Op, abstract=True):
                 raise AttributeValueError(
                     f"expected {name} of {self.rank} numbers from 1, got {list(numbers)}"
                 )
-        if min(self.paddings, default=0) < 0:
-            raise AttributeValueError(f"expected no negative paddings, got {list(self.paddings)}")
         if max(*self.ksize, *self.paddings, 0) > WIDEST:
             raise AttributeValueError(
                 f"expected ksize and paddings of at most {WIDEST}, got {list(self.ksize)} and "

@@ -49,7 +49,7 @@ def test_sizes_may_be_variables():
         (-1, 1, -1, -1),
         (-1, 1, -1, 5),
         (-1, 1, -1, -1),
-        (-1, 1, -1, -1),
+        (-1, 1, 9, 9),
     ]
     feed = dict(size=np.int32([6, 2]), one=np.int32([2]), factor=np.float32([2]))
     values = run(*outs, x=VALUE, y=VALUE, z=VALUE, a=VALUE, **feed)

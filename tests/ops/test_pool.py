@@ -133,6 +133,13 @@ BEYOND = [
         [(k, k + 2) for k in range(6)],
     ),
     (dict(ksize=[1, 1], strides=[3, 7], paddings=[2, 1]), [(-2, -1), (1, 2), (4, 5)], [(-1, 0)]),
+    # below zero: the image is cut
+    (dict(ksize=[2, 2], strides=[1, 2], paddings=[-1, 0]), [(1, 3), (2, 4)], [(0, 2), (2, 4)]),
+    (
+        dict(ksize=[2, 1], paddings=[0, -2, -1, 1]),
+        [(0, 2), (1, 3)],
+        [(k, k + 1) for k in (1, 2, 3, 4)],
+    ),
 ]
 
 
@@ -263,7 +270,6 @@ def test_unknown_sizes_stay_unknown():
         (DTypeError, "expected X to be float16, float32 or float64", dict(dtype="int64")),
         (AttributeValueError, "ksize of 2 numbers from 1, got [2]", dict(ksize=[2])),
         (AttributeValueError, "strides of 2 numbers from 1, got [0, 1]", dict(strides=[0, 1])),
-        (AttributeValueError, "no negative paddings, got [-1, 0]", dict(paddings=[-1, 0])),
         (AttributeValueError, "NCHW or NHWC, got 'HWCN'", dict(data_format="HWCN")),
         (ShapeError, "a window of 9 does not fit into 8", dict(ksize=[9, 1])),
     ],
