@@ -166,7 +166,7 @@ def install() -> None:
         vars(held)["__getattr__"] = _answering(held, _before[module])
     if np.lib.NumpyVersion(np.__version__) >= "2.0.0":
         _printing["legacy"] = np.get_printoptions()["legacy"]
-        np.set_printoptions(legacy="1.25")  # type: ignore[arg-type]
+        np.set_printoptions(legacy="1.25")
     rewriting.install()
 
 

@@ -211,5 +211,5 @@ def _by_image(x: Variable, places: Variable) -> Variable:
     run knows.
     """
     found = reshape(x, [-1, 0], actual_shape=places)
-    found.take_spec(found.spec.with_shape([-1, -1]))
+    found.redeclare([-1, -1])
     return found

@@ -95,11 +95,11 @@ def _resized(
         data_layout=formats[1] if channels_last else "NCHW",
         scale=factor,
     )
-    if actual_shape is not None and min(asked) > 0 and out.has_shape:  # declared as out_shape says
-        shape = list(out.shape)
+    if isinstance(out, Variable) and actual_shape is not None and min(asked) > 0:
+        shape = list(out.shape)  # declared as out_shape says
         first = 1 if channels_last else 2
         shape[first : first + rank] = asked
-        out.take_spec(out.spec.with_shape(shape))
+        out.redeclare(shape)
     return out
 
 

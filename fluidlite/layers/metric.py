@@ -42,7 +42,7 @@ def accuracy(
     given = {v: v.dtype for v in (correct, total) if isinstance(v, Variable) and v.has_dtype}
     f.into("accuracy", {"Out": best, "Indices": places, "Label": label}, outs)
     for variable, dtype in given.items():
-        variable.take_spec(variable.spec.with_dtype(dtype))
+        variable.redeclare(dtype=dtype)
     return share
 
 

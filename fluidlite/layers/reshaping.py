@@ -54,7 +54,7 @@ def reshape(
         declared = resolved(sizes.numbers, x.shape)
     f.into("reshape2", ins, outs, shape=sizes.numbers)
     if declared is not None:
-        outs["Out"].take_spec(outs["Out"].spec.with_shape(declared))
+        outs["Out"].redeclare(declared)
     return outs["Out"]
 
 
