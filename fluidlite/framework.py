@@ -28,6 +28,7 @@ from .place import (
     cuda_places,
     is_compiled_with_cuda,
 )
+from .quiet import doors
 from .scope import Scope, scope_is_guarded, switch_scope
 from .state import get_flags, in_dygraph_mode, set_flags
 from .unique_name import names_are_guarded
@@ -185,3 +186,6 @@ def release_memory(input_program: Program, skip_opt_set: Iterable[str] | None = 
         input_program: a program, which stays as it is.
         skip_opt_set: not read.
     """
+
+
+doors(globals(), but=("Block", "Operator", "Parameter", "Program", "Variable"))

@@ -8,6 +8,7 @@ from typing import Any
 from .compiler import BuildStrategy, CompiledProgram, ExecutionStrategy
 from .ir.program import Program, default_main_program
 from .ir.variable import Variable
+from .quiet import doors
 from .runtime.executor import Executor
 from .scope import Scope, global_scope
 
@@ -88,3 +89,6 @@ class ParallelExecutor:
 
     def drop_local_exe_scopes(self) -> None:
         """Nothing: there are no scopes but the one given."""
+
+
+doors(globals())

@@ -9,16 +9,18 @@ import os
 import tempfile
 import threading
 import time
-import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from . import state as slots
+from .absent import answer
 from .errors import ArgumentError
 from .files import Transaction
+from .ir.callsite import warn
 from .ir.operator import Operator
+from .quiet import doors
 
 __all__ = [
     "Profile",
@@ -376,9 +378,12 @@ def cuda_profiler(
     Args:
         output_file, output_mode, config: not read.
     """
-    warnings.warn(
+    warn(
         "there is no CUDA: cuda_profiler measures nothing; use profiler.profiler",
-        UserWarning,
-        stacklevel=3,
+        None,
     )
     yield
+
+
+doors(globals())
+answer(globals())

@@ -17,6 +17,7 @@ import numpy as np
 from ..errors import ArgumentError, FileError, UnknownVariableError, UnsupportedError
 from ..ir.callsite import caller, warn
 from ..ir.variable import Variable
+from ..quiet import doors
 from .buffer import Ahead
 from .dataset_runs import run_each
 from .datasets import checked_size
@@ -482,3 +483,5 @@ __all__ = [
     "InMemoryDataset",
     "QueueDataset",
 ]
+
+doors(globals())

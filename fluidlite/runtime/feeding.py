@@ -26,54 +26,6 @@ from .plan import Plan
 from .step import Environment, is_empty_array
 
 
-def fetch_names(fetch_list: Any, program: Program) -> tuple[list[str], list[Operator]]:
-    """What is to be fetched: names, and operators of an optimizer, which make a run leave out what
-    neither needs; what operators ``fetch`` read when None.
-
-    Args:
-        fetch_list: variables, names and operators, also in lists of lists; what ``minimize`` gives
-            stands for its operators.
-        program: that is run.
-
-    Raises:
-        FetchTypeError: something else.
-    """
-    names: list[str] = []
-    ops: list[Operator] = []
-    if fetch_list is None:
-        return [op.input("X")[0] for op in program.global_block().ops if op.type == "fetch"], ops
-    items = list(fetch_list) if isinstance(fetch_list, (list, tuple)) else [fetch_list]
-    if _is_minimized(fetch_list):
-        items = list(fetch_list[0])
-    while items:
-        item = items.pop(0)
-        if isinstance(item, Variable):
-            names.append(item.name)
-        elif isinstance(item, str):
-            names.append(item)
-        elif isinstance(item, Operator):
-            ops.append(item)
-        elif isinstance(item, (list, tuple)):
-            items[:0] = item[0] if _is_minimized(item) else item
-        else:
-            raise FetchTypeError(
-                f"expected fetch_list to be a list of variables or names, got {item!r:.60} of type "
-                f"{type(item).__name__}"
-            )
-    return names, ops
-
-
-def _is_minimized(item: Any) -> bool:
-    """Whether something is what ``minimize`` gives: operators, and parameters with gradients."""
-    return (
-        isinstance(item, tuple)
-        and len(item) == 2
-        and isinstance(item[0], list)
-        and bool(item[0])
-        and all(isinstance(op, Operator) for op in item[0])
-    )
-
-
 def fed_values(feed: Any, program: Program) -> tuple[Environment, dict[str, str]]:
     """The fed arrays by name, and what is doubtful about them: a text for each such name.
 
@@ -236,13 +188,18 @@ def _agree(shape: Sequence[int], declared: Sequence[int]) -> bool:
     )
 
 
-def take_persistables(plan: Plan, env: Environment, scope: Scope) -> None:
+def take_persistables(plan: Plan, env: Environment, scope: Scope) -> dict[str, str]:
     """Put what the operators read and nothing computes into the environment.
+
+    Returns:
+        what to say of values in the scope that have another shape than their variables.
 
     Raises:
         FeedError: a data variable was not fed.
         NotInitializedError: a persistable variable has no value.
     """
+    doubts: dict[str, str] = {}
+    shapes = plan.shapes
     for name, op in plan.needs.items():
         if name in env:
             continue
@@ -252,9 +209,27 @@ def take_persistables(plan: Plan, env: Environment, scope: Scope) -> None:
         if value is None:
             raise _missing(name, op)
         env[name] = value
+        if name in shapes and value.__class__ is np.ndarray and value.shape != shapes[name]:
+            doubts[name] = _of_another_shape(name, op, value, shapes[name], scope)
     for name in plan.open:
         if name not in env and (value := scope.value(name)) is not None:
             env[name] = value
+    return doubts
+
+
+def _of_another_shape(
+    name: str, op: Operator, value: Any, declared: Sequence[int], scope: Scope
+) -> str:
+    origin = scope.origin(name)
+    source = "no program" if origin is None else f"the run of a program built at {origin}"
+    where = f", built at {op.callsite}" if op.callsite else ""
+    return (
+        f"variable {name!r} is declared with shape {list(declared)} in the program that is run"
+        f"{where}, and its value in the scope has shape {list(value.shape)}, which {source} put "
+        f"there; operators compute with that value; name parameters that are not to be shared "
+        f"differently, run each program in a scope of its own (fluid.scope_guard), or run the "
+        f"startup program that belongs to this one"
+    )
 
 
 def _missing(name: str, op: Operator) -> Exception:
