@@ -69,6 +69,7 @@ _PACKAGES = frozenset(
         "distributed",
         "dygraph",
         "eager",
+        "export",
         "flow",
         "imperative",
         "inspect",

@@ -1,0 +1,162 @@
+"""How operators of neural networks are written: a line, or a call of a function in the file."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..opdef.sequences import lod_of
+from . import library
+from .literals import operand
+from .numpy_text import PRODUCT
+from .statements import SourceGraph
+from .writing import forms
+
+
+def flat(x: Any, rows: int) -> Any:
+    """A value as a matrix: so many first dimensions are its rows."""
+    if x.ndim == 2 and rows == 1:
+        return x
+    shape = x.shape
+    return np.reshape(x, (math.prod(shape[:rows]), math.prod(shape[rows:])))
+
+
+@forms("mul")
+def mul(graph: SourceGraph, op: Any, X: Any, Y: Any) -> Any:
+    rows, columns = op.x_num_col_dims, op.y_num_col_dims
+    if rows == X.ndim - 1 and columns == 1 and Y.ndim == 2:
+        return graph.expression([*operand(X, PRODUCT), " @ ", *operand(Y, PRODUCT + 1)], PRODUCT)
+    x, y = flat(X, rows), flat(Y, columns)
+    out = graph.expression([*operand(x, PRODUCT), " @ ", *operand(y, PRODUCT + 1)], PRODUCT)
+    shape = (*X.shape[:rows], *Y.shape[columns:])
+    return out if len(shape) == 2 else _reshaped(out, shape, X)
+
+
+def _reshaped(value: Any, shape: Any, like: Any) -> Any:
+    value.spec = like.spec.with_shape((math.prod(shape),))
+    return np.reshape(value, shape)
+
+
+@forms(
+    *(f"elementwise_{name}" for name in ("add", "sub", "mul", "div", "min", "max")),
+    *("less_than", "less_equal", "greater_than", "greater_equal", "equal", "not_equal"),
+)
+def elementwise(graph: SourceGraph, op: Any, X: Any, Y: Any) -> Any:
+    lead = X.ndim - Y.ndim if op.axis == -1 else op.axis
+    if op.ufunc is None or Y.ndim > X.ndim or not Y.ndim or lead + Y.ndim != X.ndim:
+        return NotImplemented
+    return op.ufunc(X, Y)
+
+
+@forms("softmax")
+def softmax(graph: SourceGraph, op: Any, X: Any) -> Any:
+    return graph.helper(library.softmax, X, **({} if op.axis == -1 else {"axis": op.axis}))
+
+
+@forms("batch_norm")
+def batch_norm(
+    graph: SourceGraph, op: Any, X: Any, Scale: Any, Bias: Any, Mean: Any, Variance: Any
+) -> Any:
+    if op.by_batch or op.axis(X.ndim) != 1 or X.dtype != Scale.dtype:
+        return NotImplemented
+    epsilon = float(str(np.float32(op.epsilon)))
+    y = graph.helper(library.batch_norm, X, Scale, Bias, Mean, Variance, epsilon)
+    return dict(Y=y, MeanOut=Mean, VarianceOut=Variance)
+
+
+@forms("bare_rows")
+def bare_rows(graph: SourceGraph, op: Any, X: Any) -> Any:
+    return X.bare()
+
+
+@forms("like_rows")
+def like_rows(graph: SourceGraph, op: Any, X: Any, Like: Any) -> Any:
+    return X.having(lod_of(Like))
+
+
+@forms("assign")
+def assign(graph: SourceGraph, op: Any, X: Any) -> Any:
+    return X
+
+
+def _geometry(op: Any, image: Any, kernel: Any) -> tuple[Any, ...]:
+    sizes = op.nchw(image)[2:]
+    pads = tuple(tuple(map(int, pad)) for pad in op.pads(sizes, kernel))
+    return tuple(op.strides), pads, tuple(op.spacing)
+
+
+def _groups(op: Any) -> dict[str, int]:
+    return {"groups": op.groups} if op.groups != 1 else {}
+
+
+@forms("conv2d", "depthwise_conv2d", "conv3d")
+def conv(graph: SourceGraph, op: Any, Input: Any, Filter: Any, Bias: Any) -> Any:
+    if op.channels_last:
+        return NotImplemented
+    geometry = _geometry(op, Input.shape, Filter.shape[2:])
+    out = graph.helper(library.conv, Input, Filter, *geometry, **_groups(op))
+    if Bias is None:
+        return out
+    out.spec = Input.spec.with_shape(op.convolved(Input.shape, Filter.shape))
+    return out + np.reshape(Bias, (-1, *(1,) * op.rank))
+
+
+@forms("conv2d_adjoint_input", "conv3d_adjoint_input")
+def conv_adjoint_input(graph: SourceGraph, op: Any, G: Any, Filter: Any) -> Any:
+    if op.channels_last:
+        return NotImplemented
+    size = tuple(op.size)
+    geometry = _geometry(op, size, Filter.shape[2:])
+    return graph.helper(library.conv_images, G, Filter, size, *geometry, **_groups(op))
+
+
+@forms("conv2d_adjoint_filter", "conv3d_adjoint_filter")
+def conv_adjoint_filter(graph: SourceGraph, op: Any, Input: Any, G: Any) -> Any:
+    if op.channels_last:
+        return NotImplemented
+    kernel = tuple(op.size[2:])
+    geometry = _geometry(op, Input.shape, kernel)
+    return graph.helper(library.conv_filters, Input, G, kernel, *geometry, **_groups(op))
+
+
+def _windows(op: Any, shape: Any) -> Any:
+    """Sizes, steps and paddings of windows; None where they do not follow each other by a step."""
+    if op.axes[0] != 2:
+        return None
+    kernel, strides, pads = [], [], []
+    for each in op.windows(shape):
+        if each.step is None and each.ranges != [(0, each.size)]:
+            return None
+        step = (each.size, 1, 0) if each.step is None else each.step
+        kernel.append(step[0])
+        strides.append(step[1])
+        pads.append((0, 0) if each.step is None else tuple(each.padding))
+    return tuple(kernel), tuple(strides), tuple(pads)
+
+
+def _is_exclusive(op: Any) -> bool:
+    return bool(op.exclusive or op.adaptive or op.global_pooling)
+
+
+@forms("pool2d", "pool3d")
+def pool(graph: SourceGraph, op: Any, X: Any) -> Any:
+    windows = _windows(op, X.shape)
+    if windows is None:
+        return NotImplemented
+    if windows[0] == X.shape[2:] and _is_exclusive(op):
+        function = np.max if op.pooling_type == "max" else np.mean
+        return function(X, axis=tuple(range(2, X.ndim)), keepdims=True)
+    if op.pooling_type == "max":
+        return graph.helper(library.max_pool, X, *windows)
+    return graph.helper(library.average_pool, X, *windows, _is_exclusive(op))
+
+
+@forms("pool2d_adjoint", "pool3d_adjoint")
+def pool_adjoint(graph: SourceGraph, op: Any, G: Any) -> Any:
+    windows = _windows(op, tuple(op.size))
+    if windows is None:
+        return NotImplemented
+    size, exclusive = tuple(op.size), _is_exclusive(op)
+    return graph.helper(library.average_pool_grad, G, size, *windows, exclusive)

@@ -1,0 +1,133 @@
+"""Writing operators down as statements of Python: the interpreter that does it.
+
+An operator's form is looked up in this order: the function that stands in ``forms``; the
+composition that defines it; its kernel, run on arrays that write down what is done to them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..errors import UnsupportedError
+from ..ir.block import Block
+from ..opdef.definition import Op, takes_rng
+from ..opdef.sequences import lod_of
+from ..onnx.blocks import BlockWriter
+from ..onnx.tracing import TracedArray
+from ..onnx.writing import kernel_outputs
+from ..values import bare
+from . import library
+from .literals import quoted
+from .namespace import DrawnNumbers, namespace
+from .statements import SourceGraph
+
+#: type of an operator -> the function that writes it down
+FORMS: dict[str, Callable[..., Any]] = {}
+#: type of an operator that drives a block -> the function that writes it down
+DRIVERS: dict[str, Callable[..., Any]] = {}
+
+
+def forms(*types: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """A decorator: the function writes operators of these types down.
+
+    It takes the graph, the operator and the values of the input slots that are its parameters;
+    gives the outputs, as kernels do; ``NotImplemented`` where the attributes have no form of their
+    own, so that composition or kernel are written out.
+    """
+
+    def register(form: Callable[..., Any]) -> Callable[..., Any]:
+        FORMS.update(dict.fromkeys(types, form))
+        return form
+
+    return register
+
+
+class SourceWriter(BlockWriter):
+    """Writes blocks of operators down as statements.
+
+    Args:
+        graph: takes the statements.
+        held: gives the value of a persistable variable by its name.
+        updated: the persistable variables that a run changes.
+        seed: what random operators start from.
+    """
+
+    control: ClassVar[Mapping[str, Any]] = DRIVERS
+    target = "NumPy source"
+
+    def __init__(
+        self,
+        graph: SourceGraph,
+        held: Callable[[str], Any],
+        updated: Container[str] = (),
+        seed: int = 0,
+    ) -> None:
+        super().__init__(graph, held, updated)
+        self._seed = seed
+        self._key: str = ""
+
+    def run_op(self, op: Any, env: dict[str, Any]) -> None:
+        """Write one operator down."""
+        names = op.output_arg_names
+        if names and op.definition is not None and op.definition.random:
+            self._key = op.instance().random_key(names[0])
+        super().run_op(op, env)
+
+    def value(self, block: Block, name: str, env: dict[str, Any]) -> Any:
+        """The value of a variable; parameters are read from the file of arrays."""
+        known = env.get(name)
+        if known is not None:
+            return known
+        held = self.held(name)
+        if held is None:
+            raise UnsupportedError(f"the variable {name!r} has no value")
+        env[name] = self.graph.table(name, np.asarray(bare(held))).having(lod_of(held))
+        return env[name]
+
+    def written(self, op: Op, ins: dict[str, Any], want: Any) -> tuple[dict[str, Any], str]:
+        """The outputs of an operator by slot, written down, and the way that took."""
+        form = FORMS.get(op.type)
+        if form is not None:
+            names = form.__code__.co_varnames[2 : form.__code__.co_argcount]
+            given = [gathered(self.graph, ins.get(name)) for name in names]
+            found = form(self.graph, op, *given)
+            if found is not NotImplemented:
+                return op.by_slot(found), "form"
+        if op.is_composite:
+            return op.outputs_for(self, ins, want), "composition"
+        more = [self._numbers] if op.random and takes_rng(type(op).run) else []
+        count = len(self.graph.statements)
+        try:
+            return kernel_outputs(op, namespace(self.graph), ins, *more), "kernel"
+        except UnsupportedError:  # it may write into an array that it makes
+            del self.graph.statements[count:]
+            return kernel_outputs(op, namespace(self.graph, True), ins, *more), "kernel"
+
+    def _numbers(self, own: int = 0) -> DrawnNumbers:
+        """The source of random numbers of the operator that is being written."""
+        self.graph.draws = True
+        if isinstance(own, TracedArray):
+            raise UnsupportedError("its seed is computed")
+        if own:
+            self.graph.helpers["seeded"] = library.seeded
+            return DrawnNumbers(self.graph, f"seeded({int(own)})")
+        self.graph.helpers["stream"] = library.stream
+        return DrawnNumbers(self.graph, f"stream(seed, step, {quoted(self._key)})")
+
+    def named(self, value: Any, name: str) -> Any:
+        """A value under a name of the program's."""
+        if not isinstance(value, TracedArray):
+            return self.graph.constant(bare(value)).having(lod_of(value))
+        if not value.cell.name:
+            value.cell.name = name
+        return value
+
+
+def gathered(graph: SourceGraph, value: Any) -> Any:
+    """What a form takes: values of the graph, constants among them, or lists of them."""
+    if isinstance(value, list):
+        return [gathered(graph, each) for each in value]
+    return graph.constant(value) if isinstance(value, np.ndarray) else value
