@@ -21,13 +21,14 @@ from ..opdef.spec import Spec, spec
 from ..runtime.driver import Frame
 from . import library
 from .literals import ATOM, Operand, Part, call, joined, operand, parts_of
-from .statements import Compound, SourceGraph, Update
+from .statements import Compound, SourceGraph, Update, cells_in
 from .writing import DRIVERS, SourceWriter
 
 GRAD = "@GRAD"
+CHOICE = 5  #: how tightly ``a if b else c`` binds
 
 
-@dataclass(frozen=True)
+@dataclass
 class SavedPasses:
     """What gradients read of the passes through a block.
 
@@ -38,6 +39,7 @@ class SavedPasses:
 
     cell: Cell
     values: Mapping[str, TracedArray]
+    item: Update | None  #: the statement that keeps them
 
 
 def drives(*types: str) -> Callable[[Any], Any]:
@@ -60,12 +62,32 @@ def below(graph: SourceGraph) -> Iterator[list[Any]]:
         graph.statements = around
 
 
-def update(graph: SourceGraph, pairs: Iterable[tuple[Cell, list[Part]]], appends: bool = False) -> None:
+def update(
+    graph: SourceGraph, pairs: Iterable[tuple[Cell, list[Part]]], appends: bool = False
+) -> Update | None:
     """Append an assignment of several values at once; or what is appended to lists."""
     pairs = list(pairs)
-    if pairs:
-        targets, sources = ([*each] for each in zip(*pairs))
-        graph.statements.append(Update(targets, sources, graph.origin, appends))
+    if not pairs:
+        return None
+    targets, sources = ([*each] for each in zip(*pairs))
+    graph.statements.append(Update(targets, sources, graph.origin, appends))
+    return graph.statements[-1]  # type: ignore[no-any-return]
+
+
+def _keep_read(saved: SavedPasses, taken: dict[str, TracedArray], body: list[Any]) -> None:
+    """Let passes keep no more than gradients turn out to read.
+
+    Args:
+        saved: of the passes.
+        taken: what is kept, as the gradients know it; loses what they do not read.
+        body: the statements of the gradients.
+    """
+    read = {cell for item in body for cell in cells_in(item)}
+    for name in [name for name, value in taken.items() if value.cell not in read]:
+        del taken[name]
+    if saved.item is not None:
+        at = saved.item.targets.index(saved.cell)
+        saved.item.sources[at] = _tuple(saved.values[name] for name in taken)
 
 
 def carried(graph: SourceGraph, known: Spec | None, name: str) -> TracedArray:
@@ -144,8 +166,7 @@ def while_loop(writer: SourceWriter, op: Operator, env: Any) -> None:
             writer.run_block(block_of(op), frame)
             writer.raise_failures()
             kept = _kept(frame, keeps)
-            if kept:
-                update(graph, [(saved, _tuple(kept.values()))], appends=True)
+            keeping = update(graph, [(saved, _tuple(kept.values()))], True) if kept else None
             behind = {n: _as_value(graph, frame[n], n) for n in names}
             update(graph, [(phis[n].cell, operand(behind[n])) for n in names])
         known = {n: _wider(specs[n], behind[n]) for n in names}
@@ -161,7 +182,7 @@ def while_loop(writer: SourceWriter, op: Operator, env: Any) -> None:
     header = ["while ", *operand(phis[condition], ATOM), ".item():"]
     graph.statements.append(Compound([(header, body)], graph.origin, bound))
     env.update(phis)
-    env[op.outputs["StepScopes"][0]] = SavedPasses(saved, kept)
+    env[op.outputs["StepScopes"][0]] = SavedPasses(saved, kept, keeping)
 
 
 def _wider(before: Spec | None, behind: Any) -> Spec | None:
@@ -179,7 +200,7 @@ def conditional_block(writer: SourceWriter, op: Operator, env: Any) -> None:
     ending = ".item()" if op.attrs.get("is_scalar_condition") else ".size"
     tests = joined(([*operand(c, ATOM), ending] for c in conditions), " and ")
     before, keeps = _written(writer, op, env), _saved_names(op)
-    saved = Cell("saved")
+    saved, keeping = Cell("saved"), None
     with below(graph) as body:
         frame = Frame(env)
         writer.run_block(block_of(op), frame)
@@ -190,7 +211,7 @@ def conditional_block(writer: SourceWriter, op: Operator, env: Any) -> None:
         pairs = [(phis[n].cell, operand(_as_value(graph, frame[n], n))) for n in names]
         if keeps:
             pairs.append((saved, _tuple(kept.values())))
-        update(graph, pairs)
+        keeping = update(graph, pairs)
     pairs = [(phis[n].cell, operand(before[n])) for n in names]
     bound = [value.cell for value in phis.values()]
     if keeps:
@@ -199,7 +220,7 @@ def conditional_block(writer: SourceWriter, op: Operator, env: Any) -> None:
     update(graph, pairs)
     graph.statements.append(Compound([(["if ", *tests, ":"], body)], graph.origin, bound))
     env.update(phis)
-    env[op.outputs["Scope"][0]] = SavedPasses(saved, kept)
+    env[op.outputs["Scope"][0]] = SavedPasses(saved, kept, keeping if keeps else None)
 
 
 def _either(before: Any, behind: Any) -> Spec:
@@ -221,6 +242,42 @@ def select_input(writer: SourceWriter, op: Operator, env: Any) -> None:
         value.spec = same_or_unknown(value.spec, _known(other))
     (name,) = op.outputs["Out"]
     env[name] = writer.named(value, name)
+
+
+@drives("select_output")
+def select_output(writer: SourceWriter, op: Operator, env: Any) -> None:
+    """A value for the one of several names that a mask says; the others keep theirs."""
+    graph: SourceGraph = writer.graph
+    value = env.get(op.inputs["X"][0])
+    mask = writer.value(op.block, op.inputs["Mask"][0], env)
+    if value is None:
+        return
+    value, at = _as_value(graph, value, op.inputs["X"][0]), _item(graph, mask)
+    for k, name in enumerate(op.outputs["Out"]):
+        if name == EMPTY:
+            continue
+        before = env.get(name)
+        other = ["None"] if before is None else operand(before, CHOICE + 1)
+        chosen = [*operand(value, CHOICE + 1), " if ", *operand(at, CHOICE + 1), f" == {k} else "]
+        made = graph.expression([*chosen, *other], CHOICE)
+        made.spec = _known(value)
+        env[name] = writer.named(made, name)
+
+
+@drives("zeros_if_written")
+def zeros_if_written(writer: SourceWriter, op: Operator, env: Any) -> None:
+    """Zeros in the form of a value, where there is one."""
+    graph: SourceGraph = writer.graph
+    (source,), (name,) = op.inputs["X"], op.outputs["Out"]
+    value = env.get(source)
+    if value is None:
+        return
+    value = _as_value(graph, value, source)
+    given = operand(value, CHOICE + 1)
+    parts = ["None if ", *given, " is None else np.zeros_like(", *operand(value), ")"]
+    made = graph.expression(parts, CHOICE)
+    made.spec = _known(value)
+    env[name] = writer.named(made, name)
 
 
 def _item(graph: SourceGraph, value: Any) -> Any:
@@ -262,7 +319,7 @@ def while_grad(writer: SourceWriter, op: Operator, env: Any) -> None:
     sums = {
         local: carried(graph, None, out)
         for x, local, out in wanted
-        if out != EMPTY and local not in flows and env.get(x) is not None
+        if out != EMPTY and local not in flows and writer.has(x, env)
     }
     with below(graph) as body:
         taken = _take(graph, saved)
@@ -278,6 +335,7 @@ def while_grad(writer: SourceWriter, op: Operator, env: Any) -> None:
             total.spec = _known(frame[local])
             pairs.append((total.cell, [Operand(total.cell, 40), " + ", *operand(frame[local], 41)]))
         update(graph, pairs)
+    _keep_read(saved, taken, body)
     begin = [(phis[n].cell, operand(v)) for n, v in flows.items()]
     begin += [(sums[n].cell, ["0"]) for n in sums]
     update(graph, begin)
@@ -311,10 +369,6 @@ def conditional_block_grad(writer: SourceWriter, op: Operator, env: Any) -> None
     wanted = [each for each in _wanted(op, ["Input"]) if each[2] != EMPTY]
     with below(graph) as body:
         taken = _take(graph, saved)
-        if taken:
-            cells = [value.cell for value in taken.values()]
-            unpacked = [*_targets(taken), " = ", Operand(saved.cell)]
-            graph.statements.append(Update(cells, [unpacked], graph.origin, unpacks=True))
         frame = Frame(env, taken)
         writer.run_block(block_of(op), frame)
         writer.raise_failures()
@@ -327,7 +381,12 @@ def conditional_block_grad(writer: SourceWriter, op: Operator, env: Any) -> None
                 inner[out] = _as_value(graph, value, out)
         phis = {out: carried(graph, _known(v), out) for out, v in inner.items()}
         update(graph, [(phis[out].cell, operand(v)) for out, v in inner.items()])
-    begin = []
+    _keep_read(saved, taken, body)
+    if taken:
+        cells = [value.cell for value in taken.values()]
+        unpacked = [*_targets(taken), " = ", Operand(saved.cell)]
+        body.insert(0, Update(cells, [unpacked], graph.origin, unpacks=True))
+    begin: list[Any] = []
     for x, _, out in wanted:
         if out not in phis:
             continue
@@ -353,9 +412,7 @@ def recurrent(writer: SourceWriter, op: Operator, env: Any) -> None:
     graph: SourceGraph = writer.graph
     instance: Any = op.instance()
     sequences = _values(writer, op, "inputs", env)
-    states = [
-        _as_value(graph, writer.value(op.block, n, env), n) for n in op.inputs["initial_states"]
-    ]
+    states = _states(writer, op, env)
     outputs, keeps = op.outputs["outputs"], _saved_names(op)
     t, saved = graph.value(spec([], "int64"), "t"), Cell("saved")
     lists = {name: Cell(f"{name}.steps") for name in outputs}
@@ -372,7 +429,7 @@ def recurrent(writer: SourceWriter, op: Operator, env: Any) -> None:
         appended = [(lists[n], operand(_as_value(graph, frame[n], n))) for n in outputs]
         if kept:
             appended.append((saved, _tuple(kept.values())))
-        update(graph, appended, appends=True)
+        keeping = update(graph, appended, appends=True)
         pairs = [(phi.cell, operand(frame[n])) for phi, n in zip(phis, instance.states)]
         update(graph, pairs)
     begin = [(phi.cell, operand(v)) for phi, v in zip(phis, states)]
@@ -391,7 +448,7 @@ def recurrent(writer: SourceWriter, op: Operator, env: Any) -> None:
         known = _known(frame[name])
         made.spec = known.with_shape((count, *known.shape))
         env[name] = writer.named(made, name)
-    env[op.outputs["step_scopes"][0]] = SavedPasses(saved, kept)
+    env[op.outputs["step_scopes"][0]] = SavedPasses(saved, kept, keeping if kept else None)
 
 
 def _values(writer: SourceWriter, op: Operator, slot: str, env: Any) -> dict[str, TracedArray]:
@@ -400,6 +457,12 @@ def _values(writer: SourceWriter, op: Operator, slot: str, env: Any) -> dict[str
         for n in op.inputs.get(slot, ())
         if n != EMPTY
     }
+
+
+def _states(writer: SourceWriter, op: Operator, env: Any) -> list[TracedArray]:
+    """The states before the first step; two of them may have one name."""
+    names = op.inputs["initial_states"]
+    return [_as_value(writer.graph, writer.value(op.block, n, env), n) for n in names]
 
 
 def _steps(count: int, reverse: bool) -> str:
@@ -421,7 +484,7 @@ def recurrent_grad(writer: SourceWriter, op: Operator, env: Any) -> None:
     instance: Any = op.instance()
     saved = env[op.inputs["step_scopes"][0]]
     sequences = _values(writer, op, "inputs", env)
-    states = list(_values(writer, op, "initial_states", env).values())
+    states = _states(writer, op, env)
     seeds = {
         f"{name}{GRAD}": writer.value(op.block, given, env)
         for name, given in zip(op.inputs["outputs"], op.inputs["outputs@GRAD"])
@@ -462,6 +525,7 @@ def recurrent_grad(writer: SourceWriter, op: Operator, env: Any) -> None:
             total.spec = _known(found)
             pairs.append((total.cell, [Operand(total.cell, 40), " + ", *operand(found, 41)]))
         update(graph, pairs)
+    _keep_read(saved, taken, body)
     begin = [(phi.cell, operand(_zeros(writer, v))) for phi, v in zip(phis, states)]
     begin += [(cell, ["[]"]) for cell in lists.values()]
     begin += [(total.cell, ["0"]) for total in sums.values()]

@@ -103,13 +103,30 @@ def numpy_source(
     if updates is None:
         updates = any(op.definition is not None and op.definition.is_update for op in _ops(program))
     program, fed, fetched = part_of(program, names, fetches, where, updates)
-    job = _Job(program, values, fed, fetched, changed_by(program) if updates else [], whole, where)
-    text, arrays, found = job.written(path)
+    changed = changed_by(program) if updates else []
+    jobs = (
+        _Job(program, values, fed, fetched, changed, whole, where, one) for one in (False, True)
+    )
+    text, arrays, found = _first_that_fits(jobs, path)
     with Transaction() as files:
         files.write(path, text.encode())
         with files.open(found.arrays) as file:
             write_npz(file, arrays)
     return found
+
+
+def _first_that_fits(jobs: Any, path: str) -> Any:
+    """What is written by the first job that can be; the first one's error where none can."""
+    failed: UnsupportedError | None = None
+    for job in jobs:
+        if failed is not None and len(job.free) < 1:
+            break
+        try:
+            return job.written(path)
+        except UnsupportedError as error:
+            failed = error
+    assert failed is not None
+    raise failed
 
 
 def _ops(program: Program) -> Any:
@@ -154,7 +171,9 @@ class _Job:
         changed: list[str],
         like: Mapping[str, Any],
         where: str,
+        one_size: bool,
     ) -> None:
+        self._one_size = one_size  #: whether all sizes that are not known are the same
         self.program, self.values, self.where = program, values, where
         self.fetched, self.changed = fetched, changed
         self.free: list[FreeSize] = []
@@ -165,7 +184,8 @@ class _Job:
         shape, dtype, offsets = fed_like(variable, like)
         sizes: list[Any] = []
         for axis, n in enumerate(shape):
-            sizes.append(self._free("n" if axis == 0 else f"{variable.name}_{axis}", n))
+            own = axis and not self._one_size
+            sizes.append(self._free(f"{variable.name}_{axis}" if own else "n", n))
         return _Input(variable, sizes, dtype, offsets)
 
     def _free(self, like: str, size: int) -> Any:
@@ -208,6 +228,7 @@ class _Job:
         read = {cell: key for cell, key in keys.items() if renderer.reads(cell)}
         arrays = {key: graph.tables[cell] for cell, key in read.items()}
         arrays |= {keys.get(v.cell, ""): graph.tables[v.cell] for v in fetched if v.cell in keys}
+        arrays |= renderer.arrays
         for name in self.changed:
             held = self.values(name)
             if held is not None:

@@ -121,8 +121,9 @@ def conv_adjoint_filter(graph: SourceGraph, op: Any, Input: Any, G: Any) -> Any:
     return graph.helper(library.conv_filters, Input, G, kernel, *geometry, **_groups(op))
 
 
-def _windows(op: Any, shape: Any) -> Any:
+def _windows(given: Any, shape: Any) -> Any:
     """Sizes, steps and paddings of windows; None where they do not follow each other by a step."""
+    op = given if given.derived_from is None else given.like(given.derived_from)
     if op.axes[0] != 2:
         return None
     kernel, strides, pads = [], [], []
@@ -151,6 +152,14 @@ def pool(graph: SourceGraph, op: Any, X: Any) -> Any:
     if op.pooling_type == "max":
         return graph.helper(library.max_pool, X, *windows)
     return graph.helper(library.average_pool, X, *windows, _is_exclusive(op))
+
+
+@forms("pool2d_grad", "pool3d_grad")
+def pool_grad(graph: SourceGraph, op: Any, X: Any, dOut: Any) -> Any:
+    windows = _windows(op, X.shape)
+    if op.pooling_type != "max" or windows is None:
+        return NotImplemented
+    return {"X@GRAD": graph.helper(library.max_pool_grad, X, dOut, *windows)}
 
 
 @forms("pool2d_adjoint", "pool3d_adjoint")

@@ -37,8 +37,10 @@ Part: TypeAlias = str | Operand
 
 def operand(value: Any, level: int = 0) -> list[Part]:
     """A value of the graph, or a number, as a part of an expression."""
-    if isinstance(value, TracedArray) and value.constant is None:
+    if isinstance(value, TracedArray) and (value.constant is None or is_large(value.constant)):
         return [Operand(value.cell, level)]
+    if isinstance(value, np.ndarray) and is_large(value):
+        return [Operand(Cell("constant", value), level)]
     text = literal(value)
     return [f"({text})" if text.startswith("-") and level > 0 else text]
 
@@ -123,6 +125,14 @@ def quoted(text: str) -> str:
     if '"' not in found and "\\'" not in found:
         return f'"{found[1:-1]}"'
     return found
+
+
+def is_large(array: Any) -> bool:
+    """Whether an array is for the file of arrays, and not for the text."""
+    array = np.asarray(array)
+    if array.size <= LARGEST_LITERAL or _counted(array) is not None:
+        return False
+    return not (array == array.flat[0]).all()
 
 
 def array_text(array: Any) -> str:

@@ -6,29 +6,19 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from ..onnx.tracing import Cell
-from .literals import Namer, Operand, Part, identifier, literal, quoted
-from .statements import Compound, Statement, Update
+from .literals import Namer, Operand, Part, identifier, is_large, literal, quoted
+from .statements import Compound, Statement, Update, cells_in
 
 WIDTH = 88
 #: names that layers make up; what has one may be put into the expression that reads it
 _MADE_UP = re.compile(r"\.tmp_\d+$|@|^_generated_var_\d+$|^$")
 _NUMBER = re.compile(r"(?<![\w.])\d+")
-
-
-def cells_in(item: Any) -> Iterator[Cell]:
-    """The cells that a statement reads, those of the blocks below it among them."""
-    if isinstance(item, Statement):
-        yield from item.reads()
-    elif isinstance(item, Update):
-        yield from (p.cell for parts in item.sources for p in parts if isinstance(p, Operand))
-    else:
-        for header, statements in item.clauses:
-            yield from (part.cell for part in header if isinstance(part, Operand))
-            for each in statements:
-                yield from cells_in(each)
 
 
 def live(statements: list[Any], wanted: Iterable[Cell]) -> list[Any]:
@@ -38,9 +28,8 @@ def live(statements: list[Any], wanted: Iterable[Cell]) -> list[Any]:
         if isinstance(item, Compound):
             if needed.isdisjoint(item.bound):
                 continue
-            inner = {cell for cell in cells_in(item)}
-            needed |= inner
-            item.clauses = [(h, live(s, needed | set(item.bound))) for h, s in item.clauses]
+            inside = needed.union(item.bound)
+            item = replace(item, clauses=[(h, live(s, inside)) for h, s in item.clauses])
         elif needed.isdisjoint(item.targets):
             continue
         kept.append(item)
@@ -59,6 +48,9 @@ class Renderer:
     def __init__(self, namer: Namer, keys: dict[Cell, str]) -> None:
         self._namer, self._keys = namer, keys
         self.names: dict[Cell, str] = {}
+        self.arrays: dict[str, Any] = {}  #: constants that are too large for the text
+        self._taken = set(keys.values())
+        self._constants: dict[Any, str] = {}
         self._inlined: dict[Cell, Statement] = {}
         self._uses: Counter[Cell] = Counter()
         self._lines: list[str] = []
@@ -206,13 +198,28 @@ class Renderer:
             if len(self._lines) == count:
                 self._lines.append(f"{indent}    pass")
 
+    def _constant(self, cell: Cell) -> str:
+        array = np.asarray(cell.constant)
+        if not is_large(array):
+            return literal(array)
+        content = array.dtype.str, array.shape, array.tobytes()
+        if content not in self._constants:
+            key, count = "constant", 1
+            while key in self._taken:
+                count += 1
+                key = f"constant.{count}"
+            self._taken.add(key)
+            self._constants[content] = key
+            self.arrays[key] = array
+        return f"params[{quoted(self._constants[content])}]"
+
     def _expression(self, parts: list[Part]) -> str:
         return "".join(p if isinstance(p, str) else self._operand(p) for p in parts)
 
     def _operand(self, part: Operand) -> str:
         cell = part.cell
         if cell.constant is not None:
-            return literal(cell.constant)
+            return self._constant(cell)
         if cell in self._inlined:
             inner = self._inlined[cell]
             text = self._expression(inner.parts)

@@ -75,6 +75,8 @@ def _expression(numbers: Sequence[str], sizes: Sequence[FreeSize]) -> str | None
         values = [float(n) for n in numbers]
     except ValueError:
         return None
+    if all(v.is_integer() and abs(v) < 2**53 for v in values):
+        return _whole([int(v) for v in values], sizes)
     for size in sizes:
         tops = [v * n for v, n in zip(values, size.probes)]
         if tops[0] and all(abs(top / tops[0] - 1) < 1e-6 for top in tops):

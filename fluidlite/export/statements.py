@@ -51,6 +51,19 @@ class Update:
     unpacks: bool = False  #: the only source is the whole line
 
 
+def cells_in(item: Any) -> Iterator[Cell]:
+    """The cells that a statement reads, those of the blocks below it among them."""
+    if isinstance(item, Statement):
+        yield from item.reads()
+    elif isinstance(item, Update):
+        yield from (p.cell for parts in item.sources for p in parts if isinstance(p, Operand))
+    else:
+        for header, statements in item.clauses:
+            yield from (part.cell for part in header if isinstance(part, Operand))
+            for each in statements:
+                yield from cells_in(each)
+
+
 class SourceGraph:
     """Statements in order, and what they need beside them.
 

@@ -68,6 +68,7 @@ class SourceWriter(BlockWriter):
         super().__init__(graph, held, updated)
         self._seed = seed
         self._key: str = ""
+        self._tables: dict[str, TracedArray] = {}
 
     def run_op(self, op: Any, env: dict[str, Any]) -> None:
         """Write one operator down."""
@@ -81,18 +82,23 @@ class SourceWriter(BlockWriter):
         known = env.get(name)
         if known is not None:
             return known
-        held = self.held(name)
-        if held is None:
-            raise UnsupportedError(f"the variable {name!r} has no value")
-        env[name] = self.graph.table(name, np.asarray(bare(held))).having(lod_of(held))
-        return env[name]
+        if name not in self._tables:
+            held = self.held(name)
+            if held is None:
+                raise UnsupportedError(f"the variable {name!r} has no value")
+            self._tables[name] = self.graph.table(name, np.asarray(bare(held))).having(lod_of(held))
+        return self._tables[name]
+
+    def has(self, name: str, env: dict[str, Any]) -> bool:
+        """Whether a variable has a value."""
+        return env.get(name) is not None or self.held(name) is not None
 
     def written(self, op: Op, ins: dict[str, Any], want: Any) -> tuple[dict[str, Any], str]:
         """The outputs of an operator by slot, written down, and the way that took."""
         form = FORMS.get(op.type)
         if form is not None:
             names = form.__code__.co_varnames[2 : form.__code__.co_argcount]
-            given = [gathered(self.graph, ins.get(name)) for name in names]
+            given = [gathered(self.graph, _slot(ins, name)) for name in names]
             found = form(self.graph, op, *given)
             if found is not NotImplemented:
                 return op.by_slot(found), "form"
@@ -124,6 +130,11 @@ class SourceWriter(BlockWriter):
         if not value.cell.name:
             value.cell.name = name
         return value
+
+
+def _slot(ins: Mapping[str, Any], name: str) -> Any:
+    """What a parameter of a form means: a slot, or after a ``d`` the gradient of one."""
+    return ins[name] if name in ins else ins.get(f"{name[1:]}@GRAD")
 
 
 def gathered(graph: SourceGraph, value: Any) -> Any:
