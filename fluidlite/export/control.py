@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,16 +49,6 @@ def drives(*types: str) -> Callable[[Any], Any]:
         return function
 
     return register
-
-
-@contextmanager
-def below(graph: SourceGraph) -> Iterator[list[Any]]:
-    """Statements go to a list of their own inside a ``with`` block."""
-    around, graph.statements = graph.statements, []
-    try:
-        yield graph.statements
-    finally:
-        graph.statements = around
 
 
 def update(
@@ -159,7 +148,7 @@ def while_loop(writer: SourceWriter, op: Operator, env: Any) -> None:
     names, keeps = list(before), _saved_names(op)
     specs = {n: None if v is None else _known(_as_value(graph, v, n)) for n, v in before.items()}
     for _ in range(3):  # until no size changes from pass to pass but those taken as unknown
-        with below(graph) as body:
+        with graph.below() as body:
             phis = {name: carried(graph, specs[name], name) for name in names}
             saved = Cell("saved")
             frame = Frame(env, phis)
@@ -201,7 +190,7 @@ def conditional_block(writer: SourceWriter, op: Operator, env: Any) -> None:
     tests = joined(([*operand(c, ATOM), ending] for c in conditions), " and ")
     before, keeps = _written(writer, op, env), _saved_names(op)
     saved, keeping = Cell("saved"), None
-    with below(graph) as body:
+    with graph.below() as body:
         frame = Frame(env)
         writer.run_block(block_of(op), frame)
         writer.raise_failures()
@@ -321,7 +310,7 @@ def while_grad(writer: SourceWriter, op: Operator, env: Any) -> None:
         for x, local, out in wanted
         if out != EMPTY and local not in flows and writer.has(x, env)
     }
-    with below(graph) as body:
+    with graph.below() as body:
         taken = _take(graph, saved)
         phis = {n: carried(graph, _known(v), n) for n, v in flows.items()}
         frame = Frame(env, {**taken, **phis})
@@ -336,10 +325,11 @@ def while_grad(writer: SourceWriter, op: Operator, env: Any) -> None:
             pairs.append((total.cell, [Operand(total.cell, 40), " + ", *operand(frame[local], 41)]))
         update(graph, pairs)
     _keep_read(saved, taken, body)
+    body.insert(0, _popped(graph, saved, taken))
     begin = [(phis[n].cell, operand(v)) for n, v in flows.items()]
     begin += [(sums[n].cell, ["0"]) for n in sums]
     update(graph, begin)
-    header = ["for ", *_targets(taken), " in reversed(", Operand(saved.cell), "):"]
+    header = ["while ", Operand(saved.cell), ":"]
     bound = [value.cell for value in (*phis.values(), *sums.values())]
     graph.statements.append(Compound([(header, body)], graph.origin, bound))
     for x, local, out in wanted:
@@ -353,11 +343,10 @@ def while_grad(writer: SourceWriter, op: Operator, env: Any) -> None:
         env[out] = writer.named(value, out)
 
 
-def _targets(taken: Mapping[str, TracedArray]) -> list[Part]:
-    if not taken:
-        return ["_"]
-    parts = joined([Operand(v.cell)] for v in taken.values())
-    return parts if len(taken) > 1 else ["(", *parts, ",)"]
+def _popped(graph: SourceGraph, saved: SavedPasses, taken: Mapping[str, TracedArray]) -> Update:
+    """Take what was kept of the last pass from the list."""
+    cells = [value.cell for value in taken.values()]
+    return Update(cells, [[Operand(saved.cell), ".pop()"]], graph.origin, unpacks=True)
 
 
 @drives("conditional_block_grad")
@@ -367,7 +356,7 @@ def conditional_block_grad(writer: SourceWriter, op: Operator, env: Any) -> None
     saved = env[op.inputs["Scope"][0]]
     passed = dict(zip(op.inputs.get("Out", ()), op.inputs.get("Out@GRAD", ())))
     wanted = [each for each in _wanted(op, ["Input"]) if each[2] != EMPTY]
-    with below(graph) as body:
+    with graph.below() as body:
         taken = _take(graph, saved)
         frame = Frame(env, taken)
         writer.run_block(block_of(op), frame)
@@ -384,8 +373,7 @@ def conditional_block_grad(writer: SourceWriter, op: Operator, env: Any) -> None
     _keep_read(saved, taken, body)
     if taken:
         cells = [value.cell for value in taken.values()]
-        unpacked = [*_targets(taken), " = ", Operand(saved.cell)]
-        body.insert(0, Update(cells, [unpacked], graph.origin, unpacks=True))
+        body.insert(0, Update(cells, [[Operand(saved.cell)]], graph.origin, unpacks=True))
     begin: list[Any] = []
     for x, _, out in wanted:
         if out not in phis:
@@ -414,9 +402,9 @@ def recurrent(writer: SourceWriter, op: Operator, env: Any) -> None:
     sequences = _values(writer, op, "inputs", env)
     states = _states(writer, op, env)
     outputs, keeps = op.outputs["outputs"], _saved_names(op)
-    t, saved = graph.value(spec([], "int64"), "t"), Cell("saved")
+    t, saved = graph.value(spec([], "int64"), "i"), Cell("saved")
     lists = {name: Cell(f"{name}.steps") for name in outputs}
-    with below(graph) as body:
+    with graph.below() as body:
         phis = [
             carried(graph, _known(v), name) for name, v in zip(instance.ex_states, states)
         ]
@@ -492,10 +480,10 @@ def recurrent_grad(writer: SourceWriter, op: Operator, env: Any) -> None:
     }
     wanted = _wanted(op, ["inputs", "parameters"])
     ins, parameters = wanted[: len(op.inputs["inputs"])], wanted[len(op.inputs["inputs"]) :]
-    t = graph.value(spec([], "int64"), "t")
+    t = graph.value(spec([], "int64"), "i")
     lists = {local: Cell(f"{out}.steps") for _, local, out in ins if out != EMPTY}
     sums = {local: carried(graph, None, out) for _, local, out in parameters if out != EMPTY}
-    with below(graph) as body:
+    with graph.below() as body:
         taken = _take(graph, saved)
         phis = [carried(graph, _known(v), f"{n}{GRAD}") for n, v in zip(instance.states, states)]
         frame = Frame(env, taken)
@@ -526,18 +514,15 @@ def recurrent_grad(writer: SourceWriter, op: Operator, env: Any) -> None:
             pairs.append((total.cell, [Operand(total.cell, 40), " + ", *operand(found, 41)]))
         update(graph, pairs)
     _keep_read(saved, taken, body)
+    if taken:
+        body.insert(0, _popped(graph, saved, taken))
     begin = [(phi.cell, operand(_zeros(writer, v))) for phi, v in zip(phis, states)]
     begin += [(cell, ["[]"]) for cell in lists.values()]
     begin += [(total.cell, ["0"]) for total in sums.values()]
     update(graph, begin)
     count = next(iter(sequences.values())).shape[0]
     order = _steps(count, not instance.reverse)
-    targets = _targets(taken)
     header: list[Part] = ["for ", Operand(t.cell), f" in {order}:"]
-    if taken:
-        inner = targets if len(taken) == 1 else ["(", *targets, ")"]
-        pair = ["for ", Operand(t.cell), ", ", *inner]
-        header = [*pair, f" in zip({order}, reversed(", Operand(saved.cell), ")):"]
     bound = [v.cell for v in (*phis, *sums.values())] + list(lists.values())
     graph.statements.append(Compound([(header, body)], graph.origin, bound))
     for x, local, out in ins:

@@ -50,6 +50,41 @@ def elementwise(graph: SourceGraph, op: Any, X: Any, Y: Any) -> Any:
     return op.ufunc(X, Y)
 
 
+@forms("sigmoid")
+def sigmoid(graph: SourceGraph, op: Any, X: Any) -> Any:
+    return graph.helper(library.sigmoid, X) if X.dtype.itemsize > 2 else NotImplemented
+
+
+@forms("adam")
+def adam(
+    graph: SourceGraph,
+    op: Any,
+    Param: Any,
+    Grad: Any,
+    LearningRate: Any,
+    Moment1: Any,
+    Moment2: Any,
+    Beta1Pow: Any,
+    Beta2Pow: Any,
+    Beta1Tensor: Any,
+    Beta2Tensor: Any,
+) -> Any:
+    if Beta1Tensor is not None or Beta2Tensor is not None:
+        return NotImplemented
+    moments, powers, betas = (Moment1, Moment2), (Beta1Pow, Beta2Pow), (op.beta1, op.beta2)
+    given = (Param, Grad, LearningRate, moments, powers, betas, op.epsilon)
+    return graph.helper(library.adam, *given, outputs=5)
+
+
+@forms("momentum")
+def momentum(
+    graph: SourceGraph, op: Any, Param: Any, Grad: Any, Velocity: Any, LearningRate: Any
+) -> Any:
+    more = {"nesterov": True} if op.use_nesterov else {}
+    given = (Param, Grad, Velocity, LearningRate, op.mu)
+    return graph.helper(library.momentum, *given, **more, outputs=2)
+
+
 @forms("softmax")
 def softmax(graph: SourceGraph, op: Any, X: Any) -> Any:
     return graph.helper(library.softmax, X, **({} if op.axis == -1 else {"axis": op.axis}))

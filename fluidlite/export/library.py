@@ -30,9 +30,47 @@ def with_item(array: list, index: int, value: np.ndarray) -> list:
 
 
 def softmax(x: np.ndarray, axis: int = -1) -> np.ndarray:
-    """The softmax along a dimension; no element is less than e^-64 of the largest one."""
+    """The softmax along a dimension, no element less than e^-64 of the largest."""
     e = np.exp(np.maximum(x - x.max(axis=axis, keepdims=True), -64.0))
     return e / e.sum(axis=axis, keepdims=True)
+
+
+def sigmoid(x: np.ndarray) -> np.ndarray:
+    """1 / (1 + e^-x), without overflow."""
+    largest = {4: 88.7, 8: 709.7}[x.dtype.itemsize]
+    return 1 / (1 + np.exp(np.minimum(-x, x.dtype.type(largest))))
+
+
+def adam(
+    param: np.ndarray,
+    grad: np.ndarray,
+    rate: np.ndarray,
+    moments: tuple,
+    powers: tuple,
+    betas: tuple,
+    epsilon: float,
+) -> tuple:
+    """A step of Adam: the parameter, both moments, and the powers of both betas."""
+    one, other = moments
+    one = betas[0] * one + (1 - betas[0]) * grad
+    other = betas[1] * other + (1 - betas[1]) * grad * grad
+    rate = rate * np.sqrt(1 - powers[1]) / (1 - powers[0])
+    step = rate.reshape((1,) * param.ndim) * (one / (np.sqrt(other) + epsilon))
+    return param - step, one, other, powers[0] * betas[0], powers[1] * betas[1]
+
+
+def momentum(
+    param: np.ndarray,
+    grad: np.ndarray,
+    velocity: np.ndarray,
+    rate: np.ndarray,
+    mu: float,
+    nesterov: bool = False,
+) -> tuple:
+    """A step with momentum: the parameter and the velocity."""
+    velocity = mu * velocity + grad
+    step = grad + mu * velocity if nesterov else velocity
+    return param - rate.reshape((1,) * param.ndim) * step, velocity
 
 
 def batch_norm(
@@ -53,7 +91,7 @@ def expect(name: str, value: object, shape: tuple, dtype: str) -> np.ndarray:
     """What was fed, as an array.
 
     Raises:
-        ValueError: it has not the shape or the element type that this file was written for.
+        ValueError: it is not of the shape and the type that this file is written for.
     """
     array = np.asarray(value)
     fits = len(array.shape) == len(shape) and all(
@@ -79,7 +117,12 @@ def seeded(seed: int) -> np.random.Generator:
     return np.random.Generator(np.random.Philox(np.random.SeedSequence(seed % 2**64)))
 
 
-def patches(x: np.ndarray, kernel: tuple, strides: tuple, dilations: tuple) -> np.ndarray:
+def patches(
+    x: np.ndarray,
+    kernel: tuple,
+    strides: tuple,
+    dilations: tuple,
+) -> np.ndarray:
     """A view of the windows over images: [sample, channel, *position, *element]."""
     spans = [(k - 1) * d + 1 for k, d in zip(kernel, dilations)]
     axes = tuple(range(2, x.ndim))
@@ -96,7 +139,7 @@ def conv(
     dilations: tuple,
     groups: int = 1,
 ) -> np.ndarray:
-    """The convolution of images [sample, channel, *size] with filters [filter, channel, *size]."""
+    """The convolution of images [n, c, *size] with filters [f, c / groups, *size]."""
     x = np.pad(x, ((0, 0), (0, 0), *pads))
     view = patches(x, filters.shape[2:], strides, dilations)
     rank = len(strides)
@@ -117,7 +160,7 @@ def conv_images(
     dilations: tuple,
     groups: int = 1,
 ) -> np.ndarray:
-    """What the outputs of a convolution send back to its images, which are of this size."""
+    """What the outputs of a convolution send back to images of this size."""
     padded = [n + sum(pad) for n, pad in zip(size[2:], pads)]
     out = np.zeros((*size[:2], *padded), g.dtype)
     parts = [
@@ -132,7 +175,8 @@ def conv_images(
             for k, d, n, s in zip(element, dilations, positions, strides)
         )
         out[(..., *place)] += sent[(..., *element)]
-    inside = tuple(slice(before, before + n) for (before, _), n in zip(pads, size[2:]))
+    begins = [before for before, _ in pads]
+    inside = tuple(slice(k, k + n) for k, n in zip(begins, size[2:]))
     return out[(..., *inside)]
 
 
@@ -145,7 +189,7 @@ def conv_filters(
     dilations: tuple,
     groups: int = 1,
 ) -> np.ndarray:
-    """What the outputs of a convolution send back to its filters, which are of this size."""
+    """What the outputs of a convolution send back to filters of this size."""
     x = np.pad(x, ((0, 0), (0, 0), *pads))
     view = patches(x, kernel, strides, dilations)
     view = view[(slice(None), slice(None), *(slice(n) for n in g.shape[2:]))]
@@ -165,9 +209,13 @@ def max_pool(x: np.ndarray, kernel: tuple, strides: tuple, pads: tuple) -> np.nd
 
 
 def max_pool_grad(
-    x: np.ndarray, g: np.ndarray, kernel: tuple, strides: tuple, pads: tuple
+    x: np.ndarray,
+    g: np.ndarray,
+    kernel: tuple,
+    strides: tuple,
+    pads: tuple,
 ) -> np.ndarray:
-    """What the largest elements under windows send back: each to the first that is as large."""
+    """What maxima under windows send back: each to the first that is as large."""
     padded = np.pad(x, ((0, 0), (0, 0), *pads), constant_values=-np.inf)
     view = patches(padded, kernel, strides, (1,) * len(kernel))
     chosen = view.reshape(*view.shape[: x.ndim], -1).argmax(axis=-1)
@@ -177,7 +225,8 @@ def max_pool_grad(
         places[k + 2] = places[k + 2] * stride + along
     out = np.zeros_like(padded)
     np.add.at(out, tuple(places), g)
-    inside = tuple(slice(before, before + n) for (before, _), n in zip(pads, x.shape[2:]))
+    begins = [before for before, _ in pads]
+    inside = tuple(slice(k, k + n) for k, n in zip(begins, x.shape[2:]))
     return out[(..., *inside)]
 
 
@@ -189,9 +238,13 @@ def pool_counts(size: tuple, kernel: tuple, strides: tuple, pads: tuple) -> np.n
 
 
 def average_pool(
-    x: np.ndarray, kernel: tuple, strides: tuple, pads: tuple, exclusive: bool
+    x: np.ndarray,
+    kernel: tuple,
+    strides: tuple,
+    pads: tuple,
+    exclusive: bool,
 ) -> np.ndarray:
-    """The average under each window over images; an exclusive one counts no padding."""
+    """The average under each window; an exclusive one counts no padding."""
     padded = np.pad(x, ((0, 0), (0, 0), *pads))
     view = patches(padded, kernel, strides, (1,) * len(kernel))
     total = view.sum(axis=tuple(range(x.ndim, view.ndim)))
@@ -201,7 +254,12 @@ def average_pool(
 
 
 def average_pool_grad(
-    g: np.ndarray, size: tuple, kernel: tuple, strides: tuple, pads: tuple, exclusive: bool
+    g: np.ndarray,
+    size: tuple,
+    kernel: tuple,
+    strides: tuple,
+    pads: tuple,
+    exclusive: bool,
 ) -> np.ndarray:
     """What averages under windows send back to images of this size."""
     if exclusive:
@@ -211,9 +269,9 @@ def average_pool_grad(
     padded = [n + sum(pad) for n, pad in zip(size[2:], pads)]
     out = np.zeros((*size[:2], *padded), g.dtype)
     for element in np.ndindex(*kernel):
-        place = tuple(
-            slice(k, k + (n - 1) * s + 1, s) for k, n, s in zip(element, g.shape[2:], strides)
-        )
+        steps = zip(element, g.shape[2:], strides)
+        place = tuple(slice(k, k + (n - 1) * s + 1, s) for k, n, s in steps)
         out[(..., *place)] += g
-    inside = tuple(slice(before, before + n) for (before, _), n in zip(pads, size[2:]))
+    begins = [before for before, _ in pads]
+    inside = tuple(slice(k, k + n) for k, n in zip(begins, size[2:]))
     return out[(..., *inside)]

@@ -21,6 +21,7 @@ from ..errors import UnsupportedError
 from ..onnx.tracing import Cell, TracedArray
 
 ATOM = 100  #: how tightly a name, a number or a call binds
+TIGHT = 55  #: from here on a number with a sign needs parentheses
 LARGEST_LITERAL = 24  #: arrays of more elements are read from the file of arrays
 
 
@@ -42,7 +43,7 @@ def operand(value: Any, level: int = 0) -> list[Part]:
     if isinstance(value, np.ndarray) and is_large(value):
         return [Operand(Cell("constant", value), level)]
     text = literal(value)
-    return [f"({text})" if text.startswith("-") and level > 0 else text]
+    return [f"({text})" if text.startswith("-") and level >= TIGHT else text]
 
 
 def parts_of(value: Any) -> list[Part]:
@@ -115,7 +116,7 @@ def number(value: Any) -> str:
             return "np.nan"
         if math.isinf(value):
             return "np.inf" if value > 0 else "-np.inf"
-        return repr(float(value))
+        return repr(float(value)).replace("e+", "e")
     return repr(int(value))
 
 
@@ -202,7 +203,7 @@ _LONGEST_NAME = 48
 
 def identifier(name: str) -> str:
     """A name of Python's that is like a name of the program's; that of a gradient begins ``d_``."""
-    stem = name.partition("@")[0]
+    stem = name.partition("@GRAD")[0]
     text = re.sub(r"\W+", "_", re.sub(r"\.tmp_\d+$", "", stem), flags=re.ASCII).strip("_")
     text = f"d_{text}" if "@GRAD" in name else text
     if not text or text[0].isdigit():

@@ -96,6 +96,8 @@ def plain(graph: Any, function: Any, name: str, args: Any, named: dict[str, Any]
         count = given if isinstance(given, int) else len(given) + 1
     elif function in (np.unstack,) if hasattr(np, "unstack") else False:
         raise UnsupportedError("how many results there are is not known")
+    if isinstance(function, np.ufunc) and len(args) == 2:
+        args = _weak(*args), _weak(*args[::-1])
     made = graph.expression(call(name, args, _given(named)), outputs=count)
     return list(made) if count > 1 or function in (np.split, np.array_split) else made
 
@@ -103,6 +105,8 @@ def plain(graph: Any, function: Any, name: str, args: Any, named: dict[str, Any]
 def binary(graph: Any, sign: str, level: int, x: Any, y: Any) -> Any:
     """An operator between two values."""
     x, y = _weak(x, y), _weak(y, x)
+    if sign in "+-" and isinstance(y, (int, float)) and y < 0:
+        sign, y = "-" if sign == "+" else "+", -y
     tighter = level + 1
     left = operand(x, level if level > COMPARISON else tighter)
     return graph.expression([*left, f" {sign} ", *operand(y, tighter)], level)
@@ -132,18 +136,31 @@ def method(graph: Any, name: str, x: Any, args: Any, named: dict[str, Any]) -> A
         args = []
     if not isinstance(x, TracedArray) or x.constant is not None:
         return graph.expression(call(f"np.{name}", [x, *args], _given(named)))
+    if name == "swapaxes" and x.ndim == 2:
+        return _transpose(graph, x) if (args[0] - args[1]) % 2 else x
+    if name in ("sum", "mean") and x.known_dtype == named.get("dtype") and x.dtype.kind == "f":
+        named = {k: v for k, v in named.items() if k != "dtype"}
+    axis = named.get("axis")
+    if isinstance(axis, tuple) and len(axis) == 1:
+        named = {**named, "axis": axis[0]}
+    elif isinstance(axis, tuple) and sorted(axis) == list(range(x.ndim)):
+        named = {k: v for k, v in named.items() if k != "axis"}
     given = call(f".{name}", args, _given(named))
     return graph.expression([*operand(x, ATOM), *given])
 
 
 def _reshape(graph: Any, x: Any, shape: Any, **named: Any) -> Any:
     sizes = [shape] if isinstance(shape, (int, np.integer)) else list(shape)
+    if isinstance(x, TracedArray) and tuple(sizes) == x.sizes:
+        return x
     if not sizes:
         return graph.expression([*operand(x, ATOM), ".reshape(())"])
     return graph.expression([*operand(x, ATOM), *call(".reshape", map(int, sizes), {})])
 
 
 def _transpose(graph: Any, x: Any, axes: Any = None) -> Any:
+    if axes is not None and list(axes) == list(range(x.ndim)):
+        return x
     if axes is None or (x.ndim == 2 and list(axes) in ([1, 0], [-1, -2])):
         return graph.expression([*operand(x, ATOM), ".T"])
     return graph.expression([*operand(x, ATOM), *call(".transpose", map(int, axes), {})])
@@ -155,15 +172,28 @@ def _power(graph: Any, x: Any, y: Any) -> Any:
 
 
 def _getitem(graph: Any, x: Any, item: Any) -> Any:
-    return graph.expression([*operand(x, ATOM), "[", *index(item), "]"])
-
-
-def index(item: Any) -> list[Part]:
-    """What stands between the brackets of a subscript."""
     items = item if isinstance(item, tuple) else (item,)
-    if not items:
-        return ["()"]
-    return joined(_index_part(each) for each in items)
+    if isinstance(x, TracedArray) and all(isinstance(each, slice) for each in items):
+        items = tuple(_short(each, n) for each, n in zip(items, x.sizes))
+        while items and items[-1] == slice(None):
+            items = items[:-1]
+        if not items:
+            return x
+    return graph.expression([*operand(x, ATOM), "[", *index(items), "]"])
+
+
+def _short(given: slice, size: int) -> slice:
+    """A slice without the ends that it does not need."""
+    if given.step not in (None, 1) or size == -1:
+        return given
+    start = None if given.start == 0 else given.start
+    stop = None if given.stop is not None and given.stop >= size else given.stop
+    return slice(start, stop)
+
+
+def index(items: tuple[Any, ...]) -> list[Part]:
+    """What stands between the brackets of a subscript."""
+    return joined(_index_part(each) for each in items) if items else ["()"]
 
 
 def _index_part(each: Any) -> list[Part]:
@@ -179,10 +209,18 @@ def _setitem(graph: Any, x: Any, item: Any, value: Any) -> Any:
     return graph.helper(put, x, items[0] if len(items) == 1 else items, value)
 
 
+def _zeros_like(graph: Any, x: Any, dtype: Any = None, **named: Any) -> Any:
+    known = isinstance(x, TracedArray) and x.spec is not None and -1 not in x.sizes
+    if known and x.constant is not None:
+        return graph.constant(np.zeros(x.shape, dtype or x.dtype))
+    return graph.expression(call("np.zeros_like", (x,), {} if dtype is None else {"dtype": dtype}))
+
+
 _FORMS: dict[Any, Callable[..., Any]] = {
     np.reshape: _reshape,
     np.transpose: _transpose,
     np.power: _power,
+    np.zeros_like: _zeros_like,
     operator.getitem: _getitem,
     operator.setitem: _setitem,
 }

@@ -30,11 +30,16 @@ def live(statements: list[Any], wanted: Iterable[Cell]) -> list[Any]:
                 continue
             inside = needed.union(item.bound)
             item = replace(item, clauses=[(h, live(s, inside)) for h, s in item.clauses])
-        elif needed.isdisjoint(item.targets):
+        elif needed.isdisjoint(item.targets) and not _pops(item):
             continue
         kept.append(item)
         needed.update(cells_in(item))
     return kept[::-1]
+
+
+def _pops(item: Any) -> bool:
+    """Whether a statement counts even if nothing reads what it gives."""
+    return isinstance(item, Update) and item.unpacks
 
 
 class Renderer:
@@ -148,7 +153,13 @@ class Renderer:
             self._statement(self._inlined.pop(self._best_of(inner, item, begin)), indent)
         text = self._expression(item.parts)
         targets = ", ".join(self.name(c) if self._uses[c] else "_" for c in item.targets)
-        self._lines += wrapped(f"{indent}{targets} = {text}")
+        line = f"{indent}{targets} = {text}"
+        if len(item.targets) > 1 and len(line.partition("(")[0]) >= WIDTH:
+            names = [f"{indent}    {name}," for name in targets.split(", ")]
+            first, *others = wrapped(f"{indent}) = {text}")
+            self._lines += [f"{indent}(", *names, first, *others]
+            return
+        self._lines += wrapped(line)
 
     def _within(self, item: Statement) -> Iterator[Cell]:
         """The values whose expressions stand in an expression."""
@@ -169,7 +180,7 @@ class Renderer:
 
     def _update(self, item: Update, indent: str) -> None:
         if item.unpacks:
-            self._lines.append(f"{indent}{self._expression(item.sources[0])}")
+            self._lines += self._unpacked(item, indent)
             return
         if item.appends:
             for target, parts in zip(item.targets, item.sources, strict=True):
@@ -189,6 +200,18 @@ class Renderer:
             return
         names, texts = (", ".join(each) for each in zip(*pairs))
         self._lines += wrapped(f"{indent}{names} = {texts}")
+
+    def _unpacked(self, item: Update, indent: str) -> list[str]:
+        names = [self.name(cell) for cell in item.targets]
+        source = self._expression(item.sources[0])
+        if not names:
+            return [f"{indent}{source}"]
+        line = f"{indent}{', '.join(names)}{',' if len(names) == 1 else ''} = {source}"
+        if len(names) == 1:
+            line = f"{indent}({names[0]},) = {source}"
+        if len(line) <= WIDTH:
+            return [line]
+        return [f"{indent}(", *(f"{indent}    {name}," for name in names), f"{indent}) = {source}"]
 
     def _compound(self, item: Compound, indent: str) -> None:
         for header, statements in item.clauses:
@@ -283,7 +306,10 @@ def wrapped(line: str) -> list[str]:
     if len(indent) + 4 + len(inner) <= WIDTH and inner[-1] != ",":
         return [head, f"{indent}    {inner}", tail]
     lines = [head]
-    for each in _arguments(inner):
+    arguments = _arguments(inner)
+    if len(arguments) == 1:
+        return [head, *wrapped(f"{indent}    {inner}"), tail]
+    for each in arguments:
         lines += wrapped(f"{indent}    {each},")
     return [*lines, tail]
 
@@ -318,7 +344,7 @@ def _last_brackets(line: str) -> tuple[int, int] | None:
             quote = c
         elif c in "([{":
             stack.append(k)
-        elif c in ")]}":
+        elif c in ")]}" and stack:
             begin = stack.pop()
             if not stack:
                 found = begin, k

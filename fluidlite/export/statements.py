@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -79,11 +80,23 @@ class SourceGraph:
         self.tables: dict[Cell, Any] = {}  #: parameters and large constants
         self.draws = False  #: whether anything draws random numbers
         self.inputs: list[Cell] = []
+        self._blocks: list[Any] = []  #: all lists of statements, so that none takes another's id
+        self._known: dict[Any, TracedArray] = {}
 
     @property
     def innermost(self) -> SourceGraph:
         """The graph that takes the next statements."""
         return self
+
+    @contextmanager
+    def below(self) -> Iterator[list[Any]]:
+        """Statements go to a list of their own inside a ``with`` block."""
+        around, self.statements = self.statements, []
+        self._blocks.append(self.statements)
+        try:
+            yield self.statements
+        finally:
+            self.statements = around
 
     # -- values ------------------------------------------------------------------------------------
 
@@ -108,10 +121,23 @@ class SourceGraph:
 
     def expression(self, parts: Iterable[Part], level: int = ATOM, outputs: int = 1) -> Any:
         """Append a statement; gives its value, or a tuple of them."""
+        parts = list(parts)
+        key = tuple(p if isinstance(p, str) else (p.cell, p.level) for p in parts)
+        known = self._known.get((id(self.statements), key))
+        if known is not None and outputs == 1:  # the same has been computed
+            return TracedArray(self, known.spec, known.cell)  # type: ignore[arg-type]
         made = [TracedArray(self, None) for _ in range(outputs)]  # type: ignore[arg-type]
         cells = [value.cell for value in made]
-        self.statements.append(Statement(cells, list(parts), level, self.origin))
+        self.statements.append(Statement(cells, parts, level, self.origin))
+        if outputs == 1:
+            self._known[id(self.statements), key] = made[0]
         return made[0] if outputs == 1 else tuple(made)
+
+    def forget(self, count: int) -> None:
+        """Leave out statements of this block behind the first ``count``."""
+        gone = {cell for item in self.statements[count:] for cell in getattr(item, "targets", ())}
+        self._known = {k: v for k, v in self._known.items() if v.cell not in gone}
+        del self.statements[count:]
 
     def helper(self, function: Callable[..., Any], *args: Any, outputs: int = 1, **named: Any) -> Any:
         """Append a call of a function that the file then defines."""

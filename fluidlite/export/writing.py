@@ -109,7 +109,7 @@ class SourceWriter(BlockWriter):
         try:
             return kernel_outputs(op, namespace(self.graph), ins, *more), "kernel"
         except UnsupportedError:  # it may write into an array that it makes
-            del self.graph.statements[count:]
+            self.graph.forget(count)
             return kernel_outputs(op, namespace(self.graph, True), ins, *more), "kernel"
 
     def _numbers(self, own: int = 0) -> DrawnNumbers:
