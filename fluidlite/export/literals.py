@@ -38,8 +38,10 @@ Part: TypeAlias = str | Operand
 
 def operand(value: Any, level: int = 0) -> list[Part]:
     """A value of the graph, or a number, as a part of an expression."""
-    if isinstance(value, TracedArray) and (value.constant is None or is_large(value.constant)):
-        return [Operand(value.cell, level)]
+    if isinstance(value, TracedArray):
+        known = value.constant
+        if known is None or value.cell.name or is_large(known):
+            return [Operand(value.cell, level)]
     if isinstance(value, np.ndarray) and is_large(value):
         return [Operand(Cell("constant", value), level)]
     text = literal(value)

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..errors import UnsupportedError
 from ..onnx.tracing import TracedArray, traced
+from ..opdef.spec import spec
 from .library import put
 from .literals import ATOM, Part, call, joined, operand, parts_of
 
@@ -173,6 +174,13 @@ def _power(graph: Any, x: Any, y: Any) -> Any:
 
 def _getitem(graph: Any, x: Any, item: Any) -> Any:
     items = item if isinstance(item, tuple) else (item,)
+    masks = [k for k in items if isinstance(k, TracedArray) and k.known_dtype == np.bool_]
+    if masks and masks[0].constant is None:
+        if len(items) > 1:
+            raise UnsupportedError("how many elements there are depends on values")
+        made = graph.expression([*operand(x, ATOM), "[", *operand(masks[0]), "]"])
+        made.spec = spec([-1, *x.shape[masks[0].ndim :]], x.dtype)
+        return made
     if isinstance(x, TracedArray) and all(isinstance(each, slice) for each in items):
         items = tuple(_short(each, n) for each, n in zip(items, x.sizes))
         while items and items[-1] == slice(None):
@@ -216,7 +224,58 @@ def _zeros_like(graph: Any, x: Any, dtype: Any = None, **named: Any) -> Any:
     return graph.expression(call("np.zeros_like", (x,), {} if dtype is None else {"dtype": dtype}))
 
 
+def _places(graph: Any, x: Any) -> Any:
+    """Where elements are not zero: how many there are depends on values."""
+    if x.ndim != 1:
+        made = graph.expression(call("np.nonzero", (x,), {}), outputs=x.ndim)
+    else:
+        made = (graph.expression([*call("np.nonzero", (x,), {}), "[0]"]),)
+    for each in made:
+        each.spec = spec([-1], np.int64)
+    return made
+
+
+def _flat_places(graph: Any, x: Any) -> Any:
+    made = graph.expression(call("np.flatnonzero", (x,), {}))
+    made.spec = spec([-1], np.int64)
+    return made
+
+
+def _place_rows(graph: Any, x: Any) -> Any:
+    made = graph.expression(call("np.argwhere", (x,), {}))
+    made.spec = spec([-1, x.ndim], np.int64)
+    return made
+
+
+def _where(graph: Any, condition: Any, *values: Any) -> Any:
+    if not values:
+        return _places(graph, condition)
+    return graph.expression(call("np.where", (condition, *values), {}))
+
+
+def _allclose(graph: Any, *args: Any, **named: Any) -> Any:
+    return graph.expression(["np.asarray(", *call("np.allclose", args, named), ")"])
+
+
+def _repeat(graph: Any, x: Any, repeats: Any, axis: Any = None) -> Any:
+    if isinstance(repeats, TracedArray) and repeats.constant is None:
+        raise UnsupportedError("how many elements there are depends on values")
+    return method(graph, "repeat", x, (repeats,), {"axis": axis})
+
+
+def _refused(graph: Any, *args: Any, **named: Any) -> Any:
+    raise UnsupportedError("how many elements there are depends on values")
+
+
 _FORMS: dict[Any, Callable[..., Any]] = {
+    np.nonzero: _places,
+    np.flatnonzero: _flat_places,
+    np.argwhere: _place_rows,
+    np.where: _where,
+    np.allclose: _allclose,
+    np.repeat: _repeat,
+    **dict.fromkeys((np.unique, np.bincount, np.compress, np.extract, np.arange), _refused),
+    **dict.fromkeys((np.linspace, np.setdiff1d, np.union1d, np.intersect1d), _refused),
     np.reshape: _reshape,
     np.transpose: _transpose,
     np.power: _power,

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..onnx.tracing import Cell
-from .literals import Namer, Operand, Part, identifier, is_large, literal, quoted
+from .literals import Namer, Operand, Part, identifier, is_large, operand, quoted
 from .statements import Compound, Statement, Update, cells_in
 
 WIDTH = 88
@@ -221,10 +221,10 @@ class Renderer:
             if len(self._lines) == count:
                 self._lines.append(f"{indent}    pass")
 
-    def _constant(self, cell: Cell) -> str:
+    def _constant(self, cell: Cell, level: int) -> str:
         array = np.asarray(cell.constant)
         if not is_large(array):
-            return literal(array)
+            return "".join(map(str, operand(array, level)))
         content = array.dtype.str, array.shape, array.tobytes()
         if content not in self._constants:
             key, count = "constant", 1
@@ -241,8 +241,8 @@ class Renderer:
 
     def _operand(self, part: Operand) -> str:
         cell = part.cell
-        if cell.constant is not None:
-            return self._constant(cell)
+        if cell.constant is not None and cell not in self._keys:
+            return self._constant(cell, part.level)
         if cell in self._inlined:
             inner = self._inlined[cell]
             text = self._expression(inner.parts)

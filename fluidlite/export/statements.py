@@ -113,10 +113,18 @@ class SourceGraph:
         made.cell.constant = array
         return made
 
-    def table(self, name: str, array: Any) -> TracedArray:
-        """A parameter, or an array that is too large for the text: the file reads it."""
+    def table(self, name: str, array: Any, fixed: bool) -> TracedArray:
+        """A parameter: the file of arrays has it.
+
+        Args:
+            name: of the variable.
+            array: its value.
+            fixed: whether nothing changes it.
+        """
         made = self.value(Spec(array.shape, as_dtype(array.dtype)), name)
         self.tables[made.cell] = array
+        if fixed and (array.dtype.kind in "iub" or array.size == 1):
+            made.cell.constant = array  # what such a parameter says is known
         return made
 
     def expression(self, parts: Iterable[Part], level: int = ATOM, outputs: int = 1) -> Any:

@@ -86,7 +86,8 @@ class SourceWriter(BlockWriter):
             held = self.held(name)
             if held is None:
                 raise UnsupportedError(f"the variable {name!r} has no value")
-            self._tables[name] = self.graph.table(name, np.asarray(bare(held))).having(lod_of(held))
+            table = self.graph.table(name, np.asarray(bare(held)), name not in self.updated)
+            self._tables[name] = table.having(lod_of(held))
         return self._tables[name]
 
     def has(self, name: str, env: dict[str, Any]) -> bool:

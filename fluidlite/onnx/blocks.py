@@ -39,7 +39,7 @@ class BlockWriter(Writer):
         self, graph: Any, held: Callable[[str], Any], updated: Container[str] = ()
     ) -> None:
         super().__init__(graph)
-        self.held, self._updated = held, updated
+        self.held, self.updated = held, updated
         self._failures: list[str] = []
         self._unwritten: set[str] = set()  #: names that operators without a form would write
 
@@ -75,7 +75,7 @@ class BlockWriter(Writer):
             raise UnsupportedError(f"the variable {name!r} has no value")
         value = self.graph.constant(bare(held))
         value.cell.name = name
-        if name in self._updated:
+        if name in self.updated:
             value.cell.default, value.cell.constant = value.cell.constant, None
             self.graph.inputs.append(value.cell)
         env[name] = value.having(lod_of(held))
