@@ -214,7 +214,7 @@ class _Job:
             graph.inputs.append(value.cell)
             env[each.variable.name] = value.having(each.offsets)
         writer.run_block(self.program.global_block(), env)
-        writer.raise_failures()
+        self._raise_failures(writer)
         namer = Namer(["predict", "train_step", "load", "KEYS", *(f.name for f in self.free)])
         namer.take(graph.helpers)
         keys = _keys(graph)
@@ -234,6 +234,21 @@ class _Job:
             if held is not None:
                 arrays.setdefault(name, np.asarray(bare(held)))
         return _Body("\n".join(lines), arrays, graph, writer, inputs)
+
+    def _raise_failures(self, writer: SourceWriter) -> None:
+        try:
+            writer.raise_failures()
+        except UnsupportedError as error:
+            if not self.free:
+                raise
+            raise UnsupportedError(f"{error}\n{self._advice()}") from None
+
+    def _advice(self) -> str:
+        sizes = ", ".join(f"{each.variable.name}: {self._declared(each)}" for each in self.inputs)
+        return (
+            f"sizes are not known ({sizes}); where that is the reason, give shapes, for which the "
+            f"file then holds: feeds={{name: shape}}"
+        )
 
     def _end(self, graph: SourceGraph, env: Mapping[str, Any], name: str) -> TracedArray:
         found = env.get(name)
@@ -269,10 +284,8 @@ class _Job:
             text = first.text if count == 1 else merged([b.text for b in bodies], self.free)
             self._same_arrays(bodies)
         except Unlike as error:
-            sizes = ", ".join(f"{i.variable.name}: {self._declared(i)}" for i in self.inputs)
             raise UnsupportedError(
-                f"what is written depends on sizes that are not known ({sizes}); give shapes, for "
-                f"which the file then holds: feeds={{name: shape}}. It differs in {error}"
+                f"what is written depends on sizes: {self._advice()}. It differs in {error}"
             ) from None
         arrays = f"{path[: -len('.py')]}.npz"
         function = "train_step" if self.changed else "predict"

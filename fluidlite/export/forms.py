@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..opdef.sequences import lod_of
+from ..opdef.sequences import lod_of, offsets_of
+from ..opdef.spec import spec
 from . import library
 from .literals import operand
 from .numpy_text import PRODUCT
@@ -99,6 +100,30 @@ def batch_norm(
     epsilon = float(str(np.float32(op.epsilon)))
     y = graph.helper(library.batch_norm, X, Scale, Bias, Mean, Variance, epsilon)
     return dict(Y=y, MeanOut=Mean, VarianceOut=Variance)
+
+
+@forms("crf_decoding")
+def crf_decoding(
+    graph: SourceGraph, op: Any, Emission: Any, Transition: Any, Label: Any, Length: Any
+) -> Any:
+    if Length is not None:
+        return NotImplemented
+    offsets = offsets_of(Emission, "Emission")
+    path = graph.helper(library.viterbi, Emission.bare(), Transition, offsets)
+    path.spec = spec([offsets[-1], 1], "int64")
+    if Label is None:
+        return path
+    return graph.like(np.equal(path, np.reshape(Label.bare(), (-1, 1))), np.int64)
+
+
+@forms("sigmoid_cross_entropy_with_logits")
+def sigmoid_cross_entropy(graph: SourceGraph, op: Any, X: Any, Label: Any) -> Any:
+    kept = np.not_equal(np.trunc(Label), op.ignore_index)
+    loss = np.maximum(X, 0) - X * Label + np.log1p(np.exp(-np.abs(X)))
+    loss = np.where(kept, loss, np.zeros_like(loss))
+    if not op.normalize:
+        return loss
+    return loss / np.maximum(np.sum(graph.like(kept, X.dtype)), 1)
 
 
 @forms("bare_rows")

@@ -73,6 +73,29 @@ def momentum(
     return param - rate.reshape((1,) * param.ndim) * step, velocity
 
 
+def viterbi(emission: np.ndarray, transition: np.ndarray, offsets: tuple) -> np.ndarray:
+    """The best chain of labels of each sequence of rows, one behind the other.
+
+    The first rows of ``transition`` are the scores of labels that begin and end a chain.
+    """
+    begin, end, steps = transition[0], transition[1], transition[2:]
+    path = np.zeros((len(emission), 1), "int64")
+    for first, last in zip(offsets, offsets[1:]):
+        if first == last:
+            continue
+        score, back = begin + emission[first], []
+        for row in emission[first + 1 : last]:
+            each = score[:, None] + steps
+            back.append(each.argmax(axis=0))
+            score = each.max(axis=0) + row
+        label = (score + end).argmax()
+        path[last - 1] = label
+        for k in range(last - 2, first - 1, -1):
+            label = back[k - first][label]
+            path[k] = label
+    return path
+
+
 def batch_norm(
     x: np.ndarray,
     scale: np.ndarray,
