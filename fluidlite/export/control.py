@@ -223,9 +223,7 @@ def select_input(writer: SourceWriter, op: Operator, env: Any) -> None:
     graph: SourceGraph = writer.graph
     mask = writer.value(op.block, op.inputs["Mask"][0], env)
     values = [_as_value(graph, writer.value(op.block, n, env), n) for n in op.inputs["X"]]
-    value = graph.expression(
-        [*_tuple(values), "[", *operand(_item(graph, mask), 0), "]"]
-    )
+    value = graph.expression([*_tuple(values), "[", *operand(_item(graph, mask), 0), "]"])
     value.spec = _known(values[0])
     for other in values[1:]:
         value.spec = same_or_unknown(value.spec, _known(other))
@@ -391,7 +389,7 @@ def conditional_block_grad(writer: SourceWriter, op: Operator, env: Any) -> None
         env[out] = writer.named(value, out)
 
 
-# -- recurrent networks ------------------------------------------------------------------------------
+# -- recurrent networks ----------------------------------------------------------------------------
 
 
 @drives("recurrent")
@@ -405,9 +403,7 @@ def recurrent(writer: SourceWriter, op: Operator, env: Any) -> None:
     t, saved = graph.value(spec([], "int64"), "i"), Cell("saved")
     lists = {name: Cell(f"{name}.steps") for name in outputs}
     with graph.below() as body:
-        phis = [
-            carried(graph, _known(v), name) for name, v in zip(instance.ex_states, states)
-        ]
+        phis = [carried(graph, _known(v), name) for name, v in zip(instance.ex_states, states)]
         frame = Frame(env, dict(zip(instance.ex_states, phis)))
         for name, value in sequences.items():
             frame[name] = writer.named(_step_of(graph, value, t), name)
@@ -492,14 +488,13 @@ def recurrent_grad(writer: SourceWriter, op: Operator, env: Any) -> None:
         frame.update({f"{n}{GRAD}": phi for n, phi in zip(instance.states, phis)})
         writer.run_block(block_of(op), frame)
         writer.raise_failures()
-        steps = {name: v for name, v in sequences.items()}
         appended = []
         for x, local, out in ins:
             if out == EMPTY:
                 continue
             value = dict.get(frame, local)
             if value is None:
-                value = _zeros(writer, _step_of(graph, steps[x], t))
+                value = _zeros(writer, _step_of(graph, sequences[x], t))
             appended.append((lists[local], operand(value)))
         update(graph, appended, appends=True)
         pairs = [
@@ -542,7 +537,7 @@ def recurrent_grad(writer: SourceWriter, op: Operator, env: Any) -> None:
             env[out] = writer.named(phi, out)
 
 
-# -- arrays of tensors -------------------------------------------------------------------------------
+# -- arrays of tensors -----------------------------------------------------------------------------
 
 
 @drives("write_to_array")
@@ -581,7 +576,9 @@ def lod_array_length(writer: SourceWriter, op: Operator, env: Any) -> None:
     """The length of a list."""
     graph: SourceGraph = writer.graph
     array = writer.value(op.block, op.inputs["X"][0], env)
-    made = graph.expression([*call("np.array", (), {})[:1], "[len(", *operand(array), ')], "int64")'])
+    made = graph.expression(
+        [*call("np.array", (), {})[:1], "[len(", *operand(array), ')], "int64")']
+    )
     made.spec = spec([1], "int64")
     (name,) = op.outputs["Out"]
     env[name] = writer.named(made, name)

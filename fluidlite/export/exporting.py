@@ -19,7 +19,7 @@ from ..onnx.exporting import changed_by, fed_like, part_of, source_of
 from ..onnx.tracing import Cell, TracedArray
 from ..opdef.sequences import lengths_text
 from ..opdef.spec import Spec
-from ..values import LoDTensor, bare
+from ..values import bare
 from . import control, forms  # noqa: F401  they register what they write
 from .definitions import Definitions, blocks
 from .library import expect
@@ -399,7 +399,7 @@ def _load(found: NumpySource) -> str:
     return "\n".join(
         [
             "def load(path=None):",
-            '    """The parameters by name, from the file beside this one when no path is given."""',
+            '    """The parameters by name; from the file beside this one without a path."""',
             f"    path = Path(__file__).with_name({default}) if path is None else path",
             "    with np.load(path, allow_pickle=False) as arrays:",
             "        return dict(arrays)",

@@ -4,6 +4,7 @@ source goes to the file as it stands here.
 
 from __future__ import annotations
 
+import itertools
 import zlib
 
 import numpy as np
@@ -80,7 +81,7 @@ def viterbi(emission: np.ndarray, transition: np.ndarray, offsets: tuple) -> np.
     """
     begin, end, steps = transition[0], transition[1], transition[2:]
     path = np.zeros((len(emission), 1), "int64")
-    for first, last in zip(offsets, offsets[1:]):
+    for first, last in itertools.pairwise(offsets):
         if first == last:
             continue
         score, back = begin + emission[first], []

@@ -147,7 +147,9 @@ class SourceGraph:
         self._known = {k: v for k, v in self._known.items() if v.cell not in gone}
         del self.statements[count:]
 
-    def helper(self, function: Callable[..., Any], *args: Any, outputs: int = 1, **named: Any) -> Any:
+    def helper(
+        self, function: Callable[..., Any], *args: Any, outputs: int = 1, **named: Any
+    ) -> Any:
         """Append a call of a function that the file then defines."""
         self.helpers[function.__name__] = function
         return self.expression(call(function.__name__, args, named), outputs=outputs)

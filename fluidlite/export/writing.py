@@ -13,11 +13,11 @@ import numpy as np
 
 from ..errors import UnsupportedError
 from ..ir.block import Block
-from ..opdef.definition import Op, takes_rng
-from ..opdef.sequences import lod_of
 from ..onnx.blocks import BlockWriter
 from ..onnx.tracing import TracedArray
 from ..onnx.writing import kernel_outputs
+from ..opdef.definition import Op, takes_rng
+from ..opdef.sequences import lod_of
 from ..values import bare
 from . import library
 from .literals import quoted

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from export.sources import assert_same, given, loaded, run
+from exported.sources import assert_same, given, loaded, run
 
 import fluidlite as fluid
 from fluidlite import layers
@@ -87,9 +87,7 @@ def test_saved_models_run_where_there_is_only_numpy(tmp_path):
         fed = str(tmp_path / f"{model}-feeds.npz")
         np.savez(fed, **dict(zip(written.inputs, given(written, feeds))))
         found = str(tmp_path / f"{model}-found.npz")
-        jobs.append(
-            {"path": written.path, "feeds": fed, "inputs": written.inputs, "found": found}
-        )
+        jobs.append({"path": written.path, "feeds": fed, "inputs": written.inputs, "found": found})
     subprocess.run([sys.executable, "-I", "-c", ALONE, json.dumps(jobs)], check=True)
     for model, job in zip(MODELS, jobs):
         with np.load(job["found"]) as found:
@@ -141,9 +139,7 @@ def lenet():
     loss = layers.mean(layers.cross_entropy(layers.fc(hidden, 5, act="softmax"), label))
     decay = fluid.regularizer.L2Decay(1e-3)
     fluid.optimizer.Momentum(0.05, 0.9, regularization=decay).minimize(loss)
-    return loss, lambda rng, n: dict(
-        x=numbers(rng, n, 1, 10, 10), label=rng.integers(0, 5, (n, 1))
-    )
+    return loss, lambda rng, n: dict(x=numbers(rng, n, 1, 10, 10), label=rng.integers(0, 5, (n, 1)))
 
 
 def word2vec():
@@ -161,9 +157,7 @@ def recurrent():
     """A long short-term memory, step by step."""
     steps, width = 4, 5
     x, label = fluid.data("x", [steps, -1, 3], "float32"), fluid.data("label", [-1, 1], "int64")
-    zero = layers.fill_constant_batch_size_like(
-        x, [-1, width], "float32", 0.0, input_dim_idx=1
-    )
+    zero = layers.fill_constant_batch_size_like(x, [-1, width], "float32", 0.0, input_dim_idx=1)
     rnn = layers.StaticRNN()
     with rnn.step():
         word, h, c = rnn.step_input(x), rnn.memory(init=zero), rnn.memory(init=zero)
@@ -203,9 +197,7 @@ def branching():
         [i, layers.fc(x, 6, act="tanh")],
     )
     large = layers.less_than(layers.fill_constant([1], "float32", 0.0), layers.reduce_sum(x))
-    out = layers.cond(
-        large, lambda: layers.fc(hidden, 3), lambda: layers.fc(hidden * 2.0, 3)
-    )
+    out = layers.cond(large, lambda: layers.fc(hidden, 3), lambda: layers.fc(hidden * 2.0, 3))
     loss = layers.mean(layers.square(out - 1.0))
     fluid.optimizer.Momentum(0.1, 0.9).minimize(loss)
     return loss, lambda rng, n: dict(x=numbers(rng, 4, 5))
@@ -299,7 +291,9 @@ def test_what_depends_on_sizes_asks_for_them_and_then_refuses_others(program, pa
     out = layers.cumsum(layers.expand_as(layers.reduce_sum(y, keep_dim=True), y))
     numpy_source(program, path, fetches=[out])
     sequences = layers.sequence_pool(layers.lod_reset(x, target_lod=[0, 2, 3]), "max")
-    with pytest.raises(UnsupportedError, match=r"(?s)lod_reset at .*x: \[n, 2\].*feeds=\{name: shape\}"):
+    with pytest.raises(
+        UnsupportedError, match=r"(?s)lod_reset at .*x: \[n, 2\].*feeds=\{name: shape\}"
+    ):
         numpy_source(program, path, fetches=[sequences])
     written = numpy_source(program, path, feeds={"x": [3, 2]}, fetches=[sequences])
     value = np.arange(6, dtype="float32").reshape(3, 2)
