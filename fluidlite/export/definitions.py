@@ -35,7 +35,7 @@ class Definitions:
             return
         self._by_name[name] = function
         source = inspect.getsource(function).rstrip()
-        renamed = {}
+        renamed: dict[str, str] = {}
         for used in sorted(_names_in(source) & function.__globals__.keys()):
             renamed.update(self._need(used, function.__globals__[used], function.__module__))
         for old, new in renamed.items():
@@ -54,8 +54,8 @@ class Definitions:
             self.add(value)
         elif isinstance(value, (int, float, str, tuple)):
             self._constant(name, module)
-        elif getattr(value, "__module__", "") == "typing":
-            self.imports.add(f"from typing import {name}")
+        elif getattr(value, "__module__", "") in ("typing", "collections.abc"):
+            self.imports.add(f"from {value.__module__} import {name}")
         else:
             raise UnsupportedError(f"a function of the file would need {name!r}")
         return {}

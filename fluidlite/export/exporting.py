@@ -20,7 +20,7 @@ from ..onnx.tracing import Cell, TracedArray
 from ..opdef.sequences import lengths_text
 from ..opdef.spec import Spec
 from ..values import bare
-from . import control, forms  # noqa: F401  they register what they write
+from . import control, control_gradients, forms, recurrence  # noqa: F401  they register what they write
 from .definitions import Definitions, blocks
 from .library import expect
 from .literals import Namer, quoted

@@ -6,18 +6,20 @@ from __future__ import annotations
 
 import itertools
 import zlib
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 
-def put(x: np.ndarray, index: object, values: object) -> np.ndarray:
+def put(x: np.ndarray, index: Any, values: Any) -> np.ndarray:
     """A copy of ``x`` with other values at an index."""
     out = x.copy()
     out[index] = values
     return out
 
 
-def put_sum(x: np.ndarray, index: object, values: object) -> np.ndarray:
+def put_sum(x: np.ndarray, index: Any, values: Any) -> np.ndarray:
     """A copy of ``x`` with values added at an index that names no place twice."""
     out = x.copy()
     out[index] += values
@@ -155,6 +157,12 @@ def patches(
     return view[(slice(None), slice(None), *(slice(None, None, s) for s in steps))]
 
 
+def under(first: Sequence, counts: Sequence, strides: Sequence) -> tuple:
+    """The index of images at some positions along the last dimensions."""
+    each = zip(first, counts, strides)
+    return (..., *(slice(k, k + (n - 1) * s + 1, s) for k, n, s in each))
+
+
 def conv(
     x: np.ndarray,
     filters: np.ndarray,
@@ -194,14 +202,9 @@ def conv_images(
     rank, positions = len(strides), g.shape[2:]
     sent = np.moveaxis(np.concatenate(parts, rank + 1), rank + 1, 1)
     for element in np.ndindex(*filters.shape[2:]):
-        place = tuple(
-            slice(k * d, k * d + (n - 1) * s + 1, s)
-            for k, d, n, s in zip(element, dilations, positions, strides)
-        )
-        out[(..., *place)] += sent[(..., *element)]
-    begins = [before for before, _ in pads]
-    inside = tuple(slice(k, k + n) for k, n in zip(begins, size[2:]))
-    return out[(..., *inside)]
+        first = [k * d for k, d in zip(element, dilations)]
+        out[under(first, positions, strides)] += sent[(..., *element)]
+    return out[under([before for before, _ in pads], size[2:], (1,) * len(pads))]
 
 
 def conv_filters(
@@ -249,9 +252,7 @@ def max_pool_grad(
         places[k + 2] = places[k + 2] * stride + along
     out = np.zeros_like(padded)
     np.add.at(out, tuple(places), g)
-    begins = [before for before, _ in pads]
-    inside = tuple(slice(k, k + n) for k, n in zip(begins, x.shape[2:]))
-    return out[(..., *inside)]
+    return out[under([before for before, _ in pads], x.shape[2:], (1,) * len(pads))]
 
 
 def pool_counts(size: tuple, kernel: tuple, strides: tuple, pads: tuple) -> np.ndarray:
@@ -293,9 +294,5 @@ def average_pool_grad(
     padded = [n + sum(pad) for n, pad in zip(size[2:], pads)]
     out = np.zeros((*size[:2], *padded), g.dtype)
     for element in np.ndindex(*kernel):
-        steps = zip(element, g.shape[2:], strides)
-        place = tuple(slice(k, k + (n - 1) * s + 1, s) for k, n, s in steps)
-        out[(..., *place)] += g
-    begins = [before for before, _ in pads]
-    inside = tuple(slice(k, k + n) for k, n in zip(begins, size[2:]))
-    return out[(..., *inside)]
+        out[under(element, g.shape[2:], strides)] += g
+    return out[under([before for before, _ in pads], size[2:], (1,) * len(pads))]

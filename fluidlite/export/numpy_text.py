@@ -125,7 +125,7 @@ def _weak(x: Any, other: Any) -> Any:
         return x
     if x.size != 1 or x.ndim > other.ndim or x.dtype != other.dtype or x.dtype.kind not in "fiu":
         return x
-    only = x.reshape(())[()]
+    only: Any = np.asarray(x).reshape(-1)[0]
     return float(str(only)) if x.dtype.kind == "f" else int(only)
 
 

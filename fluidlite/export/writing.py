@@ -55,7 +55,7 @@ class SourceWriter(BlockWriter):
         seed: what random operators start from.
     """
 
-    control: ClassVar[Mapping[str, Any]] = DRIVERS
+    control: ClassVar[Mapping[str, Callable[..., Any]]] = DRIVERS
     target = "NumPy source"
 
     def __init__(

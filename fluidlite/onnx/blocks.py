@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -32,7 +32,7 @@ class BlockWriter(Writer):
         updated: the persistable variables that are inputs, since a run changes them.
     """
 
-    control: Mapping[str, Form] = CONTROL
+    control: ClassVar[Mapping[str, Form]] = CONTROL
     target = "ONNX"  #: what it writes
 
     def __init__(

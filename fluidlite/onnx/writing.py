@@ -49,7 +49,7 @@ class Writer(Interpreter):
     """
 
     def __init__(self, graph: OnnxGraph) -> None:
-        self.graph = graph
+        self.graph: Any = graph
         self._eval = Eval(numpy_)
         #: types of operators -> how they were written: "map", "composition" or "kernel"
         self.ways: dict[str, str] = {}
