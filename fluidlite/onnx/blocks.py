@@ -40,6 +40,8 @@ class BlockWriter(Writer):
     ) -> None:
         super().__init__(graph)
         self.held, self.updated = held, updated
+        #: the names that are read by operators, or fetched; None where nobody knows
+        self.read: Container[str] | None = None
         self._failures: list[str] = []
         self._unwritten: set[str] = set()  #: names that operators without a form would write
 
@@ -99,7 +101,11 @@ class BlockWriter(Writer):
             for slot, value in ins.items()
         }
         lods = {slot: found for slot, found in lods.items() if any(found)}
-        outs = self.apply(instance, ins)
+        want = None
+        if self.read is not None:
+            read = self.read
+            want = [slot for slot, names in op.outputs.items() if any(n in read for n in names)]
+        outs = self.apply(instance, ins, want)
         made = instance.lods(ins)
         for slot, names in op.outputs.items():
             declared = instance.output_slots.get(slot)

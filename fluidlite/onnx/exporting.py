@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -98,6 +98,7 @@ def export(
     changed = changed_by(program) if updates else []
     graph = OnnxGraph()
     writer = BlockWriter(graph, values, changed)
+    writer.read = names_read(program, [*fetching, *changed])
     env: dict[str, Any] = {}
     block = program.global_block()
     for name in feeding:
@@ -137,6 +138,11 @@ def _output(writer: BlockWriter, value: Any, name: str) -> TracedArray:
             cell.name = ""
     value.cell.name, value.cell.spec = name, value.spec
     return value
+
+
+def names_read(program: Program, fetched: Iterable[str]) -> set[str]:
+    """The variables that operators read, or that are fetched."""
+    return {*fetched, *(n for b in program.blocks for op in b.ops for n in op.input_arg_names)}
 
 
 def changed_by(program: Program) -> list[str]:

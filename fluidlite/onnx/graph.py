@@ -40,6 +40,8 @@ class OnnxGraph:
     origin: str = ""  #: what is being written out
     inner: OnnxGraph | None = None  #: the body that is being written
     checks: list[str] = field(default_factory=list)  #: what a run here checks, and ONNX does not
+    #: of whole numbers that are kept as floats, the same as integers
+    rounded: dict[Cell, TracedArray] = field(default_factory=dict)
 
     @property
     def innermost(self) -> OnnxGraph:

@@ -31,7 +31,8 @@ def maps(*types: str) -> Callable[[Form], Form]:
 
     It takes the graph, the operator and the values of the input slots that are its parameters;
     gives the outputs, as kernels do; ``NotImplemented`` where the attributes have no form of their
-    own, so that composition or kernel are written out.
+    own, so that composition or kernel are written out.  A parameter ``want`` gets the output
+    slots that anything reads, None where nobody knows.
     """
 
     def register(form: Form) -> Form:
@@ -72,7 +73,8 @@ class Writer(Interpreter):
         form = MAPS.get(op.type)
         if form is not None:
             names = form.__code__.co_varnames[2 : form.__code__.co_argcount]
-            found = form(self.graph.innermost, op, *(ins.get(name) for name in names))
+            given = (want if name == "want" else ins.get(name) for name in names)
+            found = form(self.graph.innermost, op, *given)
             if found is not NotImplemented:
                 return op.by_slot(found), "map"
         if op.random:

@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
-from . import activation, conv, loss, math, norm, pool, rows, segments, shape, suppression
+from . import (
+    activation,
+    conv,
+    loss,
+    math,
+    norm,
+    pool,
+    quantize,
+    recurrent,
+    rows,
+    segments,
+    shape,
+    suppression,
+)
 
 __all__ = [
     "activation",
@@ -11,6 +24,8 @@ __all__ = [
     "math",
     "norm",
     "pool",
+    "quantize",
+    "recurrent",
     "rows",
     "segments",
     "shape",
