@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from ..backend import numpy_
+from ..errors import UnsupportedError
 from ..opdef.sequences import lod_of, offsets_of
 from ..opdef.spec import spec
 from . import library
@@ -74,7 +76,11 @@ def adam(
         return NotImplemented
     moments, powers, betas = (Moment1, Moment2), (Beta1Pow, Beta2Pow), (op.beta1, op.beta2)
     given = (Param, Grad, LearningRate, moments, powers, betas, op.epsilon)
-    return graph.helper(library.adam, *given, outputs=5)
+    if Grad.cell not in graph.sparse:
+        return graph.helper(library.adam, *given, outputs=5)
+    if op.lazy_mode:
+        raise UnsupportedError("only some rows of its parameter are changed")
+    return graph.helper(library.adam, *given, ahead=True, outputs=5)
 
 
 @forms("momentum")
@@ -124,6 +130,15 @@ def sigmoid_cross_entropy(graph: SourceGraph, op: Any, X: Any, Label: Any) -> An
     if not op.normalize:
         return loss
     return loss / np.maximum(np.sum(graph.like(kept, X.dtype)), 1)
+
+
+@forms("selected_rows")
+def selected_rows(graph: SourceGraph, op: Any, Ids: Any, Updates: Any) -> Any:
+    ids = Ids if op.padding_idx == -1 else np.where(np.not_equal(Ids, op.padding_idx), Ids, -1)
+    out = graph.helper(numpy_.add_rows, ids, Updates, op.height)
+    out.spec = Updates.spec.with_dim(0, op.height)
+    graph.sparse.add(out.cell)
+    return out
 
 
 @forms("bare_rows")

@@ -7,9 +7,16 @@ from __future__ import annotations
 import itertools
 import zlib
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+
+
+class LoDTensor(NamedTuple):
+    """Rows, and the offsets at which sequences of them begin and end, of each level."""
+
+    data: np.ndarray
+    offsets: tuple = ()
 
 
 def put(x: np.ndarray, index: Any, values: Any) -> np.ndarray:
@@ -24,6 +31,11 @@ def put_sum(x: np.ndarray, index: Any, values: Any) -> np.ndarray:
     out = x.copy()
     out[index] += values
     return out
+
+
+def rows_of(value: Any) -> np.ndarray:
+    """The rows of sequences."""
+    return value.data if isinstance(value, LoDTensor) else value
 
 
 def with_item(array: list, index: int, value: np.ndarray) -> list:
@@ -52,14 +64,20 @@ def adam(
     powers: tuple,
     betas: tuple,
     epsilon: float,
+    ahead: bool = False,
 ) -> tuple:
-    """A step of Adam: the parameter, both moments, and the powers of both betas."""
+    """A step of Adam: the parameter, both moments, and the powers of both betas.
+
+    With ``ahead`` the bias correction is that of the next step.
+    """
+    after = [power * beta for power, beta in zip(powers, betas)]
     one, other = moments
     one = betas[0] * one + (1 - betas[0]) * grad
     other = betas[1] * other + (1 - betas[1]) * grad * grad
+    powers = after if ahead else powers
     rate = rate * np.sqrt(1 - powers[1]) / (1 - powers[0])
     step = rate.reshape((1,) * param.ndim) * (one / (np.sqrt(other) + epsilon))
-    return param - step, one, other, powers[0] * betas[0], powers[1] * betas[1]
+    return param - step, one, other, *after
 
 
 def momentum(

@@ -78,6 +78,7 @@ class SourceGraph:
         self.checks: list[str] = []
         self.helpers: dict[str, Any] = {}  #: functions that the file has to define, by name
         self.tables: dict[Cell, Any] = {}  #: parameters and large constants
+        self.sparse: set[Cell] = set()  #: gradients of which only some rows are stored here
         self.draws = False  #: whether anything draws random numbers
         self.inputs: list[Cell] = []
         self._blocks: list[Any] = []  #: all lists of statements, so that none takes another's id

@@ -6,12 +6,12 @@ composition that defines it; its kernel, run on arrays that write down what is d
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
 
-from ..errors import UnsupportedError
+from ..errors import FluidError, UnsupportedError
 from ..ir.block import Block
 from ..onnx.blocks import BlockWriter
 from ..onnx.tracing import TracedArray
@@ -20,7 +20,9 @@ from ..opdef.definition import Op, takes_rng
 from ..opdef.sequences import lod_of
 from ..values import bare
 from . import library
-from .literals import quoted
+from .definitions import Definitions
+from .kernels import KernelClass
+from .literals import Part, call, joined, parts_of, quoted
 from .namespace import DrawnNumbers, namespace
 from .statements import SourceGraph
 
@@ -94,6 +96,19 @@ class SourceWriter(BlockWriter):
         """Whether a variable has a value."""
         return env.get(name) is not None or self.held(name) is not None
 
+    def apply(
+        self, op: Op, ins: Mapping[str, Any], want: Iterable[str] | None = None
+    ) -> dict[str, Any]:
+        given = [v for slot in op.rows for v in listed(ins.get(slot))]
+        sparse = any(isinstance(v, TracedArray) and v.cell in self.graph.sparse for v in given)
+        if sparse and op.type == "clip":
+            raise UnsupportedError("it clips rows that are stored, which may be named twice")
+        outs = super().apply(op, ins, want)
+        if sparse and not op.is_update and op.type != "get_tensor_from_selected_rows":
+            found = [v for value in outs.values() for v in listed(value)]
+            self.graph.sparse.update(v.cell for v in found if isinstance(v, TracedArray))
+        return outs
+
     def written(self, op: Op, ins: dict[str, Any], want: Any) -> tuple[dict[str, Any], str]:
         """The outputs of an operator by slot, written down, and the way that took."""
         form = FORMS.get(op.type)
@@ -109,9 +124,50 @@ class SourceWriter(BlockWriter):
         count = len(self.graph.statements)
         try:
             return kernel_outputs(op, namespace(self.graph), ins, *more), "kernel"
-        except UnsupportedError:  # it may write into an array that it makes
-            self.graph.forget(count)
+        except (FluidError, TypeError, ValueError, AttributeError, IndexError):
+            self.graph.forget(count)  # it may write into an array that it makes
+        try:
             return kernel_outputs(op, namespace(self.graph, True), ins, *more), "kernel"
+        except (FluidError, TypeError, ValueError, AttributeError, IndexError):
+            self.graph.forget(count)
+            if more or type(op).run is None:
+                raise
+        return self._as_class(op, ins), "source"
+
+    def _as_class(self, op: Op, ins: dict[str, Any]) -> dict[str, Any]:
+        """A kernel that looks at values, as the source of a class."""
+        name = "".join(part.capitalize() for part in op.type.split("_"))
+        graph, made = self.graph, KernelClass(op, name)
+        same = [k for k in graph.helpers.values() if getattr(k, "key", None) == made.key]
+        if same:
+            made = same[0]
+        elif name in graph.helpers:
+            made = KernelClass(op, f"{name}{len(graph.helpers)}")
+        Definitions().add(made)  # refuses what does not go to a file
+        graph.helpers[made.name] = made
+        given = [self._argument(ins.get(slot)) for slot in op.run_reads["run"]]
+        count = len(op.outputs)
+        parts = [f"{made.name}().run(np, ", *joined(given), ")"]
+        values = graph.expression(parts, outputs=count)
+        outs: dict[str, Any] = {}
+        for slot, value in zip(op.outputs, [values] if count == 1 else values, strict=True):
+            if slot.many:
+                raise UnsupportedError("its kernel gives lists of values that are looked at")
+            if slot.ragged:
+                graph.helpers["rows_of"] = library.rows_of
+                value = graph.expression(call("rows_of", (value,), {}))
+            outs[slot.name] = value
+        return outs
+
+    def _argument(self, value: Any) -> list[Part]:
+        """What a kernel takes, with its sequences where it has some."""
+        if isinstance(value, list):
+            return ["[", *joined(self._argument(each) for each in value), "]"]
+        offsets = lod_of(value)
+        if not offsets:
+            return parts_of(bare(value))
+        self.graph.helpers["LoDTensor"] = library.LoDTensor
+        return call("LoDTensor", (bare(value), tuple(map(tuple, offsets))), {})
 
     def _numbers(self, own: int = 0) -> DrawnNumbers:
         """The source of random numbers of the operator that is being written."""
@@ -136,6 +192,11 @@ class SourceWriter(BlockWriter):
 def _slot(ins: Mapping[str, Any], name: str) -> Any:
     """What a parameter of a form means: a slot, or after a ``d`` the gradient of one."""
     return ins[name] if name in ins else ins.get(f"{name[1:]}@GRAD")
+
+
+def listed(value: Any) -> list[Any]:
+    """The values of a slot."""
+    return value if isinstance(value, list) else [value]
 
 
 def gathered(graph: SourceGraph, value: Any) -> Any:
