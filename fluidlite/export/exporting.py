@@ -42,7 +42,7 @@ class NumpySource:
     state: list[str] = field(default_factory=list)  #: what a step changes
     free: list[str] = field(default_factory=list)  #: the sizes for which the file holds whatever
     ways: dict[str, str] = field(default_factory=dict)
-    """By type of operator: "form", "composition" or "kernel"."""
+    """By type of operator: "form", "composition", "kernel", or "source" for that of its kernel."""
     notes: list[str] = field(default_factory=list)
 
     def __str__(self) -> str:

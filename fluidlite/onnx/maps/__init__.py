@@ -14,6 +14,7 @@ from . import (
     rows,
     segments,
     shape,
+    soft_labels,
     suppression,
 )
 
@@ -29,5 +30,6 @@ __all__ = [
     "rows",
     "segments",
     "shape",
+    "soft_labels",
     "suppression",
 ]
