@@ -74,8 +74,8 @@ def adam(
     one, other = moments
     one = betas[0] * one + (1 - betas[0]) * grad
     other = betas[1] * other + (1 - betas[1]) * grad * grad
-    powers = after if ahead else powers
-    rate = rate * np.sqrt(1 - powers[1]) / (1 - powers[0])
+    begin, end = after if ahead else powers
+    rate = rate * np.sqrt(1 - end) / (1 - begin)
     step = rate.reshape((1,) * param.ndim) * (one / (np.sqrt(other) + epsilon))
     return param - step, one, other, *after
 

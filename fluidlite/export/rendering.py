@@ -125,6 +125,7 @@ class Renderer:
     def _joined(self, statements: list[Any]) -> dict[Cell, Statement]:
         """The statements whose expressions go to where they are read."""
         found: dict[Cell, Statement] = {}
+        lengths: dict[Cell, int] = {}  #: of expressions with those in them
         readers: dict[Cell, int] = {}
         for k, item in enumerate(statements):
             if isinstance(item, Statement):
@@ -137,6 +138,13 @@ class Renderer:
             if self._uses[cell] != 1 or cell not in readers or not _MADE_UP.search(cell.name):
                 continue
             if any(k < loop < readers[cell] for loop in loops):
+                continue
+            lengths[cell] = sum(
+                len(part) if isinstance(part, str) else lengths.get(part.cell, 8)
+                for part in item.parts
+            )
+            if lengths[cell] > 2 * WIDTH:  # it gets a line of its own in any case
+                del lengths[cell]
                 continue
             found[cell] = item
         return found

@@ -103,8 +103,8 @@ class BlockWriter(Writer):
         lods = {slot: found for slot, found in lods.items() if any(found)}
         want = None
         if self.read is not None:
-            read = self.read
-            want = [slot for slot, names in op.outputs.items() if any(n in read for n in names)]
+            named = self.read
+            want = {slot for slot, names in op.outputs.items() if any(n in named for n in names)}
         outs = self.apply(instance, ins, want)
         made = instance.lods(ins)
         for slot, names in op.outputs.items():
