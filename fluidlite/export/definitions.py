@@ -83,6 +83,7 @@ class Definitions:
         for old, new in renamed.items():
             source = source.replace(f"raise {old}(", f"raise {new}(")
             source = source.replace(f"        {old}: ", f"        {new}: ")
+        source = re.sub(rf"\b{LoDTensor.__name__}\b", library.SequenceRows.__name__, source)
         for used in sorted(set(_OF_NAMESPACE.findall(source)) & _OWN.keys()):
             self.add(_OWN[used])
             source = re.sub(rf"\bxp\.{used}\b", _OWN[used].__name__, source)
@@ -95,8 +96,8 @@ class Definitions:
         elif isinstance(value, type) and issubclass(value, FluidError):
             built_in = (base for base in value.__mro__ if base.__module__ == "builtins")
             return {name: next(built_in).__name__}
-        elif value is LoDTensor or value is library.LoDTensor:
-            self.add(library.LoDTensor)
+        elif value is LoDTensor or value is library.SequenceRows:
+            self.add(library.SequenceRows)
         elif isinstance(value, FunctionType) and value.__module__.startswith(_PACKAGE):
             self.add(value)
         elif isinstance(value, (int, float, str, tuple, np.generic, GenericAlias)):

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 
-class LoDTensor(NamedTuple):
+class SequenceRows(NamedTuple):
     """Rows, and the offsets at which sequences of them begin and end, of each level."""
 
     data: np.ndarray
@@ -35,7 +35,7 @@ def put_sum(x: np.ndarray, index: Any, values: Any) -> np.ndarray:
 
 def rows_of(value: Any) -> np.ndarray:
     """The rows of sequences."""
-    return value.data if isinstance(value, LoDTensor) else value
+    return value.data if isinstance(value, SequenceRows) else value
 
 
 def with_item(array: list, index: int, value: np.ndarray) -> list:

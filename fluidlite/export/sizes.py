@@ -55,15 +55,17 @@ def _merged_line(lines: Sequence[str], sizes: Sequence[FreeSize]) -> str:
     if len({len(each) for each in tokens}) > 1:
         raise Unlike(lines)
     found: list[str] = []
-    for each in zip(*tokens):
+    for k, each in enumerate(zip(*tokens)):
         if len(set(each)) == 1:
             found.append(each[0])
             continue
         text = _expression(each, sizes)
         if text is None:
             raise Unlike(lines)
-        tight = bool(found) and found[-1] in "-*/%@" and not text.isidentifier()
-        found.append(f"({text})" if tight else text)
+        before = next((t for t in reversed(tokens[0][:k]) if not t.isspace()), "(")
+        behind = next((t for t in tokens[0][k + 1 :] if not t.isspace()), ")")
+        alone = text.isidentifier() or (before in "([,=:" and behind in ")],:")
+        found.append(text if alone else f"({text})")
     return "".join(found)
 
 

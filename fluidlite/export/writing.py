@@ -166,8 +166,8 @@ class SourceWriter(BlockWriter):
         offsets = lod_of(value)
         if not offsets:
             return parts_of(bare(value))
-        self.graph.helpers["LoDTensor"] = library.LoDTensor
-        return call("LoDTensor", (bare(value), tuple(map(tuple, offsets))), {})
+        self.graph.helpers["SequenceRows"] = library.SequenceRows
+        return call("SequenceRows", (bare(value), tuple(map(tuple, offsets))), {})
 
     def _numbers(self, own: int = 0) -> DrawnNumbers:
         """The source of random numbers of the operator that is being written."""

@@ -18,7 +18,7 @@ from ..writing import maps
 _NAMES = {"sigmoid": "Sigmoid", "tanh": "Tanh", "relu": "Relu"}
 
 
-class Rows(NamedTuple):
+class PaddedRows(NamedTuple):
     """How rows of sequences lie side by side."""
 
     padded: Any  #: of each step and sequence the number of the row, [steps, sequences]
@@ -26,7 +26,7 @@ class Rows(NamedTuple):
     lengths: Any
 
 
-def rows_of(value: Any) -> Rows | None:
+def rows_of(value: Any) -> PaddedRows | None:
     """The rows of a value; None where a sequence is empty."""
     offsets = np.asarray(offsets_of(value, "Input"), np.int64)
     lengths = lengths_of(offsets)
@@ -36,7 +36,7 @@ def rows_of(value: Any) -> Rows | None:
     padded = np.where(steps < lengths, offsets[:-1] + steps, 0)
     number = np.repeat(np.arange(len(lengths)), lengths)
     position = np.arange(offsets[-1]) - offsets[number]
-    return Rows(padded, position * len(lengths) + number, lengths.astype(np.int32))
+    return PaddedRows(padded, position * len(lengths) + number, lengths.astype(np.int32))
 
 
 def blocks_of(value: Any, size: int, order: Any) -> Any:
@@ -53,7 +53,7 @@ def chosen(size: int, order: Any, dtype: Any) -> Any:
     return found
 
 
-def gathered(graph: OnnxGraph, made: Any, rows: Rows, size: int, like: Any) -> Any:
+def gathered(graph: OnnxGraph, made: Any, rows: PaddedRows, size: int, like: Any) -> Any:
     """The rows of what a layer gives, [steps, 1, sequences, size]."""
     flat = graph.Reshape(made, np.array([-1, size], np.int64))
     return graph.Gather(flat, rows.back, axis=0)
