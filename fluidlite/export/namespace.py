@@ -47,6 +47,8 @@ def namespace(graph: SourceGraph, writable: bool = False) -> SimpleNamespace:
 def _either(graph: SourceGraph, function: Any) -> Any:
     def call(*args: Any, **named: Any) -> Any:
         if has_traced(args) or has_traced(list(named.values())):
+            if function.__name__.startswith("segment_"):
+                args = (args[0], np.asarray(args[1]))  # how many there are is to be known
             return traced(graph, function, args, named)  # type: ignore[arg-type]
         return function(*args, **named)
 

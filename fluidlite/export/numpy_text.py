@@ -123,6 +123,8 @@ def _weak(x: Any, other: Any) -> Any:
         x = np.asarray(x.constant)
     if not isinstance(x, (np.ndarray, np.generic)) or not isinstance(other, TracedArray):
         return x
+    if not other.ndim:  # NumPy 1 takes numbers and scalars for double precision
+        return x
     if x.size != 1 or x.ndim > other.ndim or x.dtype != other.dtype or x.dtype.kind not in "fiu":
         return x
     only: Any = np.asarray(x).reshape(-1)[0]
