@@ -11,6 +11,7 @@ from ..ir.operator import EMPTY, Operator
 from ..onnx.control import block_of
 from ..runtime.driver import Frame
 from .literals import Operand, Part, operand
+from .numpy_text import SUM
 from .passes import (
     as_value,
     carried,
@@ -55,7 +56,9 @@ def while_grad(writer: SourceWriter, op: Operator, env: Any) -> None:
                 del sums[local]
                 continue
             total.spec = known_spec(frame[local])
-            pairs.append((total.cell, [Operand(total.cell, 40), " + ", *operand(frame[local], 41)]))
+            pairs.append(
+                (total.cell, [Operand(total.cell, SUM), " + ", *operand(frame[local], SUM + 1)])
+            )
         update(graph, pairs)
     keep_read(saved, taken, body)
     body.insert(0, popped(graph, saved, taken))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from ..ir.operator import EMPTY, Operator
@@ -10,6 +11,7 @@ from ..onnx.tracing import Cell, TracedArray
 from ..opdef.spec import spec
 from ..runtime.driver import Frame
 from .literals import ATOM, Operand, Part, operand
+from .numpy_text import SUM
 from .passes import (
     GRAD,
     SavedPasses,
@@ -100,79 +102,106 @@ def _step_of(graph: SourceGraph, value: TracedArray, t: TracedArray) -> TracedAr
     return made
 
 
+@dataclass
+class _Backward:
+    """What the steps in reverse compute: of the slots, triples of :func:`differentiated`."""
+
+    ins: list[tuple[str, str, str]]
+    parameters: list[tuple[str, str, str]]
+    sequences: dict[str, TracedArray]
+    states: list[TracedArray]  #: before the first step
+    seeds: dict[str, TracedArray]  #: gradients of outputs, by what the block calls them
+    t: TracedArray
+    lists: dict[str, Cell]  #: gradients of the steps of sequences, by what the block calls them
+    sums: dict[str, TracedArray]  #: of gradients of parameters
+    phis: list[TracedArray]  #: gradients of states
+
+    @classmethod
+    def of(cls, writer: SourceWriter, op: Operator, env: Any) -> _Backward:
+        """What an operator asks for."""
+        graph, wanted = writer.graph, differentiated(op, ["inputs", "parameters"])
+        count, states = len(op.inputs["inputs"]), _states(writer, op, env)
+        ins = [each for each in wanted[:count] if each[2] != EMPTY]
+        parameters = [each for each in wanted[count:] if each[2] != EMPTY]
+        pairs = zip(op.inputs["outputs"], op.inputs["outputs@GRAD"])
+        names = op.instance().states  # type: ignore[attr-defined]
+        return cls(
+            ins,
+            parameters,
+            _values(writer, op, "inputs", env),
+            states,
+            {f"{n}{GRAD}": writer.value(op.block, g, env) for n, g in pairs if g != EMPTY},
+            graph.value(spec([], "int64"), "i"),
+            {local: Cell(f"{out}.steps") for _, local, out in ins},
+            {local: carried(graph, None, out) for _, local, out in parameters},
+            [carried(graph, known_spec(v), f"{n}{GRAD}") for n, v in zip(names, states)],
+        )
+
+    def step(self, writer: SourceWriter, op: Operator, frame: Any) -> None:
+        """Write one step down."""
+        graph, instance = writer.graph, op.instance()
+        for name, value in self.seeds.items():
+            frame[name] = writer.named(_step_of(graph, value, self.t), name)
+        frame.update({f"{n}{GRAD}": phi for n, phi in zip(instance.states, self.phis)})  # type: ignore[attr-defined]
+        writer.run_block(block_of(op), frame)
+        writer.raise_failures()
+        appended = []
+        for x, local, _ in self.ins:
+            value = dict.get(frame, local)
+            if value is None:
+                value = zeros(writer, _step_of(graph, self.sequences[x], self.t))
+            appended.append((self.lists[local], operand(value)))
+        update(graph, appended, appends=True)
+        before = [f"{n}{GRAD}" for n in instance.ex_states]  # type: ignore[attr-defined]
+        pairs = [(phi.cell, operand(frame[n])) for phi, n in zip(self.phis, before)]
+        for local, total in list(self.sums.items()):
+            found = dict.get(frame, local)
+            if found is None:
+                del self.sums[local]
+                continue
+            total.spec = known_spec(found)
+            pairs.append((total.cell, [Operand(total.cell, SUM), " + ", *operand(found, SUM + 1)]))
+        update(graph, pairs)
+
+    def begin(self, writer: SourceWriter) -> None:
+        """Write down what the steps start from."""
+        pairs = zip(self.phis, self.states)
+        begin = [(phi.cell, operand(zeros(writer, v))) for phi, v in pairs]
+        begin += [(cell, ["[]"]) for cell in self.lists.values()]
+        begin += [(total.cell, ["0"]) for total in self.sums.values()]
+        update(writer.graph, begin)
+
+    def hand_out(self, writer: SourceWriter, op: Operator, env: Any, ending: str) -> None:
+        """Let the block around have what the steps computed."""
+        for x, local, out in self.ins:
+            parts = ["np.stack(", Operand(self.lists[local], ATOM), ending, ")"]
+            made = writer.graph.expression(parts)
+            made.spec = known_spec(self.sequences[x])
+            env[out] = writer.named(made, out)
+        for x, local, out in self.parameters:
+            total = self.sums.get(local)
+            given = zeros(writer, writer.value(op.block, x, env)) if total is None else total
+            env[out] = writer.named(given, out)
+        for out, phi in zip(op.outputs.get("initial_states@GRAD", ()), self.phis):
+            if out != EMPTY:
+                env[out] = writer.named(phi, out)
+
+
 @drives("recurrent_grad")
 def recurrent_grad(writer: SourceWriter, op: Operator, env: Any) -> None:
     """The steps in reverse."""
     graph: SourceGraph = writer.graph
-    instance: Any = op.instance()
-    saved = env[op.inputs["step_scopes"][0]]
-    sequences = _values(writer, op, "inputs", env)
-    states = _states(writer, op, env)
-    seeds = {
-        f"{name}{GRAD}": writer.value(op.block, given, env)
-        for name, given in zip(op.inputs["outputs"], op.inputs["outputs@GRAD"])
-        if given != EMPTY
-    }
-    wanted = differentiated(op, ["inputs", "parameters"])
-    ins, parameters = wanted[: len(op.inputs["inputs"])], wanted[len(op.inputs["inputs"]) :]
-    t = graph.value(spec([], "int64"), "i")
-    lists = {local: Cell(f"{out}.steps") for _, local, out in ins if out != EMPTY}
-    sums = {local: carried(graph, None, out) for _, local, out in parameters if out != EMPTY}
+    reverse = bool(op.attrs.get("reverse", False))
+    saved, back = env[op.inputs["step_scopes"][0]], _Backward.of(writer, op, env)
     with graph.below() as body:
         taken = taken_values(graph, saved)
-        phis = [
-            carried(graph, known_spec(v), f"{n}{GRAD}") for n, v in zip(instance.states, states)
-        ]
-        frame = Frame(env, taken)
-        for name, value in seeds.items():
-            frame[name] = writer.named(_step_of(graph, value, t), name)
-        frame.update({f"{n}{GRAD}": phi for n, phi in zip(instance.states, phis)})
-        writer.run_block(block_of(op), frame)
-        writer.raise_failures()
-        appended = []
-        for x, local, out in ins:
-            if out == EMPTY:
-                continue
-            value = dict.get(frame, local)
-            if value is None:
-                value = zeros(writer, _step_of(graph, sequences[x], t))
-            appended.append((lists[local], operand(value)))
-        update(graph, appended, appends=True)
-        pairs = [
-            (phi.cell, operand(frame[f"{n}{GRAD}"])) for phi, n in zip(phis, instance.ex_states)
-        ]
-        for local, total in list(sums.items()):
-            found = dict.get(frame, local)
-            if found is None:
-                del sums[local]
-                continue
-            total.spec = known_spec(found)
-            pairs.append((total.cell, [Operand(total.cell, 40), " + ", *operand(found, 41)]))
-        update(graph, pairs)
+        back.step(writer, op, Frame(env, taken))
     keep_read(saved, taken, body)
     if taken:
         body.insert(0, popped(graph, saved, taken))
-    begin = [(phi.cell, operand(zeros(writer, v))) for phi, v in zip(phis, states)]
-    begin += [(cell, ["[]"]) for cell in lists.values()]
-    begin += [(total.cell, ["0"]) for total in sums.values()]
-    update(graph, begin)
-    count = next(iter(sequences.values())).shape[0]
-    order = _steps(count, not instance.reverse)
-    header: list[Part] = ["for ", Operand(t.cell), f" in {order}:"]
-    bound = [v.cell for v in (*phis, *sums.values())] + list(lists.values())
+    back.begin(writer)
+    count = next(iter(back.sequences.values())).shape[0]
+    header: list[Part] = ["for ", Operand(back.t.cell), f" in {_steps(count, not reverse)}:"]
+    bound = [v.cell for v in (*back.phis, *back.sums.values())] + list(back.lists.values())
     graph.statements.append(Compound([(header, body)], graph.origin, bound))
-    for x, local, out in ins:
-        if out == EMPTY:
-            continue
-        ending = "" if instance.reverse else "[::-1]"
-        made = graph.expression(["np.stack(", Operand(lists[local], ATOM), ending, ")"])
-        made.spec = known_spec(sequences[x])
-        env[out] = writer.named(made, out)
-    for x, local, out in parameters:
-        if out != EMPTY:
-            value = sums.get(local)
-            value = zeros(writer, writer.value(op.block, x, env)) if value is None else value
-            env[out] = writer.named(value, out)
-    for out, phi in zip(op.outputs.get("initial_states@GRAD", ()), phis):
-        if out != EMPTY:
-            env[out] = writer.named(phi, out)
+    back.hand_out(writer, op, env, "" if reverse else "[::-1]")
