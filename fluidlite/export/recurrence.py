@@ -179,7 +179,7 @@ class _Backward:
             made.spec = known_spec(self.sequences[x])
             env[out] = writer.named(made, out)
         for x, local, out in self.parameters:
-            total = self.sums.get(local)
+            total: Any = self.sums.get(local)
             given = zeros(writer, writer.value(op.block, x, env)) if total is None else total
             env[out] = writer.named(given, out)
         for out, phi in zip(op.outputs.get("initial_states@GRAD", ()), self.phis):
