@@ -458,7 +458,7 @@ class Block(OldBlock):
             site: the user's line.
         """
         program, definition = self.program, type(instance)
-        warn_of_namesakes(self, (inputs, outputs), site)
+        warn_of_namesakes(self, inputs, site)
         op = Operator(
             self,
             instance.type,
