@@ -140,14 +140,14 @@ class _Backward:
     def step(self, writer: SourceWriter, op: Operator, frame: Any) -> None:
         """Write one step down."""
         graph, instance = writer.graph, op.instance()
-        for name, value in self.seeds.items():
-            frame[name] = writer.named(_step_of(graph, value, self.t), name)
+        for name, seed in self.seeds.items():
+            frame[name] = writer.named(_step_of(graph, seed, self.t), name)
         frame.update({f"{n}{GRAD}": phi for n, phi in zip(instance.states, self.phis)})  # type: ignore[attr-defined]
         writer.run_block(block_of(op), frame)
         writer.raise_failures()
         appended = []
         for x, local, _ in self.ins:
-            value = dict.get(frame, local)
+            value: Any = dict.get(frame, local)
             if value is None:
                 value = zeros(writer, _step_of(graph, self.sequences[x], self.t))
             appended.append((self.lists[local], operand(value)))
@@ -179,7 +179,7 @@ class _Backward:
             made.spec = known_spec(self.sequences[x])
             env[out] = writer.named(made, out)
         for x, local, out in self.parameters:
-            total: Any = self.sums.get(local)
+            total = self.sums.get(local)
             given = zeros(writer, writer.value(op.block, x, env)) if total is None else total
             env[out] = writer.named(given, out)
         for out, phi in zip(op.outputs.get("initial_states@GRAD", ()), self.phis):
