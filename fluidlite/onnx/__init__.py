@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from . import control, elementwise, maps, rearranging
+from . import control, elementwise, maps, operators, rearranging
 from .exporting import Export, export
+from .loading import Imported, load
 
-__all__ = ["Export", "control", "elementwise", "export", "maps", "rearranging"]
+__all__ = [
+    "Export",
+    "Imported",
+    "control",
+    "elementwise",
+    "export",
+    "load",
+    "maps",
+    "operators",
+    "rearranging",
+]

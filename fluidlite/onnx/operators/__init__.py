@@ -1,0 +1,35 @@
+"""How operators of ONNX are built; one file per family."""
+
+from __future__ import annotations
+
+from . import (
+    activation,
+    control,
+    conv,
+    creation,
+    elementwise,
+    gathering,
+    matrix,
+    norm,
+    pool,
+    quantize,
+    recurrent,
+    reduction,
+    shape,
+)
+
+__all__ = [
+    "activation",
+    "control",
+    "conv",
+    "creation",
+    "elementwise",
+    "gathering",
+    "matrix",
+    "norm",
+    "pool",
+    "quantize",
+    "recurrent",
+    "reduction",
+    "shape",
+]
