@@ -4,8 +4,8 @@
     def gemm(f, a, b, c=None, *, alpha=1.0, beta=1.0, transA=0, transB=0): ...
 
 The first parameter is an interpreter, the next ones are the node's inputs (None for one that is
-absent, ``*xs`` for any number), those behind the star its attributes with their defaults, and what
-:data:`TOLD` lists where the function asks for it.  It gives the output, or a tuple of them;
+absent, ``*xs`` for any number), those behind the star its attributes with their defaults (with an
+underscore where an input has the name), and what :data:`TOLD` lists where the function asks for it.  It gives the output, or a tuple of them;
 ``NotImplemented`` where the standard's own definition, a function, is to be used.
 """
 
@@ -33,6 +33,7 @@ class Form:
     attributes: frozenset[str]
     required: frozenset[str]
     told: frozenset[str]
+    aside: frozenset[str]  #: parameters with an underscore behind the attribute's name
 
     def call(self, f: Any, ins: list[Any], attrs: dict[str, Any], **told: Any) -> Any:
         """What the operator gives.
@@ -57,7 +58,8 @@ class Form:
         missing = sorted(self.required - set(attrs))
         if missing:
             raise UnsupportedError(f"expected the attribute {missing[0]!r}")
-        return self.build(f, *ins, **attrs, **{name: told[name] for name in self.told})
+        named = {name + "_" * (name + "_" in self.aside): v for name, v in attrs.items()}
+        return self.build(f, *ins, **named, **{name: told[name] for name in self.told})
 
 
 def operator(*types: str, domain: str = "") -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -75,11 +77,12 @@ def _form(build: Callable[..., Any]) -> Form:
     parameters = list(inspect.signature(build).parameters.values())[1:]
     named = [p for p in parameters if p.kind is p.KEYWORD_ONLY]
     variadic = any(p.kind is p.VAR_POSITIONAL for p in parameters)
-    attributes = {p.name for p in named} - TOLD
+    attributes = {p.name.rstrip("_") for p in named} - TOLD
     return Form(
         build,
         -1 if variadic else len(parameters) - len(named),
         frozenset(attributes),
         frozenset(p.name for p in named if p.default is p.empty) - TOLD,
         frozenset(p.name for p in named) & TOLD,
+        frozenset(p.name for p in named if p.name.endswith("_")),
     )

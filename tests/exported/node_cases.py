@@ -34,7 +34,7 @@ def computed(case):
     """What is computed for a case, and what is right."""
     given, right = case.data_sets[0]
     names = [each.name for each in case.model.graph.input]
-    feed = dict(zip(names, map(np.asarray, given)))
+    feed = {n: v if isinstance(v, list) else np.asarray(v) for n, v in zip(names, given)}
     constants = {}
     for attempt in range(2):
         scope = fluid.Scope()
@@ -45,8 +45,11 @@ def computed(case):
                 if attempt or "must be known when" not in str(error):
                     raise
                 constants = {
-                    n: feed[n] for n in names[1:] if feed[n].dtype.kind in "iub" or feed[n].ndim < 2
+                    n: feed[n]
+                    for n in names[len(names) > 1 :]
+                    if feed[n].dtype.kind in "iub" or feed[n].ndim < 2
                 }
+
                 continue
             found = fluid.Executor().run(
                 program, feed={n: feed[n] for n in feeds}, fetch_list=fetches

@@ -143,12 +143,13 @@ def dropout(
     ratio: Any = None,
     training_mode: Any = None,
     *,
+    ratio_: float = 0.5,
     seed: int = 0,
     wanted: Any,
 ) -> Any:
     """As in a test, but where the model says that it is trained."""
     training = training_mode is not None and bool(f.number(training_mode, "training_mode"))
-    share = 0.5 if ratio is None else float(f.number(ratio, "the ratio of Dropout"))
+    share = ratio_ if ratio is None else float(f.number(ratio, "the ratio of Dropout"))
     has_mask = len(wanted) > 1 and wanted[1]
     if training and share:
         out = f.dropout.all(

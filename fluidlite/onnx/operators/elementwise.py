@@ -205,8 +205,19 @@ def mod(f: Any, x: Any, y: Any, *, fmod: int = 0) -> Any:
 
 @operator("BitShift")
 def bit_shift(f: Any, x: Any, y: Any, *, direction: str) -> Any:
-    factor = f.elementwise_pow(f.like(2, x), y)
-    return f.elementwise_mul(x, factor) if direction == "LEFT" else f.floor_divide(x, factor)
+    """Shifts by at least the width, or by less than 0, leave nothing but the sign."""
+    kind = f.type_of(x)
+    width = kind.itemsize * 8 - (kind.kind == "i")
+    if direction == "LEFT":
+        return f.elementwise_mul(x, f.elementwise_pow(f.like(2, x), y))
+    inside = f.logical_and(f.greater_equal(y, f.like(0, y)), f.less_than(y, f.like(width, y)))
+    inside = f.to(inside, kind)
+    factor = f.elementwise_pow(f.like(2, x), f.elementwise_mul(y, inside))
+    sign = f.elementwise_sub(f.like(0, x), f.to(f.less_than(x, f.like(0, x)), kind))
+    beyond = f.elementwise_sub(f.like(1, x), inside)
+    return f.elementwise_add(
+        f.elementwise_mul(f.floor_divide(x, factor), inside), f.elementwise_mul(sign, beyond)
+    )
 
 
 def _logical(name: str) -> Callable[..., Any]:

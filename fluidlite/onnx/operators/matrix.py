@@ -72,8 +72,14 @@ def einsum(f: Any, *xs: Any, equation: str) -> Any:
     if not isinstance(f, Appending):
         raise TooLarge("products are not computed before a run")
     out = products(equation, *map(f.variable, xs))
-    is_scalar = equation.replace(" ", "").endswith("->")
-    return f.reshaped(out, []) if is_scalar else out
+    return f.reshaped(out, []) if _is_scalar(equation.replace(" ", "")) else out
+
+
+def _is_scalar(equation: str) -> bool:
+    """Whether a sum of products has no dimension."""
+    left, arrow, right = equation.partition("->")
+    letters = left.replace(",", "")
+    return not right if arrow else all(letters.count(c) > 1 for c in letters)
 
 
 products = on_variables(product_of)

@@ -34,7 +34,7 @@ def size(f: Any, x: Any) -> Any:
 
 @operator("Reshape")
 def reshape(f: Any, x: Any, shape: Any = None, *, allowzero: int = 0) -> Any:
-    sizes = f.partial(shape)
+    sizes = f.numbers(shape, "the shape of Reshape") if allowzero else f.partial(shape)
     whole = f.elements(shape) is not None
     if sizes is None or (not whole and sizes.count(-1) > 1):
         known = sizes or [-1] * f.known_sizes(shape)[0]
