@@ -36,12 +36,21 @@ class Asking(Interpreter):
     """What functions ask of values."""
 
     def sizes(self, x: Any) -> tuple[int, ...]:
-        """The sizes of a value; -1 where they are unknown."""
+        """The sizes of a value; -1 where they are unknown.
+
+        Raises:
+            UnsupportedError: how many dimensions it has is not known.
+        """
+        if not getattr(x, "has_shape", True):
+            raise UnsupportedError(
+                "how many dimensions its input has must be known when the model is loaded; if an "
+                "input of the model says so, give it: constants={name: array}"
+            )
         return tuple(int(n) for n in x.shape)
 
     def ndim(self, x: Any) -> int:
         """The number of dimensions."""
-        return len(x.shape)
+        return len(self.sizes(x))
 
     def type_of(self, x: Any) -> np.dtype[Any]:
         """The element type."""

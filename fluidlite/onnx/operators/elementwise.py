@@ -203,6 +203,15 @@ def mod(f: Any, x: Any, y: Any, *, fmod: int = 0) -> Any:
     return f.elementwise_sub(x, f.elementwise_mul(f.elementwise_floordiv(x, y), y))
 
 
+for _type in ("And", "Or", "Xor"):
+    operator(f"Bitwise{_type}")(_pair(f"bitwise_{_type.lower()}"))
+
+
+@operator("BitwiseNot")
+def bitwise_not(f: Any, x: Any) -> Any:
+    return f.bitwise_xor(x, np.invert(f.like(0, x)))
+
+
 @operator("BitShift")
 def bit_shift(f: Any, x: Any, y: Any, *, direction: str) -> Any:
     """Shifts by at least the width, or by less than 0, leave nothing but the sign."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from ...errors import UnsupportedError
 from ..forms import operator
-from .elementwise import is_float
 
 
 def counted_from_front(f: Any, index: Any, x: Any, axis: int) -> Any:
@@ -94,46 +94,41 @@ def whole_places(f: Any, x: Any, indices: Any, batch_dims: int = 0) -> Any:
 
 @operator("ScatterND")
 def scatter_nd(f: Any, x: Any, indices: Any, updates: Any, *, reduction: str = "none") -> Any:
+    """Updates put at places, or combined with what stands there; the last one of a place counts."""
     places = whole_places(f, x, indices)
     if reduction == "add":
         return f.scatter_nd_add(x, places, updates)
+    width = f.known_sizes(places, [f.ndim(places) - 1])[0]
+    lead, rest = f.known_sizes(x, range(width)), f.sizes(x)[width:]
+    number: Any = np.zeros((), np.int64)
+    for i, size in enumerate(lead):
+        at = f.dropped(f.cut(places, f.ndim(places) - 1, i, i + 1), f.ndim(places) - 1)
+        number = f.elementwise_add(f.elementwise_mul(number, np.array(size)), at)
+    kind = f.type_of(x)
+    wide = bool if kind == bool else None
+    rows = f.reshaped(f.to(x, "int32") if wide else x, [math.prod(lead), *rest])
+    count = math.prod(f.known_sizes(places, range(f.ndim(places) - 1)))
+    new = f.reshaped(f.to(updates, "int32") if wide else updates, [count, *rest])
+    number = f.reshaped(number, [count])
     if reduction == "none":
-        zeros = f.fill_zeros_like(x)
-        count = f.scatter_nd_add(zeros, places, _ones(f, updates))
-        placed = f.scatter_nd_add(zeros, places, updates)
-        return f.where(f.greater_than(count, f.like(0, x)), _averaged(f, placed, count), x)
-    return _one_by_one(f, x, places, updates, reduction)
-
-
-def _ones(f: Any, x: Any) -> Any:
-    return f.elementwise_add(f.fill_zeros_like(x), f.like(1, x))
-
-
-def _averaged(f: Any, total: Any, count: Any) -> Any:
-    """Of updates at one place, which the standard leaves open, the mean."""
-    if not is_float(f, total):
-        return f.elementwise_floordiv(total, f.maximum(count, f.like(1, count)))
-    return f.elementwise_div(total, f.maximum(count, f.like(1, count)))
+        out = f.scatter(rows, number, new)
+    else:
+        out = _one_by_one(f, rows, number, new, count, _REDUCED[reduction])
+    return f.to(f.reshaped(out, f.sizes(x)), kind)
 
 
 _REDUCED = {"mul": "elementwise_mul", "max": "maximum", "min": "minimum"}
 
 
-def _one_by_one(f: Any, x: Any, places: Any, updates: Any, reduction: str) -> Any:
-    """Updates that are combined with what stands there, one after the other."""
-    width = f.known_sizes(places, [f.ndim(places) - 1])[0]
-    lead = f.known_sizes(places, range(f.ndim(places) - 1))
-    count = int(np.prod(lead))
-    if count > 256:
-        raise UnsupportedError(f"updates by {reduction!r} are written out one by one, up to 256")
-    rows = f.reshaped(places, [count, width])
-    new = f.reshaped(updates, [count, *f.sizes(updates)[len(lead) :]])
+def _one_by_one(f: Any, rows: Any, number: Any, new: Any, count: int, combine: str) -> Any:
+    """Rows that are combined with what stands there, one after the other."""
+    if count > 1024:
+        raise UnsupportedError(f"updates by {combine} are written out one by one, up to 1024")
     for i in range(count):
-        at = f.cut(rows, 0, i, i + 1)
-        old = f.gather_nd(x, at)
-        made = getattr(f, _REDUCED[reduction])(old, f.cut(new, 0, i, i + 1))
-        x = f.scatter_nd_add(x, at, f.elementwise_sub(made, old))
-    return x
+        at = f.cut(number, 0, i, i + 1)
+        made = getattr(f, combine)(f.gather(rows, at), f.cut(new, 0, i, i + 1))
+        rows = f.scatter(rows, at, made)
+    return rows
 
 
 @operator("ScatterElements", "Scatter")
@@ -181,9 +176,14 @@ def top_k(
     sorted: int = 1,
     k: int | None = None,
 ) -> Any:
-    kept = int(f.number(count, "k of TopK")) if k is None else k
     out, index = f.argsort(x, axis=axis, descending=bool(largest))
     rank = f.ndim(x)
+    if k is None and f.elements(count) is None:
+        ends = f.to(f.reshaped(count, [1]), "int32")
+        attrs = dict(axes=[axis % rank], starts=[0], ends=[-1], infer_flags=[-1])
+        begin = dict(StartsTensor=np.zeros(1, "int32"), EndsTensor=ends)
+        return f.slice(out, **begin, **attrs), f.slice(index, **begin, **attrs)
+    kept = int(f.number(count, "k of TopK")) if k is None else k
     return f.cut(out, axis % rank, 0, kept), f.cut(index, axis % rank, 0, kept)
 
 
