@@ -183,7 +183,7 @@ class Asking(Interpreter):
         if all(m == n or (n == 1 and m != -1) for m, n in pairs):
             return self.expand(wide, expand_times=[m if n == 1 else 1 for m, n in pairs])
         kind = self.type_of(x)
-        sums = self.to(wide, "int32") if kind == bool else wide
+        sums = self.to(wide, "int32") if kind.kind == "b" else wide
         for other in others:
             zero = self.fill_zeros_like(self.to(other, self.type_of(sums)))
             sums = self.elementwise_add(sums, zero)
@@ -258,7 +258,7 @@ class Appending(Asking, Builder):
     def apply(
         self, op: Op, ins: Mapping[str, Any], want: Iterable[str] | None = None
     ) -> dict[str, Any]:
-        given = {}
+        given: dict[str, Any] = {}
         for slot, value in ins.items():
             if isinstance(value, (list, tuple)):
                 given[slot] = [self.variable(v) for v in value]

@@ -3,10 +3,11 @@
     @operator("Gemm")
     def gemm(f, a, b, c=None, *, alpha=1.0, beta=1.0, transA=0, transB=0): ...
 
-The first parameter is an interpreter, the next ones are the node's inputs (None for one that is
-absent, ``*xs`` for any number), those behind the star its attributes with their defaults (with an
-underscore where an input has the name), and what :data:`TOLD` lists where the function asks for it.  It gives the output, or a tuple of them;
-``NotImplemented`` where the standard's own definition, a function, is to be used.
+The first parameter is an interpreter, the next ones are the node's inputs: None for one that is
+absent, ``*xs`` for any number.  Those behind the star are its attributes with their defaults, with
+an underscore where an input has the name; what :data:`TOLD` lists tells of the node, where the
+function asks for it.  It gives the output, or a tuple of them; ``NotImplemented`` where the
+standard's own definition, a function, is to be used.
 """
 
 from __future__ import annotations

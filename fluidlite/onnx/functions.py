@@ -77,7 +77,7 @@ def standard_function(
     import onnx
 
     try:
-        schema = onnx.defs.get_schema(node.op_type, opset, domain)
+        schema: Any = onnx.defs.get_schema(node.op_type, opset, domain)
     except onnx.defs.SchemaError:
         return None
     defaults = _defaults(

@@ -18,7 +18,7 @@ from .reading import Tensors
 
 #: how deep bodies and functions may lie in each other, and how many nodes a model may have with
 #: its functions written out
-DEEPEST, MOST_NODES = 48, 1_000_000
+DEEPEST, MOST_NODES = 48, 200_000
 #: operators that only move elements, so that what is known of some of them stays known
 _MOVES = frozenset(
     {"Cast", "Concat", "Gather", "Identity", "Reshape", "Slice", "Squeeze", "Unsqueeze"}

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from .. import unique_name
 from ..dtypes import as_dtype
 from ..errors import ArgumentError, UnsupportedError, suggestion
 from ..ir.program import Program, program_guard
@@ -82,7 +84,7 @@ def load(
     metadata = {each.key: each.value for each in message.metadata_props}
     program, startup = Program(), Program()
     held = scope or global_scope()
-    with program_guard(program, startup):
+    with unique_name.guard(), program_guard(program, startup):
         f = Appending(program)
         reader = GraphReader(f, Tensors(name), opsets, message)
         graph = message.graph
@@ -100,6 +102,7 @@ def load(
             _output(f, value, reader.named(each.name)) for each, value in zip(graph.output, outputs)
         ]
     _drop_unread(program, fetches)
+    _take_names(program)
     held.commit({n: a for n, a in f.held.items() if n in program.global_block().vars})
     return Imported(program, startup, held, fed, fetches, opsets[""], metadata)
 
@@ -140,20 +143,22 @@ def _choice(trainable: Any, env: Mapping[str, Any], metadata: Mapping[str, str])
     """A function that says whether an initializer is a parameter."""
     own = metadata.get("made_by") == "fluidlite"
 
-    def by_kind(name: str, array: Any) -> bool:
+    def by_name(name: str) -> bool:
         return not (own and name.startswith("constant_"))
 
-    if trainable is None:
-        wanted: Any = by_kind
-    elif callable(trainable):
-        wanted = lambda name, array: trainable(name)
+    if trainable is None or callable(trainable):
+        wanted: Any = trainable or by_name
     else:
         names = {trainable} if isinstance(trainable, str) else set(trainable)
         for name in sorted(names - set(env)):
             raise ArgumentError(f"the model has no initializer {name!r}{suggestion(name, env)}")
-        wanted = lambda name, array: name in names
+        wanted = names.__contains__
     return lambda name, array: (
-        array.dtype.kind == "f" and array.ndim > 0 and array.size > 0 and wanted(name, array)
+        isinstance(array, np.ndarray)
+        and array.dtype.kind == "f"
+        and array.ndim > 0
+        and array.size > 0
+        and wanted(name)
     )
 
 
@@ -235,6 +240,20 @@ def _output(f: Appending, value: Any, name: str) -> Variable:
     made = block.declare_var(name=name if not block.has_var(name) else f"{name}.out")
     block.append_op("assign", {"X": found}, {"Out": made})
     return made
+
+
+def _take_names(program: Program) -> None:
+    """Let what is generated for layers to come differ from the names of a model: it may have been
+    exported from layers.
+    """
+    counts = unique_name.current().counts
+    for name in {v.name for v in program.list_vars()}:
+        for number in _NUMBERED.finditer(name):
+            stem = name[: number.start()]
+            counts[stem] = max(counts.get(stem, 0), int(number[1]) + 1)
+
+
+_NUMBERED = re.compile(r"_([0-9]{1,9})(?=\.|$)")
 
 
 def _drop_unread(program: Program, fetches: list[Variable]) -> None:

@@ -60,12 +60,30 @@ def read_model(path: Path) -> Any:
             f"{name}: expected a model of ONNX in {len(data)} bytes, found what is no such message "
             f"({error})"
         ) from error
+    _check_texts(model, name, "model")
     if not model.HasField("graph") or not model.opset_import:
         raise FileFormatError(
             f"{name}: expected a graph and the versions of its operators, found a message of "
             f"{len(data)} bytes without them; is it a model of ONNX?"
         )
     return model
+
+
+def _check_texts(message: Any, path: str, place: str) -> None:
+    """Refuse texts that are none: the parser leaves them as bytes."""
+    for field, value in message.ListFields():
+        if field.type not in (field.TYPE_STRING, field.TYPE_MESSAGE):
+            continue
+        listed = (
+            [value] if isinstance(value, (str, bytes)) or hasattr(value, "ListFields") else value
+        )
+        for each in listed:
+            if field.type == field.TYPE_MESSAGE:
+                _check_texts(each, path, f"{place}.{field.name}")
+            elif isinstance(each, bytes):
+                raise FileFormatError(
+                    f"{path}: {place}.{field.name}: expected UTF-8, found {each[:40]!r}"
+                )
 
 
 @dataclass(frozen=True)
@@ -104,7 +122,7 @@ class Tensors:
                 found = f"{len(tensor.raw_data)}"
                 self._fail(place, f"{size} bytes for {dtype.name}{list(shape)}", found)
             data = np.frombuffer(tensor.raw_data, stored)
-            if dtype == bool:
+            if dtype.kind == "b":
                 data = data.view("uint8") != 0
             return data.reshape(shape).astype(dtype)
         held = getattr(tensor, _FIELDS[dtype.name])

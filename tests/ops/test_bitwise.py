@@ -12,9 +12,7 @@ from fluidlite.opdef.spec import spec
 f = Eval(numpy_)
 
 
-@pytest.mark.parametrize(
-    "type, expected", [("and", [8, 0]), ("or", [14, 255]), ("xor", [6, 255])]
-)
+@pytest.mark.parametrize("type, expected", [("and", [8, 0]), ("or", [14, 255]), ("xor", [6, 255])])
 def test_bits_are_combined(type, expected):
     x, y = np.array([12, 170], "uint8"), np.array([10, 85], "uint8")
     assert getattr(f, f"bitwise_{type}")(x, y).tolist() == expected

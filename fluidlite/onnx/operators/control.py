@@ -22,11 +22,13 @@ def if_of(f: Any, condition: Any, *, then_branch: Any, else_branch: Any) -> Any:
     known = f.elements(condition)
     if known is not None:
         return tuple((then_branch if known.reshape(-1)[0] else else_branch)())
-    copied = lambda body: [layers.assign(f.variable(v)) for v in body()]
-    found = layers.cond(
-        _truth(f, condition), lambda: copied(then_branch), lambda: copied(else_branch)
+
+    def copied(body: Any) -> list[Any]:
+        return [layers.assign(f.variable(v)) for v in body()]
+
+    return tuple(
+        layers.cond(_truth(f, condition), lambda: copied(then_branch), lambda: copied(else_branch))
     )
-    return tuple(found)
 
 
 @operator("Loop")

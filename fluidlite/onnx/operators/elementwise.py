@@ -136,7 +136,7 @@ def cast(f: Any, x: Any, *, to: int, saturate: int = 1, round_mode: str = "up") 
 
 def cast_to(f: Any, x: Any, dtype: Any) -> Any:
     """A value in another element type; what is not zero is true."""
-    if np.dtype(dtype) == bool and f.type_of(x) != bool:
+    if np.dtype(dtype).kind == "b" and f.type_of(x).kind != "b":
         return f.not_equal(x, f.like(0, x))
     return f.to(x, dtype)
 
@@ -170,7 +170,7 @@ for _type, _name in {
 
 @operator("Equal")
 def equal(f: Any, x: Any, y: Any) -> Any:
-    if f.type_of(x) == bool:
+    if f.type_of(x).kind == "b":
         x, y = f.to(x, "int32"), f.to(y, "int32")
     return f.equal(x, y)
 
@@ -282,9 +282,9 @@ def where(f: Any, condition: Any, x: Any, y: Any) -> Any:
 
 def clipped(f: Any, x: Any, low: Any, high: Any) -> Any:
     """The elements of a value within bounds, which may be absent."""
-    bounds = [None if b is None else f.elements(b) for b in (low, high)]
-    if is_float(f, x) and all(b is not None and b.size == 1 for b in bounds):
-        least, most = (float(b.reshape(-1)[0]) for b in bounds)
+    known = [f.elements(b) for b in (low, high) if b is not None]
+    if is_float(f, x) and len(known) == 2 and all(b is not None and b.size == 1 for b in known):
+        least, most = (float(b.reshape(-1)[0]) for b in known)
         if least <= most:
             return f.clip(x, min=least, max=most)
     out = x if low is None else f.maximum(x, low)
@@ -304,11 +304,11 @@ def lowest(dtype: Any) -> Any:
     """The smallest element of a type."""
     if dtype.kind == "f":
         return -math.inf
-    return False if dtype == bool else np.iinfo(dtype).min
+    return False if dtype.kind == "b" else np.iinfo(dtype).min
 
 
 def highest(dtype: Any) -> Any:
     """The largest element of a type."""
     if dtype.kind == "f":
         return math.inf
-    return True if dtype == bool else np.iinfo(dtype).max
+    return True if dtype.kind == "b" else np.iinfo(dtype).max

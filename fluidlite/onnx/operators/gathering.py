@@ -27,7 +27,7 @@ def gather(f: Any, x: Any, indices: Any, *, axis: int = 0) -> Any:
     rank = f.ndim(x)
     axis %= rank
     kind = f.type_of(x)
-    if kind == bool:
+    if kind.kind == "b":
         return f.to(gather(f, f.to(x, "int32"), indices, axis=axis), bool)
     index = counted_from_front(f, indices, x, axis)
     if 0 in f.sizes(index):
@@ -105,7 +105,7 @@ def scatter_nd(f: Any, x: Any, indices: Any, updates: Any, *, reduction: str = "
         at = f.dropped(f.cut(places, f.ndim(places) - 1, i, i + 1), f.ndim(places) - 1)
         number = f.elementwise_add(f.elementwise_mul(number, np.array(size)), at)
     kind = f.type_of(x)
-    wide = bool if kind == bool else None
+    wide = bool if kind.kind == "b" else None
     rows = f.reshaped(f.to(x, "int32") if wide else x, [math.prod(lead), *rest])
     count = math.prod(f.known_sizes(places, range(f.ndim(places) - 1)))
     new = f.reshaped(f.to(updates, "int32") if wide else updates, [count, *rest])

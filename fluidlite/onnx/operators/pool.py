@@ -67,7 +67,7 @@ def windows_of(
     sides = pads_of(f, x, kernel, strides, dilations, auto_pad, pads)
     sizes = f.known_sizes(x, range(2, rank + 2))
     return [
-        Windows(*each, ceil=bool(ceil_mode))
+        Windows(*each, bool(ceil_mode))
         for each in zip(sizes, kernel, strides, dilations, sides[:rank], sides[rank:])
     ]
 

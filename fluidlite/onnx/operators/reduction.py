@@ -25,7 +25,7 @@ def _reduced(f: Any, x: Any, dims: list[int], keepdims: int, kind: str) -> Any:
     rank, sizes = f.ndim(x), f.sizes(x)
     dims = sorted({axis % max(rank, 1) for axis in dims}) if rank else []
     if not any(sizes[axis] == 0 for axis in dims):
-        if kind in ("max", "min") and f.type_of(x) == bool:
+        if kind in ("max", "min") and f.type_of(x).kind == "b":
             return f.to(f.summed(f.to(x, "int32"), dims, bool(keepdims), kind), bool)
         return f.summed(x, dims, bool(keepdims), kind)
     shape = [1 if i in dims else n for i, n in enumerate(sizes) if keepdims or i not in dims]

@@ -87,7 +87,7 @@ def expand(f: Any, x: Any, shape: Any) -> Any:
             else (f.spread(x, np.broadcast_to(np.zeros((), f.type_of(x)), sizes)))
         )
     kind = f.type_of(x)
-    wide = "int32" if kind == bool else kind
+    wide = "int32" if kind.kind == "b" else kind
     zeros = filled(f, shape, np.zeros((), wide))
     return f.to(f.elementwise_add(f.to(x, wide), zeros), kind)
 
@@ -121,7 +121,7 @@ def tile(f: Any, x: Any, repeats: Any) -> Any:
 @operator("Concat")
 def concat(f: Any, *xs: Any, axis: int) -> Any:
     kind = f.type_of(xs[0])
-    found = [f.to(x, "int32") if kind == bool else x for x in xs]
+    found = [f.to(x, "int32") if kind.kind == "b" else x for x in xs]
     filled = [x for x in found if f.sizes(x)[axis] != 0] or found[:1]
     return f.to(f.concat(filled, axis=axis) if len(filled) > 1 else filled[0], kind)
 
@@ -257,8 +257,10 @@ def pad(
     for axis, (a, b) in enumerate(zip(before, after)):
         if a or b:
             size = f.known_sizes(out, [axis])[0]
-            kind = {"reflect": "reflect", "edge": "edge", "wrap": "wrap"}[mode]
-            out = f.index_select(out, np.pad(np.arange(size), (a, b), kind), dim=axis)
+            modes: dict[str, Any] = {m: m for m in ("reflect", "edge", "wrap")}
+            if mode not in modes or size == 0 or a + b > 1 << 24:
+                raise UnsupportedError(f"{size} elements cannot be padded by {a} and {b} as {mode}")
+            out = f.index_select(out, np.pad(np.arange(size), (a, b), modes[mode]), dim=axis)
     return out
 
 
@@ -267,7 +269,7 @@ def padded(f: Any, x: Any, before: list[int], after: list[int], value: Any = Non
     if not any(before) and not any(after):
         return x
     kind = f.type_of(x)
-    wide = f.to(x, "int32") if kind == bool else x
+    wide = f.to(x, "int32") if kind.kind == "b" else x
     number = 0.0 if value is None else float(f.number(value, "the element around"))
     sides = [n for pair in zip(before, after) for n in pair]
     return f.to(f.pad(wide, paddings=sides, pad_value=number), kind)
@@ -303,7 +305,7 @@ def trilu(f: Any, x: Any, k: Any = None, *, upper: int = 1) -> Any:
         return x
     return (
         f.elementwise_mul(x, kept.astype(f.type_of(x)))
-        if f.type_of(x) != bool
+        if f.type_of(x).kind != "b"
         else (f.logical_and(x, f.spread(kept, x)))
     )
 
