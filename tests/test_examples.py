@@ -13,7 +13,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 NOTEBOOKS = sorted((ROOT / "examples").glob("*.ipynb"))
-OPTIONAL = {"jax", "matplotlib", "mpi4py"}
+OPTIONAL = {"jax", "matplotlib", "mpi4py", "onnx"}
 LONGEST = 120
 SECONDS = 180
 

@@ -1,8 +1,8 @@
 """The interpreters that functions of ONNX's operators are given.
 
-:class:`Appending` appends operators to a program.  :class:`Folding` computes at once what only
-depends on constants.  Both answer what a function may ask of a value: its sizes, its element type,
-and its elements where they are known.
+:class:`Appending` appends operators to a program.  :class:`ConstantFolding` computes at once what
+only depends on constants.  Both answer what a function may ask of a value: its sizes, its element
+type, and its elements where they are known.
 """
 
 from __future__ import annotations
@@ -206,7 +206,7 @@ class Asking(Interpreter):
         return call(x, dim=dims, keep_dim=keep, reduce_all=False, zero_d=whole)
 
 
-class Folding(Asking, Eval):
+class ConstantFolding(Asking, Eval):
     """Runs operators on constants, as long as results are small."""
 
     def __init__(self) -> None:

@@ -22,11 +22,11 @@ from ..errors import UnsupportedError
 #: parameters that tell of the node and are no attributes
 TOLD = frozenset({"opset", "count", "wanted"})
 #: (domain, type) of an operator -> what builds it
-FORMS: dict[tuple[str, str], Form] = {}
+FORMS: dict[tuple[str, str], NodeForm] = {}
 
 
 @dataclass(frozen=True)
-class Form:
+class NodeForm:
     """A function that builds an operator, and what its signature says."""
 
     build: Callable[..., Any]
@@ -74,12 +74,12 @@ def operator(*types: str, domain: str = "") -> Callable[[Callable[..., Any]], Ca
     return register
 
 
-def _form(build: Callable[..., Any]) -> Form:
+def _form(build: Callable[..., Any]) -> NodeForm:
     parameters = list(inspect.signature(build).parameters.values())[1:]
     named = [p for p in parameters if p.kind is p.KEYWORD_ONLY]
     variadic = any(p.kind is p.VAR_POSITIONAL for p in parameters)
     attributes = {p.name.rstrip("_") for p in named} - TOLD
-    return Form(
+    return NodeForm(
         build,
         -1 if variadic else len(parameters) - len(named),
         frozenset(attributes),

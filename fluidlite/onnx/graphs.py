@@ -11,7 +11,7 @@ import numpy as np
 from ..errors import FileFormatError, FluidError, UnsupportedError
 from ..ir.analysis import blocks_driven_by
 from ..ir.variable import Variable
-from .building import Appending, Folding, TooLarge
+from .building import Appending, ConstantFolding, TooLarge
 from .forms import FORMS
 from .functions import Function, local_functions, standard_function
 from .reading import Tensors
@@ -45,7 +45,7 @@ class GraphReader:
     def __init__(self, f: Appending, tensors: Tensors, opsets: dict[str, int], model: Any) -> None:
         self.f = f
         self.missing = Missing()
-        self._folding = Folding()
+        self._folding = ConstantFolding()
         self._tensors = tensors
         self._opsets = opsets
         self._functions = local_functions(model, tensors.path)

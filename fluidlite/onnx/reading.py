@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import FileError, FileFormatError, UnsupportedError
-from ..files import LARGEST, Path, Source, inside, open_source, read_bytes
+from ..files import LARGEST, Path, inside, open_source, read_bytes
 from .types import numpy_type
 
 NEEDS = "pip install fluidlite[onnx]"

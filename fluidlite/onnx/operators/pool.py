@@ -16,7 +16,7 @@ from .elementwise import lowest
 
 
 @dataclass(frozen=True)
-class Windows:
+class PoolWindows:
     """Where windows lie along one dimension."""
 
     size: int
@@ -61,18 +61,20 @@ def windows_of(
     auto_pad: str,
     pads: Any,
     ceil_mode: int,
-) -> list[Windows]:
+) -> list[PoolWindows]:
     """The windows along each dimension of an image."""
     rank = len(kernel)
     sides = pads_of(f, x, kernel, strides, dilations, auto_pad, pads)
     sizes = f.known_sizes(x, range(2, rank + 2))
     return [
-        Windows(*each, bool(ceil_mode))
-        for each in zip(sizes, kernel, strides, dilations, sides[:rank], sides[rank:])
+        PoolWindows(
+            size, kernel[i], strides[i], dilations[i], sides[i], sides[rank + i], bool(ceil_mode)
+        )
+        for i, size in enumerate(sizes)
     ]
 
 
-def taken(f: Any, x: Any, axis: int, windows: Windows, around: float) -> Any:
+def taken(f: Any, x: Any, axis: int, windows: PoolWindows, around: float) -> Any:
     """The elements of windows along a dimension: [..., count, kernel, ...].
 
     Args:
@@ -96,7 +98,7 @@ def _kept(sizes: Sequence[int]) -> list[int]:
     return [0 if n == -1 else n for n in sizes]
 
 
-def pooled(f: Any, x: Any, windows: list[Windows], kind: str) -> Any:
+def pooled(f: Any, x: Any, windows: list[PoolWindows], kind: str) -> Any:
     """The largest elements of windows, or their sums, one dimension after the other."""
     dtype = f.type_of(x)
     around = float(lowest(dtype)) if kind == "max" else 0.0
@@ -162,7 +164,7 @@ def max_pool(
     return f.to(pooled(f, wide, windows_of(f, x, *args, ceil_mode), "max"), kind)
 
 
-def _largest_at(f: Any, x: Any, windows: list[Windows], columns_first: bool) -> Any:
+def _largest_at(f: Any, x: Any, windows: list[PoolWindows], columns_first: bool) -> Any:
     """The places of the largest elements, counted through the whole tensor."""
     rank = len(windows)
     for axis, each in enumerate(windows):
@@ -294,7 +296,7 @@ def lrn(
     f: Any, x: Any, *, size: int, alpha: float = 0.0001, beta: float = 0.75, bias: float = 1.0
 ) -> Any:
     channels = f.known_sizes(x, [1])[0]
-    windows = Windows(channels, size, 1, 1, (size - 1) // 2, size - 1 - (size - 1) // 2, False)
+    windows = PoolWindows(channels, size, 1, 1, (size - 1) // 2, size - 1 - (size - 1) // 2, False)
     total = f.summed(taken(f, f.square(x), 1, windows, 0.0), [2], keep=False)
     below = f.pow(f.scale(total, scale=alpha / size, bias=bias), factor=beta)
     return f.elementwise_div(x, below)
