@@ -13,7 +13,7 @@ standard's own definition, a function, is to be used.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,6 +35,7 @@ class NodeForm:
     required: frozenset[str]
     told: frozenset[str]
     aside: frozenset[str]  #: parameters with an underscore behind the attribute's name
+    fixed: frozenset[int]  #: inputs that are settings
 
     def call(self, f: Any, ins: list[Any], attrs: dict[str, Any], **told: Any) -> Any:
         """What the operator gives.
@@ -63,18 +64,26 @@ class NodeForm:
         return self.build(f, *ins, **named, **{name: told[name] for name in self.told})
 
 
-def operator(*types: str, domain: str = "") -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """A decorator: the function builds operators of these types."""
+def operator(
+    *types: str, domain: str = "", fixed: Sequence[str] = ()
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """A decorator: the function builds operators of these types.
+
+    Args:
+        types, domain: of the operators.
+        fixed: inputs that are settings, as scales of quantised numbers are: where they are
+            initializers they are constants, and no parameters.
+    """
 
     def register(build: Callable[..., Any]) -> Callable[..., Any]:
         for type in types:
-            FORMS[domain, type] = _form(build)
+            FORMS[domain, type] = _form(build, fixed)
         return build
 
     return register
 
 
-def _form(build: Callable[..., Any]) -> NodeForm:
+def _form(build: Callable[..., Any], fixed: Sequence[str]) -> NodeForm:
     parameters = list(inspect.signature(build).parameters.values())[1:]
     named = [p for p in parameters if p.kind is p.KEYWORD_ONLY]
     variadic = any(p.kind is p.VAR_POSITIONAL for p in parameters)
@@ -86,4 +95,5 @@ def _form(build: Callable[..., Any]) -> NodeForm:
         frozenset(p.name for p in named if p.default is p.empty) - TOLD,
         frozenset(p.name for p in named) & TOLD,
         frozenset(p.name for p in named if p.name.endswith("_")),
+        frozenset(i for i, p in enumerate(parameters) if p.name in fixed),
     )

@@ -198,6 +198,7 @@ class GraphReader:
         self, form: Any, type: str, ins: list[Any], attrs: dict[str, Any], told: dict[str, Any]
     ) -> Any:
         """What a form gives: at once where all is constant, else built."""
+        ins = [self.f.constant(v) if i in form.fixed else v for i, v in enumerate(ins)]
         is_constant = all(v is None or isinstance(v, np.ndarray) for v in ins)
         if is_constant and type not in _RANDOM and not any(map(callable, attrs.values())):
             try:

@@ -291,7 +291,7 @@ def clipped(f: Any, x: Any, low: Any, high: Any) -> Any:
     return out if high is None else f.minimum(out, high)
 
 
-@operator("Clip")
+@operator("Clip", fixed=["low", "high"])
 def clip(
     f: Any, x: Any, low: Any = None, high: Any = None, *, min: Any = None, max: Any = None
 ) -> Any:

@@ -128,7 +128,7 @@ def _resized_axis(
     return out
 
 
-@operator("Resize")
+@operator("Resize", fixed=["roi", "scales"])
 def resize(
     f: Any,
     x: Any,
@@ -208,7 +208,7 @@ def _target(
     return [(math.floor(scale * old[axis] + 0.5), scale) for axis in axes]
 
 
-@operator("Upsample")
+@operator("Upsample", fixed=["given"])
 def upsample(
     f: Any, x: Any, given: Any = None, *, mode: str = "nearest", scales: Any = None, opset: int
 ) -> Any:

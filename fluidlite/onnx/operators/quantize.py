@@ -25,7 +25,7 @@ def _blocks(f: Any, v: Any, x: Any, axis: int, block_size: int) -> Any:
     return f.index_select(v, np.arange(size) // each, dim=axis % rank)
 
 
-@operator("QuantizeLinear")
+@operator("QuantizeLinear", fixed=["scale", "zero"])
 def quantize(
     f: Any,
     x: Any,
@@ -42,7 +42,6 @@ def quantize(
         kind = f.type_of(zero)
     else:
         kind = numpy_type(output_dtype or 2)
-    scale = f.settled(scale)
     found = f.to(
         rounded(f, f.elementwise_div(x, _blocks(f, scale, x, axis, block_size))), "float64"
     )
@@ -57,7 +56,7 @@ def in_range(f: Any, x: Any, kind: Any) -> Any:
     return f.to(clipped(f, x, f.like(ends.min, x), f.like(ends.max, x)), kind)
 
 
-@operator("DequantizeLinear")
+@operator("DequantizeLinear", fixed=["scale", "zero"])
 def dequantize(
     f: Any,
     x: Any,
@@ -68,7 +67,6 @@ def dequantize(
     block_size: int = 0,
     output_dtype: int = 0,
 ) -> Any:
-    scale = f.settled(scale)
     kind = numpy_type(output_dtype) if output_dtype else f.type_of(scale)
     wide = f.to(x, "float32" if f.type_of(x).itemsize < 4 else "float64")
     if zero is not None:
@@ -85,7 +83,7 @@ def matmul_integer(f: Any, a: Any, b: Any, a_zero: Any = None, b_zero: Any = Non
     return f.to(matmul(f, left, right), "int32")
 
 
-@operator("QLinearMatMul")
+@operator("QLinearMatMul", fixed=["a_scale", "b_scale", "y_scale"])
 def q_linear_matmul(
     f: Any,
     a: Any,
@@ -103,14 +101,14 @@ def q_linear_matmul(
 
 def _requantized(f: Any, x: Any, a_scale: Any, b_scale: Any, y_scale: Any, y_zero: Any) -> Any:
     """A product of integers, in the scale of the result."""
-    a, b, y = (f.to(f.settled(v), "float64") for v in (a_scale, b_scale, y_scale))
+    a, b, y = (f.to(v, "float64") for v in (a_scale, b_scale, y_scale))
     factor = f.elementwise_div(f.elementwise_mul(a, b), y)
     found = rounded(f, f.elementwise_mul(x, factor))
     found = f.elementwise_add(found, f.to(y_zero, "float64"))
     return in_range(f, found, f.type_of(y_zero))
 
 
-@operator("QLinearConv")
+@operator("QLinearConv", fixed=["x_scale", "w_scale", "y_scale"])
 def q_linear_conv(
     f: Any,
     x: Any,

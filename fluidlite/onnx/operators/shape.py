@@ -240,6 +240,7 @@ def pad(
     *,
     mode: str = "constant",
     pads: Any = None,
+    value_: float = 0.0,
 ) -> Any:
     rank = f.ndim(x)
     pads = pads if given is None else f.numbers(given, "the pads of Pad")
@@ -253,7 +254,7 @@ def pad(
             out = _sliced(f, out, axis, max(-a, 0), b if b < 0 else _FAR, 1)
     before, after = [max(n, 0) for n in before], [max(n, 0) for n in after]
     if mode == "constant":
-        return padded(f, out, before, after, value)
+        return padded(f, out, before, after, f.like(value_, x) if value is None else value)
     for axis, (a, b) in enumerate(zip(before, after)):
         if a or b:
             size = f.known_sizes(out, [axis])[0]
