@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import FileFormatError
+from ..errors import FileFormatError, UnsupportedError
 from .types import tensor_type
+
+OLDEST = 6  #: version of the operators that are built
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,27 @@ def _defaults(attributes: Any) -> dict[str, Any]:
             value = [v.decode("utf-8", "replace") for v in value]
         found[each.name] = value
     return found
+
+
+def check_age(type: str, domain: str, opset: int) -> None:
+    """Refuse an operator of a version that is older than what is built here.
+
+    Raises:
+        UnsupportedError: it was another one then.
+    """
+    import onnx
+
+    if opset >= OLDEST:
+        return
+    try:
+        old, new = (onnx.defs.get_schema(type, v, domain) for v in (opset, OLDEST))
+    except onnx.defs.SchemaError:
+        return
+    if old.since_version != new.since_version:
+        raise UnsupportedError(
+            f"expected operators of version {OLDEST} or later, found it of version {opset}, when "
+            "it was another one"
+        )
 
 
 def standard_function(

@@ -13,7 +13,7 @@ from ..ir.analysis import blocks_driven_by
 from ..ir.variable import Variable
 from .building import Appending, ConstantFolding, TooLarge
 from .forms import FORMS
-from .functions import Function, local_functions, standard_function
+from .functions import Function, check_age, local_functions, standard_function
 from .reading import Tensors
 
 #: how deep bodies and functions may lie in each other, and how many nodes a model may have with
@@ -181,6 +181,7 @@ class GraphReader:
         opset = opsets.get(domain, opsets.get("", 1) if domain == "" else 1)
         form = FORMS.get((domain, node.op_type))
         if form is not None:
+            check_age(node.op_type, domain, opset)
             told = dict(opset=opset, count=len(node.output), wanted=[bool(n) for n in node.output])
             found = self._called(form, node.op_type, ins, attrs, told)
             if found is not NotImplemented:

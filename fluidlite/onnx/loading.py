@@ -21,8 +21,6 @@ from .graphs import GraphReader
 from .reading import Tensors, read_model
 from .types import numpy_type
 
-OLDEST_LOADED = 7
-
 
 @dataclass
 class Imported:
@@ -80,7 +78,7 @@ def load(
     is_path = isinstance(path, (str, os.PathLike))
     message = read_model(path) if is_path else path
     name = os.fspath(path) if is_path else "the model"
-    opsets = _opsets(message, name)
+    opsets = _opsets(message)
     metadata = {each.key: each.value for each in message.metadata_props}
     program, startup = Program(), Program()
     held = scope or global_scope()
@@ -107,15 +105,10 @@ def load(
     return Imported(program, startup, held, fed, fetches, opsets[""], metadata)
 
 
-def _opsets(message: Any, name: str) -> dict[str, int]:
+def _opsets(message: Any) -> dict[str, int]:
     """The versions of operators by domain."""
     found = {_domain(each.domain): each.version for each in message.opset_import}
-    if "" not in found:
-        found[""] = 1  # operators of other domains only
-    elif found[""] < OLDEST_LOADED:
-        raise UnsupportedError(
-            f"{name}: expected operators of version {OLDEST_LOADED} or later, found {found['']}"
-        )
+    found.setdefault("", 1)  # operators of other domains only
     return found
 
 

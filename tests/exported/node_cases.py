@@ -28,7 +28,6 @@ REASONS = {
     "is of a kind that has no form": "sequences and optional values",
     "Sequence": "sequences and optional values",
     "before version 9": "its form before version 9",
-    "version 7 or later": "version 1 of the operator",
     "of the domain": "another domain",
     "Mismatched": "random numbers",
 }

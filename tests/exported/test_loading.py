@@ -194,8 +194,21 @@ def test_old_versions_of_operators_mean_what_they_meant():
     found = run(load(model(nodes, "x:float32[1,3,4]", "y", opset=9)), x=one)[0]
     right = np.pad(one.clip(-0.5, 0.5)[0, 1:], ((1, 0), (0, 0)), constant_values=2)
     np.testing.assert_allclose(found, right)
-    with pytest.raises(UnsupportedError, match="version 7 or later, found 6"):
-        load(model([node("Relu", "x", "y")], "x:float32[2]", "y", opset=6))
+    with pytest.raises(
+        UnsupportedError, match=r"\(Relu\): expected operators of version 6 or later"
+    ):
+        load(model([node("Relu", "x", "y")], "x:float32[2]", "y", opset=5))
+
+
+def test_operands_of_version_6_are_aligned_at_an_axis():
+    made = model(
+        [node("Add", "x b", "y", axis=0, broadcast=1)],
+        "x:float32[2,3]",
+        "y",
+        opset=6,
+        b=np.array([1, 2], "float32"),
+    )
+    assert run(load(made), x=np.zeros((2, 3), "float32"))[0].tolist() == [[1] * 3, [2] * 3]
 
 
 def test_functions_of_the_model_are_written_out():

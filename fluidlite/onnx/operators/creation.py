@@ -146,10 +146,12 @@ def dropout(
     ratio_: float = 0.5,
     seed: int = 0,
     wanted: Any,
+    opset: int,
 ) -> Any:
     """As in a test, but where the model says that it is trained."""
     training = training_mode is not None and bool(f.number(training_mode, "training_mode"))
     share = ratio_ if ratio is None else float(f.number(ratio, "the ratio of Dropout"))
+    kind = f.type_of(x) if opset < 10 else np.dtype(bool)  # of the mask
     has_mask = len(wanted) > 1 and wanted[1]
     if training and share:
         out = f.dropout.all(
@@ -159,13 +161,13 @@ def dropout(
             fix_seed=bool(seed),
             dropout_implementation="upscale_in_train",
         )
-        return (out["Out"], cast_to(f, out["Mask"], bool)) if has_mask else out["Out"]
+        return (out["Out"], cast_to(f, out["Mask"], kind)) if has_mask else out["Out"]
     if not has_mask:
         return x
     sizes = f.sizes(x)
     if -1 not in sizes:
-        return x, np.ones(sizes, bool)
-    return x, f.equal(f.fill_zeros_like(x), f.like(0, x))
+        return x, np.ones(sizes, kind)
+    return x, cast_to(f, f.equal(f.fill_zeros_like(x), f.like(0, x)), kind)
 
 
 @operator("OptionalHasElement")

@@ -151,7 +151,7 @@ def cast_like(f: Any, x: Any, like: Any, *, saturate: int = 1, round_mode: str =
 
 def _pair(name: str) -> Callable[..., Any]:
     def build(f: Any, x: Any, y: Any, *, axis: int = -1, broadcast: int = 1) -> Any:
-        return getattr(f, name)(x, y)
+        return getattr(f, name)(x, y, axis=axis) if axis != -1 else getattr(f, name)(x, y)
 
     return build
 
@@ -176,17 +176,17 @@ def equal(f: Any, x: Any, y: Any) -> Any:
 
 
 @operator("Div")
-def div(f: Any, x: Any, y: Any) -> Any:
-    return f.elementwise_div(x, y) if is_float(f, x) else f.elementwise_floordiv(x, y)
+def div(f: Any, x: Any, y: Any, *, axis: int = -1, broadcast: int = 1) -> Any:
+    return (f.elementwise_div if is_float(f, x) else f.elementwise_floordiv)(x, y, axis=axis)
 
 
 @operator("Pow")
-def power(f: Any, x: Any, y: Any) -> Any:
+def power(f: Any, x: Any, y: Any, *, axis: int = -1, broadcast: int = 1) -> Any:
     kind, exponent = f.type_of(x), f.elements(y)
     if exponent is not None and exponent.size == 1 and is_float(f, x) and f.ndim(y) <= f.ndim(x):
         return f.pow(x, factor=float(exponent.reshape(-1)[0]))
     if f.type_of(y) == kind:
-        return f.elementwise_pow(x, y)
+        return f.elementwise_pow(x, y, axis=axis)
     if kind.kind == "f" or f.type_of(y).kind != "f":
         return f.elementwise_pow(x, f.to(y, kind))
     return f.to(f.elementwise_pow(f.to(x, "float64"), f.to(y, "float64")), kind)
@@ -242,7 +242,9 @@ for _type in ("And", "Or", "Xor"):
 
 
 @operator("PRelu")
-def prelu(f: Any, x: Any, slope: Any) -> Any:
+def prelu(f: Any, x: Any, slope: Any, *, opset: int) -> Any:
+    if opset < 7 and f.ndim(slope) == 1:  # one for each channel
+        slope = f.reshaped(slope, [-1, *[1] * (f.ndim(x) - 2)])
     if not is_float(f, x):
         return f.elementwise_add(
             f.maximum(x, f.like(0, x)), f.elementwise_mul(slope, f.minimum(x, f.like(0, x)))

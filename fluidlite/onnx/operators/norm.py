@@ -38,13 +38,14 @@ def batch_norm(
     variance: Any,
     *,
     epsilon: float = 1e-5,
+    is_test: int = 1,
     momentum: float = 0.9,
     training_mode: int = 0,
     spatial: int = 1,
     wanted: Any,
 ) -> Any:
     rank = f.ndim(x)
-    if training_mode:
+    if training_mode or not is_test:
         return _by_batch(f, x, scale, bias, mean, variance, epsilon, momentum)
     mean, variance = f.settled(mean), f.settled(variance)
     same = {f.type_of(v) for v in (x, scale, bias, mean, variance)} == {np.dtype("float32")}
