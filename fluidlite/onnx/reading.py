@@ -71,13 +71,14 @@ def read_model(path: Path) -> Any:
 
 def _check_texts(message: Any, path: str, place: str) -> None:
     """Refuse texts that are none: the parser leaves them as bytes."""
-    for field, value in message.ListFields():
+    for field in message.DESCRIPTOR.fields:
         if field.type not in (field.TYPE_STRING, field.TYPE_MESSAGE):
+            continue  # the bytes of tensors would be copied
+        value = getattr(message, field.name)
+        is_one = isinstance(value, (str, bytes)) or hasattr(value, "DESCRIPTOR")
+        if is_one and not message.HasField(field.name):
             continue
-        listed = (
-            [value] if isinstance(value, (str, bytes)) or hasattr(value, "ListFields") else value
-        )
-        for each in listed:
+        for each in [value] if is_one else value:
             if field.type == field.TYPE_MESSAGE:
                 _check_texts(each, path, f"{place}.{field.name}")
             elif isinstance(each, bytes):

@@ -98,9 +98,13 @@ def rounded(f: Any, x: Any) -> Any:
 
 @operator("Asinh")
 def asinh(f: Any, x: Any) -> Any:
-    size = f.abs(x)
-    root = f.sqrt(f.scale(f.square(x), scale=1.0, bias=1.0))
-    return f.elementwise_mul(f.sign(x), f.log(f.elementwise_add(size, root)))
+    """The logarithm of 1 + |x| + x^2 / (1 + sqrt(1 + x^2)), with the sign of x."""
+    side = f.to(f.greater_equal(x, f.like(0, x)), f.type_of(x))
+    side = f.scale(side, scale=2.0, bias=-1.0)
+    square = f.square(x)
+    below = f.scale(f.sqrt(f.scale(square, scale=1.0, bias=1.0)), scale=1.0, bias=1.0)
+    size = f.elementwise_add(f.elementwise_mul(side, x), f.elementwise_div(square, below))
+    return f.elementwise_mul(side, f.log1p(size))
 
 
 @operator("Acosh")

@@ -131,9 +131,7 @@ def rms_norm(
 
 @operator("LpNormalization")
 def lp_norm(f: Any, x: Any, *, axis: int = -1, p: int = 2) -> Any:
-    if p == 1:
-        size = f.summed(f.abs(x), [axis])
-    else:
-        size = f.sqrt(f.summed(f.square(x), [axis]))
-    zero = f.to(f.equal(size, f.like(0, x)), f.type_of(x))
-    return f.elementwise_div(x, f.elementwise_add(size, zero))
+    """What has no length stays as it is."""
+    size = f.summed(f.abs(x) if p == 1 else f.square(x), [axis])
+    size = f.elementwise_add(size, f.to(f.equal(size, f.like(0, x)), f.type_of(x)))
+    return f.elementwise_div(x, size if p == 1 else f.sqrt(size))
