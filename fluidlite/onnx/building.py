@@ -296,6 +296,8 @@ class Appending(Asking, Builder):
         """
         if isinstance(value, Variable):
             return value
+        if not isinstance(value, (np.ndarray, np.generic, int, float)):
+            raise UnsupportedError("a sequence of tensors stands where one tensor is expected")
         array = np.asarray(value)
         key = (array.dtype.str, array.shape, array.tobytes()) if array.nbytes <= 1024 else None
         found = None if name or key is None else self._constants.get(key)

@@ -95,10 +95,12 @@ def load(
         env.update(known)
         fed = _inputs(f, graph, env, feeds or {}, reader)
         outputs = reader.run(graph, env)
+        for each, value in zip(graph.output, outputs):
+            if not isinstance(value, (Variable, np.ndarray)) and value is not reader.missing:
+                reader.fail(f"output {each.name!r}", "it is no tensor")
         reader.raise_failures()
-        fetches = [
-            _output(f, value, reader.named(each.name)) for each, value in zip(graph.output, outputs)
-        ]
+        ends = zip(graph.output, outputs)
+        fetches = [_output(f, value, reader.named(each.name)) for each, value in ends]
     _drop_unread(program, fetches)
     _take_names(program)
     held.commit({n: a for n, a in f.held.items() if n in program.global_block().vars})

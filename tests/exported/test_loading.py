@@ -390,6 +390,23 @@ def test_quantised_weights_are_numbers_again():
     assert not loaded.program.all_parameters()
 
 
+def test_sequences_inside_a_model_are_taken_apart_when_it_is_loaded():
+    nodes = [
+        node("SplitToSequence", "x", "parts", axis=1, keepdims=0),
+        node("SequenceAt", "parts last", "a"),
+        node("SequenceInsert", "parts a first", "more"),
+        node("SequenceErase", "more", "less"),
+        node("ConcatFromSequence", "less", "y", axis=1, new_axis=1),
+        node("SequenceLength", "less", "n"),
+    ]
+    arrays = dict(last=np.array(-1), first=np.array(0))
+    loaded = load(model(nodes, "x:float32[n,3]", "y n", **arrays))
+    y, n = run(loaded, x=np.array([[1, 2, 3]], "float32"))
+    assert y.tolist() == [[3, 1, 2]] and n.tolist() == 3
+    with pytest.raises(UnsupportedError, match="output 'parts': it is no tensor"):
+        load(model(nodes[:1], "x:float32[n,3]", "parts"))
+
+
 def test_random_operators_draw_when_the_program_runs():
     nodes = [node("RandomNormal", "", "a", shape=[400]), node("Bernoulli", "x", "b")]
     loaded = load(model(nodes, "x:float32[200]", "a b"))

@@ -17,6 +17,7 @@ from . import (
     quantize,
     recurrent,
     reduction,
+    sequences,
     shape,
 )
 
@@ -35,5 +36,6 @@ __all__ = [
     "quantize",
     "recurrent",
     "reduction",
+    "sequences",
     "shape",
 ]

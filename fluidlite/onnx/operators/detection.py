@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import UnsupportedError
+from ..building import Appending, TooLarge
 from ..forms import operator
 from .conv import spread_attrs
 from .gathering import gather_nd
@@ -111,3 +112,58 @@ def _beside(f: Any, at: Any, size: int) -> list[tuple[Any, Any]]:
         (f.to(down, "int64"), f.elementwise_mul(left, near)),
         (f.to(up, "int64"), f.elementwise_mul(rest, near)),
     ]
+
+
+@operator("NonMaxSuppression", fixed=["iou_threshold", "score_threshold"])
+def non_max_suppression(
+    f: Any,
+    boxes: Any,
+    scores: Any,
+    most: Any = None,
+    iou_threshold: Any = None,
+    score_threshold: Any = None,
+    *,
+    center_point_box: int = 0,
+) -> Any:
+    """(image, class, box) of the best boxes, of those that overlap too much the first one."""
+    if not isinstance(f, Appending):
+        raise TooLarge("boxes are not chosen before a run")
+    limit = 0 if most is None else int(f.number(most, "max_output_boxes_per_class"))
+    if not limit:
+        return np.zeros((0, 3), np.int64)
+    overlap = 0.0 if iou_threshold is None else float(f.number(iou_threshold, "iou_threshold"))
+    least = -3e38
+    if score_threshold is not None:
+        least = float(f.number(score_threshold, "score_threshold"))
+    count = f.known_sizes(boxes, [1])[0]
+    found = f.multiclass_nms2.all(
+        _corners(f, boxes, bool(center_point_box)),
+        scores,
+        background_label=-1,
+        score_threshold=least,
+        nms_top_k=-1,
+        keep_top_k=-1,
+        nms_threshold=overlap,
+    )
+    rows, number = f.bare_rows(found["Out"]), f.to(f.bare_rows(found["Index"]), "int64")
+    label = f.to(f.cut(rows, 1, 0, 1), "int64")
+    image = f.floor_divide(number, np.array(count))
+    box = f.remainder(number, np.array(count))
+    out = f.concat([image, label, box], axis=1)
+    group = f.elementwise_add(f.elementwise_mul(image, np.array(1 << 20)), label)
+    return f.gather(out, f.where_index(f.less_equal(_ranks(f, group), np.array(limit))))
+
+
+def _corners(f: Any, boxes: Any, center: bool) -> Any:
+    """Boxes by their smallest and their largest corner."""
+    one, other = f.cut(boxes, 2, 0, 2), f.cut(boxes, 2, 2, 4)
+    if center:
+        half = f.scale(other, scale=0.5)
+        one, other = f.elementwise_sub(one, half), f.elementwise_add(one, half)
+    return f.concat([f.minimum(one, other), f.maximum(one, other)], axis=2)
+
+
+def _ranks(f: Any, group: Any) -> Any:
+    """Which of its group each element is, counted from 1."""
+    same = f.to(f.equal(group, f.transposed(group, [1, 0])), "int64")
+    return f.take_diagonal(f.cumsum(same, axis=1))
