@@ -167,6 +167,8 @@ class Asking(Interpreter):
 
     def dropped(self, x: Any, *axes: int) -> Any:
         """A value without dimensions of size 1."""
+        if not axes:
+            return x
         rank = self.ndim(x)
         kept = [n for i, n in enumerate(self.sizes(x)) if i not in {a % rank for a in axes}]
         return self.reshaped(x, kept) if kept.count(-1) < 2 else self.squeeze2(x, axes=list(axes))
@@ -185,8 +187,9 @@ class Asking(Interpreter):
         kind = self.type_of(x)
         sums = self.to(wide, "int32") if kind.kind == "b" else wide
         for other in others:
-            zero = self.fill_zeros_like(self.to(other, self.type_of(sums)))
-            sums = self.elementwise_add(sums, zero)
+            if other is not x and self.sizes(sums) != shape and set(self.sizes(other)) != {1}:
+                zero = self.fill_zeros_like(self.to(other, self.type_of(sums)))
+                sums = self.elementwise_add(sums, zero)
         return self.to(sums, kind)
 
     def size_of(self, x: Any, axis: int) -> Any:
@@ -195,6 +198,18 @@ class Asking(Interpreter):
         if self.sizes(x)[axis] != -1:
             return np.array([self.sizes(x)[axis]], np.int64)
         return self.to(self.cut(self.shape(x), 0, axis, axis + 1), np.int64)
+
+    def counted(self, x: Any, axis: int, rank: int, at: int) -> Any:
+        """The numbers 0, 1, 2 and so on of the elements of ``x`` along a dimension.
+
+        Args:
+            rank, at: how many dimensions they shall have, and which of them they go along.
+        """
+        shape = [-1 if i == at else 1 for i in range(rank)]
+        if self.sizes(x)[axis] != -1:
+            return np.arange(self.sizes(x)[axis], dtype=np.int64).reshape(shape)
+        zero, one = np.zeros(1, np.int64), np.ones(1, np.int64)
+        return self.reshaped(self.range(zero, self.size_of(x, axis), one), shape)
 
     def summed(self, x: Any, axes: Iterable[int], keep: bool = True, kind: str = "sum") -> Any:
         """What is left of a value along some dimensions: "sum", "mean", "max", "min", "prod"."""

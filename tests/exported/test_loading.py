@@ -10,6 +10,8 @@ import fluidlite as fluid
 from fluidlite import layers
 from fluidlite.cli import main as command
 from fluidlite.errors import ArgumentError, UnsupportedError
+from fluidlite.onnx.forms import FORMS
+from fluidlite.onnx.functions import OLDEST
 
 load = fluid.onnx.load
 RNG = np.random.default_rng(0)
@@ -134,6 +136,27 @@ def test_shapes_that_are_computed_when_the_program_runs():
     assert wide.shape == (6, 3) and wide.all()
 
 
+def test_a_size_that_is_unknown_may_be_one():
+    nodes = [
+        node("MatMul", "x w", "h"),
+        node("Greater", "h zero", "holds"),
+        node("Where", "holds h row", "y"),
+    ]
+    arrays = dict(w=W, zero=np.array(0, "float32"), row=np.array([5, 6], "float32"))
+    loaded = load(model(nodes, "x:float32[a,b,3]", "y:float32[a,b,2]", **arrays))
+    for shape in ((1, 1, 3), (2, 1, 3), (1, 4, 3)):
+        x = RNG.normal(size=shape).astype("float32")
+        right = np.where(x @ W > 0, x @ W, arrays["row"])
+        np.testing.assert_allclose(run(loaded, x=x)[0], right, rtol=1e-5)
+
+
+def test_sequences_of_unknown_length_go_backwards():
+    made = model([node("ReverseSequence", "x n", "y")], "x:float32[t,b] n:int64[b]", "y")
+    x = np.arange(8, dtype="float32").reshape(4, 2)
+    (found,) = run(load(made), x=x, n=np.array([3, 1]))
+    assert found.tolist() == [[4, 1], [2, 3], [0, 5], [6, 7]]
+
+
 def test_an_input_can_be_made_a_constant_and_a_shape_be_said():
     made = model([node("ReduceSum", "x axes", "y")], "x:float32[n,3] axes:int64[1]", "y")
     with pytest.raises(UnsupportedError, match=r"constants=\{name: array\}"):
@@ -209,6 +232,25 @@ def test_operands_of_version_6_are_aligned_at_an_axis():
         b=np.array([1, 2], "float32"),
     )
     assert run(load(made), x=np.zeros((2, 3), "float32"))[0].tolist() == [[1] * 3, [2] * 3]
+
+
+#: attributes that are refused where a node has them: texts, and those of an older "Upsample"
+REFUSED = {"value_string", "value_strings", "width_scale", "height_scale"}
+
+
+def test_every_version_of_an_operator_finds_its_attributes_and_inputs():
+    versions = {}
+    for schema in onnx.defs.get_all_schemas_with_history():
+        versions.setdefault((schema.domain, schema.name), []).append(schema)
+    assert FORMS.keys() <= versions.keys()
+    for key, form in FORMS.items():
+        known = sorted(versions[key], key=lambda schema: schema.since_version)
+        oldest = max([s.since_version for s in known if s.since_version <= OLDEST], default=0)
+        for schema in known:
+            if schema.since_version < oldest:
+                continue
+            assert set(schema.attributes) - form.attributes <= REFUSED, schema.name
+            assert form.most == -1 or form.most >= schema.max_input, schema.name
 
 
 def test_functions_of_the_model_are_written_out():

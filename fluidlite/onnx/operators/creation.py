@@ -38,7 +38,7 @@ def constant(
 
 
 @operator("Range")
-def range_of(f: Any, start: Any, limit: Any, delta: Any) -> Any:
+def range_of(f: Any, start: Any, limit: Any, delta: Any, *, stash_type: int = 1) -> Any:
     kind = f.type_of(start)
     bounds = [f.elements(v) for v in (start, limit, delta)]
     if all(v is not None for v in bounds):
@@ -143,13 +143,16 @@ def dropout(
     ratio: Any = None,
     training_mode: Any = None,
     *,
+    is_test: int = 1,
     ratio_: float = 0.5,
     seed: int = 0,
     wanted: Any,
     opset: int,
 ) -> Any:
     """As in a test, but where the model says that it is trained."""
-    training = training_mode is not None and bool(f.number(training_mode, "training_mode"))
+    training = not is_test
+    if training_mode is not None:
+        training = bool(f.number(training_mode, "training_mode"))
     share = ratio_ if ratio is None else float(f.number(ratio, "the ratio of Dropout"))
     kind = f.type_of(x) if opset < 10 else np.dtype(bool)  # of the mask
     has_mask = len(wanted) > 1 and wanted[1]

@@ -173,10 +173,10 @@ for _type, _name in {
 
 
 @operator("Equal")
-def equal(f: Any, x: Any, y: Any) -> Any:
+def equal(f: Any, x: Any, y: Any, *, axis: int = -1, broadcast: int = 1) -> Any:
     if f.type_of(x).kind == "b":
         x, y = f.to(x, "int32"), f.to(y, "int32")
-    return f.equal(x, y)
+    return f.equal(x, y, axis=axis)
 
 
 @operator("Div")
@@ -234,9 +234,10 @@ def bit_shift(f: Any, x: Any, y: Any, *, direction: str) -> Any:
 
 
 def _logical(name: str) -> Callable[..., Any]:
-    def build(f: Any, x: Any, y: Any) -> Any:
-        x, y = f.spread(x, y), f.spread(y, x)
-        return getattr(f, name)(x, y)
+    def build(f: Any, x: Any, y: Any, *, axis: int = -1, broadcast: int = 1) -> Any:
+        if axis != -1:
+            y = f.added(y, *range(f.ndim(y), f.ndim(x) - axis))
+        return getattr(f, name)(f.spread(x, y), f.spread(y, x))
 
     return build
 

@@ -243,7 +243,6 @@ def grid_sample(
     """Elements between those of an image, at places from -1 to 1 in each dimension."""
     rank = f.ndim(x) - 2
     sizes = f.known_sizes(x, range(2, rank + 2))
-    batch = f.known_sizes(x, [0])[0]
     lead = f.ndim(grid) - 1
     places = []
     for i, size in enumerate(sizes):  # the last dimension comes first
@@ -255,7 +254,7 @@ def grid_sample(
         places.append(at)
     kind = {"bilinear": "linear", "bicubic": "cubic"}.get(mode, mode)
     images = f.transposed(x, [0, *range(2, rank + 2), 1])
-    numbers = np.arange(batch).reshape(batch, *[1] * rank)
+    numbers = f.counted(x, 0, rank + 1, 0)
     at_edge = (padding_mode, bool(align_corners))
     total = None
     for parts in itertools.product(*(_taps(f, at, kind) for at in places)):
@@ -266,7 +265,7 @@ def grid_sample(
             for factor in (w, inside):
                 if factor is not None:
                     weight = factor if weight is None else f.elementwise_mul(weight, factor)
-        first = f.to(f.spread(numbers.astype("int64"), index[0]), "int64")
+        first = f.spread(numbers, index[0])
         rows = f.stack([first, *index], axis=-1)
         found = gather_nd(f, images, rows)
         if weight is not None:

@@ -90,12 +90,12 @@ def taken(f: Any, x: Any, axis: int, windows: PoolWindows, around: float) -> Any
         x = f.pad(x, paddings=sides, pad_value=around)
     found = f.index_select(x, (places + before).reshape(-1).astype("int64"), dim=axis)
     sizes = f.sizes(x)
-    return f.reshaped(found, [*_kept(sizes[:axis]), *places.shape, *sizes[axis + 1 :]])
-
-
-def _kept(sizes: Sequence[int]) -> list[int]:
-    """Sizes in front, of which unknown ones are copied."""
-    return [0 if n == -1 else n for n in sizes]
+    shape = [*sizes[:axis], *places.shape, *sizes[axis + 1 :]]
+    if shape.count(-1) < 2:
+        return f.reshaped(found, shape)
+    return f.reshape2(
+        found, shape=[0 if n == -1 else n for n in shape]
+    )  # copied: they are in front
 
 
 def pooled(f: Any, x: Any, windows: list[PoolWindows], kind: str) -> Any:

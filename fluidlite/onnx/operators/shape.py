@@ -155,9 +155,8 @@ def part_of(f: Any, x: Any, axis: int, begin: int, end: int) -> Any:
     """The elements from one place to another along a dimension; there may be none."""
     if begin < end:
         return f.cut(x, axis, begin, end)
-    shape = list(f.sizes(x))
-    shape[axis] = 0
-    return np.zeros([max(n, 0) for n in shape], f.type_of(x))
+    others = f.known_sizes(x, [i for i in range(f.ndim(x)) if i != axis % f.ndim(x)])
+    return np.zeros([*others[:axis], 0, *others[axis:]], f.type_of(x))
 
 
 @operator("Slice")
@@ -316,11 +315,8 @@ def reverse_sequence(
     f: Any, x: Any, lengths: Any, *, batch_axis: int = 1, time_axis: int = 0
 ) -> Any:
     """The first elements of each sequence backwards, the others as they are."""
-    steps = f.known_sizes(x, [time_axis])[0]
     rank = f.ndim(x)
-    time = np.arange(steps, dtype="int64").reshape(
-        [-1 if i == time_axis else 1 for i in range(rank)]
-    )
+    time = f.counted(x, time_axis, rank, time_axis)
     ends = f.reshaped(f.to(lengths, "int64"), [-1 if i == batch_axis else 1 for i in range(rank)])
     back = f.elementwise_sub(f.elementwise_sub(ends, np.array(1)), time)
     inside = f.to(f.greater_equal(back, np.array(0)), "int64")
