@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..quiet import doors
 from . import control, elementwise, maps, operators, rearranging
 from .exporting import Export, export
 from .loading import Imported, load
@@ -17,3 +18,5 @@ __all__ = [
     "operators",
     "rearranging",
 ]
+
+doors(globals())
