@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import unique_name
+from .. import state, unique_name
 from ..dtypes import as_dtype
 from ..errors import ArgumentError, UnsupportedError, suggestion
 from ..ir.program import Program, program_guard
@@ -82,7 +82,7 @@ def load(
     metadata = {each.key: each.value for each in message.metadata_props}
     program, startup = Program(), Program()
     held = scope or global_scope()
-    with unique_name.guard(), program_guard(program, startup):
+    with unique_name.guard(), program_guard(program, startup), state.eager.guard(None):
         f = Appending(program)
         reader = GraphReader(f, Tensors(name), opsets, message)
         graph = message.graph

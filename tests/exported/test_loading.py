@@ -5,6 +5,7 @@ import pytest
 from exported.graphs_of_nodes import ends, graph, helper, model, node, run
 from exported.models import assert_same, onnx
 from exported.models import run as run_by_onnx
+from exported.node_cases import array_of, cases
 
 import fluidlite as fluid
 from fluidlite import layers
@@ -351,6 +352,50 @@ def test_a_loop_carries_values_and_stacks_what_its_passes_give():
         y, every = run(loaded, most=np.array(most), go=np.array(True), x=x)
         np.testing.assert_array_equal(y, x * 2**passes)
         np.testing.assert_array_equal(every, np.stack([x * 2**i for i in range(passes)]))
+
+
+def test_a_model_is_a_program_where_operators_run_at_once_too():
+    made = model(
+        [node("Loop", "most go x", "y all", body=doubling())],
+        "most:int64[] go:bool[] x:float32[2]",
+        "y:float32[2] all:float32[n,2]",
+    )
+    with fluid.dygraph.guard():
+        loaded = load(made)
+    assert "while" in types(loaded)
+
+
+SMOOTH = [
+    "Asinh AveragePool CausalConvWithState Conv ConvTranspose CumProd CumSum Einsum Gelu Gemm",
+    "GRU GroupNormalization InstanceNormalization LayerNormalization LRN LSTM LinearAttention",
+    "MatMul Mish ReduceLogSumExp RMSNormalization RNN RotaryEmbedding Softmax Softplus Swish",
+]
+
+
+@pytest.mark.parametrize("type", " ".join(SMOOTH).split())
+def test_gradients_are_those_of_finite_differences(type):
+    case = next(c for c in cases()[type] if "fp16" not in c.name)
+    given = [array_of(v) for v in case.data_sets[0][0]]
+    feed = dict(zip([each.name for each in case.model.graph.input], given))
+    known = {n: v for n, v in list(feed.items())[1:] if v.dtype.kind != "f"}
+    loaded = load(case.model, constants=known)
+    block = loaded.program.global_block()
+    taken = [_differentiable(block.var(n)) for n in loaded.feeds if feed[n].dtype.kind == "f"]
+    given = [v for v in loaded.fetches if v.dtype.is_float]
+    with fluid.program_guard(loaded.program, loaded.startup):
+        slopes = fluid.gradients(given, taken)
+    taken, slopes = zip(*[(x, g) for x, g in zip(taken, slopes) if g is not None])
+    exe, feed = fluid.Executor(), {n: feed[n] for n in loaded.feeds}
+    way = {x.name: RNG.normal(size=feed[x.name].shape).astype("float32") for x in taken}
+
+    def total(step):
+        moved = {n: v + step * way[n] if n in way else v for n, v in feed.items()}
+        moved = {n: np.asarray(v, feed[n].dtype) for n, v in moved.items()}
+        return sum(v.sum(dtype="float64") for v in exe.run(loaded.program, moved, given))
+
+    found = exe.run(loaded.program, feed, list(slopes))
+    slope = sum((g * way[x.name]).sum(dtype="float64") for g, x in zip(found, taken))
+    np.testing.assert_allclose(slope, (total(5e-3) - total(-5e-3)) / 1e-2, rtol=0.02, atol=0.02)
 
 
 def test_a_scan_goes_through_its_inputs_backwards_too_and_gradients_pass():

@@ -153,9 +153,10 @@ def split(
 
 def part_of(f: Any, x: Any, axis: int, begin: int, end: int) -> Any:
     """The elements from one place to another along a dimension; there may be none."""
+    axis %= f.ndim(x)
     if begin < end:
         return f.cut(x, axis, begin, end)
-    others = f.known_sizes(x, [i for i in range(f.ndim(x)) if i != axis % f.ndim(x)])
+    others = f.known_sizes(x, [i for i in range(f.ndim(x)) if i != axis])
     return np.zeros([*others[:axis], 0, *others[axis:]], f.type_of(x))
 
 
