@@ -28,6 +28,22 @@ from ..opdef.spec import Spec, broadcast
 SMALL, TIMES = 1 << 24, 4
 
 
+LARGEST_TABLE = 1 << 24  #: elements of what is written out as a constant
+
+
+def need_room(*sizes: int, most: int = LARGEST_TABLE) -> None:
+    """Refuse sizes by which more would be written out than is sensible: files are not trusted.
+
+    Raises:
+        UnsupportedError: their product is too large.
+    """
+    if math.prod(sizes) > most:
+        raise UnsupportedError(
+            f"its sizes {list(sizes)} make {math.prod(sizes)} elements, and at most {most} are "
+            "written out"
+        )
+
+
 class TooLarge(FluidError):
     """A result that is better computed when the program runs."""
 
@@ -107,6 +123,16 @@ class Asking(Interpreter):
         """
         found = self.elements(x)
         return None if found is None else [int(n) for n in found.reshape(-1)]
+
+    def length(self, x: Any) -> int:
+        """How many elements a vector has that says something of dimensions.
+
+        Raises:
+            UnsupportedError: they are not known, or more than an array has dimensions.
+        """
+        (found,) = self.known_sizes(x, [0])
+        need_room(found, most=32)
+        return found
 
     def known_sizes(self, x: Any, axes: Iterable[int] | None = None) -> tuple[int, ...]:
         """The sizes of a value, or of some dimensions.
@@ -207,6 +233,7 @@ class Asking(Interpreter):
         """
         shape = [-1 if i == at else 1 for i in range(rank)]
         if self.sizes(x)[axis] != -1:
+            need_room(self.sizes(x)[axis])
             return np.arange(self.sizes(x)[axis], dtype=np.int64).reshape(shape)
         zero, one = np.zeros(1, np.int64), np.ones(1, np.int64)
         return self.reshaped(self.range(zero, self.size_of(x, axis), one), shape)

@@ -143,7 +143,7 @@ class Tensors:
         shape, count = self._shape(tensor, place)
         values = self.array(tensor.values, place)
         places = self.array(tensor.indices, place)
-        if count > 64 * max(len(tensor.values.raw_data), 1 << 20):
+        if count > 64 * max(len(tensor.values.raw_data), 1 << 16):
             self._fail(place, "elements of which some are stored", f"sizes {list(shape)}")
         flat = np.zeros(count, values.dtype)
         if places.ndim == 2 and places.shape[1] == len(shape):

@@ -2,6 +2,7 @@
 
 import os
 import random
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -210,6 +211,62 @@ def test_constants_that_would_become_large_are_left_to_the_program():
     )
     loaded = load(made)
     assert [v.shape for v in loaded.fetches] == [(2**20, 2**20)] * 2
+
+
+HUGE = 2**40
+
+
+@pytest.mark.parametrize(
+    "nodes",
+    [
+        [node("Trilu", "x", "y")],
+        [node("Dropout", "x", "y mask")],
+        [node("CumProd", "x axis", "y")],
+        [node("EyeLike", "x", "y")],
+        [node("Hardmax", "x", "y"), node("LRN", "image", "z", size=3)],
+        [node("MaxPool", "image", "y places", kernel_shape=[2, 2])],
+        [node("AveragePool", "image", "y", kernel_shape=[2, 2], dilations=[2, 2])],
+        [node("ScatterElements", "x places x", "y")],
+        [node("GatherND", "x places", "y")],
+        [node("Reshape", "x shape", "y")],
+        [node("Slice", "x shape shape", "y")],
+        [node("ReverseSequence", "x shape", "y")],
+        [node("OneHot", "shape depth pair", "y")],
+        [node("Range", "none depth one", "y")],
+        [node("Pad", "image pads", "y", mode="edge")],
+        [
+            node(
+                "Loop",
+                "depth",
+                "y",
+                body=graph([node("Identity", "c", "d")], "i:int64[] c:bool[]", "d:bool[]"),
+            )
+        ],
+    ],
+    ids=lambda nodes: nodes[0].op_type,
+)
+def test_sizes_that_nobody_has_are_never_written_out(nodes):
+    ends = f"x:float32[{HUGE},{HUGE}] image:float32[1,{HUGE},{HUGE},{HUGE}] shape:int64[{HUGE}]"
+    made = model(
+        nodes,
+        f"{ends} places:int64[{HUGE},{HUGE}]",
+        nodes[0].output[0],
+        axis=np.array(0),
+        depth=np.array(HUGE),
+        pair=np.ones(2, "float32"),
+        none=np.array(0),
+        one=np.array(1),
+        pads=np.array([HUGE] * 8),
+    )
+    tracemalloc.start()
+    try:
+        load(made)
+    except (UnsupportedError, FileFormatError):
+        pass
+    finally:
+        _, most = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+    assert most < 2**27
 
 
 @pytest.mark.parametrize(

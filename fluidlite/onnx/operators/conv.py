@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..building import need_room
 from ..forms import operator
 from .shape import padded
 
@@ -202,6 +203,7 @@ def col2im(
     counts = [
         (n - (k - 1) * d - 1) // s + 1 for n, k, d, s in zip(whole, block, dilations, strides)
     ]
+    need_room(*block, *counts)
     rows, columns = np.indices(block).reshape(rank, -1), np.indices(counts).reshape(rank, -1)
     steps, spaces = np.array(strides)[:, None, None], np.array(dilations)[:, None, None]
     places = rows[:, :, None] * spaces + columns[:, None, :] * steps

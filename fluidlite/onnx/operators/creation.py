@@ -9,6 +9,7 @@ import numpy as np
 
 from ...dtypes import as_dtype
 from ...errors import UnsupportedError
+from ..building import need_room
 from ..forms import operator
 from ..types import numpy_type
 from .elementwise import cast_to
@@ -44,8 +45,8 @@ def range_of(f: Any, start: Any, limit: Any, delta: Any, *, stash_type: int = 1)
     if all(v is not None for v in bounds):
         first, last, step = (v.reshape(-1)[0] for v in bounds)
         count = max(math.ceil((last - first) / step), 0)
-        if count <= 1 << 20:
-            return (first + np.arange(count) * step).astype(kind)
+        need_room(count)
+        return (first + np.arange(count) * step).astype(kind)
     return f.range(*(f.reshaped(v, [1]) for v in (start, limit, delta)))
 
 
@@ -169,6 +170,7 @@ def dropout(
         return x
     sizes = f.sizes(x)
     if -1 not in sizes:
+        need_room(*sizes)
         return x, np.ones(sizes, kind)
     return x, cast_to(f, f.equal(f.fill_zeros_like(x), f.like(0, x)), kind)
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import UnsupportedError
-from ..building import Appending, TooLarge
+from ..building import Appending, TooLarge, need_room
 from ..forms import operator
 from .conv import spread_attrs
 from .gathering import gather_nd
@@ -95,6 +95,7 @@ def _points(f: Any, rois: Any, at: int, bins: int, each: int, exact: bool) -> An
     begin, end = f.cut(rois, 1, at, at + 1), f.cut(rois, 1, at + 2, at + 3)
     span = f.elementwise_sub(end, begin)
     span = span if exact else f.maximum(span, f.like(1, span))
+    need_room(bins, each)
     within = (np.arange(bins * each) + 0.5) / (bins * each)
     return f.elementwise_add(begin, f.elementwise_mul(span, f.like(within.reshape(1, -1), span)))
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import UnsupportedError
+from ..building import need_room
 from ..forms import operator
 
 
@@ -66,6 +67,7 @@ def gather_nd(f: Any, x: Any, indices: Any, *, batch_dims: int = 0) -> Any:
     places = whole_places(f, x, indices, batch_dims)
     if batch_dims:
         lead = f.known_sizes(indices, range(f.ndim(indices) - 1))
+        need_room(*lead)
         axes = [
             np.arange(n).reshape([-1 if i == k else 1 for i in range(len(lead) + 1)])
             for k, n in enumerate(lead[:batch_dims])
@@ -78,6 +80,7 @@ def gather_nd(f: Any, x: Any, indices: Any, *, batch_dims: int = 0) -> Any:
 def whole_places(f: Any, x: Any, indices: Any, batch_dims: int = 0) -> Any:
     """Places in some dimensions, of which negative numbers count from the end."""
     count = f.known_sizes(indices, [f.ndim(indices) - 1])[0]
+    need_room(count, most=f.ndim(x) - batch_dims)
     indices = f.to(indices, np.int64)
     known = f.elements(indices)
     if known is not None and not (known < 0).any():
@@ -137,6 +140,7 @@ def scatter_elements(
 ) -> Any:
     axis %= f.ndim(x)
     sizes = f.known_sizes(indices)
+    need_room(*sizes)
     index = counted_from_front(f, indices, x, axis)
     grids = [
         np.broadcast_to(
@@ -153,6 +157,7 @@ def scatter_elements(
 def one_hot(f: Any, indices: Any, depth: Any, values: Any, *, axis: int = -1) -> Any:
     count = int(f.number(depth, "the depth of OneHot"))
     kind, rank = f.type_of(values), f.ndim(indices)
+    need_room(count)
     index = f.to(indices, np.int64)
     below = f.to(f.less_than(index, np.array(0)), np.int64)
     index = f.elementwise_add(index, f.elementwise_mul(below, np.array(count)))
@@ -215,6 +220,7 @@ def tensor_scatter(
     axis %= rank
     size, count = f.known_sizes(past, [axis])[0], f.known_sizes(update, [axis])[0]
     batch = f.known_sizes(past, [0])[0]
+    need_room(batch, count)
     begin = np.zeros(batch, "int64") if write_indices is None else write_indices
     steps = f.elementwise_add(f.reshaped(begin, [batch, 1]), np.arange(count).reshape(1, -1))
     if mode == "circular":

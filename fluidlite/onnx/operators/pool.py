@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import UnsupportedError
+from ..building import need_room
 from ..forms import operator
 from .conv import pads_of, spread_attrs
 from .elementwise import lowest
@@ -42,6 +43,7 @@ class PoolWindows:
     @property
     def places(self) -> Any:
         """The places that each window reads, counted from the first element: [count, kernel]."""
+        need_room(self.count, self.kernel)
         begin = np.arange(self.count) * self.stride - self.before
         return begin[:, None] + np.arange(self.kernel) * self.dilation
 
@@ -171,6 +173,8 @@ def _largest_at(f: Any, x: Any, windows: list[PoolWindows], columns_first: bool)
         x = taken(f, x, 2 + 2 * axis, each, float("-inf"))
     n, c = f.known_sizes(x, [0, 1])
     counts, kernel = [w.count for w in windows], [w.kernel for w in windows]
+    need_room(n, c)
+    need_room(*counts, *kernel)
     order = [0, 1, *(2 + 2 * i for i in range(rank)), *(3 + 2 * i for i in range(rank))]
     flat = f.reshaped(f.transposed(x, order), [n, c, *counts, math.prod(kernel)])
     best = f.one_hot_v2(f.arg_max(flat, axis=-1), depth=math.prod(kernel))
@@ -210,6 +214,7 @@ def average_pool(
         return _direct(f, x, "avg", (kernel_shape, strides, sides), exclusive=not count_include_pad)
     windows = windows_of(f, x, *args, ceil_mode)
     total = pooled(f, x, windows, "sum")
+    need_room(*(each.count for each in windows))
     count = np.ones((), f.type_of(x))
     for axis, each in enumerate(windows):
         inside = each.inside(bool(count_include_pad)).reshape(

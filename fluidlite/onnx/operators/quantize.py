@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..building import need_room
 from ..forms import operator
 from ..types import numpy_type
 from .conv import conv, less_zero
@@ -21,6 +22,7 @@ def _blocks(f: Any, v: Any, x: Any, axis: int, block_size: int) -> Any:
     if f.ndim(v) == 1 and not block_size:
         return f.reshaped(v, [-1 if i == axis % rank else 1 for i in range(rank)])
     size, count = f.known_sizes(x, [axis])[0], f.known_sizes(v, [axis])[0]
+    need_room(size)
     each = block_size or -(-size // count)
     return f.index_select(v, np.arange(size) // each, dim=axis % rank)
 

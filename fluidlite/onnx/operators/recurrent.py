@@ -10,7 +10,7 @@ import numpy as np
 
 from ... import layers
 from ...errors import UnsupportedError
-from ..building import Appending, TooLarge
+from ..building import Appending, TooLarge, need_room
 from ..forms import operator
 from .shape import reverse_sequence
 
@@ -110,6 +110,7 @@ class Net:
                 given = f.transposed(given, [1, 0, 2])
             return f.dropped(f.cut(given, 0, at, at + 1), 0)
         if f.sizes(self.x)[1] != -1:
+            need_room(f.sizes(self.x)[1], self.hidden)
             return np.zeros((f.sizes(self.x)[1], self.hidden), f.type_of(self.x))
         first = f.dropped(f.cut(self.x, 0, 0, 1), 0)
         zero = f.scale(f.summed(first, [1]), scale=0.0)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..building import need_room
 from ..forms import operator
 from .elementwise import highest, is_float, lowest
 
@@ -31,7 +32,8 @@ def _reduced(f: Any, x: Any, dims: list[int], keepdims: int, kind: str) -> Any:
     shape = [1 if i in dims else n for i, n in enumerate(sizes) if keepdims or i not in dims]
     of = {"max": lowest, "min": highest, "sum": lambda _: 0, "prod": lambda _: 1}
     none = of[kind](f.type_of(x)) if kind in of else np.nan
-    f.known_sizes(np.empty(shape) if -1 not in shape else x)
+    f.known_sizes(x, [i for i in range(rank) if i not in dims])
+    need_room(*shape)
     return np.full(shape, none, f.type_of(x))
 
 
@@ -125,6 +127,7 @@ def cumprod(f: Any, x: Any, axis: Any, *, exclusive: int = 0, reverse: int = 0) 
     """The products of the first elements, one after the other."""
     at = int(f.number(axis, "the axis of CumProd")) % f.ndim(x)
     count = f.known_sizes(x, [at])[0]
+    need_room(count, most=4096)
     parts = [f.cut(x, at, i, i + 1) for i in range(count)]
     parts = parts[::-1] if reverse else parts
     running, found = f.elementwise_add(f.elementwise_sub(parts[0], parts[0]), f.like(1, x)), []

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from ...errors import UnsupportedError
+from ...opdef.spec import broadcast
+from ..building import need_room
 from ..forms import operator
 
 
@@ -37,7 +39,7 @@ def reshape(f: Any, x: Any, shape: Any = None, *, allowzero: int = 0) -> Any:
     sizes = f.numbers(shape, "the shape of Reshape") if allowzero else f.partial(shape)
     whole = f.elements(shape) is not None
     if sizes is None or (not whole and sizes.count(-1) > 1):
-        known = sizes or [-1] * f.known_sizes(shape)[0]
+        known = sizes or [-1] * f.length(shape)
         return f.reshape2(x, Shape=shape, shape=known)
     if allowzero and 0 in sizes:
         others = math.prod(n for n in sizes if n not in (0, -1))
@@ -81,11 +83,9 @@ def transpose(f: Any, x: Any, *, perm: Any = None) -> Any:
 def expand(f: Any, x: Any, shape: Any) -> Any:
     sizes = f.partial(shape)
     if sizes is not None and -1 not in sizes:
-        return (
-            f.spread(x, np.empty([0 if n == 0 else 1 for n in sizes]) * 0)
-            if 0 in sizes
-            else (f.spread(x, np.broadcast_to(np.zeros((), f.type_of(x)), sizes)))
-        )
+        if 0 in sizes:
+            return np.zeros(broadcast(f.sizes(x), tuple(sizes)), f.type_of(x))
+        return f.spread(x, np.broadcast_to(np.zeros((), f.type_of(x)), sizes))
     kind = f.type_of(x)
     wide = "int32" if kind.kind == "b" else kind
     zeros = filled(f, shape, np.zeros((), wide))
@@ -101,7 +101,7 @@ def filled(f: Any, shape: Any, value: Any) -> Any:
         if not sizes or 0 in sizes:
             return np.full(sizes, array)
         return f.fill_constant(shape=sizes, **attrs)
-    known = sizes or [-1] * f.known_sizes(shape)[0]
+    known = sizes or [-1] * f.length(shape)
     return f.fill_constant(ShapeTensor=shape, shape=known, **attrs)
 
 
@@ -176,7 +176,7 @@ def slice_of(
     """Parts along some dimensions; bounds may be known only when the program runs."""
     if along is not None:
         axes = f.numbers(along, "the axes of Slice")
-    count = len(starts) if begin is None else f.known_sizes(begin)[0]
+    count = len(starts) if begin is None else f.length(begin)
     axes = list(range(count)) if axes is None else [axis % f.ndim(x) for axis in axes]
     steps = [1] * count if step is None else f.numbers(step, "the steps of Slice")
     starts = f.partial(begin) if begin is not None else starts
@@ -259,7 +259,8 @@ def pad(
         if a or b:
             size = f.known_sizes(out, [axis])[0]
             modes: dict[str, Any] = {m: m for m in ("reflect", "edge", "wrap")}
-            if mode not in modes or size == 0 or a + b > 1 << 24:
+            need_room(size + a + b)
+            if mode not in modes or size == 0:
                 raise UnsupportedError(f"{size} elements cannot be padded by {a} and {b} as {mode}")
             out = f.index_select(out, np.pad(np.arange(size), (a, b), modes[mode]), dim=axis)
     return out
@@ -300,6 +301,7 @@ def space_to_depth(f: Any, x: Any, *, blocksize: int, mode: str = "DCR") -> Any:
 def trilu(f: Any, x: Any, k: Any = None, *, upper: int = 1) -> Any:
     rows, columns = f.known_sizes(x, [f.ndim(x) - 2, f.ndim(x) - 1])
     shift = 0 if k is None else max(min(int(f.number(k, "k of Trilu")), columns), -rows)
+    need_room(rows, columns)
     inside = np.tri(rows, columns, shift - 1 if upper else shift, dtype=bool)
     kept = ~inside if upper else inside
     if 0 in f.sizes(x):
