@@ -76,23 +76,30 @@ class Config:
         lines = [f"{name + ':':<11}{text}" for name, text in facts]
         return "\n".join(_folded(line) for line in lines)
 
-    __repr__ = __str__
+    def __repr__(self) -> str:
+        return f"Config(fluidlite {self.version}, python {self.python}, numpy {self.numpy})"
 
 
 def show_config() -> Config:
-    """What is installed here, and which library computes what.
+    """Print what is installed here, and which library computes what.
 
     It warns when NumPy's matrix products run on kernels older than the processor, which may halve
     their speed.
 
     Returns:
-        the facts; ``print`` shows them.
+        the facts.
 
-    >>> print(fluid.show_config())
-    fluidlite: ...
     >>> fluid.show_config().numpy == np.__version__
+    fluidlite: ...
     True
     """
+    found = config()
+    print(found)
+    return found
+
+
+def config() -> Config:
+    """What :func:`show_config` prints."""
     flags, blas = _cpu_flags(), _blas()
     warnings = []
     for each in blas:

@@ -21,6 +21,7 @@ from .ir.program import (
     switch_startup_program,
 )
 from .ir.variable import Parameter, Variable
+from .namespace import listing
 from .quiet import doors
 from .runtime.place import (
     CPUPlace,
@@ -188,4 +189,5 @@ def release_memory(input_program: Program, skip_opt_set: Iterable[str] | None = 
     """
 
 
+__dir__ = listing(globals())
 doors(globals(), but=("Block", "Operator", "Parameter", "Program", "Variable"))

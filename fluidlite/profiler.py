@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from . import state as slots
 from .absent import answer
 from .ir.callsite import warn
+from .namespace import listing
 from .quiet import doors
 from .runtime.profile import SORTED_BY, Profile, active, checked_choice
 
@@ -123,5 +124,6 @@ def cuda_profiler(
     yield
 
 
+__dir__ = listing(globals())
 doors(globals())
 answer(globals())

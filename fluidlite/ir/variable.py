@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from .block import Block
     from .operator import Operator
     from .program import Program
+    from .variable_methods import VariableMethods
+else:
+    VariableMethods = Arithmetic
 
 
 #: the module that has the methods of tensors for variables; a layer above this one
@@ -34,7 +37,7 @@ def methods_of_variables() -> Mapping[str, Callable[..., Any]]:
     return found
 
 
-class Variable(Arithmetic):
+class Variable(VariableMethods):
     """A name in a block.  Made by :meth:`Block.create_var`.
 
     Python's operators append the operators that compute them.  ``==`` does so too: compare names,
@@ -217,12 +220,14 @@ class Variable(Arithmetic):
             f"Executor.run(program, feed=..., fetch_list=[{self.name}])"
         )
 
-    def __getattr__(self, name: str) -> Any:
-        """The methods of tensors: ``x.sum()``, ``x.reshape([2, 3])``."""
-        method = None if name.startswith("_") else methods_of_variables().get(name)
-        if method is None:
-            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
-        return MethodType(method, self)
+    if not TYPE_CHECKING:  # checkers know the methods one by one
+
+        def __getattr__(self, name: str) -> Any:
+            """The methods of tensors: ``x.sum()``, ``x.reshape([2, 3])``."""
+            method = None if name.startswith("_") else methods_of_variables().get(name)
+            if method is None:
+                raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+            return MethodType(method, self)
 
     def __dir__(self) -> list[str]:
         return sorted({*object.__dir__(self), *methods_of_variables()})

@@ -21,6 +21,7 @@ from weakref import ref
 import numpy as np
 
 from .. import backend as backends
+from ..described import Described
 from ..errors import ClosedError
 from ..ir.callsite import warn
 from ..ir.program import Program
@@ -61,7 +62,7 @@ class _Token:
 
 
 @quick_door
-class Executor(RunsDatasets):
+class Executor(RunsDatasets, Described):
     """Runs programs.
 
     With ``FLUIDLITE_CHECK=1`` in the environment each run interprets a program, looks for NaN after
@@ -84,6 +85,8 @@ class Executor(RunsDatasets):
     >>> exe.run(main, feed={"x": np.ones([3, 2], "float32")}, fetch_list=[y])
     [array([12.], dtype=float32)]
     """
+
+    _shown = "passes= profile="
 
     def __init__(
         self, place: Place | None = None, profile: bool = False, passes: str | None = None

@@ -154,7 +154,7 @@ class Scope:
             self._changes += 1
         return found
 
-    def find_var(self, name: str) -> ScopeVariable | None:
+    def find_var(self, name: str) -> ScopeVariable | Any:  # None, too: scripts know what there is
         """The variable of that name in this scope or an ancestor; None when there is none."""
         scope: Scope | None = self
         while scope is not None:
