@@ -46,9 +46,7 @@ from .ir.variable import Variable
 from .lod_tensor import create_lod_tensor, create_random_int_lodtensor
 from .namespace import public_names
 from .param_attr import ParamAttr, WeightNormParamAttr
-from .quiet import door as _door
-from .runtime.executor import Executor
-from .runtime.place import (
+from .place import (
     CPUPlace,
     CUDAPinnedPlace,
     CUDAPlace,
@@ -57,7 +55,9 @@ from .runtime.place import (
     cuda_places,
     is_compiled_with_cuda,
 )
-from .runtime.scope import Scope, global_scope, scope_guard
+from .quiet import door as _door
+from .runtime.executor import Executor
+from .scope import Scope, global_scope, scope_guard
 from .state import get_flags, in_dygraph_mode, set_flags, strict
 from .values import LoDTensor, LoDTensorArray
 
@@ -102,7 +102,7 @@ _NAMES = {
     **dict.fromkeys(["FitHistory", "InputSpec", "Model", "callbacks", "metric"], "model"),
     "trace": "tracing",
     **dict.fromkeys(["BuildStrategy", "CompiledProgram", "ExecutionStrategy"], "compiler"),
-    "ParallelExecutor": "compiler",
+    "ParallelExecutor": "parallel_executor",
     "show_config": "config",
     **dict.fromkeys(["explain_gradient", "gradcheck"], "inspect"),
     "summary": "inspect.layers",

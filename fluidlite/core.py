@@ -15,8 +15,8 @@ from .ir.descriptions import VarDesc as _VarDesc
 from .ir.operator import EMPTY, OpRole
 from .ir.program import ProgramDesc
 from .namespace import listing
-from .runtime.place import CPUPlace, CUDAPinnedPlace, CUDAPlace, is_compiled_with_cuda
-from .runtime.scope import Scope
+from .place import CPUPlace, CUDAPinnedPlace, CUDAPlace, is_compiled_with_cuda
+from .scope import Scope
 from .values import LoDTensor, LoDTensorArray, SelectedRows
 
 

@@ -22,15 +22,15 @@ from .ir.program import (
 )
 from .ir.variable import Parameter, Variable
 from .namespace import listing
-from .quiet import doors
-from .runtime.place import (
+from .place import (
     CPUPlace,
     cpu_places,
     cuda_pinned_places,
     cuda_places,
     is_compiled_with_cuda,
 )
-from .runtime.scope import Scope, scope_is_guarded, switch_scope
+from .quiet import doors
+from .scope import Scope, scope_is_guarded, switch_scope
 from .state import get_flags, in_dygraph_mode, set_flags
 from .unique_name import names_are_guarded
 from .unique_name import switch as switch_names

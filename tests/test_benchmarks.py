@@ -146,6 +146,12 @@ def test_the_speed_of_readers_is_measured():
     assert said.count("one process") == 2
 
 
+def test_steps_on_sequences_are_measured_beside_others():
+    said = run("sequences.py", "ctc", "--rounds", 1)
+    torch = r"(ModuleNotFoundError|[\d.]+ ms \(fluidlite: [\d.]+ of it\))"
+    assert re.search(rf"^ctc +fluidlite [\d.]+ ms   torch {torch}", said, re.M)
+
+
 def test_a_killed_process_leaves_whole_files():
     said = run("kill_while_saving.py", "--kills", 2, "--megabytes", 1)
     assert "nothing lost, nothing half-written" in said
@@ -166,5 +172,4 @@ def test_every_benchmark_is_run_here():
     assert {name for name in scripts if f'run("{name}"' not in told.replace("\n        ", "")} == {
         "worker.py",  # which steps.py starts
         "sequence_worker.py",  # which sequences.py starts
-        "sequences.py",  # minutes long: its nets are those of tests/ops and tests/programs
     }

@@ -15,7 +15,7 @@ from ..ir.program import Program, program_guard
 from ..ir.variable import Variable
 from ..layers.io import fed_variable
 from ..runtime.executor import Executor
-from ..runtime.scope import Scope, scope_guard
+from ..scope import Scope, scope_guard
 from .layer import Layer
 
 

@@ -20,7 +20,7 @@ from ..io.contents import Contents, read
 from ..ir.program import Program
 from ..ir.variable import Variable
 from ..runtime.executor import Executor
-from ..runtime.scope import Scope
+from ..scope import Scope
 from ..values import LoDTensor, SelectedRows
 from .diff import Difference, diff
 from .exports import to_dot, to_mermaid

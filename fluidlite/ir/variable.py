@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
 from types import MethodType
 from typing import TYPE_CHECKING, Any
@@ -162,6 +162,16 @@ class Variable(VariableMethods):
     def take_spec(self, spec: Spec) -> None:
         """Declare what was inferred."""
         self._shape, self._dtype, self.lod_level = spec.shape, spec.dtype, spec.lod_level
+
+    def redeclare(self, shape: Sequence[int] | None = None, dtype: DType | None = None) -> None:
+        """Declare another shape or element type than was inferred.
+
+        Args:
+            shape: the sizes, -1 where unknown; None for those that are declared.
+            dtype: the element type, likewise.
+        """
+        self._shape = self._shape if shape is None else tuple(shape)
+        self._dtype = self._dtype if dtype is None else dtype
 
     @property
     def program(self) -> Program:

@@ -11,7 +11,7 @@ from ..imperative.arithmetic import add, matmul, multiply
 from ..imperative.reduction import sum as total
 from ..imperative.shaping import flatten, unsqueeze
 from . import functional as F
-from .activation import Applied
+from .activation import FunctionLayer
 from .layer import TensorLayer
 
 
@@ -179,7 +179,7 @@ class Dropout2D(TensorLayer):
         return F.dropout(x, self._p, axis=self._axis, training=self.training)
 
 
-class Flatten(Applied):
+class Flatten(FunctionLayer):
     """The input with some dimensions made one.
 
     >>> fluid.nn.Flatten()(fluid.ones([2, 3, 4])).shape
@@ -207,7 +207,7 @@ class Identity(TensorLayer):
         return input
 
 
-class CosineSimilarity(Applied):
+class CosineSimilarity(FunctionLayer):
     """The cosine of the angle between vectors along ``axis``."""
 
     _inputs = 2

@@ -20,7 +20,7 @@ from ..ir.program import Program
 from ..ir.variable import Variable
 from ..opdef.sequences import lengths_text
 from ..opdef.spec import Spec
-from ..runtime.scope import Scope, global_scope
+from ..scope import Scope, global_scope
 from ..values import LoDTensor, bare
 from .blocks import BlockWriter
 from .graph import OnnxGraph

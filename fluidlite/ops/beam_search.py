@@ -9,9 +9,9 @@ from ..errors import AttributeValueError, LoDError, ShapeError
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Op
 from ..opdef.doubts import Doubtful
-from ..opdef.sequences import lod_of, offsets_from
+from ..opdef.sequences import lod_of
 from ..opdef.spec import agree, need_integer, spec
-from ..values import LoDTensor, bare
+from ..values import LoDTensor, bare, offsets_from
 
 
 class beam_search(Doubtful, Op):

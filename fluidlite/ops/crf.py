@@ -11,10 +11,10 @@ from ..dtypes import DType
 from ..errors import OutOfRangeError, ShapeError
 from ..opdef.definition import Op
 from ..opdef.doubts import Doubtful
-from ..opdef.gradient import differentiated, pulled_through
-from ..opdef.sequences import lengths_text, lod_of, offsets_from, offsets_of, positions_in
+from ..opdef.gradient import differentiated_as, pulled_through
+from ..opdef.sequences import lengths_text, lod_of, offsets_of, positions_in
 from ..opdef.spec import agree, need_float, need_integer, need_ndim, same_dtype
-from ..values import LoDTensor, bare
+from ..values import LoDTensor, bare, offsets_from
 from .crf_steps import ChainSteps, viterbi
 from .time_order import TimeOrder, time_order
 
@@ -280,25 +280,6 @@ class linear_chain_crf(Chain):
         cost = cost.astype(e.dtype).reshape(-1, 1)
         return alpha.reshape(e.shape), steps.exps.reshape(e.shape), weights, cost
 
-    def grad(
-        self,
-        f,
-        Emission,
-        Transition,
-        Label,
-        Length,
-        Alpha,
-        EmissionExps,
-        TransitionExps,
-        dLogLikelihood,
-        dAlpha=None,
-        dEmissionExps=None,
-        dTransitionExps=None,
-    ):
-        given = dict(Emission=Emission, Transition=Transition, Label=Label, Length=Length)
-        flows = dict(dAlpha=dAlpha, dEmissionExps=dEmissionExps, dTransitionExps=dTransitionExps)
-        return differentiated(f, self, given | flows | dict(dLogLikelihood=dLogLikelihood))
-
     def grad_numpy(
         self,
         xp,
@@ -328,6 +309,8 @@ class linear_chain_crf(Chain):
             steps.forward()
         found, transition = steps.backward(labels, dLogLikelihood.reshape(-1))
         return {"Emission": found.reshape(e.shape), "Transition": transition}
+
+    grad = differentiated_as(grad_numpy)
 
 
 class crf_decoding(Chain):

@@ -12,9 +12,9 @@ from ..errors import AttributeValueError, LoDError, OutOfRangeError, ShapeError
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Op
 from ..opdef.doubts import Doubtful
-from ..opdef.sequences import offsets_from, offsets_of
+from ..opdef.sequences import offsets_of
 from ..opdef.spec import agree, need_float, need_ndim, same_dtype
-from ..values import LoDTensor, bare
+from ..values import LoDTensor, bare, offsets_from
 from .boxes import need_boxes
 from .overlaps import BoxOverlaps, survivors
 

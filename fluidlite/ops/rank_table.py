@@ -14,9 +14,10 @@ import numpy as np
 from ..dtypes import DType, Kind
 from ..errors import LoDError, ShapeError
 from ..opdef.definition import Op
+from ..opdef.rank_table import RankTable
 from ..opdef.sequences import lod_of, taken
 from ..opdef.spec import need_integer, size_of, spec
-from ..values import LoDTensor, LoDTensorArray, RankTable, bare, with_lod
+from ..values import LoDTensor, LoDTensorArray, bare, with_lod
 
 
 class lod_rank_table(Op):

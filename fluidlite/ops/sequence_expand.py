@@ -7,16 +7,8 @@ import numpy as np
 from ..errors import AttributeValueError, LoDError
 from ..opdef.definition import Op
 from ..opdef.gradient import differentiated
-from ..opdef.sequences import (
-    lengths_of,
-    lod_of,
-    offsets_from,
-    offsets_of,
-    one_level_of,
-    positions_in,
-    rows_in,
-)
-from ..values import bare
+from ..opdef.sequences import lengths_of, lod_of, offsets_of, one_level_of, positions_in, rows_in
+from ..values import bare, offsets_from
 
 
 class Repeated(Op, abstract=True):

@@ -9,16 +9,9 @@ from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Op
 from ..opdef.doubts import Doubtful
 from ..opdef.gradient import differentiated
-from ..opdef.sequences import (
-    lengths_of,
-    lod_of,
-    offsets_from,
-    offsets_of,
-    one_level_of,
-    positions_in,
-)
+from ..opdef.sequences import lengths_of, lod_of, offsets_of, one_level_of, positions_in
 from ..opdef.spec import agree, need_integer, need_ndim, same_dtype, size_of
-from ..values import LoDTensor, bare
+from ..values import LoDTensor, bare, offsets_from
 from .knobs import ShapeAtRuntime
 
 

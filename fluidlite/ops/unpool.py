@@ -30,10 +30,21 @@ class MaxWithIndex(Windowed, abstract=True):
 
     def infer(self, X):
         self.check(X)
+        self.need_elements(X)
         out = X.with_shape(self.pooled(X.shape))
         return out, out.with_dtype(DType.INT32)
 
+    def need_elements(self, X):
+        """Check that every window has an element, whose place Mask can tell."""
+        for windows in self.windows(X.shape):
+            if not isinstance(windows, int) and any(windows.empty):
+                raise ShapeError(
+                    f"expected windows with elements, got some of {list(self.ksize)} in the "
+                    f"padding of {list(self.paddings)} alone: images are {list(X.shape)}"
+                )
+
     def run(self, xp, X):
+        self.need_elements(X)
         largest, places = self.max_places(xp, X)
         mask = 0
         for place, size in zip(places, X.shape[2:]):

@@ -20,6 +20,7 @@ from ..ir.callsite import caller, warn
 from ..ir.variable import Variable
 from ..quiet import doors
 from .buffer import Ahead
+from .dataset_runs import run_each
 from .datasets import checked_size
 from .feed_desc import text_of
 from .multislot import FileLine, FileSlot, Row, batch_of, parsed
@@ -153,6 +154,10 @@ class DatasetBase(Described):
         """
         self._check()
         return self._batches(self._rows)
+
+    def run_each(self, run: Callable[..., list[Any]], *looked: Any) -> None:
+        """Run a program on each batch: what an executor's ``train_from_dataset`` does."""
+        run_each(run, self.feeds(), *looked)
 
     def _check(self) -> None:
         for given, method in ((self._slots, "set_use_var"), (self.filelist, "set_filelist")):

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from ..scope import Scope, ScopeVariable, at_once
 from ..values import as_fetched
 from .compile import FUNCTIONS_KEPT, CompiledSegment
 from .finite import first_bad
-from .ownership import at_once, held_only_by, owned_items, reusable
+from .ownership import held_only_by, owned_items, reusable
 from .plan import Plan
 from .run_state import RunState
-from .scope import Scope, ScopeVariable
 
 
 class BoundCall:

@@ -21,15 +21,18 @@ from weakref import ref
 import numpy as np
 
 from .. import backend as backends
+from ..compiler import CompiledProgram, program_and_feed
 from ..described import Described
 from ..errors import ClosedError
 from ..ir.callsite import warn
 from ..ir.program import Program
 from ..ir.variable import Variable
 from ..ir.views import views
+from ..place import Place, checked
+from ..profiler import Profile, active
 from ..quiet import quick_door
+from ..scope import Scope, global_scope
 from .bound import bind, bound_call
-from .compiled import CompiledProgram, program_and_feed
 from .feeding import (
     check_names,
     fed_by_loader,
@@ -44,12 +47,9 @@ from .feeding import (
 from .finite import checks_nan_inf
 from .from_dataset import RunsDatasets
 from .pipeline import selected
-from .place import Place, checked
-from .plan import Plan, pruned_to
-from .profile import Profile, active
+from .plan import Plan
 from .replicated import Replicas
-from .run_state import RunState, Wanted, next_number
-from .scope import Scope, global_scope
+from .run_state import RunState, Wanted, next_number, wanted_of
 from .session import Observer, Session, run_watched
 from .step import Environment
 
@@ -169,9 +169,8 @@ class Executor(RunsDatasets, Described):
             program, feed = program_and_feed(program, feed)
         if isinstance(feed, list):
             feed = fed_by_loader(feed)
-        names, targets = fetch_names(fetch_list, program)
-        pruned = pruned_to(program, targets, feed or ()) if use_prune or targets else None
-        job = program, (tuple(names), pruned), global_scope() if scope is None else scope
+        wanted = wanted_of(program, fetch_list, feed, use_prune)
+        job = program, wanted, global_scope() if scope is None else scope
         guard = checks_nan_inf() if check_nan_inf is None else check_nan_inf
         if type(feed) is dict and return_numpy:
             results = self._run_bound(job, feed, guard)
@@ -326,8 +325,7 @@ class Executor(RunsDatasets, Described):
         True
         """
         program, _ = program_and_feed(program)
-        names, targets = fetch_names(fetch_list, program)
-        wanted = tuple(names), pruned_to(program, targets, ()) if targets else None
+        wanted = wanted_of(program, fetch_list)
         return self._known(program).plan(program, wanted, True, self._check)
 
     def _known(self, program: Program) -> RunState:
@@ -339,9 +337,7 @@ class Executor(RunsDatasets, Described):
         if self._token is None:
             raise ClosedError("the executor has been closed; make another one")
         found: RunState | None = program.remembered.get(self._key)
-        if found is None:
-            found = program.remembered.keep(self._token, RunState(self._number))
-        return found
+        return found or program.remembered.keep(self._token, RunState(self._number))
 
     def random_state(self, program: Program) -> dict[str, int]:
         """What the next run of a program draws random numbers from; for

@@ -20,9 +20,9 @@ from ..errors import (
 from ..ir.operator import Operator, located
 from ..ir.program import Program
 from ..ir.variable import Parameter, Variable
+from ..scope import Scope
 from ..values import LoDTensor, LoDTensorArray, SelectedRows, arrays_in, as_fetched
 from .plan import Plan
-from .scope import Scope
 from .step import Environment, is_empty_array
 
 

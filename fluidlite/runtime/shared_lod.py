@@ -9,8 +9,8 @@ import numpy as np
 
 from ..opdef.definition import Op, first_slot
 from ..opdef.gradient import DerivedGrad
-from ..opdef.sequences import has_no_sequences, lengths_of, offsets_from
-from ..values import SelectedRows
+from ..opdef.sequences import has_no_sequences, lengths_of
+from ..values import SelectedRows, offsets_from
 
 #: of the values of input slots: by slot, where one has sequences
 Lods = dict[str, list[Any]]

@@ -120,7 +120,7 @@ class Step:
             try:
                 values = [None if n == EMPTY else env[n] for n in names]
             except KeyError:
-                values = [None if n == EMPTY else self.value_of(n, env) for n in names]
+                values = [None if n == EMPTY else self.value_of(n, env, slot) for n in names]
             if LoDTensor in map(type, values):
                 lods[slot] = [v.offsets if type(v) is LoDTensor else () for v in values]
                 if not self.instance.input_slots[slot].ragged:
@@ -167,12 +167,14 @@ class Step:
         for name in self.free:
             env.pop(name, None)
 
-    def value_of(self, name: str, env: Environment) -> Any:
+    def value_of(self, name: str, env: Environment, slot: str = "") -> Any:
         """A value that is read; an array of tensors that nothing has written to is empty.
 
         Args:
             name: of the variable.
             env: values by name.
+            slot: where the operator takes it; None comes back for what the forward operator had no
+                need to make: the mask of a dropout that drops nothing.
 
         Raises:
             NotInitializedError: nothing has written it.
@@ -181,6 +183,8 @@ class Step:
             return env[name]
         if is_empty_array(self.op, name):
             return LoDTensorArray()
+        if slot in getattr(self.instance, "byproducts", ()):
+            return None
         raise self.not_written(name)
 
     def not_written(self, name: str) -> FluidError:

@@ -19,7 +19,7 @@ from ...errors import ArgumentError
 from ...imperative.recording import Handle
 from ...ir.program import Program
 from ...ir.variable import Variable
-from ...runtime.scope import Scope
+from ...scope import Scope
 from ..capture import capturing
 from ..layer import Layer
 from ..traced import TracedLayer

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..described import Described
-from ..errors import ArgumentError
+from .described import Described
+from .errors import ArgumentError
 
 
 class Place:
