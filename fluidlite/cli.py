@@ -21,7 +21,7 @@ from .onnx import export as export_onnx
 from .onnx import load as load_onnx
 from .onnx.model import OPSET
 from .runtime.executor import Executor
-from .runtime.scope import Scope, scope_guard
+from .scope import Scope, scope_guard
 from .values import LoDTensor, SelectedRows
 
 

@@ -15,7 +15,7 @@ from ..dtypes import as_dtype
 from ..errors import ArgumentError, UnsupportedError, suggestion
 from ..ir.program import Program, program_guard
 from ..ir.variable import Variable
-from ..runtime.scope import Scope, global_scope
+from ..scope import Scope, global_scope
 from .building import Appending
 from .graphs import GraphReader
 from .reading import Tensors, read_model
