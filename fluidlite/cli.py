@@ -10,14 +10,19 @@ from typing import Any, NoReturn
 import numpy as np
 
 from .completion import SHELLS, script
-from .errors import ArgumentError, FluidError, UsageError
+from .errors import FluidError, UsageError
 from .export import numpy_source
 from .inspect import show
 from .inspect.commands import register
 from .io.contents import Contents, read
-from .io.conversion import FORMATS, convert
+from .io.conversion import FORMATS, checked_format, convert, write_contents
+from .io.inference import save_inference_model
+from .onnx import Imported
 from .onnx import export as export_onnx
+from .onnx import load as load_onnx
 from .onnx.model import OPSET
+from .runtime.executor import Executor
+from .scope import Scope, scope_guard
 from .values import LoDTensor, SelectedRows
 
 
@@ -121,7 +126,7 @@ def _complete(given: argparse.Namespace) -> None:
 
 
 def _show(given: argparse.Namespace) -> None:
-    contents = read(given.path)
+    contents = _read(given.path)
     print(f"{contents.path}: {contents.kind}")
     for name, value in contents.others.items():
         print(f"{name}: {value}")
@@ -135,7 +140,7 @@ def _show(given: argparse.Namespace) -> None:
 
 
 def _vars(given: argparse.Namespace) -> None:
-    contents = read(given.path)
+    contents = _read(given.path)
     if not contents.variables and contents.program is not None:
         for block in contents.program.blocks:
             for variable in block.vars.values():
@@ -160,8 +165,40 @@ def _convert(given: argparse.Namespace) -> None:
         feeds = dict(map(_shape, given.shape)) or None
         print(numpy_source(given.source, given.target, feeds=feeds))
         return
-    contents = convert(given.source, given.target, given.to, False if given.strip else None)
+    sites = False if given.strip else None
+    if given.source.endswith(_ONNX):
+        contents = _from_onnx(given, sites)
+    else:
+        contents = convert(given.source, given.target, given.to, sites)
     print(f"{contents.path}: {contents.kind}, written to {given.target}")
+
+
+_ONNX = ".onnx"
+
+
+def _read(path: str) -> Contents:
+    """What is in a file, of ONNX, too."""
+    return _contents(path, load_onnx(path, scope=Scope())) if path.endswith(_ONNX) else read(path)
+
+
+def _contents(path: str, model: Imported) -> Contents:
+    values = {v.name: model.scope.value(v.name) for v in model.program.list_vars() if v.persistable}
+    ends = {"feeds": ", ".join(model.feeds), "fetches": ", ".join(v.name for v in model.fetches)}
+    return Contents(path, f"ONNX model of opset {model.opset}", values, model.program, ends)
+
+
+def _from_onnx(given: argparse.Namespace, sites: bool | None) -> Contents:
+    """Write a model of ONNX as a model to be served, or in another format."""
+    wanted = checked_format(given.target, given.to)
+    model = load_onnx(given.source, feeds=dict(map(_shape, given.shape)), scope=Scope())
+    contents = _contents(given.source, model)
+    if wanted == "separate":
+        with scope_guard(model.scope):
+            ends = model.feeds, model.fetches
+            save_inference_model(given.target, *ends, Executor(), model.program)
+    else:
+        write_contents(contents, given.target, wanted, sites)
+    return contents
 
 
 def _shape(text: str) -> tuple[str, list[int]]:

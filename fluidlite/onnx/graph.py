@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import as_dtype
-from ..errors import UnsupportedError
 from ..opdef.spec import Spec
 from .tracing import FORMS, REDUCED_AT, Cell, TracedArray
+from .types import tensor_type
 
 
 @dataclass(eq=False)
@@ -120,31 +120,3 @@ def read_by(node: Node) -> Iterable[Cell]:
             made = {id(v) for n in body.nodes for v in n.outputs} | {id(v) for v in body.inputs}
             read = [v for n in body.live() for v in read_by(n)] + body.outputs
             yield from (v for v in read if id(v) not in made)
-
-
-def tensor_type(dtype: Any) -> int:
-    """The number that ONNX gives an element type.
-
-    Raises:
-        UnsupportedError: it has none.
-    """
-    name = np.dtype(dtype).name
-    if name not in _TENSOR_TYPES:
-        raise UnsupportedError(f"the element type {name} has no form in ONNX")
-    return _TENSOR_TYPES[name]
-
-
-_TENSOR_TYPES = {
-    "float32": 1,
-    "uint8": 2,
-    "int8": 3,
-    "uint16": 4,
-    "int16": 5,
-    "int32": 6,
-    "int64": 7,
-    "bool": 9,
-    "float16": 10,
-    "float64": 11,
-    "uint32": 12,
-    "uint64": 13,
-}

@@ -11,8 +11,9 @@ import numpy as np
 
 from ..errors import UnsupportedError
 from ..files import Transaction
-from .graph import Node, OnnxGraph, tensor_type
+from .graph import Node, OnnxGraph
 from .tracing import Cell
+from .types import tensor_type
 
 OPSET = 23  #: what onnxruntime 1.23 reads, the newest one for Python 3.10
 OLDEST_OPSET = 18  #: from where on reductions take their dimensions as an input

@@ -11,6 +11,7 @@ from . import (
     attention_lstm,
     averaging,
     beam_search,
+    bitwise,
     boxes,
     clicks,
     compare,
