@@ -74,12 +74,9 @@ class Definitions:
         source = inspect.getsource(function).rstrip()
         names = _names_in(textwrap.dedent(source))
         renamed: dict[str, str] = {}
-        if isinstance(function, FunctionType):
-            for used in sorted(names & function.__globals__.keys()):
-                renamed.update(self._need(used, function.__globals__[used], function.__module__))
-        else:
-            for used in sorted(names & vars(library).keys()):
-                self._need(used, vars(library)[used], library.__name__)
+        known = vars(sys.modules[function.__module__])
+        for used in sorted(names & known.keys()):
+            renamed.update(self._need(used, known[used], function.__module__))
         for old, new in renamed.items():
             source = source.replace(f"raise {old}(", f"raise {new}(")
             source = source.replace(f"        {old}: ", f"        {new}: ")
@@ -98,7 +95,7 @@ class Definitions:
             return {name: next(built_in).__name__}
         elif value is LoDTensor or value is library.SequenceRows:
             self.add(library.SequenceRows)
-        elif isinstance(value, FunctionType) and value.__module__.startswith(_PACKAGE):
+        elif isinstance(value, (FunctionType, type)) and value.__module__.startswith(_PACKAGE):
             self.add(value)
         elif isinstance(value, (int, float, str, tuple, np.generic, GenericAlias)):
             self._constant(name, value, module)
