@@ -8,13 +8,14 @@ What is left out has a reason, below; an entry that is there by now fails a test
 import fnmatch
 import gzip
 import importlib
+import importlib.util
 import json
 from pathlib import Path
 
 import fluidlite as fluid
 import fluidlite.io  # defines operators of its own
 from fluidlite.absent import LEFT_OUT
-from fluidlite.opdef.definition import is_defined, lookup
+from fluidlite.opdef.definition import is_defined, lookup, registered
 
 HERE = Path(__file__).parent
 TESTS = HERE.parent / "tests"
@@ -103,6 +104,25 @@ def left_out(names, reasons_of):
     )
 
 
+def written_elsewhere():
+    """By family, how many of the operators that draw no random numbers can be written as what."""
+    spec = importlib.util.spec_from_file_location("without", TESTS / "exported" / "without.py")
+    tables = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(tables)
+    forms = {"ONNX": tables.WITHOUT, "NumPy source": tables.SOURCE_WITHOUT}
+    families = {}
+    for op in registered():
+        internal = op.type in ("feed", "fetch") or op.random or op.execute is not None
+        if not internal and op.__module__.startswith("fluidlite.ops."):
+            families.setdefault(family_of(op.type), []).append(op.type)
+    rows = []
+    for family, types in sorted(families.items()):
+        gone = [[f"`{t}`" for t in types if t in without] for without in forms.values()]
+        if any(gone):
+            rows.append([family, len(types), *(" ".join(each) or "all" for each in gone)])
+    return table(["family", "how many", *(f"not as {form}" for form in forms)], rows)
+
+
 def page():
     """The text of ``coverage.md``."""
     types = forward_operators()
@@ -131,6 +151,12 @@ def page():
             ),
             "### Left out",
             left_out([t for t in types if t not in there], lambda name: why(OPERATORS, name)),
+            "## Operators as ONNX and as NumPy source",
+            "What the families have that cannot be written, or not for each of the samples that "
+            "are tested; families that are not here can be written whole. The reasons are in "
+            "`tests/exported/without.py`. Operators that draw random numbers or drive blocks are "
+            "not counted here.",
+            written_elsewhere(),
             "## Public names",
             f"{sum(names.values())} of {len(names)} functions and classes are there. Their "
             "parameters are fluid's; where they differ is listed with reasons in "

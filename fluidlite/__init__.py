@@ -80,6 +80,7 @@ _PACKAGES = frozenset(
         "dataset",
         "dygraph",
         "eager",
+        "export",
         "flow",
         "imperative",
         "inspect",

@@ -11,6 +11,7 @@ from . import data_feeder
 from . import dataset
 from . import dygraph
 from . import errors
+from . import export
 from . import flow
 from . import framework
 from . import initializer
@@ -427,6 +428,7 @@ __all__ = [
     "expand_as",
     "explain_gradient",
     "expm1",
+    "export",
     "eye",
     "flatten",
     "flip",

@@ -11,6 +11,7 @@ import numpy as np
 
 from .completion import SHELLS, script
 from .errors import FluidError, UsageError
+from .export import numpy_source
 from .inspect import show
 from .inspect.commands import register
 from .io.contents import Contents, read
@@ -84,13 +85,13 @@ def command_parser() -> argparse.ArgumentParser:
     conversion = commands.add_parser("convert", help="the same in another format")
     conversion.add_argument("source")
     conversion.add_argument("target", help="its ending says the format; a folder ends with /")
-    conversion.add_argument("--to", choices=(*FORMATS, "onnx"), help="the format")
+    conversion.add_argument("--to", choices=(*FORMATS, "onnx", "numpy"), help="the format")
     conversion.add_argument(
         "--shape",
         action="append",
         default=[],
         metavar="NAME=2,3",
-        help="of what is fed to a model of ONNX; -1 for a size that stays unknown",
+        help="of what is fed to a model of ONNX or NumPy; -1 for a size that stays unknown",
     )
     conversion.add_argument("--opset", type=int, default=OPSET, help="of ONNX's operators")
     conversion.add_argument(
@@ -159,6 +160,10 @@ def _convert(given: argparse.Namespace) -> None:
     if given.to == "onnx" or (given.to is None and given.target.endswith(".onnx")):
         feeds = dict(map(_shape, given.shape)) or None
         print(export_onnx(given.source, given.target, feeds, opset=given.opset))
+        return
+    if given.to == "numpy" or (given.to is None and given.target.endswith(".py")):
+        feeds = dict(map(_shape, given.shape)) or None
+        print(numpy_source(given.source, given.target, feeds=feeds))
         return
     sites = False if given.strip else None
     if given.source.endswith(_ONNX):

@@ -16,6 +16,7 @@ from weakref import ref
 
 import numpy as np
 
+from .described import Described
 from .errors import ArgumentError, FeedTypeError
 from .ir.program import Program, default_main_program
 from .namespace import listing
@@ -93,7 +94,7 @@ class BuildStrategy:
     use_hierarchical_allreduce: bool = False
 
 
-class KeptByDevices:
+class KeptByDevices(Described):
     """Values that each device computes for itself, and keeps from run to run: statistics.
 
     They start from those of the scope.  A change of the scope is one of the first device.

@@ -162,6 +162,15 @@ def test_endurance_finds_nothing_left_of_programs():
     assert printed.count("; 0 of 40 alive") == 4
 
 
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="looks at memory as Linux has it")
+@pytest.mark.parametrize("kind", ["onnx", "numpy"])
+def test_exports_are_timed(kind, tmp_path):
+    if kind == "onnx":
+        pytest.importorskip("onnx", reason="needs the extra onnx")
+    said = run("export.py", "--megabytes", 0.1, "--folder", tmp_path, "--kind", kind)
+    assert re.fullmatch(rf"{kind}: 0\.\d MB in .* times the file\n", said)
+
+
 def test_every_benchmark_is_run_here():
     scripts = {
         path.name

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from ..dtypes import as_dtype
 from ..opdef.spec import Spec
-from .tracing import Cell, TracedArray
+from .tracing import FORMS, REDUCED_AT, Cell, TracedArray
 from .types import tensor_type
 
 
@@ -40,6 +40,8 @@ class OnnxGraph:
     origin: str = ""  #: what is being written out
     inner: OnnxGraph | None = None  #: the body that is being written
     checks: list[str] = field(default_factory=list)  #: what a run here checks, and ONNX does not
+    #: of whole numbers that are kept as floats, the same as integers
+    rounded: dict[Cell, TracedArray] = field(default_factory=dict)
 
     @property
     def innermost(self) -> OnnxGraph:
@@ -69,6 +71,26 @@ class OnnxGraph:
         if not type[:1].isupper():
             raise AttributeError(type)
         return lambda *ins, **attrs: self.node(type, ins, **attrs)
+
+    def form(self, function: Any) -> Callable[..., Any]:
+        """What writes a function of NumPy down.
+
+        Raises:
+            UnsupportedError: it has no form.
+        """
+        if function not in FORMS:
+            raise UnsupportedError(f"{function.__name__} of NumPy has no form in ONNX here")
+        return FORMS[function]
+
+    def by_method(self, ufunc: Any, method: str, ins: Any, named: Mapping[str, Any]) -> Any:
+        """Write down what a method of a ufunc computes.
+
+        Raises:
+            UnsupportedError: it has no form.
+        """
+        if method != "reduceat" or ufunc not in REDUCED_AT:
+            raise UnsupportedError(f"{ufunc.__name__}.{method} has no form in ONNX here")
+        return REDUCED_AT[ufunc](self, ins[0], [*np.asarray(ins[1]).tolist(), len(ins[0])])
 
     def like(self, value: Any, dtype: Any) -> Any:
         """A value in another element type; itself where it has that."""

@@ -37,28 +37,21 @@ from .feeding import (
     check_names,
     fed_by_loader,
     fed_values,
-    fetch_names,
     fetched,
     frozen,
     kept_values,
     take_persistables,
     without_value,
 )
+from .fetching import fetch_names
 from .finite import checks_nan_inf
 from .from_dataset import RunsDatasets
 from .pipeline import selected
 from .plan import Plan
 from .replicated import Replicas
-from .run_state import RunState, Wanted, next_number, wanted_of
+from .run_state import ExecutorToken, Job, RunState, next_number, wanted_of
 from .session import Observer, Session, run_watched
 from .step import Environment
-
-#: what is run: the program, what is wanted of it, the scope
-Job = tuple[Program, Wanted, Scope]
-
-
-class _Token:
-    """Stands for an executor until it is closed: what programs remember for it goes with it."""
 
 
 @quick_door
@@ -96,9 +89,9 @@ class Executor(RunsDatasets, Described):
         #: the times of operators, where they are taken
         self.profile = Profile() if profile else None
         self._backend = backends.get("numpy")
-        self._token: _Token | None = _Token()
+        self._token: ExecutorToken | None = ExecutorToken()
         #: of what programs remember for this executor
-        self._key: ref[_Token] | None = ref(self._token)
+        self._key: ref[ExecutorToken] | None = ref(self._token)
         self._number = next_number()
         self._check = os.environ.get("FLUIDLITE_CHECK", "") not in ("", "0")
 
@@ -398,8 +391,7 @@ class Executor(RunsDatasets, Described):
         Returns:
             a :class:`~fluidlite.inspect.Trace`.
 
-        >>> x = fluid.data("x", [None, 2], "float32")
-        >>> y = fluid.layers.square(x)
+        >>> y = fluid.layers.square(fluid.data("x", [None, 2], "float32"))
         >>> trace = fluid.Executor().trace(feed={"x": np.array([[1, 2]], "float32")})
         >>> trace[y]
         array([[1., 4.]], dtype=float32)

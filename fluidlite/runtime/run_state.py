@@ -14,11 +14,15 @@ from ..ir.declared import described, is_the_same
 from ..ir.program import Program
 from ..ir.variable import Variable
 from ..ir.verify import verify
-from .feeding import fetch_names
+from ..scope import Scope
+from .fetching import fetch_names
 from .plan import Plan, Pruned, UpdateStage, pruned_to
 
 #: the names that are fetched, and what a run is cut down to
 Wanted = tuple[tuple[str, ...], Pruned | UpdateStage | None]
+
+#: what is run: the program, what is wanted of it, the scope
+Job = tuple[Program, Wanted, Scope]
 
 #: how many executors there have been: each draws other random numbers
 _made: state.StateSlot[itertools.count[int]] = state.slot("executors made", itertools.count)
@@ -55,6 +59,10 @@ def wanted_of(
     names, targets = fetch_names(fetch_list, program)
     is_cut = use_prune or targets
     return tuple(names), pruned_to(program, targets, fed or ()) if is_cut else None
+
+
+class ExecutorToken:
+    """Stands for an executor until it is closed: what programs remember for it goes with it."""
 
 
 class RunState:
