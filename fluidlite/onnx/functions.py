@@ -47,7 +47,9 @@ def local_functions(model: Any, path: str) -> dict[tuple[str, str, str], OnnxFun
 
 def _function(message: Any, defaults: dict[str, Any]) -> OnnxFunction:
     opsets = {"" if e.domain == "ai.onnx" else e.domain: e.version for e in message.opset_import}
-    return OnnxFunction(list(message.input), list(message.output), list(message.node), opsets, defaults)
+    return OnnxFunction(
+        list(message.input), list(message.output), list(message.node), opsets, defaults
+    )
 
 
 def _defaults(attributes: Any) -> dict[str, Any]:

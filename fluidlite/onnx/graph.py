@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import as_dtype
+from ..errors import UnsupportedError
 from ..opdef.spec import Spec
 from .tracing import FORMS, REDUCED_AT, Cell, TracedArray
 from .types import tensor_type
