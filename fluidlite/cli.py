@@ -158,12 +158,10 @@ def _vars(given: argparse.Namespace) -> None:
 
 def _convert(given: argparse.Namespace) -> None:
     if given.to == "onnx" or (given.to is None and given.target.endswith(".onnx")):
-        feeds = dict(map(_shape, given.shape)) or None
-        print(export_onnx(given.source, given.target, feeds, opset=given.opset))
+        print(export_onnx(path=given.target, opset=given.opset, **_source(given)))
         return
     if given.to == "numpy" or (given.to is None and given.target.endswith(".py")):
-        feeds = dict(map(_shape, given.shape)) or None
-        print(numpy_source(given.source, given.target, feeds=feeds))
+        print(numpy_source(path=given.target, **_source(given)))
         return
     sites = False if given.strip else None
     if given.source.endswith(_ONNX):
@@ -174,6 +172,16 @@ def _convert(given: argparse.Namespace) -> None:
 
 
 _ONNX = ".onnx"
+
+
+def _source(given: argparse.Namespace) -> dict[str, Any]:
+    """What is exported: a saved model, or one of ONNX that is loaded."""
+    feeds = dict(map(_shape, given.shape)) or None
+    if not given.source.endswith(_ONNX):
+        return dict(source=given.source, feeds=feeds)
+    model = load_onnx(given.source, feeds=feeds, scope=Scope())
+    ends = dict(feeds=feeds or model.feeds, fetches=model.fetches)
+    return dict(source=model.program, scope=model.scope, **ends)
 
 
 def _read(path: str) -> Contents:

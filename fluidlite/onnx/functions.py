@@ -15,7 +15,7 @@ OLDEST = 6  #: version of the operators that are built
 
 
 @dataclass(frozen=True)
-class ModelFunction:
+class OnnxFunction:
     """A function: the names of its ends, its nodes, and the versions of their operators."""
 
     inputs: list[str]
@@ -29,13 +29,13 @@ class ModelFunction:
         return {**self.defaults, **given}
 
 
-def local_functions(model: Any, path: str) -> dict[tuple[str, str, str], ModelFunction]:
+def local_functions(model: Any, path: str) -> dict[tuple[str, str, str], OnnxFunction]:
     """The functions of a model by domain, name and overload.
 
     Raises:
         FileFormatError: one stands there twice.
     """
-    found: dict[tuple[str, str, str], ModelFunction] = {}
+    found: dict[tuple[str, str, str], OnnxFunction] = {}
     for each in model.functions:
         domain = "" if each.domain == "ai.onnx" else each.domain
         key = domain, each.name, getattr(each, "overload", "")
@@ -45,9 +45,9 @@ def local_functions(model: Any, path: str) -> dict[tuple[str, str, str], ModelFu
     return found
 
 
-def _function(message: Any, defaults: dict[str, Any]) -> ModelFunction:
+def _function(message: Any, defaults: dict[str, Any]) -> OnnxFunction:
     opsets = {"" if e.domain == "ai.onnx" else e.domain: e.version for e in message.opset_import}
-    return ModelFunction(
+    return OnnxFunction(
         list(message.input), list(message.output), list(message.node), opsets, defaults
     )
 
@@ -89,7 +89,7 @@ def check_age(type: str, domain: str, opset: int) -> None:
 
 def standard_function(
     node: Any, domain: str, opset: int, ins: list[Any], attrs: Mapping[str, Any], f: Any
-) -> ModelFunction | None:
+) -> OnnxFunction | None:
     """The function that defines an operator of the standard; None where there is none.
 
     Args:

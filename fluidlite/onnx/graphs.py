@@ -13,7 +13,7 @@ from ..ir.analysis import blocks_driven_by
 from ..ir.variable import Variable
 from .building import Appending, ConstantFolding, TooLarge
 from .forms import FORMS
-from .functions import ModelFunction, check_age, local_functions, standard_function
+from .functions import OnnxFunction, check_age, local_functions, standard_function
 from .reading import Tensors
 
 #: how deep bodies and functions may lie in each other, and how many nodes a model may have with
@@ -283,7 +283,7 @@ class GraphReader:
 
     def _expanded(
         self,
-        function: ModelFunction,
+        function: OnnxFunction,
         ins: list[Any],
         attrs: Mapping[str, Any],
         opsets: Mapping[str, int],

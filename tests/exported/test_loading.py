@@ -538,5 +538,11 @@ def test_the_command_writes_a_model_to_be_served(tmp_path, capsys):
     np.testing.assert_allclose(found, np.maximum(x @ W, 0), rtol=1e-6)
     assert command(["convert", source, str(tmp_path / "w.npz")]) == 0
     np.testing.assert_array_equal(np.load(tmp_path / "w.npz")["w"], W)
+    older = str(tmp_path / "older.onnx")
+    assert command(["convert", source, older, "--opset", "19"]) == 0
+    np.testing.assert_allclose(run_by_onnx(older, {"x": x})["y"], found, rtol=1e-6)
+    assert onnx.load(older).opset_import[0].version == 19
+    assert command(["convert", source, str(tmp_path / "m.py")]) == 0
+    assert "def predict" in (tmp_path / "m.py").read_text(encoding="utf-8")
     assert command(["convert", source, str(tmp_path / "m.strange")]) == 1
     assert ends("a:int64[2]")[0].name == "a"
