@@ -227,9 +227,10 @@ class Nest:
         if name == "number":
             return Element(node, 0, 0, number(node))
         if name == "index":
-            if not self.columns or split(seen, self.columns) != ((), 1) or (
-                node.size != self.columns
-            ):
+            if self.columns != node.size:
+                raise Misfit
+            rows, step = split(seen, self.columns)
+            if step != 1 or any(own for _, own in rows):
                 raise Misfit
             return Element(node, COLUMN, 0, "(i64)c")
         if name == "view":

@@ -171,13 +171,13 @@ class _Fusion:
         made.kernel, made.library = kernel, self._library.name
         made.variant = f" and {len(group.members) - 1} more" if len(group.members) > 1 else ""
         self._graph.insert(made, last)
+        results = [value for member in group.members for value in member.results]
         for member in group.members:
             for value in member.inputs:
                 value.users.pop(member, None)
             member.set_outs({})
-        for member in group.members:
-            for value in member.results:
-                self._drop_views(value)
+        for value in results:
+            self._drop_views(value)
         for member in reversed(group.members):
             self._graph.erase(member)
         made.set_outs({f"Out{k}": value for k, value in enumerate(group.outputs)})
