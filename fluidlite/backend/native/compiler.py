@@ -18,11 +18,10 @@ import sys
 import tempfile
 import threading
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
-from queue import SimpleQueue
 from typing import Any
 
 import numpy as np
@@ -63,8 +62,8 @@ class Compiler:
         self._lock = threading.Lock()
         self._known: dict[str, Kernel | None] = {}  # None for what could not be made
         self._pending: dict[str, threading.Event] = {}
-        self._queue: SimpleQueue[KernelSource] = SimpleQueue()
-        self._thread: threading.Thread | None = None
+        self._queue: list[KernelSource] = []
+        self._works = False  # whether there is a thread
         self._warned = False
 
     @cached_property
@@ -135,7 +134,7 @@ class Compiler:
     def digest(self, source: KernelSource) -> str:
         """What tells a library from others: generator, compiler, processor and source."""
         made = blake2b(digest_size=16)
-        for text in (self._text(source), self.version, " ".join(FLAGS), self._processor):
+        for text in (self._head, source.text, self.version, " ".join(FLAGS), self._processor):
             made.update(text.encode() + b"\0")
         return made.hexdigest()
 
@@ -164,27 +163,29 @@ class Compiler:
         events = []
         for source in sources:
             with self._lock:
+                if source.name in self._known:
+                    continue
                 event = self._pending.get(source.name)
                 if event is None:
                     event = self._pending[source.name] = threading.Event()
-                    if source.name in self._known:
-                        event.set()
-                    else:
-                        self._queue.put(source)
-                        self._start()
+                    self._queue.append(source)
+                    self._start()
             events.append(event)
         return events
 
     def _start(self) -> None:
-        if self._thread is None:
-            self._thread = threading.Thread(
-                target=self._work, name="fluidlite-compiler", daemon=True
-            )
-            self._thread.start()
+        if not self._works:
+            self._works = True
+            threading.Thread(target=self._work, name="fluidlite-compiler", daemon=True).start()
 
     def _work(self) -> None:
+        """Compile what is asked for, until there is nothing more."""
         while True:
-            source = self._queue.get()
+            with self._lock:
+                if not self._queue:
+                    self._works = False
+                    return
+                source = self._queue.pop(0)
             made = None
             try:
                 made = self._compiled(source)
@@ -192,42 +193,61 @@ class Compiler:
                 self.warn(f"a kernel could not be compiled: {error}")
             with self._lock:
                 self._known[source.name] = made
-                self._pending[source.name].set()
+                self._pending.pop(source.name).set()
 
     # -- files -------------------------------------------------------------------------------------
 
-    def _text(self, source: KernelSource) -> str:
-        constants = f"#define BLOCKS {BLOCKS}\n#define SMALLEST_CUT {SMALLEST_CUT}\n"
-        return constants + self._prelude + source.text
-
     @cached_property
-    def _prelude(self) -> str:
-        return _PRELUDE.read_text(encoding="utf-8")
+    def _head(self) -> str:
+        """What every kernel begins with."""
+        constants = f"#define BLOCKS {BLOCKS}\n#define SMALLEST_CUT {SMALLEST_CUT}\n"
+        return constants + _PRELUDE.read_text(encoding="utf-8")
+
+    def together(self, sources: Sequence[KernelSource]) -> None:
+        """Compile kernels as one library, which is not kept.
+
+        Raises:
+            RuntimeError: the compiler refuses them.
+        """
+        with tempfile.TemporaryDirectory(prefix="fluidlite-") as made:
+            place = Path(made) / "kernels.so"
+            self._call("".join(source.text for source in sources), place, "-O1")
+            loaded, free = ctypes.PyDLL(str(place)), ctypes.CDLL(str(place))
+        if _fits(loaded):
+            self._known.update({s.name: Kernel(loaded, free, s.name) for s in sources})
+
+    def _call(self, text: str, place: Path, *more: str) -> None:
+        """Compile kernels into a file.
+
+        Raises:
+            RuntimeError: the compiler refuses them.
+        """
+        said = subprocess.run(
+            [*self.command, *FLAGS, *more, "-", "-o", str(place)],
+            input=self._head + text,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+        )
+        if said.returncode:
+            raise RuntimeError((said.stderr.strip().splitlines() or ["no reason given"])[0])
 
     def _compiled(self, source: KernelSource) -> Kernel | None:
         folder = self.folder
         if folder is None:
             return None
         with tempfile.TemporaryDirectory(dir=folder, prefix="making-") as made:
-            place = Path(made) / "kernel.so"
-            said = subprocess.run(
-                [*self.command, *FLAGS, "-", "-o", str(place)],
-                input=self._text(source),
-                capture_output=True,
-                text=True,
-                timeout=PATIENCE,
-                stdin=None,
-            )
-            if said.returncode:
-                raise RuntimeError(said.stderr+self._text(source)[6000:])
-            content = place.read_bytes()
-            digest = Path(made) / "digest"
-            digest.write_text(blake2b(content).hexdigest(), encoding="ascii")
+            place, digest = Path(made) / "kernel.so", Path(made) / "digest"
+            self._call(source.text, place)
+            digest.write_text(blake2b(place.read_bytes()).hexdigest(), encoding="ascii")
             base = self.digest(source)
             os.replace(digest, folder / f"{base}.sum")
             os.replace(place, folder / f"{base}.so")
+        found = self._loaded(source)
+        if found is None:
+            self.warn(f"a kernel that was compiled cannot be loaded from {folder}")
         self._make_room(folder)
-        return self._loaded(source)
+        return found
 
     def _loaded(self, source: KernelSource) -> Kernel | None:
         """The kernel from its file; None where there is none that can be trusted."""
@@ -292,3 +312,6 @@ def _fits(library: Any) -> bool:
 
 #: one for the process
 COMPILER: state.StateSlot[Compiler] = state.slot("compiler", Compiler)
+
+if hasattr(os, "register_at_fork"):  # a forked process has no thread that compiles
+    os.register_at_fork(after_in_child=COMPILER.reset)
