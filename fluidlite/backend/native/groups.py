@@ -76,16 +76,16 @@ class Expressions:
             data = value.constant.reshape(()).item()
             return self._node("number", (), tuple(value.shape), value.dtype, data)
         maker = value.producer
-        if maker is not None and maker.op.reshapes() and len(maker.results) == 1:
+        if maker is not None and maker.op.reshapes() and maker.results[0] is value:
             inner = maker.inputs[0]
             if inner.number in self._values or (
                 inner.producer is not None and inner.producer.op.reshapes()
             ):
                 below = self._of(inner)
                 return self._node("view", (below,), tuple(value.shape), value.dtype, None)
-        if not is_plain(value.spec) or value.layout:
+        if not is_plain(value.spec):
             raise Misfit
-        node = Node("input", (), tuple(value.shape), value.dtype)
+        node = Node("input", (), tuple(value.stored[0]), value.dtype)
         self._values[value.number] = node
         self._given[value.number] = value, node
         return node

@@ -40,7 +40,8 @@ class NativeKernels:
     def trace(self, instruction: Any) -> Trace | None:
         """What an instruction computes for each element; None where that has no expression."""
         shared = instruction.typed
-        key = shared, tuple(instruction.outs)
+        layouts = [v.layout for v in (*instruction.inputs, *instruction.results)]
+        key = shared, tuple(instruction.outs), *filter(None, layouts)
         if key not in self._traces:
             outs = {slot: _spec(value) for slot, value in instruction.outs.items()}
             specs = [_spec(operand) for operand in instruction.operands]
@@ -85,7 +86,7 @@ class Improvement:
     """
 
     #: runs of a plan from which on it is worth while
-    RUNS = 16
+    RUNS = 8
 
     def __init__(self, compiler: Compiler, sources: Sequence[KernelSource]) -> None:
         self._compiler, self._sources = compiler, sources
@@ -107,7 +108,9 @@ class Improvement:
 def _spec(value: Any) -> Any:
     if isinstance(value, list):
         return [_spec(each) for each in value]
-    return None if value is None else value.spec
+    if value is None or value.layout is None:
+        return None if value is None else value.spec
+    return value.spec._replace(shape=value.layout.shape)  # elements as they lie
 
 
 def prepared(kernel: Kernel, source: KernelSource, made: Sequence[Any]) -> Prepared:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...backend.native.groups import Expressions, Misfit
+from ...opdef.prepared import Scratch
 from ..graph import Graph, Instruction
 from ..value import Value, flat
 from .form import Context, Pass
@@ -55,7 +56,7 @@ class _Fusion:
             if self._fits(instruction):
                 self._add(instruction)
         groups = [g for g in dict.fromkeys(self._groups.values()) if self._pays(g)]
-        specs = [[(v.shape, v.dtype) for v in group.outputs] for group in groups]
+        specs = [[v.stored for v in group.outputs] for group in groups]
         sources = [group.made.source for group in groups if group.made is not None]
         kernels = self._library.kernels(sources, specs)
         fused = [(g, kernel) for g, kernel in zip(groups, kernels) if kernel is not None]
@@ -83,11 +84,26 @@ class _Fusion:
         if instruction.draws or instruction in self._context.composed or instruction.variant:
             return False
         values = (*instruction.inputs, *instruction.results)
-        if not instruction.results or any(v.layout or not v.is_static for v in values):
+        if not instruction.results or not all(v.is_static for v in values):
+            return False
+        if tuple(instruction.slots) != instruction.typed.calling.slots:
+            return False  # a kernel takes something else
+        if not self._lies_alike(instruction):
             return False
         if instruction.op.reshapes() or instruction.op.is_view or instruction.op.copies():
             return False
         return self._library.trace(instruction) is not None
+
+    @staticmethod
+    def _lies_alike(instruction: Instruction) -> bool:
+        """Whether values are plain, or all lie as a library laid them out for a kernel of NumPy."""
+        values = (*instruction.inputs, *instruction.results)
+        layouts = {v.layout for v in values if v.size > 1 or v.layout}
+        if not layouts - {None}:
+            return True
+        kernel = instruction.kernel
+        works_alone = kernel is not None and (kernel.scratch is None or type(kernel.scratch) is Scratch)
+        return len(layouts) == 1 and works_alone
 
     # -- groups ------------------------------------------------------------------------------------
 
@@ -129,7 +145,7 @@ class _Fusion:
             (m for group in groups for m in group.members), key=lambda m: self._places[m]
         )
         members.append(instruction)
-        if len(members) > MOST or len({m.rematerializes for m in members}) > 1:
+        if len(members) > MOST or len({_repeats(m) for m in members}) > 1:
             return None
         group = _Group(members, 0.0)
         inside = set(members)
@@ -194,11 +210,22 @@ class _Fusion:
                     self._graph.erase(user)
 
 
+def _repeats(instruction: Instruction) -> bool:
+    """Whether the backward pass repeats an instruction, which then must not run earlier."""
+    return instruction.rematerializes and not instruction.op.adds_all
+
+
 def _views(instruction: Instruction) -> bool:
     """Whether an instruction only sees the elements of what it reads in another shape."""
     op = instruction.op
-    plain = op is not None and len(instruction.results) == 1 and not instruction.phase
-    return plain and op.reshapes() and not any(v.layout for v in instruction.inputs)
+    if op is None or instruction.phase or not instruction.results or not op.reshapes():
+        return False
+    others = instruction.results[1:]
+    return not any(v.layout for v in instruction.inputs) and not any(map(_is_used, others))
+
+
+def _is_used(value: Value) -> bool:
+    return bool(value.users) or value.is_output
 
 
 def _readers_of(value: Value) -> list[Instruction]:
