@@ -128,7 +128,9 @@ def shapes(name: str, sizes: Mapping[str, int]) -> dict[str, tuple[int, ...]]:
     if name in ("transformer", "gpt_block"):
         w = s["width"]
         for key in "qkvo":
-            found[f"w{key}"], found[f"b{key}"] = (w, w), (w,)
+            found[f"w{key}"] = (w, w)
+            if key != "k":  # a softmax makes nothing of it, so its steps would be of rounding alone
+                found[f"b{key}"] = (w,)
         for key in ("n1", "n2"):
             found[f"{key}_scale"] = found[f"{key}_shift"] = (w,)
         return {**found, **_dense(w, s["hidden"], w), "w3": (w, s["classes"]), "b3": (s["classes"],)}

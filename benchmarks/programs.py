@@ -148,8 +148,9 @@ def _attention(fluid: Any, x: Any, sizes: Any) -> Any:
     width = sizes["width"] // heads
 
     def projected(x: Any, key: str) -> Any:
+        bias = False if key == "k" else f"b{key}"
         return layers.fc(
-            x, sizes["width"], num_flatten_dims=2, param_attr=f"w{key}", bias_attr=f"b{key}"
+            x, sizes["width"], num_flatten_dims=2, param_attr=f"w{key}", bias_attr=bias
         )
 
     def in_heads(x: Any) -> Any:
