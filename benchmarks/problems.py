@@ -133,7 +133,12 @@ def shapes(name: str, sizes: Mapping[str, int]) -> dict[str, tuple[int, ...]]:
                 found[f"b{key}"] = (w,)
         for key in ("n1", "n2"):
             found[f"{key}_scale"] = found[f"{key}_shift"] = (w,)
-        return {**found, **_dense(w, s["hidden"], w), "w3": (w, s["classes"]), "b3": (s["classes"],)}
+        return {
+            **found,
+            **_dense(w, s["hidden"], w),
+            "w3": (w, s["classes"]),
+            "b3": (s["classes"],),
+        }
     if name == "mobilenet_block":
         for block in ("one", "two"):
             found[f"{block}_up"] = (s["hidden"], s["width"], 1, 1)

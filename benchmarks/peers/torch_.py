@@ -160,7 +160,8 @@ def _encoder(v: Values, fed: Values, heads: int, act: Any, first: bool) -> Tenso
     def attention(x: Tensor) -> Tensor:
         n, t, w = x.shape
         q, k, u = (
-            (x @ v[f"w{key}"] + v.get(f"b{key}", 0.0)).view(n, t, heads, -1).transpose(1, 2) for key in "qkv"
+            (x @ v[f"w{key}"] + v.get(f"b{key}", 0.0)).view(n, t, heads, -1).transpose(1, 2)
+            for key in "qkv"
         )
         found = functional.scaled_dot_product_attention(q, k, u)
         return found.transpose(1, 2).reshape(n, t, w) @ v["wo"] + v["bo"]

@@ -60,5 +60,5 @@ def kernel_libraries() -> list[Callable[[Any], Any]]:
             "FLUIDLITE_KERNELS asks for oneDNN, which is not installed: "
             'pip install "fluidlite[fast]" (Linux on x86-64), or set it to auto or numpy'
         )
-    found = [partial(onednn.open_library, everywhere=chosen == "onednn")]
-    return [*found, partial(native.open_library, waits=False)] if chosen == "auto" else found
+    found: Callable[[Any], Any] = partial(onednn.open_library, everywhere=chosen == "onednn")
+    return [found, partial(native.open_library, waits=False)] if chosen == "auto" else [found]

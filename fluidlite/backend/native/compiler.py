@@ -1,8 +1,8 @@
 """The compiler behind generated kernels, and the libraries that it has made, kept on disk.
 
-Kernels are compiled in the background.  Each is a library of its own, in a file named after its source,
-the compiler and the processor; beside it stands a digest of the file, so that one that was cut
-short, or that somebody else wrote, is not loaded.
+Kernels are compiled in the background.  Each is a library of its own, in a file named after its
+source, the compiler and the processor; beside it stands a digest of the file, so that one that was
+cut short, or that somebody else wrote, is not loaded.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from .loops import BLOCKS, SMALLEST_CUT
 from .source import KernelSource
 
 FLAGS = (
-    "-O3 -march=native -ffp-contract=off -fno-math-errno -fno-trapping-math -fopenmp-simd "
-    "-fno-strict-aliasing -shared -fPIC -w -x c"
-).split()
+    *("-O3", "-march=native", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"),
+    *("-fopenmp-simd", "-fno-strict-aliasing", "-shared", "-fPIC", "-w", "-x", "c"),
+)
 KEPT = 64 << 20  #: bytes of libraries that are kept on disk
 PATIENCE = 120  #: seconds for one kernel
 _PRELUDE = Path(__file__).with_name("prelude.h")

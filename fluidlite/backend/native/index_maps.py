@@ -1,4 +1,4 @@
-"""Where the elements of a value lie, seen from the elements of a larger one that it is stretched to.
+"""Where the elements of a value lie, seen from those of a larger one that it is stretched to.
 
 A map says of the number of an element in a space which element of a value stands there: pairs of an
 extent and a step, outermost first; a step of 0 repeats.  A value of the space itself has

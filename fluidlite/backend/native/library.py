@@ -164,9 +164,7 @@ def _several(run: Any, specs: Sequence[Any]) -> Callable[..., Any]:
     empty, absent = np.empty, (None,) * len(specs)
 
     def call(*given: Any, out: Any = None) -> Any:
-        made = tuple(
-            [empty(*spec) if o is None else o for o, spec in zip(out or absent, specs)]
-        )
+        made = tuple([empty(*spec) if o is None else o for o, spec in zip(out or absent, specs)])
         status = run((*given, *made))
         if status:
             _again(status, run, given, made)
@@ -183,8 +181,8 @@ def _again(status: int, run: Any, given: Sequence[Any], made: Sequence[Any]) -> 
     """
     if status == 1:
         raise Declined
-    lying = tuple(np.require(a, requirements="CA") for a in given)
-    results = tuple(np.require(a, requirements="CAW") for a in made)
+    lying = tuple(np.require(a, requirements=["C", "A"]) for a in given)
+    results = tuple(np.require(a, requirements=["C", "A", "W"]) for a in made)
     if run((*lying, *results)):
         raise Declined
     for target, result in zip(made, results):

@@ -1,8 +1,8 @@
 """Expressions as loops in C: rows and columns, reductions of both, and what follows from these.
 
-The elements of the largest value are numbered as rows of columns.  A row is worked on in passes over
-its columns, one after each reduction along the row that others wait for.  What is reduced over rows
-is added up in blocks whose number depends on the sizes alone, so that results do not depend on
+The elements of the largest value are numbered as rows of columns.  A row is worked on in passes
+over its columns, one after each reduction along the row that others wait for.  What is reduced over
+rows is added up in blocks whose number depends on the sizes alone, so that results do not depend on
 the number of threads; what is made of that follows behind all rows.
 """
 
@@ -20,13 +20,13 @@ FLAT = 2048  #: columns of a row where nothing asks for rows
 WIDEST = 1 << 16  #: columns that may be kept between passes
 BLOCKS, SMALLEST_CUT = 16, 1 << 15  #: of reductions over rows, and elements from which on
 #: functions of which the result is kept rather than computed again
-COSTLY = frozenset("exp log log1p expm1 tanh erf divide sqrt reciprocal".split())
+COSTLY = frozenset(["exp", "log", "log1p", "expm1", "tanh", "erf", "divide", "sqrt", "reciprocal"])
 C_TYPES = {
     "float32": "float", "float64": "double", "int32": "int", "int64": "i64", "bool": "u8",
     "uint8": "u8",
 }  # fmt: skip
 #: functions that C has for float only
-SINGLE = frozenset("exp log log1p expm1 tanh erf".split())
+SINGLE = frozenset(["exp", "log", "log1p", "expm1", "tanh", "erf"])
 OPERATORS = {
     "add": "+", "subtract": "-", "multiply": "*", "divide": "/", "greater": ">",
     "greater_equal": ">=", "less": "<", "less_equal": "<=", "equal": "==", "not_equal": "!=",
@@ -77,7 +77,9 @@ def applied(node: Node, given: Sequence[str]) -> str:
     x = given[0]
     if name in ("maximum", "minimum"):
         sign, y = ">" if name == "maximum" else "<", given[1]
-        return f"({x} {sign} {y} || {x} != {x}) ? {x} : {y}" if real else f"{x} {sign} {y} ? {x} : {y}"
+        return (
+            f"({x} {sign} {y} || {x} != {x}) ? {x} : {y}" if real else f"{x} {sign} {y} ? {x} : {y}"
+        )
     if name in ("sqrt", "floor", "ceil", "rint"):
         if not real:
             raise Misfit
@@ -172,7 +174,9 @@ class Nest:
         self.size, self.columns, self._leaves = size, columns, leaves
         self._known: dict[tuple[int, Map], Element] = {}
         self._order: list[Element] = []
-        self.stores: list[tuple[str, Element, bool]] = []  # array, element, whether one for each row
+        self.stores: list[
+            tuple[str, Element, bool]
+        ] = []  # array, element, whether one for each row
         #: what is added up over rows: the expression, its element, and "rows" or "all"
         self.totals: list[tuple[Node, Element, str]] = []
 
@@ -409,7 +413,8 @@ class Writer:
         for each in sums:
             yield f"    {local(each.node)} {each.name} = 0;"
         for each in largest:
-            yield f"    {local(each.node)} {each.name} = -__builtin_inff(); int nan_{each.name} = 0;"
+            yield f"    {local(each.node)} {each.name} = -__builtin_inff();"
+            yield f"    int nan_{each.name} = 0;"
         for k, each in totals:
             yield f"    {local(each.node)} t{k} = 0;"
         added = [e.name for e in sums] + [f"t{k}" for k, _ in totals]

@@ -130,7 +130,9 @@ class _Kernel:
         rows = f"n / {columns}L" if columns else f"(n + {FLAT - 1}) / {FLAT}"
         lines.append(f"  const i64 n = {self._count()}, rows = {rows};")
         lines.append("  const i64 blocks = BLOCKS_OF(n, rows);")
-        lines.append("  const i64 first = rows * block / blocks, last = rows * (block + 1) / blocks;")
+        lines.append(
+            "  const i64 first = rows * block / blocks, last = rows * (block + 1) / blocks;"
+        )
         combined, scratch_at = [], len(self._inputs)
         for k, (node, _, over) in enumerate(nest.totals):
             kind = "double" if over == "all" else C_TYPES[str(node.dtype)]
@@ -171,7 +173,9 @@ class _Kernel:
             "  for (i64 block = 0; block < blocks; block++) bad |= NAME_part(args, block);",
             "  return bad | NAME_end(args);",
             "}",
-            f"int NAME_check(PyObject *args) {{ return are_arrays(args, {count}, {firsts}) ? 0 : 2; }}",
+            "int NAME_check(PyObject *args) {",
+            f"  return are_arrays(args, {count}, {firsts}) ? 0 : 2;",
+            "}",
         ]
         text = "\n".join(line for line in lines if line)
         name = f"k{blake2b(text.encode(), digest_size=10).hexdigest()}"
@@ -194,7 +198,7 @@ class _Kernel:
     def _head(self, which: str, body: Sequence[str], more: str) -> Iterator[str]:
         """The head of a function that uses arrays, and the names of those."""
         text = "\n".join(body)
-        yield f"{'int' if more else 'int'} NAME_{which}(PyObject *args{more}) {{"
+        yield f"int NAME_{which}(PyObject *args{more}) {{"
         yield "  int bad = 0;"
         for k, node in enumerate(self._inputs):
             if f"a{k}[" in text:

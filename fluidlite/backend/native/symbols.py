@@ -1,7 +1,8 @@
 """Symbolic arrays: what the kernels of operators compute with each element, as expressions.
 
-A kernel is written against an array namespace.  Run on symbols with :data:`XP` it gives an expression;
-so a generated kernel is derived from the definition of the operator, and from nothing else.
+A kernel is written against an array namespace.  Run on symbols with :data:`XP` it gives an
+expression; so a generated kernel is derived from the definition of the operator, and from nothing
+else.
 """
 
 from __future__ import annotations
@@ -51,12 +52,53 @@ class Node:
 
 #: ufuncs of NumPy that have a function of one element in C
 _FUNCTIONS = frozenset(
-    "add subtract multiply divide true_divide negative absolute exp log sqrt tanh maximum minimum "
-    "square sign floor ceil rint reciprocal greater greater_equal less less_equal equal not_equal "
-    "logical_and logical_or logical_not isfinite isnan log1p expm1".split()
+    [
+        "add",
+        "subtract",
+        "multiply",
+        "divide",
+        "true_divide",
+        "negative",
+        "absolute",
+        "exp",
+        "log",
+        "sqrt",
+        "tanh",
+        "maximum",
+        "minimum",
+        "square",
+        "sign",
+        "floor",
+        "ceil",
+        "rint",
+        "reciprocal",
+        "greater",
+        "greater_equal",
+        "less",
+        "less_equal",
+        "equal",
+        "not_equal",
+        "logical_and",
+        "logical_or",
+        "logical_not",
+        "isfinite",
+        "isnan",
+        "log1p",
+        "expm1",
+    ]
 )
 #: other names for them
 _SAME = {"true_divide": "divide", "abs": "absolute", "fabs": "absolute"}
+
+
+def _call(name: str, *values: Any) -> Any:
+    """A function of the namespace."""
+    return getattr(XP, name)(*values)
+
+
+def _operator(name: str) -> tuple[Any, Any]:
+    """Methods for one of Python's operators, and for the same with its operands swapped."""
+    return (lambda x, y: _call(name, x, y)), (lambda x, y: _call(name, y, x))
 
 
 class Symbol:
@@ -74,14 +116,15 @@ class Symbol:
     dtype = property(lambda self: self.node.dtype)
     size = property(lambda self: self.node.size)
     ndim = property(lambda self: len(self.node.shape))
-    T = property(lambda self: _refused("a transpose"))
     constant = None
 
     def __bool__(self) -> bool:
         raise Untraceable("a decision by a value")
 
-    __iter__ = __len__ = __getitem__ = __float__ = __int__ = __index__ = __bool__  # type: ignore
-    __setitem__ = __bool__  # type: ignore
+    def __getitem__(self, _: Any) -> Any:
+        raise Untraceable("a part of a value")
+
+    __iter__ = None
 
     def __array__(self, *_: Any, **__: Any) -> Any:
         raise Untraceable("a function of NumPy itself")
@@ -110,9 +153,25 @@ class Symbol:
     def __pow__(self, exponent: Any) -> Symbol:
         return power(self, exponent)
 
+    def __neg__(self) -> Symbol:
+        return _call("negative", self)
 
-def _refused(what: str) -> Any:
-    raise Untraceable(what)
+    def __abs__(self) -> Symbol:
+        return _call("absolute", self)
+
+    def __invert__(self) -> Symbol:
+        return _call("logical_not", self)
+
+    __add__, __radd__ = _operator("add")
+    __sub__, __rsub__ = _operator("subtract")
+    __mul__, __rmul__ = _operator("multiply")
+    __truediv__, __rtruediv__ = _operator("divide")
+    __and__, __rand__ = _operator("logical_and")
+    __or__, __ror__ = _operator("logical_or")
+    __gt__, __ge__ = _operator("greater")[0], _operator("greater_equal")[0]
+    __lt__, __le__ = _operator("less")[0], _operator("less_equal")[0]
+    __eq__, __ne__ = _operator("equal")[0], _operator("not_equal")[0]
+    __hash__ = object.__hash__
 
 
 def _sample(value: Any) -> Any:
@@ -251,7 +310,7 @@ def logaddexp(x: Any, y: Any) -> Symbol:
 
 def reshape(value: Any, shape: Any) -> Symbol:
     """The same elements in another shape."""
-    sizes = [shape] if isinstance(shape, (int, np.integer)) else [int(n) for n in shape]
+    sizes = [int(n) for n in ([shape] if isinstance(shape, (int, np.integer)) else shape)]
     node = _node(value)
     if -1 in sizes:
         rest = prod(n for n in sizes if n != -1)
@@ -307,7 +366,8 @@ def mean(value: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False
     count = prod(value.shape[i] for i in _axes(axis, value.ndim))
     if not count:
         raise Untraceable("the mean of nothing")
-    return total(value, axis, dtype, keepdims=keepdims) / float(count)
+    found: Symbol = XP.divide(total(value, axis, dtype, keepdims=keepdims), float(count))
+    return found
 
 
 def largest(value: Any, axis: Any = None, keepdims: bool = False, out: Any = None) -> Symbol:
@@ -348,14 +408,15 @@ def _asarray(value: Any, dtype: Any = None) -> Symbol:
     return symbol if dtype is None else cast(symbol, dtype)
 
 
-def _positive(value: Any) -> Any:
-    return value
+def _added(value: Any, axis: Any = 0, keepdims: bool = False) -> Symbol:
+    return total(value, axis, keepdims=keepdims)
 
 
 def _namespace() -> Any:
     made = {name: _elementwise(name) for name in sorted(_FUNCTIONS)}
     made["abs"] = made["absolute"]
-    made["add"].reduce = lambda v, axis=0, keepdims=False: total(v, axis, keepdims=keepdims)  # type: ignore
+    add: Any = made["add"]
+    add.reduce = _added
     own = dict(
         where=where,
         erf=erf,
@@ -384,20 +445,3 @@ def _namespace() -> Any:
 
 #: the array namespace of symbols
 XP: Any = _namespace()
-
-for _method, _name in {
-    "add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide",
-    "and": "logical_and", "or": "logical_or",
-}.items():  # fmt: skip
-    _function = getattr(XP, _name)
-    setattr(Symbol, f"__{_method}__", lambda x, y, f=_function: f(x, y))
-    setattr(Symbol, f"__r{_method}__", lambda x, y, f=_function: f(y, x))
-for _method, _name in {
-    "gt": "greater", "ge": "greater_equal", "lt": "less", "le": "less_equal",
-    "eq": "equal", "ne": "not_equal",
-}.items():  # fmt: skip
-    setattr(Symbol, f"__{_method}__", lambda x, y, f=getattr(XP, _name): f(x, y))
-Symbol.__hash__ = object.__hash__  # type: ignore[assignment]
-Symbol.__neg__ = lambda x: XP.negative(x)  # type: ignore[attr-defined]
-Symbol.__abs__ = lambda x: XP.absolute(x)  # type: ignore[attr-defined]
-Symbol.__invert__ = lambda x: XP.logical_not(x)  # type: ignore[attr-defined]

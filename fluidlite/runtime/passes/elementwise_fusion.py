@@ -1,20 +1,20 @@
 """Element-wise fusion: chains and trees of instructions that work element by element are one loop.
 
-A group may reduce along rows, over rows or over everything; what its loops cannot hold starts another
-group.  Instructions keep an order in which each value is made before it is read: a group stands
-where the last of what it reads has been made, and before the first that reads it.
+A group may reduce along rows, over rows or over everything; what its loops cannot hold starts
+another group.  Instructions keep an order in which each value is made before it is read: a group
+stands where the last of what it reads has been made, and before the first that reads it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from ...backend.native.groups import Expressions, Misfit
 from ...opdef.prepared import Scratch
 from ..graph import Graph, Instruction
-from ..value import Value, flat
+from ..value import Value
 from .form import Context, Pass
 
 MOST = 48  #: instructions of one group
@@ -102,7 +102,9 @@ class _Fusion:
         if not layouts - {None}:
             return True
         kernel = instruction.kernel
-        works_alone = kernel is not None and (kernel.scratch is None or type(kernel.scratch) is Scratch)
+        works_alone = kernel is not None and (
+            kernel.scratch is None or type(kernel.scratch) is Scratch
+        )
         return len(layouts) == 1 and works_alone
 
     # -- groups ------------------------------------------------------------------------------------
@@ -199,7 +201,6 @@ class _Fusion:
         made.set_outs({f"Out{k}": value for k, value in enumerate(group.outputs)})
         self._places[made] = group.place
         self._context.choices[made] = f"native, {len(group.members)} instructions"
-
 
     def _drop_views(self, value: Value) -> None:
         """Take out views of a value that nothing reads any more."""
