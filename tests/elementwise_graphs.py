@@ -96,15 +96,19 @@ def results(seed, runs=3):
     return found[0], found[-1], exe.plan(main, fetched).source
 
 
-def findings(seeds):
+def findings(seeds, level="-O0"):
     """The graphs among some whose kernels compute otherwise than interpretation: their seeds with
     the largest difference; and how many have kernels.
+
+    Args:
+        seeds: of the graphs.
+        level: of optimization; without any the compiler is quick.
     """
     recording = Recording()
     COMPILER.switch(recording)
     for seed in seeds:
         results(seed)
-    recording.together(list(recording.seen.values()))
+    recording.together(list(recording.seen.values()), level)
     wrong, count = [], 0
     for seed in seeds:
         meant, found, source = results(seed)

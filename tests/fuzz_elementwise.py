@@ -17,6 +17,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--count", type=int, default=1000, help="how many graphs")
     parser.add_argument("--first-seed", type=int, default=0, help="the first of their seeds")
+    parser.add_argument("--level", default="-O3", help="what the compiler optimizes")
     args = parser.parse_args()
     os.environ["FLUIDLITE_KERNELS"] = "native"
     from elementwise_graphs import findings
@@ -24,7 +25,7 @@ def main():
     begin, bad, fused = time.monotonic(), 0, 0
     last = args.first_seed + args.count
     for first in range(args.first_seed, last, TOGETHER):
-        wrong, count = findings(range(first, min(first + TOGETHER, last)))
+        wrong, count = findings(range(first, min(first + TOGETHER, last)), args.level)
         fused, bad = fused + count, bad + len(wrong)
         for seed, off in wrong:
             print(f"seed {seed}: differs by {off:.2g} of the largest element", flush=True)

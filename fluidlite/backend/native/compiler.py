@@ -35,7 +35,7 @@ FLAGS = (
     *("-fopenmp-simd", "-fno-strict-aliasing", "-shared", "-fPIC", "-w", "-x", "c"),
 )
 KEPT = 64 << 20  #: bytes of libraries that are kept on disk
-PATIENCE = 120  #: seconds for one kernel
+PATIENCE = 600  #: seconds for one kernel
 _PRELUDE = Path(__file__).with_name("prelude.h")
 
 
@@ -203,15 +203,15 @@ class Compiler:
         constants = f"#define BLOCKS {BLOCKS}\n#define SMALLEST_CUT {SMALLEST_CUT}\n"
         return constants + _PRELUDE.read_text(encoding="utf-8")
 
-    def together(self, sources: Sequence[KernelSource]) -> None:
-        """Compile kernels as one library, which is not kept.
+    def together(self, sources: Sequence[KernelSource], level: str = "-O3") -> None:
+        """Compile kernels as one library, which is not kept, at a level of optimization.
 
         Raises:
             RuntimeError: the compiler refuses them.
         """
         with tempfile.TemporaryDirectory(prefix="fluidlite-") as made:
             place = Path(made) / "kernels.so"
-            self._call("".join(source.text for source in sources), place, "-O1")
+            self._call("".join(source.text for source in sources), place, level)
             loaded, free = ctypes.PyDLL(str(place)), ctypes.CDLL(str(place))
         if _fits(loaded):
             self._known.update({s.name: Kernel(loaded, free, s.name) for s in sources})

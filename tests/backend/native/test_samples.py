@@ -70,7 +70,7 @@ def test_samples_agree_with_interpretation(monkeypatch):
         except FetchTypeError:  # what is given back are sequences
             continue
         plain.append(case)
-    recording.together(list(recording.seen.values()))
+    recording.together(list(recording.seen.values()), "-O0")
     fused = 0
     for case in plain:
         meant, found, source = results(case)
