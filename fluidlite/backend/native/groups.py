@@ -8,8 +8,8 @@ from typing import Any
 
 from .index_maps import Misfit
 from .source import kernel_source
-from .symbols import Node
-from .tracing import Trace, is_plain
+from .symbols import Expression
+from .tracing import TracedResults, is_plain
 
 __all__ = ["Expressions", "Misfit"]
 MOST_ARRAYS, MOST_EXPRESSIONS = 40, 300
@@ -28,12 +28,15 @@ class Expressions:
     """
 
     def __init__(
-        self, trace: Callable[[Any], Trace | None], members: Sequence[Any], outputs: Sequence[Any]
+        self,
+        trace: Callable[[Any], TracedResults | None],
+        members: Sequence[Any],
+        outputs: Sequence[Any],
     ) -> None:
-        self._values: dict[int, Node] = {}
-        self._given: dict[int, tuple[Any, Node]] = {}
-        self._same: dict[Any, Node] = {}
-        self._shared: dict[int, Node] = {}
+        self._values: dict[int, Expression] = {}
+        self._given: dict[int, tuple[Any, Expression]] = {}
+        self._same: dict[Any, Expression] = {}
+        self._shared: dict[int, Expression] = {}
         for member in members:
             found = trace(member)
             if found is None:
@@ -54,8 +57,8 @@ class Expressions:
         )
         self.source = kernel_source([node for _, node in given], made)
 
-    def _add(self, member: Any, trace: Trace) -> None:
-        known: dict[int, Node] = {}
+    def _add(self, member: Any, trace: TracedResults) -> None:
+        known: dict[int, Expression] = {}
         for operand, node in zip(member.operands, trace.operands, strict=True):
             pairs = zip(operand, node) if isinstance(operand, list) else [(operand, node)]
             for value, inner in pairs:
@@ -67,7 +70,7 @@ class Expressions:
             for each, node in pairs:
                 self._values[each.number] = self._copied(node, known)
 
-    def _of(self, value: Any) -> Node:
+    def _of(self, value: Any) -> Expression:
         """The expression of a value that a member reads."""
         found = self._values.get(value.number)
         if found is not None:
@@ -85,14 +88,14 @@ class Expressions:
                 return self._node("view", (below,), tuple(value.shape), value.dtype, None)
         if not is_plain(value.spec):
             raise Misfit
-        node = Node("input", (), tuple(value.stored[0]), value.dtype)
+        node = Expression("input", (), tuple(value.stored[0]), value.dtype)
         self._values[value.number] = node
         self._given[value.number] = value, node
         return node
 
     def _node(
-        self, function: str, arguments: Sequence[Node], shape: Any, dtype: Any, data: Any
-    ) -> Node:
+        self, function: str, arguments: Sequence[Expression], shape: Any, dtype: Any, data: Any
+    ) -> Expression:
         """An expression; the same for what is equal."""
         if function == "view" and arguments[0].function == "view":
             arguments = arguments[0].arguments
@@ -103,10 +106,10 @@ class Expressions:
         key = function, tuple(a.serial for a in arguments), shape, dtype, repr(data)
         found = self._same.get(key)
         if found is None:
-            found = self._same[key] = Node(function, arguments, shape, dtype, data)
+            found = self._same[key] = Expression(function, arguments, shape, dtype, data)
         return found
 
-    def _copied(self, node: Node, known: dict[int, Node]) -> Node:
+    def _copied(self, node: Expression, known: dict[int, Expression]) -> Expression:
         """An expression of what a member reads, in the group."""
         stack = [node]
         while stack:
@@ -124,8 +127,8 @@ class Expressions:
         return known[node.serial]
 
 
-def _below(outputs: Sequence[Node]) -> dict[int, Node]:
-    found: dict[int, Node] = {}
+def _below(outputs: Sequence[Expression]) -> dict[int, Expression]:
+    found: dict[int, Expression] = {}
     stack = list(outputs)
     while stack:
         node = stack.pop()

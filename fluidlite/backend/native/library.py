@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -12,7 +13,7 @@ from ...kernels import threads
 from ...opdef.prepared import Declined, Prepared, Scratch
 from .compiler import COMPILER, Compiler, Kernel
 from .source import KernelSource
-from .tracing import Trace, traced
+from .tracing import TracedResults, traced
 
 #: work (see ``KernelSource``) from which on the lock of Python is let go of, and from which on
 #: threads share it
@@ -31,13 +32,13 @@ class NativeKernels:
 
     def __init__(self, compiler: Compiler, waits: bool) -> None:
         self._compiler, self.waits = compiler, waits
-        self._traces: dict[Any, Trace | None] = {}
+        self._traces: dict[Any, TracedResults | None] = {}
         self._wanted: dict[str, KernelSource] = {}
 
     def cost(self, instruction: Any, layouts: Any) -> None:
         """There are no kernels of single instructions, of which kernel selection asks."""
 
-    def trace(self, instruction: Any) -> Trace | None:
+    def trace(self, instruction: Any) -> TracedResults | None:
         """What an instruction computes for each element; None where that has no expression."""
         shared = instruction.typed
         layouts = [v.layout for v in (*instruction.inputs, *instruction.results)]
@@ -206,4 +207,5 @@ def description() -> dict[str, str] | None:
     compiler = COMPILER.get()
     if not compiler.version:
         return None
-    return {"compiler": compiler.version, "cache": str(compiler.folder or "none")}
+    folder, home = str(compiler.folder or "none"), os.path.expanduser("~")
+    return {"compiler": compiler.version, "cache": folder.replace(home, "~", 1)}

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from math import isinf, isnan
 
 from .index_maps import Map, Misfit, composed, identity, merged, split, stretched
-from .symbols import Node
+from .symbols import Expression
 
 ROW, COLUMN = 1, 2  #: what a value depends on
 FLAT = 2048  #: columns of a row where nothing asks for rows
@@ -34,12 +34,12 @@ OPERATORS = {
 }  # fmt: skip
 
 
-def local(node: Node) -> str:
+def local(node: Expression) -> str:
     """The C type of a variable that holds an element: that of truths is an int."""
     return "int" if node.dtype.kind == "b" else C_TYPES[str(node.dtype)]
 
 
-def number(node: Node) -> str:
+def number(node: Expression) -> str:
     """A number in C."""
     value = node.data
     if node.dtype.kind != "f":
@@ -52,7 +52,7 @@ def number(node: Node) -> str:
     return f"{float(value).hex()}{suffix}"
 
 
-def applied(node: Node, given: Sequence[str]) -> str:
+def applied(node: Expression, given: Sequence[str]) -> str:
     """The C of a function of elements.
 
     Raises:
@@ -110,7 +110,7 @@ class Reduction:
     columns: int  #: of the value; 0 where that does not matter
 
 
-def reduction_of(node: Node) -> Reduction:
+def reduction_of(node: Expression) -> Reduction:
     """How a value is reduced.
 
     Raises:
@@ -131,11 +131,11 @@ def reduction_of(node: Node) -> Reduction:
     return Reduction("rows" if first else "columns", columns)
 
 
-def ordered(outputs: Iterable[Node]) -> list[Node]:
+def ordered(outputs: Iterable[Expression]) -> list[Expression]:
     """All expressions below some, arguments first."""
-    seen: dict[int, Node] = {}
+    seen: dict[int, Expression] = {}
     stack = [(node, False) for node in outputs]
-    done: list[Node] = []
+    done: list[Expression] = []
     while stack:
         node, ready = stack.pop()
         if ready:
@@ -151,7 +151,7 @@ def ordered(outputs: Iterable[Node]) -> list[Node]:
 class Element:
     """A variable: an expression seen from the loops by a map."""
 
-    node: Node
+    node: Expression
     level: int
     phase: int  #: the pass over the columns in which it is known; of a value of a row, before which
     code: str = ""  #: what it is; for what is loaded too
@@ -178,14 +178,14 @@ class Nest:
             tuple[str, Element, bool]
         ] = []  # array, element, whether one for each row
         #: what is added up over rows: the expression, its element, and "rows" or "all"
-        self.totals: list[tuple[Node, Element, str]] = []
+        self.totals: list[tuple[Expression, Element, str]] = []
 
     @property
     def by_row(self) -> Map:
         """The map to a value that has one element for each row."""
         return merged([(self.size // self.columns, 1), (self.columns, 0)])
 
-    def element(self, node: Node, seen: Map) -> Element:
+    def element(self, node: Expression, seen: Map) -> Element:
         """The variable of an expression.
 
         Raises:
@@ -221,7 +221,7 @@ class Nest:
         terms += ["c"] if step else []
         return level, " + ".join(terms) or "0"
 
-    def _made(self, node: Node, seen: Map) -> Element:
+    def _made(self, node: Expression, seen: Map) -> Element:
         name = node.function
         if node.serial in self._leaves:
             level, position = self._level(seen)
@@ -253,7 +253,7 @@ class Nest:
         code = applied(node, [f"{{{k}}}" for k in range(len(given))]) if name != "check" else "{0}"
         return Element(node, level, phase, code, given, costly or len(given) > 2)
 
-    def _along_row(self, node: Node, seen: Map) -> Element:
+    def _along_row(self, node: Expression, seen: Map) -> Element:
         (inner,) = node.arguments
         how = reduction_of(node)
         fits = self.columns and how.over == "columns" and how.columns == self.columns
@@ -262,7 +262,7 @@ class Nest:
         given = self.element(inner, identity(self.size))
         return Element(node, ROW, given.phase + 1, "", (given,), is_reduction=True)
 
-    def store(self, array: str, node: Node, by_row: bool) -> None:
+    def store(self, array: str, node: Expression, by_row: bool) -> None:
         """Write an expression to an array.
 
         Raises:
@@ -273,7 +273,7 @@ class Nest:
             raise Misfit
         self.stores.append((array, found, by_row))
 
-    def total(self, node: Node) -> None:
+    def total(self, node: Expression) -> None:
         """Add an expression up over rows, or over everything, to an array of its number.
 
         Raises:
@@ -299,11 +299,11 @@ class Nest:
 
     def written(self) -> Iterator[str]:
         """The C of one row, and before it that of what depends on none."""
-        return Writer(self, self._order).written()
+        return RowWriter(self, self._order).written()
 
 
 @dataclass
-class Writer:
+class RowWriter:
     """Writes the passes over a row."""
 
     nest: Nest

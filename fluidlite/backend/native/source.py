@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from .index_maps import Misfit
 from .loops import BLOCKS, C_TYPES, COSTLY, FLAT, SMALLEST_CUT, Nest, ordered, reduction_of
-from .symbols import Node
+from .symbols import Expression
 
 MOST_COLUMNS = 1 << 15  #: of which sums over rows are kept
 
@@ -28,7 +28,7 @@ class KernelSource(NamedTuple):
     work: float  #: about how many elements it computes or moves
 
 
-def kernel_source(inputs: Sequence[Node], outputs: Sequence[Node]) -> KernelSource:
+def kernel_source(inputs: Sequence[Expression], outputs: Sequence[Expression]) -> KernelSource:
     """The kernel that computes expressions of others.
 
     Raises:
@@ -38,7 +38,7 @@ def kernel_source(inputs: Sequence[Node], outputs: Sequence[Node]) -> KernelSour
 
 
 class _Kernel:
-    def __init__(self, inputs: Sequence[Node], outputs: Sequence[Node]) -> None:
+    def __init__(self, inputs: Sequence[Expression], outputs: Sequence[Expression]) -> None:
         self._inputs, self._outputs = list(inputs), list(outputs)
         self._nodes = ordered(outputs)
         known = {node.serial for node in inputs}
@@ -47,12 +47,12 @@ class _Kernel:
         self._size = max(node.size for node in self._nodes)
         self._names = {node.serial: f"a{k}" for k, node in enumerate(inputs)}
         self._columns: int | None = None  # as reductions ask for; None where they do not
-        self._totals: list[Node] = []
+        self._totals: list[Expression] = []
         self._late: set[int] = set()  # what depends on totals
         for node in self._nodes:
             self._look_at(node)
 
-    def _look_at(self, node: Node) -> None:
+    def _look_at(self, node: Expression) -> None:
         if any(a.serial in self._late for a in node.arguments):
             self._late.add(node.serial)
         if node.function not in ("sum", "max"):

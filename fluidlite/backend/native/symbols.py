@@ -22,7 +22,7 @@ class Untraceable(Exception):
     """A kernel does something that has no expression."""
 
 
-class Node:
+class Expression:
     """An expression: a function of others, of a shape and an element type.
 
     Args:
@@ -39,12 +39,17 @@ class Node:
     _count = itertools.count()
 
     def __init__(
-        self, function: str, arguments: Sequence[Node], shape: Shape, dtype: Any, data: Any = None
+        self,
+        function: str,
+        arguments: Sequence[Expression],
+        shape: Shape,
+        dtype: Any,
+        data: Any = None,
     ) -> None:
         self.function, self.arguments = function, tuple(arguments)
         self.shape, self.dtype, self.data = shape, np.dtype(dtype), data
         self.size = prod(shape)
-        self.serial = next(Node._count)
+        self.serial = next(Expression._count)
 
     def __repr__(self) -> str:
         return f"{self.function}({', '.join(map(repr, self.arguments))})"
@@ -101,7 +106,7 @@ def _operator(name: str) -> tuple[Any, Any]:
     return (lambda x, y: _call(name, x, y)), (lambda x, y: _call(name, y, x))
 
 
-class Symbol:
+class ArraySymbol:
     """An array that is not there yet: an expression with the face of an array.
 
     What is written to it in place changes which expression it stands for.
@@ -109,7 +114,7 @@ class Symbol:
 
     __array_ufunc__ = None
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: Expression) -> None:
         self.node = node
 
     shape = property(lambda self: self.node.shape)
@@ -129,37 +134,37 @@ class Symbol:
     def __array__(self, *_: Any, **__: Any) -> Any:
         raise Untraceable("a function of NumPy itself")
 
-    def reshape(self, *shape: Any) -> Symbol:
+    def reshape(self, *shape: Any) -> ArraySymbol:
         return reshape(self, shape[0] if len(shape) == 1 else shape)
 
-    def astype(self, dtype: Any, **_: Any) -> Symbol:
+    def astype(self, dtype: Any, **_: Any) -> ArraySymbol:
         return cast(self, dtype)
 
-    def copy(self) -> Symbol:
-        return Symbol(self.node)
+    def copy(self) -> ArraySymbol:
+        return ArraySymbol(self.node)
 
-    def ravel(self) -> Symbol:
+    def ravel(self) -> ArraySymbol:
         return reshape(self, (self.size,))
 
-    def sum(self, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Symbol:
+    def sum(self, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> ArraySymbol:
         return total(self, axis, dtype, keepdims=keepdims)
 
-    def mean(self, axis: Any = None, keepdims: bool = False) -> Symbol:
+    def mean(self, axis: Any = None, keepdims: bool = False) -> ArraySymbol:
         return mean(self, axis, keepdims=keepdims)
 
-    def max(self, axis: Any = None, keepdims: bool = False) -> Symbol:
+    def max(self, axis: Any = None, keepdims: bool = False) -> ArraySymbol:
         return largest(self, axis, keepdims=keepdims)
 
-    def __pow__(self, exponent: Any) -> Symbol:
+    def __pow__(self, exponent: Any) -> ArraySymbol:
         return power(self, exponent)
 
-    def __neg__(self) -> Symbol:
+    def __neg__(self) -> ArraySymbol:
         return _call("negative", self)
 
-    def __abs__(self) -> Symbol:
+    def __abs__(self) -> ArraySymbol:
         return _call("absolute", self)
 
-    def __invert__(self) -> Symbol:
+    def __invert__(self) -> ArraySymbol:
         return _call("logical_not", self)
 
     __add__, __radd__ = _operator("add")
@@ -176,51 +181,53 @@ class Symbol:
 
 def _sample(value: Any) -> Any:
     """A small array, or the number itself, from which NumPy says what the result's type is."""
-    if isinstance(value, Symbol):
+    if isinstance(value, ArraySymbol):
         return np.ones((1,) * value.ndim, value.dtype)
     return value
 
 
-def _node(value: Any, dtype: Any = None) -> Node:
+def _node(value: Any, dtype: Any = None) -> Expression:
     """The expression that something stands for.
 
     Raises:
         Untraceable: it is an array of several elements.
     """
-    if isinstance(value, Symbol):
+    if isinstance(value, ArraySymbol):
         return value.node
     array = np.asarray(value)
     if array.size != 1 or array.dtype.kind not in "biuf":
         raise Untraceable(f"{type(value).__name__} as a part of an expression")
     kind = array.dtype if dtype is None else np.dtype(dtype)
-    return Node("number", (), array.shape, kind, array.reshape(()).astype(kind).item())
+    return Expression("number", (), array.shape, kind, array.reshape(()).astype(kind).item())
 
 
-def _stretched(node: Node, shape: Shape) -> Node:
+def _stretched(node: Expression, shape: Shape) -> Expression:
     if node.shape == shape:
         return node
-    return Node("stretch", (node,), shape, node.dtype)
+    return Expression("stretch", (node,), shape, node.dtype)
 
 
-def cast(value: Any, dtype: Any) -> Symbol:
+def cast(value: Any, dtype: Any) -> ArraySymbol:
     """A value in another element type."""
     node, kind = _node(value), np.dtype(dtype)
     if kind.kind not in "biuf" or kind.itemsize not in (1, 4, 8):
         raise Untraceable(f"the element type {kind}")
-    return Symbol(node if node.dtype == kind else Node("cast", (node,), node.shape, kind))
+    return ArraySymbol(
+        node if node.dtype == kind else Expression("cast", (node,), node.shape, kind)
+    )
 
 
-def _elementwise(name: str) -> Callable[..., Symbol]:
+def _elementwise(name: str) -> Callable[..., ArraySymbol]:
     ufunc = getattr(np, name)
     function = _SAME.get(name, name)
 
-    def run(*values: Any, out: Any = None) -> Symbol:
+    def run(*values: Any, out: Any = None) -> ArraySymbol:
         return _applied(function, ufunc, values, out)
 
     return run
 
 
-def _applied(function: str, kernel: Any, values: Sequence[Any], out: Any = None) -> Symbol:
+def _applied(function: str, kernel: Any, values: Sequence[Any], out: Any = None) -> ArraySymbol:
     """A function of elements applied to values, with the type that NumPy's result has."""
     try:
         with np.errstate(all="ignore"):
@@ -231,7 +238,7 @@ def _applied(function: str, kernel: Any, values: Sequence[Any], out: Any = None)
     common = np.result_type(*floats) if made.kind == "b" and function != "logical_not" else made
     if made.kind == "f" and made.itemsize not in (4, 8):
         raise Untraceable(f"the element type {made}")
-    nodes = [_node(v, None if isinstance(v, Symbol) else _kind_of(v, common)) for v in values]
+    nodes = [_node(v, None if isinstance(v, ArraySymbol) else _kind_of(v, common)) for v in values]
     if function.startswith("logical"):
         common = np.dtype(bool)
     if function in ("isfinite", "isnan"):
@@ -240,14 +247,14 @@ def _applied(function: str, kernel: Any, values: Sequence[Any], out: Any = None)
         shape = np.broadcast_shapes(*(n.shape for n in nodes))
     except ValueError as error:
         raise Untraceable(str(error)) from None
-    given = [_stretched(cast(Symbol(n), common).node, shape) for n in nodes]
-    found = Node(function, given, shape, made)
+    given = [_stretched(cast(ArraySymbol(n), common).node, shape) for n in nodes]
+    found = Expression(function, given, shape, made)
     if out is not None:
-        if not isinstance(out, Symbol) or out.shape != shape:
+        if not isinstance(out, ArraySymbol) or out.shape != shape:
             raise Untraceable("a result in a given array")
-        out.node = cast(Symbol(found), out.dtype).node
+        out.node = cast(ArraySymbol(found), out.dtype).node
         return out
-    return Symbol(found)
+    return ArraySymbol(found)
 
 
 def _kind_of(value: Any, common: Any) -> Any:
@@ -255,29 +262,31 @@ def _kind_of(value: Any, common: Any) -> Any:
     return common if type(value) in (int, float, bool) else np.asarray(value).dtype
 
 
-def where(condition: Any, yes: Any, no: Any) -> Symbol:
+def where(condition: Any, yes: Any, no: Any) -> ArraySymbol:
     """One of two values by a condition."""
     made = np.where(True, _sample(yes), _sample(no)).dtype
-    if type(yes) in (int, float) and isinstance(no, Symbol):
+    if type(yes) in (int, float) and isinstance(no, ArraySymbol):
         made = np.result_type(_sample(no), yes)
-    if type(no) in (int, float) and isinstance(yes, Symbol):
+    if type(no) in (int, float) and isinstance(yes, ArraySymbol):
         made = np.result_type(_sample(yes), no)
     return _applied_as("where", (cast(condition, bool), cast(yes, made), cast(no, made)), made)
 
 
-def _applied_as(function: str, values: Sequence[Symbol], dtype: Any) -> Symbol:
+def _applied_as(function: str, values: Sequence[ArraySymbol], dtype: Any) -> ArraySymbol:
     shape = np.broadcast_shapes(*(v.shape for v in values))
-    return Symbol(Node(function, [_stretched(v.node, shape) for v in values], shape, dtype))
+    return ArraySymbol(
+        Expression(function, [_stretched(v.node, shape) for v in values], shape, dtype)
+    )
 
 
-def erf(value: Symbol) -> Symbol:
+def erf(value: ArraySymbol) -> ArraySymbol:
     """The error function."""
-    return Symbol(Node("erf", (value.node,), value.shape, value.dtype))
+    return ArraySymbol(Expression("erf", (value.node,), value.shape, value.dtype))
 
 
-def power(base: Any, exponent: Any, out: Any = None) -> Symbol:
+def power(base: Any, exponent: Any, out: Any = None) -> ArraySymbol:
     """A power with a small whole number, or one half, as a product or a root."""
-    if out is not None or not isinstance(base, Symbol) or isinstance(exponent, Symbol):
+    if out is not None or not isinstance(base, ArraySymbol) or isinstance(exponent, ArraySymbol):
         raise Untraceable("a power")
     number = float(exponent)
     if base.dtype.kind != "f":
@@ -290,16 +299,16 @@ def power(base: Any, exponent: Any, out: Any = None) -> Symbol:
     return {1.0: base, 2.0: squared, 3.0: squared * base, 4.0: squared * squared}[number]
 
 
-def clip(value: Any, low: Any = None, high: Any = None, out: Any = None) -> Symbol:
+def clip(value: Any, low: Any = None, high: Any = None, out: Any = None) -> ArraySymbol:
     """A value between bounds."""
     found = value if low is None else XP.maximum(value, low)
     found = found if high is None else XP.minimum(found, high)
     if found.dtype != value.dtype or out is not None:
         raise Untraceable("bounds of another type")
-    return Symbol(found.node)
+    return ArraySymbol(found.node)
 
 
-def logaddexp(x: Any, y: Any) -> Symbol:
+def logaddexp(x: Any, y: Any) -> ArraySymbol:
     """The logarithm of the sum of two powers of e."""
     most = XP.maximum(x, y)
     least = XP.minimum(x, y)
@@ -308,7 +317,7 @@ def logaddexp(x: Any, y: Any) -> Symbol:
     return XP.where(same, most + np.float32(np.log(2)).astype(most.dtype), most + grown)
 
 
-def reshape(value: Any, shape: Any) -> Symbol:
+def reshape(value: Any, shape: Any) -> ArraySymbol:
     """The same elements in another shape."""
     sizes = [int(n) for n in ([shape] if isinstance(shape, (int, np.integer)) else shape)]
     node = _node(value)
@@ -318,16 +327,18 @@ def reshape(value: Any, shape: Any) -> Symbol:
     made = tuple(sizes)
     if prod(made) != node.size:
         raise Untraceable("a shape that does not fit")
-    return Symbol(node if made == node.shape else Node("view", (node,), made, node.dtype))
+    return ArraySymbol(
+        node if made == node.shape else Expression("view", (node,), made, node.dtype)
+    )
 
 
-def broadcast_to(value: Any, shape: Any) -> Symbol:
+def broadcast_to(value: Any, shape: Any) -> ArraySymbol:
     """A value, repeated along dimensions of size 1."""
     made = tuple(int(n) for n in shape)
     node = _node(value)
     if np.broadcast_shapes(node.shape, made) != made:
         raise Untraceable("a shape that does not fit")
-    return Symbol(_stretched(node, made))
+    return ArraySymbol(_stretched(node, made))
 
 
 def _axes(axis: Any, ndim: int) -> tuple[int, ...]:
@@ -337,22 +348,22 @@ def _axes(axis: Any, ndim: int) -> tuple[int, ...]:
     return tuple(sorted({int(a) % ndim for a in given}))
 
 
-def _reduced(function: str, value: Symbol, axis: Any, keepdims: bool) -> Symbol:
+def _reduced(function: str, value: ArraySymbol, axis: Any, keepdims: bool) -> ArraySymbol:
     axes, shape = _axes(axis, value.ndim), value.shape
     kept = tuple(1 if i in axes else n for i, n in enumerate(shape))
     if prod(shape[i] for i in axes) == 1:
-        found: Symbol = reshape(value, kept)
+        found: ArraySymbol = reshape(value, kept)
     else:
-        found = Symbol(Node(function, (value.node,), kept, value.dtype, axes))
+        found = ArraySymbol(Expression(function, (value.node,), kept, value.dtype, axes))
     left = tuple(n for i, n in enumerate(shape) if i not in axes)
     return found if keepdims else reshape(found, left)
 
 
 def total(
     value: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False
-) -> Symbol:
+) -> ArraySymbol:
     """The sum over some dimensions."""
-    if out is not None or not isinstance(value, Symbol):
+    if out is not None or not isinstance(value, ArraySymbol):
         raise Untraceable("a sum")
     if dtype is not None:
         value = cast(value, dtype)
@@ -361,54 +372,54 @@ def total(
     return _reduced("sum", value, axis, keepdims)
 
 
-def mean(value: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Symbol:
+def mean(value: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> ArraySymbol:
     """The mean over some dimensions."""
     count = prod(value.shape[i] for i in _axes(axis, value.ndim))
     if not count:
         raise Untraceable("the mean of nothing")
-    found: Symbol = XP.divide(total(value, axis, dtype, keepdims=keepdims), float(count))
+    found: ArraySymbol = XP.divide(total(value, axis, dtype, keepdims=keepdims), float(count))
     return found
 
 
-def largest(value: Any, axis: Any = None, keepdims: bool = False, out: Any = None) -> Symbol:
+def largest(value: Any, axis: Any = None, keepdims: bool = False, out: Any = None) -> ArraySymbol:
     """The largest element along some dimensions."""
     if out is not None or value.dtype.kind != "f" or not value.size:
         raise Untraceable("a maximum")
     return _reduced("max", value, axis, keepdims)
 
 
-def take_along_axis(value: Any, index: Any, axis: int) -> Symbol:
+def take_along_axis(value: Any, index: Any, axis: int) -> ArraySymbol:
     """One element of each row: the sum of a row in which the others count as nothing."""
     if axis % value.ndim != value.ndim - 1 or index.shape != (*value.shape[:-1], 1):
         raise Untraceable("elements along another dimension")
-    here = Symbol(Node("index", (), (value.shape[-1],), np.int64))
+    here = ArraySymbol(Expression("index", (), (value.shape[-1],), np.int64))
     return _reduced("sum", where(XP.equal(here, index), value, 0.0), -1, True)
 
 
-def in_range(index: Any, size: int, what: str) -> Symbol:
+def in_range(index: Any, size: int, what: str) -> ArraySymbol:
     """An index that the generated kernel looks at."""
-    return Symbol(Node("check", (index.node,), index.shape, index.dtype, int(size)))
+    return ArraySymbol(Expression("check", (index.node,), index.shape, index.dtype, int(size)))
 
 
-def arange(stop: Any, *rest: Any, dtype: Any = None) -> Symbol:
+def arange(stop: Any, *rest: Any, dtype: Any = None) -> ArraySymbol:
     """Positions."""
     if rest or not isinstance(stop, (int, np.integer)):
         raise Untraceable("a range")
-    here = Symbol(Node("index", (), (int(stop),), np.int64))
+    here = ArraySymbol(Expression("index", (), (int(stop),), np.int64))
     return here if dtype is None else cast(here, dtype)
 
 
-def _filled(value: Any, like: Any, dtype: Any = None) -> Symbol:
+def _filled(value: Any, like: Any, dtype: Any = None) -> ArraySymbol:
     kind = like.dtype if dtype is None else dtype
-    return broadcast_to(cast(Symbol(_node(value, kind)), kind).reshape(()), like.shape)
+    return broadcast_to(cast(ArraySymbol(_node(value, kind)), kind).reshape(()), like.shape)
 
 
-def _asarray(value: Any, dtype: Any = None) -> Symbol:
-    symbol = value if isinstance(value, Symbol) else Symbol(_node(value))
+def _asarray(value: Any, dtype: Any = None) -> ArraySymbol:
+    symbol = value if isinstance(value, ArraySymbol) else ArraySymbol(_node(value))
     return symbol if dtype is None else cast(symbol, dtype)
 
 
-def _added(value: Any, axis: Any = 0, keepdims: bool = False) -> Symbol:
+def _added(value: Any, axis: Any = 0, keepdims: bool = False) -> ArraySymbol:
     return total(value, axis, keepdims=keepdims)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from ...dtypes import Kind
 from ...errors import FluidError
 from ...opdef.interpreter import Eval
-from .symbols import XP, Node, Symbol, Untraceable
+from .symbols import XP, ArraySymbol, Expression, Untraceable
 
 #: runs operators on symbols, as others run them on arrays: compositions by their parts
 _EVAL = Eval(SimpleNamespace(name="native", xp=XP, asarray=lambda value: value))
@@ -17,7 +17,7 @@ _EVAL = Eval(SimpleNamespace(name="native", xp=XP, asarray=lambda value: value))
 KNOWN = frozenset({"float32", "float64", "int32", "int64", "bool", "uint8"})
 
 
-class Trace:
+class TracedResults:
     """The expressions of an instruction's results.
 
     Args:
@@ -38,7 +38,7 @@ def is_plain(spec: Any) -> bool:
     )
 
 
-def traced(op: Any, slots: Any, specs: list[Any], outs: Mapping[str, Any]) -> Trace | None:
+def traced(op: Any, slots: Any, specs: list[Any], outs: Mapping[str, Any]) -> TracedResults | None:
     """The trace of an operator on values of given shapes; None where it has none.
 
     Args:
@@ -56,7 +56,7 @@ def traced(op: Any, slots: Any, specs: list[Any], outs: Mapping[str, Any]) -> Tr
         results = {slot: _checked(found.get(slot), spec) for slot, spec in outs.items()}
     except (Untraceable, FluidError, TypeError, AttributeError, ValueError, KeyError, IndexError):
         return None  # a kernel that asks more of an array than a symbol has
-    return Trace(operands, results)
+    return TracedResults(operands, results)
 
 
 def _input(spec: Any) -> Any:
@@ -67,13 +67,13 @@ def _input(spec: Any) -> Any:
         return Untraceable if Untraceable in made else made
     if not is_plain(spec):
         return Untraceable
-    return Node("input", (), tuple(spec.shape), spec.dtype.dtype)
+    return Expression("input", (), tuple(spec.shape), spec.dtype.dtype)
 
 
 def _symbols(operand: Any) -> Any:
     if isinstance(operand, list):
         return [_symbols(each) for each in operand]
-    return None if operand is None else Symbol(operand)
+    return None if operand is None else ArraySymbol(operand)
 
 
 def _checked(value: Any, spec: Any) -> Any:
@@ -82,7 +82,7 @@ def _checked(value: Any, spec: Any) -> Any:
         if not isinstance(value, list) or len(value) != len(spec):
             raise Untraceable("another number of results")
         return [_checked(v, s) for v, s in zip(value, spec)]
-    if not isinstance(value, Symbol) or not is_plain(spec):
+    if not isinstance(value, ArraySymbol) or not is_plain(spec):
         raise Untraceable("a result that is no expression")
     if value.shape != tuple(spec.shape) or value.dtype != spec.dtype.dtype:
         raise Untraceable("another form than the shape rule says")

@@ -10,7 +10,7 @@ from fluidlite import layers
 from fluidlite.backend.native import compiler as compilers
 from fluidlite.backend.native.library import prepared
 from fluidlite.backend.native.source import kernel_source
-from fluidlite.backend.native.symbols import XP, Node, Symbol
+from fluidlite.backend.native.symbols import XP, ArraySymbol, Expression
 
 GRAPHS = 300
 
@@ -30,8 +30,8 @@ def compiler(monkeypatch, tmp_path):
 
 def compiled(compiler, function, *arrays):
     """What a kernel computes that is generated for a function of arrays."""
-    inputs = [Node("input", (), a.shape, a.dtype) for a in arrays]
-    made = function(*map(Symbol, inputs)).node
+    inputs = [Expression("input", (), a.shape, a.dtype) for a in arrays]
+    made = function(*map(ArraySymbol, inputs)).node
     source = kernel_source(inputs, [made])
     for event in compiler.request([source]):
         event.wait()
@@ -61,8 +61,8 @@ def test_elementary_functions_are_right_to_a_few_units_in_the_last_place(compile
         x = rng.uniform(low, high, 20000) if span is None else span
         x[:5000] = rng.standard_normal(5000) if low < -1 else np.abs(rng.standard_normal(5000))
         given.append(x.astype("float32"))
-    inputs = [Node("input", (), x.shape, x.dtype) for x in given]
-    outputs = [getattr(XP, name)(Symbol(n)).node for name, n in zip(FUNCTIONS, inputs)]
+    inputs = [Expression("input", (), x.shape, x.dtype) for x in given]
+    outputs = [getattr(XP, name)(ArraySymbol(n)).node for name, n in zip(FUNCTIONS, inputs)]
     source = kernel_source(inputs, outputs)
     compiler.together([source])
     kernel = compiler.find([source])[source.name]

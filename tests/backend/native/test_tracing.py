@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from fluidlite.backend.native.symbols import XP, Node, Symbol, Untraceable
+from fluidlite.backend.native.symbols import XP, ArraySymbol, Expression, Untraceable
 from fluidlite.backend.native.tracing import traced
 from fluidlite.dtypes import DType
 from fluidlite.opdef.definition import lookup
@@ -41,20 +41,20 @@ def test_half_precision_has_no_expression():
 
 def test_a_decision_by_a_value_cannot_be_traced():
     with pytest.raises(Untraceable, match="decision"):
-        bool(Symbol(Node("input", (), (2,), np.float32)) > 0)
+        bool(ArraySymbol(Expression("input", (), (2,), np.float32)) > 0)
 
 
 def test_what_is_written_in_place_is_another_expression_from_then_on():
-    x = Symbol(Node("input", (), (2,), np.float32))
-    copy = Symbol(x.node)
+    x = ArraySymbol(Expression("input", (), (2,), np.float32))
+    copy = ArraySymbol(x.node)
     XP.multiply(copy, 2.0, out=copy)
     assert (x.node.function, copy.node.function) == ("input", "multiply")
 
 
 @pytest.mark.parametrize("name", ["add", "multiply", "maximum", "divide"])
 def test_types_are_those_of_numpy(name):
-    x = Symbol(Node("input", (), (2,), np.float32))
-    y = Symbol(Node("input", (), (2,), np.int64))
+    x = ArraySymbol(Expression("input", (), (2,), np.float32))
+    y = ArraySymbol(Expression("input", (), (2,), np.int64))
     expected = getattr(np, name)(np.ones(1, "f"), np.ones(1, np.int64)).dtype
     assert getattr(XP, name)(x, y).dtype == expected
     assert getattr(XP, name)(x, 2.0).dtype == np.float32
