@@ -13,6 +13,7 @@ from pathlib import Path
 
 import fluidlite as fluid
 import fluidlite.io  # defines operators of its own
+from fluidlite.absent import LEFT_OUT
 from fluidlite.opdef.definition import is_defined, lookup
 
 HERE = Path(__file__).parent
@@ -26,20 +27,16 @@ OPERATORS = {
         c_sync_comm_stream checkpoint_notify dgc_clip_by_norm dgc_momentum
         distributed_lookup_table fake_init fetch_barrier fl_listen_and_serv listen_and_serv
         lookup_sparse_table lookup_table_dequant merge_ids prefetch pull_box_sparse pull_sparse
-        pull_sparse_v2 push_dense pyramid_hash rank_attention recv recv_save ref_by_trainer_id
+        pull_sparse_v2 push_dense rank_attention recv recv_save ref_by_trainer_id
         send send_barrier shuffle_batch split_byref split_ids split_selected_rows""",
+    "embeddings of hashed n-grams, not yet reproduced": "pyramid_hash",
     "inner workings of fluid's runtime": "delete_var get_places run_program",
 }
 
-#: public names that are left out: reason -> ``MODULE.NAME``, or a pattern
+#: public names that are left out: reason -> ``MODULE.NAME``; the module of ``fluid`` is a point
 NAMES = {
-    "many processes and parameter servers": """
-        optimizer.DGCMomentumOptimizer optimizer.PipelineOptimizer ..DistributeTranspiler
-        ..DistributeTranspilerConfig""",
-    "inner workings of fluid that mean nothing here": """
-        ..ComplexVariable ..load_op_library
-        ..monkey_patch_varbase ..monkey_patch_variable""",
-    "imperative mode, still to come": "dygraph.* ..*",
+    reason: " ".join(f".{name}" if name[0] == "." else name for name in names)
+    for reason, names in LEFT_OUT.items()
 }
 
 

@@ -14,17 +14,21 @@ from . import (
     clip,
     core,
     data_feeder,
+    errors,
     framework,
     initializer,
     input,
     layer_helper,
     layers,
+    lod_tensor,
     nets,
     optimizer,
+    param_attr,
     reader,
     regularizer,
     unique_name,
 )
+from .absent import absent as _absent
 from .backward import append_backward, calc_gradient, gradients
 from .data_feeder import DataFeeder
 from .errors import FluidError
@@ -40,7 +44,9 @@ from .ir.name_scope import name_scope
 from .ir.program import Program, default_main_program, default_startup_program, program_guard
 from .ir.variable import Variable
 from .lod_tensor import create_lod_tensor, create_random_int_lodtensor
+from .namespace import public_names
 from .param_attr import ParamAttr, WeightNormParamAttr
+from .quiet import door as _door
 from .runtime.executor import Executor
 from .runtime.place import (
     CPUPlace,
@@ -52,11 +58,17 @@ from .runtime.place import (
     is_compiled_with_cuda,
 )
 from .runtime.scope import Scope, global_scope, scope_guard
-from .state import get_flags, in_dygraph_mode, set_flags
+from .state import get_flags, in_dygraph_mode, set_flags, strict
 from .values import LoDTensor, LoDTensorArray
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"
 
+#: modules that are imported above
+_MODULES = (
+    *("backward", "clip", "core", "data_feeder", "errors", "framework", "initializer"),
+    *("input", "layer_helper", "layers", "lod_tensor", "nets", "optimizer", "param_attr"),
+    *("reader", "regularizer", "unique_name"),
+)
 #: sub-packages that are loaded when they are first asked for
 _PACKAGES = frozenset(
     [
@@ -66,7 +78,6 @@ _PACKAGES = frozenset(
         "compiler",
         "contrib",
         "dataset",
-        "distributed",
         "dygraph",
         "eager",
         "flow",
@@ -83,6 +94,8 @@ _PACKAGES = frozenset(
         "readers",
     ]
 )
+#: of them, and of what is imported above, those that are for its own use
+_INNER = frozenset(["eager", "imperative", "ops", "proto", "public_names", "readers"])
 #: names of such modules that stand at the top level, too
 _NAMES = {
     "custom_op": "custom",
@@ -140,19 +153,29 @@ _NAMES = {
 }
 
 
+@_door
 def __getattr__(name: str) -> Any:
     """Load what is not needed by every script when it is first asked for."""
+    if name == "__all__":  # for import *
+        return __dir__()
     if name.startswith("__"):
         raise AttributeError(name)
     if name in _PACKAGES:
         return import_module(f".{name}", __name__)
     found = getattr(import_module(f".{_NAMES.get(name, 'eager')}", __name__), name, None)
     if found is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        raise _absent(__name__, name)
     globals()[name] = found
     return found
 
 
 def __dir__() -> list[str]:
-    eager = import_module(".eager", __name__)
-    return sorted({*globals(), *_PACKAGES, *_NAMES, *vars(eager)})
+    """The public names, of what is loaded and of what would be: help and completion read them."""
+    eager = public_names(vars(import_module(".eager", __name__)))
+    given = (name for name, value in globals().items() if _is_public(name, value))
+    return sorted({*given, *_NAMES, *eager, *_MODULES, *(_PACKAGES - _INNER)})
+
+
+def _is_public(name: str, value: Any) -> bool:
+    module = getattr(value, "__module__", None) or ""
+    return not name.startswith("_") and module.startswith(f"{__name__}.") and name not in _INNER

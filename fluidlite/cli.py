@@ -1,15 +1,16 @@
-"""The command ``fluidlite``: what is in a file, and the same in another format."""
+"""Programs and parameters in files: looked at, run, compared, drawn, written in other formats."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
-from .errors import ArgumentError, FluidError
+from .completion import SHELLS, script
+from .errors import FluidError, UsageError
 from .inspect import show
 from .inspect.commands import register
 from .io.contents import Contents, read
@@ -26,21 +27,43 @@ def main(arguments: Sequence[str] | None = None) -> int:
         arguments: what stands behind its name; those of the process when None.
 
     Returns:
-        0; 1 where something failed, or where programs differ.
+        0; 1 where something failed, or where programs differ; 2 where the arguments are not such
+        as the command takes.
     """
-    given = _parser().parse_args(arguments)
     try:
+        given = command_parser().parse_args(arguments)
         return given.run(given) or 0
-    except FluidError as error:
-        print(f"fluidlite: {error}", file=sys.stderr)
-        return 1
+    except UsageError as error:
+        return _failed(error, 2)
     except BrokenPipeError:  # what reads the output has seen enough
         sys.stderr.close()
-    return 0
+        return 0
+    except KeyboardInterrupt:
+        return 130  # what a shell says of a command that was interrupted
+    except (FluidError, OSError, MemoryError) as error:
+        return _failed(error, 1)
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="fluidlite", description=__doc__)
+def _failed(error: BaseException, status: int) -> int:
+    """Say in one line what was wrong; the exit status."""
+    text = " ".join(str(error).split()) or type(error).__name__
+    print(f"fluidlite: {text}", file=sys.stderr)
+    return status
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser that says in one line what was wrong."""
+
+    def error(self, message: str) -> NoReturn:
+        print(f"fluidlite: {message}; see {self.prog} --help", file=sys.stderr)
+        raise SystemExit(2)
+
+
+def command_parser() -> argparse.ArgumentParser:
+    """The parser of the command's words."""
+    parser = _Parser(prog="fluidlite", description=__doc__)
+    version = sys.modules[__package__.partition(".")[0]].__version__
+    parser.add_argument("--version", action="version", version=f"fluidlite {version}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     show = commands.add_parser("show", help="what a file or a folder is, and its program")
@@ -70,8 +93,30 @@ def _parser() -> argparse.ArgumentParser:
     )
     conversion.set_defaults(run=_convert)
     register(commands)
-    commands.add_parser("check", help="which names of fluid 1.8 a script uses that are not there")
+    checking = commands.add_parser(
+        "check", help="which names of fluid 1.8 a script uses that are not there"
+    )
+    checking.add_argument("scripts", nargs="+", metavar="SCRIPT.py")
+    checking.add_argument("--strict", action="store_true", help="also what Python dropped")
+    checking.set_defaults(run=_check)
+
+    completing = commands.add_parser(
+        "completion",
+        help="what a shell reads to complete these words",
+        description='eval "$(fluidlite completion bash)", in ~/.bashrc; the same with zsh; '
+        "fluidlite completion fish > ~/.config/fish/completions/fluidlite.fish",
+    )
+    completing.add_argument("shell", choices=[*SHELLS])
+    completing.set_defaults(run=_complete)
     return parser
+
+
+def _check(given: argparse.Namespace) -> int:
+    raise FluidError("the package fluidlite.compat, which checks scripts, is not installed")
+
+
+def _complete(given: argparse.Namespace) -> None:
+    print(script(given.shell, command_parser()), end="")
 
 
 def _show(given: argparse.Namespace) -> None:
@@ -118,9 +163,11 @@ def _shape(text: str) -> tuple[str, list[int]]:
     """A name and its shape, from ``NAME=2,3``."""
     name, _, sizes = text.rpartition("=")
     try:
+        if not name:
+            raise ValueError(text)
         return name, [int(size) for size in sizes.split(",")]
     except ValueError:
-        raise ArgumentError(f"expected --shape NAME=2,3, got {text!r}") from None
+        raise UsageError(f"expected --shape NAME=2,3, got {text!r}") from None
 
 
 def _table(contents: Contents) -> None:

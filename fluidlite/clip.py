@@ -11,6 +11,7 @@ from numbers import Real
 from typing import Any
 
 from . import unique_name
+from .absent import answer
 from .dtypes import Kind
 from .errors import ArgumentError
 from .ir.block import Block
@@ -19,6 +20,8 @@ from .ir.name_scope import name_scope
 from .ir.operator import OpRole
 from .ir.program import Program, default_main_program
 from .ir.variable import Parameter, Variable, is_tensor
+from .namespace import listing
+from .quiet import doors
 from .values import SelectedRows
 
 Pair = tuple[Variable, Variable | None]  #: a parameter and its gradient; None where it has none
@@ -266,7 +269,7 @@ def _whole(grad: Any) -> Any:
     return grad.results(values.to_dense()) if isinstance(values, SelectedRows) else grad
 
 
-def _layer(like: Variable, kind: str) -> Any:
+def _layer(like: Any, kind: str) -> Any:
     """An interpreter that appends to the block of a variable and names results as a layer does; for
     a tensor, one that runs operators at once.
     """
@@ -497,3 +500,7 @@ __all__ = [
     "GradientClipByValue",
     "set_gradient_clip",
 ]
+
+__dir__ = listing(globals())
+doors(globals())
+answer(globals())

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from .described import Described
 from .ir.program import Program, default_main_program
 from .ir.variable import Variable
+from .namespace import listing
+from .quiet import doors
 from .runtime.compiled import BuildStrategy, CompiledProgram, ExecutionStrategy
 from .runtime.executor import Executor
 from .runtime.scope import Scope, global_scope
@@ -14,7 +17,7 @@ from .runtime.scope import Scope, global_scope
 __all__ = ["BuildStrategy", "CompiledProgram", "ExecutionStrategy", "ParallelExecutor"]
 
 
-class ParallelExecutor:
+class ParallelExecutor(Described):
     """Runs one program, on as many devices as ``CPU_NUM`` in the environment says.
 
     Args:
@@ -35,6 +38,8 @@ class ParallelExecutor:
     >>> exe.run([y.name], feed={"x": np.ones([3, 2], "float32")})
     [array([6.], dtype=float32)]
     """
+
+    _shown = "program=_program scope="
 
     def __init__(
         self,
@@ -88,3 +93,7 @@ class ParallelExecutor:
 
     def drop_local_exe_scopes(self) -> None:
         """Nothing: there are no scopes but the one given."""
+
+
+__dir__ = listing(globals())
+doors(globals())

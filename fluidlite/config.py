@@ -15,6 +15,7 @@ import numpy as np
 from . import state
 from .backend import native, onednn
 from .kernels import threads
+from .quiet import doors
 
 #: kernels of OpenBLAS that know nothing of AVX-512
 OLDER = ("haswell", "zen", "sandybridge", "nehalem", "prescott", "core2", "generic")
@@ -78,23 +79,30 @@ class Config:
         lines = [f"{name + ':':<11}{text}" for name, text in facts]
         return "\n".join(_folded(line) for line in lines)
 
-    __repr__ = __str__
+    def __repr__(self) -> str:
+        return f"Config(fluidlite {self.version}, python {self.python}, numpy {self.numpy})"
 
 
 def show_config() -> Config:
-    """What is installed here, and which library computes what.
+    """Print what is installed here, and which library computes what.
 
     It warns when NumPy's matrix products run on kernels older than the processor, which may halve
     their speed.
 
     Returns:
-        the facts; ``print`` shows them.
+        the facts.
 
-    >>> print(fluid.show_config())
-    fluidlite: ...
     >>> fluid.show_config().numpy == np.__version__
+    fluidlite: ...
     True
     """
+    found = config()
+    print(found)
+    return found
+
+
+def config() -> Config:
+    """What :func:`show_config` prints."""
     flags, blas = _cpu_flags(), _blas()
     warnings = []
     for each in blas:
@@ -168,3 +176,6 @@ def _blas() -> list[BlasLibrary]:
         for each in threadpool_info()
         if each.get("user_api") == "blas"
     ]
+
+
+doors(globals())

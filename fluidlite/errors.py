@@ -10,6 +10,8 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+from .namespace import listing
+
 
 class FluidError(Exception):
     """The base of all errors that fluidlite raises on purpose."""
@@ -57,6 +59,10 @@ class UnknownVariableError(FluidError, ValueError, LookupError):
 
 class DuplicateVariableError(FluidError, ValueError):
     """A variable of that name exists with another shape, dtype or kind."""
+
+
+class UsageError(ArgumentError):
+    """The words behind the command ``fluidlite`` are not such as it takes."""
 
 
 class FeedError(FluidError, ValueError):
@@ -159,6 +165,17 @@ class StateDictError(FluidError, RuntimeError, LookupError):
     """A state lacks the value of a parameter or of an optimizer's variable."""
 
 
+class StrictError(FluidError, ValueError):
+    """What is a warning otherwise, after ``fluidlite.strict()``."""
+
+
+class FluidWarning(UserWarning):
+    """Something is probably a mistake, and fluid 1.8 runs on.
+
+    ``fluidlite.strict()`` makes errors of all these warnings.
+    """
+
+
 class EOFException(Exception):
     """A reader of a program has come to its end.
 
@@ -185,4 +202,8 @@ def with_context(error: FluidError, context: str) -> FluidError:
     """
     located = type(error)(f"{error}\n{context}")
     located.__cause__ = error.__cause__
+    located.__suppress_context__ = error.__suppress_context__
     return located
+
+
+__dir__ = listing(globals())

@@ -21,6 +21,8 @@ from .ir.program import (
     switch_startup_program,
 )
 from .ir.variable import Parameter, Variable
+from .namespace import listing
+from .quiet import doors
 from .runtime.place import (
     CPUPlace,
     cpu_places,
@@ -185,3 +187,7 @@ def release_memory(input_program: Program, skip_opt_set: Iterable[str] | None = 
         input_program: a program, which stays as it is.
         skip_opt_set: not read.
     """
+
+
+__dir__ = listing(globals())
+doors(globals(), but=("Block", "Operator", "Parameter", "Program", "Variable"))

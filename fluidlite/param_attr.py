@@ -6,12 +6,16 @@ import math
 from numbers import Real
 from typing import Any
 
+from .absent import answer
+from .described import Described
 from .errors import ArgumentError
 from .initializer import Constant, Initializer, Xavier
+from .namespace import listing
+from .quiet import doors
 from .regularizer import WeightDecayRegularizer, check_regularizer
 
 
-class ParamAttr:
+class ParamAttr(Described):
     """Name, first value and training of a parameter.
 
     Args:
@@ -176,3 +180,10 @@ def as_eager_attr(value: Any) -> ParamAttr | None:
             "and g, and compute g * v / norm(v) in forward()"
         )
     return found
+
+
+__all__ = ["ParamAttr", "WeightNormParamAttr"]
+
+__dir__ = listing(globals())
+doors(globals())
+answer(globals())

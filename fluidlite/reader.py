@@ -17,6 +17,8 @@ from importlib import import_module
 from typing import Any
 
 from .errors import ArgumentError, FluidError
+from .namespace import listing
+from .quiet import doors
 
 Reader = Callable[[], Iterable[Any]]
 
@@ -364,3 +366,6 @@ __all__ = [
     "shuffle",
     "xmap_readers",
 ]
+
+__dir__ = listing(globals())
+doors(globals())

@@ -6,9 +6,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from . import state
+from .absent import answer
+from .described import Described
+from .namespace import listing
+from .quiet import doors
 
 
-class NameGenerator:
+class NameGenerator(Described):
     """Counts names by their stem.
 
     Args:
@@ -70,3 +74,8 @@ def guard(new_generator: NameGenerator | str | bytes | None = None) -> Iterator[
         new_generator = NameGenerator(new_generator or "")
     with _generator.guard(new_generator):
         yield new_generator
+
+
+__dir__ = listing(globals())
+doors(globals())
+answer(globals())

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ..absent import answer
 from ..errors import ArgumentError, ShapeError
 from ..ir.variable import Variable
 from ..layers.layer import LayerBuilder, activation_of, layer
 from ..layers.reshaping import reshape
 from ..layers.slicing import slice as slice_
+from ..namespace import listing
 from .detection_layers import multiclass_nms2
 from .recurrent import BasicGRUUnit, BasicLSTMUnit, basic_gru, basic_lstm
 from .sequence_layers import (
@@ -284,3 +286,8 @@ def tree_conv(
     weight = f.weight(param_attr, shape, nodes_vector.dtype)
     out = f.tree_conv(nodes_vector, edge_set, weight, max_depth=max_depth)
     return f.activation(f.bias(out, bias_attr, out.shape[1:]), activation_of(act))
+
+
+__dir__ = listing(globals())
+
+answer(globals())

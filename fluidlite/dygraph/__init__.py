@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from ..absent import answer
+from ..namespace import listing
+from ..quiet import doors
 from . import checkpoint, jit, learning_rate_scheduler, nn, parallel
 from . import containers as container
 from . import layer as layers
@@ -145,3 +148,7 @@ __all__ = [
     "nn",
     "parallel",
 ]
+
+__dir__ = listing(globals())
+doors(globals(), but=("ParamBase", "VarBase"))
+answer(globals())

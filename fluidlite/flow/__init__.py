@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..absent import answer
 from ..imperative.arithmetic import (
     atan2,
     dot,
@@ -68,6 +69,8 @@ from ..imperative.elementary import (
 )
 from ..imperative.mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from ..imperative.selection import nonzero, where
+from ..namespace import listing
+from ..quiet import doors
 from . import autograd, nn
 from .autograd import inference_mode
 from .creation import (
@@ -283,3 +286,7 @@ __all__ = [
     "zeros",
     "zeros_like",
 ]
+
+__dir__ = listing(globals())
+doors(globals(), quick=True, but=("Tensor",))
+answer(globals())

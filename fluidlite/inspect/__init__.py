@@ -4,6 +4,9 @@ where do they come from.
 
 from __future__ import annotations
 
+from ..absent import answer
+from ..namespace import listing
+from ..quiet import doors
 from .debugging import Debugger, debug
 from .diff import Difference, diff
 from .digest import Digest
@@ -52,3 +55,7 @@ __all__ = [
     "gradcheck",
     "Report",
 ]
+
+__dir__ = listing(globals())
+doors(globals())
+answer(globals())

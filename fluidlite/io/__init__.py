@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from ..absent import answer
+from ..namespace import listing
+from ..quiet import doors
 from ..reader import (
     ComposeNotAligned,
     batch,
@@ -103,3 +106,7 @@ __all__ = [
     "shuffle",
     "xmap_readers",
 ]
+
+__dir__ = listing(globals())
+doors(globals())
+answer(globals())

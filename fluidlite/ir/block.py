@@ -19,12 +19,12 @@ from ..errors import (
     UnknownVariableError,
     suggestion,
 )
-from ..opdef.definition import Op, first_slot, lookup
-from ..opdef.spec import Spec
+from ..opdef.definition import Op, lookup
+from ..quiet import door, quick_door
 from .at_once import blank_at_once, run_at_once, runner_at_once
 from .builder import Builder
 from .callsite import CallSite, caller, warn
-from .declared import inferred_otherwise, taken_over
+from .declared import inferred_otherwise, taken_over, warn_of_namesakes
 from .descriptions import BlockDesc
 from .device import device_of
 from .given import attributes_given, names_by_slot
@@ -32,6 +32,7 @@ from .name_scope import current_name_scope
 from .old_names import OldBlock
 from .operator import EMPTY, FRAMEWORK_ATTRIBUTES, Operator, located
 from .rebuilding import building_site
+from .results import declare_result
 from .text import block_text
 from .variable import Parameter, Variable, as_shape
 from .views import views
@@ -72,12 +73,12 @@ class Block(OldBlock):
 
     # -- variables ---------------------------------------------------------------------------------
 
+    @door
     def create_var(
         self, name: str | None = None, dtype: Any = None, *args: Any, **more: Any
     ) -> Any:
-        """Declare a variable: :meth:`declare_var`.  In the program that stands for what runs at
-        once, under ``dygraph.guard()``, it is a tensor that waits for what :meth:`append_op` gives
-        it.
+        """Declare a variable: :meth:`declare_var`.  In the program of what runs at once, under
+        ``dygraph.guard()``, it is a tensor that waits for what :meth:`append_op` gives it.
 
         Args:
             name, dtype, args, more: as of :meth:`declare_var`.
@@ -121,10 +122,9 @@ class Block(OldBlock):
         Raises:
             DuplicateVariableError: a variable of that name has another shape, dtype or kind.
         """
-        if ignored:
-            for unknown in sorted(set(ignored) - {"capacity", "belong_to_optimizer"}):
-                hint = suggestion(unknown, _CREATE_VAR)
-                warn(f"create_var has no argument {unknown!r}{hint}; it is left out", None)
+        for unknown in ignored and sorted(ignored.keys() - {"capacity", "belong_to_optimizer"}):
+            hint = suggestion(unknown, _CREATE_VAR)
+            warn(f"create_var has no argument {unknown!r}{hint}; it is left out", None)
         if name is None:
             name = unique_name.generate("_generated_var")
         elif isinstance(name, bytes):
@@ -183,6 +183,7 @@ class Block(OldBlock):
                 "use another name, or declare it alike"
             )
 
+    @door
     def create_parameter(
         self,
         shape: Iterable[int],
@@ -203,7 +204,7 @@ class Block(OldBlock):
 
         Raises:
             DuplicateVariableError: a variable of that name has another shape or dtype, or is no
-            parameter.
+                parameter.
             ArgumentError: a size is not positive.
         """
         block = self.program.global_block()
@@ -227,6 +228,7 @@ class Block(OldBlock):
             initializer(made, block)
         return made
 
+    @quick_door
     def var(self, name: str) -> Variable:
         """The variable of that name in this block.
 
@@ -333,6 +335,7 @@ class Block(OldBlock):
 
     # -- operators ---------------------------------------------------------------------------------
 
+    @door
     def append_op(
         self,
         type: str,
@@ -454,8 +457,8 @@ class Block(OldBlock):
             inputs, outputs: as of :meth:`append_op`.
             site: the user's line.
         """
-        program = self.program
-        definition = type(instance)
+        program, definition = self.program, type(instance)
+        warn_of_namesakes(self, inputs, site)
         op = Operator(
             self,
             instance.type,
@@ -508,7 +511,7 @@ class Block(OldBlock):
                 each = one if isinstance(one, list) else [one] * len(variables)
                 for variable, spec in zip(variables, each):
                     if variable is not None and spec is not None:
-                        _declare(variable, spec, instance, specs)
+                        declare_result(variable, spec, instance, slot, specs)
         return op
 
     def remove_op(self, index: int) -> None:
@@ -546,29 +549,6 @@ def _called(error: FluidError, site: CallSite | None) -> FluidError:
     return error.__class__(f"{error}\n  called at {site}")
 
 
-def _declare(variable: Variable, spec: Spec, instance: Op, specs: dict[str, Any]) -> None:
-    """Give an output what was inferred, with the LoD level of the input that the operator shares it
-    with.
-    """
-    if isinstance(variable, Parameter):  # its shape is the user's word
-        return
-    variable.take_spec(_with_lod(spec, instance, specs))
-    if spec.kind is not variable.kind and spec.kind is not Kind.LOD_TENSOR:
-        variable.kind = spec.kind
-
-
-def _with_lod(spec: Spec, instance: Op, specs: dict[str, Any]) -> Spec:
-    if instance.lod is None:
-        return spec if instance.says_lod or not spec.lod_level else spec._replace(lod_level=0)
-    if spec.lod_level:
-        return spec
-    shared = first_slot(instance, specs) if instance.lod in ("first", "joined") else instance.lod
-    source = specs.get(shared)
-    if isinstance(source, list):
-        source = source[0] if source else None
-    return spec if source is None else spec._replace(lod_level=source.lod_level)
-
-
 _CREATE_PARAMETER = frozenset(
     [
         "trainable",
@@ -585,16 +565,5 @@ _CREATE_PARAMETER = frozenset(
         "need_check_feed",
     ]
 )
-_CREATE_VAR = [
-    "name",
-    "dtype",
-    "shape",
-    "type",
-    "lod_level",
-    "persistable",
-    "stop_gradient",
-    "is_data",
-    "need_check_feed",
-    "error_clip",
-    "initializer",
-]
+_CREATE_VAR = ["name", "dtype", "shape", "type", "lod_level", "persistable", "stop_gradient"]
+_CREATE_VAR += ["is_data", "need_check_feed", "error_clip", "initializer"]

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 from .. import state
+from ..described import Described
 from ..errors import ArgumentError
 from ..opdef.attribute import whole_number
 from ..opdef.redefinition import redefinitions
+from ..quiet import door
 from ..weak import WeakTable
+from .analysis import parameters_of
 from .block import Block
 from .descriptions import BlockDesc
 from .dropping import Dropped, only_for_test, switch_to_test
@@ -160,6 +163,7 @@ class Program(OldProgram):
 
     # -- copies ------------------------------------------------------------------------------------
 
+    @door
     def clone(self, for_test: bool = False) -> Program:
         """A copy that shares nothing with this program but the parameters' names.
 
@@ -203,6 +207,7 @@ class Program(OldProgram):
         return made
 
     @classmethod
+    @door
     def parse(cls, text: str) -> Program:
         """The program that a text describes: the inverse of ``str(program)``.
 
@@ -217,6 +222,7 @@ class Program(OldProgram):
         return made
 
     @staticmethod
+    @door
     def parse_from_string(binary_str: bytes) -> Program:
         """The program that the bytes of a program file describe: fluid's ProgramDesc.
 
@@ -274,7 +280,7 @@ class Program(OldProgram):
 
     def __repr__(self) -> str:
         ops = sum(len(block.ops) for block in self.blocks)
-        parameters = len(self.all_parameters())
+        parameters = len(parameters_of(self))
         return f"<Program: {self.num_blocks} blocks, {ops} operators, {parameters} parameters>"
 
     # -- views -------------------------------------------------------------------------------------
@@ -312,7 +318,7 @@ class Program(OldProgram):
         return views().summary(self, batch_size)
 
 
-class ProgramDesc:
+class ProgramDesc(Described):
     """A program under the method names of fluid's descriptions.
 
     Args:
@@ -394,8 +400,10 @@ def programs_are_guarded() -> bool:
     return _main.is_covered or _startup.is_covered
 
 
-@contextmanager
-def program_guard(main_program: Program, startup_program: Program | None = None) -> Iterator[None]:
+@door
+def program_guard(
+    main_program: Program, startup_program: Program | None = None
+) -> AbstractContextManager[None]:
     """Build into other programs inside a ``with`` block, in this thread.
 
     Args:
@@ -416,5 +424,10 @@ def program_guard(main_program: Program, startup_program: Program | None = None)
                 f"expected {name} to be a Program, got {program!r:.60} of type "
                 f"{type(program).__name__}"
             )
-    with _main.guard(main_program), _startup.guard(startup_program or _startup.get()):
+    return _building_into(main_program, startup_program or _startup.get())
+
+
+@contextmanager
+def _building_into(main: Program, startup: Program) -> Iterator[None]:
+    with _main.guard(main), _startup.guard(startup):
         yield

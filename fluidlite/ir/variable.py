@@ -13,6 +13,8 @@ from ..errors import ArgumentError, DTypeError
 from ..opdef.arithmetic import Arithmetic
 from ..opdef.attribute import whole_number
 from ..opdef.spec import RANK_TABLE, Shape, Spec
+from ..quiet import door
+from .callsite import warn
 from .descriptions import VarDesc
 from .views import views
 
@@ -20,6 +22,9 @@ if TYPE_CHECKING:
     from .block import Block
     from .operator import Operator
     from .program import Program
+    from .variable_methods import VariableMethods
+else:
+    VariableMethods = Arithmetic
 
 
 #: the module that has the methods of tensors for variables; a layer above this one
@@ -32,7 +37,7 @@ def methods_of_variables() -> Mapping[str, Callable[..., Any]]:
     return found
 
 
-class Variable(Arithmetic):
+class Variable(VariableMethods):
     """A name in a block.  Made by :meth:`Block.create_var`.
 
     Python's operators append the operators that compute them.  ``==`` does so too: compare names,
@@ -201,11 +206,13 @@ class Variable(Arithmetic):
         """The name of the variable's gradient."""
         return self.name + "@GRAD"
 
+    @door
     def astype(self, dtype: Any) -> Variable:
         """The variable cast to another element type, by a ``cast`` operator."""
         f = self._builder()
         return f.cast(self, in_dtype=self.dtype, out_dtype=as_dtype(dtype))
 
+    @door
     def numpy(self) -> Any:
         """Refused: a variable of a program has no value."""
         raise ArgumentError(
@@ -213,12 +220,14 @@ class Variable(Arithmetic):
             f"Executor.run(program, feed=..., fetch_list=[{self.name}])"
         )
 
-    def __getattr__(self, name: str) -> Any:
-        """The methods of tensors: ``x.sum()``, ``x.reshape([2, 3])``."""
-        method = None if name.startswith("_") else methods_of_variables().get(name)
-        if method is None:
-            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
-        return MethodType(method, self)
+    if not TYPE_CHECKING:  # checkers know the methods one by one
+
+        def __getattr__(self, name: str) -> Any:
+            """The methods of tensors: ``x.sum()``, ``x.reshape([2, 3])``."""
+            method = None if name.startswith("_") else methods_of_variables().get(name)
+            if method is None:
+                raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+            return MethodType(method, self)
 
     def __dir__(self) -> list[str]:
         return sorted({*object.__dir__(self), *methods_of_variables()})
@@ -250,19 +259,31 @@ class Variable(Arithmetic):
         made: Variable = self._builder().combine(self, method, operator, other, reflected)
         return made
 
+    @door
     def __neg__(self) -> Variable:
         return self._builder().scale(self, scale=-1.0)
 
+    @door
     def __getitem__(self, item: Any) -> Variable:
         made: Variable = self.block.program.current_block().builder("tmp").item(self, item)
         return made
 
+    @door
     def __len__(self) -> int:
         raise DTypeError(f"variable {self.name!r} has no length; its shape is {list(self.shape)}")
 
+    @door
     def __bool__(self) -> bool:
-        return True  # as in fluid: a variable has no truth value before the program runs
+        warn(
+            f"variable {self.name!r} has no truth value before the program runs: it is always "
+            f"true, for if, while, and, or, not, and in; for a choice when the program runs use "
+            f"fluid.layers.cond or logical_and, for its value fetch it; `is None` asks whether "
+            f"there is one, and `is` whether two are the same",
+            None,
+        )
+        return True  # as in fluid
 
+    @door
     def __iter__(self) -> Any:
         raise DTypeError(
             f"variable {self.name!r} cannot be iterated over: it has no value before the program "

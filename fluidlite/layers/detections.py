@@ -34,7 +34,7 @@ def detection_output(
     score_threshold: float = 0.01,
     nms_eta: float = 1.0,
     return_index: bool = False,
-) -> Variable | tuple[Variable, Variable]:
+) -> Variable | Any:
     """What SSD found: boxes that no better one of their class overlaps too much.
 
     Liu et al., SSD: single shot multibox detector, ECCV 2016.

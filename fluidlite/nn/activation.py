@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 
 from ..initializer import Constant
 from . import functional as F
-from .layer import Layer
+from .layer import TensorLayer
 
 
-class Applied(Layer):
+class Applied(TensorLayer):
     """A layer that is a function, and the options of its calls.
 
     Args:
@@ -211,7 +211,7 @@ class GLU(Applied):
     function = staticmethod(F.glu)
 
 
-class PReLU(Layer):
+class PReLU(TensorLayer):
     """x where it is positive, else x times a learned slope.
 
     Args:

@@ -12,10 +12,10 @@ from ..imperative.reduction import sum as total
 from ..imperative.shaping import flatten, unsqueeze
 from . import functional as F
 from .activation import Applied
-from .layer import Layer
+from .layer import TensorLayer
 
 
-class Linear(Layer):
+class Linear(TensorLayer):
     """``x weight + bias``, along the last dimension.
 
     Args:
@@ -50,7 +50,7 @@ class Linear(Layer):
         return f"in_features={rows}, out_features={columns}"
 
 
-class Bilinear(Layer):
+class Bilinear(TensorLayer):
     """``x1 weight[k] x2^T + bias[k]``, for each k.
 
     Args:
@@ -81,7 +81,7 @@ class Bilinear(Layer):
         return out if self.bias is None else add(out, self.bias)
 
 
-class Embedding(Layer):
+class Embedding(TensorLayer):
     """The rows of a table that numbers select.
 
     Args:
@@ -128,7 +128,7 @@ class Embedding(Layer):
         return "{}, {}".format(*self.weight.shape)
 
 
-class Dropout(Layer):
+class Dropout(TensorLayer):
     """The input with random elements set to 0 while the layer trains.
 
     Args:
@@ -161,7 +161,7 @@ class Dropout(Layer):
         return f"p={self._options['p']}"
 
 
-class Dropout2D(Layer):
+class Dropout2D(TensorLayer):
     """The input, [N, C, H, W], with random channels set to 0 while the layer trains.
 
     Args:
@@ -192,7 +192,7 @@ class Flatten(Applied):
         return flatten(x, start_axis, stop_axis)
 
 
-class Identity(Layer):
+class Identity(TensorLayer):
     """The input.
 
     Args:
@@ -214,7 +214,7 @@ class CosineSimilarity(Applied):
     function = staticmethod(F.cosine_similarity)
 
 
-class Pad2D(Layer):
+class Pad2D(TensorLayer):
     """The input, [N, C, H, W], with further rows and columns.
 
     Args:

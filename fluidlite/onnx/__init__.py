@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from . import control, elementwise, maps, rearranging
+from ..namespace import listing
+from ..quiet import doors
 from .exporting import Export, export
 
-__all__ = ["Export", "control", "elementwise", "export", "maps", "rearranging"]
+__all__ = ["Export", "export"]
+
+__dir__ = listing(globals())
+doors(globals())

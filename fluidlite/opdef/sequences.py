@@ -7,8 +7,22 @@ from typing import Any
 import numpy as np
 
 from ..errors import LoDError
+from .signature import Slot
 
 Array = np.ndarray[Any, Any]
+
+
+#: hidden outputs that have the rows of an input, and its sequences
+_WITH_ROWS = frozenset({"Softmax", "IntermediateOut", "XShape"})
+
+
+def has_no_sequences(slot: Slot) -> bool:
+    """Whether an output is kept for the gradient alone, and so takes over no sequences.
+
+    Args:
+        slot: of the output.
+    """
+    return slot.hidden and slot.name not in _WITH_ROWS
 
 
 def lod_of(value: Any) -> tuple[tuple[int, ...], ...]:

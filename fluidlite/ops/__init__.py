@@ -1,5 +1,6 @@
 """Every operator, one family per file.  Importing this package defines them all."""
 
+from ..namespace import listing
 from . import (
     activation,
     adaptive,
@@ -101,3 +102,5 @@ from . import (
     vector_norm,
     yolo,
 )
+
+__dir__ = listing(globals())

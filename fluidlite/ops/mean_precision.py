@@ -11,8 +11,8 @@ from ..opdef.definition import Op
 from ..opdef.sequences import offsets_from
 from ..opdef.spec import agree, need_float, need_integer, need_ndim, same_dtype, size_of, spec
 from ..values import LoDTensor, bare
+from .overlaps import box_overlaps
 from .proposals import by_image
-from .suppression import box_overlaps
 
 
 class detection_map(Op):

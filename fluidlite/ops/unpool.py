@@ -25,6 +25,7 @@ class MaxWithIndex(Windowed, abstract=True):
     """
 
     signature = "X -> Out, Mask!"
+    lod = None
     use_cudnn: bool = attr(False, inert=True, local=True)
 
     def infer(self, X):
@@ -70,6 +71,7 @@ class unpool(Op):
     """
 
     signature = "X, Indices! -> Out"
+    lod = None
     ksize: list[int] = REQUIRED
     strides: list[int] = (1, 1)
     paddings: list[int] = (0, 0)
@@ -163,6 +165,7 @@ class spp(Op):
     """
 
     signature = "X -> Out"
+    lod = None
     pyramid_height: int = REQUIRED
     pooling_type: str = REQUIRED
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from ..absent import answer
+from ..namespace import listing
+from ..quiet import doors
 from .adadelta import Adadelta, AdadeltaOptimizer
 from .adagrad import Adagrad, AdagradOptimizer, DecayedAdagrad, DecayedAdagradOptimizer
 from .adam import Adam, AdamOptimizer
 from .adamax import Adamax, AdamaxOptimizer
+from .adamw import AdamW
 from .averages import ExponentialMovingAverage, ModelAverage
 from .dpsgd import Dpsgd, DpsgdOptimizer
 from .ftrl import Ftrl, FtrlOptimizer
@@ -29,6 +33,7 @@ __all__ = [
     "AdamOptimizer",
     "Adamax",
     "AdamaxOptimizer",
+    "AdamW",
     "DecayedAdagrad",
     "DecayedAdagradOptimizer",
     "Dpsgd",
@@ -51,3 +56,7 @@ __all__ = [
     "RecomputeOptimizer",
     "SGDOptimizer",
 ]
+
+__dir__ = listing(globals())
+doors(globals())
+answer(globals())

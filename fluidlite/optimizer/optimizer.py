@@ -17,6 +17,7 @@ import numpy as np
 from .. import unique_name
 from ..backward import append_backward
 from ..clip import GradientClipBase, append_gradient_clip_ops, error_clip_callback
+from ..described import Described
 from ..dtypes import DType
 from ..errors import ArgumentError
 from ..initializer import Constant
@@ -43,14 +44,14 @@ from ..regularizer import (
     check_regularizer,
 )
 from ..weak import WeakTable
-from .arguments import OPTIMIZERS, Pair, checked_pairs, decay_of, one_of, programs_of, said
+from .arguments import OPTIMIZERS, Pair, checked_pairs, decay_of, one_of, programs_of, reached, said
 from .eager import EagerSteps, eager_parameters
 from .old_names import OldOptimizer
 from .states import State, States, tensor_of
 
 
 @OPTIMIZERS
-class Optimizer(OldOptimizer):
+class Optimizer(OldOptimizer, Described):
     """The base of all optimizers.
 
     Raises:
@@ -198,7 +199,8 @@ class Optimizer(OldOptimizer):
         if callbacks is None and any(v.error_clip is not None for v in main.list_vars()):
             callbacks = [error_clip_callback]
         with all_or_nothing(main, startup), program_guard(main, startup):
-            return append_backward(loss, listed, stops, callbacks, self._checkpoints)
+            pairs = append_backward(loss, listed, stops, callbacks, self._checkpoints)
+            return reached(pairs, self._kind, loss, listed)
 
     def apply_gradients(self, params_grads: Iterable[Pair]) -> list[Operator]:
         """Append clipping, regularization and one step: the second half of :meth:`minimize`.
@@ -345,6 +347,14 @@ class Optimizer(OldOptimizer):
         return block.append_op(self.type, inputs, outputs, self.attrs(param))
 
     # -- what an optimizer says --------------------------------------------------------------------
+
+    def decay_of(self, param: Any) -> float:
+        """How much a parameter shrinks before its step, as a part of the learning rate."""
+        return 0.0
+
+    def ratio_of(self, param: Any) -> float:
+        """The factor of a parameter's learning rate."""
+        return 1.0
 
     def attrs(self, param: Variable) -> dict[str, Any]:
         """The attributes of a parameter's step."""
@@ -501,7 +511,9 @@ class Optimizer(OldOptimizer):
             if isinstance(self._learning_rate, Variable):
                 raise self._needs_scope("current_step_lr(fluid.global_scope())")
             return self._learning_rate
-        rate = self._global_learning_rate() or self._learning_rate
+        rate = self._global_learning_rate()
+        if rate is None:
+            rate = self._learning_rate
         if not isinstance(rate, Variable):
             return rate
         tensor = tensor_of(rate.name, scope)
@@ -567,10 +579,6 @@ class Optimizer(OldOptimizer):
                 f"got {said(given)}"
             )
         return list(given)
-
-    def __repr__(self) -> str:
-        rate = self._learning_rate
-        return f"<{self._kind}: learning_rate={rate.name if isinstance(rate, Variable) else rate}>"
 
 
 def _scaled_rate(rate: Variable, param: Variable) -> Variable:

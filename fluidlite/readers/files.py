@@ -14,9 +14,11 @@ from typing import IO, Any, NoReturn
 
 import numpy as np
 
+from ..described import Described
 from ..errors import ArgumentError, FileError, UnknownVariableError, UnsupportedError
 from ..ir.callsite import caller, warn
 from ..ir.variable import Variable
+from ..quiet import doors
 from .buffer import Ahead
 from .datasets import checked_size
 from .feed_desc import text_of
@@ -25,12 +27,13 @@ from .multislot import FileLine, FileSlot, Row, batch_of, parsed
 _AHEAD = 64  # lines of a file that are parsed ahead
 
 
-class DatasetBase:
+class DatasetBase(Described):
     """Files of slots, and the variables that their lines are fed to.
 
     Made by :class:`DatasetFactory`.
     """
 
+    _shown = "batch_size=_batch_size filelist=filelist slots=_slots"
     _feed = "MultiSlotDataFeed"
 
     def __init__(self) -> None:
@@ -400,7 +403,7 @@ for _why, _names in _REFUSED.items():
         setattr(InMemoryDataset, _name, _refused(_name, _why))
 
 
-class DatasetFactory:
+class DatasetFactory(Described):
     """Makes data sets of files by the name of their class.
 
     >>> type(fluid.DatasetFactory().create_dataset("InMemoryDataset")).__name__
@@ -477,3 +480,5 @@ __all__ = [
     "InMemoryDataset",
     "QueueDataset",
 ]
+
+doors(globals())

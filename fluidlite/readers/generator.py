@@ -8,6 +8,7 @@ from typing import Any
 from weakref import ref
 
 from .. import state
+from ..described import Described
 from ..errors import ArgumentError
 from ..ir.callsite import caller, warn
 from ..ir.program import default_main_program
@@ -15,6 +16,7 @@ from ..ir.variable import Variable
 from ..layers.readers import append_reader, reader_variable
 from ..opdef.sources import is_taken
 from ..opdef.spec import Spec
+from ..quiet import door, doors
 from ..unique_name import NameGenerator
 from .buffer import Ahead
 from .delivery import Delivery, place_count
@@ -41,7 +43,7 @@ def keep_data_loader_order(*given: bool) -> bool | None:
     return None
 
 
-class GeneratorLoader:
+class GeneratorLoader(Described):
     """Reads what a generator gives ahead of training, in a thread or a process.
 
     Made by :meth:`DataLoader.from_generator`.  One that is iterable is looped over; one that is not
@@ -64,6 +66,7 @@ class GeneratorLoader:
             needs one.
     """
 
+    _shown = "feed_list=_variables"
     _called = "DataLoader"
 
     def __init__(
@@ -239,6 +242,7 @@ class GeneratorLoader:
         self._running, self._begun = None, ref(begun)  # which ends when nobody goes on with it
         return begun
 
+    @door
     def _pass(self, source: Batches) -> Iterator[Any]:
         with closing(Ahead(lambda: self._batches(source), self._capacity, self._what)) as ahead:
             yield from self._delivery.steps(ahead, self._places, self._drop_last)
@@ -370,3 +374,6 @@ def _fresh_names() -> tuple[str, str, str]:
 
 
 __all__ = ["GeneratorLoader", "PyReader", "keep_data_loader_order"]
+
+
+doors(globals())

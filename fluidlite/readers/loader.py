@@ -7,9 +7,11 @@ from contextlib import closing
 from itertools import islice
 from typing import Any
 
+from ..described import Described
 from ..errors import ArgumentError, FeedError
 from ..ir.callsite import caller, warn
 from ..ir.variable import Variable
+from ..quiet import doors
 from .buffer import Ahead
 from .collation import default_collate_fn
 from .datasets import BatchSampler, IterableDataset, checked_size
@@ -22,7 +24,7 @@ from .worker import Fetch, Stream
 _BUFFERED = 2  # batches that a thread reads ahead
 
 
-class DataLoader:
+class DataLoader(Described):
     """Batches of a data set.
 
     Args:
@@ -59,6 +61,8 @@ class DataLoader:
     >>> [fluid.Executor().run(feed=feed, fetch_list=[total])[0].item() for feed in loader]
     [2.0, 10.0]
     """
+
+    _shown = "feed_list=_variables places="
 
     def __init__(
         self,
@@ -264,7 +268,7 @@ class DataLoader:
         return DatasetLoader(dataset, places, drop_last)
 
 
-class DatasetLoader:
+class DatasetLoader(Described):
     """Loops over the batches of files.  Made by :meth:`DataLoader.from_dataset`.
 
     Args:
@@ -332,3 +336,6 @@ def _lists(
 
 
 __all__ = ["DataLoader", "DatasetLoader"]
+
+
+doors(globals())

@@ -13,7 +13,6 @@ Each run takes the highest tier that it can; all of them compute the same values
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -22,10 +21,13 @@ from weakref import ref
 import numpy as np
 
 from .. import backend as backends
+from ..described import Described
 from ..errors import ClosedError
+from ..ir.callsite import warn
 from ..ir.program import Program
 from ..ir.variable import Variable
 from ..ir.views import views
+from ..quiet import quick_door
 from .bound import bind, bound_call
 from .compiled import CompiledProgram, program_and_feed
 from .feeding import (
@@ -59,7 +61,8 @@ class _Token:
     """Stands for an executor until it is closed: what programs remember for it goes with it."""
 
 
-class Executor(RunsDatasets):
+@quick_door
+class Executor(RunsDatasets, Described):
     """Runs programs.
 
     With ``FLUIDLITE_CHECK=1`` in the environment each run interprets a program, looks for NaN after
@@ -82,6 +85,8 @@ class Executor(RunsDatasets):
     >>> exe.run(main, feed={"x": np.ones([3, 2], "float32")}, fetch_list=[y])
     [array([12.], dtype=float32)]
     """
+
+    _shown = "passes= profile="
 
     def __init__(
         self, place: Place | None = None, profile: bool = False, passes: str | None = None
@@ -147,7 +152,7 @@ class Executor(RunsDatasets):
 
         Raises:
             FeedError: a fed name, shape or element type does not fit, or a data variable is not
-            fed.
+                fed.
             FetchError: the program has no variable of a fetched name.
             NotInitializedError: a parameter has no value; the startup program has not been run.
             NonFiniteError: there is a value that is not finite; names the operator it comes from.
@@ -172,6 +177,7 @@ class Executor(RunsDatasets):
             results = self._run_bound(job, feed, guard)
             if results is not None:
                 return results
+        self._known(program).warn_of_strangers(fetch_list, program)
         return self._run_planned(job, feed, guard, return_numpy, use_program_cache)
 
     def _run_bound(self, job: Job, feed: Mapping[str, Any], guard: bool) -> list[Any] | None:
@@ -201,21 +207,23 @@ class Executor(RunsDatasets):
         known = self._known(program)
         given, doubts = fed_values(feed, program)
         if doubts:
-            known.warn(doubts, 4)
+            known.warn(doubts)
         env = {n: frozen(v) for n, v in given.items()} if self._check else dict(given)
         if not known.count and not program.global_block().ops and not fetches:
-            message = "the program has no operators: there is nothing to run"
-            warnings.warn(message, UserWarning, stacklevel=3)
+            warn("the program has no operators: there is nothing to run", None)
         plan = known.plan(program, wanted, keep, self._check)
-        take_persistables(plan, env, scope)
+        if odd := take_persistables(plan, env, scope):
+            known.warn(odd)
         if fetches and (missing := without_value(fetches, plan.written, env, scope, program)):
-            known.warn(missing, 4)
+            known.warn(missing)
         with np.errstate(all="ignore"):  # infinities are values
             self._execute(plan, env, job, known, guard, doubts)
         results = [fetched(name, env, scope, program, return_numpy) for name in fetches]
         keeps = given or plan.commits
         news, as_is = kept_values(plan.commits, env, given, scope, program) if keeps else ({}, True)
         if news:
+            if not known.count:
+                scope.note_origins(program, news)
             counted = partial(setattr, known, "count", known.count + 1)
             plan.donate(list(news), scope.commit(news, counted))
         else:
@@ -289,6 +297,7 @@ class Executor(RunsDatasets):
         job = program, (tuple(fetches), None), global_scope() if scope is None else scope
         return partial(self._run_prepared, job)
 
+    @quick_door
     def _run_prepared(self, job: Job, feed: Mapping[str, Any]) -> list[Any]:
         guard = checks_nan_inf()
         results = self._run_bound(job, feed, guard)

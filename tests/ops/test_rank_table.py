@@ -121,7 +121,9 @@ def test_rows_and_sequences_are_put_into_the_order_of_the_table_and_back():
 
 
 def test_as_many_rows_as_the_table_has_sequences_are_needed():
-    with pytest.raises(ShapeError, match="expected 3 rows, as many as the rank table has, got 9"):
+    with pytest.raises(
+        ShapeError, match="expected X with 3 rows, as many as the rank table has, got 9 rows"
+    ):
         f.reorder_lod_tensor_by_rank(ROWS, RankTable(((0, 2, 5, 6),), 0))
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from ...absent import answer
+from ...namespace import listing
+from ...quiet import doors
 from . import functional
 from .activation import (
     CELU,
@@ -183,3 +186,7 @@ __all__ = [
     "TripletMarginLoss",
     "functional",
 ]
+
+__dir__ = listing(globals())
+doors(globals())
+answer(globals())

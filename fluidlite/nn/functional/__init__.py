@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from ...absent import answer
+from ...namespace import listing
+from ...quiet import doors
 from .activation import (
     celu,
     elu,
@@ -121,3 +124,7 @@ __all__ = [
     "tanhshrink",
     "thresholded_relu",
 ]
+
+__dir__ = listing(globals())
+doors(globals(), quick=True)
+answer(globals())

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from ....absent import answer
+from ....namespace import listing
+from ....quiet import doors
 from .activation import (
     celu,
     elu,
@@ -159,3 +162,7 @@ __all__ = [
     "threshold",
     "triplet_margin_loss",
 ]
+
+__dir__ = listing(globals())
+doors(globals(), quick=True)
+answer(globals())
