@@ -46,11 +46,13 @@ class _Group:
 class _Fusion:
     def __init__(self, graph: Graph, context: Context, library: Any) -> None:
         self._graph, self._context, self._library = graph, context, library
+        self._numbers: dict[Instruction, int] = {}
         self._places: dict[Instruction, float] = {}
         self._groups: dict[Instruction, _Group] = {}
 
     def run(self) -> bool:
         order = list(self._graph)
+        self._numbers = {instruction: k for k, instruction in enumerate(order)}
         self._places = {instruction: float(k) for k, instruction in enumerate(order)}
         for instruction in order:
             if self._fits(instruction):
@@ -67,15 +69,16 @@ class _Fusion:
         return bool(fused)
 
     def _position(self, instruction: Instruction) -> tuple[float, int]:
-        """Where an instruction goes: a view right behind what makes its elements."""
-        views = 0
-        while _views(instruction):
-            views += 1
-            maker = instruction.inputs[0].producer
+        """Where an instruction goes: a view behind what makes its elements, and those of a group
+        that has no kernel in the order that they had.
+        """
+        at = instruction
+        while _views(at):
+            maker = at.inputs[0].producer
             if maker is None or maker.graph is not self._graph:
-                return -1.0, views
-            instruction = maker
-        return self._places[instruction], views
+                return -1.0, self._numbers[instruction]
+            at = maker
+        return self._places[at], self._numbers.get(instruction, -1)
 
     def _fits(self, instruction: Instruction) -> bool:
         """Whether an instruction may be part of a group."""
