@@ -141,7 +141,10 @@ def bound_call(plan: Plan, scope: Scope) -> BoundCall | None:
     calls = plan.bound.of(scope)
     if calls is None:
         return None
-    revision, call = calls.get(plan.compiled, _UNBOUND)
+    segment = plan.compiled
+    revision, call = calls.get(segment, _UNBOUND)
+    if segment is not None and segment.improvement is not None and segment.improvement.is_ready():
+        return None  # a planned run takes what is there now
     return call if revision == scope.revision else None
 
 
