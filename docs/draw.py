@@ -1,12 +1,13 @@
-"""Draws the pictures of the pages anew: runs the code of each page that has some.
+"""Draws the pictures of pages and examples anew: runs the code of each that draws.
 
 python docs/draw.py            all of them
-python docs/draw.py PAGE ...   those of some pages
+python docs/draw.py PATH ...   those of some pages and examples
 """
 
 import os
 import re
 import shutil
+import subprocess
 import sys
 import tempfile
 import types
@@ -25,15 +26,24 @@ def draw(page):
             exec(compile(code, str(page), "exec"), vars(module))
 
 
+def run(example):
+    """Run an example whole; what it draws lies where it is run."""
+    subprocess.run([sys.executable, example], check=True, stdout=subprocess.DEVNULL)
+    for picture in [*Path().glob("*.png"), *Path().glob("*.svg")]:
+        picture.rename(Path("pictures") / picture.name)
+
+
 def main():
-    pages = [Path(name).resolve() for name in sys.argv[1:]] or sorted(HERE.glob("**/*.md"))
-    for page in pages:
-        if "pictures/" in page.read_text(encoding="utf-8"):
-            print("drawing", page.relative_to(HERE))
+    paths = [Path(name).resolve() for name in sys.argv[1:]]
+    paths = paths or [*sorted(HERE.glob("**/*.md")), *sorted(HERE.parent.glob("examples/*.py"))]
+    for path in paths:
+        maker, mark = (run, "savefig(") if path.suffix == ".py" else (draw, "pictures/")
+        if mark in path.read_text(encoding="utf-8"):
+            print("drawing", path.relative_to(HERE.parent))
             with tempfile.TemporaryDirectory() as folder:
                 os.chdir(folder)
                 (Path(folder) / "pictures").mkdir()
-                draw(page)
+                maker(path)
                 shutil.copytree("pictures", HERE / "pictures", dirs_exist_ok=True)
                 os.chdir(HERE)
 

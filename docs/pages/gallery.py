@@ -20,8 +20,7 @@ def entry(path, text, up):
     title, _, rest = text.partition("\n")
     name = path.relative_to(ROOT).as_posix()
     parts = [f"# {path.stem.replace('_', ' ').capitalize()}\n", title + "\n"]
-    picture = PICTURES / f"{path.stem}.svg"
-    if picture.exists():
+    for picture in sorted(PICTURES.glob(f"{path.stem}.*")):
         parts.append(f"![what {path.name} draws]({up}pictures/{picture.name})\n")
     if rest.strip():
         parts.append(f"```text\n{rest.strip()}\n```\n")
