@@ -12,6 +12,7 @@ from . import (
     beam_search,
     boxes,
     clicks,
+    collective,
     compare,
     control_flow,
     conv,
