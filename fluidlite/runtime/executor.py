@@ -28,6 +28,7 @@ from ..ir.variable import Variable
 from ..ir.views import views
 from .bound import bind, bound_call
 from .compiled import CompiledProgram, program_and_feed
+from .engine import chosen
 from .feeding import (
     check_names,
     fed_by_loader,
@@ -42,7 +43,7 @@ from .feeding import (
 from .finite import checks_nan_inf
 from .from_dataset import RunsDatasets
 from .pipeline import selected
-from .place import Place, checked
+from .place import Place
 from .plan import Plan, pruned_to
 from .profile import Profile, active
 from .replicated import Replicas
@@ -66,13 +67,16 @@ class Executor(RunsDatasets):
     each operator, and compares with what the compiled plan computes.
 
     Args:
-        place: the CPU, or None for it.
+        place: the CPU, or None for it; or a CUDA device that JAX sees.
         profile: whether to take the time of each operator; ``profile`` then has a table of them.
         passes: which passes rewrite plans (``"-gemm_batching"``: all but that one); what
             ``FLUIDLITE_PASSES`` says when None.
+        backend: "numpy" or "jax"; what ``FLUIDLITE_BACKEND`` says when None, and NumPy where that
+            says nothing.
 
     Raises:
-        ArgumentError: the place is not there, or there is no pass of a name.
+        ArgumentError: the place is not there, or there is no pass or backend of a name.
+        UnsupportedError: JAX is not installed, or does not see the place.
 
     >>> main, startup = fluid.Program(), fluid.Program()
     >>> with fluid.program_guard(main, startup):
@@ -84,9 +88,14 @@ class Executor(RunsDatasets):
     """
 
     def __init__(
-        self, place: Place | None = None, profile: bool = False, passes: str | None = None
+        self,
+        place: Place | None = None,
+        profile: bool = False,
+        passes: str | None = None,
+        backend: str | None = None,
     ) -> None:
-        self.place = checked(place)
+        #: what runs programs where that is not NumPy
+        self.place, self._engine = chosen(place, backend)
         self._passes = selected(passes)
         #: the times of operators, where they are taken
         self.profile = Profile() if profile else None
@@ -207,7 +216,7 @@ class Executor(RunsDatasets):
             message = "the program has no operators: there is nothing to run"
             warnings.warn(message, UserWarning, stacklevel=3)
         plan = known.plan(program, wanted, keep, self._check)
-        take_persistables(plan, env, scope)
+        take_persistables(plan, env, scope, on_host=self._engine is None)
         if fetches and (missing := without_value(fetches, plan.written, env, scope, program)):
             known.warn(missing, 4)
         with np.errstate(all="ignore"):  # infinities are values
@@ -250,6 +259,8 @@ class Executor(RunsDatasets):
     def _session(self, program: Program, known: RunState, **how: Any) -> Session:
         """The next run of a program."""
         seed = known.seed_of(program)
+        if self._engine is not None:
+            return self._engine.session(seed, known.count, **how)
         return Session(self._backend, seed, known.count, passes=self._passes, **how)
 
     def prepare(
@@ -319,7 +330,10 @@ class Executor(RunsDatasets):
         program, _ = program_and_feed(program)
         names, targets = fetch_names(fetch_list, program)
         wanted = tuple(names), pruned_to(program, targets, ()) if targets else None
-        return self._known(program).plan(program, wanted, True, self._check)
+        found = self._known(program).plan(program, wanted, True, self._check)
+        if self._engine is not None:
+            self._engine.describe(found)
+        return found
 
     def _known(self, program: Program) -> RunState:
         """What this executor remembers of a program.

@@ -20,7 +20,14 @@ from ..errors import (
 from ..ir.operator import Operator, located
 from ..ir.program import Program
 from ..ir.variable import Parameter, Variable
-from ..values import LoDTensor, LoDTensorArray, SelectedRows, arrays_in, as_fetched
+from ..values import (
+    LoDTensor,
+    LoDTensorArray,
+    SelectedRows,
+    arrays_in,
+    as_fetched,
+    is_device_array,
+)
 from .plan import Plan
 from .scope import Scope
 from .step import Environment, is_empty_array
@@ -236,8 +243,12 @@ def _agree(shape: Sequence[int], declared: Sequence[int]) -> bool:
     )
 
 
-def take_persistables(plan: Plan, env: Environment, scope: Scope) -> None:
+def take_persistables(plan: Plan, env: Environment, scope: Scope, on_host: bool = True) -> None:
     """Put what the operators read and nothing computes into the environment.
+
+    Args:
+        plan, env, scope: of the run.
+        on_host: whether to fetch what lies on a device.
 
     Raises:
         FeedError: a data variable was not fed.
@@ -251,7 +262,7 @@ def take_persistables(plan: Plan, env: Environment, scope: Scope) -> None:
             continue
         if value is None:
             raise _missing(name, op)
-        env[name] = value
+        env[name] = np.asarray(value) if on_host and is_device_array(value) else value
     for name in plan.open:
         if name not in env and (value := scope.value(name)) is not None:
             env[name] = value
@@ -361,6 +372,8 @@ def _owned(value: Any, fed: set[int]) -> Any:
     """A value that nobody outside can change: a copy where it is a view, or an array that the user
     fed.
     """
+    if is_device_array(value):
+        return value  # which nobody can change
     if isinstance(value, LoDTensorArray):
         return LoDTensorArray([_owned(item, fed) for item in value.items])
     if isinstance(value, SelectedRows):

@@ -1,0 +1,112 @@
+"""Stages: steps in a row that JAX compiles as one function."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import jax
+import numpy as np
+
+from ...values import arrays_in
+from ..step import Environment, Step
+from .interpreter import NotTraceable, TracedEval
+from .trace import StepTrace
+
+
+class CompiledStage:
+    """Steps in a row that are compiled as one function of what they read.
+
+    Args:
+        steps: in order.
+        backends: JAX's and NumPy's.
+        also: names that are given back although nothing reads them any more.
+    """
+
+    def __init__(
+        self, steps: Sequence[Step], backends: tuple[Any, Any], also: Iterable[str] = ()
+    ) -> None:
+        self.steps, self._backends = list(steps), backends
+        reads: dict[str, None] = {}
+        written: dict[str, None] = {}
+        for step in steps:
+            for name in (*step.reads, *(name for _, name in step.updates)):
+                if name not in written:
+                    reads[name] = None
+            if step.instance.is_control:  # it may leave what was there before
+                reads.update((n, None) for n in step.writes if n not in written)
+            written.update((n, None) for n in step.writes)
+        freed = {name for step in steps for name in step.free} - set(also)
+        self.reads = list(reads)
+        self.writes = [name for name in written if name not in freed]
+        self.free = [name for name in self.reads if name in freed and name not in written]
+        self._also = frozenset(also)
+        self._functions: dict[bool, Any] = {}
+        self.place = 0  #: the number of the step that is traced
+        self.shapes: set[Any] = set()  #: that it has been compiled for
+        self.has_checks = False  #: whether what it computes is right for some values only
+
+    def __call__(
+        self, env: Environment, number: Any, turns: Sequence[Any], donated: Mapping[str, Any]
+    ) -> bool:
+        """Compute the steps on values by name, which take the results.
+
+        Args:
+            env: the values.
+            number: what random operators of this run start from.
+            turns: the numbers of the passes through blocks around the stage.
+            donated: those among the values whose memory may be used for results.
+
+        Returns:
+            whether the results are right; if not, a step refuses its inputs.
+
+        Raises:
+            NotTraceable: a step cannot be compiled; ``place`` is its number.
+        """
+        given = {n: v for n in self.reads if n not in donated and (v := env.get(n)) is not None}
+        for name, value in given.items():
+            if not isinstance(value, (np.ndarray, jax.Array, np.generic)):
+                self.place = self._first_reader(name)
+                raise NotTraceable(f"{name!r} is no tensor")
+        function = self._functions.get(bool(donated))
+        if function is None:
+            function = jax.jit(self._traced, donate_argnums=(0,) if donated else ())
+            self._functions[bool(donated)] = function
+        made, truths = function(donated, given, np.uint32(number), tuple(turns))
+        if truths and not all(map(bool, truths)):
+            return False
+        env.update(made)
+        for name in self.free:
+            env.pop(name, None)
+        return True
+
+    def _first_reader(self, name: str) -> int:
+        return next(k for k, step in enumerate(self.steps) if name in (*step.reads, *step.writes))
+
+    def _traced(
+        self, donated: Mapping[str, Any], given: Mapping[str, Any], number: Any, turns: Any
+    ) -> tuple[dict[str, Any], list[Any]]:
+        backend, host = self._backends
+        env: Environment = {**given, **donated}
+        self.shapes.add(tuple((n, v.shape, v.dtype.name) for n, v in env.items()))
+        trace = StepTrace(TracedEval(backend, host), backend.run_key(number, turns))
+        with backend.checks.guard([]) as checks, jax.default_matmul_precision("highest"):
+            for place, step in enumerate(self.steps):
+                self.place = place
+                trace.step(step, env)
+        self.has_checks = bool(checks)
+        return {name: env[name] for name in self.writes if name in env}, list(checks)
+
+    @property
+    def size(self) -> int:
+        """How many operators it has."""
+        return len(self.steps)
+
+
+def sized(env: Mapping[str, Any]) -> list[tuple[int, str]]:
+    """Bytes and names of values, the largest first."""
+    found = [
+        (sum(a.nbytes for a in arrays_in(value)) or getattr(value, "nbytes", 0), name)
+        for name, value in env.items()
+    ]
+    return sorted(found, reverse=True)
