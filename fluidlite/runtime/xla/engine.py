@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
 import jax
+import numpy as np
 
 from ... import backend as backends
 from ...errors import ArgumentError, UnsupportedError
 from ..plan import Plan
+from ..run_state import RunState
+from ..scope import Scope
+from .bound import BoundStage, bound
 from .session import Device, DeviceSession, stages_text
 
 
@@ -47,9 +52,59 @@ class Engine:
         """
         return DeviceSession(self._device.backends[1], seed, count, on=self._device, **how)
 
+    def run_bound(
+        self, plan: Plan, scope: Scope, feed: Mapping[str, Any], seed: int, known: RunState
+    ) -> list[Any] | None:
+        """Run a program that is one stage, bound to a scope.
+
+        Args:
+            plan: of the program.
+            scope: that it may be bound to.
+            feed: values by name.
+            seed: what random operators start from.
+            known: counts the runs.
+
+        Returns:
+            the fetched values; None where the run has to be planned.
+        """
+        revision, call = (plan.bound.of(scope) or _UNBOUND).get(None, (-1, None))
+        if call is None or revision != scope.revision:
+            return None
+        return self._called(call, feed, seed, known)
+
+    def _called(
+        self, call: BoundStage, feed: Mapping[str, Any], seed: int, known: RunState
+    ) -> list[Any] | None:
+        number = self._device.backends[0].number_of(seed, known.count) if call.draws else None
+        return call(feed, number)
+
+    def run_anew(
+        self, plan: Plan, scope: Scope, feed: Mapping[str, Any], seed: int, known: RunState,
+        fetches: Sequence[str],
+    ) -> list[Any] | None:
+        """Bind a program to a scope, where it is one stage, and run it; as :meth:`run_bound`.
+
+        Args:
+            plan, scope, feed, seed, known: see there.
+            fetches: the names that are wanted.
+        """
+        stage = self._device.staging(plan).only
+        if stage is None or not all(type(value) is np.ndarray for value in feed.values()):
+            return None
+        calls = plan.bound.of(scope)
+        if calls is None:
+            calls = plan.bound.keep(scope, {})
+        names = fetches, plan.commits
+        call = bound(stage, feed, names, scope, known, self._device.device)
+        calls[None] = scope.revision, call
+        return None if call is None else self._called(call, feed, seed, known)
+
     def describe(self, plan: Plan) -> None:
         """Let a plan say how it is divided."""
         plan.staged = partial(stages_text, self._device, plan)
+
+
+_UNBOUND: dict[Any, Any] = {}
 
 
 def _device(gpu: int | None, remedy: str) -> Any:

@@ -27,6 +27,7 @@ class CompiledStage:
         self, steps: Sequence[Step], backends: tuple[Any, Any], also: Iterable[str] = ()
     ) -> None:
         self.steps, self._backends = list(steps), backends
+        self.backend = backends[0]
         reads: dict[str, None] = {}
         written: dict[str, None] = {}
         for step in steps:
@@ -41,9 +42,11 @@ class CompiledStage:
         self.writes = [name for name in written if name not in freed]
         self.free = [name for name in self.reads if name in freed and name not in written]
         self._also = frozenset(also)
-        self._functions: dict[bool, Any] = {}
+        self._functions: dict[Any, Any] = {}
+        self.made: list[str] = []  #: the names of what is given back
         self.place = 0  #: the number of the step that is traced
         self.shapes: set[Any] = set()  #: that it has been compiled for
+        self.draws = False  #: whether it takes random numbers
         self.has_checks = False  #: whether what it computes is right for some values only
 
     def __call__(
@@ -68,33 +71,56 @@ class CompiledStage:
             if not isinstance(value, (np.ndarray, jax.Array, np.generic)):
                 self.place = self._first_reader(name)
                 raise NotTraceable(f"{name!r} is no tensor")
-        function = self._functions.get(bool(donated))
-        if function is None:
-            function = jax.jit(self._traced, donate_argnums=(0,) if donated else ())
-            self._functions[bool(donated)] = function
-        made, truths = function(donated, given, np.uint32(number), tuple(turns))
+        function = self.function(list(donated), list(given))
+        values, truths = function(
+            list(donated.values()), list(given.values()), np.uint32(number), tuple(turns)
+        )
         if truths and not all(map(bool, truths)):
             return False
+        made = dict(zip(self.made, values, strict=True))
         env.update(made)
         for name in self.free:
             env.pop(name, None)
         return True
 
+    def function(self, first: Sequence[str], second: Sequence[str]) -> Any:
+        """A compiled function of lists of values.
+
+        Args:
+            first: the names of what is donated.
+            second: those of what else is given.
+
+        Returns:
+            a function of two lists of values, the number that random operators start from, and
+            the numbers of passes, which gives a list of values (called ``made``) and the truths
+            that must hold.
+        """
+        key = tuple(first), tuple(second)
+        if key not in self._functions:
+
+            def listed(donated: Any, given: Any, number: Any, turns: Any) -> Any:
+                env = {**dict(zip(first, donated)), **dict(zip(second, given))}
+                made, truths = self._traced(env, number, turns)
+                self.made = list(made)
+                return list(made.values()), truths
+
+            self._functions[key] = jax.jit(listed, donate_argnums=(0,) if first else ())
+        return self._functions[key]
+
     def _first_reader(self, name: str) -> int:
         return next(k for k, step in enumerate(self.steps) if name in (*step.reads, *step.writes))
 
     def _traced(
-        self, donated: Mapping[str, Any], given: Mapping[str, Any], number: Any, turns: Any
+        self, env: Environment, number: Any, turns: Any
     ) -> tuple[dict[str, Any], list[Any]]:
         backend, host = self._backends
-        env: Environment = {**given, **donated}
         self.shapes.add(tuple((n, v.shape, v.dtype.name) for n, v in env.items()))
         trace = StepTrace(TracedEval(backend, host), backend.run_key(number, turns))
         with backend.checks.guard([]) as checks, jax.default_matmul_precision("highest"):
             for place, step in enumerate(self.steps):
                 self.place = place
                 trace.step(step, env)
-        self.has_checks = bool(checks)
+        self.has_checks, self.draws = bool(checks), trace.draws
         return {name: env[name] for name in self.writes if name in env}, list(checks)
 
     @property

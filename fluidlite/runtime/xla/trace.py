@@ -55,6 +55,7 @@ class StepTrace:
         self.f, self._key = f, key
         self._turns: tuple[Any, ...] = ()
         self._steps = 0
+        self.draws = False  #: whether a step has taken random numbers
         self.at: Step | None = None  #: the step that is traced, or the one that drives its block
 
     def run(self, plan: BlockPlan, env: Any, turn: Any = None) -> None:
@@ -138,6 +139,7 @@ class StepTrace:
 
     def _drawing(self, name: str) -> Any:
         """What a random operator draws from: keyed by its name and the passes around it."""
+        self.draws = True
         return self.f.backend.drawing(self._key, zlib.crc32(name.encode()), *self._turns)
 
 
