@@ -79,7 +79,12 @@ class Engine:
         return call(feed, number)
 
     def run_anew(
-        self, plan: Plan, scope: Scope, feed: Mapping[str, Any], seed: int, known: RunState,
+        self,
+        plan: Plan,
+        scope: Scope,
+        feed: Mapping[str, Any],
+        seed: int,
+        known: RunState,
         fetches: Sequence[str],
     ) -> list[Any] | None:
         """Bind a program to a scope, where it is one stage, and run it; as :meth:`run_bound`.

@@ -42,7 +42,7 @@ class TracedEval(Eval):
     ) -> dict[str, Any]:
         op = dense(op)
         kernel, reads, draws = kernel_of(op, self.backend.name)
-        if kernel is not None and not draws and op.folds and not op.rows:
+        if kernel is not None and not draws and op.folds:
             known = [_known(ins.get(name), op.reads_shapes) for name in reads]
             if None not in known:
                 given = {n: v[0] for n, v in zip(reads, known, strict=True) if v is not None}

@@ -121,6 +121,11 @@ class CompiledStage:
                 self.place = place
                 trace.step(step, env)
         self.has_checks, self.draws = bool(checks), trace.draws
+        self.place = next(
+            (k for k, each in enumerate(self.steps) if trace.unsure & set(each.writes)), 0
+        )
+        if trace.unsure.intersection(self.writes):
+            raise NotTraceable("what it writes is read later, and it may not be taken")
         return {name: env[name] for name in self.writes if name in env}, list(checks)
 
     @property

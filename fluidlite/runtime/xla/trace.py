@@ -6,14 +6,16 @@ import zlib
 from collections.abc import Mapping
 from typing import Any
 
+import jax
 import numpy as np
 
 from ...errors import OpError
 from ...ir.operator import EMPTY
 from ...values import LoDTensor, LoDTensorArray, RankTable, SelectedRows
-from ..driver import Driver, Frame
+from ..driver import Driver
 from ..plan import BlockPlan
 from ..step import Environment, Step
+from .control import control_flow
 from .interpreter import NotTraceable, TracedEval
 
 #: steps that the passes through blocks may put into one compiled function
@@ -56,18 +58,18 @@ class StepTrace:
         self._turns: tuple[Any, ...] = ()
         self._steps = 0
         self.draws = False  #: whether a step has taken random numbers
-        self.at: Step | None = None  #: the step that is traced, or the one that drives its block
+        #: names that only a branch has written, which may not have been taken
+        self.unsure: set[str] = set()
 
     def run(self, plan: BlockPlan, env: Any, turn: Any = None) -> None:
         """Run a block; ``turn`` is how often it ran before."""
-        before, outer = self._turns, self.at
+        before = self._turns
         self._turns = before if turn is None else (*before, turn)
         try:
             for step in plan.steps:
                 self.step(step, env)
         finally:
             self._turns = before
-        self.at = outer
 
     def step(self, step: Step, env: Environment) -> None:
         """Compute what a step writes, and let go of what nothing reads any more.
@@ -75,7 +77,6 @@ class StepTrace:
         Raises:
             NotTraceable: it needs values, or works on what is no tensor.
         """
-        self.at = step if step.body is not None or not self._turns else self.at
         self._steps += 1
         if self._steps > UNROLLED:
             raise NotTraceable(f"its passes would be more than {UNROLLED} operators")
@@ -87,21 +88,16 @@ class StepTrace:
         step.let_go(env)
 
     def _control(self, step: Step, env: Environment) -> None:
-        op = step.instance
-        if step.body is None:
-            if op.type not in HANDING_ON:
-                raise NotTraceable("it runs in Python")
-            op.execute(TraceDriver(self, step, env))
-            return
-        held = dict(env)
+        op, held = step.instance, dict(env)
+        if step.body is None and op.type not in HANDING_ON:
+            raise NotTraceable("it runs in Python")
         try:
             op.execute(TraceDriver(self, step, env))
-        except NotTraceable:
-            if isinstance(env, Frame):
-                raise
-            env.clear()
+        except Exception as error:
+            env.clear()  # of what has been traced so far, nothing is left
             env.update(held)
-            control_flow(self, step, env)
+            if not control_flow(self, step, env):
+                raise error
 
     def _operator(self, step: Step, env: Environment) -> None:
         op = step.instance
@@ -109,7 +105,7 @@ class StepTrace:
             raise OpError("a loss of several elements")
         ins: dict[str, Any] = {}
         for slot, names, many in step.inputs:
-            values = [None if n == EMPTY else _tensor(step.value_of(n, env), n) for n in names]
+            values = [None if n == EMPTY else self._tensor(_value(step, n, env), n) for n in names]
             ins[slot] = values if many else values[0]
         for slot, name in step.updates:
             ins[slot] = env.get(name)
@@ -129,6 +125,14 @@ class StepTrace:
                         continue
                     value = self._zeros(step.zeros_like(slot, i, ins), slot)
                 env[name] = value
+                self.unsure.discard(name)
+
+    def _tensor(self, value: Any, name: str) -> Any:
+        if isinstance(value, _NO_TENSORS):
+            raise NotTraceable(f"{name!r} holds {_SAID[type(value)]}")
+        if name in self.unsure:
+            raise NotTraceable(f"{name!r} is written in a branch that may not be taken")
+        return value
 
     def _zeros(self, like: Any, slot: str) -> Any:
         if like is None:
@@ -143,10 +147,11 @@ class StepTrace:
         return self.f.backend.drawing(self._key, zlib.crc32(name.encode()), *self._turns)
 
 
-def _tensor(value: Any, name: str) -> Any:
-    if isinstance(value, _NO_TENSORS):
-        raise NotTraceable(f"{name!r} holds {_SAID[type(value)]}")
-    return value
+def _value(step: Step, name: str, env: Environment) -> Any:
+    try:
+        return env[name]  # in a block, also what blocks around it hold
+    except KeyError:
+        return step.value_of(name, env)
 
 
 _SAID: Mapping[type, str] = {
@@ -154,12 +159,3 @@ _SAID: Mapping[type, str] = {
     SelectedRows: "rows of a tensor",
     RankTable: "ranks of sequences",
 }
-
-
-def control_flow(trace: StepTrace, step: Step, env: Environment) -> None:
-    """Put a loop or a branch into the function that is traced, as JAX's own.
-
-    Raises:
-        NotTraceable: it has no such form.
-    """
-    raise NotTraceable("it drives a block whose passes depend on values")
