@@ -29,6 +29,15 @@ OPERATORS = {
     "inner workings of fluid's runtime": "delete_var get_places run_program",
 }
 
+#: operators that the backend "jax" leaves to the host: reason -> types
+ON_HOST = {}
+
+
+def on_host():
+    """Operators that the backend "jax" leaves to the host, at least for some inputs, and why."""
+    return {type: reason for type, reason in reasons(ON_HOST)}
+
+
 #: public names that are left out: reason -> ``MODULE.NAME``, or a pattern
 NAMES = {
     "many processes and parameter servers": """

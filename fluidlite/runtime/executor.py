@@ -168,7 +168,8 @@ class Executor(RunsDatasets):
                 strict = "infinity" if (check_nan_inf or checks_nan_inf()) else ""
                 known = self._known(program.program)
                 session = partial(self._session, program.program, known, strict=strict)
-                replicas = Replicas(program, scope or global_scope(), known, session)
+                kind = Replicas if self._engine is None else self._engine.replicas
+                replicas = kind(program, scope or global_scope(), known, session)
                 return replicas.run(feed, names, return_numpy, return_merged)
             program, feed = program_and_feed(program, feed)
         if isinstance(feed, list):

@@ -16,6 +16,7 @@ from ..plan import Plan
 from ..run_state import RunState
 from ..scope import Scope
 from .bound import BoundStage, bound
+from .parallel import MeshReplicas
 from .session import Device, DeviceSession, stages_text
 
 
@@ -103,6 +104,16 @@ class Engine:
         call = bound(stage, feed, names, scope, known, self._device.device)
         calls[None] = scope.revision, call
         return None if call is None else self._called(call, feed, seed, known)
+
+    def replicas(self, *how: Any) -> MeshReplicas:
+        """A run of a program on several devices.
+
+        Args:
+            how: of :class:`Replicas`.
+        """
+        made = MeshReplicas(*how)
+        made.on = self._device
+        return made
 
     def describe(self, plan: Plan) -> None:
         """Let a plan say how it is divided."""

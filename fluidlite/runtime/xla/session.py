@@ -37,6 +37,9 @@ class Device:
     draws_on_host: bool = False
     stagings: WeakTable[BlockPlan, dict[Any, Staging]] = field(default_factory=WeakTable)
 
+    #: programs as functions over several devices, by their first plan
+    parallel: WeakTable[BlockPlan, dict[Any, Any]] = field(default_factory=WeakTable)
+
     def staging(self, plan: BlockPlan, also: frozenset[str] = frozenset()) -> Staging:
         """How a block is divided."""
         known = self.stagings.of(plan)

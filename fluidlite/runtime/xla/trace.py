@@ -6,7 +6,6 @@ import zlib
 from collections.abc import Mapping
 from typing import Any
 
-import jax
 import numpy as np
 
 from ...errors import OpError
