@@ -35,7 +35,7 @@ ON_HOST = {}
 
 def on_host():
     """Operators that the backend "jax" leaves to the host, at least for some inputs, and why."""
-    return {type: reason for type, reason in reasons(ON_HOST)}
+    return dict(reasons(ON_HOST))
 
 
 #: public names that are left out: reason -> ``MODULE.NAME``, or a pattern

@@ -225,12 +225,12 @@ class Executor(RunsDatasets):
         take_persistables(plan, env, scope, on_host=self._engine is None)
         if fetches and (missing := without_value(fetches, plan.written, env, scope, program)):
             known.warn(missing, 4)
-        if self._engine is not None and return_numpy and keep:
-            if not (guard or doubts or self._check or self.profile):
-                seed = known.seed_of(program)
-                found = self._engine.run_anew(plan, scope, given, seed, known, fetches)
-                if found is not None:
-                    return found
+        looks = guard or doubts or self._check or self.profile
+        if self._engine is not None and return_numpy and keep and not looks:
+            seed = known.seed_of(program)
+            found = self._engine.run_anew(plan, scope, given, seed, known, fetches)
+            if found is not None:
+                return found
         with np.errstate(all="ignore"):  # infinities are values
             self._execute(plan, env, job, known, guard, doubts)
         results = [fetched(name, env, scope, program, return_numpy) for name in fetches]

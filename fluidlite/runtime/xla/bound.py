@@ -1,4 +1,4 @@
-"""A program that is one compiled stage, bound to a scope: what the third run and later ones call."""
+"""A program that is one compiled stage, bound to a scope: what is called from the first run on."""
 
 from __future__ import annotations
 
@@ -83,11 +83,12 @@ class BoundStage:
         if len(feed) != len(self._fed):
             return None
         given: list[Any] = []
+        placing = self._stage.placing
         for name, shape, dtype in self._fed:
             value = feed.get(name)
             if type(value) is not np.ndarray or value.shape != shape or value.dtype != dtype:
                 return None
-            given.append(value)
+            given.append(value if placing is None else placing.given(name, value))
         given += [variable.value for variable in self._kept]
         donated = [variable.value for variable in self._donated]
         if not _nobody_elses(donated):
@@ -135,7 +136,10 @@ class BoundStage:
         Args:
             feed: values by name.
         """
-        given = [feed[name] for name, *_ in self._fed] + [v.value for v in self._kept]
+        placing = self._stage.placing
+        fed = [(name, feed[name]) for name, *_ in self._fed]
+        given = [v if placing is None else placing.given(n, v) for n, v in fed]
+        given += [v.value for v in self._kept]
         donated = [v.value for v in self._donated]
         try:
             with self._stage.backend.wide(), jax.default_device(self._device):
@@ -169,6 +173,18 @@ def _in_scope() -> int:
 _IN_SCOPE = _in_scope()
 
 
+def placed(value: Any, where: Any) -> Any:
+    """An array on devices.
+
+    Args:
+        value: of NumPy, the same in all processes.
+        where: its sharding; None for one device.
+    """
+    if where is None:
+        return jax.device_put(value)
+    return jax.make_array_from_callback(value.shape, where, lambda index: value[index])
+
+
 def bound(
     stage: CompiledStage,
     feed: Mapping[str, Any],
@@ -193,8 +209,10 @@ def bound(
     if stage.has_checks or not commits:
         return made
     with stage.backend.wide(), jax.default_device(device):
-        for name in commits:
-            held = variables[name].value
-            if isinstance(held, np.ndarray):
-                variables[name].value = jax.device_put(held)
+        placing = stage.placing
+        for name in stage.reads:
+            held = None if name in feed else variables[name].value
+            if isinstance(held, np.ndarray) and (name in commits or placing is not None):
+                where = None if placing is None else placing.sharding(name, held.shape)
+                variables[name].value = placed(held, where)
     return BoundStage(*how, donates=True)

@@ -15,6 +15,7 @@ from ...errors import ArgumentError, UnsupportedError
 from ..plan import Plan
 from ..run_state import RunState
 from ..scope import Scope
+from ..sharding import mesh_in_use
 from .bound import BoundStage, bound
 from .parallel import MeshReplicas
 from .session import Device, DeviceSession, stages_text
@@ -68,7 +69,7 @@ class Engine:
         Returns:
             the fetched values; None where the run has to be planned.
         """
-        revision, call = (plan.bound.of(scope) or _UNBOUND).get(None, (-1, None))
+        revision, call = (plan.bound.of(scope) or _UNBOUND).get(mesh_in_use.get(), (-1, None))
         if call is None or revision != scope.revision:
             return None
         return self._called(call, feed, seed, known)
@@ -102,7 +103,7 @@ class Engine:
             calls = plan.bound.keep(scope, {})
         names = fetches, plan.commits
         call = bound(stage, feed, names, scope, known, self._device.device)
-        calls[None] = scope.revision, call
+        calls[mesh_in_use.get()] = scope.revision, call
         return None if call is None else self._called(call, feed, seed, known)
 
     def replicas(self, *how: Any) -> MeshReplicas:

@@ -205,8 +205,8 @@ class MeshReplicas(Replicas):
         devices = jax.devices() if self.on.device is None else jax.devices(self.on.device.platform)
         if len(devices) < self._count:
             warnings.warn(
-                f"the program is to run on {self._count} devices, and JAX sees {len(devices)}: they "
-                f"take turns; on a CPU, XLA_FLAGS=--xla_force_host_platform_device_count="
+                f"the program is to run on {self._count} devices, and JAX sees {len(devices)}: "
+                f"they take turns; on a CPU, XLA_FLAGS=--xla_force_host_platform_device_count="
                 f"{self._count} makes as many",
                 UserWarning,
                 stacklevel=4,

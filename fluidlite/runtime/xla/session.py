@@ -15,8 +15,10 @@ from ...weak import WeakTable
 from ..plan import BlockPlan
 from ..profile import clock
 from ..session import Session
+from ..sharding import mesh_in_use
 from ..step import Environment, Step
 from .interpreter import NotTraceable, TracedEval
+from .mesh import Placing
 from .stage import CompiledStage, sized
 from .staging import HostStep, Staging, described
 from .trace import StepTrace
@@ -45,9 +47,13 @@ class Device:
         known = self.stagings.of(plan)
         if known is None:
             known = self.stagings.keep(plan, {})
-        found = known.get(also)
+        mesh = mesh_in_use.get()
+        placing = None if mesh is None else Placing(mesh, plan.block.program)
+        key = also, None if placing is None else placing.key
+        found = known.get(key)
         if found is None:
-            found = known[also] = Staging(plan, self.backends, self.draws_on_host, also)
+            how = self.backends, self.draws_on_host, also, placing
+            found = known[key] = Staging(plan, *how)
         return found
 
 

@@ -21,13 +21,18 @@ class CompiledStage:
         steps: in order.
         backends: JAX's and NumPy's.
         also: names that are given back although nothing reads them any more.
+        placing: where values lie on a mesh of devices; None for one device.
     """
 
     def __init__(
-        self, steps: Sequence[Step], backends: tuple[Any, Any], also: Iterable[str] = ()
+        self,
+        steps: Sequence[Step],
+        backends: tuple[Any, Any],
+        also: Iterable[str] = (),
+        placing: Any = None,
     ) -> None:
         self.steps, self._backends = list(steps), backends
-        self.backend = backends[0]
+        self.backend, self.placing = backends[0], placing
         reads: dict[str, None] = {}
         written: dict[str, None] = {}
         for step in steps:
@@ -71,6 +76,8 @@ class CompiledStage:
             if not isinstance(value, (np.ndarray, jax.Array, np.generic)):
                 self.place = self._first_reader(name)
                 raise NotTraceable(f"{name!r} is no tensor")
+        if self.placing is not None:
+            given = {name: self.placing.given(name, value) for name, value in given.items()}
         function = self.function(list(donated), list(given))
         values, truths = function(
             list(donated.values()), list(given.values()), np.uint32(number), tuple(turns)
@@ -115,6 +122,8 @@ class CompiledStage:
     ) -> tuple[dict[str, Any], list[Any]]:
         backend, host = self._backends
         self.shapes.add(tuple((n, v.shape, v.dtype.name) for n, v in env.items()))
+        if self.placing is not None:
+            env = self.placing.placed(env)
         trace = StepTrace(TracedEval(backend, host), backend.run_key(number, turns))
         with backend.checks.guard([]) as checks, jax.default_matmul_precision("highest"):
             for place, step in enumerate(self.steps):
@@ -126,7 +135,8 @@ class CompiledStage:
         )
         if trace.unsure.intersection(self.writes):
             raise NotTraceable("what it writes is read later, and it may not be taken")
-        return {name: env[name] for name in self.writes if name in env}, list(checks)
+        made = {name: env[name] for name in self.writes if name in env}
+        return made if self.placing is None else self.placing.placed(made), list(checks)
 
     @property
     def size(self) -> int:

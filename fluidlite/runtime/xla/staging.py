@@ -28,6 +28,7 @@ class Staging:
         backends: JAX's and NumPy's.
         draws_on_host: whether random operators are steps of the host.
         also: names that stages give back although nothing reads them any more.
+        placing: where values lie on a mesh of devices; None for one device.
     """
 
     def __init__(
@@ -36,8 +37,9 @@ class Staging:
         backends: tuple[Any, Any],
         draws_on_host: bool = False,
         also: Iterable[str] = (),
+        placing: Any = None,
     ) -> None:
-        self._backends, self._also = backends, frozenset(also)
+        self._backends, self._also, self._placing = backends, frozenset(also), placing
         ragged: set[int] = set()
         for item in plan.items:
             if isinstance(item, Segment) and item.is_ragged:
@@ -58,7 +60,8 @@ class Staging:
         self.parts += self._stages(row)
 
     def _stages(self, steps: Sequence[Step]) -> list[CompiledStage | HostStep]:
-        return [CompiledStage(steps, self._backends, self._also)] if steps else []
+        how = self._backends, self._also, self._placing
+        return [CompiledStage(steps, *how)] if steps else []
 
     def divided(self, stage: CompiledStage, why: str) -> list[CompiledStage | HostStep]:
         """What takes the place of a stage of which a step cannot be compiled: the one it came to.
