@@ -248,7 +248,15 @@ def repeat(x: Any, repeats: Any, axis: Any = None) -> Any:
     return jnp.repeat(x, np.asarray(repeats) if isinstance(repeats, list) else repeats, axis)
 
 
+def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
+    """How often each number occurs, those below ``minlength`` at least."""
+    if is_known(x):
+        return jnp.asarray(np.bincount(np.asarray(x), weights, minlength))
+    return jnp.bincount(x, weights, length=minlength or None)
+
+
 xp.argsort = argsort
+xp.bincount = bincount
 xp.repeat = repeat
 
 

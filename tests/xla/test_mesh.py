@@ -33,9 +33,8 @@ def trained(loss, steps=3):
         "x": rng.normal(size=[16, 6]).astype("float32"),
         "y": rng.integers(0, 4, [16, 1]),
     }
-    return [
-        float(exe.run(feed=feed, fetch_list=[loss], scope=scope)[0]) for _ in range(steps)
-    ], scope
+    losses = [exe.run(feed=feed, fetch_list=[loss], scope=scope)[0] for _ in range(steps)]
+    return np.ravel(losses).tolist(), scope
 
 
 def test_a_training_whose_parameters_and_states_are_split_is_that_of_one_device(jax):

@@ -142,7 +142,8 @@ def _branch_gradient(trace: StepTrace, step: Step, run: Driver, env: Environment
     checks = trace.f.backend.checks
     inputs = run.names("inputs", "Input")
     passed = dict(zip(run.names("inputs", "Out"), run.names("inputs", "Out@GRAD"), strict=False))
-    names = step.instance.gradient_names({"Input": inputs})
+    instance: Any = step.instance
+    names = instance.gradient_names({"Input": inputs})
     wanted = [
         (out, x, name)
         for x, name, out in zip(inputs, names, run.names("outputs", "Input@GRAD"), strict=True)

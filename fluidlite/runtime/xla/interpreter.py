@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...dtypes import as_dtype
-from ...opdef.definition import Op
+from ...opdef.definition import Op, lookup
 from ...opdef.interpreter import Eval, kernel_of
 from ...opdef.spec import Spec
 from ...values import SelectedRows
@@ -40,7 +40,7 @@ class TracedEval(Eval):
     def apply(
         self, op: Op, ins: Mapping[str, Any], want: Iterable[str] | None = None
     ) -> dict[str, Any]:
-        op = dense(op)
+        op, ins = dense(op, ins)
         kernel, reads, draws = kernel_of(op, self.backend.name)
         if kernel is not None and not draws and op.folds:
             known = [_known(ins.get(name), op.reads_shapes) for name in reads]
@@ -48,22 +48,23 @@ class TracedEval(Eval):
                 given = {n: v[0] for n, v in zip(reads, known, strict=True) if v is not None}
                 if _result_size(op, given) <= KNOWN_SIZE:
                     return self._host.apply(op, given, want)
-        return super().apply(op, ins, want)
+        return super().apply(op, {slot: self._indexable(v) for slot, v in ins.items()}, want)
+
+    def _indexable(self, value: Any) -> Any:
+        """A constant that a kernel may index by what is traced; one number stays as it is."""
+        if isinstance(value, list):
+            return [self._indexable(each) for each in value]
+        if isinstance(value, np.ndarray) and value.dtype.kind == "f" and value.size > 1:
+            return self.xp.asarray(value)
+        return value
 
 
-def dense(op: Op) -> Op:
-    """An operator whose gradients are whole tensors, where it would store some rows of them."""
-    if not op.has_sparse_gradients:
-        return op
-    attribute = op.attributes.get("is_sparse")
-    if attribute is None or not getattr(op, attribute.field):
-        return op
-    made = type(op)(op.attr_values())
-    made.__dict__[attribute.field] = False
-    made.__dict__.update(
-        {k: v for k, v in op.__dict__.items() if k not in made.__dict__}  # what it was told
-    )
-    return made
+def dense(op: Op, ins: Mapping[str, Any]) -> tuple[Op, Mapping[str, Any]]:
+    """An operator that gives whole tensors, in the place of one that stores some rows of them."""
+    if op.type != "selected_rows":
+        return op, ins
+    attrs = op.attr_values()
+    return lookup("lookup_table_adjoint")({"size": attrs.pop("height"), **attrs}), ins
 
 
 def _known(value: Any, shapes_suffice: bool) -> tuple[Any] | None:

@@ -107,7 +107,7 @@ class CompiledStage:
 
             def listed(donated: Any, given: Any, number: Any, turns: Any) -> Any:
                 env = {**dict(zip(first, donated)), **dict(zip(second, given))}
-                made, truths = self._traced(env, number, turns)
+                made, truths = self.traced(env, number, turns)
                 self.made = list(made)
                 return list(made.values()), truths
 
@@ -117,9 +117,17 @@ class CompiledStage:
     def _first_reader(self, name: str) -> int:
         return next(k for k, step in enumerate(self.steps) if name in (*step.reads, *step.writes))
 
-    def _traced(
-        self, env: Environment, number: Any, turns: Any
-    ) -> tuple[dict[str, Any], list[Any]]:
+    def traced(self, env: Environment, number: Any, turns: Any) -> tuple[dict[str, Any], list[Any]]:
+        """What the steps make of values by name, and the truths that must hold; for JAX to trace.
+
+        Args:
+            env: the values.
+            number: what random operators of this run start from.
+            turns: the numbers of the passes through blocks around the stage.
+
+        Raises:
+            NotTraceable: a step cannot be compiled; ``place`` is its number.
+        """
         backend, host = self._backends
         self.shapes.add(tuple((n, v.shape, v.dtype.name) for n, v in env.items()))
         if self.placing is not None:
