@@ -141,6 +141,12 @@ def page():
             ),
             "### Left out",
             left_out([t for t in types if t not in there], lambda name: why(OPERATORS, name)),
+            "### Operators on JAX",
+            "The backend `jax` compiles all operators but these, which run on the host, some of "
+            "them for some inputs only. Tests compare every other one with NumPy, in float32 and "
+            "float64, with gradients of two orders. Operators on arrays of tensors are compiled "
+            "where positions are known, those that print, read files or call Python never.",
+            left_out(sorted(on_host()), on_host().get),
             "## Public names",
             f"{sum(names.values())} of {len(names)} functions and classes are there. Their "
             "parameters are fluid's; where they differ is listed with reasons in "

@@ -168,3 +168,9 @@ def test_every_benchmark_is_run_here():
         "sequence_worker.py",  # which sequences.py starts
         "sequences.py",  # minutes long: its nets are those of tests/ops and tests/programs
     }
+
+
+def test_steps_on_jax_are_compared_with_those_by_hand():
+    pytest.importorskip("jax", reason="needs fluidlite[jax]")
+    said = run("xla.py", "--small", "--rounds", 1, "--seconds", 0, "--only", "fit_a_line")
+    assert re.search(r"fit_a_line +[\d,.]+ +[\d,.]+ +[\d.]+", said)

@@ -1,9 +1,15 @@
 """Programs compute on JAX what they compute on NumPy."""
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 import fluidlite as fluid
+from fluidlite import layers
 from fluidlite.errors import ArgumentError, FluidError, NonFiniteError, OutOfRangeError
 
 ROWS, CLASSES = 16, 4
@@ -171,6 +177,54 @@ def test_double_precision_is_computed_where_it_is_asked_for_and_nothing_is_chang
     assert found.dtype == np.float64
     np.testing.assert_allclose(found, value * 3, 1e-15)
     assert jax.numpy.ones(2).dtype == "float32"
+
+
+def test_shapes_that_change_in_every_run_are_said_once_with_the_feed_to_pad():
+    x = fluid.data("x", [None, 2], "float32")
+    other = fluid.data("z", [3], "float32")
+    total = layers.reduce_sum(x) + layers.reduce_sum(other)
+    exe = fluid.Executor(backend="jax")
+
+    def run(rows):
+        feed = {"x": np.ones([rows, 2], "float32"), "z": np.ones(3, "float32")}
+        return exe.run(feed=feed, fetch_list=[total])
+
+    for rows in (1, 2, 1, 2, 3, 4):
+        run(rows)
+    for rows in (5, 6):
+        run(rows)
+    with pytest.warns(UserWarning, match=r"pad or bucket 'x' \(\[\d, 2\], .* to a few") as said:
+        run(7)
+    run(8)  # it is said once
+    assert len(said) == 1
+    assert said[0].filename == __file__
+    assert "'z'" not in str(said[0].message)
+
+
+def test_compiled_functions_are_kept_between_processes_where_a_folder_is_named(tmp_path):
+    script = (
+        "import numpy as np, fluidlite as fluid\n"
+        "x = fluid.data('x', [None, 8], 'float32')\n"
+        "y = fluid.layers.softmax(fluid.layers.matmul(x, x, transpose_y=True))\n"
+        "feed = {'x': np.ones([64, 8], 'float32')}\n"
+        "fluid.Executor(backend='jax').run(feed=feed, fetch_list=[y])\n"
+    )
+    root = str(Path(fluid.__file__).parents[1])
+    environment = {**os.environ, "PYTHONPATH": root, "FLUIDLITE_JAX_CACHE": str(tmp_path)}
+    environment["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0"
+    subprocess.run([sys.executable, "-c", script], env=environment, check=True)
+    assert list(tmp_path.iterdir())
+
+
+def test_importing_the_package_does_not_read_jax():
+    script = (
+        "import sys, fluidlite as fluid\n"
+        "x = fluid.layers.fill_constant([2], 'float32', 1.0)\n"
+        "fluid.Executor().run(fetch_list=[x])\n"
+        "assert 'jax' not in sys.modules\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(Path(fluid.__file__).parents[1])}
+    subprocess.run([sys.executable, "-c", script], env=environment, check=True)
 
 
 def test_a_device_that_is_not_there_is_refused_with_what_to_install():

@@ -12,6 +12,7 @@ import numpy as np
 
 from ... import backend as backends
 from ...errors import ArgumentError, UnsupportedError
+from ...weak import WeakTable
 from ..plan import Plan
 from ..run_state import RunState
 from ..scope import Scope
@@ -19,6 +20,7 @@ from ..sharding import mesh_in_use
 from .bound import BoundStage, bound
 from .parallel import MeshReplicas
 from .session import Device, DeviceSession, stages_text
+from .shapes import ShapeWatch
 
 
 class Engine:
@@ -42,6 +44,10 @@ class Engine:
                 f"expected FLUIDLITE_JAX_RANDOM to be device or host, got {draws!r:.60}"
             )
         pair = backends.get("jax"), backends.get("numpy")
+        self._watches: WeakTable[Plan, ShapeWatch] = WeakTable()
+        folder = os.environ.get("FLUIDLITE_JAX_CACHE", "")
+        if folder:  # compiled functions stay between processes
+            jax.config.update("jax_compilation_cache_dir", folder)
         self._device = Device(pair, _device(gpu, remedy), draws == "host")
 
     def session(self, seed: int, count: int, **how: Any) -> DeviceSession:
@@ -95,6 +101,8 @@ class Engine:
             plan, scope, feed, seed, known: see there.
             fetches: the names that are wanted.
         """
+        watch = self._watches.of(plan) or self._watches.keep(plan, ShapeWatch())
+        watch.note(feed)
         stage = self._device.staging(plan).only
         if stage is None or not all(type(value) is np.ndarray for value in feed.values()):
             return None
