@@ -13,6 +13,7 @@ from pathlib import Path
 
 import fluidlite as fluid
 import fluidlite.io  # defines operators of its own
+from fluidlite.absent import LEFT_OUT
 from fluidlite.opdef.definition import is_defined, lookup
 
 HERE = Path(__file__).parent
@@ -38,15 +39,10 @@ def on_host():
     return dict(reasons(ON_HOST))
 
 
-#: public names that are left out: reason -> ``MODULE.NAME``, or a pattern
+#: public names that are left out: reason -> ``MODULE.NAME``; the module of ``fluid`` is a point
 NAMES = {
-    "many processes and parameter servers": """
-        optimizer.DGCMomentumOptimizer optimizer.PipelineOptimizer ..DistributeTranspiler
-        ..DistributeTranspilerConfig""",
-    "inner workings of fluid that mean nothing here": """
-        ..ComplexVariable ..load_op_library
-        ..monkey_patch_varbase ..monkey_patch_variable""",
-    "imperative mode, still to come": "dygraph.* ..*",
+    reason: " ".join(f".{name}" if name[0] == "." else name for name in names)
+    for reason, names in LEFT_OUT.items()
 }
 
 

@@ -25,6 +25,7 @@ from . import (
     regularizer,
     unique_name,
 )
+from .absent import absent as _absent
 from .backward import append_backward, calc_gradient, gradients
 from .data_feeder import DataFeeder
 from .errors import FluidError
@@ -41,6 +42,7 @@ from .ir.program import Program, default_main_program, default_startup_program, 
 from .ir.variable import Variable
 from .lod_tensor import create_lod_tensor, create_random_int_lodtensor
 from .param_attr import ParamAttr, WeightNormParamAttr
+from .quiet import door as _door
 from .runtime.executor import Executor
 from .runtime.place import (
     CPUPlace,
@@ -52,10 +54,10 @@ from .runtime.place import (
     is_compiled_with_cuda,
 )
 from .runtime.scope import Scope, global_scope, scope_guard
-from .state import get_flags, in_dygraph_mode, set_flags
+from .state import get_flags, in_dygraph_mode, set_flags, strict
 from .values import LoDTensor, LoDTensorArray
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"
 
 #: sub-packages that are loaded when they are first asked for
 _PACKAGES = frozenset(
@@ -66,7 +68,6 @@ _PACKAGES = frozenset(
         "compiler",
         "contrib",
         "dataset",
-        "distributed",
         "dygraph",
         "eager",
         "export",
@@ -142,6 +143,7 @@ _NAMES = {
 }
 
 
+@_door
 def __getattr__(name: str) -> Any:
     """Load what is not needed by every script when it is first asked for."""
     if name.startswith("__"):
@@ -150,7 +152,7 @@ def __getattr__(name: str) -> Any:
         return import_module(f".{name}", __name__)
     found = getattr(import_module(f".{_NAMES.get(name, 'eager')}", __name__), name, None)
     if found is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        raise _absent(__name__, name)
     globals()[name] = found
     return found
 

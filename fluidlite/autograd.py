@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .absent import answer
 from .imperative.engine import backward, grad
 from .imperative.function import PyLayer, PyLayerContext
 from .imperative.functional import hessian, hvp, jacobian, jvp, value_and_grad, vjp, vmap
@@ -14,6 +15,7 @@ from .imperative.mode import (
 )
 from .imperative.recompute import checkpoint
 from .imperative.saving import saved_tensors_hooks
+from .quiet import doors
 
 __all__ = [
     "PyLayer",
@@ -35,3 +37,6 @@ __all__ = [
     "vjp",
     "vmap",
 ]
+
+doors(globals(), quick=True, but=("Tensor",))
+answer(globals())

@@ -3,5 +3,8 @@
 from __future__ import annotations
 
 from .io.checkpoint import Checkpoint, latest, load, save
+from .quiet import doors
 
 __all__ = ["Checkpoint", "latest", "load", "save"]
+
+doors(globals())

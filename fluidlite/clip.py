@@ -11,6 +11,7 @@ from numbers import Real
 from typing import Any
 
 from . import unique_name
+from .absent import answer
 from .dtypes import Kind
 from .errors import ArgumentError
 from .ir.block import Block
@@ -19,6 +20,7 @@ from .ir.name_scope import name_scope
 from .ir.operator import OpRole
 from .ir.program import Program, default_main_program
 from .ir.variable import Parameter, Variable, is_tensor
+from .quiet import doors
 from .values import SelectedRows
 
 Pair = tuple[Variable, Variable | None]  #: a parameter and its gradient; None where it has none
@@ -497,3 +499,6 @@ __all__ = [
     "GradientClipByValue",
     "set_gradient_clip",
 ]
+
+doors(globals())
+answer(globals())

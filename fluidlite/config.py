@@ -15,6 +15,7 @@ import numpy as np
 from . import state
 from .backend import onednn
 from .kernels import threads
+from .quiet import doors
 
 #: kernels of OpenBLAS that know nothing of AVX-512
 OLDER = ("haswell", "zen", "sandybridge", "nehalem", "prescott", "core2", "generic")
@@ -164,3 +165,6 @@ def _blas() -> list[BlasLibrary]:
         for each in threadpool_info()
         if each.get("user_api") == "blas"
     ]
+
+
+doors(globals())

@@ -15,6 +15,7 @@ from .imperative.recording import Eager
 from .layers.layer import LayerBuilder, layer
 from .opdef.attribute import REQUIRED
 from .opdef.definition import Definition, Op, find, redefining
+from .quiet import doors
 
 #: what interpreters reach operators by, next to names of their own
 _INTERPRETERS = (LayerBuilder, EagerLayer, Eager)
@@ -172,3 +173,6 @@ def _signature(definition: Definition) -> inspect.Signature:
             f"function has a parameter of that name"
         )
     return inspect.Signature(made)
+
+
+doors(globals())

@@ -13,6 +13,7 @@ from .errors import ArgumentError, FeedError
 from .ir.callsite import warn
 from .ir.program import Program, default_main_program
 from .ir.variable import Variable
+from .quiet import doors
 from .values import LoDTensor
 
 Array = np.ndarray[Any, Any]
@@ -297,3 +298,5 @@ class _Column:
 
 
 __all__ = ["DataFeeder"]
+
+doors(globals())

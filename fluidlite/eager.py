@@ -191,3 +191,6 @@ from .imperative.shaping import (
 )
 from .imperative.tensor import Tensor
 from .nn.parameter import create_parameter
+from .quiet import doors
+
+doors(globals(), quick=True, imported=True, but=("Parameter", "Tensor"))

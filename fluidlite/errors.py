@@ -159,6 +159,17 @@ class StateDictError(FluidError, RuntimeError, LookupError):
     """A state lacks the value of a parameter or of an optimizer's variable."""
 
 
+class StrictError(FluidError, ValueError):
+    """What is a warning otherwise, after ``fluidlite.strict()``."""
+
+
+class FluidWarning(UserWarning):
+    """Something is probably a mistake, and fluid 1.8 runs on.
+
+    ``fluidlite.strict()`` makes errors of all these warnings.
+    """
+
+
 class EOFException(Exception):
     """A reader of a program has come to its end.
 
@@ -185,4 +196,5 @@ def with_context(error: FluidError, context: str) -> FluidError:
     """
     located = type(error)(f"{error}\n{context}")
     located.__cause__ = error.__cause__
+    located.__suppress_context__ = error.__suppress_context__
     return located

@@ -21,6 +21,7 @@ from .ir.program import (
     switch_startup_program,
 )
 from .ir.variable import Parameter, Variable
+from .quiet import doors
 from .runtime.place import (
     CPUPlace,
     cpu_places,
@@ -185,3 +186,6 @@ def release_memory(input_program: Program, skip_opt_set: Iterable[str] | None = 
         input_program: a program, which stays as it is.
         skip_opt_set: not read.
     """
+
+
+doors(globals(), but=("Block", "Operator", "Parameter", "Program", "Variable"))

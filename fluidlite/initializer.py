@@ -15,12 +15,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from . import unique_name
+from .absent import answer
 from .dtypes import DType
 from .errors import ArgumentError, DTypeError, ShapeError
 from .ir.block import Block
 from .ir.callsite import warn
 from .ir.operator import Operator
 from .ir.variable import Variable
+from .quiet import doors
 
 
 class Initializer:
@@ -482,3 +484,6 @@ TruncatedNormalInitializer = TruncatedNormal
 XavierInitializer = Xavier
 MSRAInitializer = MSRA
 BilinearInitializer = Bilinear
+
+doors(globals())
+answer(globals())

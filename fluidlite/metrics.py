@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from .absent import answer
 from .errors import ArgumentError
 from .layers.mean_precision import DetectionMAP as DetectionMAP
+from .quiet import doors
 
 Array = np.ndarray[Any, Any]
 
@@ -457,3 +459,6 @@ __all__ = [
     "Precision",
     "Recall",
 ]
+
+doors(globals())
+answer(globals())

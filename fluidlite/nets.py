@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from .absent import answer
 from .errors import ArgumentError, ShapeError
 from .ir.variable import Variable
 from .layers import activation, conv, elementwise, joining, math, nn, norm, reshaping, sequence
+from .quiet import doors
 
 
 def simple_img_conv_pool(
@@ -280,3 +282,7 @@ def sequence_conv_pool(
         input, num_filters, filter_size, param_attr=param_attr, bias_attr=bias_attr, act=act
     )
     return sequence.sequence_pool(convolved, pool_type)
+
+
+doors(globals())
+answer(globals())

@@ -6,8 +6,10 @@ import math
 from numbers import Real
 from typing import Any
 
+from .absent import answer
 from .errors import ArgumentError
 from .initializer import Constant, Initializer, Xavier
+from .quiet import doors
 from .regularizer import WeightDecayRegularizer, check_regularizer
 
 
@@ -176,3 +178,7 @@ def as_eager_attr(value: Any) -> ParamAttr | None:
             "and g, and compute g * v / norm(v) in forward()"
         )
     return found
+
+
+doors(globals())
+answer(globals())

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import tempfile
-import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from . import state as slots
+from .absent import answer
+from .ir.callsite import warn
+from .quiet import doors
 from .runtime.profile import SORTED_BY, Profile, active, checked_choice
 
 __all__ = [
@@ -114,9 +116,12 @@ def cuda_profiler(
     Args:
         output_file, output_mode, config: not read.
     """
-    warnings.warn(
+    warn(
         "there is no CUDA: cuda_profiler measures nothing; use profiler.profiler",
-        UserWarning,
-        stacklevel=3,
+        None,
     )
     yield
+
+
+doors(globals())
+answer(globals())

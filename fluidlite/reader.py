@@ -17,6 +17,7 @@ from importlib import import_module
 from typing import Any
 
 from .errors import ArgumentError, FluidError
+from .quiet import doors
 
 Reader = Callable[[], Iterable[Any]]
 
@@ -364,3 +365,5 @@ __all__ = [
     "shuffle",
     "xmap_readers",
 ]
+
+doors(globals())

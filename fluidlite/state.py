@@ -136,6 +136,39 @@ eager: StateSlot[Any] = slot("eager", lambda: None)
 training: StateSlot[bool] = slot("training", lambda: True)
 
 
+#: whether what is probably a mistake is an error, not a warning
+strictness: StateSlot[bool] = slot(
+    "strictness", lambda: os.environ.get("FLUIDLITE_STRICT", "") not in ("", "0")
+)
+
+
+class strict:
+    """What is probably a mistake is an error from here on, not a warning.
+
+    That is, all warnings of the class ``fluidlite.errors.FluidWarning``.  Used by ``with``, it
+    holds for the block; ``FLUIDLITE_STRICT=1`` in the environment has a process begin with it.
+
+    Args:
+        on: False: they are warnings again.
+
+    >>> with fluid.strict():
+    ...     x = fluid.data("x", [None, 2], "float32")
+    ...     y = x * 2.0
+    """
+
+    def __init__(self, on: bool = True) -> None:
+        self._before = strictness.switch(bool(on))
+
+    def __enter__(self) -> None:
+        """It holds already."""
+
+    def __exit__(self, *failure: object) -> None:
+        strictness.switch(self._before)
+
+    def __repr__(self) -> str:
+        return f"strict({strictness.get()})"
+
+
 def in_dygraph_mode() -> bool:
     """Whether layers run at once: within ``dygraph.guard()``, or after ``enable_dygraph()``.
 

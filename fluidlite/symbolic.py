@@ -29,6 +29,7 @@ from .ir.program import default_startup_program
 from .ir.variable import Variable
 from .layers.layer import LayerBuilder
 from .opdef.definition import Op, lookup
+from .quiet import door
 
 #: operators of eager tensors -> those that fluid 1.8 has for the same
 _IN_PROGRAMS = {
@@ -413,7 +414,7 @@ def _table() -> dict[str, Callable[..., Any]]:
     for name, function in vars(Methods).items():
         if isinstance(function, types.FunctionType):
             made = on_variables(_IN_OPERATORS.get(name, function))
-            found[name] = functools.update_wrapper(made, function)
+            found[name] = door(functools.update_wrapper(made, function))
     return found
 
 

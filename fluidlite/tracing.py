@@ -25,6 +25,7 @@ from .imperative.tensor import Tensor
 from .ir.program import Program
 from .ir.variable import Variable
 from .opdef.definition import Op, lookup
+from .quiet import doors
 from .runtime.executor import Executor
 from .runtime.scope import Scope
 
@@ -335,3 +336,6 @@ def _checked_run(self: BackwardPass) -> None:
             "fluid.grad(..., create_graph=True), or differentiate the traced program"
         )
     _RUN(self)
+
+
+doors(globals())

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from . import state
+from .absent import answer
+from .quiet import doors
 
 
 class NameGenerator:
@@ -70,3 +72,7 @@ def guard(new_generator: NameGenerator | str | bytes | None = None) -> Iterator[
         new_generator = NameGenerator(new_generator or "")
     with _generator.guard(new_generator):
         yield new_generator
+
+
+doors(globals())
+answer(globals())

@@ -58,8 +58,7 @@ class Browser:
         self._session = attached["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network"):
             self._ask(f"{domain}.enable")
-        size = dict(width=width, height=height, deviceScaleFactor=1, mobile=False)
-        self._ask("Emulation.setDeviceMetricsOverride", **size)
+        self.resize(width, height)
 
     def close(self):
         """End the browser."""
@@ -116,11 +115,20 @@ class Browser:
     # -- what a person does ------------------------------------------------------------------------
 
     def open(self, path):
-        """Open a file and wait until it is drawn."""
+        """Open a file of ours and wait until it is drawn."""
+        self.visit(Path(path).as_uri(), "document.body && document.body.dataset.ready")
+
+    def visit(self, url, ready="document.readyState == 'complete'"):
+        """Open an address and wait until it is there."""
         self.errors.clear()
         self.requests.clear()
-        self._ask("Page.navigate", url=Path(path).as_uri())
-        self.wait("document.body && document.body.dataset.ready")
+        self._ask("Page.navigate", url=url)
+        self.wait(f"location.href == {json.dumps(url)} && {ready}")
+
+    def resize(self, width, height=900):
+        """Make the window another size."""
+        size = dict(width=width, height=height, deviceScaleFactor=1, mobile=False)
+        self._ask("Emulation.setDeviceMetricsOverride", **size)
 
     def ask(self, expression):
         """The value of an expression in the page."""

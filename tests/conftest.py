@@ -33,6 +33,14 @@ def pytest_addoption(parser):
     )
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config):
+    """The whole suite runs on all cores, unless ``-n`` says otherwise; parts run in one process."""
+    whole = config.args_source is pytest.Config.ArgsSource.TESTPATHS
+    if whole and getattr(config.option, "numprocesses", 0) is None:
+        config.option.numprocesses = "auto"
+
+
 def pytest_collection_finish():
     """Collecting garbage passes over the thousands of tests that there are."""
     gc.collect()

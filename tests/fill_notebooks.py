@@ -1,4 +1,5 @@
-"""Runs the notebooks of ``examples`` in a kernel, and writes what their cells show into them.
+"""Runs the notebooks of ``examples`` and of the course in a kernel, and writes into them what
+their cells show.
 
     python tests/fill_notebooks.py
 
@@ -9,6 +10,7 @@ import os
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
+NOTEBOOKS = [*sorted(ROOT.glob("examples/*.ipynb")), *sorted(ROOT.glob("docs/course/*.ipynb"))]
 
 
 def filled(path):
@@ -32,6 +34,6 @@ def filled(path):
 if __name__ == "__main__":
     import nbformat
 
-    for each in sorted((ROOT / "examples").glob("*.ipynb")):
+    for each in NOTEBOOKS:
         nbformat.write(filled(each), each)
         print(f"{each.name}: {each.stat().st_size // 1024} KB")

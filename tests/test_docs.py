@@ -26,6 +26,7 @@ PAGES = [
     if path.exists()
 ]
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+DRAWS = "import matplotlib"
 NO_RUN = "<!-- no-run -->"
 FENCE = re.compile(r"^(?P<indent> *)(?P<ticks>```+|~~~+) *(?P<language>[\w+-]*)[^\n]*$")
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\(<?([^)\s>]+)>?(?: \"[^\"]*\")?\)")
@@ -89,7 +90,10 @@ def check_session(source, names, title, filename, line):
 
 @every_page
 def test_the_python_blocks_of_the_page_run(page, tmp_path, monkeypatch):
+    if DRAWS in page.read_text(encoding="utf-8"):
+        pytest.importorskip("matplotlib")
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "pictures").mkdir()
     module = types.ModuleType("page_" + re.sub(r"\W", "_", page.stem))
     monkeypatch.setitem(sys.modules, module.__name__, module)
     for block in python_blocks(page):
@@ -99,6 +103,9 @@ def test_the_python_blocks_of_the_page_run(page, tmp_path, monkeypatch):
             check_session(block.code, vars(module), page.name, str(page), block.line - 1)
         else:
             exec(compiled(block, page), vars(module))
+    shown = re.findall(r"\]\((?:\.\./)?pictures/([^)]+)\)", page.read_text(encoding="utf-8"))
+    drawn = [path.name for path in (tmp_path / "pictures").iterdir()]
+    assert sorted(drawn) == sorted(shown), "the pictures of a page are drawn by its code"
 
 
 @every_page

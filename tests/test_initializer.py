@@ -226,8 +226,11 @@ def test_operators_compute_with_a_parameter_as_it_is():
         y = fluid.layers.fc(x, 2, param_attr=fluid.ParamAttr(initializer=start), bias_attr=False)
     exe = fluid.Executor()
     exe.run(fluid.default_startup_program())
+    feed = {"x": np.ones([2, 3], "float32")}
+    with pytest.warns(UserWarning, match="operators compute with that value"):
+        exe.run(feed=feed, fetch_list=[y])
     for _ in range(3):
-        (found,) = exe.run(feed={"x": np.ones([2, 3], "float32")}, fetch_list=[y])
+        (found,) = exe.run(feed=feed, fetch_list=[y])
     assert found.tolist() == [[3.0] * 5] * 2
 
 

@@ -1,12 +1,13 @@
 """The files around the package agree with each other."""
 
-import ast
 import configparser
 import re
 import subprocess
 from pathlib import Path
 
 import pytest
+
+import fluidlite
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -54,24 +55,26 @@ def test_the_readme_shows_each_command_as_one_line(command):
     assert lines.count(command) == 1
 
 
-def test_the_changelog_has_an_entry_for_the_version(metadata):
-    version = metadata["metadata"]["version"]
-    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+def read(name):
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def version():
+    return re.search(r'^__version__ = "([^"]+)"$', read("fluidlite/__init__.py"), re.M)[1]
+
+
+def test_the_changelog_has_an_entry_for_the_version(version):
+    text = read("CHANGELOG.md")
     entry = re.search(rf"^## \[{re.escape(version)}\][^\n]*\n(.*?)(?=^## |\Z)", text, re.M | re.S)
     assert entry, f"CHANGELOG.md has no section for {version}"
     assert re.search(r"^- \S", entry[1], re.M), f"the section for {version} is empty"
 
 
-def test_a_version_in_the_package_is_that_of_the_metadata(metadata):
-    tree = ast.parse((ROOT / "fluidlite/__init__.py").read_text(encoding="utf-8"))
-    told = [
-        node.value.value
-        for node in tree.body
-        if isinstance(node, ast.Assign)
-        and isinstance(node.value, ast.Constant)
-        and any(isinstance(t, ast.Name) and t.id == "__version__" for t in node.targets)
-    ]
-    assert set(told) <= {metadata["metadata"]["version"]}
+def test_the_version_is_that_of_the_package(metadata, version):
+    assert metadata["metadata"]["version"] == "attr: fluidlite.__version__"
+    assert re.search(rf"^version: {re.escape(version)}$", read("CITATION.cff"), re.M)
+    assert fluidlite.__version__ == version
 
 
 def test_the_package_depends_on_five_others(metadata):

@@ -153,7 +153,7 @@ def gradients(
 
     Raises:
         ArgumentError: an argument is of the wrong type, or numbers of targets and their gradients
-        differ.
+            differ.
         ShapeError: a target and its gradient have different shapes.
         NoGradientError: an operator on the way has no gradient rule.
 

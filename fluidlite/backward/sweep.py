@@ -342,7 +342,9 @@ class ReverseSweep:
 
     def active(self, name: str) -> Variable | None:
         """The variable of a name when gradients flow to it."""
-        variable = self.block.vars.get(name) or self.block.find_var_recursive(name)
+        variable = self.block.vars.get(name)
+        if variable is None:
+            variable = self.block.find_var_recursive(name)
         if variable is None or not variable.takes_gradient or name in self.no_grad:
             return None
         return variable

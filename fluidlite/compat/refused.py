@@ -10,12 +10,10 @@ from fnmatch import fnmatchcase
 from types import FunctionType
 from typing import Any, NoReturn
 
+from ..absent import LEFT_OUT
+from ..absent import PROCESSES as _PROCESSES
 from ..errors import UnsupportedError
 
-_PROCESSES = (
-    "fluid.CompiledProgram(program).with_data_parallel(loss_name), which divides batches among the "
-    "processor's cores: programs run in one process"
-)
 _PREDICT = "fluid.io.load_inference_model(dirname, exe), and exe.run for what it gives"
 _GRAPH = "fluid.Program, whose blocks of operators can be read and rewritten"
 _SLIM = "fluid.contrib.mixed_precision to train, and a tool of today to compress"
@@ -23,8 +21,11 @@ _TRANSLATE = "fluid.dygraph.declarative, which does the whole translation"
 
 #: patterns of ``MODULE.NAME`` -> what to use instead; the first one that fits
 INSTEAD = {
-    "paddle.fluid.optimizer.DGCMomentumOptimizer": "fluid.optimizer.Momentum",
-    "paddle.fluid.optimizer.PipelineOptimizer": "the optimizer that it was given",
+    **{
+        f"paddle.fluid{name if name[0] == '.' else '.' + name}": use
+        for names in LEFT_OUT.values()
+        for name, use in names.items()
+    },
     "paddle.fluid.core.Analysis*": _PREDICT,
     "paddle.fluid.core.Native*": _PREDICT,
     "paddle.fluid.core.*Predictor": _PREDICT,

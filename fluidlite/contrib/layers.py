@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ..absent import answer
 from ..errors import ArgumentError, ShapeError
 from ..ir.variable import Variable
 from ..layers.layer import LayerBuilder, activation_of, layer
@@ -284,3 +285,6 @@ def tree_conv(
     weight = f.weight(param_attr, shape, nodes_vector.dtype)
     out = f.tree_conv(nodes_vector, edge_set, weight, max_depth=max_depth)
     return f.activation(f.bias(out, bias_attr, out.shape[1:]), activation_of(act))
+
+
+answer(globals())

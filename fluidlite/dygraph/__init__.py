@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ..absent import answer
+from ..quiet import doors
 from . import checkpoint, jit, learning_rate_scheduler, nn, parallel
 from . import containers as container
 from . import layer as layers
@@ -145,3 +147,6 @@ __all__ = [
     "nn",
     "parallel",
 ]
+
+doors(globals(), but=("ParamBase", "VarBase"))
+answer(globals())

@@ -24,6 +24,7 @@ from ..ir.variable import Variable
 from ..layer_helper import ObjectHelper
 from ..layers.layer import LayerBuilder
 from ..param_attr import as_eager_attr
+from ..quiet import cut, is_door
 from .registry import Registry
 from .tensor import VarBase, new_parameter
 
@@ -90,10 +91,16 @@ class Layer(Registry):
         """
         raise NotImplementedError(f"{type(self).__name__} needs a method forward(self, ...)")
 
+    @is_door
     def __call__(self, *inputs: Any, **kwargs: Any) -> Any:
         """``forward``, between the hooks."""
-        return self.call_with(self.forward, *inputs, **kwargs)
+        try:
+            return self.call_with(self.forward, *inputs, **kwargs)
+        except Exception as error:
+            cut(error)
+            raise
 
+    @is_door
     def call_with(self, forward: Callable[..., Any], /, *inputs: Any, **kwargs: Any) -> Any:
         """Call the layer with another function in the place of ``forward``.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import warnings
 import weakref
 from dataclasses import dataclass
 from typing import Any, ClassVar, NoReturn
@@ -20,6 +19,7 @@ from ..imperative.shaping import reshape
 from ..imperative.sweep import described, node_of
 from ..imperative.tensor import Tensor
 from ..initializer import NumpyArrayInitializer
+from ..ir.callsite import warn
 from ..ir.program import default_main_program
 from ..param_attr import as_eager_attr
 from ..values import SelectedRows, as_fetched
@@ -181,10 +181,10 @@ class VarBase(Tensor):
         engine.check_bools(retain_graph=retain_graph)
         node = node_of(self.port)
         if node is not None and node.edges is None:
-            warnings.warn(
+            warn(
                 f"backward of {described(self)} does nothing: its graph was released by an "
                 f"earlier call; keep it with retain_graph=True there",
-                stacklevel=2,
+                None,
             )
             return
         before, _thread.keeping = _thread.keeping, True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..absent import answer
 from ..imperative.arithmetic import (
     atan2,
     dot,
@@ -68,6 +69,7 @@ from ..imperative.elementary import (
 )
 from ..imperative.mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from ..imperative.selection import nonzero, where
+from ..quiet import doors
 from . import autograd, nn
 from .autograd import inference_mode
 from .creation import (
@@ -283,3 +285,6 @@ __all__ = [
     "zeros",
     "zeros_like",
 ]
+
+doors(globals(), quick=True, but=("Tensor",))
+answer(globals())

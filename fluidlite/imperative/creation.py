@@ -95,6 +95,13 @@ def _sizes(shape: Any) -> tuple[int, ...]:
 
 def _type(dtype: Any, default: Any = None) -> np.dtype[Any]:
     if dtype is not None:
+        if isinstance(dtype, (int, np.integer)) and not isinstance(dtype, DType):
+            raise located(
+                ArgumentError(
+                    f"expected dtype to be an element type, such as 'float32', got {dtype!r}; "
+                    f"sizes are given as one list: [2, 3]"
+                )
+            )
         return as_dtype(dtype).dtype
     return default_float() if default is None else default
 

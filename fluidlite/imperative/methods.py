@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from ..quiet import quick_door
 from . import arithmetic, elementary, reduction, selection, shaping
 from .layering import EagerLayer
 
 
+@quick_door
 class Methods:
     """Functions whose first argument is the tensor."""
 

@@ -18,6 +18,7 @@ from ..errors import (
     ShapeError,
 )
 from ..opdef.arithmetic import Arithmetic
+from ..quiet import quick_door
 from ..values import SelectedRows
 from . import arithmetic, elementary, engine, shaping
 from .hooks import HookHandle, Hooks, called, keep_gradient
@@ -97,6 +98,7 @@ _UFUNCS: dict[str, Any] = {
 }
 
 
+@quick_door
 class Tensor(Methods, Arithmetic, Writing):
     """An array that remembers how it was made, so that it can be differentiated.
 

@@ -4,6 +4,8 @@ where do they come from.
 
 from __future__ import annotations
 
+from ..absent import answer
+from ..quiet import doors
 from .debugging import Debugger, debug
 from .diff import Difference, diff
 from .digest import Digest
@@ -52,3 +54,6 @@ __all__ = [
     "gradcheck",
     "Report",
 ]
+
+doors(globals())
+answer(globals())

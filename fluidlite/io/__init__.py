@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ..absent import answer
+from ..quiet import doors
 from ..reader import (
     ComposeNotAligned,
     batch,
@@ -103,3 +105,6 @@ __all__ = [
     "shuffle",
     "xmap_readers",
 ]
+
+doors(globals())
+answer(globals())

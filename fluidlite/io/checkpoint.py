@@ -13,7 +13,6 @@ import os
 import random
 import re
 import urllib.parse
-import warnings
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -23,6 +22,7 @@ import numpy as np
 
 from ..errors import ArgumentError, FileError, FileFormatError, FluidError, ParseError
 from ..files import Path, Transaction, file_error, open_source, sync_folder
+from ..ir.callsite import warn
 from ..ir.program import Program, default_main_program
 from ..ir.text import program_text
 from ..proto.tensor import write_array
@@ -245,7 +245,7 @@ def _newest(path: Path) -> Checkpoint:
         except FileFormatError as error:
             if number == len(names) - 1:
                 raise
-            warnings.warn(f"{error}; an older checkpoint is taken", UserWarning, stacklevel=3)
+            warn(f"{error}; an older checkpoint is taken", None)
     raise AssertionError
 
 

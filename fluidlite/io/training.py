@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy as np
 
 from ..errors import ArgumentError, DTypeError, FileError, FileFormatError, ShapeError
 from ..files import Path, Source, Transaction, open_source, read_bytes
+from ..ir.callsite import warn
 from ..ir.program import Program
 from ..ir.variable import Variable
 from ..proto.state import (
@@ -132,7 +132,7 @@ def _state_for(
             )
         wrong = mismatch(var, value)
         if wrong and executor is not None:
-            warnings.warn(f"{path}: variable {var.name!r}: {wrong}", UserWarning, stacklevel=3)
+            warn(f"{path}: variable {var.name!r}: {wrong}", None)
         elif wrong:
             check_value(var, value, var.name, path)
         values[var.name] = value
@@ -248,9 +248,8 @@ def set_program_state(program: Program, state_dict: Mapping[str, Any]) -> None:
         (scope.find_var(name) or scope.var(name)).value = value
     unused = [name for name in state_dict if name not in used]
     if unused:
-        warnings.warn(
+        warn(
             f"the program has no variable for {len(unused)} of the values: "
             f"{', '.join(unused[:5])}{', ...' if len(unused) > 5 else ''}",
-            UserWarning,
-            stacklevel=2,
+            None,
         )

@@ -21,10 +21,11 @@ from ..errors import (
 )
 from ..opdef.definition import Op, first_slot, lookup
 from ..opdef.spec import Spec
+from ..quiet import door, quick_door
 from .at_once import blank_at_once, run_at_once, runner_at_once
 from .builder import Builder
 from .callsite import CallSite, caller, warn
-from .declared import inferred_otherwise, taken_over
+from .declared import inferred_otherwise, taken_over, warn_of_namesakes
 from .descriptions import BlockDesc
 from .device import device_of
 from .given import attributes_given, names_by_slot
@@ -72,12 +73,12 @@ class Block(OldBlock):
 
     # -- variables ---------------------------------------------------------------------------------
 
+    @door
     def create_var(
         self, name: str | None = None, dtype: Any = None, *args: Any, **more: Any
     ) -> Any:
-        """Declare a variable: :meth:`declare_var`.  In the program that stands for what runs at
-        once, under ``dygraph.guard()``, it is a tensor that waits for what :meth:`append_op` gives
-        it.
+        """Declare a variable: :meth:`declare_var`.  In the program of what runs at once, under
+        ``dygraph.guard()``, it is a tensor that waits for what :meth:`append_op` gives it.
 
         Args:
             name, dtype, args, more: as of :meth:`declare_var`.
@@ -121,10 +122,9 @@ class Block(OldBlock):
         Raises:
             DuplicateVariableError: a variable of that name has another shape, dtype or kind.
         """
-        if ignored:
-            for unknown in sorted(set(ignored) - {"capacity", "belong_to_optimizer"}):
-                hint = suggestion(unknown, _CREATE_VAR)
-                warn(f"create_var has no argument {unknown!r}{hint}; it is left out", None)
+        for unknown in ignored and sorted(ignored.keys() - {"capacity", "belong_to_optimizer"}):
+            hint = suggestion(unknown, _CREATE_VAR)
+            warn(f"create_var has no argument {unknown!r}{hint}; it is left out", None)
         if name is None:
             name = unique_name.generate("_generated_var")
         elif isinstance(name, bytes):
@@ -183,6 +183,7 @@ class Block(OldBlock):
                 "use another name, or declare it alike"
             )
 
+    @door
     def create_parameter(
         self,
         shape: Iterable[int],
@@ -203,7 +204,7 @@ class Block(OldBlock):
 
         Raises:
             DuplicateVariableError: a variable of that name has another shape or dtype, or is no
-            parameter.
+                parameter.
             ArgumentError: a size is not positive.
         """
         block = self.program.global_block()
@@ -227,6 +228,7 @@ class Block(OldBlock):
             initializer(made, block)
         return made
 
+    @quick_door
     def var(self, name: str) -> Variable:
         """The variable of that name in this block.
 
@@ -333,6 +335,7 @@ class Block(OldBlock):
 
     # -- operators ---------------------------------------------------------------------------------
 
+    @door
     def append_op(
         self,
         type: str,
@@ -454,8 +457,8 @@ class Block(OldBlock):
             inputs, outputs: as of :meth:`append_op`.
             site: the user's line.
         """
-        program = self.program
-        definition = type(instance)
+        program, definition = self.program, type(instance)
+        warn_of_namesakes(self, (inputs, outputs), site)
         op = Operator(
             self,
             instance.type,
@@ -585,16 +588,5 @@ _CREATE_PARAMETER = frozenset(
         "need_check_feed",
     ]
 )
-_CREATE_VAR = [
-    "name",
-    "dtype",
-    "shape",
-    "type",
-    "lod_level",
-    "persistable",
-    "stop_gradient",
-    "is_data",
-    "need_check_feed",
-    "error_clip",
-    "initializer",
-]
+_CREATE_VAR = ["name", "dtype", "shape", "type", "lod_level", "persistable", "stop_gradient"]
+_CREATE_VAR += ["is_data", "need_check_feed", "error_clip", "initializer"]

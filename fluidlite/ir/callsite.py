@@ -11,6 +11,8 @@ from types import FrameType
 from typing import NamedTuple
 
 from ..cells import place
+from ..errors import FluidWarning, StrictError
+from ..state import strictness
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 #: file -> whether its lines are none of the user's
@@ -48,16 +50,22 @@ def _site(file: str, line: int) -> CallSite:
     return CallSite(file, line)
 
 
-def warn(message: str, site: CallSite | None, category: type[Warning] = UserWarning) -> None:
+def warn(message: str, site: CallSite | None, category: type[Warning] = FluidWarning) -> None:
     """Warn of what a line of the user's does.
 
     Args:
         message: what, and what comes of it.
         site: the line; where fluidlite is called when None.
         category: of the warning.
+
+    Raises:
+        StrictError: in place of a warning, after ``fluidlite.strict()``.
     """
     where = site or caller()
+    located = message if where is None else f"{message}\n  called at {where}"
+    if issubclass(category, FluidWarning) and strictness.get():
+        raise StrictError(located)
     if where is None:
-        warnings.warn(message, category, stacklevel=2)
+        warnings.warn(located, category, stacklevel=2)
     else:
-        warnings.warn_explicit(f"{message}\n  called at {where}", category, where.file, where.line)
+        warnings.warn_explicit(located, category, where.file, where.line)

@@ -91,7 +91,7 @@ def inferred_of_integers(
         given = specs[slot]
         if isinstance(given, list):
             changed: Any = [
-                spec.with_dtype(DType.INT64) if v in doubtful else spec
+                spec.with_dtype(DType.INT64) if any(v is d for d in doubtful) else spec
                 for spec, v in zip(given, variables)
             ]
         else:
@@ -155,6 +155,61 @@ def inferred_otherwise(
         op.is_unsettled = True
         warn(f"{op.type}: {error}; it will not run with what is declared", op.callsite)
     return later
+
+
+def warn_of_namesakes(
+    block: Block, given: Iterable[Mapping[str, Any] | None], site: CallSite | None
+) -> None:
+    """Say which variables are of another program, while another one of that name is here.
+
+    Nothing is said of what is meant to be one variable (:func:`is_the_same`).
+
+    Args:
+        block: of the operator.
+        given: inputs and outputs by slot.
+        site: the user's line.
+    """
+    program = block.program
+    for slots in given:
+        for values in () if slots is None else slots.values():
+            for other in values if values.__class__ in (list, tuple) else (values,):
+                home = getattr(other, "block", None)
+                if home is not None and home.program is not program:
+                    _warn_of_namesake(block, other, site)
+
+
+def _warn_of_namesake(block: Block, other: Variable, site: CallSite | None) -> None:
+    here = block.find_var_recursive(other.name)
+    if here is not None and not is_the_same(here, other):
+        warn(
+            f"{other.name!r} is a variable of another program, {described(other)}; here it means "
+            f"this program's variable of that name, {described(here)}; build both in one program, "
+            f"or feed the value of the other one",
+            site,
+        )
+
+
+def is_the_same(here: Variable, other: Variable) -> bool:
+    """Whether variables of two programs, which have one name, are meant to be one: parameters,
+    which the scope has by name; what is fed; what the same line made.
+    """
+    if here.persistable and other.persistable:
+        return True
+    if here.is_data and other.is_data:
+        return here.spec == other.spec
+    mine, theirs = here.op, other.op
+    if mine is None or theirs is None:
+        return mine is theirs
+    sites = mine.callsite, theirs.callsite
+    return mine.type == theirs.type and (None in sites or sites[0] == sites[1])
+
+
+def described(variable: Variable) -> str:
+    """What a variable holds, and which line made it."""
+    spec, maker = variable.spec or "of unknown shape", variable.op
+    if maker is None or maker.callsite is None:
+        return f"{spec}"
+    return f"{spec} made at {maker.callsite}"
 
 
 def taken_over(

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 from .. import state
 from ..errors import ArgumentError
 from ..opdef.attribute import whole_number
 from ..opdef.redefinition import redefinitions
+from ..quiet import door
 from ..weak import WeakTable
 from .block import Block
 from .descriptions import BlockDesc
@@ -160,6 +161,7 @@ class Program(OldProgram):
 
     # -- copies ------------------------------------------------------------------------------------
 
+    @door
     def clone(self, for_test: bool = False) -> Program:
         """A copy that shares nothing with this program but the parameters' names.
 
@@ -203,6 +205,7 @@ class Program(OldProgram):
         return made
 
     @classmethod
+    @door
     def parse(cls, text: str) -> Program:
         """The program that a text describes: the inverse of ``str(program)``.
 
@@ -217,6 +220,7 @@ class Program(OldProgram):
         return made
 
     @staticmethod
+    @door
     def parse_from_string(binary_str: bytes) -> Program:
         """The program that the bytes of a program file describe: fluid's ProgramDesc.
 
@@ -394,8 +398,10 @@ def programs_are_guarded() -> bool:
     return _main.is_covered or _startup.is_covered
 
 
-@contextmanager
-def program_guard(main_program: Program, startup_program: Program | None = None) -> Iterator[None]:
+@door
+def program_guard(
+    main_program: Program, startup_program: Program | None = None
+) -> AbstractContextManager[None]:
     """Build into other programs inside a ``with`` block, in this thread.
 
     Args:
@@ -416,5 +422,10 @@ def program_guard(main_program: Program, startup_program: Program | None = None)
                 f"expected {name} to be a Program, got {program!r:.60} of type "
                 f"{type(program).__name__}"
             )
-    with _main.guard(main_program), _startup.guard(startup_program or _startup.get()):
+    return _building_into(main_program, startup_program or _startup.get())
+
+
+@contextmanager
+def _building_into(main: Program, startup: Program) -> Iterator[None]:
+    with _main.guard(main), _startup.guard(startup):
         yield

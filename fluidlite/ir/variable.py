@@ -13,6 +13,8 @@ from ..errors import ArgumentError, DTypeError
 from ..opdef.arithmetic import Arithmetic
 from ..opdef.attribute import whole_number
 from ..opdef.spec import RANK_TABLE, Shape, Spec
+from ..quiet import door
+from .callsite import warn
 from .descriptions import VarDesc
 from .views import views
 
@@ -201,11 +203,13 @@ class Variable(Arithmetic):
         """The name of the variable's gradient."""
         return self.name + "@GRAD"
 
+    @door
     def astype(self, dtype: Any) -> Variable:
         """The variable cast to another element type, by a ``cast`` operator."""
         f = self._builder()
         return f.cast(self, in_dtype=self.dtype, out_dtype=as_dtype(dtype))
 
+    @door
     def numpy(self) -> Any:
         """Refused: a variable of a program has no value."""
         raise ArgumentError(
@@ -250,19 +254,31 @@ class Variable(Arithmetic):
         made: Variable = self._builder().combine(self, method, operator, other, reflected)
         return made
 
+    @door
     def __neg__(self) -> Variable:
         return self._builder().scale(self, scale=-1.0)
 
+    @door
     def __getitem__(self, item: Any) -> Variable:
         made: Variable = self.block.program.current_block().builder("tmp").item(self, item)
         return made
 
+    @door
     def __len__(self) -> int:
         raise DTypeError(f"variable {self.name!r} has no length; its shape is {list(self.shape)}")
 
+    @door
     def __bool__(self) -> bool:
-        return True  # as in fluid: a variable has no truth value before the program runs
+        warn(
+            f"variable {self.name!r} has no truth value before the program runs: it is always "
+            f"true, for if, while, and, or, not, and in; for a choice when the program runs use "
+            f"fluid.layers.cond or logical_and, for its value fetch it; `is None` asks whether "
+            f"there is one, and `is` whether two are the same",
+            None,
+        )
+        return True  # as in fluid
 
+    @door
     def __iter__(self) -> Any:
         raise DTypeError(
             f"variable {self.name!r} cannot be iterated over: it has no value before the program "

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ..absent import answer
+from ..quiet import doors
 from . import control_flow
 from . import learning_rate as learning_rate_scheduler  # where fluid 1.8's scripts look for it
 from .activation import (
@@ -334,3 +336,6 @@ __all__ = [
     for name, value in globals().items()
     if getattr(value, "__module__", "").startswith(__name__) and name != "interpolate"
 ]
+
+doors(globals())
+answer(globals())

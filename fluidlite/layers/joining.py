@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
 from ..dtypes import Kind
 from ..errors import ArgumentError, ShapeError
+from ..ir.callsite import warn
 from ..ir.variable import Variable
 from ..opdef.spec import normal_axis
 from .layer import LayerBuilder, is_variable, layer, stopped, variables_of
@@ -49,10 +49,9 @@ def concat(
         return f.tensor_array_to_tensor(array, axis=axis, use_stack=False)[0]
     if not isinstance(input, (list, tuple)):
         what = f"variable {input.name!r}" if is_variable(input) else f"{input!r:.60}"
-        warnings.warn(
+        warn(
             f"concat joins a list of variables, got the one {what}: there is nothing to join",
-            UserWarning,
-            stacklevel=3,
+            None,
         )
     return f.concat(variables_of(input, "input"), **_along(axis))
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 from ..errors import ArgumentError, UnknownVariableError
+from ..ir.callsite import warn
 from ..ir.variable import Variable
 from ..param_attr import as_param_attr
 from .layer import LayerBuilder, layer
@@ -142,11 +142,10 @@ def warpctc(
     ins: dict[str, Any] = {"Logits": input, "Label": label}
     if (input_length is None) != (label_length is None):
         given = "label_length" if input_length is None else "input_length"
-        warnings.warn(
+        warn(
             f"warpctc does not read {given}, since input_length and label_length go together: the "
             f"sequences of input and label count",
-            UserWarning,
-            stacklevel=3,
+            None,
         )
     if input_length is not None and label_length is not None:
         ins |= {"LogitsLength": input_length, "LabelLength": label_length}

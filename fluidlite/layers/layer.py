@@ -33,6 +33,7 @@ from ..ir.program import default_main_program, default_startup_program
 from ..ir.variable import Variable
 from ..opdef.arithmetic import Arithmetic
 from ..opdef.definition import Op, lookup
+from ..quiet import cut, is_door
 from .params import Parameters
 
 if TYPE_CHECKING:
@@ -228,31 +229,36 @@ def _layer(function: Callable[..., Any], stem: str | None, act: bool) -> Callabl
             return None if name is _ABSENT else name
         raise ArgumentError(f"expected name to be a text, got {name!r:.60}")
 
+    @is_door
     @functools.wraps(function)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
         undo = None
-        kind = eager_kind(args, kwargs)
         try:
-            name = check(args, kwargs, kind)
-            wanted = given("act", args, kwargs) if act else _ABSENT
-            last = None if wanted is _ABSENT else activation_of(wanted)
-            if kind is not None:
-                runner = kind.layer(kind, shown, name)
-                with _at_once(kind):
-                    out = function(runner, *args, **kwargs)
-                return runner.activation(out, last) if act else out
-            f = LayerBuilder(layer_type, name)
-            undo = Undo(f.block, f.startup.global_block())
-            out = function(f, *args, **kwargs)
-            return f.activation(out, last) if act else out
-        except BaseException as error:
-            if undo is not None:
-                undo()
-            site = caller()
-            if not isinstance(error, FluidError) or site is None or f" at {site}" in str(error):
-                raise
-            called = with_context(error, f"  in {shown}, called at {site}")
-            raise called from error.__cause__
+            kind = eager_kind(args, kwargs)
+            try:
+                name = check(args, kwargs, kind)
+                wanted = given("act", args, kwargs) if act else _ABSENT
+                last = None if wanted is _ABSENT else activation_of(wanted)
+                if kind is not None:
+                    runner = kind.layer(kind, shown, name)
+                    with _at_once(kind):
+                        out = function(runner, *args, **kwargs)
+                    return runner.activation(out, last) if act else out
+                f = LayerBuilder(layer_type, name)
+                undo = Undo(f.block, f.startup.global_block())
+                out = function(f, *args, **kwargs)
+                return f.activation(out, last) if act else out
+            except BaseException as error:
+                if undo is not None:
+                    undo()
+                site = caller()
+                if not isinstance(error, FluidError) or site is None or f" at {site}" in str(error):
+                    raise
+                said = with_context(error, f"  in {shown}, called at {site}")
+                raise said.with_traceback(error.__traceback__)  # noqa: B904
+        except Exception as error:
+            cut(error)
+            raise
 
     wrapped.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
     return wrapped

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from ..absent import answer
+from ..quiet import doors
 from . import callbacks, metric
 from .batches import InputSpec
 from .history import FitHistory
 from .model import Model
 
 __all__ = ["FitHistory", "InputSpec", "Model", "callbacks", "metric"]
+
+doors(globals())
+answer(globals())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ..absent import answer
+from ..quiet import doors
 from . import functional
 from .activation import (
     CELU,
@@ -124,3 +126,6 @@ __all__ = [
     "Tanhshrink",
     "ThresholdedReLU",
 ]
+
+doors(globals())
+answer(globals())

@@ -12,6 +12,7 @@ from ..imperative.parameter import Parameter, parameter_of
 from ..initializer import Constant, Xavier
 from ..ir.variable import Variable
 from ..param_attr import as_eager_attr
+from ..quiet import cut, is_door
 from ..symbolic import appending, as_symbols, as_variables, in_program
 
 
@@ -41,12 +42,17 @@ class Layer(dygraph.Layer):
     def __init__(self, name_scope: str | None = None, dtype: Any = None) -> None:
         super().__init__(name_scope, get_default_dtype() if dtype is None else dtype)
 
+    @is_door
     def __call__(self, *inputs: Any, **kwargs: Any) -> Any:
         """``forward``, between the hooks."""
-        if not any(isinstance(each, Variable) for each in _leaves([inputs, kwargs])):
-            return super().__call__(*inputs, **kwargs)
-        with appending():
-            return as_variables(super().__call__(*as_symbols(inputs), **as_symbols(kwargs)))
+        try:
+            if not any(isinstance(each, Variable) for each in _leaves([inputs, kwargs])):
+                return super().__call__(*inputs, **kwargs)
+            with appending():
+                return as_variables(super().__call__(*as_symbols(inputs), **as_symbols(kwargs)))
+        except Exception as error:
+            cut(error)
+            raise
 
     def __getattr__(self, name: str) -> Any:
         return in_program(super().__getattr__(name))

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from ..quiet import doors
 from . import control, elementwise, maps, rearranging
 from .exporting import Export, export
 
 __all__ = ["Export", "control", "elementwise", "export", "maps", "rearranging"]
+
+doors(globals())

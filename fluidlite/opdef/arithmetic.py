@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..quiet import cut
+
 #: Python's method -> the operator of two values
 BINARY = {
     "__add__": "elementwise_add",
@@ -67,7 +69,11 @@ def _method(name: str) -> Callable[[Any, Any], Any]:
     operator, reflected = BINARY[plain], name in REFLECTED
 
     def method(self: Any, other: Any) -> Any:
-        return self._combine(name, operator, other, reflected)
+        try:
+            return self._combine(name, operator, other, reflected)
+        except Exception as error:
+            cut(error)
+            raise
 
     method.__name__ = name
     return method

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ..absent import answer
+from ..quiet import doors
 from .adadelta import Adadelta, AdadeltaOptimizer
 from .adagrad import Adagrad, AdagradOptimizer, DecayedAdagrad, DecayedAdagradOptimizer
 from .adam import Adam, AdamOptimizer
@@ -51,3 +53,6 @@ __all__ = [
     "RecomputeOptimizer",
     "SGDOptimizer",
 ]
+
+doors(globals())
+answer(globals())

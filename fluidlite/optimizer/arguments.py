@@ -8,7 +8,7 @@ from numbers import Real
 from typing import Any
 
 from ..docstrings import Family
-from ..errors import ArgumentError
+from ..errors import ArgumentError, ShapeError
 from ..ir.callsite import warn
 from ..ir.program import Program, default_startup_program
 from ..ir.variable import Variable, is_tensor
@@ -84,7 +84,12 @@ def number(
 
 
 def programs_of(loss: Any, startup: Program | None) -> tuple[Program, Program]:
-    """The program of a loss, and the one that gives its variables their first values."""
+    """The program of a loss, and the one that gives its variables their first values.
+
+    Raises:
+        ArgumentError: one of them is something else.
+        ShapeError: the loss is not one element by its declared shape.
+    """
     if not isinstance(loss, Variable):
         why = "; this optimizer is one of programs, make it with a parameter_list"
         raise ArgumentError(
@@ -92,7 +97,46 @@ def programs_of(loss: Any, startup: Program | None) -> tuple[Program, Program]:
         )
     if startup is not None and not isinstance(startup, Program):
         raise ArgumentError(f"expected startup_program to be a Program, got {said(startup)}")
+    if loss.has_shape and any(n != 1 for n in loss.shape):
+        raise ShapeError(
+            f"expected a loss of one element, {loss.name!r} is declared with shape "
+            f"{list(loss.shape)}; reduce it first: layers.mean or layers.reduce_sum"
+        )
     return loss.program, startup or default_startup_program()
+
+
+def reached(
+    pairs: list[tuple[Variable, Variable]],
+    optimizer: str,
+    loss: Variable,
+    listed: Iterable[Variable | str] | None,
+) -> list[tuple[Variable, Variable]]:
+    """The parameters that a loss reaches, and their gradients; it warns where there are none.
+
+    Args:
+        pairs: these.
+        optimizer: its class.
+        loss: what is minimized.
+        listed: the parameters that are to be updated, where the user said which.
+    """
+    if pairs:
+        return pairs
+    parameters = loss.program.all_parameters()
+    if listed is not None:
+        names = ", ".join(p if isinstance(p, str) else p.name for p in listed)
+        why = f"it does not depend on {names}, which are to be updated"
+    elif not parameters:
+        why = "its program has no parameters"
+    elif not any(p.trainable for p in parameters):
+        why = f"all are frozen (trainable=False): {', '.join(p.name for p in parameters)}"
+    else:
+        why = "it depends on none, or a variable with stop_gradient lies between"
+    warn(
+        f"{optimizer}: no trainable parameter reaches the loss {loss.name!r}, so that nothing is "
+        f"updated: {why}",
+        None,
+    )
+    return pairs
 
 
 def checked_pairs(given: Any) -> list[Pair]:

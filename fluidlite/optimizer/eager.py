@@ -6,7 +6,6 @@ parameter, and attributes.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +14,7 @@ import numpy as np
 from .. import unique_name
 from ..clip import GradientClipBase, append_gradient_clip_ops
 from ..errors import ArgumentError, ParameterListError, StateDictError, suggestion
+from ..ir.callsite import warn
 from ..ir.variable import is_tensor
 from ..layers.decay import LearningRateDecay
 from ..opdef.definition import lookup
@@ -132,10 +132,10 @@ class EagerSteps:
         found = [(p, p.raw_gradient) for p in chosen if not p.stop_gradient]
         pairs = [(p, p.results(g)) for p, g in found if g is not None]
         if found and not pairs:
-            warnings.warn(
+            warn(
                 f"no parameter of {self._optimizer!r} has a gradient, so that none is updated; "
                 f"call backward() of the loss first",
-                stacklevel=4,
+                None,
             )
         return pairs
 

@@ -43,7 +43,7 @@ from ..regularizer import (
     check_regularizer,
 )
 from ..weak import WeakTable
-from .arguments import OPTIMIZERS, Pair, checked_pairs, decay_of, one_of, programs_of, said
+from .arguments import OPTIMIZERS, Pair, checked_pairs, decay_of, one_of, programs_of, reached, said
 from .eager import EagerSteps, eager_parameters
 from .old_names import OldOptimizer
 from .states import State, States, tensor_of
@@ -198,7 +198,8 @@ class Optimizer(OldOptimizer):
         if callbacks is None and any(v.error_clip is not None for v in main.list_vars()):
             callbacks = [error_clip_callback]
         with all_or_nothing(main, startup), program_guard(main, startup):
-            return append_backward(loss, listed, stops, callbacks, self._checkpoints)
+            pairs = append_backward(loss, listed, stops, callbacks, self._checkpoints)
+            return reached(pairs, self._kind, loss, listed)
 
     def apply_gradients(self, params_grads: Iterable[Pair]) -> list[Operator]:
         """Append clipping, regularization and one step: the second half of :meth:`minimize`.
@@ -501,7 +502,9 @@ class Optimizer(OldOptimizer):
             if isinstance(self._learning_rate, Variable):
                 raise self._needs_scope("current_step_lr(fluid.global_scope())")
             return self._learning_rate
-        rate = self._global_learning_rate() or self._learning_rate
+        rate = self._global_learning_rate()
+        if rate is None:
+            rate = self._learning_rate
         if not isinstance(rate, Variable):
             return rate
         tensor = tensor_of(rate.name, scope)

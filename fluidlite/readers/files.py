@@ -17,6 +17,7 @@ import numpy as np
 from ..errors import ArgumentError, FileError, UnknownVariableError, UnsupportedError
 from ..ir.callsite import caller, warn
 from ..ir.variable import Variable
+from ..quiet import doors
 from .buffer import Ahead
 from .datasets import checked_size
 from .feed_desc import text_of
@@ -477,3 +478,5 @@ __all__ = [
     "InMemoryDataset",
     "QueueDataset",
 ]
+
+doors(globals())

@@ -15,6 +15,7 @@ from ..ir.variable import Variable
 from ..layers.readers import append_reader, reader_variable
 from ..opdef.sources import is_taken
 from ..opdef.spec import Spec
+from ..quiet import door, doors
 from ..unique_name import NameGenerator
 from .buffer import Ahead
 from .delivery import Delivery, place_count
@@ -239,6 +240,7 @@ class GeneratorLoader:
         self._running, self._begun = None, ref(begun)  # which ends when nobody goes on with it
         return begun
 
+    @door
     def _pass(self, source: Batches) -> Iterator[Any]:
         with closing(Ahead(lambda: self._batches(source), self._capacity, self._what)) as ahead:
             yield from self._delivery.steps(ahead, self._places, self._drop_last)
@@ -370,3 +372,6 @@ def _fresh_names() -> tuple[str, str, str]:
 
 
 __all__ = ["GeneratorLoader", "PyReader", "keep_data_loader_order"]
+
+
+doors(globals())

@@ -10,6 +10,7 @@ from typing import Any
 from ..errors import ArgumentError, FeedError
 from ..ir.callsite import caller, warn
 from ..ir.variable import Variable
+from ..quiet import doors
 from .buffer import Ahead
 from .collation import default_collate_fn
 from .datasets import BatchSampler, IterableDataset, checked_size
@@ -332,3 +333,6 @@ def _lists(
 
 
 __all__ = ["DataLoader", "DatasetLoader"]
+
+
+doors(globals())

@@ -13,7 +13,6 @@ Each run takes the highest tier that it can; all of them compute the same values
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -23,9 +22,11 @@ import numpy as np
 
 from .. import backend as backends
 from ..errors import ClosedError
+from ..ir.callsite import warn
 from ..ir.program import Program
 from ..ir.variable import Variable
 from ..ir.views import views
+from ..quiet import quick_door
 from .bound import bind, bound_call
 from .compiled import CompiledProgram, program_and_feed
 from .engine import chosen
@@ -60,6 +61,7 @@ class _Token:
     """Stands for an executor until it is closed: what programs remember for it goes with it."""
 
 
+@quick_door
 class Executor(RunsDatasets):
     """Runs programs.
 
@@ -156,7 +158,7 @@ class Executor(RunsDatasets):
 
         Raises:
             FeedError: a fed name, shape or element type does not fit, or a data variable is not
-            fed.
+                fed.
             FetchError: the program has no variable of a fetched name.
             NotInitializedError: a parameter has no value; the startup program has not been run.
             NonFiniteError: there is a value that is not finite; names the operator it comes from.
@@ -182,6 +184,7 @@ class Executor(RunsDatasets):
             results = self._run_bound(job, feed, guard)
             if results is not None:
                 return results
+        self._known(program).warn_of_strangers(fetch_list, program)
         return self._run_planned(job, feed, guard, return_numpy, use_program_cache)
 
     def _run_bound(self, job: Job, feed: Mapping[str, Any], guard: bool) -> list[Any] | None:
@@ -216,15 +219,15 @@ class Executor(RunsDatasets):
         known = self._known(program)
         given, doubts = fed_values(feed, program)
         if doubts:
-            known.warn(doubts, 4)
+            known.warn(doubts)
         env = {n: frozen(v) for n, v in given.items()} if self._check else dict(given)
         if not known.count and not program.global_block().ops and not fetches:
-            message = "the program has no operators: there is nothing to run"
-            warnings.warn(message, UserWarning, stacklevel=3)
+            warn("the program has no operators: there is nothing to run", None)
         plan = known.plan(program, wanted, keep, self._check)
-        take_persistables(plan, env, scope, on_host=self._engine is None)
+        if odd := take_persistables(plan, env, scope, on_host=self._engine is None):
+            known.warn(odd)
         if fetches and (missing := without_value(fetches, plan.written, env, scope, program)):
-            known.warn(missing, 4)
+            known.warn(missing)
         looks = guard or doubts or self._check or self.profile
         if self._engine is not None and return_numpy and keep and not looks:
             seed = known.seed_of(program)
@@ -237,6 +240,8 @@ class Executor(RunsDatasets):
         keeps = given or plan.commits
         news, as_is = kept_values(plan.commits, env, given, scope, program) if keeps else ({}, True)
         if news:
+            if not known.count:
+                scope.note_origins(program, news)
             counted = partial(setattr, known, "count", known.count + 1)
             plan.donate(list(news), scope.commit(news, counted))
         else:
@@ -312,6 +317,7 @@ class Executor(RunsDatasets):
         job = program, (tuple(fetches), None), global_scope() if scope is None else scope
         return partial(self._run_prepared, job)
 
+    @quick_door
     def _run_prepared(self, job: Job, feed: Mapping[str, Any]) -> list[Any]:
         guard = checks_nan_inf()
         results = self._run_bound(job, feed, guard)

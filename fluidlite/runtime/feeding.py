@@ -243,17 +243,24 @@ def _agree(shape: Sequence[int], declared: Sequence[int]) -> bool:
     )
 
 
-def take_persistables(plan: Plan, env: Environment, scope: Scope, on_host: bool = True) -> None:
+def take_persistables(
+    plan: Plan, env: Environment, scope: Scope, on_host: bool = True
+) -> dict[str, str]:
     """Put what the operators read and nothing computes into the environment.
 
     Args:
         plan, env, scope: of the run.
         on_host: whether to fetch what lies on a device.
 
+    Returns:
+        what to say of values in the scope that have another shape than their variables.
+
     Raises:
         FeedError: a data variable was not fed.
         NotInitializedError: a persistable variable has no value.
     """
+    doubts: dict[str, str] = {}
+    shapes = plan.shapes
     for name, op in plan.needs.items():
         if name in env:
             continue
@@ -262,10 +269,30 @@ def take_persistables(plan: Plan, env: Environment, scope: Scope, on_host: bool 
             continue
         if value is None:
             raise _missing(name, op)
-        env[name] = np.asarray(value) if on_host and is_device_array(value) else value
+        if on_host and is_device_array(value):
+            value = np.asarray(value)
+        env[name] = value
+        if name in shapes and value.__class__ is np.ndarray and value.shape != shapes[name]:
+            doubts[name] = _of_another_shape(name, op, value, shapes[name], scope)
     for name in plan.open:
         if name not in env and (value := scope.value(name)) is not None:
             env[name] = value
+    return doubts
+
+
+def _of_another_shape(
+    name: str, op: Operator, value: Any, declared: Sequence[int], scope: Scope
+) -> str:
+    origin = scope.origin(name)
+    source = "no program" if origin is None else f"the run of a program built at {origin}"
+    where = f", built at {op.callsite}" if op.callsite else ""
+    return (
+        f"variable {name!r} is declared with shape {list(declared)} in the program that is run"
+        f"{where}, and its value in the scope has shape {list(value.shape)}, which {source} put "
+        f"there; operators compute with that value; name parameters that are not to be shared "
+        f"differently, run each program in a scope of its own (fluid.scope_guard), or run the "
+        f"startup program that belongs to this one"
+    )
 
 
 def _missing(name: str, op: Operator) -> Exception:

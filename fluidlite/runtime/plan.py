@@ -6,10 +6,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..dtypes import Kind
 from ..ir.analysis import blocks_of, last_mentions, read_by_gradients, reads_of, writes_of
 from ..ir.block import Block
 from ..ir.operator import Operator, OpRole
 from ..ir.program import Program
+from ..ir.variable import Parameter
 from ..ir.views import views
 from ..state import collector_paused
 from ..weak import WeakTable
@@ -204,6 +206,17 @@ class Plan(BlockPlan):
             for name in dict.fromkeys(n for step in self.steps for n in step.writes)
             if name in self.persistable
         ]
+        #: parameters, and what is like them in programs that were loaded -> the declared sizes
+        self.shapes = {
+            name: v.shape
+            for name in self.needs
+            if (v := block.find_var_recursive(name)) is not None
+            and v.persistable
+            and (isinstance(v, Parameter) or name not in self.written)
+            and v.kind is Kind.LOD_TENSOR
+            and v.shape
+            and min(v.shape) > 0
+        }
         #: gradients of parameters that something is done to before an optimizer gets them; what
         #: is not finite in the others is seen in what the optimizer writes
         updates = [op for op in self.ops if op.role == OpRole.OPTIMIZE]

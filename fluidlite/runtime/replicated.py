@@ -50,7 +50,7 @@ class Replicas:
         """Run the program; arguments and results as of ``Executor.run``."""
         program, scope, known = self._program, self._scope, self._known
         given, doubts = self._given(feed)
-        known.warn(doubts, 4)
+        known.warn(doubts)
         kept = ({}, *self._kept.of(scope, self._count))
         envs = [{**own, **each} for own, each in zip(kept, given, strict=True)]
         stages = stages_of(program.global_block().ops)
@@ -59,7 +59,7 @@ class Replicas:
             known.plan(program, (wanted, UpdateStage(k)), True, False) for k in range(len(stages))
         ]
         written = {name for plan in plans for name in plan.written}
-        known.warn(without_value(fetches, written, envs[0], scope, program), 4)
+        known.warn(without_value(fetches, written, envs[0], scope, program))
         with np.errstate(all="ignore"):
             for plan, ops in zip(plans, stages, strict=True):
                 self._run_stage(plan, envs, once=ops[0].role == OpRole.OPTIMIZE)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import itertools
 import os
-import warnings
 from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Any
 
 from .. import state
+from ..ir.callsite import CallSite, warn
+from ..ir.declared import described, is_the_same
 from ..ir.program import Program
+from ..ir.variable import Variable
 from ..ir.verify import verify
 from .plan import Plan, Pruned, UpdateStage
 
@@ -25,6 +27,8 @@ entropy: state.StateSlot[int] = state.slot(
 )
 
 TAKEN_KEPT = 256
+#: so many runs in a row, each of a longer program, are taken for a mistake
+GROWTHS = 5
 PLANS_KEPT = 16  # of one program, for different fetches
 
 
@@ -44,8 +48,13 @@ class RunState:
         self.seed: int | None = None
         #: names of which something doubtful has been said
         self.warned: set[str] = set()
+        #: names of fetched variables of other programs that were looked at
+        self.strange: set[str] = set()
         #: what was fed unlike its declaration, and was found to be what the operators take
         self.taken: set[frozenset[tuple[str, str]]] = set()
+        #: how many operators the program had, which line appended the last one, and how many runs
+        #: in a row that line has made it longer
+        self._grown: tuple[int, CallSite | None, int] = (0, None, 0)
         #: by the program's revision and what is wanted of it
         self.plans: OrderedDict[tuple[int, Wanted], Plan] = OrderedDict()
 
@@ -59,11 +68,35 @@ class RunState:
         keys = key if isinstance(key, tuple) else (key,)
         return backend.generators(self.seed_of(program), self.count, *keys)
 
-    def warn(self, doubts: Mapping[str, str], stacklevel: int) -> None:
+    def warn(self, doubts: Mapping[str, str]) -> None:
         """Warn of what is doubtful, a text by name, once for each name."""
-        for name in doubts.keys() - self.warned:
+        for name in [name for name in doubts if name not in self.warned]:
+            warn(doubts[name], None)
             self.warned.add(name)
-            warnings.warn(doubts[name], UserWarning, stacklevel=stacklevel)
+
+    def warn_of_strangers(self, fetch_list: Any, program: Program) -> None:
+        """Say which fetched variables are of another program, while another one of that name is in
+        the program that is run.
+
+        Args:
+            fetch_list: as the user gave it.
+            program: that is run.
+        """
+        given = fetch_list if isinstance(fetch_list, (list, tuple)) else [fetch_list]
+        for item in given:
+            if not isinstance(item, Variable) or item.program is program:
+                continue
+            if item.name in self.strange:
+                continue
+            self.strange.add(item.name)
+            here = program.global_block().vars.get(item.name)
+            if here is not None and not is_the_same(here, item):
+                warn(
+                    f"{item.name!r}, which is fetched, is a variable of another program, "
+                    f"{described(item)}; the program that is run has another one of that name, "
+                    f"{described(here)}, whose value is fetched; run the variable's program",
+                    None,
+                )
 
     def take(self, odd: frozenset[tuple[str, str]]) -> None:
         """Remember what was fed unlike its declaration, and was taken by the operators."""
@@ -80,6 +113,7 @@ class RunState:
         if found is not None:
             self.plans.move_to_end(key)
             return found
+        self._note_growth(program)
         if verified:
             verify(program)
         found = Plan(program, *wanted)
@@ -90,3 +124,20 @@ class RunState:
             while len(self.plans) > PLANS_KEPT:
                 self.plans.popitem(last=False)
         return found
+
+    def _note_growth(self, program: Program) -> None:
+        """Notice a loop that builds and runs: each run would be longer than the last."""
+        ops = program.global_block().ops
+        count, site, times = self._grown
+        if len(ops) <= count:
+            return
+        last = ops[-1].callsite
+        times = times + 1 if count and last is not None and last == site else 0
+        self._grown = len(ops), last, times
+        if times == GROWTHS:
+            warn(
+                f"{last} has appended operators between each of the last {times + 1} runs of a "
+                f"program, which has {len(ops)} by now: each run is planned anew and is longer "
+                f"than the last; build in front of the loop",
+                None,
+            )

@@ -11,7 +11,10 @@ import numpy as np
 
 from .. import state
 from ..errors import ArgumentError
+from ..ir.callsite import CallSite
+from ..ir.program import Program
 from ..ir.views import views
+from ..quiet import door
 from ..values import Lod, LoDTensor, LoDTensorArray, SelectedRows
 from .ownership import at_once
 
@@ -140,6 +143,8 @@ class Scope:
         self._variables: dict[str, ScopeVariable] = {}
         self._below: list[Scope] = []
         self._changes = 0
+        #: name -> where the program was built whose run gave it its shape
+        self._origins: dict[str, CallSite | None] = {}
 
     def var(self, name: str) -> ScopeVariable:
         """The variable of that name in this scope, made when it is not there."""
@@ -186,6 +191,33 @@ class Scope:
             calls.append(partial(setattr, self, "_changes", self._changes + 1))
         at_once(partial.__call__, [*calls, *more])
         return olds
+
+    def note_origins(self, program: Program, values: Mapping[str, Any]) -> None:
+        """Remember which lines built what gives variables their first value, or one of another
+        shape.
+
+        Args:
+            program: that has been run, and whose results are about to be committed.
+            values: the results, by name.
+        """
+        olds = {name: self.value(name) for name in values}
+        new = {
+            name
+            for name, value in values.items()
+            if getattr(olds[name], "shape", None) != getattr(value, "shape", None)
+        }
+        for op in program.global_block().ops if new else ():
+            for name in op.output_arg_names:
+                if name in new:
+                    self._origins[name] = op.callsite
+
+    def origin(self, name: str) -> CallSite | None:
+        """Where the program was built whose run gave a variable its shape; None where none did."""
+        scope: Scope | None = self
+        while scope is not None and name not in scope._variables:
+            scope = scope._parent
+        found = self._origins.get(name)
+        return found if found is not None or scope is None else scope._origins.get(name)
 
     def local_var_names(self) -> list[str]:
         """The names in this scope."""
@@ -246,6 +278,7 @@ def scope_is_guarded() -> bool:
     return _scope.is_covered
 
 
+@door
 def scope_guard(scope: Scope) -> AbstractContextManager[Scope]:
     """Use another scope inside a ``with`` block, in this thread.
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fluidlite.dtypes import DType, Kind
-from fluidlite.errors import ArgumentError, DTypeError, ShapeError
+from fluidlite.errors import ArgumentError, DTypeError, FluidWarning, ShapeError
 from fluidlite.ir.program import default_main_program
 from fluidlite.ir.text import variable_text
 
@@ -164,7 +164,8 @@ def test_arrays_are_refused_with_what_to_do():
 def test_hashes_and_truth_do_not_ask_for_values():
     x, y = variable(), variable("y")
     assert len({x, y, x}) == 2
-    assert bool(x)
+    with pytest.warns(FluidWarning, match="'x' has no truth value before the program runs"):
+        assert bool(x)
     assert written() == []
 
 

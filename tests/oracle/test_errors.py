@@ -1,6 +1,7 @@
 """Mistakes of users are refused as the real system refuses them, and in the user's own terms."""
 
 import functools
+import inspect
 import re
 import tempfile
 import traceback
@@ -181,9 +182,15 @@ def attempt(name):
     return Attempt(error, in_run, line, names.get("out"), warned)
 
 
+@pytest.fixture(autouse=True)
+def whole_tracebacks(monkeypatch):
+    monkeypatch.setenv("FLUIDLITE_TRACEBACK", "full")
+
+
 def where(error):
     """Whether an exception passed through the executor, and the line of the script it came from."""
-    executor = {fluid.Executor.__init__.__code__, fluid.Executor.run.__code__}
+    doors = fluid.Executor.__init__, fluid.Executor.run
+    executor = {inspect.unwrap(door).__code__ for door in doors}
     frames = list(traceback.walk_tb(error.__traceback__))
     lines = [number for frame, number in frames if frame.f_code.co_filename == SCRIPT]
     return any(frame.f_code in executor for frame, _ in frames), lines[-1] if lines else None

@@ -44,7 +44,9 @@ class Training:
             options["make_opt"] = optimizer(case["optimizer"])
         self.case = case
         self.net = script(case["net"]).build(fluid, **options)
-        self.gradients = {p.name: g.name for p, g in self.net.get("params_grads", ()) if g}
+        self.gradients = {
+            p.name: g.name for p, g in self.net.get("params_grads", ()) if g is not None
+        }
         self.scope = fluid.Scope()
         self.executor = fluid.Executor(fluid.CPUPlace(), passes=passes_of(case))
         if self.net["startup"].global_block().ops:

@@ -6,12 +6,14 @@ import os
 import subprocess
 import sys
 import threading
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import fluidlite as fluid
+from fluidlite.errors import FluidWarning
 
 layers = fluid.layers
 RUNS = range(5)  # the first is interpreted, the third runs what was written
@@ -127,6 +129,10 @@ def test_a_parameter_of_another_shape_is_noticed():
     exe.run(fluid.default_startup_program())
     for width in (10, 1, 10):
         fluid.global_scope().find_var("w").get_tensor().set(rows(300, width, 1.0))
+        warns = pytest.warns(FluidWarning, match=r"'w' is declared with shape \[300, 10\]")
+        with warns if width == 1 else nullcontext():
+            run = exe.run(feed={"x": rows(4, 300, 1.0)}, fetch_list=[out])
+        assert run[0].shape == (4, width)
         for _ in RUNS:
             assert exe.run(feed={"x": rows(4, 300, 1.0)}, fetch_list=[out])[0].shape == (4, width)
 

@@ -296,8 +296,8 @@ class Pool2D(Layer):
     """The maximum or mean of images within windows: :func:`~fluidlite.layers.pool2d`.
 
     Args:
-        pool_size, pool_type, pool_stride, pool_padding, global_pooling, use_cudnn, ceil_mode,
-            exclusive: as of the function.
+        pool_size, pool_type, pool_stride, pool_padding, global_pooling: as of the function.
+        use_cudnn, ceil_mode, exclusive: as of the function.
 
     >>> with fluid.dygraph.guard():
     ...     pool = fluid.dygraph.Pool2D(pool_size=2, pool_type="avg", pool_stride=2)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ...absent import answer
+from ...quiet import doors
 from . import functional
 from .activation import (
     CELU,
@@ -183,3 +185,6 @@ __all__ = [
     "TripletMarginLoss",
     "functional",
 ]
+
+doors(globals())
+answer(globals())

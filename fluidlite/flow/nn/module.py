@@ -8,6 +8,7 @@ from typing import Any
 from ...errors import ArgumentError, ShapeError, StateDictError, suggestion
 from ...imperative.engine import located
 from ...imperative.hooks import HookHandle, Hooks
+from ...quiet import cut, is_door
 from ..tensor import Tensor
 
 _KEPT = ("own_parameters", "own_buffers", "own_modules")
@@ -74,17 +75,22 @@ class Module:
         """
         raise NotImplementedError(f"{type(self).__name__} needs a method forward(self, ...)")
 
+    @is_door
     def __call__(self, *inputs: Any, **kwargs: Any) -> Any:
         """``forward``, between the hooks."""
-        for hook in list(self._pre_hooks.values()):
-            changed = hook(self, inputs)
-            if changed is not None:
-                inputs = changed if isinstance(changed, tuple) else (changed,)
-        outputs = self.forward(*inputs, **kwargs)
-        for hook in list(self._hooks.values()):
-            changed = hook(self, inputs, outputs)
-            outputs = outputs if changed is None else changed
-        return outputs
+        try:
+            for hook in list(self._pre_hooks.values()):
+                changed = hook(self, inputs)
+                if changed is not None:
+                    inputs = changed if isinstance(changed, tuple) else (changed,)
+            outputs = self.forward(*inputs, **kwargs)
+            for hook in list(self._hooks.values()):
+                changed = hook(self, inputs, outputs)
+                outputs = outputs if changed is None else changed
+            return outputs
+        except Exception as error:
+            cut(error)
+            raise
 
     def register_forward_pre_hook(self, hook: Callable[..., Any]) -> HookHandle:
         """Call a function with the module and its inputs before ``forward``; what it returns takes

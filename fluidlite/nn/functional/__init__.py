@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ...absent import answer
+from ...quiet import doors
 from .activation import (
     celu,
     elu,
@@ -121,3 +123,6 @@ __all__ = [
     "tanhshrink",
     "thresholded_relu",
 ]
+
+doors(globals(), quick=True)
+answer(globals())

@@ -7,7 +7,6 @@ goes through the devices one after the other, as on NumPy.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
@@ -21,6 +20,7 @@ from jax.sharding import Mesh
 from jax.sharding import PartitionSpec as P
 
 from ...errors import UnsupportedError
+from ...ir.callsite import warn
 from ...ir.operator import OpRole
 from ...process_group import groups
 from ...values import as_fetched, is_device_array
@@ -204,12 +204,11 @@ class MeshReplicas(Replicas):
         """What is fetched of all devices; None where they have to take turns."""
         devices = jax.devices() if self.on.device is None else jax.devices(self.on.device.platform)
         if len(devices) < self._count:
-            warnings.warn(
+            warn(
                 f"the program is to run on {self._count} devices, and JAX sees {len(devices)}: "
                 f"they take turns; on a CPU, XLA_FLAGS=--xla_force_host_platform_device_count="
                 f"{self._count} makes as many",
-                UserWarning,
-                stacklevel=4,
+                None,
             )
             return None
         given, doubts = self._given(feed)

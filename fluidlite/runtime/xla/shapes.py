@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from typing import Any
+
+from ...ir.callsite import warn
 
 #: runs in a row, each with shapes that have not been there before, after which it is said
 RUNS = 5
@@ -37,13 +38,8 @@ class ShapeWatch:
             for name in shapes
             if len({each.get(name) for each in self._row}) > 1
         ]
-        warnings.warn(
+        warn(
             f"each of {RUNS} runs was fed other shapes, and was compiled anew: pad or bucket "
             f"{' and '.join(changing)} to a few shapes, or run on NumPy",
-            UserWarning,
-            stacklevel=5,
+            None,
         )
-
-    def pause(self) -> None:
-        """Note a run with shapes that had been compiled."""
-        self._row.clear()

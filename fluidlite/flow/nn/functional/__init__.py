@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ....absent import answer
+from ....quiet import doors
 from .activation import (
     celu,
     elu,
@@ -159,3 +161,6 @@ __all__ = [
     "threshold",
     "triplet_margin_loss",
 ]
+
+doors(globals(), quick=True)
+answer(globals())

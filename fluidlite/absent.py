@@ -1,0 +1,138 @@
+"""Public names of fluid 1.8 that are not here: why, and what to use instead.
+
+A module that is asked for one of them says so; for another name it says which module has one like
+it.  ``docs/coverage.py`` lists the same names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+from .errors import FluidError, suggestion
+from .quiet import door
+
+#: what there is in the place of several processes
+PROCESSES = (
+    "fluid.CompiledProgram(program).with_data_parallel(loss_name), which divides batches among the "
+    "processor's cores: programs run in one process"
+)
+
+#: reason -> ``MODULE.NAME`` -> what to use instead; the module of ``fluid`` itself is empty
+LEFT_OUT: dict[str, dict[str, str]] = {
+    "many processes and parameter servers": {
+        "optimizer.DGCMomentumOptimizer": "fluid.optimizer.Momentum",
+        "optimizer.PipelineOptimizer": "the optimizer that it was given",
+        ".DistributeTranspiler": PROCESSES,
+        ".DistributeTranspilerConfig": PROCESSES,
+    },
+    "inner workings of fluid that mean nothing here": {
+        ".ComplexVariable": "two variables: the real part and the imaginary one",
+        ".load_op_library": "fluidlite.custom_op, an operator written in Python",
+        ".monkey_patch_varbase": "tensors as they are: they have all methods",
+        ".monkey_patch_variable": "variables as they are: they have all methods",
+    },
+}
+#: modules of fluid 1.8, and of paddle 2, that are not here -> what to use instead
+MODULES: dict[str, str] = {
+    "transpiler": PROCESSES,
+    "incubate": PROCESSES,
+    "static": "fluid itself: fluid.Program, fluid.Executor, fluid.data",
+    "jit": "fluid.dygraph.to_static and fluid.dygraph.TracedLayer",
+    "amp": "fluid.contrib.mixed_precision",
+    "vision": "fluid.dataset, and a tool of today for images, such as Pillow",
+    "text": "fluid.dataset",
+}
+#: where else a name is looked for, in this order
+_PLACES = (
+    "layers",
+    "optimizer",
+    "initializer",
+    "regularizer",
+    "clip",
+    "nets",
+    "io",
+    "metrics",
+    "dygraph",
+    "nn",
+    "nn.functional",
+    "contrib.layers",
+    "profiler",
+    "unique_name",
+    "inspect",
+)
+_PACKAGE = __name__.partition(".")[0]
+
+
+class AbsentNameError(FluidError, AttributeError):
+    """A module has no such name; says why, and what to use, when it is shown."""
+
+    def __str__(self) -> str:
+        return explained(self.args[0], self.args[1])
+
+
+def answer(namespace: dict[str, Any]) -> None:
+    """Have a module say why it has not a name that it is asked for.
+
+    It is no function ``__getattr__`` in the module's text, which would tell type checkers that the
+    module has every name.
+
+    Args:
+        namespace: of the module: what ``globals()`` gives at its end.
+    """
+    module = namespace["__name__"]
+    before: Callable[[str], Any] | None = namespace.get("__getattr__")
+
+    def __getattr__(name: str) -> Any:
+        if name.startswith("_") or before is None:
+            raise absent(module, name)
+        return before(name)
+
+    namespace["__getattr__"] = door(__getattr__)
+
+
+def absent(module: str, name: str) -> AttributeError:
+    """The error that a module has not a name.
+
+    Args:
+        module: its full name.
+        name: what it was asked for.
+    """
+    if name.startswith("_"):
+        return AttributeError(f"module {module!r} has no attribute {name!r}")
+    return AbsentNameError(module, name, name=name)
+
+
+def explained(module: str, name: str) -> str:
+    """Why a module has not a name, and what to use instead.
+
+    Args:
+        module: its full name.
+        name: what it was asked for.
+
+    >>> explained("fluidlite", "fc")
+    "module 'fluidlite' has no attribute 'fc'; fluid.layers.fc is there"
+    """
+    place = module.partition(".")[2]
+    begin = f"module {module!r} has no attribute {name!r}"
+    for reason, names in LEFT_OUT.items():
+        use = names.get(f"{place}.{name}")
+        if use is not None:
+            return f"{begin}: it is left out ({reason}); use {use}"
+    if not place and name in MODULES:
+        return f"{begin}; use {MODULES[name]}"
+    for other in ("", *_PLACES):
+        if other != place and name in _names_of(f"{_PACKAGE}.{other}".rstrip(".")):
+            return f"{begin}; fluid{'.' * bool(other)}{other}.{name} is there"
+    return begin + suggestion(name, _names_of(module))
+
+
+def _names_of(module: str) -> list[str]:
+    found = import_module(module)
+    return [
+        name
+        for name in dir(found)
+        if name[:1] != "_" and not isinstance(vars(found).get(name), ModuleType)
+    ]

@@ -1,0 +1,120 @@
+"""Doors: what they cut, and what they leave as it is."""
+
+import inspect
+import pickle
+import traceback
+
+import pytest
+
+import fluidlite as fluid
+from fluidlite.errors import ArgumentError, FluidError
+from fluidlite.quiet import door, doors, is_door, quick_door
+
+WAYS = pytest.mark.parametrize("way", [door, quick_door])
+
+
+def told(a, /, b, *more, c=3, **others):
+    return a, b, more, c, others
+
+
+def plain(a, b=2):
+    return a, b
+
+
+def fails():
+    raise ArgumentError("wrong")
+
+
+def names(error):
+    return [frame.name for frame in traceback.extract_tb(error.__traceback__)]
+
+
+@WAYS
+def test_a_door_takes_what_its_function_takes(way):
+    assert way(told)(1, 2, 4, c=5, d=6) == (1, 2, (4,), 5, {"d": 6})
+    assert way(plain)(1) == way(plain)(a=1, b=2) == (1, 2)
+    assert inspect.signature(way(told)) == inspect.signature(told)
+    with pytest.raises(TypeError, match=r"plain\(\) missing 1 required positional argument: 'a'"):
+        way(plain)(b=1)
+
+
+@WAYS
+def test_a_class_keeps_its_kinds_of_methods(way):
+    class Thing:
+        @staticmethod
+        def static(x):
+            return x
+
+        @classmethod
+        def of_class(cls, x):
+            return cls, x
+
+        @property
+        def size(self):
+            return 3
+
+        @size.setter
+        def size(self, value):
+            self.__dict__["set"] = value
+
+        def _own(self):
+            return 1
+
+    own = Thing._own
+    assert way(Thing) is Thing and Thing._own is own
+    thing = Thing()
+    thing.size = 4
+    assert (Thing.static(1), Thing.of_class(2), thing.size, thing.set) == (1, (Thing, 2), 3, 4)
+
+
+def test_a_door_is_made_once():
+    first = door(plain)
+    assert door(plain) is first and door(first) is first
+    marked = is_door(lambda: 3)
+    assert door(marked) is marked
+
+
+def test_lines_of_the_users_stay_and_so_do_their_errors():
+    with pytest.raises(FluidError) as raised:
+        door(fails)()
+    assert names(raised.value)[-1] == "fails"
+
+    def mistaken():
+        return {}["key"]
+
+    with pytest.raises(KeyError) as raised:
+        door(mistaken)()
+    assert names(raised.value)[-1] == "mistaken"
+
+
+def test_an_iterator_is_a_door_at_each_step():
+    def steps():
+        yield 1
+        fluid.layers.fc(3, 4)
+
+    found = door(steps)()
+    assert next(found) == 1
+    with pytest.raises(ArgumentError) as raised:
+        next(found)
+    assert names(raised.value)[-1] == "steps"
+
+
+def test_only_what_a_module_gives_becomes_a_door():
+    given = {"__name__": "fluidlite.test", "__all__": ["plain"], "plain": plain, "fails": fails}
+    doors(given)
+    assert given["plain"] is plain and given["fails"] is fails  # they are not the package's
+
+
+def test_the_cause_that_is_not_shown_is_still_there():
+    with pytest.raises(ArgumentError) as raised:
+        fluid.layers.fc(3, 4)
+    assert raised.value.__cause__ is None and raised.value.__suppress_context__
+    assert isinstance(raised.value.__context__, ArgumentError)
+
+
+@pytest.mark.parametrize("name", ["add", "layers.fc", "io.load", "nn.functional.relu", "Executor"])
+def test_pickle_finds_what_is_public(name):
+    found = fluid
+    for part in name.split("."):
+        found = getattr(found, part)
+    assert pickle.loads(pickle.dumps(found)) is found
