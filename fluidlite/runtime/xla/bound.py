@@ -19,7 +19,8 @@ from .stage import CompiledStage
 class BoundStage:
     """A compiled stage with its variables found in a scope.
 
-    What the run replaces is donated to it, where nothing that comes later can refuse the results.
+    What the run replaces is donated to it; where a step refuses its inputs, the function gives back
+    what it was given.
 
     Args:
         stage: all of the program.
@@ -111,16 +112,23 @@ class BoundStage:
 
     def _committed(self, values: list[Any], truths: list[Any]) -> list[Any] | None:
         """Give variables their new values; the fetched ones, or None where a step refuses them."""
-        if truths and not all(map(bool, truths)):
-            return None
         places = self._places or self._found()
         if places is None:
             return None
         count = len(self._targets)
+        if truths and not all(map(bool, truths)):
+            self._keep(values, places)
+            return None
         news = [values[k] for k in places[:count]]
         news.append(self._state.count + 1)
         at_once(setattr, [*self._targets, self._state], [*self._attributes, "count"], news)
         return [as_fetched(np.array(values[k])) for k in places[count:]]
+
+    def _keep(self, values: list[Any], places: list[int]) -> None:
+        """Let variables whose arrays were donated have what these held."""
+        held = {id(variable) for variable in self._donated}
+        pairs = [(v, values[k]) for v, k in zip(self._targets, places) if id(v) in held]
+        at_once(setattr, [v for v, _ in pairs], ["value"] * len(pairs), [v for _, v in pairs])
 
     def _found(self) -> list[int] | None:
         """Where what is wanted stands among what the stage makes; None where it is not there."""
@@ -206,7 +214,7 @@ def bound(
     made = BoundStage(*how, donates=False)
     if not made.trace(feed):
         return None
-    if stage.has_checks or not commits:
+    if not commits:
         return made
     with stage.backend.wide(), jax.default_device(device):
         placing = stage.placing

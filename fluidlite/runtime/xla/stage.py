@@ -107,7 +107,11 @@ class CompiledStage:
 
             def listed(donated: Any, given: Any, number: Any, turns: Any) -> Any:
                 env = {**dict(zip(first, donated)), **dict(zip(second, given))}
-                made, truths = self.traced(env, number, turns)
+                made, truths = self.traced(dict(env), number, turns)
+                if first and truths:  # what is donated must not be lost where a step refuses
+                    truths = [jax.numpy.stack(truths).all()]
+                    for name in made.keys() & set(first):
+                        made[name] = jax.numpy.where(truths[0], made[name], env[name])
                 self.made = list(made)
                 return list(made.values()), truths
 
