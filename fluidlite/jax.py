@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any
@@ -68,21 +69,26 @@ class ProgramFunction:
                 f"expected values of {', '.join(self.feeds)}; {missing[0]!r} is missing"
             )
         backend, _ = self._backends
-        with backend.wide():
+        with warnings.catch_warnings():
+            # of types of 64 bits that JAX does not have unless it was told to
+            warnings.filterwarnings("ignore", "Explicitly requested dtype", UserWarning)
             given = {name: self._typed(name, feeds[name]) for name in self.feeds}
             known = {**parameters, **given}
             try:
                 made, _ = self._stage.traced(dict(known), seed, ())
             except Exception as error:
-                steps = self._stage.steps
-                step = steps[min(self._stage.place, len(steps) - 1)]
-                why = self._described(error)
-                message = (
-                    f"the program cannot be a function of JAX: {step.op.type}: {why}; "
-                    f"Executor(backend='jax') would run the operator on the host"
-                )
-                raise located(UnsupportedError(message), step.op, []) from error
+                raise self._explained(error) from error
             return [backend.asarray({**known, **made}[name]) for name in self.fetches]
+
+    def _explained(self, error: Exception) -> Exception:
+        """The error that an operator cannot be compiled."""
+        steps = self._stage.steps
+        step = steps[min(self._stage.place, len(steps) - 1)]
+        message = (
+            f"the program cannot be a function of JAX: {step.op.type}: {self._described(error)}; "
+            f"Executor(backend='jax') would run the operator on the host"
+        )
+        return located(UnsupportedError(message), step.op, [])
 
     def _typed(self, name: str, value: Any) -> Any:
         """A fed array of the element type that is declared."""
@@ -99,9 +105,9 @@ def function(
 ) -> tuple[ProgramFunction, dict[str, Any]]:
     """A program as a pure function of its parameters and feeds, for ``jit``, ``vmap`` and ``grad``.
 
-    Operators that the fetches do not need, those of optimizers among them, are left out.  Inside,
-    element types are those of the program; numbers out of range (labels, indices) are not looked
-    for.
+    Operators that the fetches do not need, those of optimizers among them, are left out.  Element
+    types are those of the program as JAX is configured: without ``jax_enable_x64``, 64 bits become
+    32.  Numbers out of range (labels, indices) are not looked for.
 
     Args:
         program: the default main program when None; as ``load_inference_model`` gives it, say.

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..errors import ArgumentError, UnsupportedError
 from ..ir.variable import Variable
-from ..runtime.sharding import Layout, mesh_in_use, set_layout
+from ..runtime.sharding import Split, mesh_in_use, set_layout
 
 _MESHES = "fluidlite.runtime.xla.mesh"  # read when a mesh is first asked for
 
@@ -65,7 +65,7 @@ def shard(variable: Variable, axis: int, over: str = "model") -> Variable:
             f"expected axis in [{-count}, {count}) for variable {variable.name!r} of shape "
             f"{list(variable.shape)}, got {axis!r:.20}"
         )
-    set_layout(variable, Layout(axis % count, over))
+    set_layout(variable, Split(axis % count, over))
     return variable
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from importlib import import_module
 from os import PathLike
 from typing import Any
@@ -57,7 +58,7 @@ def stablehlo(
         name: jax.ShapeDtypeStruct(value.shape, _type(value.dtype, wide))
         for name, value in arrays.items()
     }
-    with import_module("fluidlite.backend.jax_").wide():
+    with import_module("fluidlite.backend.jax_").wide() if wide else nullcontext():
         data = bytes(export.export(jax.jit(call))(specs).serialize())
     if path is not None:
         with Transaction() as files:

@@ -10,7 +10,7 @@ from ..ir.variable import Variable
 from ..weak import WeakTable
 
 
-class Layout(NamedTuple):
+class Split(NamedTuple):
     """How a variable is split."""
 
     dimension: int
@@ -18,12 +18,12 @@ class Layout(NamedTuple):
 
 
 #: by program, the layouts of its variables by name
-_layouts: state.StateSlot[WeakTable[Program, dict[str, Layout]]] = state.slot("layouts", WeakTable)
+_layouts: state.StateSlot[WeakTable[Program, dict[str, Split]]] = state.slot("layouts", WeakTable)
 #: the mesh that programs run on: of JAX; None for one device
 mesh_in_use: state.StateSlot[Any] = state.slot("mesh", lambda: None)
 
 
-def set_layout(variable: Variable, layout: Layout) -> None:
+def set_layout(variable: Variable, layout: Split) -> None:
     """Let a variable be split."""
     table = _layouts.get()
     program = variable.block.program
@@ -31,7 +31,7 @@ def set_layout(variable: Variable, layout: Layout) -> None:
     (table.keep(program, {}) if known is None else known)[variable.name] = layout
 
 
-def layouts_of(program: Program) -> dict[str, Layout]:
+def layouts_of(program: Program) -> dict[str, Split]:
     """The layouts of a program's variables, by name; states of an optimizer are split as their
     parameter is.
     """

@@ -11,7 +11,7 @@ from jax.sharding import Mesh, NamedSharding
 from jax.sharding import PartitionSpec as P
 
 from ...errors import ArgumentError
-from ..sharding import Layout, layouts_of
+from ..sharding import Split, layouts_of
 
 
 def made(sizes: Mapping[str, int]) -> Mesh:
@@ -33,7 +33,7 @@ def made(sizes: Mapping[str, int]) -> Mesh:
     return Mesh(np.array(devices[:count]).reshape(tuple(sizes.values())), tuple(sizes))
 
 
-class Placing:
+class MeshPlacement:
     """Where the values of a program lie on a mesh.
 
     Args:
@@ -86,4 +86,4 @@ class Placing:
         return jax.make_array_from_callback(value.shape, sharding, lambda index: value[index])
 
 
-__all__ = ["Layout", "Placing", "made"]
+__all__ = ["Split", "MeshPlacement", "made"]

@@ -18,7 +18,7 @@ from ..session import Session
 from ..sharding import mesh_in_use
 from ..step import Environment, Step
 from .interpreter import NotTraceable, TracedEval
-from .mesh import Placing
+from .mesh import MeshPlacement
 from .stage import CompiledStage, sized
 from .staging import HostStep, Staging, described
 from .trace import StepTrace
@@ -48,7 +48,7 @@ class Device:
         if known is None:
             known = self.stagings.keep(plan, {})
         mesh = mesh_in_use.get()
-        placing = None if mesh is None else Placing(mesh, plan.block.program)
+        placing = None if mesh is None else MeshPlacement(mesh, plan.block.program)
         key = also, None if placing is None else placing.key
         found = known.get(key)
         if found is None:
