@@ -15,6 +15,7 @@ from typing import Any
 
 import jax
 import numpy as np
+from jax import lax
 from jax import numpy as jnp
 from jax.scipy import special
 
@@ -125,12 +126,38 @@ def matmul(x: Any, y: Any) -> Any:
     return jnp.matmul(x, y)
 
 
+def convolution(
+    x: Any, w: Any, strides: Any, pads: Any, dilations: Any, groups: int, channels_last: bool
+) -> Any:
+    """Images, or volumes, convolved with a filter [filters, channels / groups, ...]."""
+    space = "DHW"[5 - x.ndim :]
+    image = f"N{space}C" if channels_last else f"NC{space}"
+    return lax.conv_general_dilated(
+        x,
+        w,
+        strides,
+        pads,
+        rhs_dilation=dilations,
+        dimension_numbers=(image, f"OI{space}", image),
+        feature_group_count=groups,
+    )
+
+
+def adjoint(function: Callable[[Any], Any], shape: Any, cotangent: Any) -> Any:
+    """The adjoint of a linear function of an array of some shape, at a cotangent."""
+    like = jax.ShapeDtypeStruct(tuple(shape), cotangent.dtype)
+    (found,) = jax.linear_transpose(function, like)(cotangent)
+    return found
+
+
 def _identity(x: Any, *_: Any, **__: Any) -> Any:
     return jnp.asarray(x)
 
 
 xp = SimpleNamespace(**{k: v for k, v in vars(jnp).items() if not k.startswith("_")})
 xp.add_at = scatter_add
+xp.adjoint = adjoint
+xp.convolution = convolution
 xp.add_rows = add_rows
 xp.ascontiguousarray = _identity
 xp.empty = jnp.zeros
