@@ -70,7 +70,13 @@ class Entry:
             NotImplementedError: there is none.
         """
         name = f"hand.{problem.name}" if self.module == "hand" else self.module
-        made: Contestant = importlib.import_module(name).Step(problem, **self.options)
+        try:
+            module = importlib.import_module(name)
+        except ModuleNotFoundError as error:
+            if error.name != name:
+                raise
+            raise NotImplementedError(f"no {problem.name} by hand") from None
+        made: Contestant = module.Step(problem, **self.options)
         return made
 
 

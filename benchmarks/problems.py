@@ -1,4 +1,4 @@
-"""The six training steps that ``steps.py`` times: sizes, first values, and batches."""
+"""The training steps that ``steps.py`` times: sizes, first values, and batches."""
 
 from __future__ import annotations
 
@@ -18,6 +18,9 @@ FULL: dict[str, dict[str, int]] = {
     "word2vec": dict(batch=100, words=4, vocabulary=2000, width=32, hidden=256),
     "lstm": dict(batch=32, steps=20, width=64, hidden=128, classes=10),
     "resnet": dict(batch=32, size=32, first=16, second=32, third=64, classes=10),
+    "transformer": dict(batch=16, steps=32, width=64, heads=4, hidden=256, classes=10),
+    "gpt_block": dict(batch=8, steps=64, width=384, heads=12, hidden=1536, classes=10),
+    "mobilenet_block": dict(batch=32, size=32, width=32, hidden=96, classes=10),
 }
 #: what shows that everything runs and agrees; no two sizes of a problem are alike where they can
 #: differ, so that none is taken for another
@@ -28,9 +31,22 @@ SMALL: dict[str, dict[str, int]] = {
     "word2vec": dict(batch=6, words=4, vocabulary=13, width=3, hidden=5),
     "lstm": dict(batch=3, steps=4, width=5, hidden=6, classes=2),
     "resnet": dict(batch=3, size=8, first=4, second=5, third=6, classes=7),
+    "transformer": dict(batch=3, steps=5, width=8, heads=2, hidden=7, classes=4),
+    "gpt_block": dict(batch=3, steps=5, width=8, heads=2, hidden=7, classes=4),
+    "mobilenet_block": dict(batch=3, size=8, width=4, hidden=6, classes=5),
 }
 #: the rate of learning
-RATES = dict(fit_a_line=0.01, mnist_mlp=1e-3, lenet=1e-3, word2vec=0.1, lstm=1e-3, resnet=0.01)
+RATES = dict(
+    fit_a_line=0.01,
+    mnist_mlp=1e-3,
+    lenet=1e-3,
+    word2vec=0.1,
+    lstm=1e-3,
+    resnet=0.01,
+    transformer=1e-3,
+    gpt_block=1e-3,
+    mobilenet_block=0.01,
+)
 
 
 @dataclass(frozen=True)
@@ -109,6 +125,29 @@ def shapes(name: str, sizes: Mapping[str, int]) -> dict[str, tuple[int, ...]]:
         cell = {"wx": (s["width"], gates), "wh": (s["hidden"], gates), "gb": (gates,)}
         return {**cell, **_dense(s["hidden"], s["classes"])}
     found: dict[str, tuple[int, ...]] = {}
+    if name in ("transformer", "gpt_block"):
+        w = s["width"]
+        for key in "qkvo":
+            found[f"w{key}"] = (w, w)
+            if key != "k":  # a softmax makes nothing of it, so its steps would be of rounding alone
+                found[f"b{key}"] = (w,)
+        for key in ("n1", "n2"):
+            found[f"{key}_scale"] = found[f"{key}_shift"] = (w,)
+        return {
+            **found,
+            **_dense(w, s["hidden"], w),
+            "w3": (w, s["classes"]),
+            "b3": (s["classes"],),
+        }
+    if name == "mobilenet_block":
+        for block in ("one", "two"):
+            found[f"{block}_up"] = (s["hidden"], s["width"], 1, 1)
+            found[f"{block}_deep"] = (s["hidden"], 1, 3, 3)
+            found[f"{block}_down"] = (s["width"], s["hidden"], 1, 1)
+            for part, count in (("up", "hidden"), ("deep", "hidden"), ("down", "width")):
+                key = f"{block}_{part}"
+                found[f"{key}_scale"] = found[f"{key}_shift"] = (s[count],)
+        return {**found, **_dense(s["width"], s["classes"])}
     for key, (count, channels, k, _) in convolutions(s).items():
         found[key] = (count, channels, k, k)
         found[f"{key}_scale"] = found[f"{key}_shift"] = (count,)
@@ -157,5 +196,8 @@ def inputs(name: str, sizes: Mapping[str, int]) -> dict[str, tuple[tuple[int, ..
         "lenet": lambda: (n, 1, s["size"], s["size"]),
         "lstm": lambda: (s["steps"], n, s["width"]),
         "resnet": lambda: (n, 3, s["size"], s["size"]),
+        "transformer": lambda: (n, s["steps"], s["width"]),
+        "gpt_block": lambda: (n, s["steps"], s["width"]),
+        "mobilenet_block": lambda: (n, s["width"], s["size"], s["size"]),
     }[name]()
     return {"x": (x, 0), "y": ((n, 1), s["classes"])}

@@ -1,4 +1,4 @@
-"""The six training steps as programs, for anything that has the interface of fluid 1.8."""
+"""The training steps as programs, for anything that has the interface of fluid 1.8."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def build(
 def _optimizer(fluid: Any, problem: Problem) -> Any:
     if problem.name in ("fit_a_line", "word2vec"):
         return fluid.optimizer.SGD(problem.rate)
-    if problem.name == "resnet":
+    if problem.name in ("resnet", "mobilenet_block"):
         return fluid.optimizer.Momentum(problem.rate, momentum=0.9)
     return fluid.optimizer.Adam(problem.rate)
 
@@ -140,3 +140,72 @@ def _resnet(fluid: Any, problem: Problem, fed: dict[str, Any]) -> Any:
     hidden = layers.pool2d(hidden, pool_type="avg", global_pooling=True)
     scores = _fc(fluid, hidden, problem.sizes["classes"], "w1", "b1")
     return _cost_of_scores(fluid, scores, fed["y"])
+
+
+def _attention(fluid: Any, x: Any, sizes: Any) -> Any:
+    """Attention of a sequence to itself, in heads."""
+    layers, heads = fluid.layers, sizes["heads"]
+    width = sizes["width"] // heads
+
+    def projected(x: Any, key: str) -> Any:
+        bias = False if key == "k" else f"b{key}"
+        return layers.fc(
+            x, sizes["width"], num_flatten_dims=2, param_attr=f"w{key}", bias_attr=bias
+        )
+
+    def in_heads(x: Any) -> Any:
+        return layers.transpose(layers.reshape(x, [0, 0, heads, width]), [0, 2, 1, 3])
+
+    q, k, v = (in_heads(projected(x, key)) for key in "qkv")
+    weights = layers.softmax(layers.matmul(q, k, transpose_y=True, alpha=width**-0.5))
+    found = layers.transpose(layers.matmul(weights, v), [0, 2, 1, 3])
+    return projected(layers.reshape(found, [0, 0, sizes["width"]]), "o")
+
+
+def _encoder(fluid: Any, problem: Problem, fed: dict[str, Any], act: str, first: bool) -> Any:
+    """A layer of attention and one of two products; normalised before each of them, or behind."""
+    layers, sizes, x = fluid.layers, problem.sizes, fed["x"]
+
+    def normed(x: Any, key: str) -> Any:
+        names = dict(param_attr=f"{key}_scale", bias_attr=f"{key}_shift")
+        return layers.layer_norm(x, begin_norm_axis=2, **names)
+
+    def mlp(x: Any) -> Any:
+        names = [dict(param_attr=f"w{k}", bias_attr=f"b{k}") for k in (1, 2)]
+        hidden = layers.fc(x, sizes["hidden"], num_flatten_dims=2, **names[0])
+        hidden = getattr(layers, act)(hidden)
+        return layers.fc(hidden, sizes["width"], num_flatten_dims=2, **names[1])
+
+    if first:
+        x = x + _attention(fluid, normed(x, "n1"), sizes)
+        x = x + mlp(normed(x, "n2"))
+    else:
+        x = normed(x + _attention(fluid, x, sizes), "n1")
+        x = normed(x + mlp(x), "n2")
+    scores = _fc(fluid, layers.reduce_mean(x, dim=1), sizes["classes"], "w3", "b3")
+    return _cost_of_scores(fluid, scores, fed["y"])
+
+
+def _transformer(fluid: Any, problem: Problem, fed: dict[str, Any]) -> Any:
+    return _encoder(fluid, problem, fed, "relu", first=False)
+
+
+def _gpt_block(fluid: Any, problem: Problem, fed: dict[str, Any]) -> Any:
+    return _encoder(fluid, problem, fed, "gelu", first=True)
+
+
+def _mobilenet_block(fluid: Any, problem: Problem, fed: dict[str, Any]) -> Any:
+    layers, sizes, x = fluid.layers, problem.sizes, fed["x"]
+
+    def normed(x: Any, count: int, size: int, key: str, groups: int = 1) -> Any:
+        x = layers.conv2d(
+            x, count, size, padding=size // 2, groups=groups, param_attr=key, bias_attr=False
+        )
+        return layers.batch_norm(x, param_attr=f"{key}_scale", bias_attr=f"{key}_shift")
+
+    for block in ("one", "two"):
+        hidden = layers.relu6(normed(x, sizes["hidden"], 1, f"{block}_up"))
+        hidden = normed(hidden, sizes["hidden"], 3, f"{block}_deep", groups=sizes["hidden"])
+        x = x + normed(layers.relu6(hidden), sizes["width"], 1, f"{block}_down")
+    pooled = layers.pool2d(x, pool_type="avg", global_pooling=True)
+    return _cost_of_scores(fluid, _fc(fluid, pooled, sizes["classes"], "w1", "b1"), fed["y"])

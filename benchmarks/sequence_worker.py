@@ -1,6 +1,6 @@
 """One contestant of ``sequences.py`` in a process of its own: a line of JSON for each command.
 
-    python sequence_worker.py fluidlite|paddle|torch
+    python sequence_worker.py fluidlite|paddle|torch THREADS
 
 It has to run on the old Python that paddlepaddle 1.8.5 needs.
 """
@@ -217,11 +217,11 @@ class Fluid:
 class Torch:
     """PyTorch, with packed sequences."""
 
-    def __init__(self):
+    def __init__(self, threads):
         import torch
 
         self.torch = torch
-        torch.set_num_threads(1)
+        torch.set_num_threads(threads)
 
     def make(self, name):
         torch = self.torch
@@ -281,10 +281,10 @@ class Torch:
         return float(loss)
 
 
-def contestant(title):
+def contestant(title, threads):
     """What runs the steps."""
     if title == "torch":
-        return Torch()
+        return Torch(threads)
     if title == "paddle":
         import paddle.fluid as fluid
     else:
@@ -292,13 +292,13 @@ def contestant(title):
     return Fluid(fluid)
 
 
-def timed(player):
-    """Processor time of a step for each batch."""
-    times = []
+def timed(player, threads):
+    """The time of a step for each batch: of the processor, of several threads by the clock."""
+    times, now = [], time.process_time if threads == 1 else time.perf_counter
     for k in range(BATCHES):
-        begin = time.process_time()
+        begin = now()
         player.step(k)
-        times.append(time.process_time() - begin)
+        times.append(now() - begin)
     return times
 
 
@@ -306,17 +306,17 @@ def main():
     """Obey until there are no more commands."""
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # libraries print what they like
-    player = None
+    player, threads = None, int(sys.argv[2])
     for line in sys.stdin:
         word, argument = json.loads(line)
         try:
             if player is None:
-                player = contestant(sys.argv[1])
+                player = contestant(sys.argv[1], threads)
             if word == "make":
                 player.make(argument)
                 answer = {"losses": [player.step(k) for k in range(BATCHES)]}
             else:
-                answer = {"times": timed(player)}
+                answer = {"times": timed(player, threads)}
         except NotImplementedError as error:
             answer = {"missing": str(error)}
         except Exception as error:

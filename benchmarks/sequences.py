@@ -3,10 +3,12 @@ packed sequences, and paddlepaddle 1.8.5.
 
     python benchmarks/sequences.py                      all problems
     python benchmarks/sequences.py lstm --rounds 20     one of them, longer
+    python benchmarks/sequences.py --threads 2          two threads each
 
 ``FLUIDLITE_PADDLE18`` names a Python that has paddlepaddle 1.8.5; without it that column is left
 out.  Everybody lives in a process of its own with one thread, and they take turns.  A figure is the
-processor time of a step in milliseconds: the mean over batches of the least that was seen.
+processor time of a step in milliseconds: the mean over batches of the least that was seen.  With
+more threads it is what the clock shows.
 """
 
 from __future__ import annotations
@@ -36,19 +38,21 @@ class Player:
     Args:
         title: as the worker knows it.
         python: the interpreter.
+        threads: how many it may use.
     """
 
-    def __init__(self, title: str, python: str) -> None:
+    def __init__(self, title: str, python: str, threads: int) -> None:
         self.title = title
         self.best: list[float] = []
-        env = {**os.environ, **{f"{name}_NUM_THREADS": "1" for name in THREADS}, "CPU_NUM": "1"}
+        counts = {f"{name}_NUM_THREADS": str(threads) for name in THREADS}
+        env = {**os.environ, **counts, "CPU_NUM": "1"}
         env["FLUIDLITE_KEEP_MEMORY"] = "1"  # as docs/performance.md says
         if title == "fluidlite":
             env["PYTHONPATH"] = str(HERE.parent)
         else:
             env.pop("PYTHONPATH", None)
         self._process = subprocess.Popen(
-            [python, str(HERE / "sequence_worker.py"), title],
+            [python, str(HERE / "sequence_worker.py"), title, str(threads)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -108,13 +112,15 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("problems", nargs="*", default=PROBLEMS, help=", ".join(PROBLEMS))
+    parser.add_argument("--threads", type=int, default=1, help="how many everybody may use")
     parser.add_argument("--rounds", type=int, default=10, help="how often everybody has a turn")
     args = parser.parse_args()
     print(machine.description())
-    players = [Player("fluidlite", sys.executable), Player("torch", sys.executable)]
+    count = args.threads
+    players = [Player(title, sys.executable, count) for title in ("fluidlite", "torch")]
     real = os.environ.get("FLUIDLITE_PADDLE18")
     if real:
-        players.append(Player("paddle", real))
+        players.append(Player("paddle", real, count))
     for name in args.problems:
         print(measured(name, players, args.rounds), flush=True)
     for player in players:

@@ -230,7 +230,7 @@ def measure(players: list[Player], name: str, args: argparse.Namespace) -> dict[
         shift = number % max(1, len(able))
         for player in able[shift:] + able[:shift]:
             time.sleep(REST)
-            answer = player.ask("run", args.seconds, args.steps)
+            answer = player.ask("run", args.seconds, args.steps, args.warmup)
             if "failed" in answer:
                 found[player.title].missing = answer["failed"]
                 print(f"{name}: {player.title}: {answer['failed']}", flush=True)
@@ -363,6 +363,7 @@ def arguments() -> argparse.Namespace:
     add("--contestants", nargs="+", choices=list(CONTESTANTS), default=list(CONTESTANTS))
     add("--rounds", type=int, default=5, help="turns of each contestant")
     add("--seconds", type=float, default=0.5, help="how long a turn is")
+    add("--warmup", type=float, default=1.5, help="seconds of steps before the first turn")
     add("--steps", type=int, default=300, help="how many steps a turn has at most")
     add("--threads", type=int, help="threads of each library; else they choose")
     add("--cores", type=int, default=0, help="processors to run on; 0 for all")

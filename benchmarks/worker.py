@@ -21,7 +21,7 @@ from contestants import CONTESTANTS
 from problems import BATCHES, Problem, problem
 
 STEPS_CHECKED = 3
-STEPS_WARMED = 3  # after every start, until plans are made and code is compiled
+STEPS_WARMED = 3  # after every start, until plans are made
 
 
 class Worker:
@@ -31,6 +31,7 @@ class Worker:
         self._entry = CONTESTANTS[title]
         self._problem: Problem | None = None
         self._step: Any = None
+        self._is_warm = False
 
     def hello(self) -> dict[str, Any]:
         """Whether it can take part."""
@@ -40,6 +41,7 @@ class Worker:
     def make(self, name: str, small: bool, dtype: str) -> dict[str, Any]:
         """Prepare a problem."""
         self._step = self._problem = None
+        self._is_warm = False
         gc.collect()
         self._problem = problem(name, small, dtype)
         try:
@@ -67,14 +69,21 @@ class Worker:
         np.savez(path, **self._step.parameters())
         return {"losses": losses}
 
-    def run(self, seconds: float, most: int) -> dict[str, Any]:
-        """Seconds of each step, from the first values on, until there are enough."""
+    def run(self, seconds: float, most: int, warmup: float) -> dict[str, Any]:
+        """Seconds of each step, from the first values on, until there are enough; before the first
+        turn, steps of some seconds, until code is compiled.
+        """
         assert self._problem is not None
         step, feeds = self._step.step, self._problem.feeds
         times: list[float] = []
         self._step.load(self._problem.start)
-        for k in range(STEPS_WARMED):
+        end = time.perf_counter() + (0 if self._is_warm else warmup)
+        k, self._is_warm = 0, True
+        while k < STEPS_WARMED or time.perf_counter() < end:
             step(feeds[k % BATCHES])
+            k += 1
+        self._step.load(self._problem.start)
+        step(feeds[0])
         end = time.perf_counter() + seconds
         while not times or (time.perf_counter() < end and len(times) < most):
             feed = feeds[len(times) % BATCHES]

@@ -8,13 +8,14 @@ What is left out has a reason, below; an entry that is there by now fails a test
 import fnmatch
 import gzip
 import importlib
+import importlib.util
 import json
 from pathlib import Path
 
 import fluidlite as fluid
 import fluidlite.io  # defines operators of its own
 from fluidlite.absent import LEFT_OUT
-from fluidlite.opdef.definition import is_defined, lookup
+from fluidlite.opdef.definition import is_defined, lookup, registered
 
 HERE = Path(__file__).parent
 TESTS = HERE.parent / "tests"
@@ -25,8 +26,9 @@ OPERATORS = {
         checkpoint_notify dgc_clip_by_norm dgc_momentum
         distributed_lookup_table fake_init fetch_barrier fl_listen_and_serv listen_and_serv
         lookup_sparse_table lookup_table_dequant merge_ids prefetch pull_box_sparse pull_sparse
-        pull_sparse_v2 push_dense pyramid_hash rank_attention recv recv_save ref_by_trainer_id
+        pull_sparse_v2 push_dense rank_attention recv recv_save ref_by_trainer_id
         send send_barrier shuffle_batch split_byref split_ids split_selected_rows""",
+    "embeddings of hashed n-grams, not yet reproduced": "pyramid_hash",
     "inner workings of fluid's runtime": "delete_var get_places run_program",
 }
 
@@ -138,6 +140,25 @@ def left_out(names, reasons_of):
     )
 
 
+def written_elsewhere():
+    """By family, how many of the operators that draw no random numbers can be written as what."""
+    spec = importlib.util.spec_from_file_location("without", TESTS / "exported" / "without.py")
+    tables = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(tables)
+    forms = {"ONNX": tables.WITHOUT, "NumPy source": tables.SOURCE_WITHOUT}
+    families = {}
+    for op in registered():
+        internal = op.type in ("feed", "fetch") or op.random or op.execute is not None
+        if not internal and op.__module__.startswith("fluidlite.ops."):
+            families.setdefault(family_of(op.type), []).append(op.type)
+    rows = []
+    for family, types in sorted(families.items()):
+        gone = [[f"`{t}`" for t in types if t in without] for without in forms.values()]
+        if any(gone):
+            rows.append([family, len(types), *(" ".join(each) or "all" for each in gone)])
+    return table(["family", "how many", *(f"not as {form}" for form in forms)], rows)
+
+
 def page():
     """The text of ``coverage.md``."""
     types = forward_operators()
@@ -172,6 +193,12 @@ def page():
             "float64, with gradients of two orders. Operators on arrays of tensors are compiled "
             "where positions are known, those that print, read files or call Python never.",
             left_out(sorted(on_host()), on_host().get),
+            "## Operators as ONNX and as NumPy source",
+            "What the families have that cannot be written, or not for each of the samples that "
+            "are tested; families that are not here can be written whole. The reasons are in "
+            "`tests/exported/without.py`. Operators that draw random numbers or drive blocks are "
+            "not counted here.",
+            written_elsewhere(),
             "## Public names",
             f"{sum(names.values())} of {len(names)} functions and classes are there. Their "
             "parameters are fluid's; where they differ is listed with reasons in "

@@ -49,7 +49,7 @@ def network(image):
         hidden = layers.conv2d(hidden, filters, 3, padding=1, bias_attr=False)
         maps.append(layers.batch_norm(hidden, act="relu"))
         hidden = layers.pool2d(maps[-1], 2, pool_stride=2)
-    sizes = dict(min_sizes=[12.0, 18.0], max_sizes=[15.0, 22.0], aspect_ratios=[[], []])
+    sizes: dict = dict(min_sizes=[12.0, 18.0], max_sizes=[15.0, 22.0], aspect_ratios=[[], []])
     return layers.multi_box_head(maps[2:], image, SIZE, len(NAMES), kernel_size=3, pad=1, **sizes)
 
 
@@ -86,7 +86,7 @@ def draw(images, found, path):
         mine = rows[starts[k] : starts[k + 1]]
         for kind, sure, *box in mine[mine[:, 1] > 0.5]:
             left, top, right, bottom = np.array(box) * SIZE - 0.5
-            edge = dict(fill=False, edgecolor=f"C{int(kind)}", linewidth=2)
+            edge: dict = dict(fill=False, edgecolor=f"C{int(kind)}", linewidth=2)
             plot.add_patch(patches.Rectangle((left, top), right - left, bottom - top, **edge))
             plot.text(left, top - 1, f"{NAMES[int(kind)]} {sure:.2f}", color=f"C{int(kind)}")
     figure.savefig(path)
@@ -94,7 +94,7 @@ def draw(images, found, path):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="train for 5 steps, draw nothing")
     parser.add_argument("--no-picture", action="store_true", help="draw nothing")
     arguments = parser.parse_args()

@@ -22,7 +22,7 @@ def points(count, seed):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="fewer steps")
     steps = 20 if parser.parse_args().quick else 100
 

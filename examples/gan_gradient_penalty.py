@@ -50,7 +50,7 @@ def gradient_penalty(critic, real, fake, random):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="fewer steps")
     steps = 30 if parser.parse_args().quick else 600
     random = np.random.default_rng(0)

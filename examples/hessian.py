@@ -33,12 +33,12 @@ def conjugate_gradient(product, right, steps):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="fewer dimensions")
     size = 4 if parser.parse_args().quick else 12
 
     # the whole matrix, and its eigenvalues: how stretched the valley is
-    x = fluid.to_tensor(np.full(size, 0.9), stop_gradient=False)
+    x: fluid.Tensor = fluid.to_tensor(np.full(size, 0.9), stop_gradient=False)
     matrix = fluid.autograd.hessian(rosenbrock, x).numpy()
     values = np.linalg.eigvalsh(matrix)
     print(f"at 0.9 the curvature goes from {values[0]:.2f} to {values[-1]:.2f}")
@@ -55,7 +55,8 @@ def main():
             seed = fluid.to_tensor(direction)
             return fluid.grad(slope, x, grad_outputs=seed, retain_graph=True)[0].numpy()
 
-        x = x - fluid.to_tensor(conjugate_gradient(times_hessian, slope.numpy(), 2 * size))
+        step_back = conjugate_gradient(times_hessian, slope.numpy(), 2 * size)
+        x = x - fluid.to_tensor(step_back)
     assert np.allclose(x.numpy(), 1, atol=1e-6)
     print("minimum at", x.numpy().round(4))
 

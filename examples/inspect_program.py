@@ -22,7 +22,7 @@ def network(image, label):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="accepted, as by every example")
     parser.parse_args()
 

@@ -86,7 +86,7 @@ def draw(curve, path):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="train for one epoch, draw nothing")
     parser.add_argument("--no-picture", action="store_true", help="draw nothing")
     parser.add_argument("--picture", default="recognize_digits.png", help="where to draw")

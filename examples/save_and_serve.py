@@ -65,7 +65,7 @@ def serve(model, arrays):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="fewer steps")
     parser.add_argument("--serve", nargs=2, metavar=("MODEL", "ARRAYS"), help="only serve")
     arguments = parser.parse_args()

@@ -42,7 +42,7 @@ def network(words):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = argparse.ArgumentParser(description=str(__doc__).split("\n")[0])
     parser.add_argument("--quick", action="store_true", help="a few steps only")
     steps = 15 if parser.parse_args().quick else 250
 

@@ -51,7 +51,7 @@ def scores_of(words):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = argparse.ArgumentParser(description=str(__doc__).split("\n")[0])
     parser.add_argument("--quick", action="store_true", help="a few steps only")
     steps = 10 if parser.parse_args().quick else 150
 

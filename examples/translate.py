@@ -27,7 +27,7 @@ def encoded(digits):
     return layers.concat([ahead, back], axis=1), first
 
 
-def named(name, parts=1):
+def named(name, parts=1) -> dict:
     """Names for the parameters of a layer, which training and search share."""
     weights = [fluid.ParamAttr(f"{name}_w{k}") for k in range(parts)]
     return dict(param_attr=weights if parts > 1 else weights[0], bias_attr=f"{name}_b")
@@ -74,11 +74,11 @@ def search(digits, begin, score):
         for value, array in zip((*found, state, seen), kept):
             layers.array_write(value, at, array)
         layers.logical_and(at < end, layers.logical_not(layers.is_empty(found[0])), out=going)
-    return layers.beam_search_decode(*kept[:2], BEAM, END)
+    return layers.beam_search_decode(kept[0], kept[1], BEAM, END)
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = argparse.ArgumentParser(description=str(__doc__).split("\n")[0])
     parser.add_argument("--quick", action="store_true", help="a few steps only")
     steps = 10 if parser.parse_args().quick else 280
 
@@ -104,7 +104,7 @@ def main():
         if k % 50 == 0:
             print(f"step {k:3d}: loss {float(value):.3f}")
     unseen = list(islice(spoken_numbers.test()(), 200))
-    feed = dict(digits=[digits for digits, _ in unseen])
+    feed: dict = dict(digits=[digits for digits, _ in unseen])
     for name, first in (("begin", np.full([200, 1], BEGIN)), ("score", np.zeros([200, 1], "f"))):
         feed[name] = fluid.create_lod_tensor(first, [[1] * 200, [1] * 200])
     words, _ = exe.run(decode, feed=feed, fetch_list=list(found), return_numpy=False)

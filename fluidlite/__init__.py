@@ -14,13 +14,16 @@ from . import (
     clip,
     core,
     data_feeder,
+    errors,
     framework,
     initializer,
     input,
     layer_helper,
     layers,
+    lod_tensor,
     nets,
     optimizer,
+    param_attr,
     reader,
     regularizer,
     unique_name,
@@ -41,10 +44,9 @@ from .ir.name_scope import name_scope
 from .ir.program import Program, default_main_program, default_startup_program, program_guard
 from .ir.variable import Variable
 from .lod_tensor import create_lod_tensor, create_random_int_lodtensor
+from .namespace import public_names
 from .param_attr import ParamAttr, WeightNormParamAttr
-from .quiet import door as _door
-from .runtime.executor import Executor
-from .runtime.place import (
+from .place import (
     CPUPlace,
     CUDAPinnedPlace,
     CUDAPlace,
@@ -53,12 +55,20 @@ from .runtime.place import (
     cuda_places,
     is_compiled_with_cuda,
 )
-from .runtime.scope import Scope, global_scope, scope_guard
+from .quiet import door as _door
+from .runtime.executor import Executor
+from .scope import Scope, global_scope, scope_guard
 from .state import get_flags, in_dygraph_mode, set_flags, strict
 from .values import LoDTensor, LoDTensorArray
 
 __version__ = "1.0.0"
 
+#: modules that are imported above
+_MODULES = (
+    *("backward", "clip", "core", "data_feeder", "errors", "framework", "initializer"),
+    *("input", "layer_helper", "layers", "lod_tensor", "nets", "optimizer", "param_attr"),
+    *("reader", "regularizer", "unique_name"),
+)
 #: sub-packages that are loaded when they are first asked for
 _PACKAGES = frozenset(
     [
@@ -86,13 +96,15 @@ _PACKAGES = frozenset(
         "readers",
     ]
 )
+#: of them, and of what is imported above, those that are for its own use
+_INNER = frozenset(["eager", "imperative", "ops", "proto", "public_names", "readers"])
 #: names of such modules that stand at the top level, too
 _NAMES = {
     "custom_op": "custom",
     **dict.fromkeys(["FitHistory", "InputSpec", "Model", "callbacks", "metric"], "model"),
     "trace": "tracing",
     **dict.fromkeys(["BuildStrategy", "CompiledProgram", "ExecutionStrategy"], "compiler"),
-    "ParallelExecutor": "compiler",
+    "ParallelExecutor": "parallel_executor",
     "show_config": "config",
     **dict.fromkeys(["explain_gradient", "gradcheck"], "inspect"),
     "summary": "inspect.layers",
@@ -146,6 +158,8 @@ _NAMES = {
 @_door
 def __getattr__(name: str) -> Any:
     """Load what is not needed by every script when it is first asked for."""
+    if name == "__all__":  # for import *
+        return __dir__()
     if name.startswith("__"):
         raise AttributeError(name)
     if name in _PACKAGES:
@@ -158,5 +172,12 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    eager = import_module(".eager", __name__)
-    return sorted({*globals(), *_PACKAGES, *_NAMES, *vars(eager)})
+    """The public names, of what is loaded and of what would be: help and completion read them."""
+    eager = public_names(vars(import_module(".eager", __name__)))
+    given = (name for name, value in globals().items() if _is_public(name, value))
+    return sorted({*given, *_NAMES, *eager, *_MODULES, *(_PACKAGES - _INNER)})
+
+
+def _is_public(name: str, value: Any) -> bool:
+    module = getattr(value, "__module__", None) or ""
+    return not name.startswith("_") and module.startswith(f"{__name__}.") and name not in _INNER

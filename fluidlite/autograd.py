@@ -15,6 +15,7 @@ from .imperative.mode import (
 )
 from .imperative.recompute import checkpoint
 from .imperative.saving import saved_tensors_hooks
+from .namespace import listing
 from .quiet import doors
 
 __all__ = [
@@ -38,5 +39,6 @@ __all__ = [
     "vmap",
 ]
 
+__dir__ = listing(globals())
 doors(globals(), quick=True, but=("Tensor",))
 answer(globals())

@@ -1,21 +1,28 @@
-"""The command ``fluidlite``: what is in a file, and the same in another format."""
+"""Programs and parameters in files: looked at, run, compared, drawn, written in other formats."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
-from .errors import ArgumentError, FluidError
+from .completion import SHELLS, script
+from .errors import FluidError, UsageError
+from .export import numpy_source
 from .inspect import show
 from .inspect.commands import register
 from .io.contents import Contents, read
-from .io.conversion import FORMATS, convert
+from .io.conversion import FORMATS, checked_format, convert, write_contents
+from .io.inference import save_inference_model
+from .onnx import Imported
 from .onnx import export as export_onnx
+from .onnx import load as load_onnx
 from .onnx.model import OPSET
+from .runtime.executor import Executor
+from .scope import Scope, scope_guard
 from .values import LoDTensor, SelectedRows
 
 
@@ -26,21 +33,43 @@ def main(arguments: Sequence[str] | None = None) -> int:
         arguments: what stands behind its name; those of the process when None.
 
     Returns:
-        0; 1 where something failed, or where programs differ.
+        0; 1 where something failed, or where programs differ; 2 where the arguments are not such
+        as the command takes.
     """
-    given = _parser().parse_args(arguments)
     try:
+        given = command_parser().parse_args(arguments)
         return given.run(given) or 0
-    except FluidError as error:
-        print(f"fluidlite: {error}", file=sys.stderr)
-        return 1
+    except UsageError as error:
+        return _failed(error, 2)
     except BrokenPipeError:  # what reads the output has seen enough
         sys.stderr.close()
-    return 0
+        return 0
+    except KeyboardInterrupt:
+        return 130  # what a shell says of a command that was interrupted
+    except (FluidError, OSError, MemoryError) as error:
+        return _failed(error, 1)
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="fluidlite", description=__doc__)
+def _failed(error: BaseException, status: int) -> int:
+    """Say in one line what was wrong; the exit status."""
+    text = " ".join(str(error).split()) or type(error).__name__
+    print(f"fluidlite: {text}", file=sys.stderr)
+    return status
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser that says in one line what was wrong."""
+
+    def error(self, message: str) -> NoReturn:
+        print(f"fluidlite: {message}; see {self.prog} --help", file=sys.stderr)
+        raise SystemExit(2)
+
+
+def command_parser() -> argparse.ArgumentParser:
+    """The parser of the command's words."""
+    parser = _Parser(prog="fluidlite", description=__doc__)
+    version = sys.modules[__package__.partition(".")[0]].__version__
+    parser.add_argument("--version", action="version", version=f"fluidlite {version}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     show = commands.add_parser("show", help="what a file or a folder is, and its program")
@@ -56,13 +85,13 @@ def _parser() -> argparse.ArgumentParser:
     conversion = commands.add_parser("convert", help="the same in another format")
     conversion.add_argument("source")
     conversion.add_argument("target", help="its ending says the format; a folder ends with /")
-    conversion.add_argument("--to", choices=(*FORMATS, "onnx"), help="the format")
+    conversion.add_argument("--to", choices=(*FORMATS, "onnx", "numpy"), help="the format")
     conversion.add_argument(
         "--shape",
         action="append",
         default=[],
         metavar="NAME=2,3",
-        help="of what is fed to a model of ONNX; -1 for a size that stays unknown",
+        help="of what is fed to a model of ONNX or NumPy; -1 for a size that stays unknown",
     )
     conversion.add_argument("--opset", type=int, default=OPSET, help="of ONNX's operators")
     conversion.add_argument(
@@ -70,12 +99,34 @@ def _parser() -> argparse.ArgumentParser:
     )
     conversion.set_defaults(run=_convert)
     register(commands)
-    commands.add_parser("check", help="which names of fluid 1.8 a script uses that are not there")
+    checking = commands.add_parser(
+        "check", help="which names of fluid 1.8 a script uses that are not there"
+    )
+    checking.add_argument("scripts", nargs="+", metavar="SCRIPT.py")
+    checking.add_argument("--strict", action="store_true", help="also what Python dropped")
+    checking.set_defaults(run=_check)
+
+    completing = commands.add_parser(
+        "completion",
+        help="what a shell reads to complete these words",
+        description='eval "$(fluidlite completion bash)", in ~/.bashrc; the same with zsh; '
+        "fluidlite completion fish > ~/.config/fish/completions/fluidlite.fish",
+    )
+    completing.add_argument("shell", choices=[*SHELLS])
+    completing.set_defaults(run=_complete)
     return parser
 
 
+def _check(given: argparse.Namespace) -> int:
+    raise FluidError("the package fluidlite.compat, which checks scripts, is not installed")
+
+
+def _complete(given: argparse.Namespace) -> None:
+    print(script(given.shell, command_parser()), end="")
+
+
 def _show(given: argparse.Namespace) -> None:
-    contents = read(given.path)
+    contents = _read(given.path)
     print(f"{contents.path}: {contents.kind}")
     for name, value in contents.others.items():
         print(f"{name}: {value}")
@@ -89,7 +140,7 @@ def _show(given: argparse.Namespace) -> None:
 
 
 def _vars(given: argparse.Namespace) -> None:
-    contents = read(given.path)
+    contents = _read(given.path)
     if not contents.variables and contents.program is not None:
         for block in contents.program.blocks:
             for variable in block.vars.values():
@@ -107,20 +158,66 @@ def _vars(given: argparse.Namespace) -> None:
 
 def _convert(given: argparse.Namespace) -> None:
     if given.to == "onnx" or (given.to is None and given.target.endswith(".onnx")):
-        feeds = dict(map(_shape, given.shape)) or None
-        print(export_onnx(given.source, given.target, feeds, opset=given.opset))
+        print(export_onnx(path=given.target, opset=given.opset, **_source(given)))
         return
-    contents = convert(given.source, given.target, given.to, False if given.strip else None)
+    if given.to == "numpy" or (given.to is None and given.target.endswith(".py")):
+        print(numpy_source(path=given.target, **_source(given)))
+        return
+    sites = False if given.strip else None
+    if given.source.endswith(_ONNX):
+        contents = _from_onnx(given, sites)
+    else:
+        contents = convert(given.source, given.target, given.to, sites)
     print(f"{contents.path}: {contents.kind}, written to {given.target}")
+
+
+_ONNX = ".onnx"
+
+
+def _source(given: argparse.Namespace) -> dict[str, Any]:
+    """What is exported: a saved model, or one of ONNX that is loaded."""
+    feeds = dict(map(_shape, given.shape)) or None
+    if not given.source.endswith(_ONNX):
+        return dict(source=given.source, feeds=feeds)
+    model = load_onnx(given.source, feeds=feeds, scope=Scope())
+    ends = dict(feeds=feeds or model.feeds, fetches=model.fetches)
+    return dict(source=model.program, scope=model.scope, **ends)
+
+
+def _read(path: str) -> Contents:
+    """What is in a file, of ONNX, too."""
+    return _contents(path, load_onnx(path, scope=Scope())) if path.endswith(_ONNX) else read(path)
+
+
+def _contents(path: str, model: Imported) -> Contents:
+    values = {v.name: model.scope.value(v.name) for v in model.program.list_vars() if v.persistable}
+    ends = {"feeds": ", ".join(model.feeds), "fetches": ", ".join(v.name for v in model.fetches)}
+    return Contents(path, f"ONNX model of opset {model.opset}", values, model.program, ends)
+
+
+def _from_onnx(given: argparse.Namespace, sites: bool | None) -> Contents:
+    """Write a model of ONNX as a model to be served, or in another format."""
+    wanted = checked_format(given.target, given.to)
+    model = load_onnx(given.source, feeds=dict(map(_shape, given.shape)), scope=Scope())
+    contents = _contents(given.source, model)
+    if wanted == "separate":
+        with scope_guard(model.scope):
+            ends = model.feeds, model.fetches
+            save_inference_model(given.target, *ends, Executor(), model.program)
+    else:
+        write_contents(contents, given.target, wanted, sites)
+    return contents
 
 
 def _shape(text: str) -> tuple[str, list[int]]:
     """A name and its shape, from ``NAME=2,3``."""
     name, _, sizes = text.rpartition("=")
     try:
+        if not name:
+            raise ValueError(text)
         return name, [int(size) for size in sizes.split(",")]
     except ValueError:
-        raise ArgumentError(f"expected --shape NAME=2,3, got {text!r}") from None
+        raise UsageError(f"expected --shape NAME=2,3, got {text!r}") from None
 
 
 def _table(contents: Contents) -> None:

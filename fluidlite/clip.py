@@ -20,6 +20,7 @@ from .ir.name_scope import name_scope
 from .ir.operator import OpRole
 from .ir.program import Program, default_main_program
 from .ir.variable import Parameter, Variable, is_tensor
+from .namespace import listing
 from .quiet import doors
 from .values import SelectedRows
 
@@ -268,7 +269,7 @@ def _whole(grad: Any) -> Any:
     return grad.results(values.to_dense()) if isinstance(values, SelectedRows) else grad
 
 
-def _layer(like: Variable, kind: str) -> Any:
+def _layer(like: Any, kind: str) -> Any:
     """An interpreter that appends to the block of a variable and names results as a layer does; for
     a tensor, one that runs operators at once.
     """
@@ -500,5 +501,6 @@ __all__ = [
     "set_gradient_clip",
 ]
 
+__dir__ = listing(globals())
 doors(globals())
 answer(globals())

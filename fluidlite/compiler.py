@@ -1,94 +1,254 @@
-"""Compiled programs and the executor bound to one, where fluid 1.8 scripts look for them."""
+"""Compiled programs as fluid 1.8's scripts make them.
+
+An executor compiles every program that it runs again, so there is little to choose: strategies
+are kept, and but for the scale of gradients not read.  On several devices (``replicated.py`` of
+``runtime``) each part of a batch goes through the program by itself, one after the other.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, ClassVar
+from weakref import ref
 
+import numpy as np
+
+from .described import Described
+from .errors import ArgumentError, FeedTypeError
 from .ir.program import Program, default_main_program
-from .ir.variable import Variable
+from .namespace import listing
 from .quiet import doors
-from .runtime.compiled import BuildStrategy, CompiledProgram, ExecutionStrategy
-from .runtime.executor import Executor
-from .runtime.scope import Scope, global_scope
-
-__all__ = ["BuildStrategy", "CompiledProgram", "ExecutionStrategy", "ParallelExecutor"]
+from .scope import Scope
 
 
-class ParallelExecutor:
-    """Runs one program, on as many devices as ``CPU_NUM`` in the environment says.
+@dataclass(slots=True)
+class ExecutionStrategy:
+    """How threads and scopes would be used; kept, not read.
+
+    >>> strategy = fluid.ExecutionStrategy()
+    >>> strategy.num_threads = 4
+    """
+
+    allow_op_delay: bool = False
+    num_iteration_per_drop_scope: int = 100
+    num_iteration_per_run: int = 1
+    num_threads: int = 0
+    use_cuda: bool = True
+    use_experimental_executor: bool = True
+    use_thread_barrier: bool = False
+
+
+class _ReduceStrategy(Enum):
+    """How gradients of several devices would be summed."""
+
+    Reduce = 0
+    AllReduce = 1
+
+
+class GradientScaleStrategy(Enum):
+    """What the gradient of the loss would begin with on several devices."""
+
+    CoeffNumDevice = 0
+    One = 1
+    Customized = 2
+
+
+@dataclass(slots=True)
+class BuildStrategy:
+    """How a program would be rewritten before it runs; kept, not read.
+
+    >>> strategy = fluid.BuildStrategy()
+    >>> strategy.reduce_strategy = fluid.BuildStrategy.ReduceStrategy.Reduce
+    """
+
+    ReduceStrategy: ClassVar = _ReduceStrategy
+    GradientScaleStrategy: ClassVar = GradientScaleStrategy
+    async_mode: bool = False
+    cache_runtime_context: bool = False
+    debug_graphviz_path: str = ""
+    enable_auto_fusion: bool = False
+    enable_backward_optimizer_op_deps: bool = True
+    enable_inplace: bool = True
+    enable_sequential_execution: bool = False
+    fuse_all_optimizer_ops: bool = False
+    fuse_all_reduce_ops: bool = True
+    fuse_bn_act_ops: bool = False
+    fuse_broadcast_ops: bool = True
+    fuse_elewise_add_act_ops: bool = False
+    fuse_relu_depthwise_conv: bool = False
+    gradient_scale_strategy: Enum = GradientScaleStrategy.CoeffNumDevice
+    hierarchical_allreduce_inter_nranks: int = 0
+    is_distribution: bool = False
+    memory_optimize: bool | None = None
+    mkldnn_enabled_op_types: set[str] = field(default_factory=set)
+    nccl_comm_num: int = 1
+    num_trainers: int = 1
+    reduce_strategy: _ReduceStrategy = _ReduceStrategy.AllReduce
+    remove_unnecessary_lock: bool = True
+    sync_batch_norm: bool = False
+    trainer_id: int = 0
+    trainers_endpoints: list[str] = field(default_factory=list)
+    use_hierarchical_allreduce: bool = False
+
+
+class KeptByDevices(Described):
+    """Values that each device computes for itself, and keeps from run to run: statistics.
+
+    They start from those of the scope.  A change of the scope is one of the first device.
+    """
+
+    def __init__(self) -> None:
+        #: whose scope, and by device, without the first, values by name
+        self.values: tuple[ref[Scope] | None, Sequence[Mapping[str, Any]]] = (None, ())
+
+    def of(self, scope: Scope, count: int) -> Sequence[Mapping[str, Any]]:
+        """By device, without the first of ``count``, values by name."""
+        whose, values = self.values
+        fits = whose is not None and whose() is scope and len(values) == count - 1
+        return values if fits else [{}] * (count - 1)
+
+
+class CompiledProgram:
+    """A program to be run, with strategies that are kept and not read.
 
     Args:
-        use_cuda: not read.
-        loss_name: not read.
-        main_program: the program; the default main program when None.
-        share_vars_from: whose scope is used, where ``scope`` is None.
-        exec_strategy, build_strategy: kept, not read.
-        num_trainers, trainer_id: not read.
-        scope: where persistable variables are kept; the global scope when None.
+        program_or_graph: the program.
+        build_strategy: how it would be rewritten.
 
     Raises:
-        ArgumentError: an argument is of another kind.
+        ArgumentError: this is no program, or no strategy.
 
     >>> x = fluid.data("x", [None, 2])
     >>> y = fluid.layers.reduce_sum(x)
-    >>> exe = fluid.ParallelExecutor(use_cuda=False)
-    >>> exe.run([y.name], feed={"x": np.ones([3, 2], "float32")})
+    >>> compiled = fluid.CompiledProgram(fluid.default_main_program()).with_data_parallel()
+    >>> fluid.Executor().run(compiled, {"x": np.ones([3, 2], "float32")}, [y])
     [array([6.], dtype=float32)]
     """
 
     def __init__(
-        self,
-        use_cuda: bool,
-        loss_name: str | None = None,
-        main_program: Program | None = None,
-        share_vars_from: ParallelExecutor | None = None,
-        exec_strategy: ExecutionStrategy | None = None,
-        build_strategy: BuildStrategy | None = None,
-        num_trainers: int = 1,
-        trainer_id: int = 0,
-        scope: Scope | None = None,
+        self, program_or_graph: Program, build_strategy: BuildStrategy | None = None
     ) -> None:
-        program = default_main_program() if main_program is None else main_program
-        self._program = CompiledProgram(program).with_data_parallel(
-            loss_name, build_strategy, exec_strategy
-        )
-        if scope is None:
-            scope = global_scope() if share_vars_from is None else share_vars_from._scope
-        self._scope: Scope = scope
-        self._executor = Executor()
+        if not isinstance(program_or_graph, Program):
+            raise ArgumentError(
+                f"expected a Program to compile, got {program_or_graph!r:.60} of type "
+                f"{type(program_or_graph).__name__}"
+            )
+        self.program = program_or_graph
+        self.build_strategy = _strategy(build_strategy, BuildStrategy, "build_strategy")
+        self.exec_strategy: ExecutionStrategy | None = None
+        self.data_parallel = False
+        self._places: Sequence[Any] | None = None
+        #: what devices behind the first keep from run to run; those of the first are the scope's
+        self.kept = KeptByDevices()
 
-    def run(
+    def with_data_parallel(
         self,
-        fetch_list: Sequence[Variable | str],
-        feed: Any = None,
-        feed_dict: Any = None,
-        return_numpy: bool = True,
-    ) -> list[Any]:
-        """Run the program; the values of ``fetch_list``, in its order.
+        loss_name: str | None = None,
+        build_strategy: BuildStrategy | None = None,
+        exec_strategy: ExecutionStrategy | None = None,
+        share_vars_from: CompiledProgram | None = None,
+        places: Sequence[Any] | None = None,
+    ) -> CompiledProgram:
+        """This program, to be fed with one batch, or with a list of one for each device.
 
         Args:
-            fetch_list: variables, or their names, whose values are wanted.
-            feed: name of a data variable -> array; or a list of such dictionaries, one for each
-                device.
-            feed_dict: an older name of ``feed``.
-            return_numpy: give arrays; LoDTensors when False.
+            loss_name: the loss's name; not read.
+            build_strategy, exec_strategy: kept.
+            share_vars_from: whose devices' values (of statistics, say) these are, too.
+            places: one for each device that gets a part of a batch; as many as ``CPU_NUM`` says
+                when None.
 
         Raises:
-            FluidError: as :meth:`Executor.run` does.
+            ArgumentError: something else stands for a strategy, or this has been called before.
         """
-        given = feed_dict if feed is None else feed
-        return self._executor.run(
-            self._program, given, fetch_list, scope=self._scope, return_numpy=return_numpy
-        )
+        if self.data_parallel:
+            raise ArgumentError("expected with_data_parallel to be called once, got a second call")
+        given = _strategy(build_strategy, BuildStrategy, "build_strategy")
+        self.build_strategy = given or self.build_strategy
+        self.exec_strategy = _strategy(exec_strategy, ExecutionStrategy, "exec_strategy")
+        self.data_parallel = True
+        self._places = places
+        if share_vars_from is not None:
+            self.kept = share_vars_from.kept
+        return self
 
     @property
     def device_count(self) -> int:
-        """How many devices share a batch: as ``CPU_NUM`` in the environment says."""
-        return self._program.device_count
+        """How many devices share a batch: as many as there are places, or as ``CPU_NUM`` in the
+        environment says.
 
-    def drop_local_exe_scopes(self) -> None:
-        """Nothing: there are no scopes but the one given."""
+        Raises:
+            ArgumentError: ``CPU_NUM`` is no number.
+        """
+        if not self.data_parallel:
+            return 1
+        if self._places:
+            return len(self._places)
+        said = os.environ.get("CPU_NUM", "") or "1"
+        if not said.isdigit() or said == "0":
+            raise ArgumentError(f"expected CPU_NUM to be a number of devices, got {said!r}")
+        return int(said)
+
+    def __repr__(self) -> str:
+        return f"<CompiledProgram of {self.program!r}>"
 
 
+def merged_feed(feed: Any) -> Any:
+    """A feed as one dictionary: of a list of them the arrays are joined along the batch.
+
+    Args:
+        feed: a dictionary, a list of them, or nothing.
+
+    Raises:
+        FeedTypeError: the dictionaries do not hold the same names, or what they hold does not join.
+    """
+    if not isinstance(feed, (list, tuple)) or not feed:
+        return feed
+    if not all(isinstance(each, dict) for each in feed):
+        raise FeedTypeError(f"expected a list of dictionaries to feed, got {feed!r:.60}")
+    if len(feed) == 1:  # which may have sequences
+        return feed[0]
+    if len({frozenset(each) for each in feed}) > 1:
+        listed = "; ".join(", ".join(map(str, sorted(each))) for each in feed)
+        raise FeedTypeError(f"expected the same names in every dictionary, got {listed}")
+    try:
+        return {name: np.concatenate([np.asarray(each[name]) for each in feed]) for name in feed[0]}
+    except ValueError as error:
+        raise FeedTypeError(f"expected arrays that join along the batch: {error}") from None
+
+
+def program_and_feed(
+    program: Program | CompiledProgram | None, feed: Any = None
+) -> tuple[Program, Any]:
+    """The program that is meant, and what is fed as one dictionary.
+
+    Args:
+        program: the default main program when None.
+        feed: a dictionary, a list of them, or nothing.
+
+    Raises:
+        ArgumentError: it is no program.
+        FeedTypeError: the batches of a list do not join.
+    """
+    if isinstance(program, CompiledProgram):
+        feed = merged_feed(feed) if program.data_parallel else feed
+        program = program.program
+    program = default_main_program() if program is None else program
+    if not isinstance(program, Program):
+        raise ArgumentError(
+            f"expected a Program to run, got {program!r:.60} of type {type(program).__name__}"
+        )
+    return program, feed
+
+
+def _strategy(given: Any, kind: type, what: str) -> Any:
+    if given is not None and not isinstance(given, kind):
+        raise ArgumentError(f"expected {what} to be a {kind.__name__}, got {given!r:.60}")
+    return given
+
+
+__dir__ = listing(globals())
 doors(globals())

@@ -13,7 +13,7 @@ from textwrap import fill
 import numpy as np
 
 from . import state
-from .backend import onednn
+from .backend import native, onednn
 from .kernels import threads
 from .quiet import doors
 
@@ -48,9 +48,11 @@ class Config:
     cores: int  #: that this process may run on
     numpy: str
     blas: tuple[BlasLibrary, ...]
-    kernels: str  #: what ``FLUIDLITE_KERNELS`` says: "auto", "numpy" or "onednn"
+    kernels: str  #: what ``FLUIDLITE_KERNELS`` says: "auto", "numpy", "onednn" or "native"
     onednn: dict[str, str] | None  #: what the library says of itself; None where there is none
     served: tuple[str, ...]  #: the operators that it may compute
+    #: the compiler of generated kernels, and where they are kept; None where there is none
+    native: dict[str, str] | None
     threads: int  #: of fluidlite's own pool
     flags: dict[str, object]
     warnings: tuple[str, ...]
@@ -69,6 +71,7 @@ class Config:
             *(("blas", str(each)) for each in self.blas or ["one that does not say what it is"]),
             ("kernels", f"{serves} (FLUIDLITE_KERNELS={self.kernels})"),
             ("onednn", _listed(self.onednn) if self.onednn else "not installed"),
+            ("native", _listed(self.native) if self.native else "no C compiler"),
             ("threads", f"{self.threads} (FLUIDLITE_NUM_THREADS)"),
             ("flags", _listed(self.flags)),
             *(("warning", warning) for warning in self.warnings),
@@ -76,23 +79,30 @@ class Config:
         lines = [f"{name + ':':<11}{text}" for name, text in facts]
         return "\n".join(_folded(line) for line in lines)
 
-    __repr__ = __str__
+    def __repr__(self) -> str:
+        return f"Config(fluidlite {self.version}, python {self.python}, numpy {self.numpy})"
 
 
 def show_config() -> Config:
-    """What is installed here, and which library computes what.
+    """Print what is installed here, and which library computes what.
 
     It warns when NumPy's matrix products run on kernels older than the processor, which may halve
     their speed.
 
     Returns:
-        the facts; ``print`` shows them.
+        the facts.
 
-    >>> print(fluid.show_config())
-    fluidlite: ...
     >>> fluid.show_config().numpy == np.__version__
+    fluidlite: ...
     True
     """
+    found = config()
+    print(found)
+    return found
+
+
+def config() -> Config:
+    """What :func:`show_config` prints."""
     flags, blas = _cpu_flags(), _blas()
     warnings = []
     for each in blas:
@@ -120,6 +130,7 @@ def show_config() -> Config:
         kernels=wanted,
         onednn=library,
         served=() if library is None or wanted == "numpy" else tuple(onednn.served()),
+        native=native.description(),
         threads=threads.count(),
         flags=dict(state.flags.get()),
         warnings=tuple(warnings),

@@ -14,8 +14,9 @@ from .ir.descriptions import BlockDesc, OpDesc
 from .ir.descriptions import VarDesc as _VarDesc
 from .ir.operator import EMPTY, OpRole
 from .ir.program import ProgramDesc
-from .runtime.place import CPUPlace, CUDAPinnedPlace, CUDAPlace, is_compiled_with_cuda
-from .runtime.scope import Scope
+from .namespace import listing
+from .place import CPUPlace, CUDAPinnedPlace, CUDAPlace, is_compiled_with_cuda
+from .scope import Scope
 from .values import LoDTensor, LoDTensorArray, SelectedRows
 
 
@@ -140,3 +141,5 @@ __all__ = [
     "kGradVarSuffix",
     "op_proto_and_checker_maker",
 ]
+
+__dir__ = listing(globals())

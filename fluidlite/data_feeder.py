@@ -9,17 +9,19 @@ from typing import Any
 
 import numpy as np
 
+from .described import Described
 from .errors import ArgumentError, FeedError
 from .ir.callsite import warn
 from .ir.program import Program, default_main_program
 from .ir.variable import Variable
+from .namespace import listing
 from .quiet import doors
 from .values import LoDTensor
 
 Array = np.ndarray[Any, Any]
 
 
-class DataFeeder:
+class DataFeeder(Described):
     """Turns rows into the dictionary that ``Executor.run`` is fed.
 
     Args:
@@ -38,6 +40,8 @@ class DataFeeder:
     >>> feed["x"].shape, feed["label"].tolist()
     ((2, 3), [[0], [1]])
     """
+
+    _shown = "feed_list=_columns"
 
     def __init__(
         self,
@@ -299,4 +303,5 @@ class _Column:
 
 __all__ = ["DataFeeder"]
 
+__dir__ = listing(globals())
 doors(globals())

@@ -190,7 +190,14 @@ from .imperative.shaping import (
     unstack,
 )
 from .imperative.tensor import Tensor
+from .namespace import listing
 from .nn.parameter import create_parameter
 from .quiet import doors
 
+#: what is imported above for users
+__all__ = [
+    name for name in globals() if name[0] != "_" and name not in ("annotations", "doors", "listing")
+]
+
+__dir__ = listing(globals())
 doors(globals(), quick=True, imported=True, but=("Parameter", "Tensor"))

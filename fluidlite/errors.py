@@ -10,6 +10,8 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+from .namespace import listing
+
 
 class FluidError(Exception):
     """The base of all errors that fluidlite raises on purpose."""
@@ -57,6 +59,10 @@ class UnknownVariableError(FluidError, ValueError, LookupError):
 
 class DuplicateVariableError(FluidError, ValueError):
     """A variable of that name exists with another shape, dtype or kind."""
+
+
+class UsageError(ArgumentError):
+    """The words behind the command ``fluidlite`` are not such as it takes."""
 
 
 class FeedError(FluidError, ValueError):
@@ -198,3 +204,6 @@ def with_context(error: FluidError, context: str) -> FluidError:
     located.__cause__ = error.__cause__
     located.__suppress_context__ = error.__suppress_context__
     return located
+
+
+__dir__ = listing(globals())

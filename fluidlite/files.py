@@ -100,6 +100,16 @@ class Source:
         if count > self.left:
             self.fail(f"{what} ({count} bytes)", f"the end of the file after {self.left} bytes")
 
+    def skip_to(self, position: int, what: str) -> None:
+        """Go on at another byte; refuse the file if it has none there."""
+        if not 0 <= position <= self.size:
+            self.fail(f"{what} at byte {position}", f"a file of {self.size} bytes")
+        try:
+            self._file.seek(position)
+        except OSError as error:
+            raise file_error("read", self.name, error) from error
+        self.position = position
+
     def take(self, count: int, what: str) -> bytes:
         """The next bytes.
 

@@ -21,15 +21,16 @@ from .ir.program import (
     switch_startup_program,
 )
 from .ir.variable import Parameter, Variable
-from .quiet import doors
-from .runtime.place import (
+from .namespace import listing
+from .place import (
     CPUPlace,
     cpu_places,
     cuda_pinned_places,
     cuda_places,
     is_compiled_with_cuda,
 )
-from .runtime.scope import Scope, scope_is_guarded, switch_scope
+from .quiet import doors
+from .scope import Scope, scope_is_guarded, switch_scope
 from .state import get_flags, in_dygraph_mode, set_flags
 from .unique_name import names_are_guarded
 from .unique_name import switch as switch_names
@@ -188,4 +189,5 @@ def release_memory(input_program: Program, skip_opt_set: Iterable[str] | None = 
     """
 
 
+__dir__ = listing(globals())
 doors(globals(), but=("Block", "Operator", "Parameter", "Program", "Variable"))

@@ -16,16 +16,18 @@ import numpy as np
 
 from . import unique_name
 from .absent import answer
+from .described import Described
 from .dtypes import DType
 from .errors import ArgumentError, DTypeError, ShapeError
 from .ir.block import Block
 from .ir.callsite import warn
 from .ir.operator import Operator
 from .ir.variable import Variable
+from .namespace import listing
 from .quiet import doors
 
 
-class Initializer:
+class Initializer(Described):
     """The base of all initializers: called with a variable and the block that gives it its value.
 
     A subclass says what to compute in ``operator``.
@@ -351,7 +353,7 @@ class Bilinear(_Written):
         return weights.astype("float32").reshape(shape)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class NumpyArrayInitializer(_Written):
     """The values of an array.
 
@@ -485,5 +487,6 @@ XavierInitializer = Xavier
 MSRAInitializer = MSRA
 BilinearInitializer = Bilinear
 
+__dir__ = listing(globals())
 doors(globals())
 answer(globals())

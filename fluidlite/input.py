@@ -12,6 +12,7 @@ from .ir.variable import Variable
 from .layers.io import as_sizes, fed_variable
 from .layers.layer import LayerBuilder, layer
 from .layers.nn import EMBEDDING, depth_of, looked_up
+from .namespace import listing
 from .quiet import doors
 
 
@@ -87,4 +88,5 @@ def one_hot(
     return f.one_hot_v2(input, **depth_of(depth), allow_out_of_range=allow_out_of_range)
 
 
+__dir__ = listing(globals())
 doors(globals())

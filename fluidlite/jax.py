@@ -12,9 +12,10 @@ from .errors import FeedError, NotInitializedError, UnsupportedError
 from .ir.operator import located
 from .ir.program import Program, default_main_program
 from .ir.variable import Variable
-from .runtime.feeding import check_names, fetch_names
+from .runtime.feeding import check_names
+from .runtime.fetching import fetch_names
 from .runtime.plan import Plan, Pruned
-from .runtime.scope import Scope, global_scope
+from .scope import Scope, global_scope
 
 _STAGE, _STAGING = "fluidlite.runtime.xla.stage", "fluidlite.runtime.xla.staging"
 

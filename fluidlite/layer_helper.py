@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from . import state, unique_name
+from .described import Described
 from .dtypes import DType, as_dtype
 from .errors import ArgumentError, DTypeError
 from .initializer import Constant, Initializer, Xavier
@@ -18,17 +19,20 @@ from .ir.operator import Operator
 from .ir.program import Program, default_main_program, default_startup_program
 from .ir.variable import Parameter, Variable
 from .layers.layer import LayerBuilder, activation_of, variables_of
+from .namespace import listing
 from .param_attr import ParamAttr, as_param_attr
 from .quiet import doors
 
 
-class ObjectHelper:
+class ObjectHelper(Described):
     """Makes what a layer needs; it is told everything at each call.
 
     Args:
         name: the layer's name, which parameters and results are named after.
         layer_type: what kind of layer it is; the name when None.
     """
+
+    _shown = "name=name"
 
     def __init__(self, name: str, layer_type: str | None = None) -> None:
         self.name = name
@@ -393,4 +397,5 @@ def _attr_of(given: Any) -> Any:
 
 __all__ = ["LayerHelper"]
 
+__dir__ = listing(globals())
 doors(globals())

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .errors import ArgumentError
+from .namespace import listing
 from .quiet import doors
 from .values import LoDTensor
 
@@ -85,4 +86,5 @@ def create_random_int_lodtensor(
     return create_lod_tensor(data, recursive_seq_lens, place)
 
 
+__dir__ = listing(globals())
 doors(globals())

@@ -9,14 +9,16 @@ from typing import Any
 import numpy as np
 
 from .absent import answer
+from .described import Described
 from .errors import ArgumentError
 from .layers.mean_precision import DetectionMAP as DetectionMAP
+from .namespace import listing
 from .quiet import doors
 
 Array = np.ndarray[Any, Any]
 
 
-class MetricBase:
+class MetricBase(Described):
     """The base of all metrics.
 
     A metric of your own counts in attributes whose names do not begin with an underscore, and
@@ -61,9 +63,6 @@ class MetricBase:
     def __str__(self) -> str:
         return self._name
 
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__} {self._name}>"
-
 
 class CompositeMetric(MetricBase):
     """Several metrics of the same predictions and labels.
@@ -75,6 +74,8 @@ class CompositeMetric(MetricBase):
     >>> both.eval()
     [0.5, 0.5]
     """
+
+    _shown = "metrics=_metrics"
 
     def __init__(self, name: str | None = None) -> None:
         super().__init__(name)
@@ -460,5 +461,6 @@ __all__ = [
     "Recall",
 ]
 
+__dir__ = listing(globals())
 doors(globals())
 answer(globals())

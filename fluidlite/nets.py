@@ -9,6 +9,7 @@ from .absent import answer
 from .errors import ArgumentError, ShapeError
 from .ir.variable import Variable
 from .layers import activation, conv, elementwise, joining, math, nn, norm, reshaping, sequence
+from .namespace import listing
 from .quiet import doors
 
 
@@ -284,5 +285,6 @@ def sequence_conv_pool(
     return sequence.sequence_pool(convolved, pool_type)
 
 
+__dir__ = listing(globals())
 doors(globals())
 answer(globals())

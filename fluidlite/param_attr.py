@@ -7,13 +7,15 @@ from numbers import Real
 from typing import Any
 
 from .absent import answer
+from .described import Described
 from .errors import ArgumentError
 from .initializer import Constant, Initializer, Xavier
+from .namespace import listing
 from .quiet import doors
 from .regularizer import WeightDecayRegularizer, check_regularizer
 
 
-class ParamAttr:
+class ParamAttr(Described):
     """Name, first value and training of a parameter.
 
     Args:
@@ -180,5 +182,8 @@ def as_eager_attr(value: Any) -> ParamAttr | None:
     return found
 
 
+__all__ = ["ParamAttr", "WeightNormParamAttr"]
+
+__dir__ = listing(globals())
 doors(globals())
 answer(globals())

@@ -17,6 +17,7 @@ from importlib import import_module
 from typing import Any
 
 from .errors import ArgumentError, FluidError
+from .namespace import listing
 from .quiet import doors
 
 Reader = Callable[[], Iterable[Any]]
@@ -366,4 +367,5 @@ __all__ = [
     "xmap_readers",
 ]
 
+__dir__ = listing(globals())
 doors(globals())

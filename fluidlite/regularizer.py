@@ -9,17 +9,19 @@ from numbers import Real
 from typing import Any
 
 from .absent import answer
+from .described import Described
 from .dtypes import Kind
 from .errors import ArgumentError
 from .ir.block import Block
 from .ir.name_scope import name_scope
 from .ir.operator import OpRole
 from .ir.variable import Variable, is_tensor
+from .namespace import listing
 from .quiet import doors
 from .values import SelectedRows
 
 
-class WeightDecayRegularizer:
+class WeightDecayRegularizer(Described):
     """The base of all regularizers: called with a parameter, its gradient and a block, it appends
     the operators that compute the decay.
 
@@ -215,5 +217,6 @@ def _like(param: Variable, block: Block) -> Variable:
 L1DecayRegularizer = L1Decay
 L2DecayRegularizer = L2Decay
 
+__dir__ = listing(globals())
 doors(globals())
 answer(globals())

@@ -27,7 +27,7 @@ from .ir.variable import Variable
 from .opdef.definition import Op, lookup
 from .quiet import doors
 from .runtime.executor import Executor
-from .runtime.scope import Scope
+from .scope import Scope
 
 
 class Traced(NamedTuple):

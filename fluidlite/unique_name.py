@@ -7,10 +7,12 @@ from contextlib import contextmanager
 
 from . import state
 from .absent import answer
+from .described import Described
+from .namespace import listing
 from .quiet import doors
 
 
-class NameGenerator:
+class NameGenerator(Described):
     """Counts names by their stem.
 
     Args:
@@ -74,5 +76,6 @@ def guard(new_generator: NameGenerator | str | bytes | None = None) -> Iterator[
         yield new_generator
 
 
+__dir__ = listing(globals())
 doors(globals())
 answer(globals())

@@ -81,7 +81,7 @@ class LoDTensor(Allocated):
             ArgumentError: the lengths of a level do not add up to the number of entries of the
                 next.
         """
-        self._store(self.data, checked_offsets(offsets_of(lengths), self._rows()))
+        self._store(self.data, checked_offsets(map(offsets_from, lengths), self._rows()))
 
     def lod(self) -> list[list[int]]:
         """The LoD as offsets."""
@@ -151,19 +151,13 @@ class LoDTensor(Allocated):
 _PRINTED = {"float32": "float", "float64": "double", "int32": "int", "int64": "int64_t"}
 
 
-def offsets_of(lengths: Iterable[Iterable[int]]) -> list[list[int]]:
-    """Lengths of sequences as offsets.
+def offsets_from(lengths: Any) -> tuple[int, ...]:
+    """The offsets of one level of sequences, from their lengths.
 
-    >>> offsets_of([[2, 3]])
-    [[0, 2, 5]]
+    >>> offsets_from([2, 3])
+    (0, 2, 5)
     """
-    levels = []
-    for level in lengths:
-        offsets = [0]
-        for n in level:
-            offsets.append(offsets[-1] + int(n))
-        levels.append(offsets)
-    return levels
+    return (0, *np.cumsum(np.asarray(lengths, np.int64)).tolist())
 
 
 def checked_offsets(lod: Iterable[Iterable[int]], rows: int | None) -> Lod:
@@ -185,70 +179,6 @@ def checked_offsets(lod: Iterable[Iterable[int]], rows: int | None) -> Lod:
                 f"level {k} of the LoD covers {level[-1]} {what}, there are {below}"
             )
     return levels
-
-
-class RankTable:
-    """Sequences of one level, the longest first; of equal ones the first first.
-
-    Args:
-        lod: offsets of all levels.
-        level: the one that is ranked.
-
-    >>> table = RankTable(((0, 2, 5, 6),), 0)
-    >>> table.order, table.steps, [table.count_at(t) for t in range(4)]
-    (array([1, 0, 2]), 3, [3, 2, 1, 0])
-    """
-
-    __slots__ = ("above", "below", "by_step", "lengths", "offsets", "order", "rows", "step_ends")
-
-    def __init__(self, lod: Lod, level: int) -> None:
-        #: offsets of the levels above, of this level, and of those below
-        self.above, self.offsets, self.below = lod[:level], lod[level], lod[level + 1 :]
-        begins = np.asarray(self.offsets, np.int64)
-        lengths = np.diff(begins)
-        #: numbers of the sequences, and the length of each of them
-        self.order = np.argsort(-lengths, kind="stable")
-        self.lengths = lengths[self.order]
-        self.rows = lod[-1][-1]  #: of the whole tensor
-        counts = np.bincount(lengths, minlength=self.steps + 1)[::-1].cumsum()[::-1][1:]
-        #: where each step begins, and the last one ends, among all entries taken step by step
-        self.step_ends = [0, *np.cumsum(counts).tolist()]
-        firsts = begins[self.order]
-        #: the numbers of the entries of this level, step by step
-        self.by_step = np.concatenate(
-            [firsts[:count] + step for step, count in enumerate(counts)] or [firsts[:0]]
-        )
-
-    @property
-    def steps(self) -> int:
-        """The length of the longest sequence."""
-        return int(self.lengths[0]) if len(self.lengths) else 0
-
-    def count_at(self, step: int) -> int:
-        """How many sequences are longer than ``step``."""
-        if not 0 <= step < len(self.step_ends) - 1:
-            return 0
-        return self.step_ends[step + 1] - self.step_ends[step]
-
-    def inner_steps(self) -> Iterator[tuple[Any, Lod]]:
-        """Of each step the rows of the inner sequences that it takes, and how they are cut."""
-        for begin, end in pairwise(self.step_ends):
-            numbers, levels = self.by_step[begin:end], []
-            for level in self.below:
-                begins = np.asarray(level, np.int64)
-                lengths = begins[numbers + 1] - begins[numbers]
-                ends = np.cumsum(lengths)
-                levels.append((0, *ends.tolist()))
-                numbers = np.repeat(begins[numbers] - (ends - lengths), lengths)
-                numbers += np.arange(len(numbers))
-            yield numbers, tuple(levels)
-
-    def items(self) -> list[tuple[int, int]]:
-        """Pairs of the number of a sequence and its length, the longest first."""
-        return list(zip(self.order.tolist(), self.lengths.tolist()))
-
-    def __repr__(self) -> str:
-        return f"RankTable({self.items()})"
 
 
 class LoDTensorArray:

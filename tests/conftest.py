@@ -18,6 +18,8 @@ from fluidlite.runtime import run_state
 
 # Threads that wait leave the processor to other tests; said before a library reads it.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+# Kernels are generated where a test asks for them: compiling those of every plan takes long.
+os.environ.setdefault("FLUIDLITE_CC", "")
 importlib.import_module("fluidlite.ops")  # so that there are operators, whatever a test imports
 
 GOLDEN = Path(__file__).with_name("programs")

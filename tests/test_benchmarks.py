@@ -14,7 +14,8 @@ ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "benchmarks"
 PAGE = ROOT / "docs" / "performance.md"
 SECONDS = 180
-STEPS = ["fit_a_line", "mnist_mlp", "lenet", "word2vec", "lstm", "resnet"]
+STEPS = ["fit_a_line", "mnist_mlp", "lenet", "word2vec", "lstm", "resnet"]  # those by hand
+MORE = ["transformer", "gpt_block", "mobilenet_block"]
 OURS = ["NumPy by hand", "fluidlite"]
 
 
@@ -50,14 +51,21 @@ def page(tmp_path):
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_hand_written_steps_compute_what_fluidlite_computes(dtype):
-    said = run("steps.py", "--check", "--small", "--dtype", dtype, "--contestants", *OURS)
+    options = ["--only", *STEPS, "--dtype", dtype, "--contestants", *OURS]
+    said = run("steps.py", "--check", "--small", *options)
     assert said == ""  # it says what is wrong or missing
+
+
+def test_further_steps_run_too():
+    said = run("steps.py", "--check", "--small", "--only", *MORE, "--contestants", OURS[1])
+    assert said == ""
 
 
 def test_the_steps_are_timed_and_written(page, tmp_path):
     file = tmp_path / "steps.json"
-    options = ["--small", "--rounds", 1, "--seconds", 0, "--json", file, "--write", page]
-    said = run("steps.py", "--contestants", *OURS, *options)
+    options = ["--small", "--rounds", 1, "--seconds", 0, "--warmup", 0, "--only", *STEPS]
+    options += ["--json", file, "--write", page]
+    said = run("steps.py", *options, "--contestants", *OURS)
     figures = json.loads(file.read_text(encoding="utf-8"))["microseconds"]
     assert list(figures) == STEPS
     assert all(list(found) == OURS for found in figures.values())
@@ -146,6 +154,12 @@ def test_the_speed_of_readers_is_measured():
     assert said.count("one process") == 2
 
 
+def test_steps_on_sequences_are_measured_beside_others():
+    said = run("sequences.py", "ctc", "--rounds", 1)
+    torch = r"(ModuleNotFoundError|[\d.]+ ms \(fluidlite: [\d.]+ of it\))"
+    assert re.search(rf"^ctc +fluidlite [\d.]+ ms   torch {torch}", said, re.M)
+
+
 def test_a_killed_process_leaves_whole_files():
     said = run("kill_while_saving.py", "--kills", 2, "--megabytes", 1)
     assert "nothing lost, nothing half-written" in said
@@ -154,6 +168,15 @@ def test_a_killed_process_leaves_whole_files():
 def test_endurance_finds_nothing_left_of_programs():
     printed = run("endurance.py", "--programs", 10)
     assert printed.count("; 0 of 40 alive") == 4
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="looks at memory as Linux has it")
+@pytest.mark.parametrize("kind", ["onnx", "numpy"])
+def test_exports_are_timed(kind, tmp_path):
+    if kind == "onnx":
+        pytest.importorskip("onnx", reason="needs the extra onnx")
+    said = run("export.py", "--megabytes", 0.1, "--folder", tmp_path, "--kind", kind)
+    assert re.fullmatch(rf"{kind}: 0\.\d MB in .* times the file\n", said)
 
 
 def test_every_benchmark_is_run_here():
@@ -166,7 +189,6 @@ def test_every_benchmark_is_run_here():
     assert {name for name in scripts if f'run("{name}"' not in told.replace("\n        ", "")} == {
         "worker.py",  # which steps.py starts
         "sequence_worker.py",  # which sequences.py starts
-        "sequences.py",  # minutes long: its nets are those of tests/ops and tests/programs
     }
 
 

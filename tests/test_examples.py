@@ -15,7 +15,7 @@ import fluidlite as fluid
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 NOTEBOOKS = [*sorted(ROOT.glob("examples/*.ipynb")), *sorted(ROOT.glob("docs/course/*.ipynb"))]
-OPTIONAL = {"jax", "matplotlib", "mpi4py"}
+OPTIONAL = {"jax", "matplotlib", "mpi4py", "onnx"}
 LONGEST = 120
 SECONDS = 180
 

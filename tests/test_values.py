@@ -7,7 +7,7 @@ import fluidlite as fluid
 from fluidlite.core import SelectedRows
 from fluidlite.dtypes import DType
 from fluidlite.errors import ArgumentError, OutOfRangeError, ShapeError
-from fluidlite.values import LoDTensor, LoDTensorArray, arrays_in, offsets_of, zeros_like
+from fluidlite.values import LoDTensor, LoDTensorArray, arrays_in, offsets_from, zeros_like
 
 RNG = np.random.default_rng(0)
 
@@ -33,7 +33,8 @@ def test_sequences_are_given_as_lengths_or_as_offsets():
     other = LoDTensor(np.zeros([5, 1]))
     other.set_lod(tensor.lod())
     assert other.recursive_sequence_lengths() == [[2, 1], [1, 2, 2]]
-    assert offsets_of([[2, 0, 3]]) == [[0, 2, 2, 5]]
+    assert offsets_from([2, 0, 3]) == (0, 2, 2, 5)
+    assert offsets_from([]) == (0,)
 
 
 @pytest.mark.parametrize(

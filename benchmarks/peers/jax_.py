@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import jax
@@ -21,6 +22,8 @@ class Step:
         if problem.dtype == "float64":
             jax.config.update("jax_enable_x64", True)
         loss = globals()[f"_{problem.name}"]
+        if "heads" in problem.sizes:
+            loss = partial(loss, heads=problem.sizes["heads"])
         rate = problem.rate
 
         def gradient_step(v: Values, s: Values, fed: Values) -> Any:
@@ -45,7 +48,7 @@ class Step:
 
         simple = problem.name in ("fit_a_line", "word2vec")
         step = gradient_step if simple else adam_step
-        step = momentum_step if problem.name == "resnet" else step
+        step = momentum_step if problem.name in ("resnet", "mobilenet_block") else step
         self._simple, self._problem = simple, problem
         self._step = jax.jit(step, donate_argnums=(0, 1))
         self._values: Any = {}
@@ -58,7 +61,7 @@ class Step:
         self._values = {name: jnp.array(value) for name, value in start.items()}
         if self._simple:
             self._states = {}
-        elif self._problem.name == "resnet":
+        elif self._problem.name in ("resnet", "mobilenet_block"):
             scales = [name for name in start if name.endswith("_scale")]
             running = {
                 key.replace("scale", which): value
@@ -147,6 +150,66 @@ def _resnet(v: Values, fed: Values) -> Any:
         short = normed(hidden, f"{block}_short") if f"{block}_short" in v else hidden
         hidden = jax.nn.relu(inner + short)
     return _cost(jnp.mean(hidden, (2, 3)) @ v["w1"] + v["b1"], fed["y"]), seen
+
+
+def _encoder(v: Values, fed: Values, heads: int, act: Any, first: bool) -> Any:
+    def normed(x: Any, key: str) -> Any:
+        mean = jnp.mean(x, 2, keepdims=True)
+        x = (x - mean) / jnp.sqrt(jnp.var(x, 2, keepdims=True) + 1e-5)
+        return x * v[f"{key}_scale"] + v[f"{key}_shift"]
+
+    def attention(x: Any) -> Any:
+        n, t, w = x.shape
+        q, k, u = (
+            (x @ v[f"w{key}"] + v.get(f"b{key}", 0.0)).reshape(n, t, heads, -1).swapaxes(1, 2)
+            for key in "qkv"
+        )
+        weights = jax.nn.softmax(q @ k.swapaxes(2, 3) * (w // heads) ** -0.5)
+        return (weights @ u).swapaxes(1, 2).reshape(n, t, w) @ v["wo"] + v["bo"]
+
+    def mlp(x: Any) -> Any:
+        return act(x @ v["w1"] + v["b1"]) @ v["w2"] + v["b2"]
+
+    x = fed["x"]
+    if first:
+        x = x + attention(normed(x, "n1"))
+        x = x + mlp(normed(x, "n2"))
+    else:
+        x = normed(x + attention(x), "n1")
+        x = normed(x + mlp(x), "n2")
+    return _cost(jnp.mean(x, 1) @ v["w3"] + v["b3"], fed["y"])
+
+
+def _transformer(v: Values, fed: Values, heads: int) -> Any:
+    return _encoder(v, fed, heads, jax.nn.relu, False)
+
+
+def _gpt_block(v: Values, fed: Values, heads: int) -> Any:
+    return _encoder(v, fed, heads, lambda x: jax.nn.gelu(x, approximate=False), True)
+
+
+def _mobilenet_block(v: Values, fed: Values) -> Any:
+    seen = {}
+
+    def normed(x: Any, key: str) -> Any:
+        weight = v[key]
+        size, groups = weight.shape[2], x.shape[1] // weight.shape[1]
+        layout = ("NCHW", "OIHW", "NCHW")
+        x = lax.conv_general_dilated(
+            *(x, weight, (1, 1), [(size // 2, size // 2)] * 2),
+            dimension_numbers=layout,
+            feature_group_count=groups,
+        )
+        mean, variance = jnp.mean(x, (0, 2, 3)), jnp.var(x, (0, 2, 3))
+        seen[f"{key}_mean"], seen[f"{key}_variance"] = mean, variance
+        factor = v[f"{key}_scale"] / jnp.sqrt(variance + 1e-5)
+        return (x - mean[:, None, None]) * factor[:, None, None] + v[f"{key}_shift"][:, None, None]
+
+    x = fed["x"]
+    for block in ("one", "two"):
+        hidden = jax.nn.relu6(normed(x, f"{block}_up"))
+        x = x + normed(jax.nn.relu6(normed(hidden, f"{block}_deep")), f"{block}_down")
+    return _cost(jnp.mean(x, (2, 3)) @ v["w1"] + v["b1"], fed["y"]), seen
 
 
 def describe() -> dict[str, Any]:

@@ -19,7 +19,7 @@ class Step:
     def __init__(self, problem: Problem) -> None:
         builder = globals().get(f"_{problem.name}")
         if builder is None:
-            raise NotImplementedError("PyTensor has no convolutions with filters of images")
+            raise NotImplementedError(f"no {problem.name} here: no convolutions, or not written")
         fed = {
             name: pt.tensor(name, dtype="int64" if high else problem.dtype, shape=shape)
             for name, (shape, high) in inputs(problem.name, problem.sizes).items()

@@ -22,6 +22,8 @@ class Step:
 
     def __init__(self, problem: Problem) -> None:
         graph = tf.Graph()
+        if f"_{problem.name}" not in globals():
+            raise NotImplementedError(f"no {problem.name} here")
         with graph.as_default():
             self._fed = {
                 name: tf.placeholder("int64" if high else problem.dtype, shape)

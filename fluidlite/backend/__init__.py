@@ -12,9 +12,10 @@ from typing import Any
 from ..errors import ArgumentError, UnsupportedError
 from . import numpy_
 
-_CHOICES = ("numpy", "onednn", "auto")
+_CHOICES = ("numpy", "onednn", "native", "auto")
 # read when they are first asked for
 _ONEDNN, _JAX = "fluidlite.backend.onednn", "fluidlite.backend.jax_"
+_NATIVE = "fluidlite.backend.native"
 
 
 def get(name: str) -> ModuleType:
@@ -30,7 +31,8 @@ def get(name: str) -> ModuleType:
 
 def kernel_libraries() -> list[Callable[[Any], Any]]:
     """The kernel libraries that ``FLUIDLITE_KERNELS`` names: ``numpy`` for none beside NumPy,
-    ``onednn`` wherever it has a kernel, or ``auto``, oneDNN where it is installed and pays.
+    ``onednn`` wherever it has a kernel, ``native`` for generated kernels from the first plan on, or
+    ``auto``: oneDNN where it is installed and pays, and generated kernels once they are compiled.
 
     Returns:
         functions, each of which takes a graph and gives what the library offers for it (see
@@ -38,7 +40,7 @@ def kernel_libraries() -> list[Callable[[Any], Any]]:
 
     Raises:
         ArgumentError: ``FLUIDLITE_KERNELS`` is something else.
-        UnsupportedError: oneDNN is asked for and not installed.
+        UnsupportedError: oneDNN, or a compiler, is asked for and not installed.
     """
     chosen = os.environ.get("FLUIDLITE_KERNELS", "") or "auto"
     if chosen not in _CHOICES:
@@ -47,10 +49,19 @@ def kernel_libraries() -> list[Callable[[Any], Any]]:
         )
     if chosen == "numpy":
         return []
+    native = import_module(_NATIVE)
+    if chosen == "native":
+        if native.description() is None:
+            raise UnsupportedError(
+                "FLUIDLITE_KERNELS asks for generated kernels, and there is no C compiler: install "
+                'one, or pip install "fluidlite[jit]", or set it to auto or numpy'
+            )
+        return [partial(native.open_library, waits=True)]
     onednn = import_module(_ONEDNN)
     if chosen == "onednn" and onednn.description() is None:
         raise UnsupportedError(
             "FLUIDLITE_KERNELS asks for oneDNN, which is not installed: "
             'pip install "fluidlite[fast]" (Linux on x86-64), or set it to auto or numpy'
         )
-    return [partial(onednn.open_library, everywhere=chosen == "onednn")]
+    found: Callable[[Any], Any] = partial(onednn.open_library, everywhere=chosen == "onednn")
+    return [found, partial(native.open_library, waits=False)] if chosen == "auto" else [found]

@@ -20,7 +20,8 @@ from jax import numpy as jnp
 from jax.scipy import special
 
 from .. import state
-from ..values import LoDTensor, LoDTensorArray, RankTable, SelectedRows
+from ..opdef.rank_table import RankTable
+from ..values import LoDTensor, LoDTensorArray, SelectedRows
 from . import numpy_
 
 name = "jax"

@@ -14,7 +14,8 @@ import numpy as np
 
 from ..errors import OutOfRangeError
 from ..kernels.half import narrowed, widened
-from ..values import LoDTensor, LoDTensorArray, RankTable, SelectedRows, zeros_like
+from ..opdef.rank_table import RankTable
+from ..values import LoDTensor, LoDTensorArray, SelectedRows, zeros_like
 from .special import erf
 
 name = "numpy"

@@ -14,6 +14,7 @@ import sys
 from importlib.machinery import PathFinder
 
 from ..errors import FluidError
+from ..namespace import listing
 from . import children, dropped, served
 from .alias import PACKAGE, AliasFinder, forget
 from .served import CompatWarning
@@ -91,3 +92,6 @@ def _refuse_another() -> None:
             f"another paddle is there ({where or loaded}): run the program with "
             "it, or say install(force=True) (fluidlite run --force) to have fluidlite's instead"
         )
+
+
+__dir__ = listing(globals())

@@ -2,7 +2,8 @@
 
 Such a process (``multiprocessing`` with ``spawn`` or ``forkserver``) gets the import path of the
 one that starts it, and imports the program again.  At the end of that path stands a folder whose
-``paddle`` installs the alias and makes room for it.
+``paddle`` installs the alias and makes room for it.  A command (of a data set's files, say) gets
+the folder by ``PYTHONPATH``.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ def announce(**options: bool) -> None:
     os.environ[_OPTIONS] = " ".join(name for name, value in options.items() if value)
     if FOLDER not in sys.path:
         sys.path.append(FOLDER)
+    if FOLDER not in _python_path():
+        os.environ["PYTHONPATH"] = os.pathsep.join([*_python_path(), FOLDER])
 
 
 def withdraw() -> None:
@@ -31,6 +34,15 @@ def withdraw() -> None:
     os.environ.pop(_OPTIONS, None)
     if FOLDER in sys.path:
         sys.path.remove(FOLDER)
+    if FOLDER in _python_path():
+        os.environ["PYTHONPATH"] = os.pathsep.join(f for f in _python_path() if f != FOLDER)
+        if not os.environ["PYTHONPATH"]:
+            del os.environ["PYTHONPATH"]
+
+
+def _python_path() -> list[str]:
+    """The folders that processes which are started search first."""
+    return [folder for folder in os.environ.get("PYTHONPATH", "").split(os.pathsep) if folder]
 
 
 def adopt() -> None:

@@ -1,7 +1,8 @@
 """Names that Python and NumPy have dropped since fluid 1.8: there again while this is installed.
 
 A module is asked for a name that it has not by its ``__getattr__``; here that is one which knows
-the old names.  Each gives one notice.  :func:`uninstall` leaves the modules as they were.
+the old names.  Each gives one notice.  NumPy's numbers print as they did.  :func:`uninstall` leaves
+the modules as they were.
 """
 
 from __future__ import annotations
@@ -139,6 +140,8 @@ DROPPED: dict[str, dict[str, tuple[str, Callable[[], Any]]]] = {
 #: module -> the ``__getattr__`` that it had; a marker where it had none
 _before: dict[str, Any] = {}
 _NONE: Any = object()
+#: how NumPy printed before: since 2.0 the numbers of a list print as ``np.float32(1.0)``
+_printing: dict[str, Any] = {}
 
 
 def is_dropped(module: str, name: str) -> bool:
@@ -161,12 +164,18 @@ def install() -> None:
         held = import_module(module)
         _before[module] = vars(held).get("__getattr__", _NONE)
         vars(held)["__getattr__"] = _answering(held, _before[module])
+    if np.lib.NumpyVersion(np.__version__) >= "2.0.0":
+        _printing["legacy"] = np.get_printoptions()["legacy"]
+        np.set_printoptions(legacy="1.25")
     rewriting.install()
 
 
 def uninstall() -> None:
     """Let modules be as they were."""
     rewriting.uninstall()
+    if _printing:
+        np.set_printoptions(**_printing)
+        _printing.clear()
     while _before:
         module, before = _before.popitem()
         if before is _NONE:

@@ -12,8 +12,8 @@ from ..ir.program import (
     switch_main_program,
     switch_startup_program,
 )
-from ..runtime.place import CPUPlace
-from ..runtime.scope import Scope, global_scope
+from ..place import CPUPlace
+from ..scope import Scope, global_scope
 from ..unique_name import NameGenerator, current
 from .dataset.homes import HomeState
 

@@ -73,7 +73,7 @@ INSTEAD = {
     "paddle.fluid.contrib.decoder*": "fluid.layers.BeamSearchDecoder and dynamic_decode",
     "paddle.fluid.trainer_*": "fluid.Executor.train_from_dataset",
     "paddle.fluid.device_worker.*": "fluid.Executor.train_from_dataset",
-    "paddle.fluid.executor.*FetchHandler*": "fluid.Executor.run with a fetch_list",
+    "paddle.fluid.executor.FetchHandlerMonitor": "fluid.Executor.train_from_dataset",
     "paddle.fluid.*.Infer*Config": _PREDICT,
     "paddle.fluid.dygraph.dygraph_to_static.*": _TRANSLATE,
     "paddle.fluid.dygraph.static_runner.*": "fluid.io.load_inference_model and fluid.Executor.run",

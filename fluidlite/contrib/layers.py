@@ -11,6 +11,7 @@ from ..ir.variable import Variable
 from ..layers.layer import LayerBuilder, activation_of, layer
 from ..layers.reshaping import reshape
 from ..layers.slicing import slice as slice_
+from ..namespace import listing
 from .detection_layers import multiclass_nms2
 from .recurrent import BasicGRUUnit, BasicLSTMUnit, basic_gru, basic_lstm
 from .sequence_layers import (
@@ -286,5 +287,7 @@ def tree_conv(
     out = f.tree_conv(nodes_vector, edge_set, weight, max_depth=max_depth)
     return f.activation(f.bias(out, bias_attr, out.shape[1:]), activation_of(act))
 
+
+__dir__ = listing(globals())
 
 answer(globals())

@@ -8,6 +8,7 @@ from itertools import islice
 from typing import Any
 
 from ..errors import ArgumentError
+from ..namespace import listing
 
 Reader = Callable[[], Iterable[Any]]
 
@@ -49,3 +50,5 @@ def distributed_batch_reader(batch_reader: Reader) -> Reader:
 
 
 __all__ = ["distributed_batch_reader"]
+
+__dir__ = listing(globals())

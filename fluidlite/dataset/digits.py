@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ArgumentError
+from ..namespace import listing
 
 __all__ = ["arrays", "test", "train"]
 
@@ -75,3 +76,5 @@ def _reader(split: str) -> Reader:
 
 
 test.__test__ = False  # type: ignore[attr-defined]  # pytest: not a test, whoever imports it
+
+__dir__ = listing(globals())

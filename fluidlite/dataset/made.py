@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ArgumentError
+from ..namespace import listing
 
 __all__ = ["SHAPES", "sequences", "shapes", "spirals"]
 
@@ -125,3 +126,6 @@ def sequences(
     said = np.zeros_like(read)
     said[:, delay:] = read[:, : length - delay]
     return read, said
+
+
+__dir__ = listing(globals())

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Iterator
 import numpy as np
 
 from ..errors import ArgumentError
+from ..namespace import listing
 
 __all__ = ["WORDS", "said", "test", "text", "train"]
 
@@ -76,3 +77,6 @@ def _reader(split: slice) -> Callable[[], Iterator[Sample]]:
             yield [int(digit) for digit in str(number)], [WORDS.index(w) for w in said(number)]
 
     return read
+
+
+__dir__ = listing(globals())

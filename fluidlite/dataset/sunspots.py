@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from ..errors import ArgumentError
+from ..namespace import listing
 from .tables import Array, numbers
 
 __all__ = ["arrays", "series", "test", "train"]
@@ -70,3 +71,5 @@ def test(window: int = 12) -> Callable[[], Iterator[tuple[Array, Array]]]:  # no
 
 
 test.__test__ = False  # type: ignore[attr-defined]  # pytest: not a test, whoever imports it
+
+__dir__ = listing(globals())

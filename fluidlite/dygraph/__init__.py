@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..absent import answer
+from ..namespace import listing
 from ..quiet import doors
 from . import checkpoint, jit, learning_rate_scheduler, nn, parallel
 from . import containers as container
@@ -148,5 +149,6 @@ __all__ = [
     "parallel",
 ]
 
+__dir__ = listing(globals())
 doors(globals(), but=("ParamBase", "VarBase"))
 answer(globals())

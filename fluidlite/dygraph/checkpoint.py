@@ -8,6 +8,7 @@ from typing import Any
 
 from ..errors import ArgumentError, FileError
 from ..files import Path, Transaction
+from ..namespace import listing
 from ..proto.state import (
     NAME_TABLE,
     OPTIMIZER,
@@ -85,3 +86,6 @@ def load_dygraph(
     if not os.path.exists(path + OPTIMIZER):
         return parameters, None
     return parameters, read_state(path + OPTIMIZER)
+
+
+__dir__ = listing(globals())

@@ -7,6 +7,7 @@ from typing import Any
 
 from ..errors import ArgumentError, OutOfRangeError, suggestion
 from ..imperative.parameter import Parameter
+from ..namespace import listing
 from .capture import value
 from .layer import Layer
 
@@ -187,3 +188,6 @@ class ParameterList(Layer):
         """Put a parameter at the end.  Returns the list."""
         self.add_parameter(len(self), parameter)
         return self
+
+
+__dir__ = listing(globals())

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from ..namespace import listing
 from .traced import TracedLayer
 from .translate import ProgramTranslator, declarative, dygraph_to_static_func
 
 __all__ = ["ProgramTranslator", "TracedLayer", "declarative", "dygraph_to_static_func"]
+
+__dir__ = listing(globals())

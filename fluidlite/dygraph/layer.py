@@ -23,6 +23,7 @@ from ..ir.program import default_main_program
 from ..ir.variable import Variable
 from ..layer_helper import ObjectHelper
 from ..layers.layer import LayerBuilder
+from ..namespace import listing
 from ..param_attr import as_eager_attr
 from ..quiet import cut, is_door
 from .registry import Registry
@@ -451,3 +452,6 @@ def _checked_hook(hook: Any) -> Any:
     if not callable(hook):
         raise ArgumentError(f"expected a function, got {hook!r:.60}")
     return hook
+
+
+__dir__ = listing(globals())

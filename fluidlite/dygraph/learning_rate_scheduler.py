@@ -14,6 +14,7 @@ from ..layers.decay import (
     PolynomialDecay,
 )
 from ..layers.epoch_decay import LambdaDecay, MultiStepDecay, ReduceLROnPlateau, StepDecay
+from ..namespace import listing
 
 __all__ = [
     "CosineDecay",
@@ -30,3 +31,5 @@ __all__ = [
     "ReduceLROnPlateau",
     "StepDecay",
 ]
+
+__dir__ = listing(globals())

@@ -15,6 +15,7 @@ from ..imperative.creation import array_of
 from ..imperative.mode import no_grad as without_gradients
 from ..imperative.recording import Handle
 from ..ir.program import Program, program_guard
+from ..namespace import listing
 from ..state import in_dygraph_mode as enabled
 from ..values import LoDTensor
 from .tensor import BackwardStrategy, VarBase
@@ -187,3 +188,6 @@ def grad(
         allow_unused,
         no_grad_vars,
     )
+
+
+__dir__ = listing(globals())

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ..described import Described
 from ..errors import ArgumentError
+from ..namespace import listing
 from .layer import Layer
 
 
-class ParallelEnv:
+class ParallelEnv(Described):
     """What a process knows of the others: it is alone.
 
     >>> env = fluid.dygraph.ParallelEnv()
@@ -92,3 +94,6 @@ class DataParallel(Layer):
 
     load_dict = set_dict
     set_state_dict = set_dict
+
+
+__dir__ = listing(globals())

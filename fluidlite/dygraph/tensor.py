@@ -21,6 +21,7 @@ from ..imperative.tensor import Tensor
 from ..initializer import NumpyArrayInitializer
 from ..ir.callsite import warn
 from ..ir.program import default_main_program
+from ..namespace import listing
 from ..param_attr import as_eager_attr
 from ..values import SelectedRows, as_fetched
 
@@ -288,3 +289,6 @@ def new_parameter(shape: Any, dtype: Any, default: Any, attr: Any, name: str) ->
     program = default_main_program()
     made = parameter_of(shape, dtype, default, attr, name, kind=ParamBase, program=program)
     return made  # type: ignore[return-value]
+
+
+__dir__ = listing(globals())

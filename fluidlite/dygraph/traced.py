@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .. import state
+from ..described import Described
 from ..errors import ArgumentError, OutOfRangeError
 from ..imperative.recording import Handle
 from ..io.inference import save_inference_model
@@ -14,7 +15,7 @@ from ..ir.program import Program, program_guard
 from ..ir.variable import Variable
 from ..layers.io import fed_variable
 from ..runtime.executor import Executor
-from ..runtime.scope import Scope, scope_guard
+from ..scope import Scope, scope_guard
 from .layer import Layer
 
 
@@ -24,7 +25,7 @@ def _flat(values: Any) -> list[Any]:
     return [values]
 
 
-class TracedLayer:
+class TracedLayer(Described):
     """The program that a layer amounts to: made by ``trace``, run by a call.
 
     The layer's ``forward`` is called with variables in the place of its inputs and parameters; what
@@ -36,6 +37,8 @@ class TracedLayer:
         feeds: names of its inputs.
         outputs: variables.
     """
+
+    _shown = "program=_program"
 
     def __init__(
         self, program: Program, scope: Scope, feeds: list[str], outputs: list[Variable]

@@ -14,7 +14,7 @@ from ..files import Transaction
 from ..ir.program import Program
 from ..ir.variable import Variable
 from ..jax import function
-from ..runtime.scope import Scope
+from ..scope import Scope
 
 #: element types that JAX's default configuration does not have -> those it has
 _NARROW = {"int64": "int32", "float64": "float32", "uint64": "uint32"}

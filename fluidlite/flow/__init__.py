@@ -69,6 +69,7 @@ from ..imperative.elementary import (
 )
 from ..imperative.mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from ..imperative.selection import nonzero, where
+from ..namespace import listing
 from ..quiet import doors
 from . import autograd, nn
 from .autograd import inference_mode
@@ -286,5 +287,6 @@ __all__ = [
     "zeros_like",
 ]
 
+__dir__ = listing(globals())
 doors(globals(), quick=True, but=("Tensor",))
 answer(globals())

@@ -270,7 +270,7 @@ def lerp(x: Tensor, y: Tensor, weight: Any, name: str | None = None) -> Tensor:
 # -- comparisons and truth values ------------------------------------------------------------------
 
 
-def _comparison(type: str, what: str) -> Callable[..., Any]:
+def _comparison(type: str, what: str) -> Callable[..., Tensor]:
     def compare(x: Any, y: Any, name: str | None = None) -> Any:
         return getattr(eager, type)(*operands(x, y, what))
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..backend import numpy_
+from ..described import Described
 from ..errors import ArgumentError, GradientShapeError, OverwrittenError
 from .engine import located
 from .mode import RecordingGuard, thread
@@ -31,7 +32,7 @@ class _Output(NamedTuple):
     type: Any
 
 
-class PyLayerContext:
+class PyLayerContext(Described):
     """What the forward function of a :class:`PyLayer` hands to the backward function.
 
     Any attribute may be set on it, besides what its methods keep.
@@ -197,7 +198,7 @@ class _Called:
         return found
 
 
-class PyLayer:
+class PyLayer(Described):
     """An operator with a forward and a backward function of the user's.
 
     A subclass defines both as static methods; ``apply`` calls the first, unrecorded, and sees to it

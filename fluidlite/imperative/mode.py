@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from ..described import Described
 from ..errors import ArgumentError
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -193,7 +194,7 @@ def is_grad_enabled() -> bool:
     return thread.recording
 
 
-class detect_anomaly:
+class detect_anomaly(Described):
     """A guard under which ``backward`` and ``grad`` fail at the first operator whose gradient holds
     a value that is no number, and say where that operator was called.
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..described import Described
 from ..errors import ArgumentError, ShapeError
 from .mode import RecordingGuard, thread
 from .recording import GradNode, Handle
@@ -67,7 +68,7 @@ class _Unhooked(RecordingGuard):
         thread.packing = self._hooks
 
 
-class saved_tensors_hooks:
+class saved_tensors_hooks(Described):
     """A guard under which values that operators keep for their gradients are packed.
 
     Of what gradients need only the shape of, nothing is kept, and nothing packed. A

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -29,6 +29,11 @@ from .recording import GradNode, Handle, Port, eager
 from .sizes import TensorShape
 from .sweep import BackwardPass, described, node_of
 from .writing import Writing
+
+if TYPE_CHECKING:
+    from .tensor_operators import TensorOperators
+else:
+    TensorOperators = Arithmetic
 
 _NUMBERS = (bool, int, float, np.generic)
 _PLAIN_NUMBERS = frozenset({int, float})
@@ -99,7 +104,7 @@ _UFUNCS: dict[str, Any] = {
 
 
 @quick_door
-class Tensor(Methods, Arithmetic, Writing):
+class Tensor(Methods, TensorOperators, Writing):
     """An array that remembers how it was made, so that it can be differentiated.
 
     Make one with ``to_tensor``.  Operators on tensors give tensors.
@@ -350,7 +355,7 @@ class Tensor(Methods, Arithmetic, Writing):
     def __xor__(self, other: Any) -> Tensor:
         return arithmetic.logical_xor(self, other)
 
-    def __getitem__(self, item: Any) -> Any:
+    def __getitem__(self, item: Any) -> Tensor:
         return get_item(self, item)
 
     def __setitem__(self, item: Any, value: Any) -> None:

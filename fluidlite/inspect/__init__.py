@@ -5,6 +5,7 @@ where do they come from.
 from __future__ import annotations
 
 from ..absent import answer
+from ..namespace import listing
 from ..quiet import doors
 from .debugging import Debugger, debug
 from .diff import Difference, diff
@@ -55,5 +56,6 @@ __all__ = [
     "Report",
 ]
 
+__dir__ = listing(globals())
 doors(globals())
 answer(globals())

@@ -9,16 +9,18 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ..errors import ArgumentError, FeedError, FileError, suggestion
+from ..errors import FeedError, FileError, UsageError, suggestion
 from ..io.contents import Contents, read
 from ..ir.program import Program
+from ..ir.variable import Variable
 from ..runtime.executor import Executor
-from ..runtime.scope import Scope
+from ..scope import Scope
 from ..values import LoDTensor, SelectedRows
 from .diff import Difference, diff
 from .exports import to_dot, to_mermaid
@@ -48,10 +50,15 @@ examples:
   fluidlite diff a/__model__ b/__model__ --html differences.html
 """
 _RUN = """\
-A value is @FILE (.npy, or .npz:NAME), or JSON.
+A value is @FILE (.npy, or .npz:NAME), JSON, or one of zeros, ones, random: of the declared shape,
+with 1 for sizes that are unknown.
+
+A script of fluid 1.8 runs as Python would run it:
+  fluidlite run [--strict] [--synthetic-data] [--force] SCRIPT.py [ARGUMENT ...]
 
 examples:
   fluidlite run model_folder/ --feed image=@image.npy
+  fluidlite run net.txt --feed x=random
   fluidlite run net.txt --feed x=[[1,2],[3,4]] --fetch y --json
   fluidlite run net.txt --startup startup.txt --feed x=@data.npz:x --fetch loss --save out.npz
   fluidlite run net.txt --feed x=@x.npy --trace
@@ -138,7 +145,7 @@ def _draw(given: argparse.Namespace) -> int:
     elif ending in (".svg", ".png"):
         draw(program, given.output, nodes or VISIBLE)
     else:
-        raise ArgumentError(
+        raise UsageError(
             f"expected the name of an .html, .svg, .png, .dot or .mmd file, got {given.output!r}"
         )
     print(f"drew {given.output}")
@@ -200,6 +207,7 @@ def _run(given: argparse.Namespace) -> int:
     for name, value in contents.variables.items():
         scope.var(name).value = value
     feed = dict(_fed(text, program) for text in given.feed)
+    _need_feeds(given, program, feed)
     if given.trace:
         found: Trace = trace(exe, program, feed, scope)
         print(found)
@@ -242,19 +250,60 @@ def _fed(text: str, program: Program) -> tuple[str, Any]:
     name, equals, value = text.partition("=")
     known = program.global_block().vars
     if not equals:
-        raise FeedError(f"expected --feed NAME=VALUE, got {text!r}")
+        raise UsageError(f"expected --feed NAME=VALUE, got {text!r}")
     if name not in known:
         raise FeedError(f"the program has no variable {name!r} to feed{suggestion(name, known)}")
     if value.startswith("@"):
         return name, _from_file(value[1:], name)
+    if value in _FILLED:
+        return name, _filled(value, known[name])
     try:
         plain = json.loads(value)
         return name, np.array(plain, known[name].dtype.dtype)
     except ValueError as error:
         raise FeedError(
-            f"expected the value of {name!r} to be JSON, or @ and the name of a file, got "
-            f"{value:.60}: {error}"
+            f"expected the value of {name!r} to be JSON, @ and the name of a file, or one of "
+            f"{', '.join(_FILLED)}, got {value:.60}: {error}"
         ) from None
+
+
+def _need_feeds(given: argparse.Namespace, program: Program, feed: dict[str, Any]) -> None:
+    """Say which words would feed what is not fed.
+
+    Raises:
+        UsageError: something is not fed.
+    """
+    block = program.global_block()
+    wanted = [op.output("Out")[0] for op in block.ops if op.type == "feed"]
+    read = {name for op in block.ops for name in op.input_arg_names}
+    wanted = wanted or [v.name for v in block.vars.values() if v.is_data and v.name in read]
+    missing = [name for name in wanted if name not in feed]
+    if missing:
+        words = [
+            *(f"--feed {text}" for text in given.feed),
+            *(f"--feed {n}=zeros" for n in missing),
+        ]
+        startup = [f"--startup {given.startup}"] if given.startup else []
+        words += [*startup, *(f"--fetch {name}" for name in given.fetch)]
+        raise UsageError(
+            f"{given.path} is fed {', '.join(missing)}, too: "
+            f"fluidlite run {given.path} {' '.join(words)}"
+        )
+
+
+#: word -> what gives an array of a shape
+_FILLED: dict[str, Callable[[list[int]], Any]] = {
+    "zeros": np.zeros,
+    "ones": np.ones,
+    "random": lambda shape: np.random.default_rng(0).random(shape),
+}
+
+
+def _filled(word: str, variable: Variable) -> Any:
+    """A value of the declared shape; one sequence where the variable has sequences."""
+    shape = [1 if n < 0 else n for n in variable.shape]
+    array = _FILLED[word](shape).astype(variable.dtype.dtype)
+    return LoDTensor(array, [[0, *shape[:1]]] * variable.lod_level) if variable.lod_level else array
 
 
 def _from_file(path: str, name: str) -> Any:

@@ -13,9 +13,9 @@ from ..ir.operator import EMPTY, Operator
 from ..ir.program import Program, default_main_program
 from ..ir.variable import Variable
 from ..runtime.executor import Executor
-from ..runtime.scope import Scope
 from ..runtime.session import Observer
 from ..runtime.step import Environment, Step
+from ..scope import Scope
 from .digest import digest_of
 from .stepping import Recorder, Trace, is_infinite, is_nan, place
 

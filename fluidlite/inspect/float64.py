@@ -9,7 +9,7 @@ import numpy as np
 from ..dtypes import DType, Kind
 from ..ir.operator import Operator
 from ..ir.program import Program
-from ..runtime.scope import Scope
+from ..scope import Scope
 from ..values import LoDTensor, SelectedRows
 
 

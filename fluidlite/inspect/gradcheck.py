@@ -17,7 +17,7 @@ from ..ir.passes import prune
 from ..ir.program import Program, program_guard
 from ..ir.variable import Variable
 from ..runtime.executor import Executor
-from ..runtime.scope import Scope, global_scope
+from ..scope import Scope, global_scope
 from ..values import LoDTensor, SelectedRows
 from .comparing import Comparing
 from .culprit import between, driving_operators, find_culprits

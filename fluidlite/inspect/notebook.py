@@ -12,7 +12,7 @@ from ..ir.program import Program
 from ..ir.text import SECTIONS, operator_text, variable_text
 from ..ir.variable import Variable
 from ..runtime.plan import Plan
-from ..runtime.scope import Scope
+from ..scope import Scope
 from .digest import digest_of
 from .folding import VISIBLE
 from .graph import role_of

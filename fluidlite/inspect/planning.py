@@ -17,8 +17,8 @@ from ..runtime.compile import CompiledSegment
 from ..runtime.executor import Executor
 from ..runtime.graph import Graph
 from ..runtime.plan import Plan
-from ..runtime.scope import Scope
 from ..runtime.segment import segments_in
+from ..scope import Scope
 from .costs import as_bytes
 from .graph_text import printed
 

@@ -15,9 +15,9 @@ from ..ir.operator import EMPTY, Operator
 from ..ir.program import Program
 from ..ir.variable import Variable
 from ..runtime.executor import Executor
-from ..runtime.scope import Scope
 from ..runtime.session import Observer
 from ..runtime.step import Environment, Step
+from ..scope import Scope
 from ..values import LoDTensor, LoDTensorArray, SelectedRows, arrays_in
 from .digest import Digest, digest_of
 

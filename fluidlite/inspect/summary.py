@@ -7,9 +7,10 @@ from html import escape
 from typing import Any
 
 from ..errors import ArgumentError
+from ..ir.analysis import parameters_of
 from ..ir.operator import Operator
 from ..ir.program import Program
-from ..ir.variable import Parameter, Variable
+from ..ir.variable import Variable
 from .costs import as_bytes, as_count, bytes_of, elements_of, multiply_adds
 from .folding import Folding, Group, Item
 from .graph import ROLES, ProgramGraph
@@ -113,8 +114,8 @@ def summary(program: Program, batch_size: int = 1) -> Summary:
     if batch_size < 1:
         raise ArgumentError(f"expected a positive batch size, got {batch_size}")
     graph = ProgramGraph(program)
-    made = _Rows(graph, batch_size)
-    parameters = program.all_parameters()
+    parameters = parameters_of(program)
+    made = _Rows(graph, batch_size, {id(p) for p in parameters})
     written = {
         id(v): v
         for op, role in zip(graph.ops, graph.roles)
@@ -122,7 +123,8 @@ def summary(program: Program, batch_size: int = 1) -> Summary:
         for name in op.output_arg_names
         if (v := op.find_var(name)) is not None and not v.persistable
     }
-    kept = [v for v in program.list_vars() if v.persistable and not isinstance(v, Parameter)]
+    counted = {v.name for v in parameters}
+    kept = [v for v in program.list_vars() if v.persistable and v.name not in counted]
     counts = {role: graph.roles.count(role) for role in ROLES}
     costs = dict.fromkeys(ROLES, 0)
     for op, role in zip(graph.ops, graph.roles):
@@ -131,7 +133,7 @@ def summary(program: Program, batch_size: int = 1) -> Summary:
         rows=tuple(made.rows),
         batch_size=batch_size,
         parameters=sum(elements_of(p, 1) for p in parameters),
-        trainable=sum(elements_of(p, 1) for p in parameters if p.trainable),
+        trainable=sum(elements_of(p, 1) for p in parameters if getattr(p, "trainable", True)),
         operators=tuple((role, n) for role, n in counts.items() if n),
         multiply_adds=tuple((role, n) for role, n in costs.items() if n),
         parameter_bytes=sum(bytes_of(p, 1) for p in parameters),
@@ -143,11 +145,11 @@ def summary(program: Program, batch_size: int = 1) -> Summary:
 class _Rows:
     """The layers of a program: what the folding finds among its forward operators."""
 
-    def __init__(self, graph: ProgramGraph, batch_size: int) -> None:
+    def __init__(self, graph: ProgramGraph, batch_size: int, parameters: set[int]) -> None:
         self.graph = graph
         self.batch_size = batch_size
         self.rows: list[SummaryRow] = []
-        self._counted: set[int] = set()  # parameters, which layers may share
+        self._uncounted = parameters  # which layers may share
         stack: list[tuple[Item, int]] = [(Folding(graph).root, 0)]
         while stack:
             item, depth = stack.pop()
@@ -178,8 +180,8 @@ class _Rows:
         for op in ops:
             for name in op.input_arg_names:
                 variable = op.find_var(name)
-                if isinstance(variable, Parameter) and id(variable) not in self._counted:
-                    self._counted.add(id(variable))
+                if variable is not None and id(variable) in self._uncounted:
+                    self._uncounted.discard(id(variable))
                     parameters += elements_of(variable, 1)
         self.rows.append(
             SummaryRow(

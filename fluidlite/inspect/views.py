@@ -8,7 +8,7 @@ from typing import Any
 from ..ir.program import Program
 from ..runtime.compile import CompiledSegment
 from ..runtime.executor import Executor
-from ..runtime.scope import Scope
+from ..scope import Scope
 from .diff import Difference, diff
 from .notebook import html_of
 from .planning import Stage

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..absent import answer
+from ..namespace import listing
 from ..quiet import doors
 from ..reader import (
     ComposeNotAligned,
@@ -106,5 +107,6 @@ __all__ = [
     "xmap_readers",
 ]
 
+__dir__ = listing(globals())
 doors(globals())
 answer(globals())

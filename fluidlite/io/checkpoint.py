@@ -27,7 +27,7 @@ from ..ir.program import Program, default_main_program
 from ..ir.text import program_text
 from ..proto.tensor import write_array
 from ..runtime.executor import Executor
-from ..runtime.scope import Scope, global_scope
+from ..scope import Scope, global_scope
 from ..values import LoDTensor, SelectedRows, checked_offsets
 from .arrays import Archive, member_of, read_npy, write_npy
 from .check import check_value

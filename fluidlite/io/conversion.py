@@ -58,19 +58,36 @@ def convert(
     >>> fluid.io.read("folder").variables["b"]
     array([0, 1, 2])
     """
+    wanted = checked_format(target, format)
+    contents = read(source)
+    write_contents(contents, target, wanted, call_sites)
+    return contents
+
+
+def checked_format(target: Path, format: str | None) -> str:
+    """The format to write.
+
+    Raises:
+        ArgumentError: it is unknown.
+    """
     wanted = format or _format_of(os.fspath(target))
     if wanted not in FORMATS:
         raise ArgumentError(
             f"expected one of the formats {', '.join(FORMATS)}, got {wanted!r}"
             f"{suggestion(wanted, FORMATS)}"
         )
-    contents = read(source)
+    return wanted
+
+
+def write_contents(
+    contents: Contents, target: Path, wanted: str, call_sites: bool | None = None
+) -> None:
+    """Write what was read, or made, in a format; as of :func:`convert`."""
     with Transaction() as files:
         if wanted in ("program", "text"):
             files.write(target, _program_bytes(contents, wanted, call_sites))
         else:
             _write_variables(files, os.fspath(target), contents, wanted)
-    return contents
 
 
 def _format_of(target: str) -> str:

@@ -20,7 +20,7 @@ from ..ir.program import Program, default_main_program
 from ..ir.variable import Variable
 from ..proto.program import program_from_bytes
 from ..runtime.executor import Executor
-from ..runtime.scope import global_scope
+from ..scope import global_scope
 from .variables import is_persistable, load_persistables, values_of, write_variables
 
 MODEL = "__model__"  #: the file of the program where no other name is given

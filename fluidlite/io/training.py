@@ -23,7 +23,7 @@ from ..proto.state import (
     write_state,
 )
 from ..runtime.executor import Executor
-from ..runtime.scope import global_scope
+from ..scope import global_scope
 from .check import check_value, mismatch
 from .streams import tensors_of
 from .variables import (

@@ -17,7 +17,7 @@ from ..ir.program import Program, default_main_program
 from ..ir.variable import Parameter, Variable
 from ..proto.tensor import write_value
 from ..runtime.executor import Executor
-from ..runtime.scope import Scope, global_scope
+from ..scope import Scope, global_scope
 from ..values import LoDTensor
 from .streams import tensors_of, write_tensors
 

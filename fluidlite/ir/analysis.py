@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from ..dtypes import Kind
 from ..opdef.attribute import BlockRef
 from .block import Block
 from .operator import EMPTY, Operator
 
 if TYPE_CHECKING:
     from .program import Program
+    from .variable import Variable
 
 
 def reads_of(op: Operator) -> list[str]:
@@ -26,6 +28,21 @@ def reads_of(op: Operator) -> list[str]:
             bound = set(() if definition is None else op.instance().bound_names(op.inputs))
             found += [n for block in blocks for n in free_reads(block) if n not in bound]
     return found
+
+
+def parameters_of(program: Program) -> list[Variable]:
+    """The parameters of a program; of one that was saved to infer, which files say only to be
+    persistable, the persistable variables that its operators read.
+
+    Args:
+        program: any.
+    """
+    known: list[Variable] = list(program.all_parameters())
+    if known:
+        return known
+    read = {name for block in program.blocks for op in block.ops for name in op.input_arg_names}
+    tensors = (v for v in program.list_vars() if v.persistable and v.kind is Kind.LOD_TENSOR)
+    return [v for v in tensors if v.name in read]
 
 
 def writes_of(op: Operator) -> list[str]:

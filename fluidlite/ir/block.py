@@ -19,8 +19,7 @@ from ..errors import (
     UnknownVariableError,
     suggestion,
 )
-from ..opdef.definition import Op, first_slot, lookup
-from ..opdef.spec import Spec
+from ..opdef.definition import Op, lookup
 from ..quiet import door, quick_door
 from .at_once import blank_at_once, run_at_once, runner_at_once
 from .builder import Builder
@@ -33,6 +32,7 @@ from .name_scope import current_name_scope
 from .old_names import OldBlock
 from .operator import EMPTY, FRAMEWORK_ATTRIBUTES, Operator, located
 from .rebuilding import building_site
+from .results import declare_result
 from .text import block_text
 from .variable import Parameter, Variable, as_shape
 from .views import views
@@ -458,7 +458,7 @@ class Block(OldBlock):
             site: the user's line.
         """
         program, definition = self.program, type(instance)
-        warn_of_namesakes(self, (inputs, outputs), site)
+        warn_of_namesakes(self, inputs, site)
         op = Operator(
             self,
             instance.type,
@@ -511,7 +511,7 @@ class Block(OldBlock):
                 each = one if isinstance(one, list) else [one] * len(variables)
                 for variable, spec in zip(variables, each):
                     if variable is not None and spec is not None:
-                        _declare(variable, spec, instance, specs)
+                        declare_result(variable, spec, instance, slot, specs)
         return op
 
     def remove_op(self, index: int) -> None:
@@ -547,29 +547,6 @@ def _called(error: FluidError, site: CallSite | None) -> FluidError:
     if site is None or f"at {site}" in str(error):
         return error
     return error.__class__(f"{error}\n  called at {site}")
-
-
-def _declare(variable: Variable, spec: Spec, instance: Op, specs: dict[str, Any]) -> None:
-    """Give an output what was inferred, with the LoD level of the input that the operator shares it
-    with.
-    """
-    if isinstance(variable, Parameter):  # its shape is the user's word
-        return
-    variable.take_spec(_with_lod(spec, instance, specs))
-    if spec.kind is not variable.kind and spec.kind is not Kind.LOD_TENSOR:
-        variable.kind = spec.kind
-
-
-def _with_lod(spec: Spec, instance: Op, specs: dict[str, Any]) -> Spec:
-    if instance.lod is None:
-        return spec if instance.says_lod or not spec.lod_level else spec._replace(lod_level=0)
-    if spec.lod_level:
-        return spec
-    shared = first_slot(instance, specs) if instance.lod in ("first", "joined") else instance.lod
-    source = specs.get(shared)
-    if isinstance(source, list):
-        source = source[0] if source else None
-    return spec if source is None else spec._replace(lod_level=source.lod_level)
 
 
 _CREATE_PARAMETER = frozenset(

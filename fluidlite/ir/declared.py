@@ -31,6 +31,7 @@ OF_ONE_TYPE = {
 }
 #: what a variable has that is like one of another program
 TAKEN_OVER = ("lod_level", "persistable", "stop_gradient", "is_data", "need_check_feed")
+_LISTS = (list, tuple)
 LABELLED = {"accuracy", "cross_entropy", "cross_entropy2", "softmax_with_cross_entropy"}
 
 
@@ -158,7 +159,7 @@ def inferred_otherwise(
 
 
 def warn_of_namesakes(
-    block: Block, given: Iterable[Mapping[str, Any] | None], site: CallSite | None
+    block: Block, inputs: Mapping[str, Any] | None, site: CallSite | None
 ) -> None:
     """Say which variables are of another program, while another one of that name is here.
 
@@ -166,16 +167,14 @@ def warn_of_namesakes(
 
     Args:
         block: of the operator.
-        given: inputs and outputs by slot.
+        inputs: by slot.
         site: the user's line.
     """
-    program = block.program
-    for slots in given:
-        for values in () if slots is None else slots.values():
-            for other in values if values.__class__ in (list, tuple) else (values,):
-                home = getattr(other, "block", None)
-                if home is not None and home.program is not program:
-                    _warn_of_namesake(block, other, site)
+    for values in inputs.values() if inputs else ():
+        for other in values if values.__class__ in _LISTS else (values,):
+            home = getattr(other, "block", block)
+            if home is not block and home.program is not block.program:
+                _warn_of_namesake(block, other, site)
 
 
 def _warn_of_namesake(block: Block, other: Variable, site: CallSite | None) -> None:

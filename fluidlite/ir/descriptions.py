@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ..described import Described
+
 if TYPE_CHECKING:
     from ..dtypes import DType, Kind
     from .block import Block
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
     from .variable import Variable
 
 
-class OpDesc:
+class OpDesc(Described):
     """An operator under the method names of fluid's descriptions."""
 
     __slots__ = ("op",)
@@ -132,7 +134,7 @@ class OpDesc:
         """Nothing, as :meth:`infer_shape`."""
 
 
-class VarDesc:
+class VarDesc(Described):
     """A variable under the method names of fluid's descriptions."""
 
     __slots__ = ("variable",)
@@ -202,7 +204,7 @@ class VarDesc:
         self.variable.need_check_feed = check
 
 
-class BlockDesc:
+class BlockDesc(Described):
     """A block under the method names of fluid's descriptions."""
 
     __slots__ = ("block",)

@@ -8,11 +8,13 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 from .. import state
+from ..described import Described
 from ..errors import ArgumentError
 from ..opdef.attribute import whole_number
 from ..opdef.redefinition import redefinitions
 from ..quiet import door
 from ..weak import WeakTable
+from .analysis import parameters_of
 from .block import Block
 from .descriptions import BlockDesc
 from .dropping import Dropped, only_for_test, switch_to_test
@@ -278,7 +280,7 @@ class Program(OldProgram):
 
     def __repr__(self) -> str:
         ops = sum(len(block.ops) for block in self.blocks)
-        parameters = len(self.all_parameters())
+        parameters = len(parameters_of(self))
         return f"<Program: {self.num_blocks} blocks, {ops} operators, {parameters} parameters>"
 
     # -- views -------------------------------------------------------------------------------------
@@ -316,7 +318,7 @@ class Program(OldProgram):
         return views().summary(self, batch_size)
 
 
-class ProgramDesc:
+class ProgramDesc(Described):
     """A program under the method names of fluid's descriptions.
 
     Args:

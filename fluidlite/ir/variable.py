@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
 from types import MethodType
 from typing import TYPE_CHECKING, Any
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from .block import Block
     from .operator import Operator
     from .program import Program
+    from .variable_methods import VariableMethods
+else:
+    VariableMethods = Arithmetic
 
 
 #: the module that has the methods of tensors for variables; a layer above this one
@@ -34,7 +37,7 @@ def methods_of_variables() -> Mapping[str, Callable[..., Any]]:
     return found
 
 
-class Variable(Arithmetic):
+class Variable(VariableMethods):
     """A name in a block.  Made by :meth:`Block.create_var`.
 
     Python's operators append the operators that compute them.  ``==`` does so too: compare names,
@@ -160,6 +163,16 @@ class Variable(Arithmetic):
         """Declare what was inferred."""
         self._shape, self._dtype, self.lod_level = spec.shape, spec.dtype, spec.lod_level
 
+    def redeclare(self, shape: Sequence[int] | None = None, dtype: DType | None = None) -> None:
+        """Declare another shape or element type than was inferred.
+
+        Args:
+            shape: the sizes, -1 where unknown; None for those that are declared.
+            dtype: the element type, likewise.
+        """
+        self._shape = self._shape if shape is None else tuple(shape)
+        self._dtype = self._dtype if dtype is None else dtype
+
     @property
     def program(self) -> Program:
         """The program that the variable belongs to."""
@@ -217,12 +230,14 @@ class Variable(Arithmetic):
             f"Executor.run(program, feed=..., fetch_list=[{self.name}])"
         )
 
-    def __getattr__(self, name: str) -> Any:
-        """The methods of tensors: ``x.sum()``, ``x.reshape([2, 3])``."""
-        method = None if name.startswith("_") else methods_of_variables().get(name)
-        if method is None:
-            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
-        return MethodType(method, self)
+    if not TYPE_CHECKING:  # checkers know the methods one by one
+
+        def __getattr__(self, name: str) -> Any:
+            """The methods of tensors: ``x.sum()``, ``x.reshape([2, 3])``."""
+            method = None if name.startswith("_") else methods_of_variables().get(name)
+            if method is None:
+                raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+            return MethodType(method, self)
 
     def __dir__(self) -> list[str]:
         return sorted({*object.__dir__(self), *methods_of_variables()})

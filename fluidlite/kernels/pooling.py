@@ -55,7 +55,7 @@ def _windows(op: Any, X: Spec) -> tuple[int, int] | None:
     sizes = []
     for windows, size in zip(op.windows(X.shape), X.shape[2:]):
         step = windows.step
-        if step is None or step.before or step.kernel != step.stride:
+        if step is None or step.before or step.kernel != step.stride or any(windows.empty):
             return None
         if len(windows.ranges) * step.kernel != size:
             return None

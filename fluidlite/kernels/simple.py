@@ -87,6 +87,38 @@ def leaky_relu_grad(op: Any, Out: Spec, dOut: Spec | None) -> Prepared | None:
     return Prepared(run, out=True, over=(0, 1), like=0)
 
 
+@prepares("relu6")
+@in_single
+def relu6(op: Any, X: Spec) -> Prepared | None:
+    """X between zero and the threshold."""
+    if not X.shape or not X.dtype.is_float:
+        return None
+    least, most = np.zeros((), X.dtype.dtype), np.asarray(op.threshold, X.dtype.dtype)
+
+    def run(x: Any, out: Any = None) -> Any:
+        out = np.maximum(x, least, out=out)
+        return np.minimum(out, most, out=out)
+
+    return Prepared(run, out=True, over=(0,))
+
+
+@prepares("relu6_grad")
+@in_single
+def relu6_grad(op: Any, Out: Spec, dOut: Spec | None) -> Prepared | None:
+    """The cotangent where Out is between zero and the threshold."""
+    if not _of_one_kind(Out, dOut):
+        return None
+    most = np.asarray(op.threshold, Out.dtype.dtype)
+
+    def run(value: Any, g: Any, out: Any = None) -> Any:
+        inside = np.greater(value, 0)
+        np.logical_and(inside, np.less(value, most), out=inside)
+        return np.multiply(g, inside, out=out)
+
+    between = 2 * size_of(Out.shape) + CONVERTED * Out.dtype.dtype.itemsize
+    return Prepared(run, out=True, over=(0, 1), like=0, between=between)
+
+
 @prepares("cast")
 def cast(op: Any, X: Spec) -> Prepared | None:
     """Another element type."""
@@ -132,6 +164,22 @@ def reshape(op: Any, X: Spec, Shape: Spec | None, ShapeTensor: Any) -> Prepared 
         return None
     shape = resolved(op.shape, X.shape)
     return Prepared(lambda x, *_: x.reshape(shape))
+
+
+@prepares("reshape2")
+def reshape2(op: Any, X: Spec, Shape: Spec | None, ShapeTensor: Any) -> Prepared | None:
+    """The same elements in another shape, and nothing in the shape that they had."""
+    if Shape is not None or ShapeTensor or X.kind is not Kind.LOD_TENSOR:
+        return None
+    shape, kept = resolved(op.shape, X.shape), np.empty((0, *X.shape), X.dtype.dtype)
+    return Prepared(lambda x, *_: (x.reshape(shape), kept))
+
+
+@prepares("transpose2")
+def transpose2(op: Any, X: Spec) -> Prepared | None:
+    """Other dimensions first, and nothing in the shape that they had."""
+    axes, kept = tuple(op.axis), np.empty((0, *X.shape), X.dtype.dtype)
+    return Prepared(lambda x: (x.transpose(axes), kept))
 
 
 @prepares("transpose")

@@ -24,7 +24,9 @@ def max_gradient(op: Any, X: Spec, Out: Spec, dOut: Spec | None) -> Prepared | N
     if op.pooling_type != "max" or op.axes[0] != 2 or 0 in X.shape or not X.dtype.is_float:
         return None
     windows = op.windows(X.shape)
-    if dOut is None or dOut.dtype != X.dtype or any(w.step is None for w in windows):
+    if dOut is None or dOut.dtype != X.dtype:
+        return None
+    if any(w.step is None or any(w.empty) for w in windows):
         return None
     kernel = [w.step.kernel for w in windows]
     if prod(kernel) > MOST:

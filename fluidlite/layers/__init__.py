@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..absent import answer
+from ..namespace import listing
 from ..quiet import doors
 from . import control_flow
 from . import learning_rate as learning_rate_scheduler  # where fluid 1.8's scripts look for it
@@ -337,5 +338,6 @@ __all__ = [
     if getattr(value, "__module__", "").startswith(__name__) and name != "interpolate"
 ]
 
+__dir__ = listing(globals())
 doors(globals())
 answer(globals())

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from .. import unique_name
+from ..described import Described
 from ..dtypes import DType
 from ..errors import ArgumentError
 from ..ir.callsite import warn
@@ -217,7 +218,8 @@ def switch_case(
     numbered = _numbered(branch_fns)
     if is_tensor(branch_index):
         last = checked_function(default, "default") if default is not None else numbered[-1][1]
-        return dict(numbered).get(int(branch_index), last)()
+        chosen: Any = branch_index
+        return dict(numbered).get(int(chosen), last)()
     if branch_index.dtype is not DType.INT64:
         branch_index = cast(branch_index, "int64")
     if default is None:
@@ -254,7 +256,7 @@ def _numbered(branch_fns: Any) -> list[tuple[int, Function]]:
     return sorted(listed, key=lambda pair: int(pair[0]))
 
 
-class Switch:
+class Switch(Described):
     """Blocks of which the first whose condition holds runs; they write variables made before.
 
     >>> x = fluid.layers.fill_constant([1], "float32", 3.0)
@@ -332,7 +334,7 @@ def _conditional(condition: Variable) -> Iterator[None]:
     append_conditional(parent, block, [condition], scalar=True)
 
 
-class IfElse:
+class IfElse(Described):
     """Two blocks, one for the rows of a batch where a condition holds and one for the others.
 
     Args:

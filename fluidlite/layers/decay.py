@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .. import state, unique_name
+from ..described import Described
 from ..docstrings import Family
 from ..dtypes import as_dtype
 from ..errors import ArgumentError, StateDictError
@@ -59,7 +60,7 @@ def positive(decay: Any, what: str, value: Any) -> float:
 
 
 @DECAYS
-class LearningRateDecay:
+class LearningRateDecay(Described):
     """The base of learning rates that change from step to step.
 
     A decay of your own derives from it and says in ``step`` what the rate is; it may read
@@ -72,6 +73,8 @@ class LearningRateDecay:
     >>> float(rate()), float(rate()), float(rate())
     (1.0, 0.5, 0.25)
     """
+
+    _shown = "begin= step=step_size step_num=step_num"
 
     #: whether the state says how many steps were made
     counts_steps: ClassVar[bool] = True

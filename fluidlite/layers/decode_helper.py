@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from ..described import Described
 from ..dtypes import DType
 from ..errors import ArgumentError, ShapeError
 from ..ir.variable import Variable
@@ -24,7 +25,7 @@ from .slicing import slice as slice_
 from .structure import leaves, mapped_leaves
 
 
-class DecodeHelper:
+class DecodeHelper(Described):
     """What a ``BasicDecoder`` asks for tokens and inputs: written by subclasses.
 
     >>> class Alternating(fluid.layers.DecodeHelper):

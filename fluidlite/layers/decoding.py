@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import unique_name
+from ..described import Described
 from ..dtypes import DType, Kind, as_dtype
 from ..errors import ArgumentError
 from ..ir.program import default_main_program
@@ -22,7 +23,7 @@ from .structure import leaves, mapped_leaves
 from .variables import increment
 
 
-class Decoder:
+class Decoder(Described):
     """What ``layers.dynamic_decode`` drives: written by subclasses.
 
     >>> class Countdown(fluid.layers.Decoder):

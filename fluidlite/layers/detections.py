@@ -34,7 +34,7 @@ def detection_output(
     score_threshold: float = 0.01,
     nms_eta: float = 1.0,
     return_index: bool = False,
-) -> Variable | tuple[Variable, Variable]:
+) -> Variable | Any:
     """What SSD found: boxes that no better one of their class overlaps too much.
 
     Liu et al., SSD: single shot multibox detector, ECCV 2016.
@@ -179,7 +179,7 @@ def ssd_loss(
     wanted = stopped(flatten(cast(wanted, "int64"), axis=2))
     losses: Any = softmax_with_cross_entropy(scores, wanted)
     places = stopped(slice_(sizes, axes=[0], starts=[0], ends=[2]))
-    losses = stopped(reshape(losses, [-1, 0], actual_shape=places))
+    losses = stopped(_by_image(losses, places))
     negative, matches = f.mine_hard_examples(
         losses,
         None,
@@ -202,5 +202,14 @@ def ssd_loss(
     moved = stopped(flatten(moved, axis=2))
     loc_loss = loc_loss * moved
     loss: Any = conf_loss * conf_loss_weight + loc_loss * loc_loss_weight
-    loss = reduce_sum(reshape(loss, [-1, 0], actual_shape=places), dim=1, keep_dim=True)
+    loss = reduce_sum(_by_image(loss, places), dim=1, keep_dim=True)
     return loss / reduce_sum(moved) if normalize else loss
+
+
+def _by_image(x: Variable, places: Variable) -> Variable:
+    """What there is for each box, [boxes of all images, 1], as [images, boxes], sizes that only a
+    run knows.
+    """
+    found = reshape(x, [-1, 0], actual_shape=places)
+    found.redeclare([-1, -1])
+    return found

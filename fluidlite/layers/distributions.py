@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..described import Described
 from ..errors import ArgumentError, UnsupportedError
 from ..ir.variable import Variable
 from .compare import less_than
@@ -24,7 +25,7 @@ from .unary import exp, log
 from .variables import create_tensor
 
 
-class Distribution:
+class Distribution(Described):
     """What all distributions have: methods that append operators to the current program."""
 
     def sample(self, shape: Sequence[int], seed: int = 0) -> Variable:

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from .. import unique_name
+from ..described import Described
 from ..dtypes import DType, Kind, as_dtype
 from ..errors import ArgumentError
 from ..ir.block import Block
@@ -145,7 +146,7 @@ def reorder_lod_tensor_by_rank(f: LayerBuilder, x: Variable, rank_table: Variabl
     return f.reorder_lod_tensor_by_rank(x, rank_table)
 
 
-class DynamicRNN:
+class DynamicRNN(Described):
     """A network that runs once for each step of sequences of several lengths.
 
     What is built inside ``block()`` gets one step of each sequence that is still there

@@ -13,6 +13,8 @@ from .decay import DECAYS, LearningRateDecay, finite, positive
 class EpochDecay(LearningRateDecay):
     """The base of rates that change from epoch to epoch, whenever ``epoch()`` is called."""
 
+    _shown = "step_num=step_num"
+
     counts_steps: ClassVar[bool] = False
     needed: ClassVar[Sequence[str]] = ("epoch_num", "learning_rate")
 
@@ -149,6 +151,8 @@ class ReduceLROnPlateau(LearningRateDecay):
     >>> float(rate())
     0.5
     """
+
+    _shown = "step_num=step_num"
 
     needed = ("cooldown_counter", "best_loss", "num_bad_epochs", "epoch_num", "learning_rate")
 

@@ -95,6 +95,11 @@ def _resized(
         data_layout=formats[1] if channels_last else "NCHW",
         scale=factor,
     )
+    if isinstance(out, Variable) and actual_shape is not None and min(asked) > 0:
+        shape = list(out.shape)  # declared as out_shape says
+        first = 1 if channels_last else 2
+        shape[first : first + rank] = asked
+        out.redeclare(shape)
     return out
 
 

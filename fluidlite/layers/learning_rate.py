@@ -19,6 +19,7 @@ from ..ir.callsite import warn
 from ..ir.operator import OpRole
 from ..ir.program import default_main_program
 from ..ir.variable import Variable
+from ..namespace import listing
 from ..state import in_dygraph_mode
 from .branch import Switch
 from .creation import assign, fill_constant
@@ -371,3 +372,6 @@ def _finite(what: str, name: str, value: Any) -> float:
             f"{type(value).__name__}"
         )
     return float(value)
+
+
+__dir__ = listing(globals())

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from .. import unique_name
+from ..described import Described
 from ..dtypes import Kind
 from ..errors import ArgumentError
 from ..ir.block import Block
@@ -24,7 +25,7 @@ from .driving import (
 )
 
 
-class While:
+class While(Described):
     """A loop: what is built inside ``block()`` runs as long as a condition holds.
 
     The block must compute the condition anew, into the same variable.
@@ -47,6 +48,8 @@ class While:
     >>> fluid.Executor().run(fetch_list=[i])
     [array([10])]
     """
+
+    _shown = "cond=cond_var"
 
     def __init__(self, cond: Variable, is_test: bool = False, name: str | None = None) -> None:
         self.cond_var = checked_condition(cond, "While")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import unique_name
+from ..described import Described
 from ..dtypes import DType
 from ..errors import ArgumentError
 from ..initializer import Constant
@@ -16,7 +17,7 @@ from .layer import LayerBuilder, layer
 from .math import cast
 
 
-class DetectionMAP:
+class DetectionMAP(Described):
     """The mean average precision of the boxes that a detector found, of a batch and since a reset.
 
     Everingham, Van Gool, Williams, Winn and Zisserman, The PASCAL visual object classes challenge,

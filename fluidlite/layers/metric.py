@@ -25,8 +25,9 @@ def accuracy(
         input: scores of the classes, of shape [n, classes].
         label: indices of the right classes, int64 of shape [n, 1].
         k: how many of the largest scores count.
-        correct: an int32 variable that gets the number of rows that are right.
-        total: an int32 variable that gets the number of rows.
+        correct: a variable that gets the number of rows that are right, an int32 whatever it is
+            declared.
+        total: a variable that gets the number of rows, likewise.
 
     Returns:
         A float32 variable of shape [1].
@@ -38,7 +39,10 @@ def accuracy(
     best, places = topk(input, k=k)
     share = f.new_variable()
     outs = {"Accuracy": share, "Correct": f.result(correct), "Total": f.result(total)}
+    given = {v: v.dtype for v in (correct, total) if isinstance(v, Variable) and v.has_dtype}
     f.into("accuracy", {"Out": best, "Indices": places, "Label": label}, outs)
+    for variable, dtype in given.items():
+        variable.redeclare(dtype=dtype)
     return share
 
 

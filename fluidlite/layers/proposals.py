@@ -237,6 +237,10 @@ def distribute_fpn_proposals(
     >>> len(levels), levels[0].shape, places.shape
     (4, (-1, 4), (-1, 1))
     """
+    if max_level <= min_level:
+        raise ArgumentError(
+            f"expected max_level above min_level, got levels {min_level} to {max_level}"
+        )
     levels, places = f.distribute_fpn_proposals(
         fpn_rois,
         min_level=min_level,

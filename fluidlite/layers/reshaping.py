@@ -8,6 +8,7 @@ import numpy as np
 
 from ..errors import ArgumentError, ShapeError
 from ..ir.variable import Variable
+from ..opdef.spec import resolved
 from .creation import assign
 from .layer import LayerBuilder, is_variable, layer, variables_of
 from .sizes import Given, integer, integers, sizes_of
@@ -30,7 +31,8 @@ def reshape(
         shape: sizes; 0 copies the size of ``x`` there, one size may be -1 and takes what is left,
             and some may be integer variables of one element; or one integer variable that holds
             them all.
-        actual_shape: a variable that holds the shape, and goes before ``shape`` when run.
+        actual_shape: a variable that holds the shape when run, where ``shape`` is no variable; the
+            result is declared as ``shape`` says.
         inplace: write to ``x``.
 
     Returns:
@@ -44,10 +46,15 @@ def reshape(
     (-1, 12)
     """
     sizes = sizes_of(f, shape, "shape")
-    whole = sizes.whole if actual_shape is None else actual_shape
+    whole = actual_shape if sizes.whole is None else sizes.whole
     outs = {"Out": x if inplace else f.new_variable(), "XShape": f.new_variable()}
     ins = {"X": x, "Shape": whole, "ShapeTensor": sizes.each}
+    declared = None
+    if actual_shape is not None and sizes.are_known and isinstance(x, Variable) and x.has_shape:
+        declared = resolved(sizes.numbers, x.shape)
     f.into("reshape2", ins, outs, shape=sizes.numbers)
+    if declared is not None:
+        outs["Out"].redeclare(declared)
     return outs["Out"]
 
 

@@ -7,6 +7,7 @@ from copy import copy
 from typing import Any
 
 from .. import unique_name
+from ..described import Described
 from ..dtypes import as_dtype
 from ..errors import ArgumentError, ShapeError
 from ..initializer import Constant, Xavier
@@ -122,7 +123,7 @@ def gru_step(
     return u * state + (1 - u) * candidate
 
 
-class RNNCell:
+class RNNCell(Described):
     """A cell: a subclass says in ``call`` what leads from a state to the next one.
 
     >>> class Sum(fluid.layers.RNNCell):

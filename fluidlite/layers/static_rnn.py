@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from .. import unique_name
+from ..described import Described
 from ..dtypes import Kind
 from ..errors import ArgumentError, ShapeError
 from ..ir.block import Block
@@ -16,7 +17,7 @@ from ..opdef.spec import agree
 from .driving import new_block, outer_reads
 
 
-class StaticRNN:
+class StaticRNN(Described):
     """A network that runs once for each step of sequences.
 
     What is built inside ``step()`` gets one step of each sequence (``step_input``), and what the

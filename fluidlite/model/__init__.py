@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..absent import answer
+from ..namespace import listing
 from ..quiet import doors
 from . import callbacks, metric
 from .batches import InputSpec
@@ -11,5 +12,6 @@ from .model import Model
 
 __all__ = ["FitHistory", "InputSpec", "Model", "callbacks", "metric"]
 
+__dir__ = listing(globals())
 doors(globals())
 answer(globals())

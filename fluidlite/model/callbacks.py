@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from ..described import Described
 from ..errors import ArgumentError
 from ..ir.callsite import warn
+from ..namespace import listing
 from .board import Board
 
 __all__ = [
@@ -22,7 +24,7 @@ __all__ = [
 ]
 
 
-class Callback:
+class Callback(Described):
     """The base of callbacks: a subclass overrides what it wants to be called for.
 
     ``self.model`` is the model, ``self.params`` says ``epochs``, ``steps`` (None where that is not
@@ -107,6 +109,8 @@ class ProgBarLogger(Callback):
         log_freq: batches between two looks at the numbers.
         verbose: 0: nothing; 1: a bar; 2: a line for each epoch.
     """
+
+    _shown = "log_freq=_every"
 
     def __init__(self, log_freq: int = 1, verbose: int = 2) -> None:
         self._every, self._verbose = max(int(log_freq), 1), verbose
@@ -197,6 +201,8 @@ class EarlyStopping(_Watching):
         save_best_model: write the best model to ``best_model`` in the ``save_dir`` of ``fit``.
     """
 
+    _shown = "min_delta=_delta save_best_model=_saves"
+
     def __init__(
         self,
         monitor: str = "loss",
@@ -241,6 +247,8 @@ class ModelCheckpoint(_Watching):
         mode: as of :class:`EarlyStopping`.
     """
 
+    _shown = "save_freq=_every save_dir=_folder monitor=_kept_by"
+
     def __init__(
         self,
         save_freq: int = 1,
@@ -249,7 +257,8 @@ class ModelCheckpoint(_Watching):
         mode: str = "auto",
     ) -> None:
         super().__init__(monitor or "loss", mode, 0.0, None)
-        self._by_value, self._every, self._folder = monitor is not None, save_freq, save_dir
+        self._kept_by, self._every, self._folder = monitor, save_freq, save_dir
+        self._by_value = monitor is not None
 
     def _path(self, name: str) -> str | None:
         folder = self._folder or self.params.get("save_dir")
@@ -291,6 +300,8 @@ class TensorBoard(Callback):
         write_graph: also write the program's operators, of a model of programs.
     """
 
+    _shown = "log_dir=_folder write_graph=_graph"
+
     def __init__(self, log_dir: str, histograms: int = 1, write_graph: bool = True) -> None:
         self._folder, self._histograms, self._graph = log_dir, histograms, write_graph
         self._writer: Any = None
@@ -319,3 +330,6 @@ class TensorBoard(Callback):
     def on_train_end(self, logs: dict[str, Any] | None = None) -> None:
         """Close the file."""
         self._writer.close()
+
+
+__dir__ = listing(globals())

@@ -14,7 +14,7 @@ from ..io import load_program_state, save, save_inference_model, set_program_sta
 from ..ir.program import Program, default_startup_program, program_guard
 from ..layers import mean
 from ..runtime.executor import Executor
-from ..runtime.scope import Scope, scope_guard
+from ..scope import Scope, scope_guard
 from .batches import InputSpec
 
 

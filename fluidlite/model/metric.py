@@ -7,10 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from ..described import Described
+from ..namespace import listing
+
 __all__ = ["Accuracy", "Metric"]
 
 
-class Metric:
+class Metric(Described):
     """The base of metrics: a subclass counts batches, and says what that amounts to."""
 
     def name(self) -> str | list[str]:
@@ -48,6 +51,8 @@ class Accuracy(Metric):
     0.5
     """
 
+    _shown = "name=_name"
+
     def __init__(self, topk: Sequence[int] | int = (1,), name: str | None = None) -> None:
         self._topk = [topk] if isinstance(topk, int) else list(topk)
         self._name = name or "acc"
@@ -82,3 +87,6 @@ class Accuracy(Metric):
         """The share of right answers so far."""
         found = [right / self._count if self._count else 0.0 for right in self._right]
         return found[0] if len(found) == 1 else found
+
+
+__dir__ = listing(globals())

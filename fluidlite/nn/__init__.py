@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..absent import answer
+from ..namespace import listing
 from ..quiet import doors
 from . import functional
 from .activation import (
@@ -60,6 +61,14 @@ from .loss import (
 )
 from .norm import BatchNorm1D, BatchNorm2D, BatchNorm3D, GroupNorm, InstanceNorm2D, LayerNorm
 from .pooling import AdaptiveAvgPool2D, AdaptiveMaxPool2D, AvgPool2D, MaxPool2D
+from .rnn import GRU, LSTM, GRUCell, LSTMCell, SimpleRNN, SimpleRNNCell
+from .transformer import (
+    MultiHeadAttention,
+    TransformerDecoder,
+    TransformerDecoderLayer,
+    TransformerEncoder,
+    TransformerEncoderLayer,
+)
 
 __all__ = [
     "functional",
@@ -125,7 +134,19 @@ __all__ = [
     "Tanh",
     "Tanhshrink",
     "ThresholdedReLU",
+    "GRU",
+    "GRUCell",
+    "LSTM",
+    "LSTMCell",
+    "MultiHeadAttention",
+    "SimpleRNN",
+    "SimpleRNNCell",
+    "TransformerDecoder",
+    "TransformerDecoderLayer",
+    "TransformerEncoder",
+    "TransformerEncoderLayer",
 ]
 
+__dir__ = listing(globals())
 doors(globals())
 answer(globals())

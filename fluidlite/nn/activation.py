@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 
 from ..initializer import Constant
 from . import functional as F
-from .layer import Layer
+from .layer import TensorLayer
 
 
-class Applied(Layer):
+class FunctionLayer(TensorLayer):
     """A layer that is a function, and the options of its calls.
 
     Args:
@@ -47,7 +47,7 @@ class Applied(Layer):
         return ", ".join(f"{name}={value!r}" for name, value in self._options.items())
 
 
-class ReLU(Applied):
+class ReLU(FunctionLayer):
     """The larger of x and 0.
 
     >>> fluid.nn.ReLU()(fluid.to_tensor([-1.0, 2.0])).tolist()
@@ -57,67 +57,67 @@ class ReLU(Applied):
     function = staticmethod(F.relu)
 
 
-class ReLU6(Applied):
+class ReLU6(FunctionLayer):
     """x cut to [0, 6]."""
 
     function = staticmethod(F.relu6)
 
 
-class ELU(Applied):
+class ELU(FunctionLayer):
     """x where it is positive, else ``alpha (e^x - 1)``."""
 
     function = staticmethod(F.elu)
 
 
-class CELU(Applied):
+class CELU(FunctionLayer):
     """x where it is positive, else ``alpha (e^(x / alpha) - 1)``."""
 
     function = staticmethod(F.celu)
 
 
-class SELU(Applied):
+class SELU(FunctionLayer):
     """``scale`` times x where it is positive, else times ``alpha (e^x - 1)``."""
 
     function = staticmethod(F.selu)
 
 
-class GELU(Applied):
+class GELU(FunctionLayer):
     """x times the probability that a normal number is smaller."""
 
     function = staticmethod(F.gelu)
 
 
-class LeakyReLU(Applied):
+class LeakyReLU(FunctionLayer):
     """x where it is positive, else x times ``negative_slope``."""
 
     function = staticmethod(F.leaky_relu)
 
 
-class Sigmoid(Applied):
+class Sigmoid(FunctionLayer):
     """1 / (1 + e^-x)."""
 
     function = staticmethod(F.sigmoid)
 
 
-class LogSigmoid(Applied):
+class LogSigmoid(FunctionLayer):
     """The logarithm of the sigmoid."""
 
     function = staticmethod(F.log_sigmoid)
 
 
-class Tanh(Applied):
+class Tanh(FunctionLayer):
     """The hyperbolic tangent."""
 
     function = staticmethod(F.tanh)
 
 
-class Tanhshrink(Applied):
+class Tanhshrink(FunctionLayer):
     """x - tanh(x)."""
 
     function = staticmethod(F.tanhshrink)
 
 
-class Softmax(Applied):
+class Softmax(FunctionLayer):
     """Exponentials divided by their sum along ``axis``.
 
     >>> fluid.nn.Softmax()(fluid.zeros([1, 2])).tolist()
@@ -127,91 +127,91 @@ class Softmax(Applied):
     function = staticmethod(F.softmax)
 
 
-class LogSoftmax(Applied):
+class LogSoftmax(FunctionLayer):
     """The logarithm of the softmax."""
 
     function = staticmethod(F.log_softmax)
 
 
-class Softplus(Applied):
+class Softplus(FunctionLayer):
     """log(1 + e^(beta x)) / beta."""
 
     function = staticmethod(F.softplus)
 
 
-class Softsign(Applied):
+class Softsign(FunctionLayer):
     """x / (1 + |x|)."""
 
     function = staticmethod(F.softsign)
 
 
-class Softshrink(Applied):
+class Softshrink(FunctionLayer):
     """x moved towards 0 by ``threshold``, and not beyond it."""
 
     function = staticmethod(F.softshrink)
 
 
-class Hardshrink(Applied):
+class Hardshrink(FunctionLayer):
     """x where its size is above ``threshold``, else 0."""
 
     function = staticmethod(F.hardshrink)
 
 
-class Hardsigmoid(Applied):
+class Hardsigmoid(FunctionLayer):
     """x / 6 + 1/2, cut to [0, 1]."""
 
     function = staticmethod(F.hardsigmoid)
 
 
-class Hardswish(Applied):
+class Hardswish(FunctionLayer):
     """x times its hard sigmoid."""
 
     function = staticmethod(F.hardswish)
 
 
-class Hardtanh(Applied):
+class Hardtanh(FunctionLayer):
     """x cut to [min, max]."""
 
     function = staticmethod(F.hardtanh)
 
 
-class Silu(Applied):
+class Silu(FunctionLayer):
     """x times its sigmoid."""
 
     function = staticmethod(F.silu)
 
 
-class Swish(Applied):
+class Swish(FunctionLayer):
     """x times its sigmoid."""
 
     function = staticmethod(F.swish)
 
 
-class Mish(Applied):
+class Mish(FunctionLayer):
     """x tanh(softplus(x))."""
 
     function = staticmethod(F.mish)
 
 
-class ThresholdedReLU(Applied):
+class ThresholdedReLU(FunctionLayer):
     """x where it is above ``threshold``, else 0."""
 
     function = staticmethod(F.thresholded_relu)
 
 
-class Maxout(Applied):
+class Maxout(FunctionLayer):
     """The largest of ``groups`` channels each."""
 
     function = staticmethod(F.maxout)
 
 
-class GLU(Applied):
+class GLU(FunctionLayer):
     """The first half of x along ``axis``, times the sigmoid of the other half."""
 
     function = staticmethod(F.glu)
 
 
-class PReLU(Layer):
+class PReLU(TensorLayer):
     """x where it is positive, else x times a learned slope.
 
     Args:

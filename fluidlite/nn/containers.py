@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from .. import dygraph
-from .layer import Layer
+from .layer import Layer, TensorLayer
 
 
-class Sequential(dygraph.Sequential, Layer):
+class Sequential(dygraph.Sequential, TensorLayer):
     """Layers one after the other.
 
     Args:

@@ -9,10 +9,10 @@ from ..errors import ArgumentError
 from ..imperative.shaping import numbers_in, squeeze, unsqueeze
 from ..initializer import Normal
 from . import functional as F
-from .layer import Layer, checked
+from .layer import TensorLayer, checked
 
 
-class _Conv(Layer):
+class _Conv(TensorLayer):
     """What convolutions have in common."""
 
     _dims = 2

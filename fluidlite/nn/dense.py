@@ -11,11 +11,11 @@ from ..imperative.arithmetic import add, matmul, multiply
 from ..imperative.reduction import sum as total
 from ..imperative.shaping import flatten, unsqueeze
 from . import functional as F
-from .activation import Applied
-from .layer import Layer
+from .activation import FunctionLayer
+from .layer import TensorLayer
 
 
-class Linear(Layer):
+class Linear(TensorLayer):
     """``x weight + bias``, along the last dimension.
 
     Args:
@@ -50,7 +50,7 @@ class Linear(Layer):
         return f"in_features={rows}, out_features={columns}"
 
 
-class Bilinear(Layer):
+class Bilinear(TensorLayer):
     """``x1 weight[k] x2^T + bias[k]``, for each k.
 
     Args:
@@ -81,7 +81,7 @@ class Bilinear(Layer):
         return out if self.bias is None else add(out, self.bias)
 
 
-class Embedding(Layer):
+class Embedding(TensorLayer):
     """The rows of a table that numbers select.
 
     Args:
@@ -128,7 +128,7 @@ class Embedding(Layer):
         return "{}, {}".format(*self.weight.shape)
 
 
-class Dropout(Layer):
+class Dropout(TensorLayer):
     """The input with random elements set to 0 while the layer trains.
 
     Args:
@@ -161,7 +161,7 @@ class Dropout(Layer):
         return f"p={self._options['p']}"
 
 
-class Dropout2D(Layer):
+class Dropout2D(TensorLayer):
     """The input, [N, C, H, W], with random channels set to 0 while the layer trains.
 
     Args:
@@ -179,7 +179,7 @@ class Dropout2D(Layer):
         return F.dropout(x, self._p, axis=self._axis, training=self.training)
 
 
-class Flatten(Applied):
+class Flatten(FunctionLayer):
     """The input with some dimensions made one.
 
     >>> fluid.nn.Flatten()(fluid.ones([2, 3, 4])).shape
@@ -192,7 +192,7 @@ class Flatten(Applied):
         return flatten(x, start_axis, stop_axis)
 
 
-class Identity(Layer):
+class Identity(TensorLayer):
     """The input.
 
     Args:
@@ -207,14 +207,14 @@ class Identity(Layer):
         return input
 
 
-class CosineSimilarity(Applied):
+class CosineSimilarity(FunctionLayer):
     """The cosine of the angle between vectors along ``axis``."""
 
     _inputs = 2
     function = staticmethod(F.cosine_similarity)
 
 
-class Pad2D(Layer):
+class Pad2D(TensorLayer):
     """The input, [N, C, H, W], with further rows and columns.
 
     Args:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from .. import dygraph, state, unique_name
 from ..dtypes import as_dtype
 from ..errors import ArgumentError
 from ..imperative.arithmetic import get_default_dtype
 from ..imperative.parameter import Parameter, parameter_of
+from ..imperative.tensor import Tensor
 from ..initializer import Constant, Xavier
 from ..ir.variable import Variable
 from ..param_attr import as_eager_attr
 from ..quiet import cut, is_door
 from ..symbolic import appending, as_symbols, as_variables, in_program
+
+T = TypeVar("T", Tensor, Variable)
 
 
 class Layer(dygraph.Layer):
@@ -85,6 +88,18 @@ class Layer(dygraph.Layer):
         kind = self._dtype if dtype is None else as_dtype(dtype)
         name = given.name or unique_name.generate(f"{self._full_name}.{'b' if is_bias else 'w'}")
         return parameter_of(shape, kind, start, given, name, kind=Parameter)
+
+
+class TensorLayer(Layer):
+    """A layer that gives a tensor for a tensor, and a variable for a variable."""
+
+    if TYPE_CHECKING:
+
+        @overload
+        def __call__(self, x: T, *inputs: Any, **kwargs: Any) -> T: ...
+        @overload
+        def __call__(self, *inputs: Any, **kwargs: Any) -> Any: ...
+        def __call__(self, *inputs: Any, **kwargs: Any) -> Any: ...
 
 
 def _leaves(value: Any) -> Any:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from . import functional as F
-from .activation import Applied
+from .activation import FunctionLayer
 
 
-class _Loss(Applied):
+class _Loss(FunctionLayer):
     _inputs = 2
 
 

@@ -10,7 +10,7 @@ from ..docstrings import Family
 from ..imperative.tensor import Tensor
 from ..initializer import Constant
 from . import functional as F
-from .layer import Layer, checked
+from .layer import TensorLayer, checked
 
 NORMS = Family(
     {
@@ -26,7 +26,7 @@ NORMS = Family(
 )
 
 
-class _Scaled(Layer):
+class _Scaled(TensorLayer):
     """A layer with a scale and a shift."""
 
     def _make(self, shape: Any, weight_attr: Any, bias_attr: Any) -> None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from . import functional as F
-from .activation import Applied
+from .activation import FunctionLayer
 
 
-class MaxPool2D(Applied):
+class MaxPool2D(FunctionLayer):
     """The largest element under a window: :func:`~fluidlite.nn.functional.max_pool2d`.
 
     >>> fluid.nn.MaxPool2D(2)(fluid.ones([1, 1, 4, 4])).shape
@@ -16,13 +16,13 @@ class MaxPool2D(Applied):
     function = staticmethod(F.max_pool2d)
 
 
-class AvgPool2D(Applied):
+class AvgPool2D(FunctionLayer):
     """The average under a window: :func:`~fluidlite.nn.functional.avg_pool2d`."""
 
     function = staticmethod(F.avg_pool2d)
 
 
-class AdaptiveAvgPool2D(Applied):
+class AdaptiveAvgPool2D(FunctionLayer):
     """Averages of so many parts of an image:
     :func:`~fluidlite.nn.functional.adaptive_avg_pool2d`.
     """
@@ -30,7 +30,7 @@ class AdaptiveAvgPool2D(Applied):
     function = staticmethod(F.adaptive_avg_pool2d)
 
 
-class AdaptiveMaxPool2D(Applied):
+class AdaptiveMaxPool2D(FunctionLayer):
     """The largest elements of so many parts of an image:
     :func:`~fluidlite.nn.functional.adaptive_max_pool2d`.
     """

@@ -1,11 +1,16 @@
-"""Programs as ONNX models.  Needs the package ``onnx``: ``pip install fluidlite[onnx]``."""
+"""Programs as ONNX models, and models as programs.  Needs the package ``onnx``: ``pip install
+fluidlite[onnx]``.
+"""
 
 from __future__ import annotations
 
+from ..namespace import listing
 from ..quiet import doors
-from . import control, elementwise, maps, rearranging
+from . import control, elementwise, maps, operators, rearranging  # they fill the tables of forms
 from .exporting import Export, export
+from .loading import Imported, load
 
-__all__ = ["Export", "control", "elementwise", "export", "maps", "rearranging"]
+__all__ = ["Export", "Imported", "export", "load"]
 
+__dir__ = listing(globals())
 doors(globals())

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container
-from typing import Any
+from collections.abc import Callable, Container, Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -15,12 +15,11 @@ from ..opdef.gradient import DerivedGrad
 from ..opdef.sequences import lod_of
 from ..runtime.shared_lod import shared_lod
 from ..values import bare
-from .graph import OnnxGraph
 from .tracing import SizesNeeded, TracedArray
-from .writing import Writer
+from .writing import Form, Writer
 
 #: type of an operator that drives a block -> the function that writes it down
-CONTROL: dict[str, Callable[[BlockWriter, Operator, dict[str, Any]], None]] = {}
+CONTROL: dict[str, Form] = {}
 _ENDS = ("feed", "fetch")
 
 
@@ -33,11 +32,16 @@ class BlockWriter(Writer):
         updated: the persistable variables that are inputs, since a run changes them.
     """
 
+    control: ClassVar[Mapping[str, Form]] = CONTROL
+    target = "ONNX"  #: what it writes
+
     def __init__(
-        self, graph: OnnxGraph, held: Callable[[str], Any], updated: Container[str] = ()
+        self, graph: Any, held: Callable[[str], Any], updated: Container[str] = ()
     ) -> None:
         super().__init__(graph)
-        self._held, self._updated = held, updated
+        self.held, self.updated = held, updated
+        #: the names that are read by operators, or fetched; None where nobody knows
+        self.read: Container[str] | None = None
         self._failures: list[str] = []
         self._unwritten: set[str] = set()  #: names that operators without a form would write
 
@@ -54,7 +58,7 @@ class BlockWriter(Writer):
             place = "" if op.callsite is None else f" at {op.callsite}"
             self.graph.innermost.origin = f"{op.type}{place}"
             try:
-                self._run(op, env)
+                self.run_op(op, env)
             except SizesNeeded as error:
                 self._fail(op, f"{error}; give the shapes of what is fed: feeds={{name: shape}}")
             except (FluidError, TypeError, ValueError, AttributeError, IndexError) as error:
@@ -68,20 +72,21 @@ class BlockWriter(Writer):
         """
         if name in env:
             return env[name]
-        held = self._held(name)
+        held = self.held(name)
         if held is None:
             raise UnsupportedError(f"the variable {name!r} has no value")
         value = self.graph.constant(bare(held))
         value.cell.name = name
-        if name in self._updated:
+        if name in self.updated:
             value.cell.default, value.cell.constant = value.cell.constant, None
             self.graph.inputs.append(value.cell)
         env[name] = value.having(lod_of(held))
         return env[name]
 
-    def _run(self, op: Operator, env: dict[str, Any]) -> None:
-        if op.type in CONTROL:
-            CONTROL[op.type](self, op, env)
+    def run_op(self, op: Operator, env: dict[str, Any]) -> None:
+        """Write one operator down."""
+        if op.type in self.control:
+            self.control[op.type](self, op, env)
             return
         instance = op.instance()
         ins: dict[str, Any] = {}
@@ -96,7 +101,11 @@ class BlockWriter(Writer):
             for slot, value in ins.items()
         }
         lods = {slot: found for slot, found in lods.items() if any(found)}
-        outs = self.apply(instance, ins)
+        want = None
+        if self.read is not None:
+            named = self.read
+            want = {slot for slot, names in op.outputs.items() if any(n in named for n in names)}
+        outs = self.apply(instance, ins, want)
         made = instance.lods(ins)
         for slot, names in op.outputs.items():
             declared = instance.output_slots.get(slot)
@@ -145,7 +154,7 @@ class BlockWriter(Writer):
             self._unwritten.update(op.output_arg_names)
             return
         place = "" if op.callsite is None else f" at {op.callsite}"
-        self._failures.append(f"  {op.type}{place} has no form in ONNX: {reason}")
+        self._failures.append(f"  {op.type}{place} has no form in {self.target}: {reason}")
         self._unwritten.update(op.output_arg_names)
 
     def raise_failures(self) -> None:
@@ -156,7 +165,7 @@ class BlockWriter(Writer):
         """
         if self._failures:
             listed = "\n".join(dict.fromkeys(self._failures))
-            raise UnsupportedError(f"the program cannot be exported to ONNX:\n{listed}")
+            raise UnsupportedError(f"the program cannot be exported to {self.target}:\n{listed}")
 
 
 def _fitting(value: Any, lod: Any) -> Any:

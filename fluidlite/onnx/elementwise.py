@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from .graph import OnnxGraph, tensor_type
+from .graph import OnnxGraph
 from .tracing import FORMS, TracedArray, form_of
+from .types import tensor_type
 
 #: functions that ONNX has under another name
 _SAME = {

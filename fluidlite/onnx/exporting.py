@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,7 +20,7 @@ from ..ir.program import Program
 from ..ir.variable import Variable
 from ..opdef.sequences import lengths_text
 from ..opdef.spec import Spec
-from ..runtime.scope import Scope, global_scope
+from ..scope import Scope, global_scope
 from ..values import LoDTensor, bare
 from .blocks import BlockWriter
 from .graph import OnnxGraph
@@ -89,15 +89,16 @@ def export(
     m.onnx: x -> y.tmp_0
     """
     _check_opset(opset)
-    program, values, where = _source(source, scope)
+    program, values, where = source_of(source, scope)
     feeds = [feeds] if isinstance(feeds, str) else feeds
     fetches = [fetches] if isinstance(fetches, (str, Variable)) else fetches
     whole = feeds if isinstance(feeds, Mapping) else {}
     names = None if feeds is None else [str(getattr(f, "name", f)) for f in feeds]
-    program, feeding, fetching = _part(program, names, fetches, where, updates)
-    changed = _changed_by(program) if updates else []
+    program, feeding, fetching = part_of(program, names, fetches, where, updates)
+    changed = changed_by(program) if updates else []
     graph = OnnxGraph()
     writer = BlockWriter(graph, values, changed)
+    writer.read = names_read(program, [*fetching, *changed])
     env: dict[str, Any] = {}
     block = program.global_block()
     for name in feeding:
@@ -139,7 +140,12 @@ def _output(writer: BlockWriter, value: Any, name: str) -> TracedArray:
     return value
 
 
-def _changed_by(program: Program) -> list[str]:
+def names_read(program: Program, fetched: Iterable[str]) -> set[str]:
+    """The variables that operators read, or that are fetched."""
+    return {*fetched, *(n for b in program.blocks for op in b.ops for n in op.input_arg_names)}
+
+
+def changed_by(program: Program) -> list[str]:
     """The persistable variables that a program changes."""
     held = {v.name for v in program.list_vars() if is_persistable(v)}
     return sorted({n for op in program.global_block().ops for n in writes_of(op) if n in held})
@@ -160,7 +166,7 @@ def _check_opset(opset: int) -> None:
         )
 
 
-def _source(source: Any, scope: Any) -> tuple[Program, Any, str]:
+def source_of(source: Any, scope: Any) -> tuple[Program, Any, str]:
     """The program, a function that gives the value of a variable, and where it is from."""
     if isinstance(source, Program):
         held = scope or global_scope()
@@ -171,7 +177,7 @@ def _source(source: Any, scope: Any) -> tuple[Program, Any, str]:
     return contents.program, contents.variables.get, contents.path
 
 
-def _part(
+def part_of(
     program: Program, feeds: Any, fetches: Any, where: str, whole: bool
 ) -> tuple[Program, list[str], list[str]]:
     """The part that computes what is wanted, with the names of its ends."""
@@ -201,10 +207,21 @@ def _part(
 
 
 def _input(graph: OnnxGraph, variable: Any, like: Any) -> TracedArray:
-    """An input of the model.
+    """An input of the model."""
+    shape, dtype, offsets = fed_like(variable, like)
+    return graph.value(Spec(shape, dtype), variable.name).having(offsets)
+
+
+def fed_like(variable: Any, like: Any) -> tuple[tuple[int, ...], Any, Any]:
+    """Shape, element type and sequences of what is fed.
+
+    Args:
+        variable: what is declared.
+        like: a shape, an array or a LoDTensor that is like it; None for what is declared.
 
     Raises:
         UnsupportedError: it is no tensor.
+        ArgumentError: it is unlike its declaration.
     """
     if variable.kind is not Kind.LOD_TENSOR:
         raise UnsupportedError(f"what is fed, {variable.name!r}, is no tensor")
@@ -221,5 +238,4 @@ def _input(graph: OnnxGraph, variable: Any, like: Any) -> TracedArray:
             f"expected {variable.name!r} like {variable.dtype}{list(variable.shape)}, as it is "
             f"declared, got {dtype}{list(shape)} in feeds"
         )
-    made = graph.value(Spec(shape, dtype), variable.name)
-    return made.having(offsets)
+    return shape, dtype, offsets

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,7 +11,8 @@ import numpy as np
 from ..dtypes import as_dtype
 from ..errors import UnsupportedError
 from ..opdef.spec import Spec
-from .tracing import Cell, TracedArray
+from .tracing import FORMS, REDUCED_AT, Cell, TracedArray
+from .types import tensor_type
 
 
 @dataclass(eq=False)
@@ -40,6 +41,8 @@ class OnnxGraph:
     origin: str = ""  #: what is being written out
     inner: OnnxGraph | None = None  #: the body that is being written
     checks: list[str] = field(default_factory=list)  #: what a run here checks, and ONNX does not
+    #: of whole numbers that are kept as floats, the same as integers
+    rounded: dict[Cell, TracedArray] = field(default_factory=dict)
 
     @property
     def innermost(self) -> OnnxGraph:
@@ -70,6 +73,26 @@ class OnnxGraph:
             raise AttributeError(type)
         return lambda *ins, **attrs: self.node(type, ins, **attrs)
 
+    def form(self, function: Any) -> Callable[..., Any]:
+        """What writes a function of NumPy down.
+
+        Raises:
+            UnsupportedError: it has no form.
+        """
+        if function not in FORMS:
+            raise UnsupportedError(f"{function.__name__} of NumPy has no form in ONNX here")
+        return FORMS[function]
+
+    def by_method(self, ufunc: Any, method: str, ins: Any, named: Mapping[str, Any]) -> Any:
+        """Write down what a method of a ufunc computes.
+
+        Raises:
+            UnsupportedError: it has no form.
+        """
+        if method != "reduceat" or ufunc not in REDUCED_AT:
+            raise UnsupportedError(f"{ufunc.__name__}.{method} has no form in ONNX here")
+        return REDUCED_AT[ufunc](self, ins[0], [*np.asarray(ins[1]).tolist(), len(ins[0])])
+
     def like(self, value: Any, dtype: Any) -> Any:
         """A value in another element type; itself where it has that."""
         if not isinstance(value, TracedArray):
@@ -98,31 +121,3 @@ def read_by(node: Node) -> Iterable[Cell]:
             made = {id(v) for n in body.nodes for v in n.outputs} | {id(v) for v in body.inputs}
             read = [v for n in body.live() for v in read_by(n)] + body.outputs
             yield from (v for v in read if id(v) not in made)
-
-
-def tensor_type(dtype: Any) -> int:
-    """The number that ONNX gives an element type.
-
-    Raises:
-        UnsupportedError: it has none.
-    """
-    name = np.dtype(dtype).name
-    if name not in _TENSOR_TYPES:
-        raise UnsupportedError(f"the element type {name} has no form in ONNX")
-    return _TENSOR_TYPES[name]
-
-
-_TENSOR_TYPES = {
-    "float32": 1,
-    "uint8": 2,
-    "int8": 3,
-    "uint16": 4,
-    "int16": 5,
-    "int32": 6,
-    "int64": 7,
-    "bool": 9,
-    "float16": 10,
-    "float64": 11,
-    "uint32": 12,
-    "uint64": 13,
-}

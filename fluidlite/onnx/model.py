@@ -3,23 +3,40 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Container, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, BinaryIO
 
 import numpy as np
 
 from ..errors import UnsupportedError
 from ..files import Transaction
-from .graph import Node, OnnxGraph, tensor_type
+from .graph import Node, OnnxGraph
 from .tracing import Cell
+from .types import tensor_type
 
 OPSET = 23  #: what onnxruntime 1.23 reads, the newest one for Python 3.10
 OLDEST_OPSET = 18  #: from where on reductions take their dimensions as an input
 IR_VERSION = 11
+SMALLEST_BESIDE = 1024  #: bytes of an array from which on it may lie in a file of its own
+ALIGNMENT = 64  #: of parameters in a file of their own
+#: the numbers of fields of messages: a model's graph, a graph's parameters, a tensor's numbers
+_GRAPH, _INITIALIZER, _RAW_DATA = 7, 5, 9
 LARGEST_FILE = 2_000_000_000  #: bytes of parameters from which on they lie in a file of their own
 
 
-def model_of(graph: OnnxGraph, opset: int, metadata: Mapping[str, str]) -> Any:
+@dataclass
+class OnnxModel:
+    """A message without its parameters, and these by name.
+
+    Messages copy what is put into them, so the parameters go from where they are to the file.
+    """
+
+    message: Any
+    initializers: dict[str, Any]
+
+
+def model_of(graph: OnnxGraph, opset: int, metadata: Mapping[str, str]) -> OnnxModel:
     """The message of a model.
 
     Args:
@@ -38,21 +55,88 @@ def model_of(graph: OnnxGraph, opset: int, metadata: Mapping[str, str]) -> Any:
         ir_version=IR_VERSION,
     )
     onnx.helper.set_model_props(made, dict(metadata))
-    names.put_initializers(made.graph)
-    return made
+    return OnnxModel(made, names.initializers)
 
 
-def write_model(model: Any, path: str) -> None:
-    """Write a model; its parameters beside it where they are too large for one message."""
+def write_model(model: OnnxModel, path: str) -> None:
+    """Write a model; its large parameters beside it where they are too large for one message."""
+    size = sum(array.nbytes for array in model.initializers.values())
+    beside = {
+        name: array
+        for name, array in model.initializers.items()
+        if size > LARGEST_FILE and array.nbytes >= SMALLEST_BESIDE
+    }
+    data = os.path.basename(path) + ".data"
+    tensors = _tensors(model.initializers, beside, data)
+    inside = [None if name in beside else a for name, a in model.initializers.items()]
+    with Transaction() as files:
+        if beside:
+            with files.open(os.path.join(os.path.dirname(path), data)) as file:
+                for array in beside.values():
+                    file.write(_bytes_of(array))
+                    file.write(bytes(-array.nbytes % ALIGNMENT))
+        with files.open(path) as file:
+            _write_message(file, model.message, list(zip(tensors, inside)))
+
+
+def _tensors(initializers: Mapping[str, Any], beside: Container[str], data: str) -> Iterator[Any]:
+    """The messages of parameters, without their numbers; some of these lie in a file beside."""
     import onnx
 
-    size = sum(len(each.raw_data) for each in model.graph.initializer)
-    if size <= LARGEST_FILE:
-        with Transaction() as files:
-            files.write(path, model.SerializeToString())
-        return
-    data = os.path.basename(path) + ".data"
-    onnx.save_model(model, path, save_as_external_data=True, location=data, size_threshold=1024)
+    position = 0
+    for name, array in initializers.items():
+        tensor = onnx.TensorProto(name=name, data_type=tensor_type(array.dtype), dims=array.shape)
+        if name in beside:
+            tensor.data_location = onnx.TensorProto.EXTERNAL
+            said = {"location": data, "offset": position, "length": array.nbytes}
+            for key, value in said.items():
+                tensor.external_data.add(key=key, value=str(value))
+            position += array.nbytes + -array.nbytes % ALIGNMENT
+        yield tensor
+
+
+def _write_message(file: BinaryIO, message: Any, parameters: list[tuple[Any, Any]]) -> None:
+    """Write a model, and the parameters behind the other fields of its graph.
+
+    A field is its number and the kind of its content, the length of that, and the content.
+
+    Args:
+        file: where to.
+        message: of the model; loses its graph.
+        parameters: pairs of a message and an array, which is None where that lies elsewhere.
+    """
+    graph = message.graph.SerializeToString()
+    message.ClearField("graph")
+    begins = []
+    for tensor, array in parameters:
+        begin = tensor.SerializeToString()
+        count = 0 if array is None else array.nbytes
+        if array is not None:
+            begin += _field(_RAW_DATA, count)
+        begins.append(_field(_INITIALIZER, len(begin) + count) + begin)
+    numbers = sum(array.nbytes for _, array in parameters if array is not None)
+    file.write(message.SerializeToString())
+    file.write(_field(_GRAPH, len(graph) + sum(map(len, begins)) + numbers))
+    file.write(graph)
+    for begin, (_, array) in zip(begins, parameters, strict=True):
+        file.write(begin)
+        if array is not None:
+            file.write(_bytes_of(array))
+
+
+def _field(number: int, length: int) -> bytes:
+    """What stands before the content of a field."""
+    found = bytearray([number << 3 | 2])
+    while length > 127:
+        found.append(length & 127 | 128)
+        length >>= 7
+    return bytes([*found, length])
+
+
+def _bytes_of(array: Any) -> Any:
+    """The numbers of an array as a file has them; a view where they lie so in memory."""
+    plain = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
+    return plain.reshape(-1).view(np.uint8).data
 
 
 class _Names:
@@ -62,12 +146,12 @@ class _Names:
         self._taken: dict[str, Cell] = {}
         self._constants: dict[Any, str] = {}
         self._count = 0
-        self._initializers: list[tuple[str, Any]] = []
+        self.initializers: dict[str, Any] = {}
         for cell in (*graph.inputs, *graph.outputs):
             self._taken[cell.name] = cell
         for cell in graph.inputs:
             if cell.default is not None:
-                self._initialize(cell.name, np.asarray(cell.default))
+                self.initializers[cell.name] = np.asarray(cell.default)
 
     def of(self, value: Any) -> str:
         """The name of a cell or an array; empty for what is absent."""
@@ -79,7 +163,7 @@ class _Names:
             if not value.name:
                 return self._array(np.asarray(value.constant))
             self._own(value)
-            self._initialize(value.name, np.asarray(value.constant))
+            self.initializers[value.name] = np.asarray(value.constant)
             return value.name
         self._own(value)
         return value.name
@@ -104,22 +188,8 @@ class _Names:
                 name += "_"
             self._constants[key] = name
             self._taken[name] = Cell(name)
-            self._initialize(name, array)
+            self.initializers[name] = array
         return name
-
-    def _initialize(self, name: str, array: Any) -> None:
-        self._initializers.append((name, array))
-
-    def put_initializers(self, message: Any) -> None:
-        """Put the parameters into the message of a graph, each copied once.
-
-        They go in when the graph is where it stays, since messages copy what is put into them.
-        """
-        for name, array in self._initializers:
-            tensor = message.initializer.add()
-            tensor.name, tensor.data_type = name, tensor_type(array.dtype)
-            tensor.dims.extend(array.shape)
-            tensor.raw_data = array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes()
 
     def message(self, graph: OnnxGraph, name: str) -> Any:
         """The message of a graph, or of a body."""

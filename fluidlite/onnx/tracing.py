@@ -178,13 +178,10 @@ class TracedArray:
         out = named.pop("out", None)
         if method == "reduce" and ufunc in _REDUCTIONS:
             found = traced(self.graph, _REDUCTIONS[ufunc], ins[:1], named)
-        elif method == "reduceat" and ufunc in REDUCED_AT:
-            offsets = [*np.asarray(ins[1]).tolist(), len(self)]
-            return REDUCED_AT[ufunc](self.graph, ins[0], offsets)
         elif method == "__call__":
             found = traced(self.graph, ufunc, ins, named)
         else:
-            raise UnsupportedError(f"{ufunc.__name__}.{method} has no form in ONNX here")
+            found = self.graph.by_method(ufunc, method, ins, named)
         return found if out is None else _into(out[0], found)
 
     def __array_function__(self, function: Any, types: Any, args: Any, named: Any) -> Any:
@@ -310,10 +307,8 @@ def traced(graph: OnnxGraph, function: Any, args: Any, named: dict[str, Any]) ->
         if isinstance(found, (list, tuple)):
             return [graph.constant(each) for each in found]
         return graph.constant(found)
-    form = FORMS.get(function)
-    if form is None:
-        raise UnsupportedError(f"{function.__name__} of NumPy has no form in ONNX here")
     graph = graph.innermost
+    form = graph.form(function)
     specs = _specs_of(function, args, named)
     found = form(graph, *args, **named)
     for value, known in zip(found if isinstance(found, (list, tuple)) else [found], specs):

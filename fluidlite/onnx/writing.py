@@ -31,7 +31,8 @@ def maps(*types: str) -> Callable[[Form], Form]:
 
     It takes the graph, the operator and the values of the input slots that are its parameters;
     gives the outputs, as kernels do; ``NotImplemented`` where the attributes have no form of their
-    own, so that composition or kernel are written out.
+    own, so that composition or kernel are written out.  A parameter ``want`` gets the output
+    slots that anything reads, None where nobody knows.
     """
 
     def register(form: Form) -> Form:
@@ -49,7 +50,7 @@ class Writer(Interpreter):
     """
 
     def __init__(self, graph: OnnxGraph) -> None:
-        self.graph = graph
+        self.graph: Any = graph
         self._eval = Eval(numpy_)
         #: types of operators -> how they were written: "map", "composition" or "kernel"
         self.ways: dict[str, str] = {}
@@ -57,23 +58,23 @@ class Writer(Interpreter):
     def apply(
         self, op: Op, ins: Mapping[str, Any], want: Iterable[str] | None = None
     ) -> dict[str, Any]:
-        ins = {slot: _taken(op, slot, value) for slot, value in ins.items()}
+        ins = {slot: taken_as(op, slot, value) for slot, value in ins.items()}
         if op.execute is not None:
             raise UnsupportedError("it drives a block, and that has no form in ONNX here")
-        if op.random and op.type not in MAPS:
-            raise UnsupportedError(_RANDOM)
-        if not has_traced(list(ins.values())):
+        if not op.random and not has_traced(list(ins.values())):
             return self._eval.apply(op, ins, want)
-        outs, way = self._written(op, ins, want)
+        outs, way = self.written(op, ins, want)
         self.ways[op.type] = way
         self._complete(op, ins, outs)
         return outs
 
-    def _written(self, op: Op, ins: dict[str, Any], want: Any) -> tuple[dict[str, Any], str]:
+    def written(self, op: Op, ins: dict[str, Any], want: Any) -> tuple[dict[str, Any], str]:
+        """The outputs of an operator by slot, written down, and the way that took."""
         form = MAPS.get(op.type)
         if form is not None:
             names = form.__code__.co_varnames[2 : form.__code__.co_argcount]
-            found = form(self.graph.innermost, op, *(ins.get(name) for name in names))
+            given = (want if name == "want" else ins.get(name) for name in names)
+            found = form(self.graph.innermost, op, *given)
             if found is not NotImplemented:
                 return op.by_slot(found), "map"
         if op.random:
@@ -83,17 +84,10 @@ class Writer(Interpreter):
         nodes = self.graph.innermost.nodes
         count = len(nodes)
         try:
-            return self._kernel(op, ins, False), "kernel"
+            return kernel_outputs(op, namespace(self.graph), ins), "kernel"
         except UnsupportedError:  # it may write into an array that it makes
             del nodes[count:]
-            return self._kernel(op, ins, True), "kernel"
-
-    def _kernel(self, op: Op, ins: dict[str, Any], writable: bool) -> dict[str, Any]:
-        xp = namespace(self.graph, writable)
-        name = "run" if op.run is not None else "run_numpy"
-        values = [ins.get(slot) for slot in op.run_reads[name]]
-        outs = op.by_slot(getattr(op, name)(xp, *values))
-        return {slot: v() if callable(v) else v for slot, v in outs.items()}
+            return kernel_outputs(op, namespace(self.graph, True), ins), "kernel"
 
     def _complete(self, op: Op, ins: dict[str, Any], outs: dict[str, Any]) -> None:
         """Fill in the shapes that forms leave to the operator's own rule."""
@@ -111,6 +105,21 @@ class Writer(Interpreter):
             for v, s in zip(listed, known, strict=False):
                 if isinstance(v, TracedArray) and v.spec is None:
                     v.spec = s
+
+
+def kernel_outputs(op: Op, xp: Any, ins: Mapping[str, Any], *more: Any) -> dict[str, Any]:
+    """What the kernel of an operator gives, by slot.
+
+    Args:
+        op: the operator.
+        xp: the array namespace.
+        ins: values by input slot.
+        more: what the kernel takes before the values.
+    """
+    name = "run" if op.run is not None else "run_numpy"
+    values = [ins.get(slot) for slot in op.run_reads[name]]
+    outs = op.by_slot(getattr(op, name)(xp, *more, *values))
+    return {slot: v() if callable(v) else v for slot, v in outs.items()}
 
 
 def _listed(value: Any) -> list[Any]:
@@ -131,10 +140,10 @@ def spec_of(value: Any) -> Any:
     return Spec(data.shape, as_dtype(data.dtype), lod_level=len(getattr(value, "offsets", ())))
 
 
-def _taken(op: Op, slot: str, value: Any) -> Any:
-    """A value as a slot takes it: without sequences, but where it asks for them."""
+def taken_as(op: Op, slot: str, value: Any) -> Any:
+    """A value as a slot of an operator takes it: without sequences, but where it asks for them."""
     if isinstance(value, list):
-        return [_taken(op, slot, each) for each in value]
+        return [taken_as(op, slot, each) for each in value]
     declared = op.input_slots.get(slot)
     if declared is not None and declared.ragged:
         return value

@@ -15,7 +15,7 @@ from __future__ import annotations
 import heapq
 import itertools
 from collections.abc import Callable, Iterable, Mapping
-from functools import partial
+from functools import partial, wraps
 from typing import Any, ClassVar
 
 from ..dtypes import Kind
@@ -24,7 +24,7 @@ from ..values import bare
 from .arithmetic import WITH_NUMBER, Arithmetic
 from .definition import Op, derives_gradients, lookup
 from .interpreter import Eval, Interpreter
-from .rule import RuleArgument, completed, gather, unique_slot
+from .rule import RuleArgument, completed, gather, parameter_names, unique_slot
 from .signature import Signature, Slot
 
 
@@ -157,6 +157,21 @@ def derive_grad(forward: type[Op]) -> type[Op]:
 
 def _forward_slot(forward: type[Op], read: RuleArgument) -> Slot:
     return forward.input_slots[read.of] if read.source == "in" else forward.output_slots[read.of]
+
+
+def differentiated_as(kernel: Callable[..., Any]) -> Callable[..., dict[str, Callable[[], Any]]]:
+    """The rule of a composite with a kernel for its first gradient, and with its parameters.
+
+    Args:
+        kernel: the operator's ``grad_numpy``.
+    """
+    names = parameter_names(kernel)
+
+    @wraps(kernel)
+    def grad(self: Op, f: Interpreter, *values: Any, **named: Any) -> dict[str, Any]:
+        return differentiated(f, self, dict(zip(names, values)) | named)
+
+    return grad
 
 
 def differentiated(

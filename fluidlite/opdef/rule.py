@@ -6,6 +6,7 @@ input, an output and a cotangent of an operator; :func:`gather` puts them in the
 
 from __future__ import annotations
 
+import inspect
 import itertools
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -105,11 +106,17 @@ def completed(cotangent: Any, value: Any, optional: bool, zeros_like: Callable[[
     return cotangent
 
 
+def parameter_names(rule: Any) -> tuple[str, ...]:
+    """The names of what a rule, or a kernel of one, takes beside itself and the interpreter."""
+    code = rule.__code__
+    return tuple(code.co_varnames[2 : code.co_argcount])
+
+
 def _parameters(definition: type[Op]) -> dict[str, tuple[str, str, bool]]:
-    """The parameters of a written rule: name -> (source, slot, whether it may be absent)."""
-    code = definition.grad.__code__
-    names = code.co_varnames[2 : code.co_argcount]
-    defaults = len(definition.grad.__defaults__ or ())
+    """The parameters of a rule: name -> (source, slot, whether it may be absent)."""
+    rule = inspect.unwrap(definition.grad)
+    names = parameter_names(rule)
+    defaults = len(rule.__defaults__ or ())
     optional = set(names[len(names) - defaults :]) if defaults else set()
     ins, outs = definition.input_slots, definition.output_slots
     found: dict[str, tuple[str, str, bool]] = {}

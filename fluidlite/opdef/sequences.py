@@ -7,8 +7,23 @@ from typing import Any
 import numpy as np
 
 from ..errors import LoDError
+from ..values import offsets_from
+from .signature import Slot
 
 Array = np.ndarray[Any, Any]
+
+
+#: hidden outputs that have the rows of an input, and its sequences
+_WITH_ROWS = frozenset({"Softmax", "IntermediateOut", "XShape"})
+
+
+def has_no_sequences(slot: Slot) -> bool:
+    """Whether an output is kept for the gradient alone, and so takes over no sequences.
+
+    Args:
+        slot: of the output.
+    """
+    return slot.hidden and slot.name not in _WITH_ROWS
 
 
 def lod_of(value: Any) -> tuple[tuple[int, ...], ...]:
@@ -75,11 +90,6 @@ def as_column(numbers: Any, like: Any) -> Array:
 def lengths_of(offsets: Any) -> Array:
     """The lengths of sequences, from their offsets."""
     return np.diff(np.asarray(offsets, np.int64))
-
-
-def offsets_from(lengths: Any) -> tuple[int, ...]:
-    """The offsets of sequences, from their lengths."""
-    return (0, *np.cumsum(np.asarray(lengths, np.int64)).tolist())
 
 
 def rows_in(offsets: Any, chosen: Any) -> Array:

@@ -1,5 +1,6 @@
 """Every operator, one family per file.  Importing this package defines them all."""
 
+from ..namespace import listing
 from . import (
     activation,
     adaptive,
@@ -10,6 +11,7 @@ from . import (
     attention_lstm,
     averaging,
     beam_search,
+    bitwise,
     boxes,
     clicks,
     collective,
@@ -102,3 +104,5 @@ from . import (
     vector_norm,
     yolo,
 )
+
+__dir__ = listing(globals())

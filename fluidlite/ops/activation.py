@@ -411,6 +411,7 @@ class maxout(Op):
     """
 
     signature = "X -> Out"
+    lod = None
     groups: int = REQUIRED
     axis: int = 1
 

@@ -9,7 +9,8 @@ import numpy as np
 from ..dtypes import DType
 from ..errors import OutOfRangeError, ShapeError
 from ..opdef.definition import Op
-from ..opdef.sequences import lengths_of, offsets_of, positions_in
+from ..opdef.doubts import Doubtful
+from ..opdef.sequences import lengths_of, lod_of, offsets_of, positions_in
 from ..opdef.spec import agree, need_integer, need_ndim, same_dtype, size_of, spec
 from ..values import LoDTensor
 
@@ -44,7 +45,7 @@ def padded(xp, x, slot):
     return out, lengths
 
 
-class edit_distance(Op):
+class edit_distance(Doubtful, Op):
     """Out = for each pair of texts, how many tokens to insert, delete or replace in one at least.
 
     (Levenshtein, Binary codes capable of correcting deletions, insertions and reversals, 1966;
@@ -91,10 +92,11 @@ class edit_distance(Op):
     def run(self, xp, Hyps, Refs, HypsLength, RefsLength):
         hyps, many = self.texts(xp, Hyps, HypsLength, "Hyps")
         refs, wanted = self.texts(xp, Refs, RefsLength, "Refs")
-        if len(hyps) != len(refs):
+        if len(hyps) > len(refs):
             raise ShapeError(
                 f"expected as many texts in Hyps as in Refs, got {len(hyps)} and {len(refs)}"
             )
+        refs, wanted = refs[: len(hyps)], wanted[: len(hyps)]
         if self.normalized and (wanted == 0).any():
             raise ShapeError(
                 f"expected texts in Refs to divide by the lengths of, got an empty one: number "
@@ -105,6 +107,14 @@ class edit_distance(Op):
             out = out / wanted
         count = xp.full((1,), len(hyps), "int64")
         return count, xp.reshape(out.astype("float32"), (-1, 1))
+
+    def doubts(self, ins):
+        counts = [len(lod[-1]) - 1 for lod in map(lod_of, (ins["Hyps"], ins["Refs"])) if lod]
+        if len(counts) == 2 and counts[0] < counts[1]:
+            yield (
+                f"expected as many texts in Hyps as in Refs, got {counts[0]} and {counts[1]}: the "
+                "first count"
+            )
 
     def texts(self, xp, x, lengths, slot):
         """Texts as a padded matrix, and their lengths."""

@@ -8,8 +8,9 @@ from ..dtypes import DType
 from ..errors import AttributeValueError, LoDError, ShapeError
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Op
+from ..opdef.doubts import Doubtful
 from ..opdef.spec import agree, need_float, need_integer, same_dtype, size_of
-from ..values import LoDTensor
+from ..values import LoDTensor, bare
 from .boxes import need_boxes, overlap
 from .proposals import by_image, image_sizes, need_images
 
@@ -20,21 +21,21 @@ def relative(xp, boxes, to):
     """Boxes relative to others, in whole pixels: centres by sizes, sizes by logarithms."""
     sizes, of = boxes[:, 2:] - boxes[:, :2] + 1, to[:, 2:] - to[:, :2] + 1
     moved = (boxes[:, :2] + sizes / 2) - (to[:, :2] + of / 2)
-    return xp.concatenate([moved / of, xp.log(sizes / of)], axis=1).astype(boxes.dtype)
+    with np.errstate(invalid="ignore", divide="ignore"):  # NaN for boxes upside down
+        return xp.concatenate([moved / of, xp.log(sizes / of)], axis=1).astype(boxes.dtype)
 
 
-def need_upright(name, boxes):
-    """Check that boxes are not upside down.
+class TrueBoxes(Doubtful):
+    """An operator on true boxes in GtBoxes: nothing overlaps those that are upside down."""
 
-    Raises:
-        ShapeError: one of them is.
-    """
-    wrong = np.flatnonzero((boxes[:, 2:] < boxes[:, :2]).any(axis=1))
-    if len(wrong):
-        raise ShapeError(
-            f"expected {name} of (left, top, right, bottom) with left <= right and top <= bottom, "
-            f"got {boxes[wrong[0]].tolist()} in row {wrong[0]}"
-        )
+    def doubts(self, ins):
+        boxes = bare(ins["GtBoxes"])
+        wrong = np.flatnonzero((boxes[:, 2:] < boxes[:, :2]).any(axis=1))
+        if len(wrong):
+            yield (
+                "expected GtBoxes of (left, top, right, bottom) with left <= right and top <= "
+                f"bottom, got {boxes[wrong[0]].tolist()} in row {wrong[0]}; nothing overlaps it"
+            )
 
 
 def sample(places, count, generator):
@@ -46,7 +47,7 @@ def sample(places, count, generator):
     return places[np.sort(generator.choice(len(places), count, replace=False))]
 
 
-class AnchorTargets(Op, abstract=True):
+class AnchorTargets(TrueBoxes, Op, abstract=True):
     """What anchors are compared with.
 
     Anchor: [anchors, 4].
@@ -93,7 +94,6 @@ class AnchorTargets(Op, abstract=True):
         boxes, parts = by_image("GtBoxes", GtBoxes, len(ImInfo))
         crowd, crowds = by_image("IsCrowd", IsCrowd)
         need_same_rows("IsCrowd", crowds, parts)
-        need_upright("GtBoxes", boxes)
         labels = None
         if GtLabels is not None:
             labels, of_labels = by_image("GtLabels", GtLabels)

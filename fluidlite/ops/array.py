@@ -73,6 +73,9 @@ class read_from_array(Op):
             return with_lod(xp.zeros_like(bare(X_W)), lod)
         raise OutOfRangeError(
             f"expected a position that has been written, one below {len(X)}, got {position(I)}"
+            if len(X)
+            else f"expected a position that has been written, got {position(I)} of an empty array; "
+            "sequences that are all empty have no steps"
         )
 
     def grad(self, f, I, dOut):

@@ -8,12 +8,13 @@ from ..dtypes import DType
 from ..errors import AttributeValueError, LoDError, ShapeError
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Op
-from ..opdef.sequences import lod_of, offsets_from
+from ..opdef.doubts import Doubtful
+from ..opdef.sequences import lod_of
 from ..opdef.spec import agree, need_integer, spec
-from ..values import LoDTensor, bare
+from ..values import LoDTensor, bare, offsets_from
 
 
-class beam_search(Op):
+class beam_search(Doubtful, Op):
     """Of all continuations of the prefixes of a source, the ``beam_size`` best ones.
 
     (Reddy, Speech understanding systems, Carnegie Mellon University, 1977.)
@@ -64,13 +65,13 @@ class beam_search(Op):
     def run(self, xp, pre_ids, pre_scores, ids, scores):
         sources = self.sources(scores)
         last, rows = bare(pre_ids).reshape(-1), bare(scores)
-        if len(last) != len(rows) or sources[-1] != len(rows):
+        if len(last) < len(rows) or bare(pre_scores).size < len(rows) or sources[-1] != len(rows):
             raise ShapeError(
                 f"expected a row of scores for each prefix, got {len(last)} prefixes and "
                 f"{len(rows)} rows, {sources[-1]} of them in sources"
             )
+        last, before = last[: len(rows)], bare(pre_scores).reshape(-1)[: len(rows)]
         words = xp.broadcast_to(xp.arange(rows.shape[1]), rows.shape) if ids is None else bare(ids)
-        before = bare(pre_scores).reshape(-1)
         totals = rows if self.is_accumulated else before[:, None] + xp.log(rows)
         totals, words = xp.array(totals, copy=True), xp.array(words, last.dtype, copy=True)
         ended = last == self.end_id
@@ -91,6 +92,14 @@ class beam_search(Op):
             LoDTensor(totals[prefix, place].reshape(-1, 1).astype(rows.dtype, copy=False), lod),
             prefix.astype("int32"),
         )
+
+    def doubts(self, ins):
+        rows = len(bare(ins["scores"]))
+        for slot in ("pre_ids", "pre_scores"):
+            count = len(bare(ins[slot]))
+            if count > rows:
+                wanted = f"expected {slot} of {rows} prefixes, as scores has"
+                yield f"{wanted}, got {count}: the first count"
 
     def sources(self, scores):
         """Where the prefixes of each source begin, and those of the last one end."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..errors import AttributeValueError, ShapeError
 from ..opdef.definition import Op
+from ..opdef.doubts import Doubtful
 from ..opdef.sequences import lengths_of, lod_of, offsets_of
 from ..opdef.spec import agree, known, need_float, need_ndim, same_dtype
 from ..values import LoDTensor, bare
@@ -144,7 +145,7 @@ class box_coder(Op):
         return xp.concatenate([middle - half, middle + half - more], axis=-1)
 
 
-class box_clip(Op):
+class box_clip(Doubtful, Op):
     """Output = Input with all corners moved into the image.
 
     Input: boxes [M, 4], those of an image being a sequence, or all of one image; or [N, M, 4].
@@ -171,16 +172,23 @@ class box_clip(Op):
             )
         return Input
 
+    def doubts(self, ins):
+        lod, rows = lod_of(ins["Input"]), len(ins["ImInfo"])
+        images = len(lod[-1]) - 1 if lod else rows
+        if images < rows:
+            yield f"expected ImInfo of {images} images, as Input has, got {rows}: the first count"
+
     def run(self, xp, Input, ImInfo):
         boxes = bare(Input)
         lengths = [1] * len(boxes) if boxes.ndim == 3 else [len(boxes)]
         if lod_of(Input):
             lengths = lengths_of(offsets_of(Input, "Input"))
-        if len(ImInfo) != len(lengths):
+        if len(ImInfo) < len(lengths) or (len(ImInfo) > len(lengths) and not lod_of(Input)):
             raise ShapeError(
                 f"expected boxes of {len(ImInfo)} images, as ImInfo says, got Input of shape "
                 f"{list(boxes.shape)} and {len(lengths)} images; give it a LoD"
             )
+        ImInfo = ImInfo[: len(lengths)]
         sizes = xp.floor(ImInfo[:, :2] / ImInfo[:, 2:] + 0.5) - 1  # the last row and column
         bounds = xp.repeat(xp.concatenate([sizes[:, ::-1]] * 2, axis=1), lengths, axis=0)
         bounds = bounds[:, None] if boxes.ndim == 3 else bounds
@@ -198,6 +206,7 @@ class polygon_box_transform(Op):
     """
 
     signature = "Input -> Output"
+    lod = None
     grad = None
 
     def infer(self, Input):
@@ -228,6 +237,7 @@ class box_decoder_and_assign(Op):
     """
 
     signature = "PriorBox, PriorBoxVar?, TargetBox, BoxScore -> DecodeBox, OutputAssignBox"
+    lod = "TargetBox"
     box_clip: float = 4.135
     grad = None
 

@@ -10,10 +10,11 @@ import numpy as np
 from ..dtypes import DType
 from ..errors import OutOfRangeError, ShapeError
 from ..opdef.definition import Op
-from ..opdef.gradient import differentiated, pulled_through
-from ..opdef.sequences import lod_of, offsets_from, offsets_of, positions_in
+from ..opdef.doubts import Doubtful
+from ..opdef.gradient import differentiated_as, pulled_through
+from ..opdef.sequences import lengths_text, lod_of, offsets_of, positions_in
 from ..opdef.spec import agree, need_float, need_integer, need_ndim, same_dtype
-from ..values import LoDTensor, bare
+from ..values import LoDTensor, bare, offsets_from
 from .crf_steps import ChainSteps, viterbi
 from .time_order import TimeOrder, time_order
 
@@ -38,8 +39,12 @@ class Chains(NamedTuple):
         return self.numbers[self.order.rows]
 
 
-def chains_of(Emission, Length):
+def chains_of(Emission, Length, Label=None):
     """The chains that the scores are of.
+
+    Args:
+        Emission, Length: as operators take them.
+        Label: has chains of its own, if any, which go before.
 
     Raises:
         LoDError: the scores have neither sequences nor lengths.
@@ -48,6 +53,7 @@ def chains_of(Emission, Length):
     """
     if Length is None:
         offsets = offsets_of(Emission, "Emission")
+        offsets = lod_of(Label)[-1] if lod_of(Label) else offsets
         return Chains(offsets, np.arange(offsets[-1]), time_order(offsets))
     many, width = bare(Emission).shape[:2]
     lengths = np.asarray(bare(Length)).reshape(-1).astype(np.int64)
@@ -64,36 +70,60 @@ def chains_of(Emission, Length):
     return Chains(offsets, number * width + place, time_order(offsets))
 
 
-def labels_in(Label, chains, tags, rows):
+def labels_of(Label, chains, rows):
     """The labels of the rows of chains.
 
     Args:
         Label: as the operator takes it.
         chains: of the scores.
-        tags: how many labels there are.
         rows: how many rows the scores have.
 
     Raises:
         ShapeError: there are not as many labels as rows.
-        LoDError: they form other sequences than the scores.
-        OutOfRangeError: a label is outside the tags.
     """
     labels = bare(Label).reshape(-1)
     if len(labels) != rows:
         raise ShapeError(f"expected a label for each of {rows} rows, got {len(labels)} in Label")
-    labels = labels[chains.numbers]
+    return labels[chains.numbers]
+
+
+def outside(labels, chains, tags):
+    """What to say of labels that are no tags; None where all are.
+
+    Args:
+        labels: of the rows of chains.
+        chains: of the scores.
+        tags: how many labels there are.
+    """
     wrong = (labels < 0) | (labels >= tags)
-    if wrong.any():
-        at = int(wrong.argmax())
-        chain = int(np.searchsorted(chains.offsets, at, side="right")) - 1
-        raise OutOfRangeError(
-            f"expected labels in [0, {tags}), the tags that Transition has, got {int(labels[at])} "
-            f"in sequence {chain} of Label"
-        )
+    if not wrong.any():
+        return None
+    at = int(wrong.argmax())
+    chain = int(np.searchsorted(chains.offsets, at, side="right")) - 1
+    return (
+        f"expected labels in [0, {tags}), the tags that Transition has, got {int(labels[at])} "
+        f"in sequence {chain} of Label"
+    )
+
+
+def labels_in(Label, chains, tags, rows):
+    """The labels of the rows of chains, all of them tags.
+
+    Args:
+        Label, chains, rows: as of :func:`labels_of`.
+        tags: how many labels there are.
+
+    Raises:
+        OutOfRangeError: a label is outside the tags.
+    """
+    labels = labels_of(Label, chains, rows)
+    wrong = outside(labels, chains, tags)
+    if wrong is not None:
+        raise OutOfRangeError(wrong)
     return labels
 
 
-class Chain(Op, abstract=True):
+class Chain(Doubtful, Op, abstract=True):
     """What operators on chains of labels share.
 
     Emission: what speaks for each label at each place: sequences of rows, [n, tags], or padded,
@@ -102,6 +132,17 @@ class Chain(Op, abstract=True):
         another one (row 2 + that), [tags + 2, tags].
     Length: how many rows of each padded chain count, [chains, 1].
     """
+
+    chains_from = "Emission"  #: the slot whose sequences are the chains
+
+    def doubts(self, ins):
+        """Labels may form other sequences than scores."""
+        scores, labels = lod_of(ins["Emission"]), lod_of(ins.get("Label"))
+        if ins.get("Length") is None and labels and scores[-1:] != labels[-1:]:
+            yield (
+                f"expected Label with the sequences of Emission, lengths {lengths_text(scores)}, "
+                f"got {lengths_text(labels)}: those of {self.chains_from} count"
+            )
 
     def checked(self, Emission, Transition, Label, Length):
         """Raise what the shapes have against each other."""
@@ -142,6 +183,7 @@ class linear_chain_crf(Chain):
     LogLikelihood: [chains, 1].
     """
 
+    chains_from = "Label"
     signature = (
         "Emission[], Transition, Label![], Length?! -> "
         "Alpha~, EmissionExps~, TransitionExps~, LogLikelihood"
@@ -160,7 +202,7 @@ class linear_chain_crf(Chain):
         return {}
 
     def expand(self, f, Emission, Transition, Label, Length):
-        chains = chains_of(Emission, Length)
+        chains = chains_of(Emission, Length, Label)
         order, tags = chains.order, Transition.shape[1]
         e = f.bare_rows(Emission)
         shape = list(e.shape)
@@ -225,7 +267,7 @@ class linear_chain_crf(Chain):
         }
 
     def run_numpy(self, xp, Emission, Transition, Label, Length):
-        chains, e = chains_of(Emission, Length), bare(Emission)
+        chains, e = chains_of(Emission, Length, Label), bare(Emission)
         flat = e.reshape(-1, e.shape[-1])
         labels = labels_in(Label, chains, e.shape[-1], len(flat))
         steps = ChainSteps(chains, flat, Transition)
@@ -237,25 +279,6 @@ class linear_chain_crf(Chain):
         cost = steps.log_sum() - steps.score(labels)
         cost = cost.astype(e.dtype).reshape(-1, 1)
         return alpha.reshape(e.shape), steps.exps.reshape(e.shape), weights, cost
-
-    def grad(
-        self,
-        f,
-        Emission,
-        Transition,
-        Label,
-        Length,
-        Alpha,
-        EmissionExps,
-        TransitionExps,
-        dLogLikelihood,
-        dAlpha=None,
-        dEmissionExps=None,
-        dTransitionExps=None,
-    ):
-        given = dict(Emission=Emission, Transition=Transition, Label=Label, Length=Length)
-        flows = dict(dAlpha=dAlpha, dEmissionExps=dEmissionExps, dTransitionExps=dTransitionExps)
-        return differentiated(f, self, given | flows | dict(dLogLikelihood=dLogLikelihood))
 
     def grad_numpy(
         self,
@@ -276,7 +299,7 @@ class linear_chain_crf(Chain):
         if any(v is not None for v in flows.values()):
             given = dict(Emission=Emission, Transition=Transition, Label=Label, Length=Length)
             return pulled_through(self, xp, given | flows | dict(dLogLikelihood=dLogLikelihood))
-        chains, e = chains_of(Emission, Length), bare(Emission)
+        chains, e = chains_of(Emission, Length, Label), bare(Emission)
         flat = e.reshape(-1, e.shape[-1])
         labels = labels_in(Label, chains, e.shape[-1], len(flat))
         steps = ChainSteps(chains, flat, Transition)
@@ -286,6 +309,8 @@ class linear_chain_crf(Chain):
             steps.forward()
         found, transition = steps.backward(labels, dLogLikelihood.reshape(-1))
         return {"Emission": found.reshape(e.shape), "Transition": transition}
+
+    grad = differentiated_as(grad_numpy)
 
 
 class crf_decoding(Chain):
@@ -310,6 +335,15 @@ class crf_decoding(Chain):
         shape = [rows, 1] if Length is None else [rows, Emission.shape[1]]
         return Emission.with_shape(shape).with_dtype(DType.INT64)
 
+    def doubts(self, ins):
+        yield from super().doubts(ins)
+        if ins.get("Label") is not None:
+            chains, tags = chains_of(ins["Emission"], ins.get("Length")), ins["Transition"].shape[1]
+            labels = labels_of(ins["Label"], chains, bare(ins["Label"]).size)
+            wrong = outside(labels, chains, tags)
+            if wrong is not None:
+                yield f"{wrong}: no path has it"
+
     def lods(self, ins):
         return {"ViterbiPath": lod_of(ins["Emission"]) if ins.get("Length") is None else ()}
 
@@ -319,7 +353,7 @@ class crf_decoding(Chain):
         path = np.zeros(len(flat), np.int64)
         path[chains.numbers] = viterbi(chains, flat, Transition)
         if Label is not None:
-            labels = labels_in(Label, chains, e.shape[-1], len(flat))
+            labels = labels_of(Label, chains, len(flat))
             path[chains.numbers] = path[chains.numbers] == labels
         if Length is not None:
             return path.reshape(e.shape[:2])

@@ -9,10 +9,10 @@ import numpy as np
 
 from ..errors import AttributeValueError, DTypeError, LoDError, OutOfRangeError, ShapeError
 from ..opdef.definition import Op
-from ..opdef.gradient import differentiated, pulled_through
-from ..opdef.sequences import lengths_of, lod_of, offsets_from, offsets_of, positions_in
+from ..opdef.gradient import differentiated, differentiated_as, pulled_through
+from ..opdef.sequences import lengths_of, lod_of, offsets_of, positions_in
 from ..opdef.spec import agree, need_float, need_integer, need_ndim
-from ..values import LoDTensor, bare
+from ..values import LoDTensor, bare, offsets_from
 from .ctc_steps import CTCSteps
 from .time_order import TimeOrder, time_order
 
@@ -268,21 +268,6 @@ class warpctc(Op):
             loss[texts.chosen, 0], gradient[numbers] = steps.costs(), steps.gradient()
         return gradient.reshape(texts.longest, texts.count, classes), loss
 
-    def grad(
-        self,
-        f,
-        Logits,
-        LogitsLength,
-        WarpCTCGrad,
-        dLoss,
-        dWarpCTCGrad=None,
-        Label=None,
-        LabelLength=None,
-    ):
-        given = dict(Logits=Logits, Label=Label, dLoss=dLoss, dWarpCTCGrad=dWarpCTCGrad)
-        given |= dict(LogitsLength=LogitsLength, LabelLength=LabelLength)
-        return differentiated(f, self, given)
-
     def grad_numpy(
         self,
         xp,
@@ -313,6 +298,8 @@ class warpctc(Op):
         found = np.zeros_like(bare(Logits))
         np.multiply(WarpCTCGrad, flow, out=found[: len(WarpCTCGrad)])
         return {"Logits": found}
+
+    grad = differentiated_as(grad_numpy)
 
 
 class scale_gradient(Op):

@@ -43,6 +43,7 @@ class expand_as(Op):
     """
 
     signature = "X, target_tensor! -> Out"
+    lod = None
 
     def infer(self, X, target_tensor):
         pairs = zip(X.shape, target_tensor.shape)

@@ -8,9 +8,9 @@ from ..dtypes import DType
 from ..errors import LoDError
 from ..opdef.attribute import REQUIRED, Long
 from ..opdef.definition import Op
-from ..opdef.sequences import lod_of, offsets_from, offsets_of, one_level_of, rows_in
+from ..opdef.sequences import lod_of, offsets_of, one_level_of, rows_in
 from ..opdef.spec import need_integer, spec
-from ..values import bare
+from ..values import bare, offsets_from
 
 
 class filter_by_instag(Op):

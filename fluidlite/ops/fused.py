@@ -77,6 +77,7 @@ class fusion_squared_mat_sub(Op):
     """
 
     signature = "X, Y -> SquaredX~, SquaredY~, SquaredXY~, Out"
+    lod = None
     scalar: float = 1.0
 
     def infer(self, X, Y):

@@ -171,7 +171,7 @@ class gather_nd(Op):
     """
 
     signature = "X, Index! -> Out"
-    lod = None
+    lod = "X"
 
     def infer(self, X, Index):
         row = need_places(X, Index)

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..errors import ShapeError
 from ..opdef.definition import Op
-from ..opdef.gradient import differentiated
+from ..opdef.gradient import differentiated_as
 from ..opdef.sequences import lod_of, offsets_of
 from ..opdef.spec import agree, known, need_float, need_ndim, same_dtype
 from ..values import LoDTensor, bare
@@ -168,26 +168,6 @@ class gru(Op):
         out = np.take(hidden, order.back, axis=0)
         return row_by_row(gates), resets, hidden, LoDTensor(out, Input.offsets)
 
-    def grad(
-        self,
-        f,
-        Input,
-        H0,
-        Weight,
-        Bias,
-        BatchGate,
-        BatchResetHiddenPrev,
-        BatchHidden,
-        Hidden,
-        dHidden,
-        dBatchGate=None,
-        dBatchResetHiddenPrev=None,
-        dBatchHidden=None,
-    ):
-        given = dict(Input=Input, H0=H0, Weight=Weight, Bias=Bias, dHidden=dHidden)
-        flows = dict(dBatchResetHiddenPrev=dBatchResetHiddenPrev, dBatchHidden=dBatchHidden)
-        return differentiated(f, self, given | flows | dict(dBatchGate=dBatchGate))
-
     def grad_numpy(
         self,
         xp,
@@ -276,6 +256,8 @@ class gru(Op):
         if Bias is not None:
             found["Bias"] = np.add.reduce(dgates, axis=0)[None]
         return found
+
+    grad = differentiated_as(grad_numpy)
 
 
 def _matrices(weight):

@@ -7,9 +7,10 @@ import numpy as np
 from ..errors import AttributeValueError, ShapeError
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Op
-from ..opdef.gradient import differentiated
-from ..opdef.sequences import offsets_from, positions_in
+from ..opdef.gradient import differentiated_as
+from ..opdef.sequences import positions_in
 from ..opdef.spec import need_ndim, size_of
+from ..values import offsets_from
 
 
 class im2sequence(Op):
@@ -88,10 +89,9 @@ class im2sequence(Op):
         taken = f.take_rows(f.reshape(X, shape=[-1]), index.reshape(-1))
         return f.reshape(taken, shape=list(index.shape))
 
-    def grad(self, f, X, dOut, Y=None):
-        return differentiated(f, self, dict(X=X, Y=Y, dOut=dOut))
-
     def grad_numpy(self, xp, X, dOut, Y=None):
         index = self._index(X, Y).reshape(-1) + 1
         sums = np.bincount(index, dOut.reshape(-1), X.size + 1)[1:]
         return dict(X=sums.astype(X.dtype).reshape(X.shape))
+
+    grad = differentiated_as(grad_numpy)

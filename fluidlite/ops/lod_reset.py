@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
 from ..errors import ArgumentError, AttributeValueError, LoDError
@@ -24,14 +26,34 @@ class lod_reset(Op):
     lod = None
 
     def infer(self, X, Y):
-        if Y is None and not self.target_lod:
-            raise AttributeValueError("expected Y or target_lod, got neither")
+        if Y is None:
+            self.need_offsets()
         if Y is not None:
             return X._replace(lod_level=max(Y.lod_level, 1))
         return X._replace(lod_level=X.lod_level + 1 if self.append else 1)
 
+    def need_offsets(self):
+        """Check that ``target_lod`` has offsets.
+
+        Raises:
+            AttributeValueError: there are none, or they do not ascend from 0.
+        """
+        target = list(self.target_lod)
+        if not target:
+            raise AttributeValueError("expected Y or target_lod, got neither")
+        if target[0] != 0 or any(a > b for a, b in pairwise(target)):
+            raise AttributeValueError(
+                f"expected offsets that ascend from 0, got {target!r:.80}; of sequences with 2 and "
+                "3 rows they are [0, 2, 5]"
+            )
+
     def lods(self, ins):
         X, Y = ins["X"], ins.get("Y")
+        if Y is not None and not lod_of(Y) and bare(Y).dtype.kind not in "iu":
+            raise LoDError(
+                f"expected Y with sequences, or integers as offsets; got no LoD and "
+                f"{bare(Y).dtype}; feed a LoDTensor (create_lod_tensor(array, lengths))"
+            )
         if Y is not None and lod_of(Y):
             levels = lod_of(Y)
         else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..errors import AttributeValueError, ShapeError
 from ..opdef.definition import Op
-from ..opdef.gradient import differentiated
+from ..opdef.gradient import differentiated_as
 from ..opdef.sequences import lod_of, offsets_of
 from ..opdef.spec import agree, known, need_float, need_ndim, same_dtype
 from ..values import LoDTensor
@@ -184,27 +184,6 @@ class lstm(Memory):
         out, cell = (like_sequences(made, v, Input) for v in (made.out, made.cells))
         return out, cell, made.gates, made.activated
 
-    def grad(
-        self,
-        f,
-        Input,
-        H0,
-        C0,
-        Weight,
-        Bias,
-        Hidden,
-        Cell,
-        BatchGate,
-        BatchCellPreAct,
-        dHidden,
-        dCell=None,
-        dBatchGate=None,
-        dBatchCellPreAct=None,
-    ):
-        given = dict(Input=Input, H0=H0, C0=C0, Weight=Weight, Bias=Bias)
-        flows = dict(dHidden=dHidden, dCell=dCell, dBatchGate=dBatchGate)
-        return differentiated(f, self, given | flows | dict(dBatchCellPreAct=dBatchCellPreAct))
-
     def grad_numpy(
         self,
         xp,
@@ -228,6 +207,8 @@ class lstm(Memory):
         return steps.backward(
             made, MemoryValues(dBatchGate, dBatchCellPreAct, dCell, dHidden, None)
         )
+
+    grad = differentiated_as(grad_numpy)
 
 
 def like_sequences(made, values, Input):
@@ -313,31 +294,6 @@ class lstmp(Memory):
         out, cell = (like_sequences(made, v, Input) for v in (made.out, made.cells))
         return out, cell, made.gates, made.activated, made.hidden
 
-    def grad(
-        self,
-        f,
-        H0,
-        C0,
-        Weight,
-        ProjWeight,
-        Bias,
-        Projection,
-        Cell,
-        BatchGate,
-        BatchCellPreAct,
-        BatchHidden,
-        dProjection,
-        dCell=None,
-        dBatchGate=None,
-        dBatchCellPreAct=None,
-        dBatchHidden=None,
-        Input=None,
-    ):
-        given = dict(Input=Input, H0=H0, C0=C0, Weight=Weight, ProjWeight=ProjWeight, Bias=Bias)
-        flows = dict(dProjection=dProjection, dCell=dCell, dBatchGate=dBatchGate)
-        flows |= dict(dBatchCellPreAct=dBatchCellPreAct, dBatchHidden=dBatchHidden)
-        return differentiated(f, self, given | flows)
-
     def grad_numpy(
         self,
         xp,
@@ -365,3 +321,5 @@ class lstmp(Memory):
         found = steps.backward(made, flows)
         # fluid's gradient operator has no Input to take the sequences from
         return dict(found, Input=LoDTensor(found["Input"], Projection.offsets))
+
+    grad = differentiated_as(grad_numpy)

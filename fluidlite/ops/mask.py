@@ -7,9 +7,9 @@ import functools
 from ..dtypes import DType
 from ..errors import DTypeError, LoDError, ShapeError
 from ..opdef.definition import Op
-from ..opdef.sequences import lengths_of, lod_of, offsets_from, taken
+from ..opdef.sequences import lengths_of, lod_of, taken
 from ..opdef.spec import agree, known, same_dtype, size_of
-from ..values import bare, with_lod
+from ..values import bare, offsets_from, with_lod
 
 
 class Masked(Op, abstract=True):

@@ -85,6 +85,7 @@ class dot(Op):
     """
 
     signature = "X, Y -> Out"
+    lod = None
 
     def infer(self, X, Y):
         need_numbers(X=X)
@@ -264,7 +265,7 @@ class fsp(Op):
     """
 
     signature = "X, Y -> Out"
-    lod = None
+    lod = "X"
 
     def infer(self, X, Y):
         need_float(X=X, Y=Y)

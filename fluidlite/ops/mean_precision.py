@@ -8,11 +8,10 @@ from ..dtypes import DType
 from ..errors import AttributeValueError, OutOfRangeError, ShapeError
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Op
-from ..opdef.sequences import offsets_from
 from ..opdef.spec import agree, need_float, need_integer, need_ndim, same_dtype, size_of, spec
-from ..values import LoDTensor, bare
+from ..values import LoDTensor, bare, offsets_from
+from .overlaps import box_overlaps
 from .proposals import by_image
-from .suppression import box_overlaps
 
 
 class detection_map(Op):

@@ -9,16 +9,21 @@ from ..opdef.spec import need_ndim, same_dtype
 from .given import numbers
 
 
-def pairs_of(paddings, ndim):
+def pairs_of(paddings, ndim, cuts=False):
     """Paddings before and after each dimension.
+
+    Args:
+        paddings: before and after, for one dimension behind the other.
+        ndim: how many dimensions there are.
+        cuts: whether one may be below zero.
 
     Raises:
         ShapeError: there is another number of them, or one is below zero.
     """
-    if len(paddings) != 2 * ndim or any(n < 0 for n in paddings):
+    if len(paddings) != 2 * ndim or (not cuts and any(n < 0 for n in paddings)):
         raise ShapeError(
-            f"expected {2 * ndim} paddings of at least 0, two for each of {ndim} dimensions, "
-            f"got {list(paddings)}"
+            f"expected {2 * ndim} paddings{'' if cuts else ' of at least 0'}, two for each of "
+            f"{ndim} dimensions, got {list(paddings)}"
         )
     return list(zip(paddings[::2], paddings[1::2]))
 
@@ -97,7 +102,7 @@ class pad_constant_like(Op):
 
 
 class pad2d(Op):
-    """Out = images X with further rows and columns.
+    """Out = images X with further rows and columns; with fewer where a padding is below zero.
 
     Paddings: the paddings as a tensor; goes before ``paddings``.
     paddings: how many rows above and below, and how many columns left and right.
@@ -131,20 +136,30 @@ class pad2d(Op):
         for axis in self.axes:
             unknown = Paddings is not None or shape[axis] == -1
             shape[axis] = -1 if unknown else shape[axis] + sum(pairs[axis])
+            if not unknown and shape[axis] < 1:
+                raise ShapeError(f"paddings {list(self.paddings)} leave nothing of {list(X.shape)}")
         return X.with_shape(shape)
 
     def run(self, xp, X, Paddings):
         pairs = self.pairs(X.shape, numbers(self.paddings, Paddings, None))
+        added, cut = parted(pairs)
         if self.mode == "constant":
-            return padded(xp, X, pairs, self.pad_value)
-        return xp.pad(X, pairs, mode=self.mode)
+            found = padded(xp, X, added, self.pad_value)
+        else:
+            found = xp.pad(X, added, mode=self.mode)
+        if not any(map(any, cut)):
+            return found
+        return found[tuple(slice(a, n - b) for n, (a, b) in zip(found.shape, cut))]
 
     def grad(self, f, X, Paddings, dOut):
         def inner():
             pairs = self.pairs(X.shape, numbers(self.paddings, Paddings, None))
+            added, cut = parted(pairs)
             flow = dOut
+            if any(map(any, cut)):
+                flow = f.pad(flow, paddings=[n for pair in cut for n in pair])
             for axis in self.axes:
-                flow = folded(f, flow, axis, *pairs[axis], self.mode)
+                flow = folded(f, flow, axis, *added[axis], self.mode)
             return flow
 
         return dict(X=inner)
@@ -152,7 +167,7 @@ class pad2d(Op):
     def pairs(self, shape, paddings):
         """Paddings before and after each dimension."""
         found = [(0, 0)] * 4
-        for axis, pair in zip(self.axes, pairs_of(paddings, 2)):
+        for axis, pair in zip(self.axes, pairs_of(paddings, 2, cuts=True)):
             found[axis] = pair
             if self.mode == "reflect" and shape[axis] != -1 and max(pair) >= shape[axis]:
                 raise ShapeError(
@@ -160,6 +175,11 @@ class pad2d(Op):
                     f"{axis}, got {list(pair)}"
                 )
         return found
+
+
+def parted(pairs):
+    """How many elements are added before and after each dimension, and how many are cut off."""
+    return [[tuple(max(s * n, 0) for n in pair) for pair in pairs] for s in (1, -1)]
 
 
 def folded(f, g, axis, before, after, mode):

@@ -12,6 +12,8 @@ import functools
 import math
 from typing import NamedTuple
 
+import numpy as np
+
 from ..errors import AttributeValueError, ShapeError
 from ..opdef.attribute import REQUIRED, attr
 from ..opdef.definition import Op
@@ -20,6 +22,8 @@ from .knobs import UseCudnn, UseMkldnn, UseQuantizer
 
 #: windows and paddings are no wider; images are padded by as much
 WIDEST = 2**16
+#: the maximum of no elements, of every element type, as in fluid
+OF_NONE = float(np.finfo("float32").min)
 
 
 class WindowStep(NamedTuple):
@@ -39,8 +43,30 @@ class AxisWindows(NamedTuple):
 
     axis: int
     size: int  #: of the image
-    ranges: list[tuple[int, int]]  #: begin and end of each window, inside the image
+    ranges: list[tuple[int, int]]  #: begin and end of each window with elements, inside the image
     step: WindowStep | None  #: None where a loop over the windows is meant
+    #: of the windows that lie in the padding alone, before those with elements and behind them, the
+    #: numbers of elements as fluid counts them: 0, or less where they are further outside
+    empty: tuple[list[int], list[int]] = ([], [])
+
+    @property
+    def lengths(self):
+        """How many elements each window has; 0 or less where it lies in the padding alone."""
+        before, behind = self.empty
+        return [*before, *(end - begin for begin, end in self.ranges), *behind]
+
+    def around(self, xp, x, value):
+        """What windows with elements give, with a value where the others are."""
+        if not any(self.empty):
+            return x
+        rim = [x.shape[: self.axis] + (len(k),) + x.shape[self.axis + 1 :] for k in self.empty]
+        before, behind = (xp.zeros(n, dtype=x.dtype) + xp.asarray(value, x.dtype) for n in rim)
+        return xp.concatenate([before, x, behind], axis=self.axis)
+
+    def within(self, x):
+        """Of what all windows give that of those with elements."""
+        first = len(self.empty[0])
+        return x[self.at(slice(first, first + len(self.ranges)))]
 
     def at(self, index):
         """The index of an image that is ``index`` along this dimension."""
@@ -80,6 +106,8 @@ class AxisWindows(NamedTuple):
         """The sum under each window."""
         if self.step:
             return functools.reduce(xp.add, self.elements(xp, x, "constant"))
+        if not self.ranges:
+            return x[self.at(slice(0, 0))]
         sums = [xp.sum(part, axis=self.axis, keepdims=True) for part in self.each(x)]
         return xp.concatenate(sums, axis=self.axis)
 
@@ -103,6 +131,8 @@ class AxisWindows(NamedTuple):
         """The largest element under each window."""
         if self.step:
             return functools.reduce(xp.maximum, self.elements(xp, x, "edge"))
+        if not self.ranges:
+            return x[self.at(slice(0, 0))]
         largest = [xp.max(part, axis=self.axis, keepdims=True) for part in self.each(x)]
         return xp.concatenate(largest, axis=self.axis)
 
@@ -118,6 +148,8 @@ class AxisWindows(NamedTuple):
         Returns:
             the largest elements, and ``k * span + codes`` of each, which is its element ``k``.
         """
+        if not self.ranges:
+            return x[self.at(slice(0, 0))], codes[self.at(slice(0, 0))]
         if self.step is None:
             found = []
             for part, code in zip(self.each(x), self.each(codes)):
@@ -137,7 +169,9 @@ class AxisWindows(NamedTuple):
     @property
     def reach(self):
         """The number of elements under the largest window."""
-        return self.step.kernel if self.step else max(end - begin for begin, end in self.ranges)
+        if self.step:
+            return self.step.kernel
+        return max((end - begin for begin, end in self.ranges), default=1)
 
     def places(self, xp, k):
         """The positions along this dimension of element ``k`` of each window."""
@@ -159,7 +193,7 @@ class Windowed(Op, abstract=True):
     ksize: sizes of the window; with ``adaptive``, those of Out.
     global_pooling: one window, the whole image.
     strides: steps of the window along each dimension.
-    paddings: a number for each dimension, or those before and after.
+    paddings: a number for each dimension, or those before and after; below zero, the image is cut.
     adaptive: windows divide the image as evenly as can be.
     """
 
@@ -189,8 +223,6 @@ class Windowed(Op, abstract=True):
                 raise AttributeValueError(
                     f"expected {name} of {self.rank} numbers from 1, got {list(numbers)}"
                 )
-        if min(self.paddings, default=0) < 0:
-            raise AttributeValueError(f"expected no negative paddings, got {list(self.paddings)}")
         if max(*self.ksize, *self.paddings, 0) > WIDEST:
             raise AttributeValueError(
                 f"expected ksize and paddings of at most {WIDEST}, got {list(self.ksize)} and "
@@ -201,7 +233,7 @@ class Windowed(Op, abstract=True):
         """The shape of Out for an image of this shape."""
         out = list(shape)
         for axis, windows in zip(self.axes, self.windows(shape)):
-            out[axis] = windows if isinstance(windows, int) else len(windows.ranges)
+            out[axis] = windows if isinstance(windows, int) else len(windows.lengths)
         return tuple(out)
 
     def windows(self, shape):
@@ -282,10 +314,19 @@ class Pool(Windowed, abstract=True):
         inclusive = not (self.exclusive or self.adaptive or self.global_pooling)
         counts = []
         for i, windows in enumerate(self.windows(shape)):
-            sizes = [self.ksize[i] if inclusive else end - begin for begin, end in windows.ranges]
+            sizes = [self.ksize[i] if inclusive else length for length in windows.lengths]
             along = [-1 if axis == windows.axis else 1 for axis in range(len(shape))]
             counts.append(xp.reshape(xp.asarray(sizes, dtype=dtype), along))
         return math.prod(counts)
+
+    def within(self, f, shape, values):
+        """Of what all windows over images of a shape have that of those with elements."""
+        windows = [w for w in self.windows(shape) if any(w.empty)]
+        if not windows:
+            return values
+        starts = [len(w.empty[0]) for w in windows]
+        ends = [start + len(w.ranges) for start, w in zip(starts, windows)]
+        return f.slice(values, axes=[w.axis for w in windows], starts=starts, ends=ends)
 
     def kind(self, f, which):
         """The operator of this many dimensions that has to do with pooling."""
@@ -308,23 +349,20 @@ def adaptive(axis, size, count):
 
 
 def moving(axis, size, step, after, ceil_mode):
-    """Windows that follow each other by a step.
-
-    Raises:
-        ShapeError: one of them lies in the padding alone.
-    """
+    """Windows that follow each other by a step; some may lie in the padding alone."""
     count = pooled(size, step.kernel, step.before, after, step.stride, ceil_mode)
     if count == -1:
         return count
     begins = [i * step.stride - step.before for i in range(count)]
     ranges = [(max(begin, 0), min(begin + step.kernel, size)) for begin in begins]
-    for i, (begin, end) in enumerate(ranges):
-        if begin >= end:
-            raise ShapeError(
-                f"window {i} of {step.kernel} elements lies outside of {size} elements, in their "
-                f"padding of {step.before} and {after}"
-            )
-    return AxisWindows(axis, size, ranges, step if count > 1 else None)
+    filled = [(begin, end) for begin, end in ranges if begin < end]
+    lengths = [end - begin for begin, end in ranges]
+    front = next((i for i, length in enumerate(lengths) if length > 0), count)
+    empty = (lengths[:front], lengths[front + len(filled) :])
+    step = step._replace(before=step.before - front * step.stride)
+    return AxisWindows(
+        axis, size, filled, step if len(filled) > 1 and step.before >= 0 else None, empty
+    )
 
 
 class Pooling(UseCudnn, UseMkldnn, Pool, abstract=True):
@@ -347,15 +385,20 @@ class Pooling(UseCudnn, UseMkldnn, Pool, abstract=True):
     def run(self, xp, X):
         out = X
         for windows in reversed(self.windows(X.shape)):
-            out = windows.max(xp, out) if self.pooling_type == "max" else windows.sum(xp, out)
+            if self.pooling_type == "max":
+                out = windows.around(xp, windows.max(xp, out), OF_NONE)
+            else:
+                out = windows.around(xp, windows.sum(xp, out), 0.0)
         return out if self.pooling_type == "max" else out / self.counts(xp, X.shape, X.dtype)
 
     def grad(self, f, X, Out, dOut):
         def dx():
             if self.pooling_type == "avg":
                 return self.kind(f, "_adjoint")(dOut, size=X.shape, **self.geometry)
+            if not all(windows.ranges for windows in self.windows(X.shape)):
+                return f.fill_zeros_like(X)
             positions = self.kind(f, "_positions")(X, **self.geometry)
-            return f.put_elements(dOut, positions, size=X.shape)
+            return f.put_elements(self.within(f, X.shape, dOut), positions, size=X.shape)
 
         return dict(X=dx)
 
@@ -387,13 +430,28 @@ class PoolAdjoint(Pool, abstract=True):
         return G.with_shape(self.size)
 
     def run(self, xp, G):
-        out = G / self.counts(xp, self.size, G.dtype)
+        out, counts = G, self.counts(xp, self.size, G.dtype)
+        for windows in self.windows(self.size):
+            out, counts = windows.within(out), windows.within(counts)
+        out = out / counts
         for windows in self.windows(self.size):
             out = windows.spread(xp, out)
         return out
 
     def grad(self, f, dOut):
-        return dict(G=lambda: self.kind(f, "")(dOut, pooling_type="avg", **self.geometry))
+        def back():
+            found = self.kind(f, "")(dOut, pooling_type="avg", **self.geometry)
+            if not all(windows.ranges for windows in self.windows(self.size)):
+                return f.fill_zeros_like(found)
+            inside = self.within(f, self.size, found)
+            if inside is found:
+                return found
+            pads = [0] * (2 * len(self.size))
+            for windows in self.windows(self.size):
+                pads[2 * windows.axis : 2 * windows.axis + 2] = map(len, windows.empty)
+            return f.pad(inside, paddings=pads)
+
+        return dict(G=back)
 
 
 class pool2d_adjoint(PoolAdjoint):
@@ -401,7 +459,7 @@ class pool2d_adjoint(PoolAdjoint):
 
 
 class PoolPositions(Pool, abstract=True):
-    """Where the largest elements are.
+    """Where the largest elements are, of the windows that have elements.
 
     Of several that are as large it is the first, by rows.
     """
@@ -411,7 +469,10 @@ class PoolPositions(Pool, abstract=True):
 
     def infer(self, X):
         self.check(X)
-        return X.with_shape(self.pooled(X.shape)).with_dtype("int64")
+        shape = list(self.pooled(X.shape))
+        for axis, windows in zip(self.axes, self.windows(X.shape)):
+            shape[axis] = windows if isinstance(windows, int) else len(windows.ranges)
+        return X.with_shape(shape).with_dtype("int64")
 
     def run(self, xp, X):
         _, along = self.max_places(xp, X)

@@ -83,6 +83,7 @@ class kldiv_loss(Op):
     """
 
     signature = "X, Target! -> Loss"
+    lod = None
     reduction: str = "mean"
 
     def infer(self, X, Target):
@@ -130,6 +131,7 @@ class nll_loss(Op):
     """
 
     signature = "X, Label!, Weight?! -> Out, Total_weight!"
+    lod = None
     ignore_index: Long = -100
     reduction: str = "mean"
 

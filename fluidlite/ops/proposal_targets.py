@@ -10,12 +10,12 @@ from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Op
 from ..opdef.spec import agree, need_float, need_integer, same_dtype, size_of
 from ..values import LoDTensor
-from .anchor_targets import need_same_rows, need_upright, relative, sample
+from .anchor_targets import TrueBoxes, need_same_rows, relative, sample
 from .boxes import need_boxes, overlap
 from .proposals import by_image, image_sizes, need_images
 
 
-class generate_proposal_labels(Op):
+class generate_proposal_labels(TrueBoxes, Op):
     """Rois, LabelsInt32, BboxTargets = regions to learn from, with their classes and true boxes.
 
     Regions are objects that overlap a true box by ``fg_thresh``, and background those that overlap
@@ -94,7 +94,6 @@ class generate_proposal_labels(Op):
         crowd, of_crowd = by_image("IsCrowd", IsCrowd)
         need_same_rows("GtClasses", of_classes, of_boxes)
         need_same_rows("IsCrowd", of_crowd, of_boxes)
-        need_upright("GtBoxes", boxes)
         self.need_classes(classes)
         found, offsets = [], [0]
         for (begin, end), (first, last), info in zip(parts, of_boxes, image_sizes(ImInfo)):

@@ -5,15 +5,18 @@ from __future__ import annotations
 import math
 from itertools import pairwise
 
+import numpy as np
+
 from ..dtypes import DType
 from ..errors import AttributeValueError, LoDError, OutOfRangeError, ShapeError
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Op
-from ..opdef.sequences import offsets_from, offsets_of
+from ..opdef.doubts import Doubtful
+from ..opdef.sequences import offsets_of
 from ..opdef.spec import agree, need_float, need_ndim, same_dtype
-from ..values import LoDTensor, bare
+from ..values import LoDTensor, bare, offsets_from
 from .boxes import need_boxes
-from .suppression import box_overlaps, survivors
+from .overlaps import BoxOverlaps, survivors
 
 #: the largest logarithm of a size that is used: a stride of 16 becomes 1000 pixels
 LARGEST = math.log(1000.0 / 16.0)
@@ -42,21 +45,29 @@ def by_image(name, x, images=None):
     return bare(x), list(pairwise(ends))
 
 
+def not_positive(ImInfo):
+    """What to say of heights, widths and scales of images that are not positive; None where all
+    are.
+    """
+    if (ImInfo > 0).all():
+        return None
+    row = ImInfo[~(ImInfo > 0).all(axis=1)][0]
+    return f"expected ImInfo of positive heights, widths and scales, got {row.tolist()}"
+
+
 def image_sizes(ImInfo):
     """Heights, widths and scales of images; checked.
 
     Raises:
         OutOfRangeError: one of them is not positive.
     """
-    if not (ImInfo > 0).all():
-        row = ImInfo[~(ImInfo > 0).all(axis=1)][0]
-        raise OutOfRangeError(
-            f"expected ImInfo of positive heights, widths and scales, got {row.tolist()}"
-        )
+    wrong = not_positive(ImInfo)
+    if wrong is not None:
+        raise OutOfRangeError(wrong)
     return ImInfo
 
 
-class generate_proposals(Op):
+class generate_proposals(Doubtful, Op):
     """RpnRois, RpnRoiProbs = the regions with the best scores, of which none overlap too much.
 
     (Ren, He, Girshick and Sun, Faster R-CNN, NIPS 2015.)
@@ -112,13 +123,17 @@ class generate_proposals(Op):
         scores = xp.reshape(xp.transpose(Scores, (0, 2, 3, 1)), (images, count))
         deltas = xp.reshape(xp.transpose(BboxDeltas, (0, 2, 3, 1)), (images, count, 4))
         found = [
-            self.of_image(xp, *each, anchors, variances)
-            for each in zip(scores, deltas, image_sizes(ImInfo))
+            self.of_image(xp, *each, anchors, variances) for each in zip(scores, deltas, ImInfo)
         ]
         lengths = [len(rois) for rois, _ in found]
         lod = (offsets_from(lengths),)
         rois, probs = (xp.concatenate(each) for each in zip(*found))
         return LoDTensor(rois, lod), LoDTensor(probs, lod), xp.asarray(lod[0][1:], dtype="int64")
+
+    def doubts(self, ins):
+        wrong = not_positive(ins["ImInfo"])
+        if wrong is not None:
+            yield f"{wrong}: an image without pixels has no regions"
 
     def of_image(self, xp, scores, deltas, info, anchors, variances):
         """The regions of one image and their scores."""
@@ -133,10 +148,9 @@ class generate_proposals(Op):
         rois, order = rois[large], order[large]
         kept = xp.arange(len(rois))
         if self.nms_thresh > 0:
-            overlaps = lambda xp, one, others: box_overlaps(xp, one, others, 1)
-            kept = survivors(xp, rois, kept, self.nms_thresh, self.eta, overlaps)
-            if 0 < self.post_nms_topN < len(kept):
-                kept = kept[: self.post_nms_topN]
+            most = self.post_nms_topN if self.post_nms_topN > 0 else -1
+            threshold = rois.dtype.type(self.nms_thresh)
+            kept = survivors(xp, len(rois), threshold, self.eta, BoxOverlaps(xp, rois, 1), most)
         return rois[kept], scores[order[kept]][:, None]
 
     def large(self, rois, height, width, scale):
@@ -144,7 +158,8 @@ class generate_proposals(Op):
         least = max(self.min_size, 1.0)
         sizes = rois[:, 2:] - rois[:, :2]
         centres = rois[:, :2] + (sizes + 1) / 2
-        large = (sizes / scale + 1 >= least).all(axis=1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            large = (sizes / scale + 1 >= least).all(axis=1)
         return large & (centres[:, 0] <= width) & (centres[:, 1] <= height)
 
 

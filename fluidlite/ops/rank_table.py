@@ -14,9 +14,10 @@ import numpy as np
 from ..dtypes import DType, Kind
 from ..errors import LoDError, ShapeError
 from ..opdef.definition import Op
+from ..opdef.rank_table import RankTable
 from ..opdef.sequences import lod_of, taken
 from ..opdef.spec import need_integer, size_of, spec
-from ..values import LoDTensor, LoDTensorArray, RankTable, bare, with_lod
+from ..values import LoDTensor, LoDTensorArray, bare, with_lod
 
 
 class lod_rank_table(Op):
@@ -207,9 +208,10 @@ class Reordering(Op, abstract=True):
         order = self.order(RankTable)
         count = len(lod_of(X)[0]) - 1 if lod_of(X) else len(bare(X))
         if count != len(order):
-            raise ShapeError(
-                f"expected {len(order)} {'sequences' if lod_of(X) else 'rows'}, as many as the "
-                f"rank table has, got {count}"
+            raise LoDError(
+                f"expected X with {len(order)} {'sequences' if lod_of(X) else 'rows'}, as many as "
+                f"the rank table has, got {count}"
+                + ("" if lod_of(X) else " rows and no LoD; feed a LoDTensor where they are words")
             )
         rows, levels = taken(lod_of(X), order)
         return with_lod(xp.take(bare(X), rows, axis=0), levels)

@@ -114,6 +114,7 @@ class margin_rank_loss(Op):
     """
 
     signature = "X1, X2, Label! -> Activated!~, Out"
+    lod = None
     margin: float = 0.0
 
     def infer(self, X1, X2, Label):

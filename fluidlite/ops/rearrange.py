@@ -270,6 +270,7 @@ class unfold(Unfolding):
     """Y[n, :, i] = what lies under position i of a window over X[n], by channels and then rows."""
 
     signature = "X -> Y"
+    lod = None
 
     def infer(self, X):
         need_float(X=X)

@@ -52,6 +52,7 @@ class gru_unit(Op):
     """
 
     signature = "Input, HiddenPrev, Weight, Bias? -> Gate~, ResetHiddenPrev~, Hidden"
+    lod = None
     activation: int = 2
     gate_activation: int = 1
     origin_mode: bool = False
@@ -185,6 +186,7 @@ class lstm_unit(Op):
     """
 
     signature = "X, C_prev -> C, H"
+    lod = None
     forget_bias: float = 0.0
 
     def infer(self, X, C_prev):

@@ -10,8 +10,9 @@ from ..opdef.definition import Op
 from ..opdef.spec import agree, need_float, need_ndim, same_dtype
 from ..values import LoDTensor
 from .boxes import need_boxes
+from .overlaps import BoxOverlaps, survivors
 from .proposals import image_sizes, need_images
-from .suppression import box_overlaps, need_counts, ranked, survivors
+from .suppression import ranked
 
 
 class retinanet_detection_output(Op):
@@ -24,10 +25,11 @@ class retinanet_detection_output(Op):
     Anchors: of each level, [M, 4].
     ImInfo: height, width and scale of each image, [N, 3]; Out is in pixels before scaling.
     score_threshold: what a score must be above; on the last level, 0.
-    nms_top_k: how many boxes of a level are looked at, the best; -1 for all.
+    nms_top_k: how many boxes of a level are looked at, the best; all where it is
+        negative.
     nms_threshold: overlaps above it suppress.
     nms_eta: what that is multiplied with at each box that is kept, while it is above 0.5.
-    keep_top_k: how many boxes of an image are kept; -1 for all.
+    keep_top_k: how many boxes of an image are kept; all where it is negative.
     """
 
     signature = "BBoxes*, Scores*, Anchors*, ImInfo -> Out[]"
@@ -46,7 +48,6 @@ class retinanet_detection_output(Op):
                 f"expected boxes, scores and anchors of as many levels, got {len(BBoxes)}, "
                 f"{len(Scores)} and {len(Anchors)}"
             )
-        need_counts(nms_top_k=self.nms_top_k, keep_top_k=self.keep_top_k)
         images = classes = -1
         for k, (boxes, scores, anchors) in enumerate(zip(BBoxes, Scores, Anchors)):
             names = f"BBoxes[{k}]", f"Scores[{k}]", f"Anchors[{k}]"
@@ -93,11 +94,13 @@ class retinanet_detection_output(Op):
             labels.append(label)
         boxes, values, labels = (xp.concatenate(each) for each in (boxes, values, labels))
         kept = [xp.zeros(0, "int64")]
-        overlaps = lambda xp, one, others: box_overlaps(xp, one, others, 1)
+        threshold = boxes.dtype.type(self.nms_threshold)
         for c in xp.unique(labels).tolist():
             mine = xp.flatnonzero(labels == c)
             order = mine[xp.argsort(-values[mine], kind="stable")]
-            kept.append(survivors(xp, boxes, order, self.nms_threshold, self.nms_eta, overlaps))
+            overlaps = BoxOverlaps(xp, boxes[order], 1)
+            most = self.keep_top_k
+            kept.append(order[survivors(xp, len(order), threshold, self.nms_eta, overlaps, most)])
         kept = xp.concatenate(kept)
         kept = kept[xp.argsort(-values[kept], kind="stable")]
         kept = kept[: self.keep_top_k] if self.keep_top_k >= 0 else kept

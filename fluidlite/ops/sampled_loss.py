@@ -345,6 +345,7 @@ class hierarchical_sigmoid(RowsOfTable):
     """
 
     signature = "X, W, Label!, PathTable?!, PathCode?!, Bias? -> Out, PreOut~, W_Out!~"
+    lod = "X"
     table = "W"
     idle = ("W_Out",)
     num_classes: int = 2

@@ -230,7 +230,7 @@ class sampling_id(Op):
     max: float = 1.0
     seed: int = 0
     grad = None
-    lod = None
+    lod = "X"
 
     def infer(self, X):
         need_float(X=X)

@@ -199,10 +199,8 @@ class shard_index(Op):
 
     def infer(self, X):
         need_integer(X=X)
-        if X.ndim == 0 or X.shape[-1] not in (1, -1):
-            raise ShapeError(
-                f"expected X to have size 1 in its last dimension, got {list(X.shape)}"
-            )
+        if X.ndim < 2:
+            raise ShapeError(f"expected X of 2 dimensions or more, got shape {list(X.shape)}")
         if self.index_num < 1 or self.nshards < 1 or not 0 <= self.shard_id < self.nshards:
             raise AttributeValueError(
                 f"expected index_num and nshards of at least 1 and shard_id in [0, nshards), got "

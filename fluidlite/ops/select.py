@@ -19,6 +19,7 @@ class where(Op):
     """
 
     signature = "Condition!, X, Y -> Out"
+    lod = "X"
 
     def infer(self, Condition, X, Y):
         need_bool(Condition=Condition)
@@ -86,7 +87,7 @@ class index_select(Op):
 
     signature = "X, Index! -> Out"
     dim: int = 0
-    lod = None
+    lod = "X"
 
     def infer(self, X, Index):
         return X.with_dim(normal_axis(self.dim, X.ndim, "dim"), count_of("Index", Index))

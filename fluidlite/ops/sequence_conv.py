@@ -79,7 +79,7 @@ class sequence_conv(Op):
             table = f.concat([table, PaddingData], axis=0)
             rows = np.where(rows < 0, count + pads, rows)
         seen = f.take_rows(table, rows.reshape(-1))
-        return f.matmul(f.reshape(seen, shape=[-1, self.contextLength * width]), Filter)
+        return f.matmul(f.reshape(seen, shape=[count, self.contextLength * width]), Filter)
 
     def run_numpy(self, xp, X, PaddingData, Filter):
         return np.matmul(self._seen(X, PaddingData), Filter)
@@ -96,7 +96,7 @@ class sequence_conv(Op):
             numbers, pads = seen_from(offsets, self.contextStart, self.contextLength)
             out = numbers < 0
             seen[out] = PaddingData[pads[out]]
-        return seen.reshape(count, -1)
+        return seen.reshape(count, self.contextLength * width)
 
     def _shifts(self, offsets):
         """For each row of the context, how far it lies from a row; which rows have one there; and

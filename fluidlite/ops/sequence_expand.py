@@ -4,19 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..errors import LoDError
+from ..errors import AttributeValueError, LoDError
 from ..opdef.definition import Op
 from ..opdef.gradient import differentiated
-from ..opdef.sequences import (
-    lengths_of,
-    lod_of,
-    offsets_from,
-    offsets_of,
-    one_level_of,
-    positions_in,
-    rows_in,
-)
-from ..values import bare
+from ..opdef.sequences import lengths_of, lod_of, offsets_of, one_level_of, positions_in, rows_in
+from ..values import bare, offsets_from
 
 
 class Repeated(Op, abstract=True):
@@ -52,13 +44,18 @@ class sequence_expand(Repeated):
     ref_level: int = -1
 
     def infer(self, X, Y):
+        if self.ref_level < -1:
+            raise AttributeValueError(
+                f"expected ref_level to be a level of Y, the outermost one 0, or -1 for the "
+                f"innermost one; got {self.ref_level}"
+            )
         return X.with_dim(0, -1)
 
     def _times(self, X, Y):
         """How often each sequence of X is repeated."""
         offsets_of(Y, "Y")
         levels = lod_of(Y)
-        if not -1 <= self.ref_level < len(levels):
+        if self.ref_level >= len(levels):
             raise LoDError(
                 f"expected ref_level to be one of the {len(levels)} levels of Y, or -1, got "
                 f"{self.ref_level}"

@@ -8,17 +8,10 @@ from ..dtypes import DType
 from ..errors import AttributeValueError, LoDError, ShapeError, SlotError
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Op
-from ..opdef.gradient import differentiated
-from ..opdef.sequences import (
-    lengths_of,
-    lod_of,
-    offsets_from,
-    offsets_of,
-    one_level_of,
-    positions_in,
-)
+from ..opdef.gradient import differentiated, differentiated_as
+from ..opdef.sequences import lengths_of, lod_of, offsets_of, one_level_of, positions_in
 from ..opdef.spec import agree, known, need_integer, same_dtype, size_of, spec
-from ..values import bare
+from ..values import bare, offsets_from
 
 
 class sequence_concat(Op):
@@ -73,13 +66,12 @@ class sequence_concat(Op):
         index = self._index(X)
         return np.take(np.concatenate([bare(x) for x in X]), index, axis=0)
 
-    def grad(self, f, X, dOut):
-        return differentiated(f, self, dict(X=X, dOut=dOut))
-
     def grad_numpy(self, xp, X, dOut):
         whole = np.empty_like(dOut)
         whole[self._index(X)] = dOut
         return dict(X=np.split(whole, np.cumsum([len(bare(x)) for x in X])[:-1]))
+
+    grad = differentiated_as(grad_numpy)
 
 
 class sequence_pad(Op):

@@ -8,7 +8,7 @@ from ..dtypes import DType
 from ..errors import AttributeValueError, ShapeError
 from ..opdef.attribute import attr
 from ..opdef.definition import Op
-from ..opdef.gradient import differentiated
+from ..opdef.gradient import differentiated_as
 from ..opdef.sequences import as_column, lengths_of, lod_of, offsets_of
 from ..opdef.spec import need_float, size_of
 from ..values import bare
@@ -105,9 +105,6 @@ class sequence_pool(Op):
             out[empty] = self.pad_value
         return out, index
 
-    def grad(self, f, X, dOut):
-        return differentiated(f, self, dict(X=X, dOut=dOut))
-
     def grad_numpy(self, xp, X, dOut):
         offsets, rows = np.asarray(offsets_of(X, "X")), bare(X)
         if self.pooltype in ("AVERAGE", "SUM", "SQRT"):
@@ -122,6 +119,8 @@ class sequence_pool(Op):
         else:
             out[self._ends(offsets)[filled]] = dOut[filled]
         return dict(X=out)
+
+    grad = differentiated_as(grad_numpy)
 
 
 def _filled(offsets, numbers):

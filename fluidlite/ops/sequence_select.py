@@ -7,17 +7,11 @@ import numpy as np
 from ..errors import AttributeValueError, LoDError, ShapeError
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Op
+from ..opdef.doubts import Doubtful
 from ..opdef.gradient import differentiated
-from ..opdef.sequences import (
-    lengths_of,
-    lod_of,
-    offsets_from,
-    offsets_of,
-    one_level_of,
-    positions_in,
-)
+from ..opdef.sequences import lengths_of, lod_of, offsets_of, one_level_of, positions_in
 from ..opdef.spec import agree, need_integer, need_ndim, same_dtype, size_of
-from ..values import LoDTensor, bare
+from ..values import LoDTensor, bare, offsets_from
 from .knobs import ShapeAtRuntime
 
 
@@ -105,7 +99,7 @@ class sequence_slice(Op):
         return differentiated(f, self, dict(X=X, Offset=Offset, Length=Length, dOut=dOut))
 
 
-class sequence_scatter(Op):
+class sequence_scatter(Doubtful, Op):
     """Out = X with each number of sequence i of Updates added to row i, at the place in Ids.
 
     X: [n, D].
@@ -130,11 +124,19 @@ class sequence_scatter(Op):
             )
         return X._replace(lod_level=0)
 
+    def doubts(self, ins):
+        count = len(offsets_of(ins["Ids"], "Ids")) - 1
+        if count < len(ins["X"]):
+            yield (
+                f"expected Ids with {len(ins['X'])} sequences, one for each row of X, got {count}: "
+                "the last rows stay as they are"
+            )
+
     def _index(self, Ids, shape):
         """Where each update goes, in the numbers of X one behind the other."""
         offsets = one_level_of(Ids, "Ids")
         count, width = shape
-        if len(offsets) - 1 != count:
+        if len(offsets) - 1 > count:
             raise LoDError(
                 f"expected Ids with {count} sequences, one for each row of X, got lengths "
                 f"{lengths_of(offsets).tolist()}"

@@ -415,7 +415,7 @@ class flip(Op):
     """Out = X with its elements in reverse order along each dimension of ``dims``."""
 
     signature = "X -> Out"
-    lod = None
+    lod = "X"
     dims: list[int] = REQUIRED
     direct = True
 

@@ -2,111 +2,37 @@
 
 from __future__ import annotations
 
+import functools
 from itertools import pairwise
 
 import numpy as np
 
 from ..dtypes import DType
-from ..errors import AttributeValueError, LoDError, ShapeError
+from ..errors import LoDError, ShapeError
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Op
 from ..opdef.sequences import lod_of
 from ..opdef.spec import agree, need_float, need_ndim, same_dtype
 from ..values import LoDTensor, bare
-from .boxes import extents
-from .polygons import common_areas, polygon_areas
+from .overlaps import box_overlaps, overlaps_of, polygon_overlaps, survivors
 
-BLOCK = 128  #: boxes that are compared with each other at once
 CORNERS = (4, 8, 16, 24, 32)  #: how many numbers a box or a polygon has
 
 
-def need_counts(**counts):
-    """Check numbers of boxes: at least 0, or -1 for all."""
-    for name, count in counts.items():
-        if count < -1:
-            raise AttributeValueError(f"expected {name} of at least 0, or -1 for all; got {count}")
-
-
-def ranked(xp, scores, threshold, most):
-    """The places of scores above a threshold, the best first; the first ones of equal scores."""
-    above = xp.flatnonzero(scores > threshold)
-    order = above[xp.argsort(-scores[above], kind="stable")]
-    return order if most < 0 else order[:most]
-
-
-def survivors(xp, boxes, order, threshold, eta, overlaps):
-    """Those of ``order`` that overlap none before them too much; an array.
+def ranked(xp, scores, threshold, most, least=None):
+    """The places of scores above a threshold, the best first; the first ones of equal scores.
 
     Args:
         xp: the array namespace.
-        boxes: [n, numbers].
-        order: which boxes, the best first.
-        threshold: how much is too much.
-        eta: what the threshold is multiplied with at each that is kept, while it is above 0.5.
-        overlaps: a function of ``xp``, a box and others.
+        scores: [n].
+        threshold: what they are above.
+        most: how many of them; all where it is negative.
+        least: what they are at least.
     """
-    kept, worst = [], xp.full(len(order), -xp.inf, boxes.dtype)
-    threshold = boxes.dtype.type(threshold)
-    at_once = BLOCK if boxes.shape[1] == 4 else 1
-    while len(order):
-        block, order = order[:at_once], order[at_once:]
-        of_block, worst = worst[:at_once], worst[at_once:]
-        alike = overlaps(xp, boxes[block][:, None], boxes[block][None])
-        chosen = []
-        for i, row in enumerate(alike):
-            if of_block[i] <= threshold:
-                chosen.append(i)
-                of_block = xp.maximum(of_block, row)
-                if eta < 1 and threshold > 0.5:
-                    threshold = threshold * boxes.dtype.type(eta)
-        kept.append(block[chosen])
-        if len(order) and chosen:
-            alike = overlaps(xp, boxes[block[chosen]][:, None], boxes[order][None])
-            worst = xp.maximum(worst, xp.max(alike, axis=0))
-            stays = worst <= threshold
-            order, worst = order[stays], worst[stays]
-    return xp.concatenate([xp.zeros(0, "int64"), *kept])
-
-
-def overlaps_of(numbers, normalized):
-    """The function that says how much boxes or polygons of so many numbers overlap."""
-    if numbers == 4:
-        more = 0 if normalized else 1
-        return lambda xp, one, others: box_overlaps(xp, one, others, more)
-    return polygon_overlaps
-
-
-def box_overlaps(xp, one, others, more):
-    """Intersections over unions; boxes that do not meet have none, upside-down ones no area."""
-    width, height = extents(
-        xp.concatenate(
-            [xp.maximum(one[..., :2], others[..., :2]), xp.minimum(one[..., 2:], others[..., 2:])],
-            axis=-1,
-        ),
-        0,
-    )
-    meets = (width >= 0) & (height >= 0)
-    common = xp.where(meets, (width + more) * (height + more), 0)
-    union = _area(xp, one, more) + _area(xp, others, more) - common
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return xp.where(meets, common / union, 0).astype(others.dtype)
-
-
-def _area(xp, boxes, more):
-    width, height = extents(boxes, 0)
-    there = (width >= 0) & (height >= 0)
-    return xp.where(there, (width + more) * (height + more), 0).astype(boxes.dtype)
-
-
-def polygon_overlaps(xp, one, others):
-    """Intersections over unions of polygons (x1, y1, x2, y2, ...); of one, or one for each."""
-    numbers = others.shape[-1]
-    pair = [xp.reshape(each, (-1, numbers // 2, 2)).astype("float64") for each in (one, others)]
-    common = common_areas(xp, *pair)
-    union = polygon_areas(xp, pair[0]) + polygon_areas(xp, pair[1]) - common
-    there = union > 0
-    found = xp.where(there, common, 0) / xp.where(there, union, 1)
-    return xp.reshape(found.astype(others.dtype), others.shape[:-1])
+    above = scores > threshold
+    above = xp.flatnonzero(above if least is None else above & (scores >= least))
+    order = above[xp.argsort(-scores[above], kind="stable")]
+    return order if most < 0 else order[:most]
 
 
 class Suppression(Op, abstract=True):
@@ -117,8 +43,9 @@ class Suppression(Op, abstract=True):
     Scores: [N, classes, M]; or [M, classes], those of an image being a sequence.
     background_label: the class that is left out; -1 for none.
     score_threshold: what a score must be above.
-    nms_top_k: how many boxes of a class are looked at, the best; -1 for all.
-    keep_top_k: how many boxes of an image are kept; -1 for all.
+    nms_top_k: how many boxes of a class are looked at, the best; all where it is
+        negative.
+    keep_top_k: how many boxes of an image are kept; all where it is negative.
     normalized: boxes are in parts of the image; if not, in whole pixels, the last one included.
     """
 
@@ -154,7 +81,6 @@ class Suppression(Op, abstract=True):
                 f"expected Scores of shape {wanted}, a score for each class and box of BBoxes "
                 f"{list(BBoxes.shape)}; got {list(Scores.shape)}"
             )
-        need_counts(nms_top_k=self.nms_top_k, keep_top_k=self.keep_top_k)
         numbers = BBoxes.shape[2]
         return BBoxes.with_shape([-1, -1 if numbers == -1 else numbers + 2])._replace(lod_level=1)
 
@@ -183,20 +109,27 @@ class Suppression(Op, abstract=True):
                 lambda c, k, begin=begin: (begin + k) * classes + c,
             )
 
-    def found(self, xp, scores, boxes):
+    def found(self, xp, scores, boxes, least):
         """The places of the boxes of a class that are kept, and their scores.
 
         Args:
             xp: the array namespace.
             scores: of the class, [M].
             boxes: of the class, [M, numbers].
+            least: a score; those below do not count.  None for all.
         """
         raise NotImplementedError
 
     def kept(self, xp, scores, boxes_of):
         """Classes, places, scores and boxes of what is kept of an image."""
         classes = [c for c in range(len(scores)) if c != self.background_label]
-        found = [self.found(xp, scores[c], boxes_of(c)) for c in classes]
+        found, best, least = [], scores[:0, :0].reshape(-1), None
+        for c in classes:
+            found.append(self.found(xp, scores[c], boxes_of(c), least))
+            best = xp.concatenate([best, found[-1][1]])
+            if 0 < self.keep_top_k <= len(best):  # what is worse than these will not be kept
+                best = xp.partition(best, len(best) - self.keep_top_k)[-self.keep_top_k :]
+                least = best[0]
         none, no_places = boxes_of(0)[:0], xp.zeros(0, "int64")
         parts = [
             [no_places, *(xp.full(len(k), c, "int64") for c, (k, _) in zip(classes, found))],
@@ -247,10 +180,11 @@ class multiclass_nms(Suppression):
     def infer(self, BBoxes, Scores):
         return self.check(BBoxes, Scores)
 
-    def found(self, xp, scores, boxes):
-        order = ranked(xp, scores, self.score_threshold, self.nms_top_k)
-        overlaps = overlaps_of(boxes.shape[1], self.normalized)
-        places = survivors(xp, boxes, order, self.nms_threshold, self.nms_eta, overlaps)
+    def found(self, xp, scores, boxes, least):
+        order = ranked(xp, scores, self.score_threshold, self.nms_top_k, least)
+        overlaps = overlaps_of(xp, boxes[order], self.normalized)
+        threshold, eta = boxes.dtype.type(self.nms_threshold), self.nms_eta
+        places = order[survivors(xp, len(order), threshold, eta, overlaps, self.keep_top_k)]
         return places, scores[places]
 
     def run(self, xp, BBoxes, Scores):
@@ -299,7 +233,7 @@ class matrix_nms(Suppression):
         out = self.check(BBoxes, Scores)
         return out, out.with_dim(1, 1).with_dtype(DType.INT32)
 
-    def found(self, xp, scores, boxes):
+    def found(self, xp, scores, boxes, least):
         order = ranked(xp, scores, self.score_threshold, self.nms_top_k)
         values = scores[order] * self.decay(xp, boxes[order])
         stays = values > self.post_threshold
@@ -310,10 +244,13 @@ class matrix_nms(Suppression):
         count = len(boxes)
         if not count:
             return xp.zeros(0, boxes.dtype)
-        overlaps = overlaps_of(boxes.shape[1], self.normalized)
+        overlaps = overlaps_of(xp, boxes, self.normalized)
         below = xp.zeros((count, count), boxes.dtype)
-        for i in range(1, count):
-            below[i, :i] = xp.nan_to_num(overlaps(xp, boxes[i], boxes[:i]))
+        for i in range(0, count, overlaps.at_once):
+            block = xp.arange(i, min(i + overlaps.at_once, count))
+            before = xp.arange(block[-1])
+            below[block, : len(before)] = xp.nan_to_num(overlaps(block, before))
+        below = xp.tril(below, -1)
         worst = xp.max(below, axis=1)
         if self.use_gaussian:
             factors = xp.exp((worst**2 - below**2) * boxes.dtype.type(self.gaussian_sigma))
@@ -348,12 +285,14 @@ class locality_aware_nms(multiclass_nms):
             boxes = boxes_of(0).copy()  # that of every class, and merged in place
             yield scores, lambda c, boxes=boxes: boxes, numbering
 
-    def found(self, xp, scores, boxes):
-        return super().found(xp, self.merged(xp, boxes, scores), boxes)
+    def found(self, xp, scores, boxes, least):
+        return super().found(xp, self.merged(xp, boxes, scores), boxes, least)
 
     def merged(self, xp, boxes, scores):
         """Scores after merging boxes in place; -inf for those that are part of others."""
-        overlaps = overlaps_of(boxes.shape[1], self.normalized)
+        overlaps = polygon_overlaps
+        if boxes.shape[1] == 4:
+            overlaps = functools.partial(box_overlaps, more=0 if self.normalized else 1)
         scores, last, plain = scores.copy(), 0, True
         meets = (overlaps(xp, boxes[1:], boxes[:-1]) > self.nms_threshold).tolist()
         for i in range(1, len(boxes)):

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
 from ..dtypes import DType
 from ..errors import AttributeValueError, OutOfRangeError, ShapeError
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Op
-from ..opdef.sequences import offsets_of
+from ..opdef.doubts import Doubtful
+from ..opdef.sequences import lengths_text, lod_of, offsets_of
 from ..opdef.signature import Signature, Slot
 from ..opdef.spec import agree, need_float, need_integer, same_dtype, size_of, spec
 from ..values import LoDTensor
@@ -33,7 +36,7 @@ SCHEMES = {
 }
 
 
-class chunk_eval(Op):
+class chunk_eval(Doubtful, Op):
     """Precision, Recall, F1-Score = how many of the chunks that tags make are right.
 
     A chunk is right if it begins, ends and is of the type as one of the labels' (Tjong Kim Sang and
@@ -110,7 +113,9 @@ class chunk_eval(Op):
         found, first = self.texts(xp, Inference, SeqLength, "Inference")
         wanted, same = self.texts(xp, Label, SeqLength, "Label")
         if first.shape != same.shape or (first != same).any():
-            raise ShapeError("expected sequences of the same lengths in Inference and Label")
+            pairs = (("Inference", Inference), ("Label", Label))
+            lengths = " and ".join(f"{lengths_text(lod_of(x))} in {slot}" for slot, x in pairs)
+            raise ShapeError(f"expected sequences of the same lengths, got {lengths}")
         mine, types, ends = self.chunks(xp, found, first)
         right, right_types, right_ends = self.chunks(xp, wanted, first)
         both = mine & right & (types == right_types) & (ends == right_ends)
@@ -146,38 +151,58 @@ class chunk_eval(Op):
             there = place < counts[:, None]
             tags, first = xp.reshape(data, (rows, width))[there], (place == 0)[there]
         last = self.num_chunk_types * SCHEMES[self.chunk_scheme].count
-        wrong = (tags < 0) | (tags > last)
-        if wrong.any():
-            raise OutOfRangeError(
-                f"expected tags in [0, {last}], which is {self.num_chunk_types} types of chunks "
-                f"with the tags of {self.chunk_scheme}, in {slot}, got {int(tags[wrong][0])}"
-            )
+        if (tags > last).any():
+            raise OutOfRangeError(self.misfit(slot, tags[tags > last][0]))
         return tags, first
+
+    def misfit(self, slot, tag):
+        """What to say of a tag that the scheme does not have."""
+        return (
+            f"expected tags in [0, {self.num_chunk_types * SCHEMES[self.chunk_scheme].count}], "
+            f"which is {self.num_chunk_types} types of chunks with the tags of "
+            f"{self.chunk_scheme}, in {slot}, got {int(tag)}"
+        )
+
+    def doubts(self, ins):
+        for slot in ("Inference", "Label"):
+            tags = self.texts(np, ins[slot], ins.get("SeqLength"), slot)[0]
+            if (tags < 0).any():
+                yield self.misfit(slot, tags[tags < 0][0])
 
     def chunks(self, xp, tags, first):
         """Which tags begin a chunk that counts, the type of each tag, and for each tag where the
         next chunk ends.
         """
         scheme = SCHEMES[self.chunk_scheme]
-        types, tags = xp.divmod(tags, scheme.count)
-        outside = types == self.num_chunk_types
-        before, tag_before = xp.roll(types, 1), xp.roll(tags, 1)
-        away = first | xp.roll(outside, 1)  # no chunk goes on from here
-        new_type = away | (before != types)
+        types = xp.trunc(tags / scheme.count).astype(tags.dtype)  # towards zero, as in fluid
+        tags = tags - types * scheme.count
+        none = self.num_chunk_types
+        outside = types == none
+        before = xp.where(first, none, xp.roll(types, 1))
+        tag_before = xp.where(first, -1, xp.roll(tags, 1))
+        # what follows on a tag of the same type
         closed = (tag_before == scheme.end) | (tag_before == scheme.single)
-        opens = (tags == scheme.begin) | (tags == scheme.single)
-        if scheme.begin < 0:  # no tag of the scheme opens a chunk
-            opens = xp.zeros(tags.shape, bool)
-        if scheme.end < 0:
-            closed = xp.zeros(tags.shape, bool)
-        begins = ~outside & (new_type | closed | opens)
-        # a chunk ends before what does not belong to it, and at the end of a text
-        goes_on = ~outside & ~begins
-        ends = xp.append(~goes_on[1:], True)
-        places = xp.where(ends, xp.arange(len(tags)), len(tags))
-        next_end = xp.flip(xp.minimum.accumulate(xp.flip(places)))
-        counted = ~xp.isin(types, xp.asarray(self.excluded_chunk_types, types.dtype))
-        return begins & counted, types, next_end
+        opens = xp.where(
+            (tags == scheme.inside) | (tags == scheme.end), closed, tags == scheme.single
+        )
+        opens |= tags == scheme.begin
+        going = (tag_before == scheme.begin) | (tag_before == scheme.inside)
+        cut = xp.where(going, (tags == scheme.begin) | (tags == scheme.single), closed)
+        other = before != types
+        begins = ~outside & (other | opens)
+        ends = (before != none) & (outside | other | cut)
+        # a chunk is from its last begin to where it ends, or the text does
+        stops = behind(xp, first | ends)
+        counted = begins & (behind(xp, first | begins) >= stops)
+        counted &= ~xp.isin(types, xp.asarray(self.excluded_chunk_types, types.dtype))
+        return counted, types, stops
+
+
+def behind(xp, marks):
+    """Of each place the next one behind it that is marked; their number where there is none."""
+    places = xp.where(marks, xp.arange(len(marks)), len(marks))
+    following = xp.flip(xp.minimum.accumulate(xp.flip(places)))
+    return xp.append(following[1:], len(marks))[: len(marks)]
 
 
 class precision_recall(Op):

@@ -11,9 +11,9 @@ from ..errors import AttributeValueError, LoDError, ShapeError
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Op
 from ..opdef.gradient import differentiated
-from ..opdef.sequences import lengths_of, lod_of, offsets_from, one_level_of, positions_in
+from ..opdef.sequences import lengths_of, lod_of, one_level_of, positions_in
 from ..opdef.spec import agree, need_float, need_ndim, same_dtype
-from ..values import bare
+from ..values import bare, offsets_from
 
 
 def lengths_in(**values):

@@ -96,7 +96,7 @@ def time_order(offsets: tuple[int, ...], is_reverse: bool = False) -> TimeOrder:
 
 def of_gates(rows: Array, count: int) -> Array:
     """Rows [n, count * size] as [count, n, size]: a view."""
-    return rows.reshape(len(rows), count, -1).transpose(1, 0, 2)
+    return rows.reshape(len(rows), count, rows.shape[1] // count).transpose(1, 0, 2)
 
 
 def gate_by_gate(x: Array, order: TimeOrder, count: int) -> Array:
@@ -112,7 +112,7 @@ def gate_by_gate(x: Array, order: TimeOrder, count: int) -> Array:
 
 def row_by_row(gates: Array) -> Array:
     """The inverse of :func:`of_gates`: a copy [n, count * size]."""
-    return gates.transpose(1, 0, 2).reshape(gates.shape[1], -1)
+    return gates.transpose(1, 0, 2).reshape(gates.shape[1], gates.shape[0] * gates.shape[2])
 
 
 def need_states(count: int, **states: Any) -> None:

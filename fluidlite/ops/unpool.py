@@ -25,14 +25,26 @@ class MaxWithIndex(Windowed, abstract=True):
     """
 
     signature = "X -> Out, Mask!"
+    lod = None
     use_cudnn: bool = attr(False, inert=True, local=True)
 
     def infer(self, X):
         self.check(X)
+        self.need_elements(X)
         out = X.with_shape(self.pooled(X.shape))
         return out, out.with_dtype(DType.INT32)
 
+    def need_elements(self, X):
+        """Check that every window has an element, whose place Mask can tell."""
+        for windows in self.windows(X.shape):
+            if not isinstance(windows, int) and any(windows.empty):
+                raise ShapeError(
+                    f"expected windows with elements, got some of {list(self.ksize)} in the "
+                    f"padding of {list(self.paddings)} alone: images are {list(X.shape)}"
+                )
+
     def run(self, xp, X):
+        self.need_elements(X)
         largest, places = self.max_places(xp, X)
         mask = 0
         for place, size in zip(places, X.shape[2:]):
@@ -70,6 +82,7 @@ class unpool(Op):
     """
 
     signature = "X, Indices! -> Out"
+    lod = None
     ksize: list[int] = REQUIRED
     strides: list[int] = (1, 1)
     paddings: list[int] = (0, 0)
@@ -163,6 +176,7 @@ class spp(Op):
     """
 
     signature = "X -> Out"
+    lod = None
     pyramid_height: int = REQUIRED
     pooling_type: str = REQUIRED
 

@@ -126,6 +126,7 @@ class p_norm(Op):
     """
 
     signature = "X -> Out"
+    lod = None
     porder: float = 2.0
     axis: int = -1
     epsilon: float = 1e-12

@@ -82,6 +82,7 @@ class yolo_box(Yolo):
     """
 
     signature = "X, ImgSize -> Boxes, Scores"
+    lod = None
     conf_thresh: float = 0.01
     clip_bbox: bool = True
     grad = None
@@ -181,6 +182,7 @@ class yolov3_loss(YoloLoss):
     """
 
     signature = "X, GTBox!, GTLabel!, GTScore?! -> Loss, ObjectnessMask!~, GTMatchMask!~"
+    lod = None
     carried = ("ObjectnessMask", "GTMatchMask")
     unmade = ("GTBox@GRAD", "GTLabel@GRAD", "GTScore@GRAD")
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from ..absent import answer
+from ..namespace import listing
 from ..quiet import doors
 from .adadelta import Adadelta, AdadeltaOptimizer
 from .adagrad import Adagrad, AdagradOptimizer, DecayedAdagrad, DecayedAdagradOptimizer
 from .adam import Adam, AdamOptimizer
 from .adamax import Adamax, AdamaxOptimizer
+from .adamw import AdamW
 from .averages import ExponentialMovingAverage, ModelAverage
 from .dpsgd import Dpsgd, DpsgdOptimizer
 from .ftrl import Ftrl, FtrlOptimizer
@@ -31,6 +33,7 @@ __all__ = [
     "AdamOptimizer",
     "Adamax",
     "AdamaxOptimizer",
+    "AdamW",
     "DecayedAdagrad",
     "DecayedAdagradOptimizer",
     "Dpsgd",
@@ -54,5 +57,6 @@ __all__ = [
     "SGDOptimizer",
 ]
 
+__dir__ = listing(globals())
 doors(globals())
 answer(globals())

@@ -34,6 +34,7 @@ class Adam(Optimizer):
     ['fc_0.w_0_moment1_0', 'fc_0.w_0_moment2_0']
     """
 
+    _shown = "beta1=_betas.beta1 beta2=_betas.beta2"
     type = "adam"
 
     def __init__(

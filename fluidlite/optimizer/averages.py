@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import unique_name
+from ..described import Described
 from ..dtypes import DType
 from ..errors import ArgumentError
 from ..initializer import Constant
@@ -35,7 +36,7 @@ class _Averaged(NamedTuple):
     kept: Variable
 
 
-class _Averages:
+class _Averages(Described):
     """Averages of the parameters of a program that can take their place for a while.
 
     A subclass makes ``apply_program``.
@@ -224,6 +225,12 @@ class ModelAverage(_Averages):
     >>> with average.apply(exe):
     ...     pass  # test here
     """
+
+    _shown = (
+        "average_window_rate=_attrs.average_window "
+        "min_average_window=_attrs.min_average_window "
+        "max_average_window=_attrs.max_average_window"
+    )
 
     #: the order in which fluid makes them
     _sums = tuple(State(f"in_sum_{k}", f"sum_{k}", out=f"out_sum_{k}") for k in (1, 2, 3))

@@ -166,7 +166,10 @@ class EagerSteps:
         if "LearningRate" in lookup(optimizer.type).input_slots:
             factor = getattr(param, "optimize_attr", {}).get("learning_rate", 1.0)
             single = np.full([1], rate, "float32")  # as the variable of a program holds it
-            ins["LearningRate"] = single.astype(param.array.dtype) * float(factor)
+            ratio, decay = float(factor) * optimizer.ratio_of(param), optimizer.decay_of(param)
+            ins["LearningRate"] = single.astype(param.array.dtype) * ratio
+            if decay:
+                ins["Param"] = param.array * (1 - ins["LearningRate"] * decay)
         for kept in optimizer.states:
             ins[kept.slot] = self._state(kept, param).array
         outs = getattr(run, optimizer.type).all(**ins, **optimizer.attrs(param))

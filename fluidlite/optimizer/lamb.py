@@ -36,6 +36,8 @@ class Lamb(Optimizer):
     [(['fc_0.b_0'], 0.0), (['fc_0.w_0'], 0.009999999776482582)]
     """
 
+    _shown = "lamb_weight_decay=_weight_decay weight_decay= exclude_from_weight_decay_fn=_excluded"
+
     type = "lamb"
 
     def __init__(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..described import Described
 from ..errors import ArgumentError
 from ..ir.block import Block
 from ..ir.operator import Operator
@@ -24,7 +25,7 @@ from .arguments import number
 from .optimizer import Optimizer
 
 
-class LookaheadOptimizer:
+class LookaheadOptimizer(Described):
     """An optimizer whose parameters go back, every ``k`` steps, to between where they are and where
     they were: ``slow = alpha * fast + (1 - alpha) * slow; fast = slow``.
 

@@ -17,6 +17,7 @@ import numpy as np
 from .. import unique_name
 from ..backward import append_backward
 from ..clip import GradientClipBase, append_gradient_clip_ops, error_clip_callback
+from ..described import Described
 from ..dtypes import DType
 from ..errors import ArgumentError
 from ..initializer import Constant
@@ -50,7 +51,7 @@ from .states import State, States, tensor_of
 
 
 @OPTIMIZERS
-class Optimizer(OldOptimizer):
+class Optimizer(OldOptimizer, Described):
     """The base of all optimizers.
 
     Raises:
@@ -347,6 +348,14 @@ class Optimizer(OldOptimizer):
 
     # -- what an optimizer says --------------------------------------------------------------------
 
+    def decay_of(self, param: Any) -> float:
+        """How much a parameter shrinks before its step, as a part of the learning rate."""
+        return 0.0
+
+    def ratio_of(self, param: Any) -> float:
+        """The factor of a parameter's learning rate."""
+        return 1.0
+
     def attrs(self, param: Variable) -> dict[str, Any]:
         """The attributes of a parameter's step."""
         return {}
@@ -570,10 +579,6 @@ class Optimizer(OldOptimizer):
                 f"got {said(given)}"
             )
         return list(given)
-
-    def __repr__(self) -> str:
-        rate = self._learning_rate
-        return f"<{self._kind}: learning_rate={rate.name if isinstance(rate, Variable) else rate}>"
 
 
 def _scaled_rate(rate: Variable, param: Variable) -> Variable:

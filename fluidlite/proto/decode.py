@@ -41,7 +41,7 @@ class KnownVariable(NamedTuple):
     carried: CarriedVariable
 
 
-class Decoder(Reading):
+class ProgramDecoder(Reading):
     """Reads one program file.
 
     Args:

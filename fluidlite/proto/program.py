@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..errors import ArgumentError
 from ..ir.program import Program
-from .decode import Decoder
+from .decode import ProgramDecoder
 from .encode import Encoder
 
 
@@ -26,7 +26,7 @@ def decode(program: Program, data: bytes, name: str) -> None:
     """
     if not isinstance(data, (bytes, bytearray, memoryview)):
         raise ArgumentError(f"expected the bytes of a program, got {data!r:.60}")
-    Decoder(program, bytes(data), name).run()
+    ProgramDecoder(program, bytes(data), name).run()
 
 
 def program_from_bytes(data: bytes, name: str = "the program") -> Program:

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from ..described import Described
 from ..errors import ArgumentError, UnsupportedError
 
 
-class Dataset:
+class Dataset(Described):
     """The base of data sets: samples by number, and how many there are.
 
     >>> class Squares(fluid.io.Dataset):
@@ -58,7 +59,7 @@ class IterableDataset(Dataset):
         raise UnsupportedError(f"class {type(self).__name__} does not know how many samples it has")
 
 
-class Sampler:
+class Sampler(Described):
     """The base of what says in which order samples are read.
 
     Args:
@@ -99,7 +100,7 @@ class RandomSampler(Sampler):
         return iter(np.random.permutation(len(self.data_source)).tolist())
 
 
-class BatchSampler:
+class BatchSampler(Described):
     """Lists of numbers of samples: each is a batch.
 
     Args:

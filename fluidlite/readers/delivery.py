@@ -8,7 +8,7 @@ from typing import Any
 
 from ..errors import ArgumentError
 from ..ir.variable import Variable
-from ..runtime.place import Place
+from ..place import Place
 from ..state import in_dygraph_mode
 from ..values import LoDTensor
 from .slots import Batch

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from ..described import Described
 from ..errors import ArgumentError, FileFormatError, UnknownVariableError, suggestion
 from ..files import Path
 from .datasets import checked_size
@@ -14,7 +15,7 @@ from .multislot import FileSlot
 _TOKEN = re.compile(r'\s*(?:#[^\n]*\n)?\s*([A-Za-z_]\w*|"(?:[^"\\]|\\.)*"|-?[\d.]+|[{}:])')
 
 
-class DataFeedDesc:
+class DataFeedDesc(Described):
     """What files of slots hold, read from a description.
 
     Args:
@@ -31,6 +32,8 @@ class DataFeedDesc:
     >>> "is_used: true" in description.desc()
     True
     """
+
+    _shown = "name=_name batch_size=_batch_size slots=_slots"
 
     def __init__(self, proto_file: Path) -> None:
         with open(proto_file, encoding="utf-8") as file:

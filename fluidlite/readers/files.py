@@ -14,11 +14,13 @@ from typing import IO, Any, NoReturn
 
 import numpy as np
 
+from ..described import Described
 from ..errors import ArgumentError, FileError, UnknownVariableError, UnsupportedError
 from ..ir.callsite import caller, warn
 from ..ir.variable import Variable
 from ..quiet import doors
 from .buffer import Ahead
+from .dataset_runs import run_each
 from .datasets import checked_size
 from .feed_desc import text_of
 from .multislot import FileLine, FileSlot, Row, batch_of, parsed
@@ -26,12 +28,13 @@ from .multislot import FileLine, FileSlot, Row, batch_of, parsed
 _AHEAD = 64  # lines of a file that are parsed ahead
 
 
-class DatasetBase:
+class DatasetBase(Described):
     """Files of slots, and the variables that their lines are fed to.
 
     Made by :class:`DatasetFactory`.
     """
 
+    _shown = "batch_size=_batch_size filelist=filelist slots=_slots"
     _feed = "MultiSlotDataFeed"
 
     def __init__(self) -> None:
@@ -151,6 +154,10 @@ class DatasetBase:
         """
         self._check()
         return self._batches(self._rows)
+
+    def run_each(self, run: Callable[..., list[Any]], *looked: Any) -> None:
+        """Run a program on each batch: what an executor's ``train_from_dataset`` does."""
+        run_each(run, self.feeds(), *looked)
 
     def _check(self) -> None:
         for given, method in ((self._slots, "set_use_var"), (self.filelist, "set_filelist")):
@@ -401,7 +408,7 @@ for _why, _names in _REFUSED.items():
         setattr(InMemoryDataset, _name, _refused(_name, _why))
 
 
-class DatasetFactory:
+class DatasetFactory(Described):
     """Makes data sets of files by the name of their class.
 
     >>> type(fluid.DatasetFactory().create_dataset("InMemoryDataset")).__name__

@@ -8,6 +8,7 @@ from typing import Any
 from weakref import ref
 
 from .. import state
+from ..described import Described
 from ..errors import ArgumentError
 from ..ir.callsite import caller, warn
 from ..ir.program import default_main_program
@@ -42,7 +43,7 @@ def keep_data_loader_order(*given: bool) -> bool | None:
     return None
 
 
-class GeneratorLoader:
+class GeneratorLoader(Described):
     """Reads what a generator gives ahead of training, in a thread or a process.
 
     Made by :meth:`DataLoader.from_generator`.  One that is iterable is looped over; one that is not
@@ -65,6 +66,7 @@ class GeneratorLoader:
             needs one.
     """
 
+    _shown = "feed_list=_variables"
     _called = "DataLoader"
 
     def __init__(

@@ -7,6 +7,7 @@ from contextlib import closing
 from itertools import islice
 from typing import Any
 
+from ..described import Described
 from ..errors import ArgumentError, FeedError
 from ..ir.callsite import caller, warn
 from ..ir.variable import Variable
@@ -23,7 +24,7 @@ from .worker import Fetch, Stream
 _BUFFERED = 2  # batches that a thread reads ahead
 
 
-class DataLoader:
+class DataLoader(Described):
     """Batches of a data set.
 
     Args:
@@ -60,6 +61,8 @@ class DataLoader:
     >>> [fluid.Executor().run(feed=feed, fetch_list=[total])[0].item() for feed in loader]
     [2.0, 10.0]
     """
+
+    _shown = "feed_list=_variables places="
 
     def __init__(
         self,
@@ -265,7 +268,7 @@ class DataLoader:
         return DatasetLoader(dataset, places, drop_last)
 
 
-class DatasetLoader:
+class DatasetLoader(Described):
     """Loops over the batches of files.  Made by :meth:`DataLoader.from_dataset`.
 
     Args:

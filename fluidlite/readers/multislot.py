@@ -14,7 +14,7 @@ import numpy as np
 from ..dtypes import DType
 from ..errors import ArgumentError, FileFormatError
 from ..ir.variable import Variable
-from ..values import LoDTensor, offsets_of
+from ..values import LoDTensor, offsets_from
 
 #: the values of a line, by slot
 Row = list[Any]
@@ -140,8 +140,8 @@ def batch_of(rows: Sequence[Row], slots: Sequence[FileSlot]) -> dict[str, Any]:
         if slot.is_dense:
             found[slot.name] = joined.reshape([len(rows), *slot.shape[1:]] if slot.shape else -1)
         else:
-            offsets = offsets_of([[len(each) for each in values]])
-            found[slot.name] = LoDTensor(joined.reshape(-1, 1), offsets)
+            offsets = offsets_from([len(each) for each in values])
+            found[slot.name] = LoDTensor(joined.reshape(-1, 1), (offsets,))
     return found
 
 

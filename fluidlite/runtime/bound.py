@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from ..scope import Scope, ScopeVariable, at_once
 from ..values import as_fetched
 from .compile import FUNCTIONS_KEPT, CompiledSegment
 from .finite import first_bad
-from .ownership import at_once, held_only_by, owned_items, reusable
+from .ownership import held_only_by, owned_items, reusable
 from .plan import Plan
 from .run_state import RunState
-from .scope import Scope, ScopeVariable
 
 
 class BoundCall:
@@ -141,7 +141,10 @@ def bound_call(plan: Plan, scope: Scope) -> BoundCall | None:
     calls = plan.bound.of(scope)
     if calls is None:
         return None
-    revision, call = calls.get(plan.compiled, _UNBOUND)
+    segment = plan.compiled
+    revision, call = calls.get(segment, _UNBOUND)
+    if segment is not None and segment.improvement is not None and segment.improvement.is_ready():
+        return None  # a planned run takes what is there now
     return call if revision == scope.revision else None
 
 

@@ -69,6 +69,9 @@ def function_for(
             known = None
             _report("a plan could not be compiled, and is interpreted", error)
         functions[key] = known
+    elif known is not None and known.improvement is not None and known.improvement.is_ready():
+        known.improvement = None
+        known = functions[key] = known.improved()
     found: CompiledSegment | None = known
     return found
 
@@ -145,8 +148,14 @@ class CompiledSegment:
         gradients: Collection[str] = (),
     ) -> None:
         self._lower, self._xp, self._open = lower, backend.xp, libraries
+        #: makes the same once more, with the kernels that are there then
+        self.improved = partial(
+            CompiledSegment, lower, backend, libraries, passes, commits, gradients
+        )
         self._passes = pipeline.selected() if passes is None else passes
         graph = self.graph = lower()
+        #: kernels that a plan made anew would have, once they are compiled
+        self.improvement: Any = None
         self._tuners, self.choices = self._rewrite(graph)
         self.order: list[Instruction] = list(graph)
         #: what the steps write: the step, the name and the value
@@ -172,9 +181,12 @@ class CompiledSegment:
         """Run the pipeline: the tuners of kernel libraries, and why which kernel was chosen."""
         opened = [open_library(graph) for open_library in self._open]
         libraries = [library for library in opened if library is not None]
-        tuners = [library.tuner for library in libraries]
+        tuners = [library.tuner for library in libraries if hasattr(library, "tuner")]
         context = Context(graph.builder, libraries)
         _with_threads(tuners, pipeline.run)(graph, context, self._passes, after)
+        if after is None:
+            found = [x.improvement() for x in libraries if hasattr(x, "improvement")]
+            self.improvement = next((each for each in found if each is not None), None)
         return tuners, context.choices
 
     def __call__(

@@ -10,7 +10,8 @@ import numpy as np
 from ..ir.operator import EMPTY, Operator
 from ..opdef.definition import Op
 from ..opdef.interpreter import kernel_of
-from ..values import LoDTensor, LoDTensorArray, RankTable
+from ..opdef.rank_table import RankTable
+from ..values import LoDTensor, LoDTensorArray
 from .shared_lod import Lods, has_rows, shared_lod
 
 

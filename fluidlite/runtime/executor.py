@@ -21,48 +21,43 @@ from weakref import ref
 import numpy as np
 
 from .. import backend as backends
+from ..compiler import CompiledProgram, program_and_feed
+from ..described import Described
 from ..errors import ClosedError
 from ..ir.callsite import warn
 from ..ir.program import Program
 from ..ir.variable import Variable
-from ..ir.views import views
+from ..place import Place
+from ..profiler import Profile, active
 from ..quiet import quick_door
+from ..scope import Scope, global_scope
 from .bound import bind, bound_call
-from .compiled import CompiledProgram, program_and_feed
 from .engine import chosen
 from .feeding import (
     check_names,
     fed_by_loader,
     fed_values,
-    fetch_names,
     fetched,
     frozen,
     kept_values,
     take_persistables,
     without_value,
 )
+from .fetching import fetch_names
 from .finite import checks_nan_inf
 from .from_dataset import RunsDatasets
 from .pipeline import selected
-from .place import Place
-from .plan import Plan, pruned_to
-from .profile import Profile, active
+from .plan import Plan
+from .random_state import KeepsRandomState
 from .replicated import Replicas
-from .run_state import RunState, Wanted, next_number
-from .scope import Scope, global_scope
+from .run_state import ExecutorToken, Job, RunState, next_number, wanted_of
 from .session import Observer, Session, run_watched
 from .step import Environment
-
-#: what is run: the program, what is wanted of it, the scope
-Job = tuple[Program, Wanted, Scope]
-
-
-class _Token:
-    """Stands for an executor until it is closed: what programs remember for it goes with it."""
+from .traced_runs import TracesRuns
 
 
 @quick_door
-class Executor(RunsDatasets):
+class Executor(RunsDatasets, KeepsRandomState, TracesRuns, Described):
     """Runs programs.
 
     With ``FLUIDLITE_CHECK=1`` in the environment each run interprets a program, looks for NaN after
@@ -89,6 +84,8 @@ class Executor(RunsDatasets):
     [array([12.], dtype=float32)]
     """
 
+    _shown = "passes= profile="
+
     def __init__(
         self,
         place: Place | None = None,
@@ -102,9 +99,9 @@ class Executor(RunsDatasets):
         #: the times of operators, where they are taken
         self.profile = Profile() if profile else None
         self._backend = backends.get("numpy")
-        self._token: _Token | None = _Token()
+        self._token: ExecutorToken | None = ExecutorToken()
         #: of what programs remember for this executor
-        self._key: ref[_Token] | None = ref(self._token)
+        self._key: ref[ExecutorToken] | None = ref(self._token)
         self._number = next_number()
         self._check = os.environ.get("FLUIDLITE_CHECK", "") not in ("", "0")
 
@@ -176,9 +173,8 @@ class Executor(RunsDatasets):
             program, feed = program_and_feed(program, feed)
         if isinstance(feed, list):
             feed = fed_by_loader(feed)
-        names, targets = fetch_names(fetch_list, program)
-        pruned = pruned_to(program, targets, feed or ()) if use_prune or targets else None
-        job = program, (tuple(names), pruned), global_scope() if scope is None else scope
+        wanted = wanted_of(program, fetch_list, feed, use_prune)
+        job = program, wanted, global_scope() if scope is None else scope
         guard = checks_nan_inf() if check_nan_inf is None else check_nan_inf
         if type(feed) is dict and return_numpy:
             results = self._run_bound(job, feed, guard)
@@ -186,6 +182,10 @@ class Executor(RunsDatasets):
                 return results
         self._known(program).warn_of_strangers(fetch_list, program)
         return self._run_planned(job, feed, guard, return_numpy, use_program_cache)
+
+    @property
+    def _looks(self) -> bool:
+        return self._check or self.profile is not None or active.get() is not None
 
     def _run_bound(self, job: Job, feed: Mapping[str, Any], guard: bool) -> list[Any] | None:
         """Run a program by a bound call: tier 3.
@@ -196,16 +196,14 @@ class Executor(RunsDatasets):
         program, wanted, scope = job
         known: RunState | None = program.remembered.get(self._key)
         plan = None if known is None else known.plans.get((program.revision, wanted))
-        if self._engine is not None:
-            if known is None or plan is None or guard or self._check or self.profile is not None:
-                return None
-            seed = known.seed_of(program)
-            return self._engine.run_bound(plan, scope, feed, seed, known)
-        call = None if plan is None else bound_call(plan, scope)
-        if known is None or plan is None or call is None:
+        if plan is None or self._looks:
             return None
-        looks = self._check or self.profile is not None or active.get() is not None
-        if looks or (guard and plan.gradients):  # which are looked at on the way
+        if self._engine is not None:
+            return None if guard else self._engine.run_bound(plan, job, feed, known)
+        call = bound_call(plan, scope)
+        if known is None or call is None:
+            return None
+        if guard and plan.gradients:  # which are looked at on the way
             return None
         draw = partial(known.draw, program, self._backend) if call.draws else None
         return call(feed, draw, guard)
@@ -228,10 +226,8 @@ class Executor(RunsDatasets):
             known.warn(odd)
         if fetches and (missing := without_value(fetches, plan.written, env, scope, program)):
             known.warn(missing)
-        looks = guard or doubts or self._check or self.profile
-        if self._engine is not None and return_numpy and keep and not looks:
-            seed = known.seed_of(program)
-            found = self._engine.run_anew(plan, scope, given, seed, known, fetches)
+        if self._engine is not None and return_numpy and keep and not (guard or doubts):
+            found = None if self._looks else self._engine.run_anew(plan, job, given, known)
             if found is not None:
                 return found
         with np.errstate(all="ignore"):  # infinities are values
@@ -346,12 +342,9 @@ class Executor(RunsDatasets):
         True
         """
         program, _ = program_and_feed(program)
-        names, targets = fetch_names(fetch_list, program)
-        wanted = tuple(names), pruned_to(program, targets, ()) if targets else None
+        wanted = wanted_of(program, fetch_list)
         found = self._known(program).plan(program, wanted, True, self._check)
-        if self._engine is not None:
-            self._engine.describe(found)
-        return found
+        return found if self._engine is None else self._engine.describe(found)
 
     def _known(self, program: Program) -> RunState:
         """What this executor remembers of a program.
@@ -362,26 +355,7 @@ class Executor(RunsDatasets):
         if self._token is None:
             raise ClosedError("the executor has been closed; make another one")
         found: RunState | None = program.remembered.get(self._key)
-        if found is None:
-            found = program.remembered.keep(self._token, RunState(self._number))
-        return found
-
-    def random_state(self, program: Program) -> dict[str, int]:
-        """What the next run of a program draws random numbers from; for
-        :meth:`set_random_state`.
-        """
-        known = self._known(program)
-        return {"seed": known.seed_of(program), "run": known.count}
-
-    def set_random_state(self, program: Program, state: Mapping[str, int]) -> None:
-        """Let the next run of a program draw its random numbers as if it were another one.
-
-        Args:
-            program: the program.
-            state: what :meth:`random_state` gave, of this executor or of another one.
-        """
-        known = self._known(program)
-        known.seed, known.count = int(state["seed"]), int(state["run"])
+        return found or program.remembered.keep(self._token, RunState(self._number))
 
     def observe(
         self,
@@ -408,28 +382,3 @@ class Executor(RunsDatasets):
         take_persistables(plan, env, global_scope() if scope is None else scope)
         with np.errstate(all="ignore"):
             self._session(program, self._known(program), observer=observer).run(plan, env)
-
-    def trace(
-        self,
-        program: Program | None = None,
-        feed: Mapping[str, Any] | None = None,
-        scope: Scope | None = None,
-    ) -> Any:
-        """Every value that the next run of a program would compute, by name and by operator;
-        nothing is kept in the scope.
-
-        Args:
-            program: what to run; the default main program when None.
-            feed, scope: as of :meth:`run`.
-
-        Returns:
-            a :class:`~fluidlite.inspect.Trace`.
-
-        >>> x = fluid.data("x", [None, 2], "float32")
-        >>> y = fluid.layers.square(x)
-        >>> trace = fluid.Executor().trace(feed={"x": np.array([[1, 2]], "float32")})
-        >>> trace[y]
-        array([[1., 4.]], dtype=float32)
-        """
-        program, _ = program_and_feed(program)
-        return views().trace(self, program, feed, scope)

@@ -1,8 +1,8 @@
-"""Who holds an array, and changing many owners at once."""
+"""Who holds an array."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from sys import getrefcount
 from typing import Any
 
@@ -43,12 +43,3 @@ def reusable(holder: Sequence[Any], places: Iterable[int]) -> list[int]:
                 found.append(k)
             del array  # which may stand at another place, too
     return found
-
-
-def at_once(function: Callable[..., Any], *columns: Iterable[Any]) -> None:
-    """Call a function of C, one that runs no Python code and gives None, for each row of arguments.
-
-    Python raises an interrupt between two instructions of its own only, and this is one: either all
-    of the calls are made or none.
-    """
-    any(map(function, *columns))

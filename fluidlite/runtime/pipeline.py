@@ -13,6 +13,7 @@ from .passes.common_subexpressions import COMMON_SUBEXPRESSIONS
 from .passes.constant_folding import CONSTANT_FOLDING
 from .passes.copy_elimination import COPY_ELIMINATION
 from .passes.dead_code import DEAD_CODE
+from .passes.elementwise_fusion import ELEMENTWISE_FUSION
 from .passes.form import Context, Pass
 from .passes.gemm_batching import GEMM_BATCHING
 from .passes.kernel_selection import KERNEL_SELECTION
@@ -36,6 +37,7 @@ PIPELINE = (
     ACTIVATION_SINKING,
     SCHEDULING,
     KERNEL_SELECTION,
+    ELEMENTWISE_FUSION,
     MULTI_TENSOR,
 )
 

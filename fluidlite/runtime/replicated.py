@@ -15,14 +15,14 @@ from weakref import ref
 
 import numpy as np
 
+from ..compiler import CompiledProgram, GradientScaleStrategy
 from ..errors import FeedError, FeedTypeError
 from ..ir.operator import OpRole
+from ..scope import Scope
 from ..values import LoDTensor, SelectedRows, as_fetched
-from .compiled import CompiledProgram, GradientScaleStrategy
 from .feeding import fed_values, fetched, kept_values, take_persistables, without_value
 from .plan import Plan, UpdateStage, stages_of
 from .run_state import RunState
-from .scope import Scope
 from .session import Session
 from .step import Environment
 

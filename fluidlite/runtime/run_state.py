@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .. import state
@@ -14,10 +14,15 @@ from ..ir.declared import described, is_the_same
 from ..ir.program import Program
 from ..ir.variable import Variable
 from ..ir.verify import verify
-from .plan import Plan, Pruned, UpdateStage
+from ..scope import Scope
+from .fetching import fetch_names
+from .plan import Plan, Pruned, UpdateStage, pruned_to
 
 #: the names that are fetched, and what a run is cut down to
 Wanted = tuple[tuple[str, ...], Pruned | UpdateStage | None]
+
+#: what is run: the program, what is wanted of it, the scope
+Job = tuple[Program, Wanted, Scope]
 
 #: how many executors there have been: each draws other random numbers
 _made: state.StateSlot[itertools.count[int]] = state.slot("executors made", itertools.count)
@@ -35,6 +40,29 @@ PLANS_KEPT = 16  # of one program, for different fetches
 def next_number() -> int:
     """The number of a new executor."""
     return next(_made.get())
+
+
+def wanted_of(
+    program: Program,
+    fetch_list: Sequence[Variable | str] | Variable | str | None,
+    fed: Any = (),
+    use_prune: bool = False,
+) -> Wanted:
+    """What is wanted of a program.
+
+    Args:
+        program: the program.
+        fetch_list: as of :meth:`~fluidlite.Executor.run`.
+        fed: names that are fed.
+        use_prune: whether only what they need runs, also where there is no operator among them.
+    """
+    names, targets = fetch_names(fetch_list, program)
+    is_cut = use_prune or targets
+    return tuple(names), pruned_to(program, targets, fed or ()) if is_cut else None
+
+
+class ExecutorToken:
+    """Stands for an executor until it is closed: what programs remember for it goes with it."""
 
 
 class RunState:

@@ -14,6 +14,7 @@ from ..ir.analysis import writes_of
 from ..ir.operator import Operator, located
 from ..opdef.interpreter import Eval
 from ..opdef.prepared import Declined
+from ..profiler import Profile, clock
 from ..values import arrays_in
 from .checking import refuse_differences
 from .compile import CompiledSegment, Watch, function_for, give_up
@@ -21,7 +22,6 @@ from .driver import Driver
 from .finite import Suspicious, check_written, first_bad, is_finite
 from .passes.form import Pass
 from .plan import BlockPlan, Plan
-from .profile import Profile, clock
 from .segment import Segment
 from .step import Environment, Step
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from ..opdef.definition import Op, first_slot
 from ..opdef.gradient import DerivedGrad
-from ..opdef.sequences import lengths_of, offsets_from
-from ..values import SelectedRows
+from ..opdef.sequences import has_no_sequences, lengths_of
+from ..values import SelectedRows, offsets_from
 
 #: of the values of input slots: by slot, where one has sequences
 Lods = dict[str, list[Any]]
@@ -36,6 +36,8 @@ def shared_lod(op: Op, slot: str, index: int, ins: Mapping[str, Any], lods: Lods
                 return found[index] if index < len(found) else ()
         first = op.derived_from.inputs[0].name if op.derived_from is not None else forward
         return next(iter(lods.values()))[0] if forward == first else ()
+    if has_no_sequences(op.output_slots[slot]):
+        return ()
     if op.lod not in ("first", "joined"):
         return lods[op.lod][0] if op.lod in lods else ()
     found = lods.get(first_slot(op, ins), [()])

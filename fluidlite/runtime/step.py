@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ import numpy as np
 from ..dtypes import Kind, as_dtype
 from ..errors import FluidError, NotInitializedError, OpError, ShapeError, SlotError
 from ..ir.operator import EMPTY, Operator, OpRole, located
+from ..opdef.doubts import Doubtful
 from ..opdef.interpreter import Eval
 from ..opdef.sequences import lengths_text
 from ..opdef.spec import Spec, size_of
@@ -49,6 +51,7 @@ class Step:
     __slots__ = (
         "body",
         "direct",
+        "doubts",
         "free",
         "inputs",
         "instance",
@@ -90,7 +93,9 @@ class Step:
         #: the loss whose gradient the operator begins
         self.loss = loss_seeded_by(op)
         takes_any = not (self.loss or instance.is_control or op.is_unsettled)
-        self.direct = DirectCall.of(op, instance) if takes_any else None
+        #: whether the operator has to be asked what is doubtful; once it has said so, no more
+        self.doubts = isinstance(instance, Doubtful)
+        self.direct = DirectCall.of(op, instance) if takes_any and not self.doubts else None
 
     def run(self, f: Eval, env: Environment, checked: bool = False) -> None:
         """Compute the outputs into the environment, and drop what nothing reads any more.
@@ -115,7 +120,7 @@ class Step:
             try:
                 values = [None if n == EMPTY else env[n] for n in names]
             except KeyError:
-                values = [None if n == EMPTY else self.value_of(n, env) for n in names]
+                values = [None if n == EMPTY else self.value_of(n, env, slot) for n in names]
             if LoDTensor in map(type, values):
                 lods[slot] = [v.offsets if type(v) is LoDTensor else () for v in values]
                 if not self.instance.input_slots[slot].ragged:
@@ -128,6 +133,8 @@ class Step:
                 self._check(ins)
             outs = f.apply(self.instance, ins, self.want)
             made = self.instance.lods(ins)
+            if self.doubts:
+                self._warn(ins)
         except Exception as error:
             raise self._explained(error, ins) from error
         for slot, names, many in self.outputs:
@@ -160,12 +167,14 @@ class Step:
         for name in self.free:
             env.pop(name, None)
 
-    def value_of(self, name: str, env: Environment) -> Any:
+    def value_of(self, name: str, env: Environment, slot: str = "") -> Any:
         """A value that is read; an array of tensors that nothing has written to is empty.
 
         Args:
             name: of the variable.
             env: values by name.
+            slot: where the operator takes it; None comes back for what the forward operator had no
+                need to make: the mask of a dropout that drops nothing.
 
         Raises:
             NotInitializedError: nothing has written it.
@@ -174,6 +183,8 @@ class Step:
             return env[name]
         if is_empty_array(self.op, name):
             return LoDTensorArray()
+        if slot in getattr(self.instance, "byproducts", ()):
+            return None
         raise self.not_written(name)
 
     def not_written(self, name: str) -> FluidError:
@@ -239,11 +250,24 @@ class Step:
                 pass
         if not isinstance(error, FluidError):
             error = OpError(str(error) or type(error).__name__)
-        pairs = []
+        return located(error, self.op, self._named(specs))
+
+    def _named(self, specs: dict[str, Any]) -> list[tuple[str, Any]]:
+        """Variables and their specs, from specs by slot."""
+        pairs: list[tuple[str, Any]] = []
         for slot, names, _ in self.inputs:
             found = specs[slot] if isinstance(specs[slot], list) else [specs[slot]]
             pairs += list(zip(names, found, strict=True))
-        return located(error, self.op, pairs)
+        return pairs
+
+    def _warn(self, ins: dict[str, Any]) -> None:
+        """Say what is doubtful about the inputs."""
+        if not isinstance(self.instance, Doubtful):
+            return
+        for doubt in self.instance.doubts(ins):
+            self.doubts = False
+            named = self._named({slot: spec_of(value) for slot, value in ins.items()})
+            warnings.warn(str(located(FluidError(doubt), self.op, named)), UserWarning, 2)
 
 
 _SEEDING = int(OpRole.BACKWARD | OpRole.LOSS)

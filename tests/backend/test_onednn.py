@@ -382,7 +382,7 @@ def test_asking_for_a_library_that_is_not_installed_says_what_to_install(monkeyp
 
 
 def test_an_unknown_library_is_an_error(monkeypatch):
-    with pytest.raises(ArgumentError, match="numpy, onednn, auto, got 'mkl'"):
+    with pytest.raises(ArgumentError, match="numpy, onednn, native, auto, got 'mkl'"):
         ran(monkeypatch, "mkl", dense)
 
 

@@ -3,6 +3,7 @@
 import copy
 import importlib
 import inspect
+import os
 import pickle
 import sys
 
@@ -32,6 +33,19 @@ def test_installing_twice_is_installing_once(alias):
     finders = len(sys.meta_path)
     compat.install()
     assert len(sys.meta_path) == finders
+
+
+def test_uninstalling_leaves_the_environment_as_it_was():
+    before = dict(os.environ)
+    compat.install(force=True)
+    assert os.environ["PYTHONPATH"].endswith("child")
+    compat.uninstall()
+    assert dict(os.environ) == before
+
+
+def test_what_looks_at_values_while_a_data_set_is_trained_on_is_there(alias):
+    executor = importlib.import_module("paddle.fluid.executor")
+    assert executor.FetchHandler({"x": "x"}).period_secs == 60
 
 
 def test_uninstalling_leaves_the_import_system_as_it_was():

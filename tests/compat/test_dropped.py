@@ -66,6 +66,15 @@ def test_dropped_names_mean_what_they_meant(old):
         assert os.errno.ENOENT == 2
 
 
+def test_numbers_of_numpy_print_as_they_did(old):
+    shown = "[1.0, 2, True] {'loss': 0.5}"
+    found = [np.float64(1), np.int64(2), np.bool_(True)], {"loss": np.float32(0.5)}
+    assert f"{found[0]} {found[1]}" == shown
+    compat.uninstall()
+    is_new = np.lib.NumpyVersion(np.__version__) >= "2.0.0"
+    assert (f"{found[0]} {found[1]}" == shown) is not is_new
+
+
 def test_nothing_stays_when_the_alias_is_uninstalled():
     modules = [importlib.import_module(name) for name in dropped.DROPPED]
     before = [dict(vars(module)) for module in modules]

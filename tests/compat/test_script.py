@@ -90,6 +90,34 @@ def test_processes_that_a_script_starts_have_the_alias(tmp_path):
     ], done.stderr
 
 
+def test_the_pipe_command_of_a_data_set_has_the_alias(tmp_path):
+    (tmp_path / "lines.txt").write_text("1\n2\n3\n4\n")
+    (tmp_path / "generator.py").write_text(
+        "from paddle.fluid.incubate.data_generator import MultiSlotDataGenerator\n"
+        "class Numbers(MultiSlotDataGenerator):\n"
+        "    def generate_sample(self, line):\n"
+        "        def samples():\n"
+        "            yield [('x', [int(line) * 0.5])]\n"
+        "        return samples\n"
+        "Numbers().run_from_stdin()\n"
+    )
+    (tmp_path / "train.py").write_text(
+        "import paddle.fluid as fluid\n"
+        "x = fluid.layers.data('x', [1])\n"
+        "total = fluid.layers.reduce_sum(x)\n"
+        "dataset = fluid.DatasetFactory().create_dataset('QueueDataset')\n"
+        "dataset.set_use_var([x])\n"
+        "dataset.set_batch_size(2)\n"
+        f"dataset.set_pipe_command('{sys.executable} generator.py')\n"
+        "dataset.set_filelist(['lines.txt'])\n"
+        "exe = fluid.Executor(fluid.CPUPlace())\n"
+        "exe.train_from_dataset(dataset=dataset, fetch_list=[total], print_period=1)\n"
+    )
+    run = python("-m", "fluidlite", "run", "train.py", cwd=tmp_path)
+    assert (run.returncode, run.stderr) == (0, "")
+    assert [line.split("\t")[1] for line in run.stdout.splitlines()] == ["[1.5]", "[3.5]"]
+
+
 def test_a_script_that_is_no_python_says_where(here, tmp_path, capsys):
     script = tmp_path / "two.py"
     script.write_text("import paddle\nprint 'Python 2'\n")

@@ -102,7 +102,10 @@ OPERATORS = {
         linear_chain_crf crf_decoding warpctc ctc_align edit_distance chunk_eval beam_search
         gather_tree tree_conv""",
     "regions": "roi_align roi_pool psroi_pool prroi_pool",
-    "detection": "bipartite_match target_assign",
+    "detection": """
+        bipartite_match target_assign mine_hard_examples box_clip multiclass_nms multiclass_nms2
+        retinanet_detection_output generate_proposals collect_fpn_proposals
+        distribute_fpn_proposals""",
 }
 
 # Mistakes a user can make with what there is, by category.

@@ -209,7 +209,7 @@ def test_the_command_converts_a_model(tmp_path, path, capsys):
     assert command(["convert", str(folder), path, "--shape", "x=2,13"]) == 0
     assert capsys.readouterr().out.startswith(f"{path}: x -> ")
     assert checked(path).get_inputs()[0].shape == [2, 13]
-    assert command(["convert", str(folder), path, "--shape", "x=two"]) == 1
+    assert command(["convert", str(folder), path, "--shape", "x=two"]) == 2
     assert "--shape NAME=2,3" in capsys.readouterr().err
 
 

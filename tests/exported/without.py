@@ -12,7 +12,7 @@ REASONS = {
         generate_mask_labels mine_hard_examples perspective_points precision_recall psroi_pool
         psroi_weights roi_align roi_align_weights roi_perspective_transform roi_pool
         sequence_pad sequence_scatter sequence_topk_avg_pooling similarity_focus
-        sigmoid_cross_entropy_with_logits target_assign warpctc yolov3_loss yolov3_targets""",
+        target_assign warpctc yolov3_loss yolov3_targets""",
     "a size is an input, even where that has a default": "range sequence_mask",
     "an index of several kinds": "tdm_child",
     "bits of numbers are taken for other numbers": "hash",
@@ -20,3 +20,13 @@ REASONS = {
         multiclass_nms multiclass_nms2""",
 }
 WITHOUT = {type: reason for reason, types in REASONS.items() for type in types.split()}
+
+#: the same of NumPy source: reason -> types
+SOURCE_REASONS = {
+    "how many results there are depends on values": "distribute_fpn_proposals sequence_mask",
+    "a composition asks for values": """
+        ctc_align filter_by_instag im2sequence sequence_pad sequence_scatter warpctc""",
+    "the kernel makes another operator": "roi_pool",
+    "the kernel was made by a function": "locality_aware_nms",
+}
+SOURCE_WITHOUT = {type: why for why, types in SOURCE_REASONS.items() for type in types.split()}

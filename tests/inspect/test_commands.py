@@ -52,8 +52,13 @@ def test_draw_writes_what_the_ending_says(files, name, begins, capsys):
     assert capsys.readouterr().out == f"drew {name}\n"
 
 
+def test_a_feed_without_a_value_is_a_wrong_use(files, capsys):
+    assert main(["run", "test.txt", "--feed", "image"]) == 2
+    assert "expected --feed NAME=VALUE, got 'image'" in capsys.readouterr().err
+
+
 def test_draw_refuses_other_endings(files, capsys):
-    assert main(["draw", "net.txt", "-o", "net.gif"]) == 1
+    assert main(["draw", "net.txt", "-o", "net.gif"]) == 2
     assert "expected the name of an .html" in capsys.readouterr().err
 
 
@@ -118,7 +123,6 @@ def test_run_serves_a_saved_model(tmp_path, capsys):
     "feed, message",
     [
         ("imag=1", "no variable 'imag' to feed; did you mean 'image'"),
-        ("image", "expected --feed NAME=VALUE, got 'image'"),
         ("image=[1,", "expected the value of 'image' to be JSON"),
         ("image=@feed.npz:nothing", "feed.npz holds image, label"),
         ("image=@no.npy", "no.npy"),

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import fluidlite as fluid
 from fluidlite import layers
 from fluidlite.errors import ArgumentError, ShapeError
 
@@ -49,11 +50,17 @@ def test_sizes_may_be_variables():
         (-1, 1, -1, -1),
         (-1, 1, -1, 5),
         (-1, 1, -1, -1),
-        (-1, 1, -1, -1),
+        (-1, 1, 9, 9),
     ]
     feed = dict(size=np.int32([6, 2]), one=np.int32([2]), factor=np.float32([2]))
     values = run(*outs, x=VALUE, y=VALUE, z=VALUE, a=VALUE, **feed)
     assert [v.shape[2:] for v in values] == [(6, 2), (2, 5), (6, 8), (6, 2)]
+
+
+def test_a_size_that_is_a_tensor_goes_before_another_one_at_once():
+    with fluid.dygraph.guard():
+        x, size = map(fluid.dygraph.to_variable, (VALUE, np.int32([6, 2])))
+        assert list(layers.resize_nearest(x, [9, 9], actual_shape=size).shape)[2:] == [6, 2]
 
 
 def test_volumes_have_three_sizes():

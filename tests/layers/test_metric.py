@@ -28,6 +28,15 @@ def test_accuracy_writes_its_counts_to_given_variables():
     assert [v.item() for v in found] == [1, 3]
 
 
+def test_accuracy_leaves_given_variables_their_element_type():
+    scores, label = data("s", [None, 3]), data("label", [None, 1], "int64")
+    correct, total = layers.create_tensor("int64"), layers.create_tensor("float32")
+    layers.accuracy(scores, label, correct=correct, total=total)
+    assert [str(v.dtype) for v in (correct, total)] == ["int64", "float32"]
+    assert correct.shape == total.shape == (1,)
+    assert [str(v.dtype) for v in run(correct, total, s=SCORES, label=LABEL)] == ["int32"] * 2
+
+
 def test_auc_counts_over_all_runs_and_over_the_last_ones():
     p, label = data("p", [None, 2]), data("label", [None, 1], "int64")
     total, lately, counts = layers.auc(p, label, num_thresholds=9)

@@ -138,6 +138,18 @@ def test_dropout_drops_nothing_in_a_test(way, factor):
     assert np.allclose(run(out, x=value), factor * value)
 
 
+@pytest.mark.parametrize("way, factor", [("downgrade_in_infer", 0.6), ("upscale_in_train", 1.0)])
+def test_gradients_pass_a_dropout_that_drops_nothing(way, factor):
+    x = data()
+    x.stop_gradient = False
+    out = layers.dropout(layers.square(x), 0.4, is_test=True, dropout_implementation=way)
+    (gradient,) = fluid.gradients(layers.reduce_sum(out), [x])
+    exe, value = fluid.Executor(), np.full([3, 4], 2.0, "float32")
+    for _ in range(3):  # interpreted, compiled, bound
+        (found,) = exe.run(feed={"x": value}, fetch_list=[gradient])
+        np.testing.assert_allclose(found, 4 * factor, rtol=1e-6)
+
+
 def test_dropout_takes_the_seed_of_the_program():
     fluid.default_main_program().random_seed = 7
     layers.dropout(data(), 0.5)

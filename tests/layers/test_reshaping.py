@@ -50,6 +50,15 @@ def test_reshape_takes_a_shape_that_is_a_variable():
     assert [value.shape for value in found] == [(4, 6), (4, 6)]
 
 
+def test_reshape_is_declared_as_its_shape_says_where_another_one_is_given_when_run():
+    x, s = data(shape=[None, 3, 4]), data("s", [3], "int32")
+    assert layers.reshape(x, [-1, 4], actual_shape=s).shape == (-1, 4)
+    assert layers.fc(layers.reshape(x, [0, 12], actual_shape=s), 2).shape == (-1, 2)
+    both = layers.reshape(x, data("whole", [2], "int32"), actual_shape=s)
+    found = run(both, x=X, whole=np.array([4, 6], "int32"), s=np.array([2, 3, 4], "int32"))
+    assert found.shape == (4, 6)  # a shape that is a variable goes before
+
+
 def test_reshape_in_place_writes_to_its_input():
     x = layers.relu(data(shape=[2, 3, 4]))
     assert layers.reshape(x, [24], inplace=True) is x

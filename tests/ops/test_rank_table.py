@@ -5,7 +5,8 @@ import pytest
 
 import fluidlite as fluid
 from fluidlite.errors import LoDError, ShapeError
-from fluidlite.values import LoDTensor, LoDTensorArray, RankTable
+from fluidlite.opdef.rank_table import RankTable
+from fluidlite.values import LoDTensor, LoDTensorArray
 
 from gradcheck import evaluator
 
@@ -121,7 +122,9 @@ def test_rows_and_sequences_are_put_into_the_order_of_the_table_and_back():
 
 
 def test_as_many_rows_as_the_table_has_sequences_are_needed():
-    with pytest.raises(ShapeError, match="expected 3 rows, as many as the rank table has, got 9"):
+    with pytest.raises(
+        ShapeError, match="expected X with 3 rows, as many as the rank table has, got 9 rows"
+    ):
         f.reorder_lod_tensor_by_rank(ROWS, RankTable(((0, 2, 5, 6),), 0))
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from fluidlite.opdef.definition import lookup
 from fluidlite.opdef.sequences import lod_of
-from fluidlite.values import LoDTensor, bare, offsets_of
+from fluidlite.values import LoDTensor, bare, offsets_from
 
 from gradcheck import evaluator
 
@@ -20,7 +20,7 @@ CASES = json.loads(gzip.decompress(FILE.read_bytes()))
 def value(recorded):
     array = np.array(recorded["data"], recorded["dtype"]).reshape(recorded["shape"])
     lengths = recorded["lengths"]
-    return LoDTensor(array, offsets_of(lengths)) if lengths else array
+    return LoDTensor(array, map(offsets_from, lengths)) if lengths else array
 
 
 @pytest.mark.parametrize(

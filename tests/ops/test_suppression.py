@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from fluidlite.errors import AttributeValueError, LoDError, ShapeError
+from fluidlite.errors import LoDError, ShapeError
+from fluidlite.ops.overlaps import BoxOverlaps, box_overlaps
 from fluidlite.ops.polygons import common_areas, polygon_areas
-from fluidlite.ops.suppression import box_overlaps
 from fluidlite.values import LoDTensor, bare
 
 from gradcheck import evaluator
@@ -126,8 +126,6 @@ def test_tensors_without_sequences_are_refused_where_images_are_not_told_apart()
 @pytest.mark.parametrize(
     "error, message, attrs, shapes",
     [
-        (AttributeValueError, "nms_top_k of at least 0, or -1", dict(nms_top_k=-2), {}),
-        (AttributeValueError, "keep_top_k of at least 0, or -1", dict(keep_top_k=-3), {}),
         (ShapeError, "boxes of 4 or 8 or 16", {}, dict(BBoxes=[2, 7, 5])),
         (ShapeError, r"Scores of shape \[2, 3, 7\]", {}, dict(Scores=[2, 3, 6])),
     ],
@@ -140,3 +138,29 @@ def test_what_does_not_fit_is_refused(error, message, attrs, shapes):
             {**ALL, **attrs},
             **{slot: (shape, "float32") for slot, shape in shapes.items()},
         )
+
+
+@pytest.mark.parametrize("eta", [1.0, 0.8])
+@pytest.mark.parametrize("normalized", [True, False])
+def test_looking_for_few_boxes_finds_the_best_of_all_that_are_kept(eta, normalized):
+    corner = rng.uniform(size=[2, 300, 2]).round(2)
+    boxes = np.concatenate([corner, corner + rng.uniform(0, 0.2, size=[2, 300, 2]).round(2)], -1)
+    scores = rng.integers(1, 50, size=[2, 5, 300]) / 50  # some are equal
+    attrs = {**ALL, "nms_threshold": 0.6, "nms_eta": eta, "normalized": normalized}
+    whole = f.multiclass_nms(boxes, scores, **attrs)
+    few = f.multiclass_nms(boxes, scores, **{**attrs, "keep_top_k": 20})
+    wanted = []
+    for begin, end in zip(whole.offsets[0], whole.offsets[0][1:]):
+        rows = whole.data[begin:end]
+        best = rows[np.argsort(-rows[:, 1], kind="stable")[:20]]
+        wanted.append(best[np.argsort(best[:, 0], kind="stable")])
+    np.testing.assert_array_equal(few.data, np.concatenate(wanted))
+
+
+def test_blocks_of_overlaps_are_those_of_pairs():
+    corner = rng.uniform(size=[40, 2]).round(1)
+    boxes = np.concatenate([corner, corner + rng.uniform(-0.1, 0.5, size=[40, 2]).round(1)], 1)
+    for more in (0, 1):
+        found = BoxOverlaps(np, boxes, more)(slice(0, 30), np.arange(10, 40))
+        wanted = box_overlaps(np, boxes[:30, None], boxes[None, 10:], more)
+        np.testing.assert_array_equal(found, wanted)

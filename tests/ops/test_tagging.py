@@ -79,11 +79,25 @@ def test_nothing_found_is_a_measure_of_zero():
     assert [each[0] for each in out.values()] == [0] * 6
 
 
-@pytest.mark.parametrize("wrong", [-1, 5])
-def test_labels_outside_the_tags_are_refused(wrong):
-    good, bad = np.array([[0, 1]]), np.array([[0, wrong]])
-    with pytest.raises(OutOfRangeError, match=rf"tags in \[0, 4\].* in Label, got {wrong}"):
+def test_labels_outside_the_tags_are_refused():
+    good, bad = np.array([[0, 1]]), np.array([[0, 5]])
+    with pytest.raises(OutOfRangeError, match=r"tags in \[0, 4\].* in Label, got 5"):
         f.chunk_eval(good, bad, np.array([2]), num_chunk_types=2)
+
+
+# Inference, Label, and numbers of chunks that paddlepaddle 1.8.5 found in them, and in both
+NEGATIVE = {
+    "IOB": ([1, -1, -1, 1, 0, -2, -3, 1], [1, -1, 1, 1, 0, -2, 1, 1], [6, 5, 3]),
+    "IOE": ([1, -1, -1, 1, 0, -2, -3, 1], [1, -1, 1, 1, 0, -2, 1, 1], [7, 7, 5]),
+}
+
+
+@pytest.mark.parametrize("scheme", NEGATIVE)
+def test_negative_tags_are_divided_towards_zero(scheme):
+    found, wanted, counts = NEGATIVE[scheme]
+    lengths, attrs = np.array([8]), dict(num_chunk_types=2, chunk_scheme=scheme)
+    out = f.chunk_eval.all(np.array([found]), np.array([wanted]), lengths, **attrs)
+    assert [each.item() for each in list(out.values())[3:]] == counts
 
 
 def test_a_scheme_is_one_of_four_and_texts_have_lengths():

@@ -427,7 +427,7 @@ def test_the_rate_that_is_a_variable_is_not_set():
 
 
 def test_an_optimizer_is_shown_with_its_rate():
-    assert repr(fluid.optimizer.SGD(0.1)) == "<SGD: learning_rate=0.1>"
+    assert repr(fluid.optimizer.SGD(0.1)) == "SGD(learning_rate=0.1)"
 
 
 def test_the_rate_of_an_optimizer_that_trains_nothing_has_the_type_of_the_loss():

@@ -21,7 +21,7 @@ from fluidlite.readers.data_generator import (
     MultiSlotDataGenerator,
     MultiSlotStringDataGenerator,
 )
-from fluidlite.runtime.from_dataset import FetchHandler
+from fluidlite.readers.dataset_runs import FetchHandler
 
 LINES = "1 1 2 0.5 0.25\n2 3 4 2 1.5 2.5\n", "3 5 6 7 2 3.5 4.5\n"
 

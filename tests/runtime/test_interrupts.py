@@ -22,14 +22,14 @@ layers = fluid.layers
 PACKAGE = str(Path(fluid.__file__).parent)
 #: where a planned run checks, takes and commits values; a bound call is looked at everywhere
 AROUND_A_RUN = (
-    "executor",
     "scope",
-    "ownership",
-    "feeding",
-    "bound",
-    "plan",
-    "run_state",
-    "session",
+    "runtime/executor",
+    "runtime/ownership",
+    "runtime/feeding",
+    "runtime/bound",
+    "runtime/plan",
+    "runtime/run_state",
+    "runtime/session",
 )
 
 
@@ -59,13 +59,13 @@ class Interrupt:
 
     Args:
         at: the number of the instruction, from 1; 0 counts them only.
-        modules: of ``runtime``, where instructions count; None for all code of fluidlite and for
+        modules: where instructions count; None for all code of fluidlite and for
             what it has compiled.
     """
 
     def __init__(self, at, modules=None):
         self.at, self.seen = at, 0
-        self.files = modules and {f"{PACKAGE}/runtime/{name}.py" for name in modules}
+        self.files = modules and {f"{PACKAGE}/{name}.py" for name in modules}
 
     def counts(self, file):
         if self.files is not None:

@@ -10,7 +10,8 @@ import pytest
 
 from fluidlite.dtypes import as_dtype
 from fluidlite.opdef.definition import registered
-from fluidlite.values import LoDTensor, LoDTensorArray, RankTable, SelectedRows
+from fluidlite.opdef.rank_table import RankTable
+from fluidlite.values import LoDTensor, LoDTensorArray, SelectedRows
 
 from cases import Case, cases_of, listed
 from gradcheck import evaluator, gradient_of, pull_back, random_like

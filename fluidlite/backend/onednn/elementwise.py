@@ -47,7 +47,17 @@ OF_TWO = {
     "elementwise_min": np.minimum,
 }
 #: that give zero for zeros
-KEEPING_ZERO = ("abs", "leaky_relu", "relu6", "scale", "sqrt", "square", "tanh", "tanh_grad")
+KEEPING_ZERO = (
+    "abs",
+    "leaky_relu",
+    "relu6",
+    "relu6_grad",
+    "scale",
+    "sqrt",
+    "square",
+    "tanh",
+    "tanh_grad",
+)
 OTHERS = ("exp", "sigmoid", "sigmoid_grad", "elementwise_div")
 
 

@@ -42,11 +42,12 @@ class Windows:
         seen = channels_last if op.axes[0] == 1 else row_major
         self.image, self.out = seen(shape), seen(op.pooled(tuple(shape)))
         kernel, strides, before, after = [], [], [], []
-        self.fits = True
+        self.fits = min(op.paddings, default=0) >= 0
         for w in op.windows(tuple(shape)):
+            self.fits &= not any(w.empty)
             if w.step is None:
                 self.fits &= len(w.ranges) == 1
-                begin, end = w.ranges[0]
+                begin, end = w.ranges[0] if w.ranges else (0, 1)
                 kernel.append(end - begin)
                 strides.append(end - begin)
                 before.append(0)

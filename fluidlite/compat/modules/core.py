@@ -13,8 +13,8 @@ from ...opdef.attribute import REQUIRED
 from ...opdef.definition import is_defined, lookup
 from ...profiler import reset_profiler as reset_profiler
 from ...profiler import start_profiler, stop_profiler
-from ...runtime.scope import Scope as _Scope
-from ...runtime.scope import ScopeVariable as Variable
+from ...scope import Scope as _Scope
+from ...scope import ScopeVariable as Variable
 from ...values import LoDTensor as Tensor
 from .places import AnyPlace as Place
 from .places import CUDAPinnedPlace as CUDAPinnedPlace

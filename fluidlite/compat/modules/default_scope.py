@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ... import state
-from ...runtime.scope import Scope
+from ...scope import Scope
 
 _stack: state.StateSlot[tuple[Scope, ...]] = state.slot("scopes", lambda: (Scope(),))
 

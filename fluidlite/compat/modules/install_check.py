@@ -10,7 +10,7 @@ from ...input import data
 from ...ir.program import Program, program_guard
 from ...optimizer import SGD
 from ...runtime.executor import Executor
-from ...runtime.scope import Scope, scope_guard
+from ...scope import Scope, scope_guard
 
 
 class SimpleLayer(Layer):

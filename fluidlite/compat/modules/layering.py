@@ -7,7 +7,7 @@ from typing import Any
 
 from ... import layers
 from ...layers import autoincreased_step_counter, cast
-from ...runtime.place import CPUPlace, cpu_places
+from ...place import CPUPlace, cpu_places
 from .decorators import deprecated
 from .patches import compare_ops
 

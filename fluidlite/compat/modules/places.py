@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...runtime.place import CPUPlace, Place
+from ...place import CPUPlace, Place
 from ..served import notice
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...dtypes import as_dtype
 from ...errors import ArgumentError
-from ...runtime.scope import Scope, global_scope
+from ...scope import Scope, global_scope
 from ...values import LoDTensor, LoDTensorArray
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from ...errors import ArgumentError
 from ...ir.program import Program
 from ...ir.text import block_text, operator_text, variable_text
-from ...runtime.scope import Scope, global_scope
+from ...scope import Scope, global_scope
 from .face import memory_optimize as memory_optimize
 from .face import release_memory as release_memory
 

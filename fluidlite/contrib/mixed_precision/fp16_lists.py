@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from ...described import Described
 from ...errors import ArgumentError
 
 #: products of matrices: safe in float16, and most of the work
@@ -69,7 +70,7 @@ GRAY = frozenset(
 )
 
 
-class AutoMixedPrecisionLists:
+class AutoMixedPrecisionLists(Described):
     """Which operators work in float16 and which in float32.
 
     ``white_list``: in float16.  ``gray_list``: in float16 if something that they read was made in
@@ -87,6 +88,8 @@ class AutoMixedPrecisionLists:
     >>> sorted(lists.white_list), "tanh" in lists.gray_list
     (['matmul', 'mul', 'tanh'], False)
     """
+
+    _shown = "white_list=white_list black_list=black_list"
 
     def __init__(
         self,

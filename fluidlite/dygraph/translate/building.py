@@ -15,7 +15,7 @@ from ...ir.variable import Variable
 from ...layers.array import tensor_array_to_tensor
 from ...layers.creation import assign
 from ...runtime.executor import Executor
-from ...runtime.scope import Scope
+from ...scope import Scope
 from ..capture import Capture, captured_by
 from ..tensor import ParamBase, VarBase
 from .merging import Maybe, is_array, parts, rebuilt

@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 
 from ... import state
+from ...described import Described
 from ...errors import ArgumentError
 from ...imperative.recording import Handle
 from ...ir.program import Program
 from ...ir.variable import Variable
-from ...runtime.scope import Scope
+from ...scope import Scope
 from ..capture import capturing
 from ..layer import Layer
 from ..traced import TracedLayer
@@ -79,7 +80,7 @@ class ProgramCache:
         return ways[-1]
 
 
-class ProgramTranslator:
+class ProgramTranslator(Described):
     """Makes programs of functions of tensors: their branches, loops and lists become operators
     where they depend on tensors.  There is one translator.
 

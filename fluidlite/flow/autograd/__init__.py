@@ -15,6 +15,7 @@ from ...imperative.mode import (
     set_grad_enabled,
 )
 from ...imperative.recording import Handle
+from ...namespace import listing
 from ..tensor import need_start
 from . import functional
 
@@ -185,3 +186,6 @@ def _of_tensors(backward: Callable[..., Any], are_tensors: list[bool]) -> Callab
         return tuple(each for each, is_tensor in zip(listed, are_tensors) if is_tensor)
 
     return chosen
+
+
+__dir__ = listing(globals())

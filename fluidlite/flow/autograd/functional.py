@@ -13,6 +13,7 @@ from ...imperative.engine import check_bools, gradients_of, located
 from ...imperative.mode import enable_grad
 from ...imperative.recording import Handle, eager
 from ...imperative.shaping import reshape
+from ...namespace import listing
 
 __all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
 
@@ -331,3 +332,6 @@ def _checked(func: Function, listed: Sequence[Any], strict: bool, second: bool) 
                 )
             )
     return value
+
+
+__dir__ = listing(globals())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...absent import answer
+from ...namespace import listing
 from ...quiet import doors
 from . import functional
 from .activation import (
@@ -186,5 +187,6 @@ __all__ = [
     "functional",
 ]
 
+__dir__ = listing(globals())
 doors(globals())
 answer(globals())

@@ -7,10 +7,10 @@ from typing import Any
 from ...imperative import creation
 from ..devices import need_cpu
 from . import functional as F
-from .module import Applied, Module, Parameter
+from .module import FunctionModule, Module, Parameter
 
 
-class ReLU(Applied):
+class ReLU(FunctionModule):
     """max(x, 0)."""
 
     function = staticmethod(F.relu)
@@ -19,7 +19,7 @@ class ReLU(Applied):
         super().__init__(inplace=inplace)
 
 
-class ReLU6(Applied):
+class ReLU6(FunctionModule):
     """min(max(x, 0), 6)."""
 
     function = staticmethod(F.relu6)
@@ -28,7 +28,7 @@ class ReLU6(Applied):
         super().__init__(inplace=inplace)
 
 
-class Hardtanh(Applied):
+class Hardtanh(FunctionModule):
     """x, kept in [min_val, max_val]."""
 
     function = staticmethod(F.hardtanh)
@@ -37,7 +37,7 @@ class Hardtanh(Applied):
         super().__init__(min_val=min_val, max_val=max_val, inplace=inplace)
 
 
-class LeakyReLU(Applied):
+class LeakyReLU(FunctionModule):
     """x, or negative_slope x where x is negative."""
 
     function = staticmethod(F.leaky_relu)
@@ -46,7 +46,7 @@ class LeakyReLU(Applied):
         super().__init__(negative_slope=negative_slope, inplace=inplace)
 
 
-class ELU(Applied):
+class ELU(FunctionModule):
     """x, or alpha (e^x - 1) where x is negative."""
 
     function = staticmethod(F.elu)
@@ -55,7 +55,7 @@ class ELU(Applied):
         super().__init__(alpha=alpha, inplace=inplace)
 
 
-class SELU(Applied):
+class SELU(FunctionModule):
     """An elu whose scale and alpha keep mean and variance."""
 
     function = staticmethod(F.selu)
@@ -64,7 +64,7 @@ class SELU(Applied):
         super().__init__(inplace=inplace)
 
 
-class CELU(Applied):
+class CELU(FunctionModule):
     """x, or alpha (e^(x / alpha) - 1) where x is negative."""
 
     function = staticmethod(F.celu)
@@ -73,7 +73,7 @@ class CELU(Applied):
         super().__init__(alpha=alpha, inplace=inplace)
 
 
-class GELU(Applied):
+class GELU(FunctionModule):
     """x times the probability of a normal number below x."""
 
     function = staticmethod(F.gelu)
@@ -82,7 +82,7 @@ class GELU(Applied):
         super().__init__(approximate=approximate)
 
 
-class SiLU(Applied):
+class SiLU(FunctionModule):
     """x sigmoid(x)."""
 
     function = staticmethod(F.silu)
@@ -91,7 +91,7 @@ class SiLU(Applied):
         super().__init__(inplace=inplace)
 
 
-class Mish(Applied):
+class Mish(FunctionModule):
     """x tanh(softplus(x))."""
 
     function = staticmethod(F.mish)
@@ -100,7 +100,7 @@ class Mish(Applied):
         super().__init__(inplace=inplace)
 
 
-class Softplus(Applied):
+class Softplus(FunctionModule):
     """log(1 + e^(beta x)) / beta; x where beta x is above the threshold."""
 
     function = staticmethod(F.softplus)
@@ -109,31 +109,31 @@ class Softplus(Applied):
         super().__init__(beta=beta, threshold=threshold)
 
 
-class Softsign(Applied):
+class Softsign(FunctionModule):
     """x / (1 + |x|)."""
 
     function = staticmethod(F.softsign)
 
 
-class Sigmoid(Applied):
+class Sigmoid(FunctionModule):
     """1 / (1 + e^-x)."""
 
     function = staticmethod(F.sigmoid)
 
 
-class Tanh(Applied):
+class Tanh(FunctionModule):
     """The hyperbolic tangent."""
 
     function = staticmethod(F.tanh)
 
 
-class LogSigmoid(Applied):
+class LogSigmoid(FunctionModule):
     """log(sigmoid(x))."""
 
     function = staticmethod(F.logsigmoid)
 
 
-class Hardsigmoid(Applied):
+class Hardsigmoid(FunctionModule):
     """min(max(x / 6 + 1 / 2, 0), 1)."""
 
     function = staticmethod(F.hardsigmoid)
@@ -142,7 +142,7 @@ class Hardsigmoid(Applied):
         super().__init__(inplace=inplace)
 
 
-class Hardswish(Applied):
+class Hardswish(FunctionModule):
     """x min(max(x + 3, 0), 6) / 6."""
 
     function = staticmethod(F.hardswish)
@@ -151,7 +151,7 @@ class Hardswish(Applied):
         super().__init__(inplace=inplace)
 
 
-class Hardshrink(Applied):
+class Hardshrink(FunctionModule):
     """x, or 0 where x lies in [-lambd, lambd]."""
 
     function = staticmethod(F.hardshrink)
@@ -160,7 +160,7 @@ class Hardshrink(Applied):
         super().__init__(lambd=lambd)
 
 
-class Softshrink(Applied):
+class Softshrink(FunctionModule):
     """x moved towards 0 by lambd, and 0 where x lies in [-lambd, lambd]."""
 
     function = staticmethod(F.softshrink)
@@ -169,7 +169,7 @@ class Softshrink(Applied):
         super().__init__(lambd=lambd)
 
 
-class Threshold(Applied):
+class Threshold(FunctionModule):
     """x where it is above the threshold, and the value elsewhere."""
 
     function = staticmethod(F.threshold)
@@ -178,7 +178,7 @@ class Threshold(Applied):
         super().__init__(threshold=threshold, value=value, inplace=inplace)
 
 
-class GLU(Applied):
+class GLU(FunctionModule):
     """The first half along a dimension, times the sigmoid of the second."""
 
     function = staticmethod(F.glu)
@@ -187,7 +187,7 @@ class GLU(Applied):
         super().__init__(dim=dim)
 
 
-class Softmax(Applied):
+class Softmax(FunctionModule):
     """e^x divided by the sum of those along a dimension."""
 
     function = staticmethod(F.softmax)
@@ -196,7 +196,7 @@ class Softmax(Applied):
         super().__init__(dim=dim)
 
 
-class LogSoftmax(Applied):
+class LogSoftmax(FunctionModule):
     """The logarithm of the softmax along a dimension."""
 
     function = staticmethod(F.log_softmax)

@@ -16,7 +16,7 @@ from ...imperative.shaping import reshape, unsqueeze
 from ..devices import need_cpu
 from ..shapes import flatten
 from . import functional as F
-from .module import Applied, Module, Parameter
+from .module import FunctionModule, Module, Parameter
 
 
 def uniform_parameter(bound: float, dtype: Any, device: Any, *shape: int) -> Parameter:
@@ -154,13 +154,13 @@ class Embedding(Module):
         return "{}, {}".format(*self.weight.shape)
 
 
-class Identity(Applied):
+class Identity(FunctionModule):
     """The input."""
 
     function = staticmethod(lambda input: input)
 
 
-class Flatten(Applied):
+class Flatten(FunctionModule):
     """The input with some dimensions made one."""
 
     function = staticmethod(flatten)
@@ -169,7 +169,7 @@ class Flatten(Applied):
         super().__init__(start_dim=start_dim, end_dim=end_dim)
 
 
-class CosineSimilarity(Applied):
+class CosineSimilarity(FunctionModule):
     """The cosine of the angle between vectors."""
 
     function = staticmethod(F.cosine_similarity)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from . import functional as F
-from .module import Applied
+from .module import FunctionModule
 
 
-class L1Loss(Applied):
+class L1Loss(FunctionModule):
     """The size of the difference."""
 
     function = staticmethod(F.l1_loss)
@@ -17,7 +17,7 @@ class L1Loss(Applied):
         super().__init__(reduction=reduction)
 
 
-class MSELoss(Applied):
+class MSELoss(FunctionModule):
     """The square of the difference."""
 
     function = staticmethod(F.mse_loss)
@@ -26,7 +26,7 @@ class MSELoss(Applied):
         super().__init__(reduction=reduction)
 
 
-class SmoothL1Loss(Applied):
+class SmoothL1Loss(FunctionModule):
     """A square near 0, and a line beyond beta."""
 
     function = staticmethod(F.smooth_l1_loss)
@@ -35,7 +35,7 @@ class SmoothL1Loss(Applied):
         super().__init__(reduction=reduction, beta=beta)
 
 
-class HuberLoss(Applied):
+class HuberLoss(FunctionModule):
     """Half a square near 0, and a line of slope delta beyond."""
 
     function = staticmethod(F.huber_loss)
@@ -44,7 +44,7 @@ class HuberLoss(Applied):
         super().__init__(reduction=reduction, delta=delta)
 
 
-class NLLLoss(Applied):
+class NLLLoss(FunctionModule):
     """The logarithm of the probability of the right class, with its sign changed."""
 
     function = staticmethod(F.nll_loss)
@@ -55,7 +55,7 @@ class NLLLoss(Applied):
         super().__init__(weight=weight, ignore_index=ignore_index, reduction=reduction)
 
 
-class CrossEntropyLoss(Applied):
+class CrossEntropyLoss(FunctionModule):
     """The cross entropy of the softmax of logits."""
 
     function = staticmethod(F.cross_entropy)
@@ -75,7 +75,7 @@ class CrossEntropyLoss(Applied):
         )
 
 
-class BCELoss(Applied):
+class BCELoss(FunctionModule):
     """The cross entropy of probabilities of one class."""
 
     function = staticmethod(F.binary_cross_entropy)
@@ -84,7 +84,7 @@ class BCELoss(Applied):
         super().__init__(weight=weight, reduction=reduction)
 
 
-class BCEWithLogitsLoss(Applied):
+class BCEWithLogitsLoss(FunctionModule):
     """The cross entropy of the sigmoid of logits."""
 
     function = staticmethod(F.binary_cross_entropy_with_logits)
@@ -93,7 +93,7 @@ class BCEWithLogitsLoss(Applied):
         super().__init__(weight=weight, reduction=reduction, pos_weight=pos_weight)
 
 
-class KLDivLoss(Applied):
+class KLDivLoss(FunctionModule):
     """The divergence of distributions."""
 
     function = staticmethod(F.kl_div)
@@ -102,7 +102,7 @@ class KLDivLoss(Applied):
         super().__init__(reduction=reduction, log_target=log_target)
 
 
-class MarginRankingLoss(Applied):
+class MarginRankingLoss(FunctionModule):
     """What should be larger, and is not by a margin."""
 
     function = staticmethod(F.margin_ranking_loss)
@@ -111,7 +111,7 @@ class MarginRankingLoss(Applied):
         super().__init__(margin=margin, reduction=reduction)
 
 
-class HingeEmbeddingLoss(Applied):
+class HingeEmbeddingLoss(FunctionModule):
     """Distances of what is alike, and nearness of what is not."""
 
     function = staticmethod(F.hinge_embedding_loss)
@@ -120,7 +120,7 @@ class HingeEmbeddingLoss(Applied):
         super().__init__(margin=margin, reduction=reduction)
 
 
-class SoftMarginLoss(Applied):
+class SoftMarginLoss(FunctionModule):
     """log(1 + e^(-target input))."""
 
     function = staticmethod(F.soft_margin_loss)
@@ -129,7 +129,7 @@ class SoftMarginLoss(Applied):
         super().__init__(reduction=reduction)
 
 
-class CosineEmbeddingLoss(Applied):
+class CosineEmbeddingLoss(FunctionModule):
     """1 - cosine of what is alike, and the cosine of what is not."""
 
     function = staticmethod(F.cosine_embedding_loss)
@@ -138,7 +138,7 @@ class CosineEmbeddingLoss(Applied):
         super().__init__(margin=margin, reduction=reduction)
 
 
-class TripletMarginLoss(Applied):
+class TripletMarginLoss(FunctionModule):
     """Nearness to what is alike, by a margin, than to what is not."""
 
     function = staticmethod(F.triplet_margin_loss)

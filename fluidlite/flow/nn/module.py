@@ -346,7 +346,7 @@ class Module:
         return f"{type(self).__name__}({body})"
 
 
-class Applied(Module):
+class FunctionModule(Module):
     """A module without parameters: a function, and options for it."""
 
     function: Callable[..., Any]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from . import functional as F
-from .module import Applied
+from .module import FunctionModule
 
 
-class MaxPool1d(Applied):
+class MaxPool1d(FunctionModule):
     """The largest element under a window that moves over sequences."""
 
     function = staticmethod(F.max_pool1d)
@@ -32,7 +32,7 @@ class MaxPool1d(Applied):
         )
 
 
-class MaxPool2d(Applied):
+class MaxPool2d(FunctionModule):
     """The largest element under a window that moves over images."""
 
     function = staticmethod(F.max_pool2d)
@@ -56,7 +56,7 @@ class MaxPool2d(Applied):
         )
 
 
-class MaxPool3d(Applied):
+class MaxPool3d(FunctionModule):
     """The largest element under a window that moves over volumes."""
 
     function = staticmethod(F.max_pool3d)
@@ -80,7 +80,7 @@ class MaxPool3d(Applied):
         )
 
 
-class AvgPool1d(Applied):
+class AvgPool1d(FunctionModule):
     """The mean under a window that moves over sequences."""
 
     function = staticmethod(F.avg_pool1d)
@@ -102,7 +102,7 @@ class AvgPool1d(Applied):
         )
 
 
-class AvgPool2d(Applied):
+class AvgPool2d(FunctionModule):
     """The mean under a window that moves over images."""
 
     function = staticmethod(F.avg_pool2d)
@@ -126,7 +126,7 @@ class AvgPool2d(Applied):
         )
 
 
-class AvgPool3d(Applied):
+class AvgPool3d(FunctionModule):
     """The mean under a window that moves over volumes."""
 
     function = staticmethod(F.avg_pool3d)
@@ -150,7 +150,7 @@ class AvgPool3d(Applied):
         )
 
 
-class AdaptiveAvgPool1d(Applied):
+class AdaptiveAvgPool1d(FunctionModule):
     """Means of as many parts of sequences as are asked for."""
 
     function = staticmethod(F.adaptive_avg_pool1d)
@@ -159,7 +159,7 @@ class AdaptiveAvgPool1d(Applied):
         super().__init__(output_size=output_size)
 
 
-class AdaptiveMaxPool1d(Applied):
+class AdaptiveMaxPool1d(FunctionModule):
     """The largest elements of as many parts of sequences as are asked for."""
 
     function = staticmethod(F.adaptive_max_pool1d)
@@ -168,7 +168,7 @@ class AdaptiveMaxPool1d(Applied):
         super().__init__(output_size=output_size, return_indices=return_indices)
 
 
-class AdaptiveAvgPool2d(Applied):
+class AdaptiveAvgPool2d(FunctionModule):
     """Means of as many parts of images as are asked for."""
 
     function = staticmethod(F.adaptive_avg_pool2d)
@@ -177,7 +177,7 @@ class AdaptiveAvgPool2d(Applied):
         super().__init__(output_size=output_size)
 
 
-class AdaptiveMaxPool2d(Applied):
+class AdaptiveMaxPool2d(FunctionModule):
     """The largest elements of as many parts of images as are asked for."""
 
     function = staticmethod(F.adaptive_max_pool2d)
@@ -186,7 +186,7 @@ class AdaptiveMaxPool2d(Applied):
         super().__init__(output_size=output_size, return_indices=return_indices)
 
 
-class AdaptiveAvgPool3d(Applied):
+class AdaptiveAvgPool3d(FunctionModule):
     """Means of as many parts of volumes as are asked for."""
 
     function = staticmethod(F.adaptive_avg_pool3d)
@@ -195,7 +195,7 @@ class AdaptiveAvgPool3d(Applied):
         super().__init__(output_size=output_size)
 
 
-class AdaptiveMaxPool3d(Applied):
+class AdaptiveMaxPool3d(FunctionModule):
     """The largest elements of as many parts of volumes as are asked for."""
 
     function = staticmethod(F.adaptive_max_pool3d)

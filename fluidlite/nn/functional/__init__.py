@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...absent import answer
+from ...namespace import listing
 from ...quiet import doors
 from .activation import (
     celu,
@@ -124,5 +125,6 @@ __all__ = [
     "thresholded_relu",
 ]
 
+__dir__ = listing(globals())
 doors(globals(), quick=True)
 answer(globals())

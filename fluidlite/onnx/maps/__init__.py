@@ -2,7 +2,21 @@
 
 from __future__ import annotations
 
-from . import activation, conv, loss, math, norm, pool, rows, segments, shape, suppression
+from . import (
+    activation,
+    conv,
+    loss,
+    math,
+    norm,
+    pool,
+    quantize,
+    recurrent,
+    rows,
+    segments,
+    shape,
+    soft_labels,
+    suppression,
+)
 
 __all__ = [
     "activation",
@@ -11,8 +25,11 @@ __all__ = [
     "math",
     "norm",
     "pool",
+    "quantize",
+    "recurrent",
     "rows",
     "segments",
     "shape",
+    "soft_labels",
     "suppression",
 ]

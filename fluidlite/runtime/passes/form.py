@@ -18,11 +18,13 @@ class Context:
         builder: puts instructions into the graph.
         libraries: kernel libraries for this graph, beside NumPy's kernels.
         choices: of each instruction, which kernel was chosen and why; filled by kernel selection.
+        composed: instructions whose kernel does more than their operator says; filled by it, too.
     """
 
     builder: Lowering
     libraries: Sequence[Any] = ()
     choices: dict[Instruction, str] = field(default_factory=dict)
+    composed: set[Instruction] = field(default_factory=set)
 
 
 class Pass(NamedTuple):

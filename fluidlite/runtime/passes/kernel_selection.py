@@ -105,9 +105,11 @@ class _Selection:
             first = next(iter(instruction.outs))
             instruction.set_outs({**instruction.outs, first: last})
             self._graph.erase(epilogue)
+            self._context.composed.add(instruction)
         if offer.masks:
             mask = epilogues.mask
             (reader,) = mask.result.users
+            self._context.composed.add(reader)
             cotangent = mask.operands[1]
             reader.set_operands(
                 [cotangent if each is mask.result else each for each in reader.operands]

@@ -9,10 +9,9 @@ from typing import Any
 import jax
 import numpy as np
 
+from ...scope import Scope, ScopeVariable, at_once
 from ...values import as_fetched, is_device_array
-from ..ownership import at_once
 from ..run_state import RunState
-from ..scope import Scope, ScopeVariable
 from .stage import CompiledStage
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -14,8 +14,7 @@ from ... import backend as backends
 from ...errors import ArgumentError, UnsupportedError
 from ...weak import WeakTable
 from ..plan import Plan
-from ..run_state import RunState
-from ..scope import Scope
+from ..run_state import Job, RunState
 from ..sharding import mesh_in_use
 from .bound import BoundStage, bound
 from .parallel import MeshReplicas
@@ -61,24 +60,24 @@ class Engine:
         return DeviceSession(self._device.backends[1], seed, count, on=self._device, **how)
 
     def run_bound(
-        self, plan: Plan, scope: Scope, feed: Mapping[str, Any], seed: int, known: RunState
+        self, plan: Plan, job: Job, feed: Mapping[str, Any], known: RunState
     ) -> list[Any] | None:
         """Run a program that is one stage, bound to a scope.
 
         Args:
             plan: of the program.
-            scope: that it may be bound to.
+            job: what is run, and in which scope.
             feed: values by name.
-            seed: what random operators start from.
             known: counts the runs.
 
         Returns:
             the fetched values; None where the run has to be planned.
         """
+        program, _, scope = job
         revision, call = (plan.bound.of(scope) or _UNBOUND).get(mesh_in_use.get(), (-1, None))
         if call is None or revision != scope.revision:
             return None
-        return self._called(call, feed, seed, known)
+        return self._called(call, feed, known.seed_of(program), known)
 
     def _called(
         self, call: BoundStage, feed: Mapping[str, Any], seed: int, known: RunState
@@ -87,20 +86,14 @@ class Engine:
         return call(feed, number)
 
     def run_anew(
-        self,
-        plan: Plan,
-        scope: Scope,
-        feed: Mapping[str, Any],
-        seed: int,
-        known: RunState,
-        fetches: Sequence[str],
+        self, plan: Plan, job: Job, feed: Mapping[str, Any], known: RunState
     ) -> list[Any] | None:
         """Bind a program to a scope, where it is one stage, and run it; as :meth:`run_bound`.
 
         Args:
-            plan, scope, feed, seed, known: see there.
-            fetches: the names that are wanted.
+            plan, job, feed, known: see there.
         """
+        program, (fetches, _), scope = job
         watch = self._watches.of(plan) or self._watches.keep(plan, ShapeWatch())
         watch.note(feed)
         stage = self._device.staging(plan).only
@@ -112,7 +105,7 @@ class Engine:
         names = fetches, plan.commits
         call = bound(stage, feed, names, scope, known, self._device.device)
         calls[mesh_in_use.get()] = scope.revision, call
-        return None if call is None else self._called(call, feed, seed, known)
+        return None if call is None else self._called(call, feed, known.seed_of(program), known)
 
     def replicas(self, *how: Any) -> MeshReplicas:
         """A run of a program on several devices.
@@ -124,9 +117,10 @@ class Engine:
         made.on = self._device
         return made
 
-    def describe(self, plan: Plan) -> None:
-        """Let a plan say how it is divided."""
+    def describe(self, plan: Plan) -> Plan:
+        """Let a plan say how it is divided; the plan."""
         plan.staged = partial(stages_text, self._device, plan)
+        return plan
 
 
 _UNBOUND: dict[Any, Any] = {}

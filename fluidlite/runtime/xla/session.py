@@ -10,10 +10,10 @@ import numpy as np
 
 from ...errors import FluidError, OpError
 from ...ir.operator import located
+from ...profiler import clock
 from ...values import LoDTensor, is_device_array
 from ...weak import WeakTable
 from ..plan import BlockPlan
-from ..profile import clock
 from ..session import Session
 from ..sharding import mesh_in_use
 from ..step import Environment, Step

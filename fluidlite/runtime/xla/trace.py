@@ -10,7 +10,8 @@ import numpy as np
 
 from ...errors import OpError
 from ...ir.operator import EMPTY
-from ...values import LoDTensor, LoDTensorArray, RankTable, SelectedRows
+from ...opdef.rank_table import RankTable
+from ...values import LoDTensor, LoDTensorArray, SelectedRows
 from ..driver import Driver
 from ..plan import BlockPlan
 from ..step import Environment, Step

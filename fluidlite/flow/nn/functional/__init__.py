@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ....absent import answer
+from ....namespace import listing
 from ....quiet import doors
 from .activation import (
     celu,
@@ -162,5 +163,6 @@ __all__ = [
     "triplet_margin_loss",
 ]
 
+__dir__ = listing(globals())
 doors(globals(), quick=True)
 answer(globals())

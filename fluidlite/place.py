@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ..errors import ArgumentError
+from .described import Described
+from .errors import ArgumentError
 
 
 class Place:
@@ -22,7 +23,7 @@ class CPUPlace(Place):
     """The CPU."""
 
 
-class CUDAPlace(Place):
+class CUDAPlace(Described, Place):
     """A CUDA device, for old scripts that name one; an executor refuses it.
 
     Args:

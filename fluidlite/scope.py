@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from .. import state
-from ..errors import ArgumentError
-from ..ir.callsite import CallSite
-from ..ir.program import Program
-from ..ir.views import views
-from ..quiet import door
-from ..values import Lod, LoDTensor, LoDTensorArray, SelectedRows
-from .ownership import at_once
+from . import state
+from .errors import ArgumentError
+from .ir.callsite import CallSite
+from .ir.program import Program
+from .ir.views import views
+from .quiet import door
+from .values import Lod, LoDTensor, LoDTensorArray, SelectedRows
 
 
 class ScopeVariable:
@@ -154,7 +153,7 @@ class Scope:
             self._changes += 1
         return found
 
-    def find_var(self, name: str) -> ScopeVariable | None:
+    def find_var(self, name: str) -> ScopeVariable | Any:  # None, too: scripts know what there is
         """The variable of that name in this scope or an ancestor; None when there is none."""
         scope: Scope | None = self
         while scope is not None:
@@ -258,6 +257,15 @@ class Scope:
 
     def _repr_html_(self) -> str:
         return views().html(self)
+
+
+def at_once(function: Callable[..., Any], *columns: Iterable[Any]) -> None:
+    """Call a function of C, one that runs no Python code and gives None, for each row of arguments.
+
+    Python raises an interrupt between two instructions of its own only, and this is one: either all
+    of the calls are made or none.
+    """
+    any(map(function, *columns))
 
 
 _scope: state.StateSlot[Scope] = state.slot("scope", Scope)

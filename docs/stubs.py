@@ -1,0 +1,157 @@
+"""Writes what type checkers read of names that are made when fluidlite runs: stubs (``.pyi``) of
+the packages whose names come lazily, and of the methods that variables have because tensors have
+them.
+
+    python docs/stubs.py
+
+A test sees that they agree with the package.
+"""
+
+import ast
+import inspect
+import re
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import fluidlite as fluid
+from fluidlite.opdef.arithmetic import BINARY, REFLECTED
+from fluidlite.symbolic import METHODS
+
+PACKAGE = Path(fluid.__file__).parent
+#: what checkers let scripts do with results of layers that may have run at once
+AT_ONCE = (
+    "backward",
+    "clear_gradient",
+    "detach",
+    "gradient",
+    "grad",
+    "item",
+    "set_value",
+    "tolist",
+)
+HEAD = "# Written by docs/stubs.py.\n"
+
+
+def imports_of(path: Path) -> dict[str, tuple[str, str]]:
+    """The names that a file imports from the package -> the module, beginning with points, and the
+    name there.
+    """
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return {
+        alias.asname or alias.name: ("." * node.level + (node.module or ""), alias.name)
+        for node in tree.body
+        if isinstance(node, ast.ImportFrom) and node.level
+        for alias in node.names
+    }
+
+
+def place(name: str) -> tuple[str, str]:
+    """Where a public name of ``fluidlite`` comes from."""
+    known = imports_of(PACKAGE / "__init__.py")
+    if name in known:
+        return known[name]
+    if isinstance(getattr(fluid, name), ModuleType) and name in fluid._PACKAGES:
+        return ".", name
+    if name in fluid._NAMES:
+        return f".{fluid._NAMES[name]}", name
+    return imports_of(PACKAGE / "eager.py")[name]
+
+
+def lines_of(places: dict[str, tuple[str, str]]) -> list[str]:
+    """Import statements, and ``__all__``, so that checkers know the names as public."""
+    lines = []
+    for name, (module, theirs) in sorted(places.items(), key=lambda item: (item[1][0], item[0])):
+        renamed = "" if name == theirs else f" as {name}"
+        lines.append(f"from {module} import {theirs}{renamed}")
+    listed = [f"    {name!r},".replace("'", '"') for name in sorted(places)]
+    return [*lines, "", "__all__ = [", *listed, "]"]
+
+
+def package_stub() -> str:
+    """Of ``fluidlite`` itself."""
+    lines = lines_of({name: place(name) for name in dir(fluid)})
+    return "\n".join([*lines, "", "__version__: str", ""])
+
+
+def layers_stub() -> str:
+    """Of ``fluidlite.layers``, whose ``__all__`` is computed."""
+    known = imports_of(PACKAGE / "layers" / "__init__.py")
+    places = {name: known[name] for name in dir(fluid.layers)}
+    modules = {name: at for name, at in known.items() if at[0] == "."}
+    return "\n".join([*lines_of(modules | places), ""])
+
+
+def variables_stub() -> str:
+    """Python's operators on variables, and the methods that they have because tensors do."""
+    names = sorted(set(METHODS) - set(vars(fluid.Variable)))
+    head = "from typing import Any\n\nfrom ..opdef.arithmetic import Arithmetic\n"
+    head += "from .variable import Variable\n\nclass VariableMethods(Arithmetic):\n"
+    note = "    # Layers give tensors where they run at once, which have these, too.\n"
+    lines = [f"    {name}: Any\n" for name in AT_ONCE]
+    return (
+        head
+        + _operators("Variable")
+        + "\n"
+        + "\n".join(map(_method, names))
+        + note
+        + "".join(lines)
+    )
+
+
+def tensors_stub() -> str:
+    """Python's operators on tensors."""
+    head = "from typing import Any\n\nfrom ..opdef.arithmetic import Arithmetic\n"
+    head += "from .tensor import Tensor\n\nclass TensorOperators(Arithmetic):\n"
+    return head + _operators("Tensor")
+
+
+def _operators(result: str) -> str:
+    """The methods of the tables of ``opdef/arithmetic.py``."""
+    lines = []
+    for name in (*BINARY, *REFLECTED):
+        of_objects = "  # type: ignore[override]" if name in vars(object) else ""
+        of_objects = of_objects if name in ("__eq__", "__ne__") else ""
+        lines.append(f"    def {name}(self, other: Any) -> {result}: ...{of_objects}\n")
+    return "".join(lines)
+
+
+def _method(name: str) -> str:
+    signature = inspect.signature(METHODS[name])
+    first, *others = signature.parameters.values()
+    told = [str(first.replace(name="self", annotation=first.empty)), *map(_parameter, others)]
+    result = _of_variables(signature.return_annotation)
+    summary = (METHODS[name].__doc__ or "").strip().splitlines()[0]
+    return f'    def {name}({", ".join(told)}) -> {result}:\n        """{summary}"""\n'
+
+
+def _parameter(parameter: inspect.Parameter) -> str:
+    kept = parameter.replace(annotation=parameter.empty, default=parameter.empty)
+    annotation = _of_variables(parameter.annotation)
+    if annotation == "Variable":
+        annotation = "Any"  # a tensor that is kept, an array or a number will do
+    default = "" if parameter.default is parameter.empty else f" = {parameter.default!r}"
+    return f"{kept}: {annotation}{default}".replace("'", '"')
+
+
+def _of_variables(annotation: str) -> str:
+    return re.sub(r"\bTensor\b", "Variable", str(annotation))
+
+
+#: file -> what gives its text
+STUBS = {
+    "__init__.pyi": package_stub,
+    "layers/__init__.pyi": layers_stub,
+    "ir/variable_methods.pyi": variables_stub,
+    "imperative/tensor_operators.pyi": tensors_stub,
+}
+
+
+def main() -> None:
+    """Write the files."""
+    for name, text in STUBS.items():
+        (PACKAGE / name).write_text(HEAD + text(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

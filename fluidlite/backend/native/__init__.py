@@ -1,0 +1,7 @@
+"""Kernels in C, generated for groups of element-wise instructions and compiled in the background.
+
+What they compute is derived from the operators' definitions.  A compiler is used where there is
+one: the system's, or that of ``pip install "fluidlite[jit]"``.
+"""
+
+from .library import NativeKernels, description, open_library

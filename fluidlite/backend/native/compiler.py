@@ -1,0 +1,317 @@
+"""The compiler behind generated kernels, and the libraries that it has made, kept on disk.
+
+Kernels are compiled in the background.  Each is a library of its own, in a file named after its
+source, the compiler and the processor; beside it stands a digest of the file, so that one that was
+cut short, or that somebody else wrote, is not loaded.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import importlib.util
+import os
+import platform
+import shutil
+import stat
+import subprocess
+import sys
+import tempfile
+import threading
+import warnings
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ... import state
+from .loops import BLOCKS, SMALLEST_CUT
+from .source import KernelSource
+
+FLAGS = (
+    *("-O3", "-march=native", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"),
+    *("-fopenmp-simd", "-fno-strict-aliasing", "-shared", "-fPIC", "-w", "-x", "c"),
+)
+KEPT = 64 << 20  #: bytes of libraries that are kept on disk
+PATIENCE = 600  #: seconds for one kernel
+_PRELUDE = Path(__file__).with_name("prelude.h")
+
+
+class Kernel:
+    """The functions of a kernel, in a loaded library."""
+
+    def __init__(self, library: Any, free: Any, name: str) -> None:
+        def found(where: Any, function: str, *more: Any) -> Any:
+            made = where[function]
+            made.argtypes, made.restype = [ctypes.py_object, *more], ctypes.c_int
+            return made
+
+        self.library = library
+        #: all of it, with Python's lock and without
+        self.run, self.run_free = found(library, name), found(free, name)
+        self.check, self.end = found(library, f"{name}_check"), found(free, f"{name}_end")
+        self.part = found(free, f"{name}_part", ctypes.c_longlong)
+
+
+class Compiler:
+    """Makes libraries of kernels, one after the other, in a thread of its own."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._known: dict[str, Kernel | None] = {}  # None for what could not be made
+        self._pending: dict[str, threading.Event] = {}
+        self._queue: list[KernelSource] = []
+        self._works = False  # whether there is a thread
+        self._warned = False
+
+    @cached_property
+    def command(self) -> list[str]:
+        """What calls the compiler: ``FLUIDLITE_CC``, the system's, or that of the package ziglang;
+        empty where there is none.
+        """
+        said = os.environ.get("FLUIDLITE_CC")
+        if said is not None:
+            return said.split()
+        for name in ("cc", "gcc", "clang"):
+            path = shutil.which(name)
+            if path is not None:
+                return [path]
+        if importlib.util.find_spec("ziglang") is not None:
+            return [sys.executable, "-m", "ziglang", "cc"]
+        return []
+
+    @cached_property
+    def version(self) -> str:
+        """What the compiler says of itself; empty where there is none that works here."""
+        if not self.command or sys.platform not in ("linux", "darwin") or sys.maxsize < 2**32:
+            return ""
+        if platform.python_implementation() != "CPython":
+            return ""
+        try:
+            said = subprocess.run(
+                [*self.command, "--version"], capture_output=True, text=True, timeout=PATIENCE
+            )
+        except (OSError, subprocess.SubprocessError):
+            return ""
+        lines = said.stdout.splitlines()
+        return lines[0].strip() if said.returncode == 0 and lines else ""
+
+    @cached_property
+    def _processor(self) -> str:
+        """What tells processors apart for which code was made."""
+        try:
+            with open("/proc/cpuinfo", encoding="utf-8") as file:
+                lines = [line for line in file if line.startswith(("model name", "flags"))]
+                return "".join(lines[:2])
+        except OSError:
+            return f"{platform.machine()} {platform.processor()}"
+
+    @cached_property
+    def folder(self) -> Path | None:
+        """Where libraries are kept: ``FLUIDLITE_CACHE``, or the user's cache; None where nothing
+        can be written that is nobody else's.
+        """
+        said = os.environ.get("FLUIDLITE_CACHE")
+        home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+        path = Path(said) if said else Path(home) / "fluidlite"
+        try:
+            path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if not os.access(path, os.W_OK) or not _is_ours(path):
+                raise PermissionError("it belongs to somebody else, or others may write there")
+        except OSError as error:
+            self.warn(f"generated kernels cannot be kept in {path} ({error}); they are not used")
+            return None
+        return path
+
+    def warn(self, text: str) -> None:
+        """Warn once in a process."""
+        if not self._warned:
+            self._warned = True
+            warnings.warn(f"{text}; NumPy computes instead", RuntimeWarning, stacklevel=2)
+
+    def digest(self, source: KernelSource) -> str:
+        """What tells a library from others: generator, compiler, processor and source."""
+        made = blake2b(digest_size=16)
+        for text in (self._head, source.text, self.version, " ".join(FLAGS), self._processor):
+            made.update(text.encode() + b"\0")
+        return made.hexdigest()
+
+    def find(self, sources: Iterable[KernelSource]) -> dict[str, Kernel | None]:
+        """The kernels that are there, by name, from memory or the disk; None for those that cannot
+        be made.
+        """
+        found: dict[str, Kernel | None] = {}
+        for source in sources:
+            with self._lock:
+                if source.name in self._known:
+                    found[source.name] = self._known[source.name]
+                    continue
+                if source.name in self._pending:
+                    continue
+            if not self.version or self.folder is None:
+                found[source.name] = None
+                continue
+            kernel = self._loaded(source)
+            if kernel is not None:
+                found[source.name] = self._known[source.name] = kernel
+        return found
+
+    def request(self, sources: Iterable[KernelSource]) -> list[threading.Event]:
+        """Have kernels compiled; what is set when each of them is done."""
+        events = []
+        for source in sources:
+            with self._lock:
+                if source.name in self._known:
+                    continue
+                event = self._pending.get(source.name)
+                if event is None:
+                    event = self._pending[source.name] = threading.Event()
+                    self._queue.append(source)
+                    self._start()
+            events.append(event)
+        return events
+
+    def _start(self) -> None:
+        if not self._works:
+            self._works = True
+            threading.Thread(target=self._work, name="fluidlite-compiler", daemon=True).start()
+
+    def _work(self) -> None:
+        """Compile what is asked for, until there is nothing more."""
+        while True:
+            with self._lock:
+                if not self._queue:
+                    self._works = False
+                    return
+                source = self._queue.pop(0)
+            made = None
+            try:
+                made = self._compiled(source)
+            except Exception as error:
+                self.warn(f"a kernel could not be compiled: {error}")
+            with self._lock:
+                self._known[source.name] = made
+                self._pending.pop(source.name).set()
+
+    # -- files -------------------------------------------------------------------------------------
+
+    @cached_property
+    def _head(self) -> str:
+        """What every kernel begins with."""
+        constants = f"#define BLOCKS {BLOCKS}\n#define SMALLEST_CUT {SMALLEST_CUT}\n"
+        return constants + _PRELUDE.read_text(encoding="utf-8")
+
+    def together(self, sources: Sequence[KernelSource], level: str = "-O3") -> None:
+        """Compile kernels as one library, which is not kept, at a level of optimization.
+
+        Raises:
+            RuntimeError: the compiler refuses them.
+        """
+        with tempfile.TemporaryDirectory(prefix="fluidlite-") as made:
+            place = Path(made) / "kernels.so"
+            self._call("".join(source.text for source in sources), place, level)
+            loaded, free = ctypes.PyDLL(str(place)), ctypes.CDLL(str(place))
+        if _fits(loaded):
+            self._known.update({s.name: Kernel(loaded, free, s.name) for s in sources})
+
+    def _call(self, text: str, place: Path, *more: str) -> None:
+        """Compile kernels into a file.
+
+        Raises:
+            RuntimeError: the compiler refuses them.
+        """
+        said = subprocess.run(
+            [*self.command, *FLAGS, *more, "-", "-o", str(place)],
+            input=self._head + text,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+        )
+        if said.returncode:
+            raise RuntimeError((said.stderr.strip().splitlines() or ["no reason given"])[0])
+
+    def _compiled(self, source: KernelSource) -> Kernel | None:
+        folder = self.folder
+        if folder is None:
+            return None
+        with tempfile.TemporaryDirectory(dir=folder, prefix="making-") as made:
+            place, digest = Path(made) / "kernel.so", Path(made) / "digest"
+            self._call(source.text, place)
+            digest.write_text(blake2b(place.read_bytes()).hexdigest(), encoding="ascii")
+            base = self.digest(source)
+            os.replace(digest, folder / f"{base}.sum")
+            os.replace(place, folder / f"{base}.so")
+        found = self._loaded(source)
+        if found is None:
+            self.warn(f"a kernel that was compiled cannot be loaded from {folder}")
+        self._make_room(folder)
+        return found
+
+    def _loaded(self, source: KernelSource) -> Kernel | None:
+        """The kernel from its file; None where there is none that can be trusted."""
+        assert self.folder is not None
+        base = self.folder / self.digest(source)
+        library, digest = base.with_suffix(".so"), base.with_suffix(".sum")
+        try:
+            if not (_is_ours(library) and _is_ours(digest)):
+                return None
+            said = digest.read_text(encoding="ascii")
+            if blake2b(library.read_bytes()).hexdigest() != said:
+                return None
+            loaded, free = ctypes.PyDLL(str(library)), ctypes.CDLL(str(library))
+            if not _fits(loaded):
+                self.warn("arrays lie in memory in another way than generated kernels expect")
+                return None
+            os.utime(library)
+            return Kernel(loaded, free, source.name)
+        except (OSError, ValueError, AttributeError):
+            return None
+
+    @staticmethod
+    def _make_room(folder: Path) -> None:
+        """Remove the libraries that were used longest ago, where there is too much."""
+        found = []
+        for path in folder.glob("*.so"):
+            try:
+                about = path.stat()
+            except OSError:
+                continue
+            found.append((about.st_mtime, about.st_size, path))
+        total = sum(size for _, size, _ in found)
+        for _, size, path in sorted(found):
+            if total <= KEPT:
+                break
+            total -= size
+            for each in (path, path.with_suffix(".sum")):
+                each.unlink(missing_ok=True)
+
+
+def _is_ours(path: Path) -> bool:
+    """Whether a file or folder is the user's own, and nobody else may write to it."""
+    about = path.stat()
+    if not hasattr(os, "getuid"):
+        return True
+    others = about.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    return about.st_uid == os.getuid() and not others
+
+
+def _fits(library: Any) -> bool:
+    """Whether tuples and arrays lie in memory as the library takes them to."""
+    library.setup.argtypes = [ctypes.c_longlong, ctypes.c_longlong, ctypes.c_void_p]
+    library.setup(tuple.__basicsize__, object.__basicsize__, id(np.ndarray))
+    library.probe.argtypes, library.probe.restype = [ctypes.py_object], ctypes.c_longlong
+    content = np.arange(6, dtype=np.uint8).reshape(2, 3) + 7
+    return bool(
+        library.probe((content,)) == 6007
+        and library.probe((content.T,)) == -1
+        and library.probe((None,)) == -1
+    )
+
+
+#: one for the process
+COMPILER: state.StateSlot[Compiler] = state.slot("compiler", Compiler)
+
+if hasattr(os, "register_at_fork"):  # a forked process has no thread that compiles
+    os.register_at_fork(after_in_child=COMPILER.reset)

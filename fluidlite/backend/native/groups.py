@@ -1,0 +1,143 @@
+"""The expressions of a group of instructions, of what it reads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import prod
+from typing import Any
+
+from .index_maps import Misfit
+from .source import kernel_source
+from .symbols import Expression
+from .tracing import TracedResults, is_plain
+
+__all__ = ["Expressions", "Misfit"]
+MOST_ARRAYS, MOST_EXPRESSIONS = 40, 300
+
+
+class Expressions:
+    """What a group of instructions computes, as one kernel.
+
+    Args:
+        trace: gives the expressions of an instruction.
+        members: the instructions, in order.
+        outputs: the values that the kernel is to make.
+
+    Raises:
+        Misfit: they do not fit into one loop.
+    """
+
+    def __init__(
+        self,
+        trace: Callable[[Any], TracedResults | None],
+        members: Sequence[Any],
+        outputs: Sequence[Any],
+    ) -> None:
+        self._values: dict[int, Expression] = {}
+        self._given: dict[int, tuple[Any, Expression]] = {}
+        self._same: dict[Any, Expression] = {}
+        self._shared: dict[int, Expression] = {}
+        for member in members:
+            found = trace(member)
+            if found is None:
+                raise Misfit
+            self._add(member, found)
+        made = [self._values[value.number] for value in outputs]
+        used = _below(made)
+        given = [(value, node) for value, node in self._given.values() if node.serial in used]
+        if not made or len(made) + len(given) > MOST_ARRAYS or len(set(made)) < len(made):
+            raise Misfit
+        if len(used) > MOST_EXPRESSIONS:
+            raise Misfit
+        self.inputs = [value for value, _ in given]
+        nodes = [used[s] for s in used]
+        #: functions that are not only another look at something
+        self.work = sum(
+            n.function not in ("input", "number", "view", "stretch", "cast", "index") for n in nodes
+        )
+        self.source = kernel_source([node for _, node in given], made)
+
+    def _add(self, member: Any, trace: TracedResults) -> None:
+        known: dict[int, Expression] = {}
+        for operand, node in zip(member.operands, trace.operands, strict=True):
+            pairs = zip(operand, node) if isinstance(operand, list) else [(operand, node)]
+            for value, inner in pairs:
+                if value is not None:
+                    known[inner.serial] = self._of(value)
+        for slot, value in member.outs.items():
+            results = trace.results[slot]
+            pairs = zip(value, results) if isinstance(value, list) else [(value, results)]
+            for each, node in pairs:
+                self._values[each.number] = self._copied(node, known)
+
+    def _of(self, value: Any) -> Expression:
+        """The expression of a value that a member reads."""
+        found = self._values.get(value.number)
+        if found is not None:
+            return found
+        if value.constant is not None and value.size == 1:
+            data = value.constant.reshape(()).item()
+            return self._node("number", (), tuple(value.shape), value.dtype, data)
+        maker = value.producer
+        if maker is not None and maker.op.reshapes() and maker.results[0] is value:
+            inner = maker.inputs[0]
+            if inner.number in self._values or (
+                inner.producer is not None and inner.producer.op.reshapes()
+            ):
+                below = self._of(inner)
+                return self._node("view", (below,), tuple(value.shape), value.dtype, None)
+        if not is_plain(value.spec):
+            raise Misfit
+        node = Expression("input", (), tuple(value.stored[0]), value.dtype)
+        self._values[value.number] = node
+        self._given[value.number] = value, node
+        return node
+
+    def _node(
+        self, function: str, arguments: Sequence[Expression], shape: Any, dtype: Any, data: Any
+    ) -> Expression:
+        """An expression; the same for what is equal."""
+        if function == "view" and arguments[0].function == "view":
+            arguments = arguments[0].arguments
+        if function == "view" and arguments[0].shape == shape:
+            return arguments[0]
+        if function == "cast" and arguments[0].function == "number" and dtype.kind == "f":
+            function, data, arguments = "number", float(arguments[0].data), ()
+        key = function, tuple(a.serial for a in arguments), shape, dtype, repr(data)
+        found = self._same.get(key)
+        if found is None:
+            found = self._same[key] = Expression(function, arguments, shape, dtype, data)
+        return found
+
+    def _copied(self, node: Expression, known: dict[int, Expression]) -> Expression:
+        """An expression of what a member reads, in the group."""
+        stack = [node]
+        while stack:
+            at = stack[-1]
+            if at.serial in known:
+                stack.pop()
+                continue
+            missing = [a for a in at.arguments if a.serial not in known]
+            if missing:
+                stack += missing
+                continue
+            given = [known[a.serial] for a in at.arguments]
+            known[at.serial] = self._node(at.function, given, at.shape, at.dtype, at.data)
+            stack.pop()
+        return known[node.serial]
+
+
+def _below(outputs: Sequence[Expression]) -> dict[int, Expression]:
+    found: dict[int, Expression] = {}
+    stack = list(outputs)
+    while stack:
+        node = stack.pop()
+        if node.serial not in found:
+            found[node.serial] = node
+            stack += node.arguments
+    return found
+
+
+def elements(shape: Sequence[int]) -> int:
+    """How many elements there are in a shape."""
+    return prod(shape)

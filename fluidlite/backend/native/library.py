@@ -1,0 +1,211 @@
+"""Generated kernels for the groups of instructions of one graph."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...kernels import threads
+from ...opdef.prepared import Declined, Prepared, Scratch
+from .compiler import COMPILER, Compiler, Kernel
+from .source import KernelSource
+from .tracing import TracedResults, traced
+
+#: work (see ``KernelSource``) from which on the lock of Python is let go of, and from which on
+#: threads share it
+LONG, SHARED = 1 << 17, 1 << 20
+
+
+class NativeKernels:
+    """What the generator offers for one graph.
+
+    Args:
+        compiler: makes kernels.
+        waits: whether to wait for it, and to compile whatever there is.
+    """
+
+    name = "native"
+
+    def __init__(self, compiler: Compiler, waits: bool) -> None:
+        self._compiler, self.waits = compiler, waits
+        self._traces: dict[Any, TracedResults | None] = {}
+        self._wanted: dict[str, KernelSource] = {}
+
+    def cost(self, instruction: Any, layouts: Any) -> None:
+        """There are no kernels of single instructions, of which kernel selection asks."""
+
+    def trace(self, instruction: Any) -> TracedResults | None:
+        """What an instruction computes for each element; None where that has no expression."""
+        shared = instruction.typed
+        layouts = [v.layout for v in (*instruction.inputs, *instruction.results)]
+        key = shared, tuple(instruction.outs), *filter(None, layouts)
+        if key not in self._traces:
+            outs = {slot: _spec(value) for slot, value in instruction.outs.items()}
+            specs = [_spec(operand) for operand in instruction.operands]
+            self._traces[key] = traced(instruction.op, instruction.slots, specs, outs)
+        return self._traces[key]
+
+    def kernels(
+        self, sources: Sequence[KernelSource], specs: Sequence[Sequence[Any]]
+    ) -> list[Prepared | None]:
+        """The kernels of sources; None for those that are not there, which are asked for.
+
+        Args:
+            sources: the kernels.
+            specs: of each its results: pairs of a shape and an element type.
+        """
+        unique = {source.name: source for source in sources}
+        found = self._compiler.find(unique.values())
+        missing = {name: source for name, source in unique.items() if name not in found}
+        if missing and self.waits:
+            for event in self._compiler.request(missing.values()):
+                event.wait()
+            found = self._compiler.find(unique.values())
+        else:
+            self._wanted.update(missing)
+        return [
+            None if (kernel := found.get(source.name)) is None else prepared(kernel, source, made)
+            for source, made in zip(sources, specs, strict=True)
+        ]
+
+    def improvement(self) -> Improvement | None:
+        """What will be there later; None where nothing is missing."""
+        wanted, self._wanted = self._wanted, {}
+        return Improvement(self._compiler, list(wanted.values())) if wanted else None
+
+
+class Improvement:
+    """Kernels that a plan would have, were they compiled.
+
+    Args:
+        compiler: makes them.
+        sources: the kernels.
+    """
+
+    #: runs of a plan from which on it is worth while
+    RUNS = 8
+
+    def __init__(self, compiler: Compiler, sources: Sequence[KernelSource]) -> None:
+        self._compiler, self._sources = compiler, sources
+        self._events: list[threading.Event] | None = None
+        self._runs = 0
+
+    def is_ready(self) -> bool:
+        """Whether the kernels are there; asked once in each run of the plan."""
+        if self._events is None:
+            self._runs += 1
+            if self._runs >= self.RUNS:
+                self._events = self._compiler.request(self._sources)
+            return False
+        while self._events and self._events[-1].is_set():
+            self._events.pop()
+        return not self._events
+
+
+def _spec(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_spec(each) for each in value]
+    if value is None or value.layout is None:
+        return None if value is None else value.spec
+    return value.spec._replace(shape=value.layout.shape)  # elements as they lie
+
+
+def prepared(kernel: Kernel, source: KernelSource, made: Sequence[Any]) -> Prepared:
+    """A kernel for arrays.
+
+    Args:
+        kernel: compiled.
+        source: what it was made of.
+        made: shape and element type of each result.
+    """
+    whole = kernel.run if source.work < LONG else kernel.run_free
+    if source.blocks > 1 and source.work >= SHARED and threads.count() > 1:
+        whole = _shared(kernel, source.blocks)
+    function = _single(whole, *made[0]) if len(made) == 1 else _several(whole, list(made))
+    scratch = Scratch((source.scratch,), np.dtype(np.uint8)) if source.scratch else None
+    return Prepared(function, out=True, scratch=scratch)
+
+
+def _shared(kernel: Kernel, blocks: int) -> Callable[[tuple[Any, ...]], int]:
+    """A kernel whose blocks several threads take."""
+    check, part, end = kernel.check, kernel.part, kernel.end
+
+    def run(arrays: tuple[Any, ...]) -> int:
+        if check(arrays):
+            return 2
+        bad = [0]
+
+        def block(number: int, _: int) -> None:
+            bad[0] |= part(arrays, number)
+
+        threads.each(block, blocks)
+        return int(bad[0] | end(arrays))
+
+    return run
+
+
+def _single(run: Any, shape: tuple[int, ...], dtype: Any) -> Callable[..., Any]:
+    empty = np.empty
+
+    def call(*given: Any, out: Any = None) -> Any:
+        made = empty(shape, dtype) if out is None else out
+        status = run((*given, made))
+        if status:
+            _again(status, run, given, (made,))
+        return made
+
+    return call
+
+
+def _several(run: Any, specs: Sequence[Any]) -> Callable[..., Any]:
+    empty, absent = np.empty, (None,) * len(specs)
+
+    def call(*given: Any, out: Any = None) -> Any:
+        made = tuple([empty(*spec) if o is None else o for o, spec in zip(out or absent, specs)])
+        status = run((*given, *made))
+        if status:
+            _again(status, run, given, made)
+        return made
+
+    return call
+
+
+def _again(status: int, run: Any, given: Sequence[Any], made: Sequence[Any]) -> None:
+    """Call a kernel with arrays as it takes them: one element behind the other.
+
+    Raises:
+        Declined: a value is not what it may be, which interpretation puts in words.
+    """
+    if status == 1:
+        raise Declined
+    lying = tuple(np.require(a, requirements=["C", "A"]) for a in given)
+    results = tuple(np.require(a, requirements=["C", "A", "W"]) for a in made)
+    if run((*lying, *results)):
+        raise Declined
+    for target, result in zip(made, results):
+        if target is not result:
+            np.copyto(target, result)
+
+
+def open_library(graph: Iterable[Any], waits: bool) -> NativeKernels | None:
+    """What the generator offers for a graph; None where no compiler works here.
+
+    Args:
+        graph: the instructions.
+        waits: whether to wait for the compiler.
+    """
+    compiler = COMPILER.get()
+    return NativeKernels(compiler, waits) if compiler.version else None
+
+
+def description() -> dict[str, str] | None:
+    """What generates kernels: the ``compiler`` and the folder ``cache``; None where none does."""
+    compiler = COMPILER.get()
+    if not compiler.version:
+        return None
+    folder, home = str(compiler.folder or "none"), os.path.expanduser("~")
+    return {"compiler": compiler.version, "cache": folder.replace(home, "~", 1)}

@@ -1,0 +1,471 @@
+"""Expressions as loops in C: rows and columns, reductions of both, and what follows from these.
+
+The elements of the largest value are numbered as rows of columns.  A row is worked on in passes
+over its columns, one after each reduction along the row that others wait for.  What is reduced over
+rows is added up in blocks whose number depends on the sizes alone, so that results do not depend on
+the number of threads; what is made of that follows behind all rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from math import isinf, isnan
+
+from .index_maps import Map, Misfit, composed, identity, merged, split, stretched
+from .symbols import Expression
+
+ROW, COLUMN = 1, 2  #: what a value depends on
+FLAT = 2048  #: columns of a row where nothing asks for rows
+WIDEST = 1 << 16  #: columns that may be kept between passes
+BLOCKS, SMALLEST_CUT = 16, 1 << 15  #: of reductions over rows, and elements from which on
+#: functions of which the result is kept rather than computed again
+COSTLY = frozenset(["exp", "log", "log1p", "expm1", "tanh", "erf", "divide", "sqrt", "reciprocal"])
+C_TYPES = {
+    "float32": "float", "float64": "double", "int32": "int", "int64": "i64", "bool": "u8",
+    "uint8": "u8",
+}  # fmt: skip
+#: functions that C has for float only
+SINGLE = frozenset(["exp", "log", "log1p", "expm1", "tanh", "erf"])
+OPERATORS = {
+    "add": "+", "subtract": "-", "multiply": "*", "divide": "/", "greater": ">",
+    "greater_equal": ">=", "less": "<", "less_equal": "<=", "equal": "==", "not_equal": "!=",
+    "logical_and": "&", "logical_or": "|",
+}  # fmt: skip
+
+
+def local(node: Expression) -> str:
+    """The C type of a variable that holds an element: that of truths is an int."""
+    return "int" if node.dtype.kind == "b" else C_TYPES[str(node.dtype)]
+
+
+def number(node: Expression) -> str:
+    """A number in C."""
+    value = node.data
+    if node.dtype.kind != "f":
+        return f"{int(value)}" if node.dtype.itemsize < 8 else f"{int(value)}L"
+    suffix = "f" if node.dtype.itemsize == 4 else ""
+    if isnan(value):
+        return f'__builtin_nan{suffix}("")'
+    if isinf(value):
+        return f"{'-' if value < 0 else ''}__builtin_inf{suffix}()"
+    return f"{float(value).hex()}{suffix}"
+
+
+def applied(node: Expression, given: Sequence[str]) -> str:
+    """The C of a function of elements.
+
+    Raises:
+        Misfit: there is none.
+    """
+    name, kind = node.function, node.dtype
+    real = kind.kind == "f"
+    suffix = "f" if real and kind.itemsize == 4 else ""
+    if name in OPERATORS:
+        if name == "divide" and not real:
+            raise Misfit
+        if name in ("equal", "greater", "less", "add", "subtract", "multiply", "divide") or given:
+            return f"{given[0]} {OPERATORS[name]} {given[1]}"
+    if name in SINGLE:
+        if suffix != "f":
+            raise Misfit
+        return f"{name}_f({given[0]})"
+    if name == "cast":
+        return f"{given[0]} != 0" if kind.kind == "b" else f"({C_TYPES[str(kind)]}){given[0]}"
+    if name == "where":
+        return f"{given[0]} ? {given[1]} : {given[2]}"
+    x = given[0]
+    if name in ("maximum", "minimum"):
+        sign, y = ">" if name == "maximum" else "<", given[1]
+        return (
+            f"({x} {sign} {y} || {x} != {x}) ? {x} : {y}" if real else f"{x} {sign} {y} ? {x} : {y}"
+        )
+    if name in ("sqrt", "floor", "ceil", "rint"):
+        if not real:
+            raise Misfit
+        return f"__builtin_{name}{suffix}({x})"
+    if name == "absolute":
+        return f"__builtin_fabs{suffix}({x})" if real else f"{x} < 0 ? -{x} : {x}"
+    simple = {
+        "negative": f"-{x}",
+        "square": f"{x} * {x}",
+        "logical_not": f"!{x}",
+        "isnan": f"{x} != {x}",
+        "isfinite": f"({x} - {x}) == 0",
+    }
+    if name == "reciprocal" and real:
+        return f"1 / {x}"
+    if name == "sign" and real:
+        return f"{x} != {x} ? {x} : ({local(node)})(({x} > 0) - ({x} < 0))"
+    if name not in simple:
+        raise Misfit
+    return simple[name]
+
+
+@dataclass
+class Reduction:
+    """How dimensions of a value are reduced."""
+
+    over: str  #: "columns" of each row, "rows", or "all"
+    columns: int  #: of the value; 0 where that does not matter
+
+
+def reduction_of(node: Expression) -> Reduction:
+    """How a value is reduced.
+
+    Raises:
+        Misfit: over dimensions in the middle.
+    """
+    shape = node.arguments[0].shape
+    dims = [(n, i in node.data) for i, n in enumerate(shape) if n != 1]
+    flags = [is_reduced for _, is_reduced in dims]
+    if all(flags):
+        return Reduction("all", 0)
+    first = flags[0]
+    turn = flags.index(not first)
+    if any(flag == first for flag in flags[turn:]):
+        raise Misfit
+    columns = 1
+    for n, _ in dims[turn:]:
+        columns *= n
+    return Reduction("rows" if first else "columns", columns)
+
+
+def ordered(outputs: Iterable[Expression]) -> list[Expression]:
+    """All expressions below some, arguments first."""
+    seen: dict[int, Expression] = {}
+    stack = [(node, False) for node in outputs]
+    done: list[Expression] = []
+    while stack:
+        node, ready = stack.pop()
+        if ready:
+            done.append(node)
+        elif node.serial not in seen:
+            seen[node.serial] = node
+            stack.append((node, True))
+            stack += [(a, False) for a in node.arguments if a.serial not in seen]
+    return list({node.serial: node for node in done}.values())
+
+
+@dataclass(eq=False)
+class Element:
+    """A variable: an expression seen from the loops by a map."""
+
+    node: Expression
+    level: int
+    phase: int  #: the pass over the columns in which it is known; of a value of a row, before which
+    code: str = ""  #: what it is; for what is loaded too
+    given: tuple[Element, ...] = ()
+    costly: bool = False
+    is_reduction: bool = False
+    name: str = ""
+
+
+class Nest:
+    """Loops over rows and columns.
+
+    Args:
+        size: elements of the space.
+        columns: of a row; 0 where there are no rows.
+        leaves: C names of arrays by the serial number of the expression that they hold.
+    """
+
+    def __init__(self, size: int, columns: int, leaves: dict[int, str]) -> None:
+        self.size, self.columns, self._leaves = size, columns, leaves
+        self._known: dict[tuple[int, Map], Element] = {}
+        self._order: list[Element] = []
+        self.stores: list[
+            tuple[str, Element, bool]
+        ] = []  # array, element, whether one for each row
+        #: what is added up over rows: the expression, its element, and "rows" or "all"
+        self.totals: list[tuple[Expression, Element, str]] = []
+
+    @property
+    def by_row(self) -> Map:
+        """The map to a value that has one element for each row."""
+        return merged([(self.size // self.columns, 1), (self.columns, 0)])
+
+    def element(self, node: Expression, seen: Map) -> Element:
+        """The variable of an expression.
+
+        Raises:
+            Misfit: it does not lie in rows and columns.
+        """
+        key = node.serial, seen
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = self._made(node, seen)
+            if not found.name:  # a view is the same variable
+                found.name = f"x{len(self._order)}"
+                self._order.append(found)
+        return found
+
+    def _level(self, seen: Map) -> tuple[int, str]:
+        """What a value depends on that is seen by a map, and the C of its position."""
+        if not self.columns:
+            if not seen or all(step == 0 for _, step in seen):
+                return 0, "0"
+            if seen != identity(self.size):
+                raise Misfit
+            return ROW | COLUMN, "at + c"
+        rows, step = split(seen, self.columns)
+        terms, below = [], 1
+        for extent, own in reversed(rows):
+            if own:
+                number = "r" if below == 1 else f"(r / {below})"
+                outermost = below * extent * self.columns >= self.size
+                number = number if outermost else f"{number} % {extent}"
+                terms.append(f"({number}) * {own}L" if own != 1 else f"({number})")
+            below *= extent
+        level = (ROW if terms else 0) | (COLUMN if step else 0)
+        terms += ["c"] if step else []
+        return level, " + ".join(terms) or "0"
+
+    def _made(self, node: Expression, seen: Map) -> Element:
+        name = node.function
+        if node.serial in self._leaves:
+            level, position = self._level(seen)
+            array = self._leaves[node.serial]
+            code = f"{array}[{position}]"
+            return Element(node, level, 0, code + (" != 0" if node.dtype.kind == "b" else ""))
+        if name == "number":
+            return Element(node, 0, 0, number(node))
+        if name == "index":
+            if self.columns != node.size:
+                raise Misfit
+            rows, step = split(seen, self.columns)
+            if step != 1 or any(own for _, own in rows):
+                raise Misfit
+            return Element(node, COLUMN, 0, "(i64)c")
+        if name == "view":
+            return self.element(node.arguments[0], seen)
+        if name == "stretch":
+            (inner,) = node.arguments
+            return self.element(inner, composed(seen, stretched(inner.shape, node.shape)))
+        if name in ("sum", "max"):
+            return self._along_row(node, seen)
+        given = tuple(self.element(a, seen) for a in node.arguments)
+        level = 0
+        for each in given:
+            level |= each.level
+        phase = max((each.phase for each in given), default=0)
+        costly = name in COSTLY or any(each.costly for each in given if each.level & COLUMN)
+        code = applied(node, [f"{{{k}}}" for k in range(len(given))]) if name != "check" else "{0}"
+        return Element(node, level, phase, code, given, costly or len(given) > 2)
+
+    def _along_row(self, node: Expression, seen: Map) -> Element:
+        (inner,) = node.arguments
+        how = reduction_of(node)
+        fits = self.columns and how.over == "columns" and how.columns == self.columns
+        if not fits or inner.size != self.size or seen != self.by_row:
+            raise Misfit
+        given = self.element(inner, identity(self.size))
+        return Element(node, ROW, given.phase + 1, "", (given,), is_reduction=True)
+
+    def store(self, array: str, node: Expression, by_row: bool) -> None:
+        """Write an expression to an array.
+
+        Raises:
+            Misfit: it has no place in the loops.
+        """
+        found = self.element(node, self.by_row if by_row else identity(self.size))
+        if by_row and found.level & COLUMN:
+            raise Misfit
+        self.stores.append((array, found, by_row))
+
+    def total(self, node: Expression) -> None:
+        """Add an expression up over rows, or over everything, to an array of its number.
+
+        Raises:
+            Misfit: it has no place in the loops.
+        """
+        (inner,) = node.arguments
+        how = reduction_of(node)
+        if how.over == "rows":
+            if how.columns != self.columns or inner.size != self.size:
+                raise Misfit
+            found = self.element(inner, identity(self.size))
+        elif inner.size == self.size:
+            found = self.element(inner, identity(self.size))
+        elif self.columns and inner.size == self.size // self.columns:
+            found = self.element(inner, self.by_row)
+            if found.level & COLUMN:
+                raise Misfit
+        else:
+            raise Misfit
+        self.totals.append((node, found, how.over))
+
+    # -- writing -----------------------------------------------------------------------------------
+
+    def written(self) -> Iterator[str]:
+        """The C of one row, and before it that of what depends on none."""
+        return RowWriter(self, self._order).written()
+
+
+@dataclass
+class RowWriter:
+    """Writes the passes over a row."""
+
+    nest: Nest
+    order: Sequence[Element]
+    _kept: dict[Element, str] = field(default_factory=dict)  # what may be loaded again
+    _held: dict[Element, int] = field(default_factory=dict)  # elements to keep
+
+    def __post_init__(self) -> None:
+        stored = {found: array for array, found, by_row in self.nest.stores if not by_row}
+        self._phases = max((e.phase for e in self.order), default=0) + 1
+        #: what each pass is for
+        self._sinks: list[list[Element]] = [[] for _ in range(self._phases)]
+        for _, found, by_row in self.nest.stores:
+            if not by_row:
+                self._sinks[found.phase].append(found)
+        for _, found, over in self.nest.totals:
+            if found.level & COLUMN or over == "rows" or not self.nest.columns:
+                self._sinks[found.phase].append(found)
+        for each in self.order:
+            if each.is_reduction:
+                self._sinks[each.phase - 1].append(each.given[0])
+        for phase in range(self._phases):
+            for each in self._needed(phase):
+                if each.phase < phase and each not in self._kept:
+                    self._keep(each, stored)
+
+    def _needed(self, phase: int) -> list[Element]:
+        """The elements of columns that a pass uses, arguments first."""
+        found: dict[Element, None] = {}
+
+        def visit(each: Element) -> None:
+            if each in found or not each.level & COLUMN or each.is_reduction:
+                return
+            if each not in self._kept or each.phase == phase:
+                for other in each.given:
+                    visit(other)
+            found[each] = None
+
+        for sink in self._sinks[phase]:
+            visit(sink)
+        return list(found)
+
+    def _keep(self, each: Element, stored: dict[Element, str]) -> None:
+        """Let a later pass load what is dear."""
+        if each in stored:
+            base = "at" if not self.nest.columns else f"r * {self.nest.columns}L"
+            self._kept[each] = f"{stored[each]}[{base} + c]"
+        elif each.costly and each in self._needed(each.phase):
+            if self.nest.columns > WIDEST:
+                raise Misfit
+            self._held[each] = each.phase
+            self._kept[each] = f"kept_{each.name}[c]"
+
+    def _define(self, each: Element, phase: int) -> str:
+        kept = self._kept.get(each)
+        if kept is not None and each.phase < phase:
+            truth = " != 0" if each.node.dtype.kind == "b" else ""
+            return f"const {local(each.node)} {each.name} = {kept}{truth};"
+        code = each.code.format(*(other.name for other in each.given))
+        return f"const {local(each.node)} {each.name} = {code};"
+
+    def written(self) -> Iterator[str]:
+        outside = [e for e in self.order if not e.level and not e.is_reduction]
+        for each in outside:
+            yield "  " + self._define(each, 0)
+            yield from self._checked(each, "  ")
+        nest = self.nest
+        yield "  for (i64 r = first; r < last; r++) {"
+        if not nest.columns:
+            yield f"    const i64 at = r * {FLAT}L, m = n - at < {FLAT}L ? n - at : {FLAT}L;"
+        for each in self._held:
+            kind = C_TYPES[str(each.node.dtype)]
+            yield f"    {kind} kept_{each.name}[{nest.columns}];"
+        for phase in range(self._phases):
+            yield from self._row_values(phase)
+            yield from self._pass(phase)
+        yield from self._behind_columns()
+        yield "  }"
+
+    def _row_values(self, phase: int) -> Iterator[str]:
+        """What is the same for all columns of a row, and known before a pass."""
+        for each in self.order:
+            if each.level == ROW and each.phase == phase and not each.is_reduction:
+                yield "    " + self._define(each, phase)
+                yield from self._checked(each, "    ")
+
+    @staticmethod
+    def _checked(each: Element, indent: str) -> Iterator[str]:
+        if each.node.function == "check":
+            name = each.name
+            yield f"{indent}bad |= {name} < 0 || {name} >= {each.node.data};"
+
+    def _pass(self, phase: int) -> Iterator[str]:
+        sinks = set(self._sinks[phase])
+        if not sinks:
+            return
+        nest = self.nest
+        reductions = [e for e in self.order if e.is_reduction and e.phase == phase + 1]
+        sums = [e for e in reductions if e.node.function == "sum"]
+        largest = [e for e in reductions if e.node.function == "max"]
+        totals = [
+            (k, e)
+            for k, (_, e, over) in enumerate(nest.totals)
+            if over == "all" and e in sinks and e.phase == phase
+        ]
+        clauses = ""
+        for each in sums:
+            yield f"    {local(each.node)} {each.name} = 0;"
+        for each in largest:
+            yield f"    {local(each.node)} {each.name} = -__builtin_inff();"
+            yield f"    int nan_{each.name} = 0;"
+        for k, each in totals:
+            yield f"    {local(each.node)} t{k} = 0;"
+        added = [e.name for e in sums] + [f"t{k}" for k, _ in totals]
+        clauses += f" reduction(+:{', '.join(added)})" if added else ""
+        if largest:
+            clauses += f" reduction(max:{', '.join(e.name for e in largest)})"
+            clauses += f" reduction(|:{', '.join(f'nan_{e.name}' for e in largest)})"
+        yield f"#pragma omp simd{clauses}"
+        yield f"    for (i64 c = 0; c < {nest.columns or 'm'}; c++) {{"
+        yield from (f"      {line}" for line in self._column(phase, sums, largest, totals))
+        yield "    }"
+        for each in largest:
+            name = each.name
+            yield f'    if (nan_{name}) {name} = __builtin_nanf("");'
+        for k, _ in totals:
+            yield f"    acc{k}[0] += t{k};"
+
+    def _column(
+        self,
+        phase: int,
+        sums: Sequence[Element],
+        largest: Sequence[Element],
+        totals: Sequence[tuple[int, Element]],
+    ) -> Iterator[str]:
+        nest = self.nest
+        for each in self._needed(phase):
+            yield self._define(each, phase)
+            if each.node.function == "check":
+                raise Misfit
+            if self._held.get(each) == phase:
+                yield f"{self._kept[each]} = {each.name};"
+        for array, each, by_row in nest.stores:
+            if not by_row and each.phase == phase:
+                position = f"r * {nest.columns}L + c" if nest.columns else "at + c"
+                yield f"{array}[{position}] = {each.name};"
+        for each in sums:
+            yield f"{each.name} += {each.given[0].name};"
+        for each in largest:
+            x, y = each.name, each.given[0].name
+            yield f"{x} = {y} > {x} ? {y} : {x}; nan_{x} |= {y} != {y};"
+        for k, each in totals:
+            yield f"t{k} += {each.name};"
+        for k, (_, each, over) in enumerate(nest.totals):
+            if over == "rows" and each.phase == phase:
+                yield f"acc{k}[c] += {each.name};"
+
+    def _behind_columns(self) -> Iterator[str]:
+        for array, each, by_row in self.nest.stores:
+            if by_row:
+                yield f"    {array}[r] = {each.name};"
+        for k, (node, each, over) in enumerate(self.nest.totals):
+            if over == "all" and self.nest.columns and not each.level & COLUMN:
+                times = 1 if node.arguments[0].size != self.nest.size else self.nest.columns
+                yield f"    acc{k}[0] += {times} * (double){each.name};"

@@ -1,0 +1,211 @@
+"""The C of a kernel: its loops, what goes before and behind them, and how it takes arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from hashlib import blake2b
+from math import prod
+from typing import NamedTuple
+
+from .index_maps import Misfit
+from .loops import BLOCKS, C_TYPES, COSTLY, FLAT, SMALLEST_CUT, Nest, ordered, reduction_of
+from .symbols import Expression
+
+MOST_COLUMNS = 1 << 15  #: of which sums over rows are kept
+
+
+class KernelSource(NamedTuple):
+    """A kernel in C.
+
+    Its functions take a tuple of arrays: the inputs, memory to work in where it needs some, and the
+    outputs.
+    """
+
+    name: str  #: of its functions, from what they compute
+    text: str
+    scratch: int  #: bytes that it works in
+    blocks: int  #: parts that may be worked on at once
+    work: float  #: about how many elements it computes or moves
+
+
+def kernel_source(inputs: Sequence[Expression], outputs: Sequence[Expression]) -> KernelSource:
+    """The kernel that computes expressions of others.
+
+    Raises:
+        Misfit: they do not fit into one loop over rows and columns.
+    """
+    return _Kernel(inputs, outputs).source()
+
+
+class _Kernel:
+    def __init__(self, inputs: Sequence[Expression], outputs: Sequence[Expression]) -> None:
+        self._inputs, self._outputs = list(inputs), list(outputs)
+        self._nodes = ordered(outputs)
+        known = {node.serial for node in inputs}
+        if any(n.function == "input" and n.serial not in known for n in self._nodes):
+            raise Misfit
+        self._size = max(node.size for node in self._nodes)
+        self._names = {node.serial: f"a{k}" for k, node in enumerate(inputs)}
+        self._columns: int | None = None  # as reductions ask for; None where they do not
+        self._totals: list[Expression] = []
+        self._late: set[int] = set()  # what depends on totals
+        for node in self._nodes:
+            self._look_at(node)
+
+    def _look_at(self, node: Expression) -> None:
+        if any(a.serial in self._late for a in node.arguments):
+            self._late.add(node.serial)
+        if node.function not in ("sum", "max"):
+            return
+        how = reduction_of(node)
+        if how.columns and node.arguments[0].size == self._size:
+            if self._columns not in (None, how.columns):
+                raise Misfit
+            self._columns = how.columns
+        if how.over == "columns":
+            return
+        if node.function == "max" or node.serial in self._late or node.dtype.itemsize != 4:
+            raise Misfit
+        if how.over == "rows" and how.columns > MOST_COLUMNS:
+            raise Misfit
+        self._totals.append(node)
+        self._late.add(node.serial)
+
+    def source(self) -> KernelSource:
+        """The kernel, for the longest rows that fit."""
+        for columns in self._candidates():
+            try:
+                return self._with_rows(columns)
+            except Misfit:
+                continue
+        raise Misfit
+
+    def _candidates(self) -> list[int]:
+        if self._columns is not None:
+            return [self._columns]
+        found = {0}
+        for node in self._nodes:
+            if node.function == "stretch" and node.size == self._size:
+                found |= {prod(node.shape[k:]) for k in range(1, len(node.shape))}
+        return [0, *sorted((n for n in found if n > 1), reverse=True)]
+
+    def _with_rows(self, columns: int) -> KernelSource:
+        nest = Nest(self._size, columns, self._names)
+        tails: dict[int, list[int]] = {}
+        for k, node in enumerate(self._outputs):
+            if node.serial in self._late:
+                tails.setdefault(node.size, []).append(k)
+            elif node.size == self._size:
+                nest.store(f"o{k}", node, False)
+            elif columns and node.size * columns == self._size:
+                nest.store(f"o{k}", node, True)
+            else:
+                tails.setdefault(node.size, []).append(k)
+        for node in self._totals:
+            nest.total(node)
+        body = list(nest.written()) if nest.stores or nest.totals else []
+        behind = list(self._behind(nest, tails))
+        return self._assembled(columns, body, nest, behind)
+
+    def _behind(self, nest: Nest, tails: dict[int, list[int]]) -> Iterator[str]:
+        """What is computed when all rows are done."""
+        leaves = {
+            **self._names,
+            **{node.serial: f"total{k}" for k, node in enumerate(self._totals)},
+        }
+        for size, places in tails.items():
+            tail = Nest(size, 0, leaves)
+            for k in places:
+                tail.store(f"o{k}", self._outputs[k], False)
+            yield f"  {{ const i64 n = {size}, first = 0, last = (n + {FLAT - 1}) / {FLAT};"
+            yield from tail.written()
+            yield "  }"
+
+    def _assembled(
+        self, columns: int, body: list[str], nest: Nest, behind: list[str]
+    ) -> KernelSource:
+        blocks = BLOCKS if self._size >= SMALLEST_CUT else 1
+        lines = [*self._head("part", body, ", i64 block")]
+        offset = 0
+        rows = f"n / {columns}L" if columns else f"(n + {FLAT - 1}) / {FLAT}"
+        lines.append(f"  const i64 n = {self._count()}, rows = {rows};")
+        lines.append("  const i64 blocks = BLOCKS_OF(n, rows);")
+        lines.append(
+            "  const i64 first = rows * block / blocks, last = rows * (block + 1) / blocks;"
+        )
+        combined, scratch_at = [], len(self._inputs)
+        for k, (node, _, over) in enumerate(nest.totals):
+            kind = "double" if over == "all" else C_TYPES[str(node.dtype)]
+            length = 1 if over == "all" else columns
+            step = -(-length * (8 if over == "all" else 4) // 64) * 64
+            place = f"DATA(args, {scratch_at}) + {offset}"
+            lines.append(f"  {kind} *restrict acc{k} = ({kind} *)({place} + block * {step});")
+            lines.append(f"  for (i64 c = 0; c < {length}; c++) acc{k}[c] = 0;")
+            combined += [
+                f"  {kind} *sum{k} = ({kind} *)({place});",
+                f"  for (i64 b = 1; b < blocks; b++) for (i64 c = 0; c < {length}; c++)",
+                f"    sum{k}[c] += (({kind} *)({place} + b * {step}))[c];",
+            ]
+            own = C_TYPES[str(node.dtype)]
+            combined.append(
+                f"  const {own} total{k}[1] = {{({own})sum{k}[0]}};"
+                if over == "all"
+                else f"  const {own} *total{k} = sum{k};"
+            )
+            offset += step * blocks
+        lines += [*body, "  return bad;", "}", *self._head("end", [*combined, *behind], "")]
+        lines += [
+            f"  const i64 n = {self._count()}, rows = {rows};",
+            "  const i64 blocks = BLOCKS_OF(n, rows);",
+            *combined,
+            *behind,
+            "  return bad;",
+            "}",
+        ]
+        count = len(self._inputs) + bool(offset) + len(self._outputs)
+        firsts = count - len(self._outputs)
+        lines += [
+            "int NAME(PyObject *args) {",
+            f"  if (!are_arrays(args, {count}, {firsts})) return 2;",
+            f"  const i64 n = {self._count()}, rows = {rows};",
+            "  const i64 blocks = BLOCKS_OF(n, rows);",
+            "  int bad = 0;",
+            "  for (i64 block = 0; block < blocks; block++) bad |= NAME_part(args, block);",
+            "  return bad | NAME_end(args);",
+            "}",
+            "int NAME_check(PyObject *args) {",
+            f"  return are_arrays(args, {count}, {firsts}) ? 0 : 2;",
+            "}",
+        ]
+        text = "\n".join(line for line in lines if line)
+        name = f"k{blake2b(text.encode(), digest_size=10).hexdigest()}"
+        costs = sum(8 if n.function in COSTLY else 1 for n in self._nodes if n.size == self._size)
+        return KernelSource(
+            name, text.replace("NAME", name) + "\n", offset, blocks, float(costs * self._size)
+        )
+
+    def _count(self) -> str:
+        """The C of the number of elements: of an array that has all of them, where there is one."""
+        for k, node in enumerate(self._inputs):
+            if node.size == self._size:
+                return f"elements(args, {k})"
+        first = len(self._inputs) + bool(self._totals)
+        for k, node in enumerate(self._outputs):
+            if node.size == self._size:
+                return f"elements(args, {first + k})"
+        return f"{self._size}L"
+
+    def _head(self, which: str, body: Sequence[str], more: str) -> Iterator[str]:
+        """The head of a function that uses arrays, and the names of those."""
+        text = "\n".join(body)
+        yield f"int NAME_{which}(PyObject *args{more}) {{"
+        yield "  int bad = 0;"
+        for k, node in enumerate(self._inputs):
+            if f"a{k}[" in text:
+                kind = C_TYPES[str(node.dtype)]
+                yield f"  const {kind} *restrict a{k} = (const {kind} *)DATA(args, {k});"
+        first = len(self._inputs) + bool(self._totals)
+        for k, node in enumerate(self._outputs):
+            if f"o{k}[" in text:
+                kind = C_TYPES[str(node.dtype)]
+                yield f"  {kind} *restrict o{k} = ({kind} *)DATA(args, {first + k});"

@@ -1,0 +1,89 @@
+"""What an operator computes for each element, derived from its definition."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import SimpleNamespace
+from typing import Any
+
+from ...dtypes import Kind
+from ...errors import FluidError
+from ...opdef.interpreter import Eval
+from .symbols import XP, ArraySymbol, Expression, Untraceable
+
+#: runs operators on symbols, as others run them on arrays: compositions by their parts
+_EVAL = Eval(SimpleNamespace(name="native", xp=XP, asarray=lambda value: value))
+#: element types that C has
+KNOWN = frozenset({"float32", "float64", "int32", "int64", "bool", "uint8"})
+
+
+class TracedResults:
+    """The expressions of an instruction's results.
+
+    Args:
+        operands: of each operand an input expression, a list of them, or None.
+        results: by output slot an expression, or a list of them.
+    """
+
+    def __init__(self, operands: list[Any], results: dict[str, Any]) -> None:
+        self.operands, self.results = operands, results
+
+
+def is_plain(spec: Any) -> bool:
+    """Whether elements of a value can be worked on."""
+    return (
+        spec.kind is Kind.LOD_TENSOR
+        and str(spec.dtype.dtype) in KNOWN
+        and all(type(n) is int and n > 0 for n in spec.shape)
+    )
+
+
+def traced(op: Any, slots: Any, specs: list[Any], outs: Mapping[str, Any]) -> TracedResults | None:
+    """The trace of an operator on values of given shapes; None where it has none.
+
+    Args:
+        op: the operator with its attributes.
+        slots: what the operands are called.
+        specs: of the operands: specs, lists of them, and None.
+        outs: by output slot the spec of what it makes, or a list of them.
+    """
+    operands = [_input(spec) for spec in specs]
+    if any(o is Untraceable for o in operands):
+        return None
+    given = {slot: _symbols(operand) for slot, operand in zip(slots, operands, strict=True)}
+    try:
+        found = _EVAL.apply(op, given, list(outs))
+        results = {slot: _checked(found.get(slot), spec) for slot, spec in outs.items()}
+    except (Untraceable, FluidError, TypeError, AttributeError, ValueError, KeyError, IndexError):
+        return None  # a kernel that asks more of an array than a symbol has
+    return TracedResults(operands, results)
+
+
+def _input(spec: Any) -> Any:
+    if spec is None:
+        return None
+    if isinstance(spec, list):
+        made = [_input(each) for each in spec]
+        return Untraceable if Untraceable in made else made
+    if not is_plain(spec):
+        return Untraceable
+    return Expression("input", (), tuple(spec.shape), spec.dtype.dtype)
+
+
+def _symbols(operand: Any) -> Any:
+    if isinstance(operand, list):
+        return [_symbols(each) for each in operand]
+    return None if operand is None else ArraySymbol(operand)
+
+
+def _checked(value: Any, spec: Any) -> Any:
+    """The expression of a result, as the shape rule says that it is."""
+    if isinstance(spec, list):
+        if not isinstance(value, list) or len(value) != len(spec):
+            raise Untraceable("another number of results")
+        return [_checked(v, s) for v, s in zip(value, spec)]
+    if not isinstance(value, ArraySymbol) or not is_plain(spec):
+        raise Untraceable("a result that is no expression")
+    if value.shape != tuple(spec.shape) or value.dtype != spec.dtype.dtype:
+        raise Untraceable("another form than the shape rule says")
+    return value.node

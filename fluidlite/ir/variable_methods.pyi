@@ -1,0 +1,413 @@
+# Written by docs/stubs.py.
+from typing import Any
+
+from ..opdef.arithmetic import Arithmetic
+from .variable import Variable
+
+class VariableMethods(Arithmetic):
+    def __add__(self, other: Any) -> Variable: ...
+    def __sub__(self, other: Any) -> Variable: ...
+    def __mul__(self, other: Any) -> Variable: ...
+    def __truediv__(self, other: Any) -> Variable: ...
+    def __pow__(self, other: Any) -> Variable: ...
+    def __mod__(self, other: Any) -> Variable: ...
+    def __floordiv__(self, other: Any) -> Variable: ...
+    def __matmul__(self, other: Any) -> Variable: ...
+    def __lt__(self, other: Any) -> Variable: ...
+    def __le__(self, other: Any) -> Variable: ...
+    def __gt__(self, other: Any) -> Variable: ...
+    def __ge__(self, other: Any) -> Variable: ...
+    def __eq__(self, other: Any) -> Variable: ...  # type: ignore[override]
+    def __ne__(self, other: Any) -> Variable: ...  # type: ignore[override]
+    def __radd__(self, other: Any) -> Variable: ...
+    def __rsub__(self, other: Any) -> Variable: ...
+    def __rmul__(self, other: Any) -> Variable: ...
+    def __rtruediv__(self, other: Any) -> Variable: ...
+    def __rpow__(self, other: Any) -> Variable: ...
+    def __rmod__(self, other: Any) -> Variable: ...
+    def __rfloordiv__(self, other: Any) -> Variable: ...
+    def __rmatmul__(self, other: Any) -> Variable: ...
+
+    def abs(self, name: str | None = None) -> Variable:
+        """|x|; its gradient at 0 is 0."""
+
+    def acos(self, name: str | None = None) -> Variable:
+        """The angle in [0, pi] whose cosine is x."""
+
+    def add(self, y: Any, name: str | None = None) -> Variable:
+        """x + y."""
+
+    def all(self, axis: Any = None, keepdim: bool = False, name: str | None = None) -> Variable:
+        """Whether all elements are true."""
+
+    def allclose(self, y: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False, name: str | None = None) -> Variable:
+        """Whether |x - y| <= atol + rtol |y| everywhere."""
+
+    def amax(self, axis: Any = None, keepdim: bool = False, name: str | None = None) -> Variable:
+        """The largest element, over some dimensions or all; equal ones share the gradient."""
+
+    def amin(self, axis: Any = None, keepdim: bool = False, name: str | None = None) -> Variable:
+        """The smallest element, over some dimensions or all; equal ones share the gradient."""
+
+    def any(self, axis: Any = None, keepdim: bool = False, name: str | None = None) -> Variable:
+        """Whether some element is true."""
+
+    def argmax(self, axis: int | None = None, keepdim: bool = False, dtype: Any = "int64", name: str | None = None) -> Variable:
+        """The place of the largest element; the first one where several are."""
+
+    def argmin(self, axis: int | None = None, keepdim: bool = False, dtype: Any = "int64", name: str | None = None) -> Variable:
+        """The place of the smallest element; the first one where several are.  See ``argmax``."""
+
+    def argsort(self, axis: int = -1, descending: bool = False, name: str | None = None) -> Variable:
+        """The places of the elements in order along a dimension; equal ones stay in theirs."""
+
+    def asin(self, name: str | None = None) -> Variable:
+        """The angle in [-pi/2, pi/2] whose sine is x."""
+
+    def atan(self, name: str | None = None) -> Variable:
+        """The angle in (-pi/2, pi/2) whose tangent is x."""
+
+    def atan2(self, y: Any, name: str | None = None) -> Variable:
+        """The angle of the point (y, x) seen from the origin."""
+
+    def bmm(self, y: Any, transpose_x: bool = False, transpose_y: bool = False, name: str | None = None) -> Variable:
+        """The product of matrices, of stacks of them, or of vectors."""
+
+    def broadcast_to(self, shape: Any, name: str | None = None) -> Variable:
+        """x repeated along dimensions of size 1, and new ones in front."""
+
+    def cast(self, dtype: Any) -> Variable:
+        """x in another element type."""
+
+    def ceil(self, name: str | None = None) -> Variable:
+        """The smallest integer that is not below x."""
+
+    def chunk(self, chunks: int, axis: Any = 0, name: str | None = None) -> list[Variable]:
+        """``chunks`` parts of one size along a dimension."""
+
+    def clip(self, min: Any = None, max: Any = None, name: str | None = None) -> Variable:
+        """x, kept in [min, max]; no gradient flows where it is outside."""
+
+    def clone(self, name: str | None = None) -> Variable:
+        """A copy of x that gradients flow through."""
+
+    def cos(self, name: str | None = None) -> Variable:
+        """The cosine of x."""
+
+    def cosh(self, name: str | None = None) -> Variable:
+        """The hyperbolic cosine of x."""
+
+    def count_nonzero(self, axis: Any = None, keepdim: bool = False, name: str | None = None) -> Variable:
+        """How many elements are not 0."""
+
+    def cumprod(self, dim: int | None = None, dtype: Any = None, name: str | None = None) -> Variable:
+        """The products of all elements up to each one."""
+
+    def cumsum(self, axis: int | None = None, dtype: Any = None, name: str | None = None) -> Variable:
+        """The sums of all elements up to each one."""
+
+    def dist(self, y: Any, p: float = 2, name: str | None = None) -> Variable:
+        """The p-norm of x - y."""
+
+    def divide(self, y: Any, name: str | None = None) -> Variable:
+        """x / y; integers make floats."""
+
+    def dot(self, y: Any, name: str | None = None) -> Variable:
+        """The sum of the products of the elements, along the last dimension."""
+
+    def equal(self, y: Any, name: str | None = None) -> Any:
+        """x == y, element by element, as truth values."""
+
+    def equal_all(self, y: Any, name: str | None = None) -> Variable:
+        """Whether x and y have one shape and are equal everywhere."""
+
+    def erf(self, name: str | None = None) -> Variable:
+        """2 / sqrt(pi) times the integral of e^(-t^2) from 0 to x."""
+
+    def exp(self, name: str | None = None) -> Variable:
+        """e to the power of x."""
+
+    def expand(self, shape: Any, name: str | None = None) -> Variable:
+        """x repeated along dimensions of size 1, and new ones; the same as ``broadcast_to``."""
+
+    def expand_as(self, y: Any, name: str | None = None) -> Variable:
+        """x broadcast to the shape of y."""
+
+    def expm1(self, name: str | None = None) -> Variable:
+        """e to the power of x, less 1; exact for small x."""
+
+    def flatten(self, start_axis: int = 0, stop_axis: int = -1, name: str | None = None) -> Variable:
+        """x with some dimensions, from the first to the last that is named, made one."""
+
+    def flip(self, axis: Any, name: str | None = None) -> Variable:
+        """x with its elements in reverse order along some dimensions."""
+
+    def floor(self, name: str | None = None) -> Variable:
+        """The largest integer that is not above x."""
+
+    def floor_divide(self, y: Any, name: str | None = None) -> Variable:
+        """x / y, rounded down as by Python's ``//``."""
+
+    def floor_mod(self, y: Any, name: str | None = None) -> Variable:
+        """What x // y leaves, with the sign of y as by Python's ``%``."""
+
+    def gather(self, index: Any, axis: Any = 0, name: str | None = None) -> Variable:
+        """The slices of x along a dimension that an index names; those named twice add up backwards."""
+
+    def gather_nd(self, index: Any, name: str | None = None) -> Variable:
+        """What stands at places of x, whose numbers are in the last dimension of the index."""
+
+    def greater_equal(self, y: Any, name: str | None = None) -> Any:
+        """x >= y, element by element, as truth values."""
+
+    def greater_than(self, y: Any, name: str | None = None) -> Any:
+        """x > y, element by element, as truth values."""
+
+    def index_sample(self, index: Any) -> Variable:
+        """For each row of x the elements that the same row of the index names."""
+
+    def index_select(self, index: Any, axis: int = 0, name: str | None = None) -> Variable:
+        """The slices of x along a dimension that an index names; the same as ``gather``."""
+
+    def isclose(self, y: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False, name: str | None = None) -> Variable:
+        """Whether |x - y| <= atol + rtol |y|, element by element."""
+
+    def isfinite(self, name: str | None = None) -> Variable:
+        """Whether each element is a finite number."""
+
+    def isinf(self, name: str | None = None) -> Variable:
+        """Whether each element is infinite."""
+
+    def isnan(self, name: str | None = None) -> Variable:
+        """Whether each element is not a number."""
+
+    def lerp(self, y: Any, weight: Any, name: str | None = None) -> Variable:
+        """x + weight (y - x)."""
+
+    def less_equal(self, y: Any, name: str | None = None) -> Any:
+        """x <= y, element by element, as truth values."""
+
+    def less_than(self, y: Any, name: str | None = None) -> Any:
+        """x < y, element by element, as truth values."""
+
+    def log(self, name: str | None = None) -> Variable:
+        """The natural logarithm of x."""
+
+    def log10(self, name: str | None = None) -> Variable:
+        """The logarithm of x to the base 10."""
+
+    def log1p(self, name: str | None = None) -> Variable:
+        """The natural logarithm of 1 + x, exact for small x."""
+
+    def log2(self, name: str | None = None) -> Variable:
+        """The logarithm of x to the base 2."""
+
+    def logical_and(self, y: Any, out: Any = None, name: str | None = None) -> Variable:
+        """Whether x and y are both true; what is not 0 is true."""
+
+    def logical_not(self, out: Any = None, name: str | None = None) -> Variable:
+        """Whether x is not true; what is not 0 is true."""
+
+    def logical_or(self, y: Any, out: Any = None, name: str | None = None) -> Variable:
+        """Whether x or y is true; what is not 0 is true."""
+
+    def logical_xor(self, y: Any, out: Any = None, name: str | None = None) -> Variable:
+        """Whether one of x and y is true and the other not; what is not 0 is true."""
+
+    def logsumexp(self, axis: Any = None, keepdim: bool = False, name: str | None = None) -> Variable:
+        """The logarithm of the sum of e^x, without overflow."""
+
+    def masked_fill(self, mask: Any, value: Any, name: str | None = None) -> Variable:
+        """x with a number, or a tensor of one element, where a mask holds."""
+
+    def masked_select(self, mask: Any, name: str | None = None) -> Variable:
+        """The elements of x where a mask holds, as a vector."""
+
+    def matmul(self, y: Any, transpose_x: bool = False, transpose_y: bool = False, name: str | None = None) -> Variable:
+        """The product of matrices, of stacks of them, or of vectors."""
+
+    def max(self, axis: Any = None, keepdim: bool = False, name: str | None = None) -> Variable:
+        """The largest element, over some dimensions or all; equal ones share the gradient."""
+
+    def maximum(self, y: Any, name: str | None = None) -> Variable:
+        """The larger of x and y, element by element; where they are equal, both share the gradient."""
+
+    def mean(self, axis: Any = None, keepdim: bool = False, name: str | None = None) -> Variable:
+        """The mean of the elements, over some dimensions or all."""
+
+    def median(self, axis: int | None = None, keepdim: bool = False, name: str | None = None) -> Variable:
+        """The element in the middle of the order, or the mean of the two that are."""
+
+    def min(self, axis: Any = None, keepdim: bool = False, name: str | None = None) -> Variable:
+        """The smallest element, over some dimensions or all; equal ones share the gradient."""
+
+    def minimum(self, y: Any, name: str | None = None) -> Variable:
+        """The smaller of x and y, element by element; where they are equal, both share the gradient."""
+
+    def mm(self, y: Any, transpose_x: bool = False, transpose_y: bool = False, name: str | None = None) -> Variable:
+        """The product of matrices, of stacks of them, or of vectors."""
+
+    def mod(self, y: Any, name: str | None = None) -> Variable:
+        """What x // y leaves, with the sign of y as by Python's ``%``."""
+
+    def moveaxis(self, source: Any, destination: Any, name: str | None = None) -> Variable:
+        """x with some dimensions moved to other places."""
+
+    def multiply(self, y: Any, name: str | None = None) -> Variable:
+        """x * y, element by element."""
+
+    def mv(self, y: Any, transpose_x: bool = False, transpose_y: bool = False, name: str | None = None) -> Variable:
+        """The product of matrices, of stacks of them, or of vectors."""
+
+    def neg(self, name: str | None = None) -> Variable:
+        """-x."""
+
+    def nonzero(self, as_tuple: bool = False) -> Any:
+        """The places of the elements that are not 0."""
+
+    def norm(self, p: Any = "fro", axis: Any = None, keepdim: bool = False, name: str | None = None) -> Variable:
+        """The p-norm of the elements: (the sum of |x|^p)^(1/p)."""
+
+    def not_equal(self, y: Any, name: str | None = None) -> Any:
+        """x != y, element by element, as truth values."""
+
+    def numel(self, name: str | None = None) -> Variable:
+        """The number of elements of x."""
+
+    def outer(self, y: Any, name: str | None = None) -> Variable:
+        """The products of every element of x with every element of y."""
+
+    def pow(self, y: Any, name: str | None = None) -> Variable:
+        """x to the power of y."""
+
+    def prod(self, axis: Any = None, keepdim: bool = False, dtype: Any = None, name: str | None = None) -> Variable:
+        """The product of the elements, over some dimensions or all; its gradient is right at zeros."""
+
+    def put_along_axis(self, indices: Any, values: Any, axis: int, reduce: str = "assign") -> Variable:
+        """A tensor with other elements at indices along a dimension."""
+
+    def reciprocal(self, name: str | None = None) -> Variable:
+        """1 / x."""
+
+    def remainder(self, y: Any, name: str | None = None) -> Variable:
+        """What x // y leaves, with the sign of y as by Python's ``%``."""
+
+    def repeat_interleave(self, repeats: int, axis: int | None = None, name: str | None = None) -> Variable:
+        """x with each element repeated in its place, along a dimension, or flattened when None."""
+
+    def reshape(self, shape: Any, *more: Any, name: str | None = None) -> Variable:
+        """The elements of x, in their order, in another shape."""
+
+    def roll(self, shifts: Any, axis: Any = None, name: str | None = None) -> Variable:
+        """x with its elements moved, those that fall off one end coming back at the other."""
+
+    def round(self, name: str | None = None) -> Variable:
+        """The integer nearest to x; halves go away from zero."""
+
+    def rsqrt(self, name: str | None = None) -> Variable:
+        """1 over the square root of x."""
+
+    def scale(self, scale: Any = 1.0, bias: float = 0.0, bias_after_scale: bool = True, act: str | None = None, name: str | None = None) -> Variable:
+        """scale x + bias, or scale (x + bias)."""
+
+    def scatter(self, index: Any, updates: Any, overwrite: bool = True, name: str | None = None) -> Variable:
+        """x with some rows replaced."""
+
+    def scatter_nd_add(self, index: Any, updates: Any, name: str | None = None) -> Variable:
+        """x with updates added at places, whose numbers are in the last dimension of the index."""
+
+    def sigmoid(self, name: str | None = None) -> Variable:
+        """1 / (1 + e^-x)."""
+
+    def sign(self, name: str | None = None) -> Variable:
+        """-1, 0 or 1, the sign of x."""
+
+    def sin(self, name: str | None = None) -> Variable:
+        """The sine of x."""
+
+    def sinh(self, name: str | None = None) -> Variable:
+        """The hyperbolic sine of x."""
+
+    def sort(self, axis: int = -1, descending: bool = False, name: str | None = None) -> Variable:
+        """x with its elements in order along a dimension."""
+
+    def split(self, num_or_sections: Any, axis: Any = 0, name: str | None = None) -> list[Variable]:
+        """The parts of x along a dimension."""
+
+    def sqrt(self, name: str | None = None) -> Variable:
+        """The square root of x."""
+
+    def square(self, name: str | None = None) -> Variable:
+        """x * x."""
+
+    def squeeze(self, axis: Any = None, name: str | None = None) -> Variable:
+        """x without dimensions of size 1."""
+
+    def std(self, axis: Any = None, unbiased: bool = True, keepdim: bool = False, name: str | None = None) -> Variable:
+        """The root of the mean square distance from the mean; see ``var``."""
+
+    def subtract(self, y: Any, name: str | None = None) -> Variable:
+        """x - y."""
+
+    def sum(self, axis: Any = None, dtype: Any = None, keepdim: bool = False, name: str | None = None) -> Variable:
+        """The sum of the elements, over some dimensions or all."""
+
+    def swapaxes(self, axis0: int, axis1: int, name: str | None = None) -> Variable:
+        """x with two dimensions exchanged."""
+
+    def t(self, name: str | None = None) -> Variable:
+        """The transpose of a matrix; vectors and numbers as they are."""
+
+    def take_along_axis(self, indices: Any, axis: int, broadcast: bool = True) -> Variable:
+        """The elements at indices along a dimension."""
+
+    def tan(self, name: str | None = None) -> Variable:
+        """The tangent of x."""
+
+    def tanh(self, name: str | None = None) -> Variable:
+        """The hyperbolic tangent of x."""
+
+    def tile(self, repeat_times: Any, name: str | None = None) -> Variable:
+        """x repeated along its dimensions."""
+
+    def topk(self, k: Any, axis: int | None = None, largest: bool = True, sorted: bool = True, name: str | None = None) -> tuple[Variable, Variable]:
+        """The k largest or smallest elements along a dimension, and their places."""
+
+    def transpose(self, perm: Any, *more: Any, name: str | None = None) -> Variable:
+        """x with its dimensions in another order."""
+
+    def tril(self, diagonal: int = 0, name: str | None = None) -> Variable:
+        """x with zeros above a diagonal of its last two dimensions."""
+
+    def triu(self, diagonal: int = 0, name: str | None = None) -> Variable:
+        """x with zeros below a diagonal of its last two dimensions."""
+
+    def trunc(self, name: str | None = None) -> Variable:
+        """x without its fraction."""
+
+    def unbind(self, axis: int = 0) -> list[Variable]:
+        """The slices of a tensor along a dimension; the same as ``unstack``."""
+
+    def unique(self, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False, axis: int | None = None, dtype: Any = "int64", name: str | None = None) -> Any:
+        """The values that occur, in ascending order."""
+
+    def unsqueeze(self, axis: Any, name: str | None = None) -> Variable:
+        """x with further dimensions of size 1."""
+
+    def unstack(self, axis: int = 0, num: int | None = None) -> list[Variable]:
+        """The slices of x along a dimension, which they do not have."""
+
+    def var(self, axis: Any = None, unbiased: bool = True, keepdim: bool = False, name: str | None = None) -> Variable:
+        """The mean square distance from the mean."""
+
+    def where(self, x: Any = None, y: Any = None, name: str | None = None) -> Any:
+        """The elements of x where a condition holds, and those of y elsewhere."""
+    # Layers give tensors where they run at once, which have these, too.
+    backward: Any
+    clear_gradient: Any
+    detach: Any
+    gradient: Any
+    grad: Any
+    item: Any
+    set_value: Any
+    tolist: Any

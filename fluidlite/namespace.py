@@ -1,0 +1,54 @@
+"""Which names of a module are public: what ``dir``, ``help``, completion and ``import *`` show.
+
+A module says them itself, in ``__all__``, where it gives names of other modules; one that only
+defines classes and functions has no such list, and means all of them.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Mapping
+from typing import Any
+
+#: what a module's ``def`` and ``class`` make; what decorators make of them has a ``__wrapped__``
+_DEFINED = (type, types.FunctionType)
+
+
+def public_names(module: Mapping[str, Any]) -> list[str]:
+    """The public names of a module.
+
+    Args:
+        module: its names and their values, which ``globals()`` gives.
+
+    Returns:
+        ``__all__`` where it has one; else the classes and functions that it defines, without those
+        with a leading underscore.
+    """
+    if "__all__" in module:
+        return list(module["__all__"])
+    return [name for name, value in module.items() if _is_defined(name, value, module["__name__"])]
+
+
+def listing(module: Mapping[str, Any]) -> Callable[[], list[str]]:
+    """A module's ``__dir__``.
+
+    Args:
+        module: its ``globals()``.
+
+    Returns:
+        a function that gives the public names, sorted.
+
+    >>> "fc" in dir(fluid.layers), "Variable" in dir(fluid.nets), "annotations" in dir(fluid.nets)
+    (True, False, False)
+    """
+
+    def public() -> list[str]:
+        return sorted(public_names(module))
+
+    return public
+
+
+def _is_defined(name: str, value: Any, where: str) -> bool:
+    if name.startswith("_") or getattr(value, "__module__", None) != where:
+        return False
+    return isinstance(value, _DEFINED) or hasattr(value, "__wrapped__")

@@ -1,0 +1,99 @@
+"""The table of ONNX's operators: which function builds each, and how it is called.
+
+    @operator("Gemm")
+    def gemm(f, a, b, c=None, *, alpha=1.0, beta=1.0, transA=0, transB=0): ...
+
+The first parameter is an interpreter, the next ones are the node's inputs: None for one that is
+absent, ``*xs`` for any number.  Those behind the star are its attributes with their defaults, with
+an underscore where an input has the name; what :data:`TOLD` lists tells of the node, where the
+function asks for it.  It gives the output, or a tuple of them; ``NotImplemented`` where the
+standard's own definition, a function, is to be used.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..errors import UnsupportedError
+
+#: parameters that tell of the node and are no attributes
+TOLD = frozenset({"opset", "count", "wanted"})
+#: (domain, type) of an operator -> what builds it
+FORMS: dict[tuple[str, str], NodeForm] = {}
+
+
+@dataclass(frozen=True)
+class NodeForm:
+    """A function that builds an operator, and what its signature says."""
+
+    build: Callable[..., Any]
+    most: int  #: how many inputs it takes; -1 for any number
+    attributes: frozenset[str]
+    required: frozenset[str]
+    told: frozenset[str]
+    aside: frozenset[str]  #: parameters with an underscore behind the attribute's name
+    fixed: frozenset[int]  #: inputs that are settings
+
+    def call(self, f: Any, ins: list[Any], attrs: dict[str, Any], **told: Any) -> Any:
+        """What the operator gives.
+
+        Args:
+            f: an interpreter.
+            ins: the inputs; None for those that are absent.
+            attrs: the attributes that the node has.
+            told: ``opset``, the version of the standard; ``count``, how many outputs the node has;
+                ``wanted``, which of them have a name.
+
+        Raises:
+            UnsupportedError: it takes no such input or attribute.
+        """
+        if self.most >= 0:
+            if any(v is not None for v in ins[self.most :]):
+                raise UnsupportedError(f"expected at most {self.most} inputs, got {len(ins)}")
+            ins = [*ins[: self.most], *[None] * (self.most - len(ins))]
+        unknown = sorted(set(attrs) - self.attributes)
+        if unknown:
+            raise UnsupportedError(f"the attribute {unknown[0]!r} has no meaning here")
+        missing = sorted(self.required - set(attrs))
+        if missing:
+            raise UnsupportedError(f"expected the attribute {missing[0]!r}")
+        named = {name + "_" * (name + "_" in self.aside): v for name, v in attrs.items()}
+        return self.build(f, *ins, **named, **{name: told[name] for name in self.told})
+
+
+def operator(
+    *types: str, domain: str = "", fixed: Sequence[str] = ()
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """A decorator: the function builds operators of these types.
+
+    Args:
+        types, domain: of the operators.
+        fixed: inputs that are settings, as scales of quantised numbers are: where they are
+            initializers they are constants, and no parameters.
+    """
+
+    def register(build: Callable[..., Any]) -> Callable[..., Any]:
+        for type in types:
+            FORMS[domain, type] = _form(build, fixed)
+        return build
+
+    return register
+
+
+def _form(build: Callable[..., Any], fixed: Sequence[str]) -> NodeForm:
+    parameters = list(inspect.signature(build).parameters.values())[1:]
+    named = [p for p in parameters if p.kind is p.KEYWORD_ONLY]
+    variadic = any(p.kind is p.VAR_POSITIONAL for p in parameters)
+    attributes = {p.name.rstrip("_") for p in named} - TOLD
+    return NodeForm(
+        build,
+        -1 if variadic else len(parameters) - len(named),
+        frozenset(attributes),
+        frozenset(p.name for p in named if p.default is p.empty) - TOLD,
+        frozenset(p.name for p in named) & TOLD,
+        frozenset(p.name for p in named if p.name.endswith("_")),
+        frozenset(i for i, p in enumerate(parameters) if p.name in fixed),
+    )

@@ -1,0 +1,155 @@
+"""Functions of ONNX: those of a model, and those that define operators of the standard."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..errors import FileFormatError, UnsupportedError
+from .types import tensor_type
+
+OLDEST = 6  #: version of the operators that are built
+
+
+@dataclass(frozen=True)
+class OnnxFunction:
+    """A function: the names of its ends, its nodes, and the versions of their operators."""
+
+    inputs: list[str]
+    outputs: list[str]
+    nodes: list[Any]
+    opsets: dict[str, int]
+    defaults: dict[str, Any] = field(default_factory=dict)
+
+    def attributes(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Attributes with the defaults of those that are not given."""
+        return {**self.defaults, **given}
+
+
+def local_functions(model: Any, path: str) -> dict[tuple[str, str, str], OnnxFunction]:
+    """The functions of a model by domain, name and overload.
+
+    Raises:
+        FileFormatError: one stands there twice.
+    """
+    found: dict[tuple[str, str, str], OnnxFunction] = {}
+    for each in model.functions:
+        domain = "" if each.domain == "ai.onnx" else each.domain
+        key = domain, each.name, getattr(each, "overload", "")
+        if key in found:
+            raise FileFormatError(f"{path}: expected the function {each.name!r} once, found two")
+        found[key] = _function(each, _defaults(each.attribute_proto))
+    return found
+
+
+def _function(message: Any, defaults: dict[str, Any]) -> OnnxFunction:
+    opsets = {"" if e.domain == "ai.onnx" else e.domain: e.version for e in message.opset_import}
+    return OnnxFunction(
+        list(message.input), list(message.output), list(message.node), opsets, defaults
+    )
+
+
+def _defaults(attributes: Any) -> dict[str, Any]:
+    import onnx
+
+    found = {}
+    for each in attributes:
+        value = onnx.helper.get_attribute_value(each)
+        if isinstance(value, bytes):
+            value = value.decode("utf-8", "replace")
+        elif isinstance(value, list) and value and isinstance(value[0], bytes):
+            value = [v.decode("utf-8", "replace") for v in value]
+        found[each.name] = value
+    return found
+
+
+def check_age(type: str, domain: str, opset: int) -> None:
+    """Refuse an operator of a version that is older than what is built here.
+
+    Raises:
+        UnsupportedError: it was another one then.
+    """
+    import onnx
+
+    if opset >= OLDEST:
+        return
+    try:
+        old, new = (onnx.defs.get_schema(type, v, domain) for v in (opset, OLDEST))
+    except onnx.defs.SchemaError:
+        return
+    if old.since_version != new.since_version:
+        raise UnsupportedError(
+            f"expected operators of version {OLDEST} or later, found it of version {opset}, when "
+            "it was another one"
+        )
+
+
+def standard_function(
+    node: Any, domain: str, opset: int, ins: list[Any], attrs: Mapping[str, Any], f: Any
+) -> OnnxFunction | None:
+    """The function that defines an operator of the standard; None where there is none.
+
+    Args:
+        node: the message.
+        domain, opset: of the operator.
+        ins: the values of its inputs.
+        attrs: its attributes.
+        f: knows the types of values.
+    """
+    import onnx
+
+    try:
+        schema: Any = onnx.defs.get_schema(node.op_type, opset, domain)
+    except onnx.defs.SchemaError:
+        return None
+    defaults = _defaults(
+        a.default_value for a in schema.attributes.values() if a.default_value.name
+    )
+    version = _newest(schema.function_opset_versions, opset)
+    if version is not None:
+        data = schema.get_function_with_opset_version(version)
+        return _function(onnx.FunctionProto.FromString(data), defaults)
+    version = _newest(schema.context_dependent_function_opset_versions, opset)
+    if version is None:
+        return None
+    types = [_type(v, f) for v in ins]
+    data = schema.get_context_dependent_function_with_opset_version(
+        version, _whole(node, attrs), types
+    )
+    message = onnx.FunctionProto.FromString(data)
+    return _function(message, defaults) if len(message.node) else None
+
+
+def _newest(versions: Any, opset: int) -> int | None:
+    """The newest of some versions that is not newer than a model's."""
+    fitting = [v for v in versions if v <= opset]
+    return max(fitting) if fitting else (min(versions) if versions else None)
+
+
+def _whole(node: Any, attrs: Mapping[str, Any]) -> bytes:
+    """A node with its attributes as they are where it stands, in a function, too."""
+    import onnx
+
+    if not any(each.ref_attr_name for each in node.attribute):
+        return bytes(node.SerializeToString())
+    made = onnx.NodeProto()
+    made.CopyFrom(node)
+    del made.attribute[:]
+    for name, value in attrs.items():
+        if isinstance(value, np.ndarray):
+            value = onnx.numpy_helper.from_array(value)
+        made.attribute.append(onnx.helper.make_attribute(name, value))
+    return bytes(made.SerializeToString())
+
+
+def _type(value: Any, f: Any) -> bytes:
+    import onnx
+
+    if value is None:
+        return bytes(onnx.TypeProto().SerializeToString())
+    shape = [None if n == -1 else n for n in f.sizes(value)]
+    made = onnx.helper.make_tensor_type_proto(tensor_type(f.type_of(value)), shape)
+    return bytes(made.SerializeToString())

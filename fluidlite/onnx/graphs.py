@@ -1,0 +1,411 @@
+"""Reading graphs of ONNX node by node, and gathering what cannot be read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..errors import FileFormatError, FluidError, UnsupportedError
+from ..ir.analysis import blocks_driven_by
+from ..ir.variable import Variable
+from .building import Appending, ConstantFolding, TooLarge
+from .forms import FORMS
+from .functions import OnnxFunction, check_age, local_functions, standard_function
+from .reading import Tensors
+
+#: how deep bodies and functions may lie in each other, and how many nodes a model may have with
+#: its functions written out
+DEEPEST, MOST_NODES = 48, 200_000
+#: operators that only move elements, so that what is known of some of them stays known
+_MOVES = frozenset(
+    {"Cast", "Concat", "Gather", "Identity", "Reshape", "Slice", "Squeeze", "Unsqueeze"}
+)
+_UNKNOWN = -(2**53)  # stands for an element that is not known
+_RANDOM = frozenset({"Bernoulli", "Multinomial"})
+
+
+@dataclass(frozen=True)
+class Missing:
+    """A value that a node without a form would have given."""
+
+
+class GraphReader:
+    """Builds the operators of graphs.
+
+    Args:
+        f: takes them.
+        tensors: gives arrays.
+        opsets: the versions of operators by domain.
+        model: the message, for its functions.
+    """
+
+    def __init__(self, f: Appending, tensors: Tensors, opsets: dict[str, int], model: Any) -> None:
+        self.f = f
+        self.missing = Missing()
+        self._folding = ConstantFolding()
+        self._tensors = tensors
+        self._opsets = opsets
+        self._functions = local_functions(model, tensors.path)
+        self._failures: list[str] = []
+        self._depth = self._count = 0
+        self._names: dict[str, str] = {}
+
+    # -- graphs ------------------------------------------------------------------------------------
+
+    def constants_of(self, graph: Any) -> dict[str, Any]:
+        """The initializers of a graph by name.
+
+        Raises:
+            FileFormatError: a name occurs twice, or an array is not whole.
+        """
+        env: dict[str, Any] = {}
+        for tensor in graph.initializer:
+            self._once(tensor.name, env, "initializer")
+            place = f"initializer {tensor.name!r}"
+            try:
+                env[tensor.name] = self._tensors.array(tensor, place)
+            except UnsupportedError as error:
+                self.fail(place, str(error))
+                env[tensor.name] = self.missing
+        for tensor in graph.sparse_initializer:
+            name = tensor.values.name
+            self._once(name, env, "initializer")
+            env[name] = self._tensors.sparse(tensor, f"initializer {name!r}")
+        return env
+
+    def run(self, graph: Any, env: dict[str, Any]) -> list[Any]:
+        """Build the nodes of a graph.
+
+        Args:
+            graph: the message.
+            env: values by name; takes the results.
+
+        Returns:
+            the values of its outputs.
+        """
+        self._enter(graph.name)
+        for number, node in enumerate(graph.node):
+            self._node(node, number, env, self._opsets, None)
+        self._depth -= 1
+        return [self._value(each.name, env, f"output {each.name!r}") for each in graph.output]
+
+    def _enter(self, what: str) -> None:
+        self._depth += 1
+        if self._depth > DEEPEST:
+            raise FileFormatError(
+                f"{self._tensors.path}: expected bodies and functions at most {DEEPEST} deep in "
+                f"each other, found more at {what!r}"
+            )
+
+    def _value(self, name: str, env: Mapping[str, Any], place: str) -> Any:
+        if name not in env:
+            raise FileFormatError(
+                f"{self._tensors.path}: {place}: expected the name of a value, found {name!r}, "
+                "which nothing gives"
+            )
+        return env[name]
+
+    def _once(self, name: str, env: Mapping[str, Any], place: str) -> None:
+        if name in env:
+            raise FileFormatError(
+                f"{self._tensors.path}: {place}: expected a new name, found {name!r} twice"
+            )
+
+    # -- nodes -------------------------------------------------------------------------------------
+
+    def _node(
+        self,
+        node: Any,
+        number: int,
+        env: dict[str, Any],
+        opsets: Mapping[str, int],
+        given: Mapping[str, Any] | None,
+    ) -> None:
+        """Build a node.
+
+        Args:
+            node, number: the message, and which of its graph it is.
+            env: values by name; takes the results.
+            opsets: the versions of operators by domain.
+            given: attributes of the function that the node is of; None in a graph.
+        """
+        place = f"node {node.name or number!r} ({node.op_type})"
+        self._count += 1
+        if self._count > MOST_NODES:
+            raise FileFormatError(
+                f"{self._tensors.path}: expected at most {MOST_NODES} nodes with all functions "
+                f"written out, found more at {place}"
+            )
+        ins = [None if not n else self._value(n, env, place) for n in node.input]
+        for name in filter(None, node.output):
+            self._once(name, env, place)
+        if any(v is self.missing for v in ins):
+            env.update(dict.fromkeys(filter(None, node.output), self.missing))
+            return
+        names = list(node.output)
+        failures = len(self._failures)
+        block = self.f.block
+        marks = len(block.ops), len(block.vars)
+        try:
+            found = self._built(node, ins, env, opsets, given, place)
+            if len(found) < len(names) and any(names[len(found) :]):
+                raise UnsupportedError(f"it gives {len(found)} values, and not {len(names)}")
+        except FileFormatError:
+            raise
+        except (FluidError, *_FAULTS) as error:
+            if len(self._failures) == failures:
+                self.fail(place, _reason(error))
+            found = [self.missing] * len(names)
+        for name, value in zip(names, found):
+            if name:
+                env[name] = self._named(value, name, marks) if given is None else value
+
+    def _built(
+        self,
+        node: Any,
+        ins: list[Any],
+        env: dict[str, Any],
+        opsets: Mapping[str, int],
+        given: Mapping[str, Any] | None,
+        place: str,
+    ) -> list[Any]:
+        """The values that a node gives."""
+        domain = "" if node.domain == "ai.onnx" else node.domain
+        attrs = self._attributes(node, env, given, place)
+        local = self._functions.get((domain, node.op_type, getattr(node, "overload", "")))
+        if local is not None:
+            return self._expanded(local, ins, attrs, local.opsets, place)
+        opset = opsets.get(domain, opsets.get("", 1) if domain == "" else 1)
+        form = FORMS.get((domain, node.op_type))
+        if form is not None:
+            check_age(node.op_type, domain, opset)
+            told = dict(opset=opset, count=len(node.output), wanted=[bool(n) for n in node.output])
+            found = self._called(form, node.op_type, ins, attrs, told)
+            if found is not NotImplemented:
+                return list(found) if isinstance(found, (tuple, list)) else [found]
+        function = standard_function(node, domain, opset, ins, attrs, self.f)
+        if function is None:
+            raise UnsupportedError(
+                "there is no form of it here"
+                if domain == ""
+                else f"operators of the domain {domain!r} are not known"
+            )
+        return self._expanded(function, ins, function.attributes(attrs), function.opsets, place)
+
+    def _called(
+        self, form: Any, type: str, ins: list[Any], attrs: dict[str, Any], told: dict[str, Any]
+    ) -> Any:
+        """What a form gives: at once where all is constant, else built."""
+        ins = [self.f.constant(v) if i in form.fixed else v for i, v in enumerate(ins)]
+        is_constant = all(v is None or isinstance(v, np.ndarray) for v in ins)
+        if is_constant and type not in _RANDOM and not any(map(callable, attrs.values())):
+            try:
+                return form.call(self._folding, ins, attrs, **told)
+            except TooLarge:
+                pass
+        sizes = self._moved(form, ins, attrs, told) if type in _MOVES else None
+        self.f.stem = "value"
+        found = form.call(self.f, ins, attrs, **told)
+        if sizes is not None and isinstance(found, Variable):
+            self.f.note_partial(found, sizes)
+        return found
+
+    def _moved(
+        self, form: Any, ins: list[Any], attrs: dict[str, Any], told: dict[str, Any]
+    ) -> list[int] | None:
+        """What is known of the sizes that are moved to a result."""
+        known = []
+        for value in ins:
+            if isinstance(value, Variable) and value.dtype.dtype == np.int64:
+                sizes = self.f.partial(value)
+                if sizes is None or -1 in value.shape:
+                    return None
+                filled = [_UNKNOWN if n == -1 else n for n in sizes]
+                value = np.array(filled, value.dtype.dtype).reshape(value.shape)
+            elif isinstance(value, Variable):
+                return None
+            known.append(value)
+        try:
+            found = form.call(self._folding, known, attrs, **told)
+        except (FluidError, *_FAULTS):
+            return None
+        if not isinstance(found, np.ndarray) or found.dtype != np.int64 or found.size > 64:
+            return None
+        return [-1 if n == _UNKNOWN else n for n in found.reshape(-1).tolist()]
+
+    # -- attributes --------------------------------------------------------------------------------
+
+    def _attributes(
+        self, node: Any, env: dict[str, Any], given: Mapping[str, Any] | None, place: str
+    ) -> dict[str, Any]:
+        """The attributes of a node; bodies are functions of their inputs."""
+        found: dict[str, Any] = {}
+        for each in node.attribute:
+            if each.name in found:
+                raise FileFormatError(
+                    f"{self._tensors.path}: {place}: expected each attribute once, found "
+                    f"{each.name!r} twice"
+                )
+            if each.ref_attr_name:
+                if given is not None and given.get(each.ref_attr_name) is not None:
+                    found[each.name] = given[each.ref_attr_name]
+                continue
+            found[each.name] = self._attribute(each, env, f"{place}, attribute {each.name!r}")
+        return found
+
+    def _attribute(self, message: Any, env: dict[str, Any], place: str) -> Any:
+        kinds = type(message)
+        kind = message.type
+        if kind == kinds.FLOAT:
+            return message.f
+        if kind == kinds.INT:
+            return message.i
+        if kind == kinds.STRING:
+            return message.s.decode("utf-8", "replace")
+        if kind == kinds.TENSOR:
+            return self._tensors.array(message.t, place)
+        if kind == kinds.SPARSE_TENSOR:
+            return self._tensors.sparse(message.sparse_tensor, place)
+        if kind == kinds.GRAPH:
+            return Body(self, message.g, env)
+        if kind == kinds.FLOATS:
+            return list(message.floats)
+        if kind == kinds.INTS:
+            return list(message.ints)
+        if kind == kinds.STRINGS:
+            return [s.decode("utf-8", "replace") for s in message.strings]
+        raise UnsupportedError(f"the attribute {message.name!r} is of a kind that has no form here")
+
+    # -- functions ---------------------------------------------------------------------------------
+
+    def _expanded(
+        self,
+        function: OnnxFunction,
+        ins: list[Any],
+        attrs: Mapping[str, Any],
+        opsets: Mapping[str, int],
+        place: str,
+    ) -> list[Any]:
+        """What a function gives, its nodes written out."""
+        if len(ins) > len(function.inputs):
+            raise UnsupportedError(
+                f"expected at most {len(function.inputs)} inputs, got {len(ins)}"
+            )
+        self._enter(place)
+        env: dict[str, Any] = dict(zip(function.inputs, [*ins, *[None] * len(function.inputs)]))
+        for number, node in enumerate(function.nodes):
+            self._node(node, number, env, {**self._opsets, **opsets}, attrs)
+        self._depth -= 1
+        return [env.get(name) for name in function.outputs]  # what is not wanted may be left out
+
+    # -- names -------------------------------------------------------------------------------------
+
+    def named(self, name: str) -> str:
+        """The name of a variable for a name of the model's."""
+        found = self._names.get(name)
+        if found is None:
+            found = name.replace("@", "_at_") if "@" in name else name
+            while found != name and found in self._names.values():
+                found += "_"
+            self._names[name] = found
+        return found
+
+    def _named(self, value: Any, name: str, marks: tuple[int, int]) -> Any:
+        """A value that a node made, under its name of the model's."""
+        block = self.f.block
+        if not isinstance(value, Variable) or value.block is not block or value.persistable:
+            return value
+        wanted = self.named(name)
+        new = block.ops[marks[0] :]
+        if value.is_data or value.name == wanted or block.find_var_recursive(wanted) is not None:
+            return value
+        if not any(op.writes(value.name) for op in new) or any(blocks_driven_by(op) for op in new):
+            return value
+        old = value.name
+        for op in new:
+            if op.reads(old):
+                op.rename_input(old, wanted)
+            if op.writes(old):
+                op.rename_output(old, wanted)
+        block.drop_var(old)
+        value.name = wanted
+        block.declare(value)
+        self.f.renamed(value, old)
+        return value
+
+    # -- what cannot be read -----------------------------------------------------------------------
+
+    def fail(self, place: str, reason: str) -> None:
+        """Note what cannot be read."""
+        self._failures.append(f"  {place}: {reason}")
+
+    def raise_failures(self) -> None:
+        """Raise one error of all that could not be read.
+
+        Raises:
+            UnsupportedError: there is any.
+        """
+        if self._failures:
+            listed = "\n".join(dict.fromkeys(self._failures))
+            raise UnsupportedError(f"{self._tensors.path} cannot be loaded:\n{listed}")
+
+
+_FAULTS = (
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    MemoryError,
+    TypeError,
+    ValueError,
+    RecursionError,
+)
+
+
+def _reason(error: BaseException) -> str:
+    if isinstance(error, FluidError):
+        return str(error).splitlines()[0]
+    return f"its inputs and attributes do not fit together ({type(error).__name__}: {error})"
+
+
+class Body:
+    """The graph of a loop or a branch: a function of the values of its inputs."""
+
+    def __init__(self, reader: GraphReader, graph: Any, env: dict[str, Any]) -> None:
+        self._reader, self._graph, self._env = reader, graph, env
+
+    @property
+    def inputs(self) -> int:
+        """How many inputs it has."""
+        return len(self._graph.input)
+
+    @property
+    def outputs(self) -> int:
+        """How many outputs it has."""
+        return len(self._graph.output)
+
+    def __call__(self, *values: Any) -> list[Any]:
+        """Build it.
+
+        Raises:
+            UnsupportedError: a node of it has no form, or it takes another number of values.
+        """
+        if len(values) != len(self._graph.input):
+            raise UnsupportedError(
+                f"its body takes {len(self._graph.input)} values, and not {len(values)}"
+            )
+        env = dict(self._env)
+        reader = self._reader
+        names = [each.name for each in self._graph.input]
+        own = reader.constants_of(self._graph)
+        env.update(own)
+        env.update(zip(names, values))
+        for node in self._graph.node:  # a body may name a value as the graph around does
+            for name in node.output:
+                env.pop(name, None)
+        found = reader.run(self._graph, env)
+        if any(v is reader.missing for v in found):
+            raise UnsupportedError("its body has no form")
+        return found

@@ -1,0 +1,187 @@
+"""Recurrent layers in ONNX: `LSTM` and `GRU`.
+
+Sequences of several lengths lie one behind the other here, and side by side in ONNX, padded to the
+longest: rows are gathered by numbers that follow from the lengths.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...opdef.sequences import lengths_of, offsets_of
+from ..graph import OnnxGraph
+from ..tracing import TracedArray
+from ..writing import maps
+
+_NAMES = {"sigmoid": "Sigmoid", "tanh": "Tanh", "relu": "Relu"}
+
+
+class PaddedRows(NamedTuple):
+    """How rows of sequences lie side by side."""
+
+    padded: Any  #: of each step and sequence the number of the row, [steps, sequences]
+    back: Any  #: of each row its place among steps and sequences
+    lengths: Any
+
+
+def rows_of(value: Any) -> PaddedRows | None:
+    """The rows of a value; None where a sequence is empty."""
+    offsets = np.asarray(offsets_of(value, "Input"), np.int64)
+    lengths = lengths_of(offsets)
+    if not len(lengths) or lengths.min() < 1:
+        return None
+    steps = np.arange(lengths.max())[:, None]
+    padded = np.where(steps < lengths, offsets[:-1] + steps, 0)
+    number = np.repeat(np.arange(len(lengths)), lengths)
+    position = np.arange(offsets[-1]) - offsets[number]
+    return PaddedRows(padded, position * len(lengths) + number, lengths.astype(np.int32))
+
+
+def blocks_of(value: Any, size: int, order: Any) -> Any:
+    """Blocks of columns of a matrix in another order, [blocks * size, rows]."""
+    parts = [value[:, k * size : (k + 1) * size] for k in order]
+    return np.transpose(np.concatenate(parts, axis=1))
+
+
+def chosen(size: int, order: Any, dtype: Any) -> Any:
+    """The matrix that puts blocks of columns in another order, [1, blocks * size, columns]."""
+    columns = np.concatenate([np.arange(k * size, (k + 1) * size) for k in order])
+    found = np.zeros((1, len(columns), len(columns)), dtype)
+    found[0, np.arange(len(columns)), columns] = 1
+    return found
+
+
+def gathered(graph: OnnxGraph, made: Any, rows: PaddedRows, size: int, like: Any) -> Any:
+    """The rows of what a layer gives, [steps, 1, sequences, size]."""
+    flat = graph.Reshape(made, np.array([-1, size], np.int64))
+    return graph.Gather(flat, rows.back, axis=0)
+
+
+def first_state(graph: OnnxGraph, value: Any) -> Any:
+    """A state before the first step, [1, sequences, size]; None where there is none."""
+    return None if value is None else graph.Unsqueeze(value, np.array([0], np.int64))
+
+
+@maps("lstm")
+def lstm(
+    graph: OnnxGraph, op: Any, Input: Any, H0: Any, C0: Any, Weight: Any, Bias: Any, want: Any
+) -> Any:
+    names = (op.gate_activation, op.candidate_activation, op.cell_activation)
+    if want is None or not {*want} <= {"Hidden"} or not {*names} <= _NAMES.keys():
+        return NotImplemented
+    rows, size, order = rows_of(Input), Weight.shape[0], (1, 3, 2, 0)
+    if rows is None:
+        return NotImplemented
+    weights = _unsqueezed(blocks_of(Weight, size, order))
+    bias = np.concatenate([Bias[:, k * size : (k + 1) * size] for k in order], axis=1)
+    zeros = np.zeros((1, 4 * size), Weight.dtype)
+    peepholes = None
+    if op.use_peepholes:
+        looks = [Bias[:, k * size : (k + 1) * size] for k in (4, 6, 5)]
+        peepholes = np.concatenate(looks, axis=1)
+    x = graph.Gather(Input.bare(), rows.padded, axis=0)
+    made = graph.node(
+        "LSTM",
+        [
+            *(x, chosen(size, order, Weight.dtype), weights, np.concatenate([bias, zeros], axis=1)),
+            *(rows.lengths, first_state(graph, H0), first_state(graph, C0), peepholes),
+        ],
+        3,
+        hidden_size=size,
+        direction="reverse" if op.is_reverse else "forward",
+        activations=[_NAMES[name] for name in names],
+    )
+    out = gathered(graph, made[0], rows, size, Input)
+    return dict(Hidden=_with_spec(out, Input, size).having(Input.offsets))
+
+
+@maps("gru")
+def gru(graph: OnnxGraph, op: Any, Input: Any, H0: Any, Weight: Any, Bias: Any, want: Any) -> Any:
+    names = (op.gate_activation, op.activation)
+    turns = not op.origin_mode  # then u says how much of the candidate is taken, and 1 - u is meant
+    if want is None or not {*want} <= {"Hidden"} or not {*names} <= _NAMES.keys():
+        return NotImplemented
+    rows, size = rows_of(Input), Weight.shape[0]
+    if rows is None or (turns and op.gate_activation != "sigmoid"):
+        return NotImplemented
+    flat = np.reshape(Weight, (-1,))
+    gates = np.transpose(np.reshape(flat[: 2 * size * size], (size, 2 * size)))
+    candidate = np.transpose(np.reshape(flat[2 * size * size :], (size, size)))
+    weights = np.concatenate([gates, candidate], axis=0)
+    zeros = np.zeros((1, 3 * size), Weight.dtype)
+    bias = zeros if Bias is None else Bias
+    sign = np.ones((3 * size, 1), Weight.dtype)
+    if turns:
+        sign[:size] = -1  # 1 - sigmoid(x) = sigmoid(-x)
+    by_input = chosen(size, (0, 1, 2), Weight.dtype) * sign
+    bias = np.concatenate([bias * sign.T, zeros], axis=1)
+    made = graph.node(
+        "GRU",
+        [
+            *(graph.Gather(Input.bare(), rows.padded, axis=0), by_input),
+            *(_unsqueezed(weights * sign), bias, rows.lengths, first_state(graph, H0)),
+        ],
+        2,
+        hidden_size=size,
+        direction="reverse" if op.is_reverse else "forward",
+        activations=[_NAMES[name] for name in names],
+    )
+    out = gathered(graph, made[0], rows, size, Input)
+    return dict(Hidden=_with_spec(out, Input, size).having(Input.offsets))
+
+
+def _unsqueezed(value: Any) -> Any:
+    return np.reshape(value, (1, *value.shape))
+
+
+def _with_spec(value: TracedArray, like: Any, size: int) -> TracedArray:
+    value.spec = like.spec.with_shape([like.shape[0], size])
+    return value
+
+
+@maps("lstm_layers", "cudnn_lstm")
+def lstm_layers(
+    graph: OnnxGraph, op: Any, Input: Any, InitH: Any, InitC: Any, W: Any, Kept: Any
+) -> Any:
+    if Kept is not None or getattr(op, "drops", False):
+        return NotImplemented
+    size, ways = op.hidden_size, op.directions
+    parts, _ = op.parts(Input.sizes[2])
+    flat = np.reshape(np.asarray(W.constant) if W.constant is not None else W, (-1,))
+    x, states, cells = Input, [], []
+    for layer in range(op.num_layers):
+        here = parts[layer * ways : (layer + 1) * ways]
+        inputs = [_gates(flat, each.of_input, size, each.width) for each in here]
+        by_state = [_gates(flat, each.of_state, size, size) for each in here]
+        biases = [
+            _gates(flat, each.of_bias + 4 * size * k, size, 1) for each in here for k in (0, 1)
+        ]
+        first = [
+            graph.Slice(
+                v, *(np.array([k], np.int64) for k in (layer * ways, layer * ways + ways, 0))
+            )
+            for v in (InitH, InitC)
+        ]
+        bias = np.reshape(np.concatenate(biases), (ways, 8 * size))
+        out, h, c = graph.node(
+            "LSTM",
+            [x, np.stack(inputs), np.stack(by_state), bias, None, *first],
+            3,
+            hidden_size=size,
+            direction="bidirectional" if ways == 2 else "forward",
+        )
+        together = graph.Transpose(out, perm=[0, 2, 1, 3])
+        x = graph.Reshape(together, np.array([0, 0, -1], np.int64))
+        states.append(h)
+        cells.append(c)
+    last = [graph.node("Concat", each, axis=0) for each in (states, cells)]
+    return dict(Out=x, last_h=last[0], last_c=last[1])
+
+
+def _gates(flat: Any, at: int, size: int, width: int) -> Any:
+    """Weights of the gates i, f, g and o in the order i, o, f, g: [4 size, width]."""
+    step = size * width
+    parts = [flat[at + k * step : at + (k + 1) * step] for k in (0, 3, 1, 2)]
+    return np.reshape(np.concatenate(parts), (4 * size, width))

@@ -1,0 +1,20 @@
+"""Losses by probabilities in ONNX."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..graph import OnnxGraph
+from ..writing import maps
+
+
+@maps("sigmoid_cross_entropy_with_logits")
+def sigmoid_cross_entropy(graph: OnnxGraph, op: Any, X: Any, Label: Any) -> Any:
+    if not op.normalize:
+        return NotImplemented
+    kept = np.not_equal(np.trunc(Label), op.ignore_index)
+    loss = np.maximum(X, 0) - X * Label + np.log1p(np.exp(-np.abs(X)))
+    loss = np.where(kept, loss, np.zeros((), X.dtype))
+    return loss / np.maximum(np.sum(graph.like(kept, X.dtype)), np.ones((), X.dtype))

@@ -1,0 +1,133 @@
+"""Branches and loops, with graphs as their bodies."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ... import layers
+from ...dtypes import Kind
+from ...errors import UnsupportedError
+from ..forms import operator
+
+
+def _truth(f: Any, x: Any) -> Any:
+    """A truth as layers take it."""
+    return f.variable(f.reshaped(x, [1]))
+
+
+@operator("If")
+def if_of(f: Any, condition: Any, *, then_branch: Any, else_branch: Any) -> Any:
+    known = f.elements(condition)
+    if known is not None:
+        return tuple((then_branch if known.reshape(-1)[0] else else_branch)())
+
+    def copied(body: Any) -> list[Any]:
+        return [layers.assign(f.variable(v)) for v in body()]
+
+    return tuple(
+        layers.cond(_truth(f, condition), lambda: copied(then_branch), lambda: copied(else_branch))
+    )
+
+
+@operator("Loop")
+def loop(f: Any, most: Any = None, begin: Any = None, *carried: Any, body: Any) -> Any:
+    """Carried values after the passes, and what each pass gives beside them, stacked."""
+    count = len(carried)
+    gives = body.outputs - 1 - count
+    if body.inputs != count + 2 or gives < 0:
+        raise UnsupportedError(f"its body has {body.inputs} inputs and {body.outputs} outputs")
+    number = layers.fill_constant([1], "int64", 0)
+    going = layers.assign(_truth(f, np.array(True) if begin is None else begin))
+    limit = None if most is None else f.variable(f.reshaped(f.to(most, "int64"), [1]))
+    state = [layers.assign(f.variable(v)) for v in carried]
+    arrays: list[Any] = []
+
+    def goes_on(number: Any, going: Any, *state: Any) -> Any:
+        if limit is None:
+            return going
+        return layers.logical_and(layers.less_than(number, limit), going)
+
+    def step(number: Any, going: Any, *state: Any) -> list[Any]:
+        found = body(f.reshaped(number, []), f.reshaped(going, []), *state)
+        for value in map(f.variable, found[count + 1 :]):
+            arrays.append(_array(f, value))
+            layers.array_write(value, number, arrays[-1])
+        after = layers.increment(number, 1, in_place=False)
+        return [after, _truth(f, found[0]), *map(f.variable, found[1 : count + 1])]
+
+    found = layers.while_loop(goes_on, step, [number, going, *state])[2:]
+    stacked = [layers.tensor_array_to_tensor(each, axis=0, use_stack=True)[0] for each in arrays]
+    return (*found, *stacked)
+
+
+def _array(f: Any, like: Any) -> Any:
+    """An array of tensors in the block around the one that is built."""
+    around = f.program.blocks[f.block.parent_idx]
+    return around.create_var(type=Kind.LOD_TENSOR_ARRAY, dtype=like.dtype, shape=like.shape)
+
+
+@operator("Scan")
+def scan(
+    f: Any,
+    *given: Any,
+    body: Any,
+    num_scan_inputs: int,
+    scan_input_axes: Any = None,
+    scan_input_directions: Any = None,
+    scan_output_axes: Any = None,
+    scan_output_directions: Any = None,
+    directions: Any = None,
+    opset: int,
+) -> Any:
+    """States after the steps of some tensors, and what each step gives beside them, stacked."""
+    if opset < 9:
+        raise UnsupportedError("its form before version 9, with a batch, is not known")
+    states = len(given) - num_scan_inputs
+    if states < 0 or body.inputs != len(given) or body.outputs < states:
+        raise UnsupportedError(f"its body has {body.inputs} inputs and {body.outputs} outputs")
+    gives = body.outputs - states
+    pick = lambda values, count: list(values or [0] * count)
+    axes = pick(scan_input_axes, num_scan_inputs)
+    backwards = pick(scan_input_directions, num_scan_inputs)
+    rnn, sequences = layers.StaticRNN(), []
+    for value, axis, is_back in zip(given[states:], axes, backwards):
+        value = _first(f, value, axis)
+        value = f.reverse(value, axis=[0]) if is_back else value
+        sequences.append(layers.assign(f.variable(value)))
+    initial = [f.variable(v) for v in given[:states]]
+    with rnn.step():
+        now = [rnn.step_input(v) for v in sequences]
+        before = [rnn.memory(init=v) for v in initial]
+        found = [f.variable(v) for v in body(*before, *now)]
+        for old, new in zip(before, found):
+            rnn.update_memory(old, new)
+        rnn.output(*found)
+    results = rnn()
+    results = results if isinstance(results, list) else [results]
+    last = [f.dropped(_last(f, v), 0) for v in results[:states]]
+    back = pick(scan_output_directions, gives)
+    stacked = [
+        _behind(f, f.reverse(v, axis=[0]) if is_back else v, axis)
+        for v, is_back, axis in zip(results[states:], back, pick(scan_output_axes, gives))
+    ]
+    return (*last, *stacked)
+
+
+def _last(f: Any, x: Any) -> Any:
+    """What the last step left."""
+    return f.slice(x, axes=[0], starts=[-1], ends=[2**30])
+
+
+def _first(f: Any, x: Any, axis: int) -> Any:
+    """A value with the dimension of steps in front."""
+    axis %= f.ndim(x)
+    return f.transposed(x, [axis, *(i for i in range(f.ndim(x)) if i != axis)])
+
+
+def _behind(f: Any, x: Any, axis: int) -> Any:
+    """A value with the dimension in front in another place."""
+    order = list(range(1, f.ndim(x)))
+    order.insert(axis % f.ndim(x), 0)
+    return f.transposed(x, order)

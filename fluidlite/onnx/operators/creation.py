@@ -1,0 +1,185 @@
+"""Tensors made of nothing, or of sizes alone; random numbers."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ...dtypes import as_dtype
+from ...errors import UnsupportedError
+from ..building import need_room
+from ..forms import operator
+from ..types import numpy_type
+from .elementwise import cast_to
+
+
+@operator("Constant")
+def constant(
+    f: Any,
+    *,
+    value: Any = None,
+    sparse_value: Any = None,
+    value_float: Any = None,
+    value_floats: Any = None,
+    value_int: Any = None,
+    value_ints: Any = None,
+) -> Any:
+    for given in (value, sparse_value):
+        if given is not None:
+            return np.asarray(given)
+    for given in (value_float, value_floats):
+        if given is not None:
+            return np.asarray(given, np.float32)
+    for given in (value_int, value_ints):
+        if given is not None:
+            return np.asarray(given, np.int64)
+    raise UnsupportedError("expected the value of a constant, got none")
+
+
+@operator("Range")
+def range_of(f: Any, start: Any, limit: Any, delta: Any, *, stash_type: int = 1) -> Any:
+    kind = f.type_of(start)
+    bounds = [f.elements(v) for v in (start, limit, delta)]
+    if all(v is not None for v in bounds):
+        first, last, step = (v.reshape(-1)[0] for v in bounds)
+        count = max(math.ceil((last - first) / step), 0)
+        need_room(count)
+        return (first + np.arange(count) * step).astype(kind)
+    return f.range(*(f.reshaped(v, [1]) for v in (start, limit, delta)))
+
+
+@operator("EyeLike")
+def eye_like(f: Any, x: Any, *, dtype: int | None = None, k: int = 0) -> Any:
+    rows, columns = f.known_sizes(x)
+    kind = f.type_of(x) if dtype is None else numpy_type(dtype)
+    if rows * columns > 1 << 22:
+        raise UnsupportedError(f"a diagonal of size {rows} times {columns} is not built")
+    return np.eye(rows, columns, k, dtype=kind)
+
+
+def _window(name: str, *weights: float) -> None:
+    """Weights of a window, a sum of cosines."""
+
+    def build(f: Any, size: Any, *, output_datatype: int = 1, periodic: int = 1) -> Any:
+        count = int(f.number(size, "the size of a window"))
+        if not 0 <= count <= 1 << 20:
+            raise UnsupportedError(f"expected a window of a sensible size, got {count}")
+        angle = 2 * math.pi * np.arange(count) / max(count if periodic else count - 1, 1)
+        terms = [w * np.cos(i * angle) for i, w in enumerate(weights)]
+        return np.asarray(sum(terms)).astype(numpy_type(output_datatype))
+
+    operator(name)(build)
+
+
+_window("HannWindow", 0.5, -0.5)
+_window("HammingWindow", 25 / 46, -21 / 46)
+_window("BlackmanWindow", 0.42, -0.5, 0.08)
+
+
+@operator("RandomNormal")
+def random_normal(
+    f: Any, *, shape: Any, dtype: int = 1, mean: float = 0.0, scale: float = 1.0, seed: float = 0.0
+) -> Any:
+    attrs = dict(dtype=as_dtype(numpy_type(dtype)), seed=int(seed))
+    return f.gaussian_random(shape=shape, mean=mean, std=scale, **attrs)
+
+
+@operator("RandomUniform")
+def random_uniform(
+    f: Any, *, shape: Any, dtype: int = 1, low: float = 0.0, high: float = 1.0, seed: float = 0.0
+) -> Any:
+    attrs = dict(dtype=as_dtype(numpy_type(dtype)), seed=int(seed))
+    return f.uniform_random(shape=shape, min=low, max=high, **attrs)
+
+
+def _shape_of(f: Any, x: Any) -> dict[str, Any]:
+    """The shape of a value as random operators take it."""
+    if -1 not in f.sizes(x):
+        return dict(shape=list(f.sizes(x)))
+    return dict(ShapeTensor=f.shape(x), shape=list(f.sizes(x)))
+
+
+@operator("RandomNormalLike")
+def random_normal_like(
+    f: Any,
+    x: Any,
+    *,
+    dtype: int | None = None,
+    mean: float = 0.0,
+    scale: float = 1.0,
+    seed: float = 0.0,
+) -> Any:
+    kind = as_dtype(f.type_of(x) if dtype is None else numpy_type(dtype))
+    return f.gaussian_random(**_shape_of(f, x), mean=mean, std=scale, dtype=kind, seed=int(seed))
+
+
+@operator("RandomUniformLike")
+def random_uniform_like(
+    f: Any,
+    x: Any,
+    *,
+    dtype: int | None = None,
+    low: float = 0.0,
+    high: float = 1.0,
+    seed: float = 0.0,
+) -> Any:
+    kind = as_dtype(f.type_of(x) if dtype is None else numpy_type(dtype))
+    return f.uniform_random(**_shape_of(f, x), min=low, max=high, dtype=kind, seed=int(seed))
+
+
+@operator("Bernoulli")
+def bernoulli(f: Any, x: Any, *, dtype: int | None = None, seed: float = 0.0) -> Any:
+    kind = as_dtype(f.type_of(x))
+    drawn = f.uniform_random(**_shape_of(f, x), min=0.0, max=1.0, dtype=kind, seed=int(seed))
+    found = f.less_than(drawn, x)
+    return cast_to(f, found, f.type_of(x) if dtype is None else numpy_type(dtype))
+
+
+@operator("Dropout")
+def dropout(
+    f: Any,
+    x: Any,
+    ratio: Any = None,
+    training_mode: Any = None,
+    *,
+    is_test: int = 1,
+    ratio_: float = 0.5,
+    seed: int = 0,
+    wanted: Any,
+    opset: int,
+) -> Any:
+    """As in a test, but where the model says that it is trained."""
+    training = not is_test
+    if training_mode is not None:
+        training = bool(f.number(training_mode, "training_mode"))
+    share = ratio_ if ratio is None else float(f.number(ratio, "the ratio of Dropout"))
+    kind = f.type_of(x) if opset < 10 else np.dtype(bool)  # of the mask
+    has_mask = len(wanted) > 1 and wanted[1]
+    if training and share:
+        out = f.dropout.all(
+            x,
+            dropout_prob=share,
+            seed=seed,
+            fix_seed=bool(seed),
+            dropout_implementation="upscale_in_train",
+        )
+        return (out["Out"], cast_to(f, out["Mask"], kind)) if has_mask else out["Out"]
+    if not has_mask:
+        return x
+    sizes = f.sizes(x)
+    if -1 not in sizes:
+        need_room(*sizes)
+        return x, np.ones(sizes, kind)
+    return x, cast_to(f, f.equal(f.fill_zeros_like(x), f.like(0, x)), kind)
+
+
+@operator("OptionalHasElement")
+def has_element(f: Any, x: Any = None) -> Any:
+    return np.array(x is not None)
+
+
+@operator("OptionalGetElement", "Optional")
+def element(f: Any, x: Any, *, type: Any = None) -> Any:
+    return x

@@ -1,0 +1,321 @@
+"""Functions of elements, of one tensor or of several."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import reduce
+from typing import Any
+
+import numpy as np
+
+from ..forms import operator
+from ..types import numpy_type
+
+# -- of one tensor ---------------------------------------------------------------------------------
+
+#: operators that fluid has under another name
+_SAME = {
+    "Acos": "acos",
+    "Asin": "asin",
+    "Atan": "atan",
+    "Cos": "cos",
+    "Cosh": "cosh",
+    "Erf": "erf",
+    "Exp": "exp",
+    "Log": "log",
+    "Reciprocal": "reciprocal",
+    "Sigmoid": "sigmoid",
+    "Sin": "sin",
+    "Sinh": "sinh",
+    "Softsign": "softsign",
+    "Sqrt": "sqrt",
+    "Tan": "tan",
+    "Tanh": "tanh",
+    "Not": "logical_not",
+}
+
+
+def _direct(name: str) -> Callable[..., Any]:
+    return lambda f, x: getattr(f, name)(x)
+
+
+for _type, _name in _SAME.items():
+    operator(_type)(_direct(_name))
+
+
+def is_float(f: Any, x: Any) -> bool:
+    """Whether a value is of a floating-point type."""
+    return f.type_of(x).kind == "f"
+
+
+@operator("Identity")
+def identity(f: Any, x: Any) -> Any:
+    return x
+
+
+@operator("Neg")
+def neg(f: Any, x: Any) -> Any:
+    return f.scale(x, scale=-1.0) if is_float(f, x) else f.elementwise_sub(f.like(0, x), x)
+
+
+@operator("Abs")
+def absolute(f: Any, x: Any) -> Any:
+    if is_float(f, x):
+        return f.abs(x)
+    return x if f.type_of(x).kind == "u" else f.maximum(x, neg(f, x))
+
+
+@operator("Sign")
+def sign(f: Any, x: Any) -> Any:
+    if is_float(f, x):
+        return f.sign(x)
+    zero, kind = f.like(0, x), f.type_of(x)
+    return f.elementwise_sub(f.to(f.greater_than(x, zero), kind), f.to(f.less_than(x, zero), kind))
+
+
+@operator("Floor")
+def floor(f: Any, x: Any) -> Any:
+    return f.floor(x) if is_float(f, x) else x
+
+
+@operator("Ceil")
+def ceil(f: Any, x: Any) -> Any:
+    return f.ceil(x) if is_float(f, x) else x
+
+
+@operator("Round")
+def rounded(f: Any, x: Any) -> Any:
+    """To the nearest integer, halves to the even one."""
+    half = f.like(0.5, x)
+    down = f.floor(x)
+    rest = f.elementwise_sub(x, down)
+    odd = f.elementwise_sub(down, f.scale(f.floor(f.scale(down, scale=0.5)), scale=2.0))
+    is_half = f.to(f.equal(rest, half), f.type_of(x))
+    above = f.to(f.greater_than(rest, half), f.type_of(x))
+    return f.elementwise_add(down, f.elementwise_add(above, f.elementwise_mul(is_half, odd)))
+
+
+@operator("Asinh")
+def asinh(f: Any, x: Any) -> Any:
+    """The logarithm of 1 + |x| + x^2 / (1 + sqrt(1 + x^2)), with the sign of x."""
+    side = f.to(f.greater_equal(x, f.like(0, x)), f.type_of(x))
+    side = f.scale(side, scale=2.0, bias=-1.0)
+    square = f.square(x)
+    below = f.scale(f.sqrt(f.scale(square, scale=1.0, bias=1.0)), scale=1.0, bias=1.0)
+    size = f.elementwise_add(f.elementwise_mul(side, x), f.elementwise_div(square, below))
+    return f.elementwise_mul(side, f.log1p(size))
+
+
+@operator("Acosh")
+def acosh(f: Any, x: Any) -> Any:
+    return f.log(f.elementwise_add(x, f.sqrt(f.scale(f.square(x), scale=1.0, bias=-1.0))))
+
+
+@operator("Atanh")
+def atanh(f: Any, x: Any) -> Any:
+    above, below = f.scale(x, scale=1.0, bias=1.0), f.scale(x, scale=-1.0, bias=1.0)
+    return f.scale(f.log(f.elementwise_div(above, below)), scale=0.5)
+
+
+@operator("IsNaN")
+def is_nan(f: Any, x: Any) -> Any:
+    return f.isnan_v2(x)
+
+
+@operator("IsInf")
+def is_inf(f: Any, x: Any, *, detect_negative: int = 1, detect_positive: int = 1) -> Any:
+    found = f.isinf_v2(x)
+    if not detect_negative:
+        found = f.logical_and(found, f.greater_than(x, f.like(0, x)))
+    if not detect_positive:
+        found = f.logical_and(found, f.less_than(x, f.like(0, x)))
+    return found
+
+
+@operator("Cast")
+def cast(f: Any, x: Any, *, to: int, saturate: int = 1, round_mode: str = "up") -> Any:
+    return cast_to(f, x, numpy_type(to))
+
+
+def cast_to(f: Any, x: Any, dtype: Any) -> Any:
+    """A value in another element type; what is not zero is true."""
+    if np.dtype(dtype).kind == "b" and f.type_of(x).kind != "b":
+        return f.not_equal(x, f.like(0, x))
+    return f.to(x, dtype)
+
+
+@operator("CastLike")
+def cast_like(f: Any, x: Any, like: Any, *, saturate: int = 1, round_mode: str = "up") -> Any:
+    return cast_to(f, x, f.type_of(like))
+
+
+# -- of two ----------------------------------------------------------------------------------------
+
+
+def _pair(name: str) -> Callable[..., Any]:
+    def build(f: Any, x: Any, y: Any, *, axis: int = -1, broadcast: int = 1) -> Any:
+        return getattr(f, name)(x, y, axis=axis) if axis != -1 else getattr(f, name)(x, y)
+
+    return build
+
+
+for _type, _name in {
+    "Add": "elementwise_add",
+    "Sub": "elementwise_sub",
+    "Mul": "elementwise_mul",
+    "Less": "less_than",
+    "LessOrEqual": "less_equal",
+    "Greater": "greater_than",
+    "GreaterOrEqual": "greater_equal",
+}.items():
+    operator(_type)(_pair(_name))
+
+
+@operator("Equal")
+def equal(f: Any, x: Any, y: Any, *, axis: int = -1, broadcast: int = 1) -> Any:
+    if f.type_of(x).kind == "b":
+        x, y = f.to(x, "int32"), f.to(y, "int32")
+    return f.equal(x, y, axis=axis)
+
+
+@operator("Div")
+def div(f: Any, x: Any, y: Any, *, axis: int = -1, broadcast: int = 1) -> Any:
+    return (f.elementwise_div if is_float(f, x) else f.elementwise_floordiv)(x, y, axis=axis)
+
+
+@operator("Pow")
+def power(f: Any, x: Any, y: Any, *, axis: int = -1, broadcast: int = 1) -> Any:
+    kind, exponent = f.type_of(x), f.elements(y)
+    if exponent is not None and exponent.size == 1 and is_float(f, x) and f.ndim(y) <= f.ndim(x):
+        return f.pow(x, factor=float(exponent.reshape(-1)[0]))
+    if f.type_of(y) == kind:
+        return f.elementwise_pow(x, y, axis=axis)
+    if kind.kind == "f" or f.type_of(y).kind != "f":
+        return f.elementwise_pow(x, f.to(y, kind))
+    return f.to(f.elementwise_pow(f.to(x, "float64"), f.to(y, "float64")), kind)
+
+
+@operator("Mod")
+def mod(f: Any, x: Any, y: Any, *, fmod: int = 0) -> Any:
+    """The rest has the sign of y, or that of x for ``fmod``."""
+    if not fmod:
+        return f.remainder(x, y)
+    if is_float(f, x):
+        whole = f.trunc(f.elementwise_div(x, y))
+        return f.elementwise_sub(x, f.elementwise_mul(y, whole))
+    return f.elementwise_sub(x, f.elementwise_mul(f.elementwise_floordiv(x, y), y))
+
+
+for _type in ("And", "Or", "Xor"):
+    operator(f"Bitwise{_type}")(_pair(f"bitwise_{_type.lower()}"))
+
+
+@operator("BitwiseNot")
+def bitwise_not(f: Any, x: Any) -> Any:
+    return f.bitwise_xor(x, np.invert(f.like(0, x)))
+
+
+@operator("BitShift")
+def bit_shift(f: Any, x: Any, y: Any, *, direction: str) -> Any:
+    """Shifts by at least the width, or by less than 0, leave nothing but the sign."""
+    kind = f.type_of(x)
+    width = kind.itemsize * 8 - (kind.kind == "i")
+    if direction == "LEFT":
+        return f.elementwise_mul(x, f.elementwise_pow(f.like(2, x), y))
+    inside = f.logical_and(f.greater_equal(y, f.like(0, y)), f.less_than(y, f.like(width, y)))
+    inside = f.to(inside, kind)
+    factor = f.elementwise_pow(f.like(2, x), f.elementwise_mul(y, inside))
+    sign = f.elementwise_sub(f.like(0, x), f.to(f.less_than(x, f.like(0, x)), kind))
+    beyond = f.elementwise_sub(f.like(1, x), inside)
+    return f.elementwise_add(
+        f.elementwise_mul(f.floor_divide(x, factor), inside), f.elementwise_mul(sign, beyond)
+    )
+
+
+def _logical(name: str) -> Callable[..., Any]:
+    def build(f: Any, x: Any, y: Any, *, axis: int = -1, broadcast: int = 1) -> Any:
+        if axis != -1:
+            y = f.added(y, *range(f.ndim(y), f.ndim(x) - axis))
+        return getattr(f, name)(f.spread(x, y), f.spread(y, x))
+
+    return build
+
+
+for _type in ("And", "Or", "Xor"):
+    operator(_type)(_logical(f"logical_{_type.lower()}"))
+
+
+@operator("PRelu")
+def prelu(f: Any, x: Any, slope: Any, *, opset: int) -> Any:
+    if opset < 7 and f.ndim(slope) == 1:  # one for each channel
+        slope = f.reshaped(slope, [-1, *[1] * (f.ndim(x) - 2)])
+    if not is_float(f, x):
+        return f.elementwise_add(
+            f.maximum(x, f.like(0, x)), f.elementwise_mul(slope, f.minimum(x, f.like(0, x)))
+        )
+    negative = f.scale(f.relu(f.scale(x, scale=-1.0)), scale=-1.0)
+    return f.elementwise_add(f.relu(x), f.elementwise_mul(negative, slope))
+
+
+# -- of several ------------------------------------------------------------------------------------
+
+
+@operator("Max")
+def largest(f: Any, *xs: Any) -> Any:
+    return reduce(f.maximum, xs)
+
+
+@operator("Min")
+def smallest(f: Any, *xs: Any) -> Any:
+    return reduce(f.minimum, xs)
+
+
+@operator("Sum")
+def total(f: Any, *xs: Any) -> Any:
+    return reduce(f.elementwise_add, xs)
+
+
+@operator("Mean")
+def mean(f: Any, *xs: Any) -> Any:
+    return f.scale(total(f, *xs), scale=1.0 / len(xs))
+
+
+@operator("Where")
+def where(f: Any, condition: Any, x: Any, y: Any) -> Any:
+    condition, x, y = (f.spread(v, condition, x, y) for v in (condition, x, y))
+    return f.where(condition, x, y)
+
+
+def clipped(f: Any, x: Any, low: Any, high: Any) -> Any:
+    """The elements of a value within bounds, which may be absent."""
+    known = [f.elements(b) for b in (low, high) if b is not None]
+    if is_float(f, x) and len(known) == 2 and all(b is not None and b.size == 1 for b in known):
+        least, most = (float(b.reshape(-1)[0]) for b in known)
+        if least <= most:
+            return f.clip(x, min=least, max=most)
+    out = x if low is None else f.maximum(x, low)
+    return out if high is None else f.minimum(out, high)
+
+
+@operator("Clip", fixed=["low", "high"])
+def clip(
+    f: Any, x: Any, low: Any = None, high: Any = None, *, min: Any = None, max: Any = None
+) -> Any:
+    low = f.like(min, x) if low is None and min is not None else low
+    high = f.like(max, x) if high is None and max is not None else high
+    return clipped(f, x, low, high)
+
+
+def lowest(dtype: Any) -> Any:
+    """The smallest element of a type."""
+    if dtype.kind == "f":
+        return -math.inf
+    return False if dtype.kind == "b" else np.iinfo(dtype).min
+
+
+def highest(dtype: Any) -> Any:
+    """The largest element of a type."""
+    if dtype.kind == "f":
+        return math.inf
+    return True if dtype.kind == "b" else np.iinfo(dtype).max

@@ -1,0 +1,330 @@
+"""Other shapes and orders of elements, parts of tensors, and tensors made of others."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ...errors import UnsupportedError
+from ...opdef.spec import broadcast
+from ..building import need_room
+from ..forms import operator
+
+
+@operator("Shape")
+def shape(f: Any, x: Any, *, start: int = 0, end: int | None = None) -> Any:
+    sizes = f.sizes(x)
+    begin, stop, _ = slice(start, end).indices(len(sizes))
+    wanted = sizes[begin:stop]
+    if -1 not in wanted:
+        return np.array(wanted, np.int64)
+    found = f.to(f.shape(x), np.int64)
+    if len(wanted) < len(sizes):
+        found = f.cut(found, 0, begin, stop)
+    f.note_partial(found, list(wanted))
+    return found
+
+
+@operator("Size")
+def size(f: Any, x: Any) -> Any:
+    if -1 not in f.sizes(x):
+        return np.array(math.prod(f.sizes(x)), np.int64)
+    return f.reshaped(f.to(f.size(x), np.int64), [])
+
+
+@operator("Reshape")
+def reshape(f: Any, x: Any, shape: Any = None, *, allowzero: int = 0) -> Any:
+    sizes = f.numbers(shape, "the shape of Reshape") if allowzero else f.partial(shape)
+    whole = f.elements(shape) is not None
+    if sizes is None or (not whole and sizes.count(-1) > 1):
+        known = sizes or [-1] * f.length(shape)
+        return f.reshape2(x, Shape=shape, shape=known)
+    if allowzero and 0 in sizes:
+        others = math.prod(n for n in sizes if n not in (0, -1))
+        return f.reshaped(x, [others * 0 if n == -1 else n for n in sizes])
+    if 0 in f.sizes(x):
+        kept = [f.sizes(x)[i] if n == 0 else n for i, n in enumerate(sizes)]
+        rest = math.prod(n for n in kept if n != -1)
+        return f.reshaped(x, [0 if n == -1 and rest else max(n, 0) for n in kept])
+    return f.reshape2(x, shape=sizes)
+
+
+@operator("Flatten")
+def flatten(f: Any, x: Any, *, axis: int = 1) -> Any:
+    axis = axis + f.ndim(x) if axis < 0 else axis
+    if f.ndim(x) == axis:
+        return f.reshaped(x, [-1, 1])
+    return f.flatten2(x, axis=axis)
+
+
+@operator("Squeeze")
+def squeeze(f: Any, x: Any, given: Any = None, *, axes: Any = None) -> Any:
+    axes = axes if given is None else f.numbers(given, "the axes of Squeeze")
+    if axes is None:
+        axes = [i for i, n in enumerate(f.known_sizes(x)) if n == 1]
+    return f.dropped(x, *axes)
+
+
+@operator("Unsqueeze")
+def unsqueeze(f: Any, x: Any, given: Any = None, *, axes: Any = None) -> Any:
+    axes = axes if given is None else f.numbers(given, "the axes of Unsqueeze")
+    rank = f.ndim(x) + len(axes)
+    return f.added(x, *[axis % rank for axis in axes])
+
+
+@operator("Transpose")
+def transpose(f: Any, x: Any, *, perm: Any = None) -> Any:
+    return f.transposed(x, range(f.ndim(x))[::-1] if perm is None else perm)
+
+
+@operator("Expand")
+def expand(f: Any, x: Any, shape: Any) -> Any:
+    sizes = f.partial(shape)
+    if sizes is not None and -1 not in sizes:
+        if 0 in sizes:
+            return np.zeros(broadcast(f.sizes(x), tuple(sizes)), f.type_of(x))
+        return f.spread(x, np.broadcast_to(np.zeros((), f.type_of(x)), sizes))
+    kind = f.type_of(x)
+    wide = "int32" if kind.kind == "b" else kind
+    zeros = filled(f, shape, np.zeros((), wide))
+    return f.to(f.elementwise_add(f.to(x, wide), zeros), kind)
+
+
+def filled(f: Any, shape: Any, value: Any) -> Any:
+    """A tensor of equal elements, of a shape that may be known only when the program runs."""
+    sizes, array = f.partial(shape), np.asarray(value)
+    one = float(array) if array.dtype.kind == "f" else int(array)
+    attrs = dict(dtype=array.dtype, str_value=repr(one), value=float(one))
+    if sizes is not None and -1 not in sizes:
+        if not sizes or 0 in sizes:
+            return np.full(sizes, array)
+        return f.fill_constant(shape=sizes, **attrs)
+    known = sizes or [-1] * f.length(shape)
+    return f.fill_constant(ShapeTensor=shape, shape=known, **attrs)
+
+
+@operator("ConstantOfShape")
+def constant_of_shape(f: Any, shape: Any, *, value: Any = None) -> Any:
+    return filled(f, shape, np.zeros((), "float32") if value is None else value.reshape(()))
+
+
+@operator("Tile")
+def tile(f: Any, x: Any, repeats: Any) -> Any:
+    times = f.elements(repeats)
+    if times is None:
+        return f.expand(x, ExpandTimes=f.to(repeats, "int32"))
+    return f.expand(x, expand_times=[int(n) for n in times]) if times.size else x
+
+
+@operator("Concat")
+def concat(f: Any, *xs: Any, axis: int) -> Any:
+    kind = f.type_of(xs[0])
+    found = [f.to(x, "int32") if kind.kind == "b" else x for x in xs]
+    filled = [x for x in found if f.sizes(x)[axis] != 0] or found[:1]
+    return f.to(f.concat(filled, axis=axis) if len(filled) > 1 else filled[0], kind)
+
+
+@operator("Split")
+def split(
+    f: Any,
+    x: Any,
+    given: Any = None,
+    *,
+    axis: int = 0,
+    split: Any = None,
+    num_outputs: int | None = None,
+    count: int,
+) -> Any:
+    sizes = split if given is None else f.numbers(given, "the sizes of Split")
+    if sizes is None:
+        whole = f.known_sizes(x, [axis])[0]
+        part = -(-whole // (num_outputs or count))
+        sizes = [max(min(part, whole - i * part), 0) for i in range(count)]
+    if len(sizes) != count or min(sizes, default=0) < 0:
+        raise UnsupportedError(f"expected {count} sizes to split into, got {len(sizes)}")
+    parts, begin = [], 0
+    for n in sizes:
+        parts.append(part_of(f, x, axis, begin, begin + n))
+        begin += n
+    return parts
+
+
+def part_of(f: Any, x: Any, axis: int, begin: int, end: int) -> Any:
+    """The elements from one place to another along a dimension; there may be none."""
+    axis %= f.ndim(x)
+    if begin < end:
+        return f.cut(x, axis, begin, end)
+    others = f.known_sizes(x, [i for i in range(f.ndim(x)) if i != axis])
+    return np.zeros([*others[:axis], 0, *others[axis:]], f.type_of(x))
+
+
+@operator("Slice")
+def slice_of(
+    f: Any,
+    x: Any,
+    begin: Any = None,
+    end: Any = None,
+    along: Any = None,
+    step: Any = None,
+    *,
+    starts: Any = None,
+    ends: Any = None,
+    axes: Any = None,
+) -> Any:
+    """Parts along some dimensions; bounds may be known only when the program runs."""
+    if along is not None:
+        axes = f.numbers(along, "the axes of Slice")
+    count = len(starts) if begin is None else f.length(begin)
+    axes = list(range(count)) if axes is None else [axis % f.ndim(x) for axis in axes]
+    steps = [1] * count if step is None else f.numbers(step, "the steps of Slice")
+    starts = f.partial(begin) if begin is not None else starts
+    ends = f.partial(end) if end is not None else ends
+    if any(v is not None and f.elements(v) is None for v in (begin, end)):
+        return _slice_at_run(f, x, axes, (begin, starts), (end, ends), steps)
+    out = x
+    for axis, first, last, stride in zip(axes, starts, ends, steps):
+        out = _sliced(f, out, axis, first, last, stride)
+    return out
+
+
+_FAR = 2**30  # beyond the last element, within what attributes hold
+
+
+def _sliced(f: Any, x: Any, axis: int, first: int, last: int, stride: int) -> Any:
+    size = f.sizes(x)[axis]
+    first, last = (max(min(n, _FAR), -_FAR) for n in (first, last))
+    if size == -1:
+        if (first, stride) == (0, 1) and last == _FAR:
+            return x
+        attrs = dict(axes=[axis], starts=[first], ends=[last])
+        return (
+            f.slice(x, **attrs)
+            if stride == 1
+            else f.strided_slice(x, **attrs, strides=[stride], infer_flags=[1])
+        )
+    taken = range(size)[first:last:stride]
+    if taken == range(size):
+        return x
+    if not taken:
+        return part_of(f, x, axis, 0, 0)
+    if stride == 1:
+        return f.cut(x, axis, taken.start, taken.stop)
+    stop = taken.stop if taken.stop >= 0 else -_FAR
+    return f.strided_slice(
+        x, axes=[axis], starts=[taken.start], ends=[stop], strides=[stride], infer_flags=[1]
+    )
+
+
+def _slice_at_run(f: Any, x: Any, axes: list[int], begin: Any, end: Any, steps: list[int]) -> Any:
+    """Slices whose bounds are computed."""
+    bound = lambda v, known: np.array(known, np.int64) if v is None else v
+    limit = lambda v: f.to(f.minimum(f.maximum(v, np.array(-_FAR)), np.array(_FAR)), "int32")
+    starts, ends = limit(bound(*begin)), limit(bound(*end))
+    attrs = dict(
+        axes=axes, starts=[-1] * len(axes), ends=[-1] * len(axes), infer_flags=[-1] * len(axes)
+    )
+    if set(steps) == {1}:
+        return f.slice(x, StartsTensor=starts, EndsTensor=ends, **attrs)
+    return f.strided_slice(x, StartsTensor=starts, EndsTensor=ends, strides=steps, **attrs)
+
+
+@operator("Pad")
+def pad(
+    f: Any,
+    x: Any,
+    given: Any = None,
+    value: Any = None,
+    along: Any = None,
+    *,
+    mode: str = "constant",
+    pads: Any = None,
+    value_: float = 0.0,
+) -> Any:
+    rank = f.ndim(x)
+    pads = pads if given is None else f.numbers(given, "the pads of Pad")
+    axes = list(range(rank)) if along is None else f.numbers(along, "the axes of Pad")
+    before, after = [0] * rank, [0] * rank
+    for i, axis in enumerate(axes):
+        before[axis % rank], after[axis % rank] = pads[i], pads[len(axes) + i]
+    out = x
+    for axis, (a, b) in enumerate(zip(before, after)):
+        if a < 0 or b < 0:
+            out = _sliced(f, out, axis, max(-a, 0), b if b < 0 else _FAR, 1)
+    before, after = [max(n, 0) for n in before], [max(n, 0) for n in after]
+    if mode == "constant":
+        return padded(f, out, before, after, f.like(value_, x) if value is None else value)
+    for axis, (a, b) in enumerate(zip(before, after)):
+        if a or b:
+            size = f.known_sizes(out, [axis])[0]
+            modes: dict[str, Any] = {m: m for m in ("reflect", "edge", "wrap")}
+            need_room(size + a + b)
+            if mode not in modes or size == 0:
+                raise UnsupportedError(f"{size} elements cannot be padded by {a} and {b} as {mode}")
+            out = f.index_select(out, np.pad(np.arange(size), (a, b), modes[mode]), dim=axis)
+    return out
+
+
+def padded(f: Any, x: Any, before: list[int], after: list[int], value: Any = None) -> Any:
+    """A tensor with equal elements around it."""
+    if not any(before) and not any(after):
+        return x
+    kind = f.type_of(x)
+    wide = f.to(x, "int32") if kind.kind == "b" else x
+    number = 0.0 if value is None else float(f.number(value, "the element around"))
+    sides = [n for pair in zip(before, after) for n in pair]
+    return f.to(f.pad(wide, paddings=sides, pad_value=number), kind)
+
+
+@operator("DepthToSpace")
+def depth_to_space(f: Any, x: Any, *, blocksize: int, mode: str = "DCR") -> Any:
+    n, c, h, w = f.sizes(x)
+    b = blocksize
+    shape = [n, b, b, c // b**2, h, w] if mode == "DCR" else [n, c // b**2, b, b, h, w]
+    order = [0, 3, 4, 1, 5, 2] if mode == "DCR" else [0, 1, 4, 2, 5, 3]
+    out = f.transposed(f.reshaped(x, shape), order)
+    return f.reshaped(out, [n, c // b**2, h * b if h > 0 else -1, w * b if w > 0 else -1])
+
+
+@operator("SpaceToDepth")
+def space_to_depth(f: Any, x: Any, *, blocksize: int, mode: str = "DCR") -> Any:
+    n, c, h, w = f.sizes(x)
+    b = blocksize
+    f.known_sizes(x, [2, 3])
+    out = f.reshaped(x, [n, c, h // b, b, w // b, b])
+    order = [0, 3, 5, 1, 2, 4] if mode == "DCR" else [0, 1, 3, 5, 2, 4]
+    return f.reshaped(f.transposed(out, order), [n, c * b * b, h // b, w // b])
+
+
+@operator("Trilu")
+def trilu(f: Any, x: Any, k: Any = None, *, upper: int = 1) -> Any:
+    rows, columns = f.known_sizes(x, [f.ndim(x) - 2, f.ndim(x) - 1])
+    shift = 0 if k is None else max(min(int(f.number(k, "k of Trilu")), columns), -rows)
+    need_room(rows, columns)
+    inside = np.tri(rows, columns, shift - 1 if upper else shift, dtype=bool)
+    kept = ~inside if upper else inside
+    if 0 in f.sizes(x):
+        return x
+    return (
+        f.elementwise_mul(x, kept.astype(f.type_of(x)))
+        if f.type_of(x).kind != "b"
+        else (f.logical_and(x, f.spread(kept, x)))
+    )
+
+
+@operator("ReverseSequence")
+def reverse_sequence(
+    f: Any, x: Any, lengths: Any, *, batch_axis: int = 1, time_axis: int = 0
+) -> Any:
+    """The first elements of each sequence backwards, the others as they are."""
+    rank = f.ndim(x)
+    time = f.counted(x, time_axis, rank, time_axis)
+    ends = f.reshaped(f.to(lengths, "int64"), [-1 if i == batch_axis else 1 for i in range(rank)])
+    back = f.elementwise_sub(f.elementwise_sub(ends, np.array(1)), time)
+    inside = f.to(f.greater_equal(back, np.array(0)), "int64")
+    place = f.elementwise_add(
+        f.elementwise_mul(inside, back),
+        f.elementwise_mul(f.elementwise_sub(np.array(1), inside), time),
+    )
+    return f.take_along(x, f.spread(place, f.to(f.fill_zeros_like(x), "int64")), axis=time_axis)

@@ -1,0 +1,99 @@
+"""The executor bound to one program."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .compiler import BuildStrategy, CompiledProgram, ExecutionStrategy
+from .described import Described
+from .ir.program import Program, default_main_program
+from .ir.variable import Variable
+from .namespace import listing
+from .quiet import doors
+from .runtime.executor import Executor
+from .scope import Scope, global_scope
+
+__all__ = ["ParallelExecutor"]
+
+
+class ParallelExecutor(Described):
+    """Runs one program, on as many devices as ``CPU_NUM`` in the environment says.
+
+    Args:
+        use_cuda: not read.
+        loss_name: not read.
+        main_program: the program; the default main program when None.
+        share_vars_from: whose scope is used, where ``scope`` is None.
+        exec_strategy, build_strategy: kept, not read.
+        num_trainers, trainer_id: not read.
+        scope: where persistable variables are kept; the global scope when None.
+
+    Raises:
+        ArgumentError: an argument is of another kind.
+
+    >>> x = fluid.data("x", [None, 2])
+    >>> y = fluid.layers.reduce_sum(x)
+    >>> exe = fluid.ParallelExecutor(use_cuda=False)
+    >>> exe.run([y.name], feed={"x": np.ones([3, 2], "float32")})
+    [array([6.], dtype=float32)]
+    """
+
+    _shown = "program=_program scope="
+
+    def __init__(
+        self,
+        use_cuda: bool,
+        loss_name: str | None = None,
+        main_program: Program | None = None,
+        share_vars_from: ParallelExecutor | None = None,
+        exec_strategy: ExecutionStrategy | None = None,
+        build_strategy: BuildStrategy | None = None,
+        num_trainers: int = 1,
+        trainer_id: int = 0,
+        scope: Scope | None = None,
+    ) -> None:
+        program = default_main_program() if main_program is None else main_program
+        self._program = CompiledProgram(program).with_data_parallel(
+            loss_name, build_strategy, exec_strategy
+        )
+        if scope is None:
+            scope = global_scope() if share_vars_from is None else share_vars_from._scope
+        self._scope: Scope = scope
+        self._executor = Executor()
+
+    def run(
+        self,
+        fetch_list: Sequence[Variable | str],
+        feed: Any = None,
+        feed_dict: Any = None,
+        return_numpy: bool = True,
+    ) -> list[Any]:
+        """Run the program; the values of ``fetch_list``, in its order.
+
+        Args:
+            fetch_list: variables, or their names, whose values are wanted.
+            feed: name of a data variable -> array; or a list of such dictionaries, one for each
+                device.
+            feed_dict: an older name of ``feed``.
+            return_numpy: give arrays; LoDTensors when False.
+
+        Raises:
+            FluidError: as :meth:`Executor.run` does.
+        """
+        given = feed_dict if feed is None else feed
+        return self._executor.run(
+            self._program, given, fetch_list, scope=self._scope, return_numpy=return_numpy
+        )
+
+    @property
+    def device_count(self) -> int:
+        """How many devices share a batch: as ``CPU_NUM`` in the environment says."""
+        return self._program.device_count
+
+    def drop_local_exe_scopes(self) -> None:
+        """Nothing: there are no scopes but the one given."""
+
+
+__dir__ = listing(globals())
+doors(globals())

@@ -1,0 +1,274 @@
+"""Element-wise fusion: chains and trees of instructions that work element by element are one loop.
+
+A group may reduce along rows, over rows or over everything; what its loops cannot hold starts
+another group.  Instructions keep an order in which each value is made before it is read: a group
+stands where the last of what it reads has been made, and before the first that reads it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ...backend.native.groups import Expressions, Misfit
+from ...opdef.prepared import Scratch
+from ..graph import Graph, Instruction
+from ..value import Value
+from .form import Context, Pass
+
+MOST = 48  #: instructions of one group
+
+
+def fuse_elementwise(graph: Graph, context: Context) -> bool:
+    """Fuse what works element by element, where a library generates kernels.
+
+    Rounding: sums are taken in another order, and elementary functions have other approximations,
+    to a few units in the last place.
+    """
+    library = next((each for each in context.libraries if hasattr(each, "trace")), None)
+    if library is None:
+        return False
+    return _Fusion(graph, context, library).run()
+
+
+@dataclass(eq=False)
+class _Group:
+    """Instructions that are to be one, in order."""
+
+    members: list[Instruction]
+    place: float
+    made: Expressions | None = None
+    inputs: list[Value] = field(default_factory=list)
+    outputs: list[Value] = field(default_factory=list)
+
+
+class _Fusion:
+    def __init__(self, graph: Graph, context: Context, library: Any) -> None:
+        self._graph, self._context, self._library = graph, context, library
+        self._numbers: dict[Instruction, int] = {}
+        self._places: dict[Instruction, float] = {}
+        self._groups: dict[Instruction, _Group] = {}
+
+    def run(self) -> bool:
+        order = list(self._graph)
+        self._numbers = {instruction: k for k, instruction in enumerate(order)}
+        self._places = {instruction: float(k) for k, instruction in enumerate(order)}
+        for instruction in order:
+            if self._fits(instruction):
+                self._add(instruction)
+        groups = [g for g in dict.fromkeys(self._groups.values()) if self._pays(g)]
+        specs = [[v.stored for v in group.outputs] for group in groups]
+        sources = [group.made.source for group in groups if group.made is not None]
+        kernels = self._library.kernels(sources, specs)
+        fused = [(g, kernel) for g, kernel in zip(groups, kernels) if kernel is not None]
+        for group, kernel in fused:
+            self._replace(group, kernel)
+        if fused:
+            self._graph.reorder(sorted(self._graph, key=self._position))
+        return bool(fused)
+
+    def _position(self, instruction: Instruction) -> tuple[float, int]:
+        """Where an instruction goes: a view behind what makes its elements, and those of a group
+        that has no kernel in the order that they had.
+        """
+        at = instruction
+        while _views(at):
+            maker = at.inputs[0].producer
+            if maker is None or maker.graph is not self._graph:
+                return -1.0, self._numbers[instruction]
+            at = maker
+        return self._places[at], self._numbers.get(instruction, -1)
+
+    def _fits(self, instruction: Instruction) -> bool:
+        """Whether an instruction may be part of a group."""
+        if instruction.typed is None or instruction.bodies or instruction.phase:
+            return False
+        if instruction.draws or instruction in self._context.composed or instruction.variant:
+            return False
+        values = (*instruction.inputs, *instruction.results)
+        if not instruction.results or not all(v.is_static for v in values):
+            return False
+        if tuple(instruction.slots) != instruction.typed.calling.slots:
+            return False  # a kernel takes something else
+        if not self._lies_alike(instruction):
+            return False
+        if instruction.op.reshapes() or instruction.op.is_view or instruction.op.copies():
+            return False
+        return self._library.trace(instruction) is not None
+
+    @staticmethod
+    def _lies_alike(instruction: Instruction) -> bool:
+        """Whether values are plain, or all lie as a library laid them out for a kernel of NumPy."""
+        values = (*instruction.inputs, *instruction.results)
+        layouts = {v.layout for v in values if v.size > 1 or v.layout}
+        if not layouts - {None}:
+            return True
+        kernel = instruction.kernel
+        works_alone = kernel is not None and (
+            kernel.scratch is None or type(kernel.scratch) is Scratch
+        )
+        return len(layouts) == 1 and works_alone
+
+    # -- groups ------------------------------------------------------------------------------------
+
+    def _add(self, instruction: Instruction) -> None:
+        """Put an instruction into the groups that make what it reads, or read what it reads, or
+        into one of its own.
+        """
+        before = self._makers(instruction)
+        choices: list[list[_Group]] = [before] if len(before) > 1 else []
+        choices += [[group] for group in reversed(before)]
+        choices += [[group] for group in self._readers(instruction) if group not in before]
+        for groups in [*choices, []]:
+            merged = self._merged(groups, instruction)
+            if merged is not None:
+                for member in merged.members:
+                    self._groups[member] = merged
+                    self._places[member] = merged.place
+                return
+
+    def _makers(self, instruction: Instruction) -> list[_Group]:
+        found: dict[_Group, None] = {}
+        for value in instruction.inputs:
+            maker = source_of(value).producer
+            if maker in self._groups:
+                found[self._groups[maker]] = None
+        return list(found)
+
+    def _readers(self, instruction: Instruction) -> list[_Group]:
+        found: dict[_Group, None] = {}
+        for value in instruction.inputs:
+            for user in list(value.users)[-8:]:
+                if user in self._groups and value.constant is None:
+                    found[self._groups[user]] = None
+        return list(found)[-2:]
+
+    def _merged(self, groups: Sequence[_Group], instruction: Instruction) -> _Group | None:
+        """A group of the members of some and an instruction; None where they do not fit."""
+        members = sorted(
+            (m for group in groups for m in group.members), key=lambda m: self._places[m]
+        )
+        members.append(instruction)
+        if len(members) > MOST or len({_repeats(m) for m in members}) > 1:
+            return None
+        group = _Group(members, 0.0)
+        inside = set(members)
+        group.outputs = _read_outside(group, inside)
+        try:
+            group.made = Expressions(self._library.trace, members, group.outputs)
+        except Misfit:
+            return None
+        group.inputs = group.made.inputs
+        place = self._place(group, inside)
+        if place is None:
+            return None
+        group.place = place
+        return group
+
+    def _place(self, group: _Group, inside: set[Instruction]) -> float | None:
+        """Where a group may stand; None where there is no such place."""
+        makers = [source_of(v).producer for m in group.members for v in m.inputs]
+        places = [self._places[m] for m in makers if m in self._places and m not in inside]
+        first = max(places, default=-1.0)
+        users = [user for m in group.members for v in m.results for user in _readers_of(v)]
+        places = [self._places[u] for u in users if u in self._places and u not in inside]
+        last = min(places, default=first + 1)
+        place = (first + min(last, first + 1)) / 2
+        return place if first < place < last else None
+
+    def _pays(self, group: _Group) -> bool:
+        """Whether one loop is better than the instructions by themselves."""
+        assert group.made is not None
+        return len(group.members) > 1 or group.made.work > 2
+
+    # -- rewriting ---------------------------------------------------------------------------------
+
+    def _replace(self, group: _Group, kernel: Any) -> None:
+        """One instruction in the place of a group."""
+        last = group.members[-1]
+        slots = tuple(f"In{k}" for k in range(len(group.inputs)))
+        made = Instruction(last.op, slots, list(group.inputs), {}, last.origin)
+        made.kernel, made.library = kernel, self._library.name
+        made.variant = f" and {len(group.members) - 1} more" if len(group.members) > 1 else ""
+        self._graph.insert(made, last)
+        results = [value for member in group.members for value in member.results]
+        for member in group.members:
+            for value in member.inputs:
+                value.users.pop(member, None)
+            member.set_outs({})
+        for value in results:
+            self._drop_views(value)
+        for member in reversed(group.members):
+            self._graph.erase(member)
+        made.set_outs({f"Out{k}": value for k, value in enumerate(group.outputs)})
+        self._places[made] = group.place
+        self._context.choices[made] = f"native, {len(group.members)} instructions"
+
+    def _drop_views(self, value: Value) -> None:
+        """Take out views of a value that nothing reads any more."""
+        for user in list(value.users):
+            if _views(user):
+                self._drop_views(user.results[0])
+                if not user.results[0].users and not user.results[0].is_output:
+                    self._graph.erase(user)
+
+
+def _repeats(instruction: Instruction) -> bool:
+    """Whether the backward pass repeats an instruction, which then must not run earlier."""
+    return instruction.rematerializes and not instruction.op.adds_all
+
+
+def _views(instruction: Instruction) -> bool:
+    """Whether an instruction only sees the elements of what it reads in another shape."""
+    op = instruction.op
+    if op is None or instruction.phase or not instruction.results or not op.reshapes():
+        return False
+    others = instruction.results[1:]
+    return not any(v.layout for v in instruction.inputs) and not any(map(_is_used, others))
+
+
+def _is_used(value: Value) -> bool:
+    return bool(value.users) or value.is_output
+
+
+def _readers_of(value: Value) -> list[Instruction]:
+    """What reads a value, or a view of it."""
+    found = []
+    for user in value.users:
+        if _views(user) and user.inputs[0] is value:
+            found += _readers_of(user.results[0])
+        else:
+            found.append(user)
+    return found
+
+
+def source_of(value: Value) -> Value:
+    """The value of which another one is only a view in another shape."""
+    while True:
+        maker = value.producer
+        if maker is None or not maker.inputs or not _views(maker):
+            return value
+        value = maker.inputs[0]
+
+
+def _read_outside(group: _Group, inside: set[Instruction]) -> list[Value]:
+    """What instructions make that others read, or that is given back."""
+
+    def is_read(value: Value) -> bool:
+        if value.is_output:
+            return True
+        for user in value.users:
+            if user in inside:
+                continue
+            if not _views(user):
+                return True
+            if user.inputs[0] is not value or is_read(user.results[0]):
+                return True
+        return False
+
+    found = [v for m in group.members for v in m.results]
+    return [value for value in found if is_read(value)]
+
+
+ELEMENTWISE_FUSION = Pass("elementwise_fusion", fuse_elementwise, exact=False)

@@ -1,0 +1,38 @@
+import pytest
+
+from fluidlite.backend.native.index_maps import Misfit, composed, identity, split, stretched
+
+
+def test_a_row_vector_repeats_for_each_row():
+    assert stretched((4,), (3, 4)) == ((3, 0), (4, 1))
+
+
+def test_a_column_repeats_along_each_row():
+    assert stretched((3, 1), (3, 4)) == ((3, 1), (4, 0))
+
+
+def test_channels_lie_in_the_middle():
+    assert stretched((1, 3, 1, 1), (2, 3, 4, 5)) == ((2, 0), (3, 1), (20, 0))
+
+
+def test_a_value_of_the_whole_space_is_itself_by_way_of_any_shape():
+    assert composed(identity(12), stretched((3, 4), (3, 4))) == identity(12)
+
+
+def test_a_stretch_of_a_stretch_leaves_out_both():
+    assert composed(((5, 0), (12, 1)), stretched((4,), (3, 4))) == ((15, 0), (4, 1))
+
+
+def test_sizes_that_do_not_divide_do_not_fit():
+    with pytest.raises(Misfit):
+        composed(((4, 1), (3, 0)), ((2, 0), (3, 1)))
+
+
+def test_rows_are_cut_off_where_steps_allow():
+    assert split(((2, 0), (3, 1), (20, 0)), 20) == (((2, 0), (3, 1)), 0)
+    assert split(identity(12), 4) == (((3, 4),), 1)
+
+
+def test_a_row_of_two_kinds_of_steps_does_not_fit():
+    with pytest.raises(Misfit):
+        split(((3, 1), (4, 0)), 12)

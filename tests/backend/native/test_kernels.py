@@ -1,0 +1,213 @@
+import math
+import warnings
+
+import numpy as np
+import pytest
+from elementwise_graphs import Recording, findings, results
+
+import fluidlite as fluid
+from fluidlite import layers
+from fluidlite.backend.native import compiler as compilers
+from fluidlite.backend.native.library import prepared
+from fluidlite.backend.native.source import kernel_source
+from fluidlite.backend.native.symbols import XP, ArraySymbol, Expression
+
+GRAPHS = 300
+
+
+@pytest.fixture
+def compiler(monkeypatch, tmp_path):
+    """One that works, with an empty cache."""
+    monkeypatch.delenv("FLUIDLITE_CC", raising=False)
+    monkeypatch.setenv("FLUIDLITE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("FLUIDLITE_KERNELS", "native")
+    made = compilers.Compiler()
+    if not made.version:
+        pytest.skip("no C compiler")
+    compilers.COMPILER.switch(made)
+    return made
+
+
+def compiled(compiler, function, *arrays):
+    """What a kernel computes that is generated for a function of arrays."""
+    inputs = [Expression("input", (), a.shape, a.dtype) for a in arrays]
+    made = function(*map(ArraySymbol, inputs)).node
+    source = kernel_source(inputs, [made])
+    for event in compiler.request([source]):
+        event.wait()
+    kernel = compiler.find([source])[source.name]
+    run = prepared(kernel, source, [(made.shape, made.dtype)])
+    return run.function(*arrays, *([run.scratch()] if run.scratch else []))
+
+
+#: by name: the function in double precision, and where it is looked at
+FUNCTIONS = {
+    "exp": (np.exp, -87.0, 88.0),
+    "log": (np.log, 1e-38, 1e38),
+    "log1p": (np.log1p, -0.999, 1e6),
+    "expm1": (np.expm1, -20.0, 80.0),
+    "tanh": (np.tanh, -12.0, 12.0),
+    "erf": (np.vectorize(math.erf), -5.0, 5.0),
+}
+ULPS = {"exp": 2, "log": 2, "log1p": 3, "expm1": 3, "tanh": 3, "erf": 3}
+SPECIAL = np.array([np.nan, np.inf, -np.inf, 0.0, -0.0, 1e-40, 200.0, -200.0], "float32")
+
+
+def test_elementary_functions_are_right_to_a_few_units_in_the_last_place(compiler):
+    rng = np.random.default_rng(0)
+    given = []
+    for name, (_, low, high) in FUNCTIONS.items():
+        span = np.exp(rng.uniform(np.log(low), np.log(high), 20000)) if name == "log" else None
+        x = rng.uniform(low, high, 20000) if span is None else span
+        x[:5000] = rng.standard_normal(5000) if low < -1 else np.abs(rng.standard_normal(5000))
+        given.append(x.astype("float32"))
+    inputs = [Expression("input", (), x.shape, x.dtype) for x in given]
+    outputs = [getattr(XP, name)(ArraySymbol(n)).node for name, n in zip(FUNCTIONS, inputs)]
+    source = kernel_source(inputs, outputs)
+    compiler.together([source])
+    kernel = compiler.find([source])[source.name]
+    found = prepared(kernel, source, [(o.shape, o.dtype) for o in outputs]).function(*given)
+    for name, x, y in zip(FUNCTIONS, given, found):
+        meant = FUNCTIONS[name][0](x.astype("float64"))
+        unit = np.spacing(np.abs(meant).astype("float32")).astype("float64")
+        assert np.max(np.abs(y - meant) / unit) <= ULPS[name], name
+
+
+@pytest.mark.parametrize("name", list(FUNCTIONS))
+def test_what_is_not_finite_is_as_numpy_has_it(compiler, name):
+    found = compiled(compiler, getattr(XP, name), SPECIAL)
+    with np.errstate(all="ignore"):
+        meant = FUNCTIONS[name][0](SPECIAL.astype("float64")).astype("float32")
+    np.testing.assert_array_equal(np.isnan(found), np.isnan(meant))
+    np.testing.assert_allclose(found, meant, rtol=1e-6)
+    zeros = meant == 0
+    np.testing.assert_array_equal(np.signbit(found[zeros]), np.signbit(meant[zeros]))
+
+
+def test_the_largest_of_a_row_with_nan_is_nan(compiler):
+    x = np.array([[1.0, np.nan, 3.0], [1.0, 2.0, 0.5]], "float32")
+    found = compiled(compiler, lambda v: v - XP.max(v, axis=1, keepdims=True), x)
+    assert np.isnan(found[0]).all()
+    np.testing.assert_array_equal(found[1], [-1.0, 0.0, -1.5])
+
+
+def test_arrays_that_lie_otherwise_are_taken_too(compiler):
+    x = np.arange(12, dtype="float32").reshape(3, 4).T
+    np.testing.assert_array_equal(compiled(compiler, lambda v: v * 2.0 + 1.0, x), x * 2 + 1)
+
+
+def test_random_graphs_compute_what_interpretation_does(compiler):
+    wrong, fused = findings(range(GRAPHS))
+    assert not wrong
+    assert fused > GRAPHS * 0.9
+
+
+@pytest.mark.parametrize("rows", [7, 4096])
+def test_any_number_of_threads_gives_the_same_bits(compiler, monkeypatch, rows):
+    x = np.random.default_rng(0).standard_normal((rows, 64)).astype("float32")
+
+    def work(v):
+        e = XP.exp(v)
+        return XP.sum(e / XP.sum(e, axis=1, keepdims=True) * v, axis=0)
+
+    found = []
+    for count in ("1", "2"):
+        monkeypatch.setenv("FLUIDLITE_NUM_THREADS", count)
+        fluid.kernels.threads._pool.reset()
+        found.append(compiled(compiler, work, x))
+    np.testing.assert_array_equal(*found)
+
+
+def test_a_label_out_of_range_is_the_error_of_interpretation(compiler):
+    x = fluid.data("x", [2, 3])
+    label = fluid.data("k", [2, 1], "int64")
+    loss = layers.mean(layers.softmax_with_cross_entropy(x, label))
+    exe = fluid.Executor()
+    feed = {"x": np.zeros([2, 3], "float32"), "k": np.array([[0], [2]])}
+    for _ in range(3):
+        exe.run(feed=feed, fetch_list=[loss])
+    assert ", native" in exe.plan(fetch_list=[loss]).source
+    with pytest.raises(fluid.errors.OutOfRangeError, match="label"):
+        exe.run(feed={**feed, "k": np.array([[0], [3]])}, fetch_list=[loss])
+    exe.run(feed=feed, fetch_list=[loss])
+
+
+# -- the compiler and its files --------------------------------------------------------------------
+
+
+def plan_of_tanh():
+    """The source of a plan with something to fuse."""
+    return results(3)[2]
+
+
+def test_a_second_process_finds_the_kernels_of_the_first(compiler):
+    assert ", native" in plan_of_tanh()
+    recording = Recording()
+    compilers.COMPILER.switch(recording)
+    assert ", native" in plan_of_tanh()
+
+
+def spoiled(path):
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+
+
+def writable_for_all(path):
+    path.chmod(0o666)
+
+
+@pytest.mark.parametrize("harm", [spoiled, writable_for_all])
+def test_a_file_that_cannot_be_trusted_is_not_loaded(compiler, harm):
+    plan_of_tanh()
+    for path in compiler.folder.glob("*.so"):
+        harm(path)
+    compilers.COMPILER.switch(Recording())
+    assert ", native" not in plan_of_tanh()
+
+
+def test_old_kernels_are_removed_where_there_are_too_many(compiler, monkeypatch):
+    monkeypatch.setattr(compilers, "KEPT", 1)
+    compiled(compiler, lambda v: v + 1.0, np.ones(3, "float32"))
+    assert not list(compiler.folder.glob("*.so")) + list(compiler.folder.glob("*.sum"))
+
+
+def test_a_compiler_that_fails_means_numpy_and_one_warning(monkeypatch, tmp_path):
+    broken = tmp_path / "broken"
+    broken.write_text('#!/bin/sh\n[ "$1" = --version ] && echo broken && exit 0\nexit 1\n')
+    broken.chmod(0o755)
+    monkeypatch.setenv("FLUIDLITE_CC", str(broken))
+    monkeypatch.setenv("FLUIDLITE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("FLUIDLITE_KERNELS", "native")
+    compilers.COMPILER.switch(compilers.Compiler())
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        sources = [plan_of_tanh(), results(5)[2]]
+    assert not any(", native" in source for source in sources)
+    assert len(said) == 1
+    assert "NumPy computes instead" in str(said[0].message)
+
+
+def test_without_a_compiler_native_is_an_error_that_says_what_to_do(monkeypatch):
+    monkeypatch.setenv("FLUIDLITE_CC", "")
+    monkeypatch.setenv("FLUIDLITE_KERNELS", "native")
+    compilers.COMPILER.switch(compilers.Compiler())
+    with pytest.raises(fluid.errors.UnsupportedError, match="fluidlite\\[jit\\]"):
+        plan_of_tanh()
+
+
+def test_a_plan_runs_at_once_and_gets_its_kernels_later(compiler, monkeypatch):
+    monkeypatch.setenv("FLUIDLITE_KERNELS", "auto")
+    x = fluid.data("x", [4, 5])
+    y = layers.tanh(layers.softmax(x) * 2.0 + 1.0)
+    exe, feed = fluid.Executor(), {"x": np.ones([4, 5], "float32")}
+    (first,) = exe.run(feed=feed, fetch_list=[y])
+    for _ in range(20):
+        exe.run(feed=feed, fetch_list=[y])
+    assert ", native" not in exe.plan(fetch_list=[y]).source
+    for event in list(compiler._pending.values()):
+        event.wait()
+    for _ in range(3):
+        (last,) = exe.run(feed=feed, fetch_list=[y])
+    assert ", native" in exe.plan(fetch_list=[y]).source
+    np.testing.assert_allclose(last, first, rtol=1e-6)

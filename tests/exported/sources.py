@@ -1,0 +1,38 @@
+"""Python files that tests write, load and run."""
+
+import importlib.util
+
+import numpy as np
+
+from fluidlite.values import bare
+
+
+def loaded(path):
+    """The module of a written file."""
+    found = importlib.util.spec_from_file_location("written", path)
+    module = importlib.util.module_from_spec(found)
+    found.loader.exec_module(module)
+    return module
+
+
+def given(written, feed):
+    """What a written function takes, in its order."""
+    return [np.asarray(bare(feed[name])) for name in written.inputs]
+
+
+def run(written, feed):
+    """What a written file computes, by name."""
+    module = loaded(written.path)
+    found = getattr(module, written.function)(module.load(), *given(written, feed))
+    return found[0] if isinstance(found, tuple) else found
+
+
+def assert_same(found, right, tolerance=1e-6):
+    """Arrays agree, floats relative to the largest element."""
+    right = np.asarray(bare(right))
+    assert (found.shape, found.dtype) == (right.shape, right.dtype)
+    if right.dtype.kind == "f":
+        scale = np.abs(right[np.isfinite(right)]).max(initial=1.0)
+        np.testing.assert_allclose(found, right, rtol=tolerance, atol=tolerance * scale)
+    else:
+        np.testing.assert_array_equal(found, right)

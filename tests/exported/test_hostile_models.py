@@ -1,0 +1,291 @@
+"""Files of ONNX models that were cut, changed, or made to do harm."""
+
+import os
+import random
+import tracemalloc
+
+import numpy as np
+import pytest
+from exported.graphs_of_nodes import graph, helper, model, node
+from exported.models import onnx
+
+import fluidlite as fluid
+from fluidlite.errors import ArgumentError, FileError, FileFormatError, UnsupportedError
+
+import saved_models
+
+load = fluid.onnx.load
+W = np.arange(6, dtype="float32").reshape(3, 2)
+
+
+@pytest.fixture
+def path(tmp_path):
+    return str(tmp_path / "m.onnx")
+
+
+@pytest.fixture(autouse=True)
+def scope():
+    with fluid.scope_guard(fluid.Scope()) as made:
+        yield made
+
+
+def plain():
+    return model([node("MatMul", "x w", "y")], "x:float32[n,3]", "y:float32[n,2]", w=W)
+
+
+def written(made, path):
+    with open(path, "wb") as file:
+        file.write(made.SerializeToString())
+    return path
+
+
+@pytest.mark.parametrize("data", [b"", b"no model", b"\x08\x07", b"\x3a\xff\xff\xff\xff\x0f"])
+def test_what_is_no_model_is_refused(data, path):
+    with open(path, "wb") as file:
+        file.write(data)
+    with pytest.raises(FileFormatError, match=r"m\.onnx: expected a"):
+        load(path)
+
+
+def test_a_file_that_is_not_there_is_named(path):
+    with pytest.raises(FileError, match="there is no such file"):
+        load(path)
+
+
+def seeds(tmp_path):
+    """Files of whole models."""
+    for name in ("lenet", "while"):
+        folder = saved_models.unpack(tmp_path / name, f"{name}/")
+        fluid.onnx.export(folder / "inference", tmp_path / "seed.onnx")
+        yield (tmp_path / "seed.onnx").read_bytes()
+    yield plain().SerializeToString()
+
+
+def test_files_that_are_cut_or_changed_never_crash(tmp_path, path):
+    rng, outcomes = random.Random(0), set()
+    for seed in seeds(tmp_path):
+        for _ in range(120):
+            data = bytearray(seed)
+            if rng.random() < 0.3:
+                del data[rng.randrange(len(data)) :]
+            for _ in range(rng.choice([0, 1, 1, 3])):
+                if data:
+                    data[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
+            with open(path, "wb") as file:
+                file.write(data)
+            try:
+                load(path, scope=fluid.Scope())
+                outcomes.add("loaded")
+            except (FileFormatError, UnsupportedError, ArgumentError) as error:
+                outcomes.add(type(error).__name__)
+    assert {"loaded", "FileFormatError"} <= outcomes
+
+
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        (lambda t: t.dims.append(2**40), r"'w': expected 26388279066624 bytes|bytes for float32"),
+        (lambda t: t.dims.append(-1), r"'w': expected sizes of an array, found \[3, 2, -1\]"),
+        (lambda t: t.dims.extend([2**40, 2**40]), "expected sizes of an array"),
+        (lambda t: setattr(t, "raw_data", t.raw_data[:-1]), "expected 24 bytes .* found 23"),
+        (lambda t: setattr(t, "data_type", 0), "expected an element type, found none"),
+        (lambda t: (t.ClearField("raw_data"), t.float_data.append(1)), "expected 6 elements .* 1"),
+        (lambda t: setattr(t.segment, "begin", 0), "a segment"),
+    ],
+)
+def test_sizes_are_compared_with_the_data(change, message, path):
+    made = plain()
+    change(made.graph.initializer[0])
+    with pytest.raises(FileFormatError, match=message):
+        load(written(made, path))
+
+
+def external(location, **more):
+    """A model whose weights lie in a file."""
+    made = plain()
+    tensor = made.graph.initializer[0]
+    tensor.ClearField("raw_data")
+    tensor.data_location = onnx.TensorProto.EXTERNAL
+    for key, value in dict(location=location, **more).items():
+        tensor.external_data.add(key=key, value=value)
+    return made
+
+
+def test_data_in_a_file_of_its_own_are_read(tmp_path, path, scope):
+    (tmp_path / "below").mkdir()
+    (tmp_path / "below" / "w.bin").write_bytes(b"head" + W.tobytes())
+    load(written(external("below/w.bin", offset="4", length="24"), path))
+    np.testing.assert_array_equal(scope.value("w"), W)
+
+
+@pytest.mark.parametrize(
+    "location", ["../w.bin", "/etc/hostname", "a/../../w.bin", "", ".", "w\0.bin", "below/"]
+)
+def test_data_outside_of_the_folder_are_refused(location, tmp_path):
+    inner = tmp_path / "inner"
+    inner.mkdir()
+    (tmp_path / "w.bin").write_bytes(W.tobytes())
+    with pytest.raises(FileFormatError, match="initializer 'w': expected external data"):
+        load(written(external(location), inner / "m.onnx"))
+
+
+def test_data_behind_a_link_are_refused(tmp_path):
+    inner = tmp_path / "inner"
+    inner.mkdir()
+    (tmp_path / "w.bin").write_bytes(W.tobytes())
+    try:
+        os.symlink(tmp_path / "w.bin", inner / "w.bin")
+        os.symlink(tmp_path, inner / "up")
+    except OSError:
+        pytest.skip("no links here")
+    for location in ("w.bin", "up/w.bin"):
+        with pytest.raises(FileFormatError, match="found a link"):
+            load(written(external(location), inner / "m.onnx"))
+
+
+@pytest.mark.parametrize(
+    "more, message",
+    [
+        (dict(offset="8"), "bytes 8 to 32 of .* a file of 24 bytes"),
+        (dict(length="25"), "length 25"),
+        (dict(offset="-4"), "a number as offset, found '-4'"),
+        (dict(offset="9" * 30), "a number as offset"),
+    ],
+)
+def test_offsets_and_lengths_are_compared_with_the_file(more, message, tmp_path, path):
+    (tmp_path / "w.bin").write_bytes(W.tobytes())
+    with pytest.raises(FileFormatError, match=message):
+        load(written(external("w.bin", **more), path))
+
+
+def test_data_that_are_not_there_are_named(path):
+    with pytest.raises(FileError, match=r"gone\.bin, where .* initializer 'w'"):
+        load(written(external("gone.bin"), path))
+
+
+def function(name, calls, count=2):
+    """A function that calls another one some times, one after the other."""
+    nodes, value = [], "a"
+    for number in range(count):
+        nodes.append(helper.make_node(calls, [value], [f"v{number}"], domain="mine"))
+        value = f"v{number}"
+    opsets = [helper.make_opsetid("", 21), helper.make_opsetid("mine", 1)]
+    return helper.make_function("mine", name, ["a"], [value], nodes, opsets)
+
+
+def test_functions_that_call_themselves_are_refused():
+    made = model(
+        [helper.make_node("f", ["x"], ["y"], domain="mine")],
+        "x:float32[1]",
+        "y",
+        functions=[function("f", "f", 1)],
+    )
+    with pytest.raises(FileFormatError, match="at most 48 deep"):
+        load(made)
+
+
+def test_functions_that_become_too_many_nodes_are_refused(monkeypatch):
+    monkeypatch.setattr(fluid.onnx.graphs, "MOST_NODES", 500)
+    functions = [function(f"f{i}", f"f{i + 1}") for i in range(20)]
+    last = helper.make_function(
+        "mine", "f20", ["a"], ["b"], [node("Neg", "a", "b")], [helper.make_opsetid("", 21)]
+    )
+    made = model(
+        [helper.make_node("f0", ["x"], ["y"], domain="mine")],
+        "x:float32[1]",
+        "y",
+        functions=[*functions, last],
+    )
+    with pytest.raises(FileFormatError, match="at most 500 nodes"):
+        load(made)
+
+
+def test_constants_that_would_become_large_are_left_to_the_program():
+    sizes = np.array([2**20, 2**20])
+    made = model(
+        [node("ConstantOfShape", "s", "y"), node("Expand", "one s", "z")],
+        "x:float32[1]",
+        "y z",
+        s=sizes,
+        one=np.ones(1, "float32"),
+    )
+    loaded = load(made)
+    assert [v.shape for v in loaded.fetches] == [(2**20, 2**20)] * 2
+
+
+HUGE = 2**40
+
+
+@pytest.mark.parametrize(
+    "nodes",
+    [
+        [node("Trilu", "x", "y")],
+        [node("Dropout", "x", "y mask")],
+        [node("CumProd", "x axis", "y")],
+        [node("EyeLike", "x", "y")],
+        [node("Hardmax", "x", "y"), node("LRN", "image", "z", size=3)],
+        [node("MaxPool", "image", "y places", kernel_shape=[2, 2])],
+        [node("AveragePool", "image", "y", kernel_shape=[2, 2], dilations=[2, 2])],
+        [node("ScatterElements", "x places x", "y")],
+        [node("GatherND", "x places", "y")],
+        [node("Reshape", "x shape", "y")],
+        [node("Slice", "x shape shape", "y")],
+        [node("ReverseSequence", "x shape", "y")],
+        [node("OneHot", "shape depth pair", "y")],
+        [node("Range", "none depth one", "y")],
+        [node("Pad", "image pads", "y", mode="edge")],
+        [
+            node(
+                "Loop",
+                "depth",
+                "y",
+                body=graph([node("Identity", "c", "d")], "i:int64[] c:bool[]", "d:bool[]"),
+            )
+        ],
+    ],
+    ids=lambda nodes: nodes[0].op_type,
+)
+def test_sizes_that_nobody_has_are_never_written_out(nodes):
+    ends = f"x:float32[{HUGE},{HUGE}] image:float32[1,{HUGE},{HUGE},{HUGE}] shape:int64[{HUGE}]"
+    made = model(
+        nodes,
+        f"{ends} places:int64[{HUGE},{HUGE}]",
+        nodes[0].output[0],
+        axis=np.array(0),
+        depth=np.array(HUGE),
+        pair=np.ones(2, "float32"),
+        none=np.array(0),
+        one=np.array(1),
+        pads=np.array([HUGE] * 8),
+    )
+    tracemalloc.start()
+    try:
+        load(made)
+    except (UnsupportedError, FileFormatError):
+        pass
+    finally:
+        _, most = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+    assert most < 2**27
+
+
+@pytest.mark.parametrize(
+    "nodes, message",
+    [
+        ([node("Relu", "nobody", "y")], "the name of a value, found 'nobody'"),
+        ([node("Relu", "x", "y"), node("Neg", "x", "y")], "a new name, found 'y' twice"),
+        ([node("Relu", "x", "z")], "output 'y': expected the name of a value"),
+        ([node("Relu", "x", "x")], "a new name, found 'x' twice"),
+    ],
+)
+def test_graphs_that_do_not_fit_together_are_refused(nodes, message):
+    with pytest.raises(FileFormatError, match=message):
+        load(model(nodes, "x:float32[1]", "y"))
+
+
+def test_a_failed_load_leaves_scope_and_names_alone(scope, path):
+    made = model([node("Tanhh", "w", "y")], "x:float32[1]", "y", w=W)
+    with pytest.raises(UnsupportedError):
+        load(made)
+    assert not scope.local_var_names()
+    assert graph([], "", "").name == "g"

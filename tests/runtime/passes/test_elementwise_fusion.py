@@ -1,0 +1,84 @@
+"""Element-wise fusion: which instructions become one, and in which order what is left stands."""
+
+import pytest
+
+from fluidlite.backend import get
+from fluidlite.backend.native.library import NativeKernels
+from fluidlite.inspect.graph_text import parsed
+from fluidlite.opdef.prepared import Prepared
+from fluidlite.runtime.graph_verify import verify
+from fluidlite.runtime.passes.elementwise_fusion import ELEMENTWISE_FUSION
+from fluidlite.runtime.passes.form import Context
+
+CHAIN = """\
+%0: float32[4, 6] = input "x"
+%1: float32[4, 6] = tanh(X=%0)
+%2: float32[2, 2, 6] = reshape(X=%1) {shape=[2, 2, 6]}
+%3: float32[2, 2, 6] = exp(X=%2)
+%4: float32[24] = reshape(X=%3) {shape=[24]}
+%5: float32[24] = sigmoid(X=%4)
+return "y"=%5
+"""
+APART = """\
+%0: float32[4, 4] = input "x"
+%1: float32[4, 4] = tanh(X=%0)
+%2: float32[4, 4] = matmul(X=%1, Y=%0)
+%3: float32[4, 4] = exp(X=%2)
+%4: float32[4, 4] = elementwise_add(X=%1, Y=%3)
+return "y"=%4
+"""
+
+
+class Pretending(NativeKernels):
+    """A library that has a kernel for some of the groups: those of the given numbers."""
+
+    def __init__(self, which):
+        super().__init__(None, False)
+        self._which = which
+
+    def kernels(self, sources, specs):
+        return [Prepared(print) if k in self._which else None for k in range(len(sources))]
+
+
+def fused(text, which):
+    graph = parsed(text, backend=get("numpy"))
+    context = Context(graph.builder, [Pretending(which)])
+    changed = ELEMENTWISE_FUSION.run(graph, context)
+    verify(graph)
+    return changed, [(i.op.type, i.library) for i in graph]
+
+
+def test_a_chain_with_views_in_between_is_one_kernel():
+    assert fused(CHAIN, {0}) == (True, [("sigmoid", "native")])
+
+
+def test_without_kernels_nothing_is_changed():
+    changed, left = fused(CHAIN, set())
+    assert not changed
+    assert [type for type, _ in left] == ["tanh", "reshape", "exp", "reshape", "sigmoid"]
+
+
+def test_a_group_does_not_reach_around_what_depends_on_it():
+    changed, left = fused(APART, {0, 1})
+    assert changed
+    assert [type for type, _ in left] == ["tanh", "matmul", "elementwise_add"]
+    assert [library for _, library in left] == ["", "", "native"]
+
+
+@pytest.mark.parametrize("which", [{0}, {1}])
+def test_where_some_kernels_are_missing_the_others_are_used_in_order(which):
+    two = """\
+%0: float32[4, 4] = input "x"
+%1: float32[4, 4] = tanh(X=%0)
+%2: float32[16] = reshape(X=%1) {shape=[16]}
+%3: float32[16] = exp(X=%2)
+%4: float32[4, 4] = reshape(X=%3) {shape=[4, 4]}
+%5: float32[4, 4] = matmul(X=%4, Y=%0)
+%6: float32[4, 4] = tanh(X=%5)
+%7: float32[16] = reshape(X=%6) {shape=[16]}
+%8: float32[16] = exp(X=%7)
+return "y"=%8
+"""
+    changed, left = fused(two, which)
+    assert changed
+    assert [library for _, library in left].count("native") == 1

@@ -1,0 +1,10 @@
+"""Samples of operators on bits."""
+
+from .form import Sample, samples
+
+
+@samples("bitwise_and", "bitwise_or", "bitwise_xor")
+def bitwise(rng, type):
+    X, Y = rng.integers(-99, 99, size=[2, 3]), rng.integers(-99, 99, size=[2, 3])
+    yield Sample(dict(X=X, Y=Y), name="same")
+    yield Sample(dict(X=X.astype("int32"), Y=Y[0].astype("int32")), name="broadcast")
