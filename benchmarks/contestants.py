@@ -105,6 +105,7 @@ CONTESTANTS = {
         environment=_NUMPY,
         requires="prepare",
     ),
+    "fluidlite on JAX": Entry("peers.fluid", ("jax",), options={"backend": "jax"}),
     "paddle": Entry("peers.fluid", ("paddle.fluid",), options={"module": "paddle.fluid"}),
     "torch": Entry("peers.torch_", ("torch",)),
     "torch.compile": Entry("peers.torch_", ("torch",), options={"compiled": True}),

@@ -50,6 +50,17 @@ class Worker:
             return {"missing": str(error)}
         return {}
 
+    def first(self) -> dict[str, Any]:
+        """Seconds of the first step, which is compiled then, and of the second."""
+        assert self._problem is not None
+        self._step.load(self._problem.start)
+        times = []
+        for k in range(2):
+            begin = time.perf_counter()
+            self._step.step(self._problem.feeds[k % BATCHES])
+            times.append(time.perf_counter() - begin)
+        return {"times": times}
+
     def check(self, path: str) -> dict[str, Any]:
         """Write parameters after a few steps to a file; the losses."""
         assert self._problem is not None

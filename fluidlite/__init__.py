@@ -85,6 +85,7 @@ _PACKAGES = frozenset(
         "imperative",
         "inspect",
         "io",
+        "jax",
         "metrics",
         "model",
         "nn",

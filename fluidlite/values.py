@@ -494,7 +494,10 @@ def zeros_like(value: Any) -> Any:
     """Zeros in the form of a value."""
     if isinstance(value, (LoDTensorArray, SelectedRows)):
         return value.zeros_like()
-    return np.zeros_like(bare(value))
+    array = bare(value)
+    if isinstance(array, np.ndarray) or not hasattr(array, "shape"):
+        return np.zeros_like(array)
+    return np.zeros(array.shape, array.dtype)  # of another library, perhaps only traced
 
 
 def arrays_in(value: Any) -> list[np.ndarray[Any, Any]]:
@@ -505,4 +508,11 @@ def arrays_in(value: Any) -> list[np.ndarray[Any, Any]]:
         value = value.data
     elif isinstance(value, SelectedRows):
         value = value.value
-    return [value] if isinstance(value, np.ndarray) else []
+    if isinstance(value, np.ndarray):
+        return [value]
+    return [np.asarray(value)] if is_device_array(value) else []
+
+
+def is_device_array(value: Any) -> bool:
+    """Whether a value is an array of another library than NumPy."""
+    return hasattr(value, "__array_namespace__") and not isinstance(value, (np.ndarray, np.generic))

@@ -190,3 +190,9 @@ def test_every_benchmark_is_run_here():
         "worker.py",  # which steps.py starts
         "sequence_worker.py",  # which sequences.py starts
     }
+
+
+def test_steps_on_jax_are_compared_with_those_by_hand():
+    pytest.importorskip("jax", reason="needs fluidlite[jax]")
+    said = run("xla.py", "--small", "--rounds", 1, "--seconds", 0, "--only", "fit_a_line")
+    assert re.search(r"fit_a_line +[\d,.]+ +[\d,.]+ +[\d.]+", said)

@@ -19,14 +19,22 @@ class Step:
         problem: what to build.
         module: ``fluidlite`` or ``paddle.fluid``.
         prepared: by what ``Executor.prepare`` gives instead.
+        backend: of fluidlite's executor, where that is not NumPy.
     """
 
-    def __init__(self, problem: Problem, module: str = "fluidlite", prepared: bool = False) -> None:
+    def __init__(
+        self,
+        problem: Problem,
+        module: str = "fluidlite",
+        prepared: bool = False,
+        backend: str = "",
+    ) -> None:
         fluid = importlib.import_module(module)
         self._names = list(problem.start)
         self._main, self._startup, self._loss = programs.build(fluid, problem)
         self._scope = fluid.Scope() if module == "fluidlite" else fluid.core.Scope()
-        self._exe = fluid.Executor(fluid.CPUPlace())
+        how = {"backend": backend} if backend else {}
+        self._exe = fluid.Executor(fluid.CPUPlace(), **how)
         self._place = fluid.CPUPlace()
         self._prepared = prepared
         self._run: Any = None

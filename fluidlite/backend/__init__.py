@@ -13,7 +13,8 @@ from ..errors import ArgumentError, UnsupportedError
 from . import numpy_
 
 _CHOICES = ("numpy", "onednn", "native", "auto")
-_ONEDNN = "fluidlite.backend.onednn"  # read when a plan first asks for it
+# read when they are first asked for
+_ONEDNN, _JAX = "fluidlite.backend.onednn", "fluidlite.backend.jax_"
 _NATIVE = "fluidlite.backend.native"
 
 
@@ -23,6 +24,8 @@ def get(name: str) -> ModuleType:
     Raises:
         KeyError: there is none.
     """
+    if name == "jax":
+        return import_module(_JAX)
     return {"numpy": numpy_}[name]
 
 

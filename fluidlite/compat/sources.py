@@ -111,7 +111,7 @@ SOURCES: dict[str, str] = {
     "paddle.fluid.layers": (
         "layers layers.dynamic_rnn layers.branch layers.readers compat.modules.layering"
     ),
-    "paddle.fluid.layers.collective": "",
+    "paddle.fluid.layers.collective": "layers.collective",
     "paddle.fluid.layers.math_op_patch": "compat.modules.patches",
     "paddle.fluid.layers.utils": "compat.modules.structures",
     "paddle.fluid.lod_tensor": "lod_tensor",

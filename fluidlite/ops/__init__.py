@@ -14,6 +14,7 @@ from . import (
     bitwise,
     boxes,
     clicks,
+    collective,
     compare,
     control_flow,
     conv,

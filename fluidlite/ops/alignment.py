@@ -262,9 +262,11 @@ class gather_tree(Op):
         steps, rows, beam = Ids.shape
         if beam:
             xp.in_range(Parents[1:], beam, "Parents")
-        out = xp.array(Ids)
+        if not steps:
+            return Ids
+        out = [Ids[-1]]
         path = xp.broadcast_to(xp.arange(beam), (rows, beam))
         for t in range(steps - 2, -1, -1):
             path = xp.take_along_axis(Parents[t + 1], path, axis=1)
-            out[t] = xp.take_along_axis(Ids[t], path, axis=1)
-        return out
+            out.append(xp.take_along_axis(Ids[t], path, axis=1))
+        return xp.stack(out[::-1])

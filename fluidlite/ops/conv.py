@@ -74,6 +74,16 @@ class Conv(UseCudnn, UseMkldnn, Op, abstract=True):
         """Whether the channels are the last dimension of images."""
         return self.data_format in CHANNELS_LAST
 
+    def library(self, image, filter):
+        """What the convolution of an array library takes beside its operands' shapes."""
+        return dict(
+            strides=tuple(self.strides),
+            pads=self.pads(self.nchw(image)[2:], filter[2:]),
+            dilations=tuple(self.spacing),
+            groups=self.groups,
+            channels_last=self.channels_last,
+        )
+
     def nchw(self, shape):
         """The shape of an image with its channels before its rows."""
         n, *rest = shape
@@ -266,6 +276,12 @@ class Conv2d(UseQuantizer, Convolution, abstract=True):
             out = out + xp.reshape(Bias, (-1, 1, 1, 1))
         return self.outer(xp, out)
 
+    def run_jax(self, xp, Input, Filter, Bias):
+        out = xp.convolution(Input, Filter, **self.library(Input.shape, Filter.shape))
+        if Bias is None:
+            return out
+        return out + (Bias if self.channels_last else xp.reshape(Bias, (-1, 1, 1)))
+
     def grad(self, f, Input, Filter, Bias, dOutput):
         rules = self.adjoints(f, Input, Filter, dOutput)
         if Bias is not None:
@@ -315,6 +331,10 @@ class AdjointInput(Convolution, abstract=True):
         inside = [slice(before, before + size) for (before, _), size in zip(pads, sizes)]
         return self.outer(xp, out[(slice(None), *inside)])
 
+    def run_jax(self, xp, G, Filter):
+        how = self.library(self.size, Filter.shape)
+        return xp.adjoint(lambda image: xp.convolution(image, Filter, **how), self.size, G)
+
     def under(self, element, rows, positions):
         """Where an element of the window lies in a padded image, for some rows of positions."""
         ranges = [range(positions[0])[rows], *map(range, positions[1:])]
@@ -357,6 +377,10 @@ class AdjointFilter(Convolution, abstract=True):
         for rows, patches in self.patches(xp, self.inner(xp, Input), self.size[2:]):
             out = out + xp.matmul(self.columns(xp, g[:, rows]), xp.swapaxes(patches, 1, 2))
         return xp.reshape(out, self.size)
+
+    def run_jax(self, xp, Input, G):
+        how = self.library(Input.shape, self.size)
+        return xp.adjoint(lambda filter: xp.convolution(Input, filter, **how), self.size, G)
 
     def grad(self, f, Input, G, dOut):
         convolve, by_input, _ = self.maps(f)

@@ -43,6 +43,9 @@ class conv3d(Convolution3d):
     def run(self, xp, Input, Filter):
         return self.outer(xp, self.convolve(xp, Input, Filter))
 
+    def run_jax(self, xp, Input, Filter):
+        return xp.convolution(Input, Filter, **self.library(Input.shape, Filter.shape))
+
     def grad(self, f, Input, Filter, dOutput, ResidualData=None):
         return self.adjoints(f, Input, Filter, dOutput)
 

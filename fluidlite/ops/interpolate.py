@@ -7,6 +7,8 @@ from __future__ import annotations
 import itertools
 import math
 
+import numpy as np
+
 from ..dtypes import DType
 from ..errors import AttributeValueError, ShapeError
 from ..opdef.attribute import REQUIRED
@@ -303,7 +305,7 @@ class resize_weights(Op):
 
     def centres(self, xp, rows, edges):
         """Where new elements lie among the old ones."""
-        step = float(self.step(xp))
+        step = float(self.step(np))
         return step * (rows + 0.5) - 0.5 if edges and not self.align_corners else step * rows
 
 

@@ -31,7 +31,7 @@ class quantize(Op):
         return Input.with_dtype(DType.INT8 if self.is_negative_input else DType.UINT8)
 
     def run(self, xp, Input):
-        return _rounded(Input * self.Scale, np.int8 if self.is_negative_input else np.uint8)
+        return _rounded(xp, Input * self.Scale, np.int8 if self.is_negative_input else np.uint8)
 
 
 class dequantize(Op):
@@ -76,13 +76,13 @@ class requantize(Op):
 
     def run(self, xp, Input):
         factor = np.float32(self.Scale_out) / np.float32(self.Scale_in)
-        return _rounded(Input.astype(np.float32) * factor, Input.dtype)
+        return _rounded(xp, Input.astype(np.float32) * factor, Input.dtype)
 
 
-def _rounded(x, dtype):
+def _rounded(xp, x, dtype):
     """The nearest integers, ties to even, kept within the element type."""
     bounds = np.iinfo(dtype)
-    return np.clip(np.rint(x), bounds.min, bounds.max).astype(dtype)
+    return xp.clip(xp.rint(x), bounds.min, bounds.max).astype(dtype)
 
 
 def _need_8_bits(Input):

@@ -207,7 +207,8 @@ class lstm_unit(Op):
         size = C_prev.shape[1]
         half = X[:, : 3 * size] * 0.5
         if self.forget_bias:
-            half[:, size : 2 * size] += 0.5 * self.forget_bias
+            middle = (slice(None), slice(size, 2 * size))
+            half = xp.add_at(half, middle, 0.5 * self.forget_bias)
         gates = xp.tanh(half)  # sigmoid(x) = (tanh(x / 2) + 1) / 2
         gates += 1
         gates *= 0.5

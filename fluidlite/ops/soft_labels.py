@@ -71,7 +71,9 @@ class sigmoid_cross_entropy_with_logits(Op):
         kept = xp.trunc(Label) != self.ignore_index
         loss = xp.maximum(X, 0) - X * Label + xp.log1p(xp.exp(-xp.abs(X)))
         loss = xp.where(kept, loss, xp.zeros_like(loss))
-        return loss / float(max(int(xp.sum(kept)), 1)) if self.normalize else loss
+        if not self.normalize:
+            return loss
+        return loss / xp.maximum(xp.sum(kept), 1).astype(loss.dtype)
 
     def grad(self, f, X, Label, dOut):
         def dx():

@@ -27,12 +27,12 @@ from ..errors import ClosedError
 from ..ir.callsite import warn
 from ..ir.program import Program
 from ..ir.variable import Variable
-from ..ir.views import views
-from ..place import Place, checked
+from ..place import Place
 from ..profiler import Profile, active
 from ..quiet import quick_door
 from ..scope import Scope, global_scope
 from .bound import bind, bound_call
+from .engine import chosen
 from .feeding import (
     check_names,
     fed_by_loader,
@@ -48,27 +48,32 @@ from .finite import checks_nan_inf
 from .from_dataset import RunsDatasets
 from .pipeline import selected
 from .plan import Plan
+from .random_state import KeepsRandomState
 from .replicated import Replicas
 from .run_state import ExecutorToken, Job, RunState, next_number, wanted_of
 from .session import Observer, Session, run_watched
 from .step import Environment
+from .traced_runs import TracesRuns
 
 
 @quick_door
-class Executor(RunsDatasets, Described):
+class Executor(RunsDatasets, KeepsRandomState, TracesRuns, Described):
     """Runs programs.
 
     With ``FLUIDLITE_CHECK=1`` in the environment each run interprets a program, looks for NaN after
     each operator, and compares with what the compiled plan computes.
 
     Args:
-        place: the CPU, or None for it.
+        place: the CPU, or None for it; or a CUDA device that JAX sees.
         profile: whether to take the time of each operator; ``profile`` then has a table of them.
         passes: which passes rewrite plans (``"-gemm_batching"``: all but that one); what
             ``FLUIDLITE_PASSES`` says when None.
+        backend: "numpy" or "jax"; what ``FLUIDLITE_BACKEND`` says when None, and NumPy where that
+            says nothing.
 
     Raises:
-        ArgumentError: the place is not there, or there is no pass of a name.
+        ArgumentError: the place is not there, or there is no pass or backend of a name.
+        UnsupportedError: JAX is not installed, or does not see the place.
 
     >>> main, startup = fluid.Program(), fluid.Program()
     >>> with fluid.program_guard(main, startup):
@@ -82,9 +87,14 @@ class Executor(RunsDatasets, Described):
     _shown = "passes= profile="
 
     def __init__(
-        self, place: Place | None = None, profile: bool = False, passes: str | None = None
+        self,
+        place: Place | None = None,
+        profile: bool = False,
+        passes: str | None = None,
+        backend: str | None = None,
     ) -> None:
-        self.place = checked(place)
+        #: what runs programs where that is not NumPy
+        self.place, self._engine = chosen(place, backend)
         self._passes = selected(passes)
         #: the times of operators, where they are taken
         self.profile = Profile() if profile else None
@@ -157,7 +167,8 @@ class Executor(RunsDatasets, Described):
                 strict = "infinity" if (check_nan_inf or checks_nan_inf()) else ""
                 known = self._known(program.program)
                 session = partial(self._session, program.program, known, strict=strict)
-                replicas = Replicas(program, scope or global_scope(), known, session)
+                kind = Replicas if self._engine is None else self._engine.replicas
+                replicas = kind(program, scope or global_scope(), known, session)
                 return replicas.run(feed, names, return_numpy, return_merged)
             program, feed = program_and_feed(program, feed)
         if isinstance(feed, list):
@@ -172,6 +183,10 @@ class Executor(RunsDatasets, Described):
         self._known(program).warn_of_strangers(fetch_list, program)
         return self._run_planned(job, feed, guard, return_numpy, use_program_cache)
 
+    @property
+    def _looks(self) -> bool:
+        return self._check or self.profile is not None or active.get() is not None
+
     def _run_bound(self, job: Job, feed: Mapping[str, Any], guard: bool) -> list[Any] | None:
         """Run a program by a bound call: tier 3.
 
@@ -181,11 +196,14 @@ class Executor(RunsDatasets, Described):
         program, wanted, scope = job
         known: RunState | None = program.remembered.get(self._key)
         plan = None if known is None else known.plans.get((program.revision, wanted))
-        call = None if plan is None else bound_call(plan, scope)
-        if known is None or plan is None or call is None:
+        if plan is None or self._looks:
             return None
-        looks = self._check or self.profile is not None or active.get() is not None
-        if looks or (guard and plan.gradients):  # which are looked at on the way
+        if self._engine is not None:
+            return None if guard else self._engine.run_bound(plan, job, feed, known)
+        call = bound_call(plan, scope)
+        if known is None or call is None:
+            return None
+        if guard and plan.gradients:  # which are looked at on the way
             return None
         draw = partial(known.draw, program, self._backend) if call.draws else None
         return call(feed, draw, guard)
@@ -204,10 +222,14 @@ class Executor(RunsDatasets, Described):
         if not known.count and not program.global_block().ops and not fetches:
             warn("the program has no operators: there is nothing to run", None)
         plan = known.plan(program, wanted, keep, self._check)
-        if odd := take_persistables(plan, env, scope):
+        if odd := take_persistables(plan, env, scope, on_host=self._engine is None):
             known.warn(odd)
         if fetches and (missing := without_value(fetches, plan.written, env, scope, program)):
             known.warn(missing)
+        if self._engine is not None and return_numpy and keep and not (guard or doubts):
+            found = None if self._looks else self._engine.run_anew(plan, job, given, known)
+            if found is not None:
+                return found
         with np.errstate(all="ignore"):  # infinities are values
             self._execute(plan, env, job, known, guard, doubts)
         results = [fetched(name, env, scope, program, return_numpy) for name in fetches]
@@ -250,6 +272,8 @@ class Executor(RunsDatasets, Described):
     def _session(self, program: Program, known: RunState, **how: Any) -> Session:
         """The next run of a program."""
         seed = known.seed_of(program)
+        if self._engine is not None:
+            return self._engine.session(seed, known.count, **how)
         return Session(self._backend, seed, known.count, passes=self._passes, **how)
 
     def prepare(
@@ -319,7 +343,8 @@ class Executor(RunsDatasets, Described):
         """
         program, _ = program_and_feed(program)
         wanted = wanted_of(program, fetch_list)
-        return self._known(program).plan(program, wanted, True, self._check)
+        found = self._known(program).plan(program, wanted, True, self._check)
+        return found if self._engine is None else self._engine.describe(found)
 
     def _known(self, program: Program) -> RunState:
         """What this executor remembers of a program.
@@ -331,23 +356,6 @@ class Executor(RunsDatasets, Described):
             raise ClosedError("the executor has been closed; make another one")
         found: RunState | None = program.remembered.get(self._key)
         return found or program.remembered.keep(self._token, RunState(self._number))
-
-    def random_state(self, program: Program) -> dict[str, int]:
-        """What the next run of a program draws random numbers from; for
-        :meth:`set_random_state`.
-        """
-        known = self._known(program)
-        return {"seed": known.seed_of(program), "run": known.count}
-
-    def set_random_state(self, program: Program, state: Mapping[str, int]) -> None:
-        """Let the next run of a program draw its random numbers as if it were another one.
-
-        Args:
-            program: the program.
-            state: what :meth:`random_state` gave, of this executor or of another one.
-        """
-        known = self._known(program)
-        known.seed, known.count = int(state["seed"]), int(state["run"])
 
     def observe(
         self,
@@ -374,27 +382,3 @@ class Executor(RunsDatasets, Described):
         take_persistables(plan, env, global_scope() if scope is None else scope)
         with np.errstate(all="ignore"):
             self._session(program, self._known(program), observer=observer).run(plan, env)
-
-    def trace(
-        self,
-        program: Program | None = None,
-        feed: Mapping[str, Any] | None = None,
-        scope: Scope | None = None,
-    ) -> Any:
-        """Every value that the next run of a program would compute, by name and by operator;
-        nothing is kept in the scope.
-
-        Args:
-            program: what to run; the default main program when None.
-            feed, scope: as of :meth:`run`.
-
-        Returns:
-            a :class:`~fluidlite.inspect.Trace`.
-
-        >>> y = fluid.layers.square(fluid.data("x", [None, 2], "float32"))
-        >>> trace = fluid.Executor().trace(feed={"x": np.array([[1, 2]], "float32")})
-        >>> trace[y]
-        array([[1., 4.]], dtype=float32)
-        """
-        program, _ = program_and_feed(program)
-        return views().trace(self, program, feed, scope)

@@ -21,7 +21,14 @@ from ..ir.operator import Operator, located
 from ..ir.program import Program
 from ..ir.variable import Parameter, Variable
 from ..scope import Scope
-from ..values import LoDTensor, LoDTensorArray, SelectedRows, arrays_in, as_fetched
+from ..values import (
+    LoDTensor,
+    LoDTensorArray,
+    SelectedRows,
+    arrays_in,
+    as_fetched,
+    is_device_array,
+)
 from .plan import Plan
 from .step import Environment, is_empty_array
 
@@ -188,8 +195,14 @@ def _agree(shape: Sequence[int], declared: Sequence[int]) -> bool:
     )
 
 
-def take_persistables(plan: Plan, env: Environment, scope: Scope) -> dict[str, str]:
+def take_persistables(
+    plan: Plan, env: Environment, scope: Scope, on_host: bool = True
+) -> dict[str, str]:
     """Put what the operators read and nothing computes into the environment.
+
+    Args:
+        plan, env, scope: of the run.
+        on_host: whether to fetch what lies on a device.
 
     Returns:
         what to say of values in the scope that have another shape than their variables.
@@ -208,6 +221,8 @@ def take_persistables(plan: Plan, env: Environment, scope: Scope) -> dict[str, s
             continue
         if value is None:
             raise _missing(name, op)
+        if on_host and is_device_array(value):
+            value = np.asarray(value)
         env[name] = value
         if name in shapes and value.__class__ is np.ndarray and value.shape != shapes[name]:
             doubts[name] = _of_another_shape(name, op, value, shapes[name], scope)
@@ -336,6 +351,8 @@ def _owned(value: Any, fed: set[int]) -> Any:
     """A value that nobody outside can change: a copy where it is a view, or an array that the user
     fed.
     """
+    if is_device_array(value):
+        return value  # which nobody can change
     if isinstance(value, LoDTensorArray):
         return LoDTensorArray([_owned(item, fed) for item in value.items])
     if isinstance(value, SelectedRows):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -63,6 +63,8 @@ class BlockPlan:
                 self.ops, touched, last_mentions([(*r, *w) for r, w in touched], keep), strict=True
             )
         ]
+        #: what JAX compiles and what the host runs, where JAX runs the plan
+        self.staged: Callable[[], list[Any]] | None = None
         #: what is run: segments, and steps that drive blocks
         self.items = segments_of(self.steps, ragged=ragged)
         #: outer names that the block writes
@@ -78,8 +80,11 @@ class BlockPlan:
     @property
     def stages(self) -> list[Any]:
         """The graph behind each pass that changed it, of each compiled segment: their name, text
-        and difference to the one before; computed anew.
+        and difference to the one before; computed anew. Of a plan that JAX runs: what it compiles,
+        and what the host runs and why.
         """
+        if self.staged is not None:
+            return self.staged()
         last = [segment.last for segment in segments_in(self.items)]
         return views().stages([compiled for compiled in last if compiled is not None])
 

@@ -1,0 +1,73 @@
+"""Training steps on the backend "jax" against the same steps written by hand in JAX.
+
+    python benchmarks/xla.py                       measures and prints
+    python benchmarks/xla.py --only lenet --rounds 9
+
+Both live in processes of their own and take turns, as in ``steps.py``; before they are timed,
+losses and parameters of a few steps are compared.  Shown are the shortest steps in microseconds,
+their ratio, and the seconds that the first step takes, which compiles.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+import machine
+from problems import FULL
+from steps import measure, start
+
+OURS, BY_HAND = "fluidlite on JAX", "jax"
+
+
+def main() -> None:
+    """Measure and print."""
+    args = arguments()
+    loads = [machine.load()]
+    players = start([OURS, BY_HAND], [sys.executable], None, 0)
+    if len(players) < 2:
+        return
+    row = "{:>12}  {:>10}  {:>10}  {:>6}  {:>10}  {:>10}"
+    print(row.format("step", "ours", "by hand", "ratio", "first, s", "by hand, s"), flush=True)
+    wrong = []
+    try:
+        for name in args.only:
+            firsts = []
+            for player in players:
+                player.ask("make", name, args.small, args.dtype)
+                answer = player.ask("first")
+                firsts.append(answer["times"][0] if "times" in answer else float("nan"))
+            found = measure(players, name, args)
+            wrong += [f"{name}: {t}: {r.wrong}" for t, r in found.items() if r.wrong]
+            ours, theirs = (found[title].figure("min") for title in (OURS, BY_HAND))
+            cells = [f"{ours:,.1f}", f"{theirs:,.1f}", f"{ours / theirs:.2f}"]
+            print(row.format(name, *cells, *(f"{each:.2f}" for each in firsts)), flush=True)
+    finally:
+        for player in players:
+            player.close()
+    loads.append(machine.load())
+    print(f"Machine: {machine.description()}; load {loads[0]:.1f} and {loads[1]:.1f}.")
+    if wrong:
+        sys.exit("; ".join(wrong))
+
+
+def arguments() -> argparse.Namespace:
+    """What the command line asks for."""
+    parser = argparse.ArgumentParser(
+        description=str(__doc__).partition("\n")[0],
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )
+    add = parser.add_argument
+    add("--only", nargs="+", choices=list(FULL), default=list(FULL), help="which steps")
+    add("--rounds", type=int, default=5, help="how many turns each takes")
+    add("--seconds", type=float, default=1.0, help="how long a turn is")
+    add("--steps", type=int, default=2000, help="how many steps a turn has at most")
+    add("--small", action="store_true", help="sizes that show that it works")
+    add("--dtype", choices=["float32", "float64"], default="float32", help="element type")
+    args = parser.parse_args()
+    args.check = False
+    return args
+
+
+if __name__ == "__main__":
+    main()

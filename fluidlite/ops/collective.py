@@ -1,0 +1,317 @@
+"""Operators that several processes, or devices, run together.
+
+They ask ``process_group.groups`` for the group that runs; a program that runs alone is a group of
+one, for which they give back what they take.
+"""
+
+from __future__ import annotations
+
+from ..errors import AttributeValueError, ShapeError
+from ..opdef.attribute import REQUIRED, attr
+from ..opdef.definition import Op
+from ..opdef.spec import need_ndim
+from ..process_group import REDUCTIONS, groups
+
+
+class Collective(Op, abstract=True):
+    """An operator of a ring of processes.
+
+    ring_id: which group of processes takes part.
+    """
+
+    signature = "X -> Out"
+    ring_id: int = 0
+    use_calc_stream: bool = attr(False, inert=True)
+    folds = False
+    numbers = ("X",)
+    grad = None
+
+
+class AllReduce(Collective, abstract=True):
+    """Out = all processes' X, reduced element by element."""
+
+    how = "sum"
+
+    def run(self, xp, X):
+        return groups.get().all_reduce(X, self.how, self.ring_id)
+
+
+class c_allreduce_sum(AllReduce):
+    """Out = the sum of all processes' X.
+
+    ring_id: which group of processes takes part.
+    use_calc_stream: not read: operators run in order.
+    """
+
+    direct = True
+
+    def grad(self, f, dOut):
+        # each process's X is part of each process's Out
+        attrs = dict(ring_id=self.ring_id, use_calc_stream=self.use_calc_stream)
+        return dict(X=lambda: f.c_allreduce_sum(dOut, **attrs))
+
+
+class c_allreduce_max(AllReduce):
+    """Out = the largest of all processes' X, element by element.
+
+    ring_id: which group of processes takes part.
+    use_calc_stream: not read: operators run in order.
+    """
+
+    how = "max"
+
+
+class c_allreduce_min(AllReduce):
+    """Out = the smallest of all processes' X, element by element.
+
+    ring_id: which group of processes takes part.
+    use_calc_stream: not read: operators run in order.
+    """
+
+    how = "min"
+
+
+class c_allreduce_prod(AllReduce):
+    """Out = the product of all processes' X, element by element.
+
+    ring_id: which group of processes takes part.
+    use_calc_stream: not read: operators run in order.
+    """
+
+    how = "prod"
+
+
+class c_broadcast(Collective):
+    """Out = the X of one process.
+
+    root: the number of that process.
+    ring_id: which group of processes takes part.
+    use_calc_stream: not read: operators run in order.
+    """
+
+    root: int = 0
+
+    def infer(self, X):
+        return checked_root(self.root, X)
+
+    def run(self, xp, X):
+        return groups.get().broadcast(X, self.root, self.ring_id)
+
+
+class c_allgather(Collective):
+    """Out = all processes' X, one behind the other along the first dimension.
+
+    nranks: how many processes there are.
+    ring_id: which group of processes takes part.
+    use_calc_stream: not read: operators run in order.
+    """
+
+    nranks: int = REQUIRED
+    direct = True
+
+    def infer(self, X):
+        rows = rows_of(X, self.nranks)
+        return X.with_dim(0, rows if rows == -1 else rows * self.nranks)
+
+    def run(self, xp, X):
+        return members(self.nranks).all_gather(X, self.ring_id)
+
+    def grad(self, f, dOut):
+        attrs = dict(nranks=self.nranks, ring_id=self.ring_id, use_calc_stream=self.use_calc_stream)
+        return dict(X=lambda: f.c_reducescatter(dOut, **attrs))
+
+
+class c_reducescatter(Collective):
+    """Out = this process's part of the sum of all X, which is cut along the first dimension.
+
+    nranks: how many processes there are.
+    ring_id: which group of processes takes part.
+    use_calc_stream: not read: operators run in order.
+    """
+
+    nranks: int = 1
+    direct = True
+
+    def infer(self, X):
+        rows = rows_of(X, self.nranks)
+        if rows % self.nranks and rows != -1:
+            raise ShapeError(
+                f"expected the first size of X, {rows}, to be a multiple of nranks={self.nranks}"
+            )
+        return X.with_dim(0, rows if rows == -1 else rows // self.nranks)
+
+    def run(self, xp, X):
+        return members(self.nranks).reduce_scatter(X, self.ring_id)
+
+    def grad(self, f, dOut):
+        attrs = dict(nranks=self.nranks, ring_id=self.ring_id, use_calc_stream=self.use_calc_stream)
+        return dict(X=lambda: f.c_allgather(dOut, **attrs))
+
+
+class allreduce(Op):
+    """Out = all processes' X, reduced element by element.
+
+    reduce_type: 0 for the sum, 1 for the product, 2 for the maximum, 3 for the minimum.
+    sync_mode: not read: operators run in order.
+    """
+
+    signature = "X -> Out"
+    reduce_type: int = 0
+    sync_mode: bool = attr(False, inert=True)
+    folds = False
+    numbers = ("X",)
+    grad = None
+
+    def infer(self, X):
+        if not 0 <= self.reduce_type < len(REDUCTIONS):
+            listed = ", ".join(f"{number} ({how})" for number, how in enumerate(REDUCTIONS))
+            raise AttributeValueError(
+                f"expected reduce_type to be one of {listed}; got {self.reduce_type}"
+            )
+        return X
+
+    def run(self, xp, X):
+        return groups.get().all_reduce(X, REDUCTIONS[self.reduce_type], 0)
+
+
+class broadcast(Op):
+    """Out = the X of one process.
+
+    root: the number of that process.
+    sync_mode: not read: operators run in order.
+    """
+
+    signature = "X -> Out"
+    root: int = 0
+    sync_mode: bool = attr(False, inert=True)
+    folds = False
+    grad = None
+
+    def infer(self, X):
+        return checked_root(self.root, X)
+
+    def run(self, xp, X):
+        return groups.get().broadcast(X, self.root, 0)
+
+
+class Wait(Op, abstract=True):
+    """Out = X, behind what was started before: operators run in order, so nothing has to wait."""
+
+    signature = "X -> Out"
+    direct = True
+
+    def run(self, xp, X):
+        return X
+
+    def copies(self):
+        return True
+
+    def grad(self, f, dOut):
+        return dict(X=lambda: f.assign(dOut))
+
+
+class c_sync_calc_stream(Wait):
+    """Out = X, when what computes is done."""
+
+
+class c_sync_comm_stream(Wait):
+    """Out = X, when what is sent between processes is there.
+
+    ring_id: not read: operators run in order.
+    """
+
+    ring_id: int = attr(0, inert=True)
+
+
+class CommunicationStart(Op, abstract=True):
+    """An operator of a startup program about how processes find each other."""
+
+    grad = None
+    lod = None
+
+    def infer(self):
+        return {}
+
+
+class c_gen_nccl_id(CommunicationStart):
+    """Out = what processes find each other by, which nothing needs here: they are started together.
+
+    rank: the number of this process.
+    endpoint: the address of this process.
+    other_endpoints: the addresses of the others.
+    ring_id: which group of processes it is for.
+    """
+
+    signature = "-> Out"
+    rank: int = attr(0, inert=True)
+    endpoint: str = attr("", inert=True)
+    other_endpoints: list[str] = attr((), inert=True)
+    ring_id: int = attr(0, inert=True)
+    idle = ("Out",)
+
+    def execute(self, run):
+        """Nothing is made."""
+
+
+class c_comm_init(CommunicationStart):
+    """A group of processes is made, or checked.
+
+    X: what processes find each other by; not read.
+    nranks: how many processes there are.
+    rank: the number of this process.
+    ring_id: the number of the group.
+    """
+
+    signature = "X ->"
+    unread = frozenset({"X"})
+    nranks: int = REQUIRED
+    rank: int = REQUIRED
+    ring_id: int = 0
+
+    def execute(self, run):
+        groups.get().open_ring(self.ring_id, self.nranks, self.rank)
+
+
+class c_comm_init_all(CommunicationStart):
+    """A group of all devices of this process is made; nothing is needed for that here.
+
+    devices: not read: those that the program runs on.
+    ring_id: not read.
+    """
+
+    signature = "->"
+    devices: list[int] = attr((), inert=True)
+    ring_id: int = attr(0, inert=True)
+
+    def execute(self, run):
+        """Nothing is made."""
+
+
+def members(count):
+    """The group that runs, which a program was made for.
+
+    Raises:
+        AttributeValueError: it has another number of members than the program says.
+    """
+    group = groups.get()
+    if group.size != count:
+        raise AttributeValueError(
+            f"expected nranks to be the number of processes that run, {group.size}, got {count}"
+        )
+    return group
+
+
+def rows_of(X, nranks):
+    """The first size of X."""
+    if nranks < 1:
+        raise AttributeValueError(f"expected nranks to be 1 or more, got {nranks}")
+    if not X.shape:
+        need_ndim("X", X, 1)
+    return X.shape[0]
+
+
+def checked_root(root, X):
+    """X, after a look at the number of a process."""
+    if root < 0:
+        raise AttributeValueError(f"expected root to be 0 or more, got {root}")
+    return X

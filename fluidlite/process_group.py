@@ -1,0 +1,104 @@
+"""The processes, or devices, that run a program together: what collective operators compute with.
+
+There is one by default.  What brings others, MPI or a mesh of devices, puts its group into
+``groups`` while it runs a program.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from . import state
+from .errors import ArgumentError, UnsupportedError
+
+#: the ways to reduce, in the order of their numbers in ``allreduce``
+REDUCTIONS = ("sum", "prod", "max", "min")
+
+
+class ProcessGroup(Protocol):
+    """Members that run the same operators in the same order.
+
+    Every method takes and gives arrays of the backend that runs, and is called by all members.
+    ``ring`` is the ``ring_id`` of the operator: which of several groups of the same members.
+    """
+
+    @property
+    def size(self) -> int:
+        """How many members there are."""
+        ...
+
+    def all_reduce(self, x: Any, how: str, ring: int) -> Any:
+        """The sum, product, maximum or minimum, as ``REDUCTIONS`` calls it, of all members' ``x``,
+        element by element.
+        """
+        ...
+
+    def broadcast(self, x: Any, root: int, ring: int) -> Any:
+        """The ``x`` of the member ``root``."""
+        ...
+
+    def all_gather(self, x: Any, ring: int) -> Any:
+        """All members' ``x``, one behind the other along the first dimension."""
+        ...
+
+    def reduce_scatter(self, x: Any, ring: int) -> Any:
+        """This member's part of the sum of all ``x``, which is cut along the first dimension."""
+        ...
+
+    def open_ring(self, ring: int, size: int, rank: int) -> None:
+        """Make, or check, the group that operators of a ring belong to.
+
+        Args:
+            ring: its number.
+            size: how many members the program expects.
+            rank: which of them the program expects this one to be.
+
+        Raises:
+            UnsupportedError: there are not as many.
+        """
+        ...
+
+
+class OneProcess:
+    """The group of a program that runs alone: everything is what it was."""
+
+    size = 1
+
+    def all_reduce(self, x: Any, how: str, ring: int) -> Any:
+        """``x``."""
+        return x
+
+    def broadcast(self, x: Any, root: int, ring: int) -> Any:
+        """``x``.
+
+        Raises:
+            ArgumentError: ``root`` is not 0.
+        """
+        if root:
+            raise ArgumentError(
+                f"expected root to be one of the processes, of which there is 1, got {root}"
+            )
+        return x
+
+    def all_gather(self, x: Any, ring: int) -> Any:
+        """``x``."""
+        return x
+
+    def reduce_scatter(self, x: Any, ring: int) -> Any:
+        """``x``."""
+        return x
+
+    def open_ring(self, ring: int, size: int, rank: int) -> None:
+        """Nothing.
+
+        Raises:
+            UnsupportedError: the program expects more than one process.
+        """
+        if (size, rank) != (1, 0):
+            raise UnsupportedError(
+                f"expected a program of 1 process, got one of {size} of which this is number "
+                f"{rank}; start as many processes together"
+            )
+
+
+groups: state.StateSlot[ProcessGroup] = state.slot("group", OneProcess)

@@ -1,0 +1,142 @@
+"""What an executor on JAX keeps: its device, and how programs have been divided."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+import jax
+import numpy as np
+
+from ... import backend as backends
+from ...errors import ArgumentError, UnsupportedError
+from ...weak import WeakTable
+from ..plan import Plan
+from ..run_state import Job, RunState
+from ..sharding import mesh_in_use
+from .bound import BoundStage, bound
+from .parallel import MeshReplicas
+from .session import Device, DeviceSession, stages_text
+from .shapes import ShapeWatch
+
+
+class Engine:
+    """Runs programs by JAX.
+
+    Args:
+        gpu: the number of a CUDA device; None for the device that JAX prefers.
+        remedy: what to do where there is no such device.
+
+    Raises:
+        UnsupportedError: JAX does not see the device.
+        ArgumentError: ``FLUIDLITE_JAX_RANDOM`` is neither "device" nor "host".
+    """
+
+    name = "jax"
+
+    def __init__(self, gpu: int | None, remedy: str) -> None:
+        draws = os.environ.get("FLUIDLITE_JAX_RANDOM", "") or "device"
+        if draws not in ("device", "host"):
+            raise ArgumentError(
+                f"expected FLUIDLITE_JAX_RANDOM to be device or host, got {draws!r:.60}"
+            )
+        pair = backends.get("jax"), backends.get("numpy")
+        self._watches: WeakTable[Plan, ShapeWatch] = WeakTable()
+        folder = os.environ.get("FLUIDLITE_JAX_CACHE", "")
+        if folder:  # compiled functions stay between processes
+            jax.config.update("jax_compilation_cache_dir", folder)
+        self._device = Device(pair, _device(gpu, remedy), draws == "host")
+
+    def session(self, seed: int, count: int, **how: Any) -> DeviceSession:
+        """The next run of a program.
+
+        Args:
+            seed: what random operators start from.
+            count: the number of the run.
+            how: of :class:`Session`.
+        """
+        return DeviceSession(self._device.backends[1], seed, count, on=self._device, **how)
+
+    def run_bound(
+        self, plan: Plan, job: Job, feed: Mapping[str, Any], known: RunState
+    ) -> list[Any] | None:
+        """Run a program that is one stage, bound to a scope.
+
+        Args:
+            plan: of the program.
+            job: what is run, and in which scope.
+            feed: values by name.
+            known: counts the runs.
+
+        Returns:
+            the fetched values; None where the run has to be planned.
+        """
+        program, _, scope = job
+        revision, call = (plan.bound.of(scope) or _UNBOUND).get(mesh_in_use.get(), (-1, None))
+        if call is None or revision != scope.revision:
+            return None
+        return self._called(call, feed, known.seed_of(program), known)
+
+    def _called(
+        self, call: BoundStage, feed: Mapping[str, Any], seed: int, known: RunState
+    ) -> list[Any] | None:
+        number = self._device.backends[0].number_of(seed, known.count) if call.draws else None
+        return call(feed, number)
+
+    def run_anew(
+        self, plan: Plan, job: Job, feed: Mapping[str, Any], known: RunState
+    ) -> list[Any] | None:
+        """Bind a program to a scope, where it is one stage, and run it; as :meth:`run_bound`.
+
+        Args:
+            plan, job, feed, known: see there.
+        """
+        program, (fetches, _), scope = job
+        watch = self._watches.of(plan) or self._watches.keep(plan, ShapeWatch())
+        watch.note(feed)
+        stage = self._device.staging(plan).only
+        if stage is None or not all(type(value) is np.ndarray for value in feed.values()):
+            return None
+        calls = plan.bound.of(scope)
+        if calls is None:
+            calls = plan.bound.keep(scope, {})
+        names = fetches, plan.commits
+        call = bound(stage, feed, names, scope, known, self._device.device)
+        calls[mesh_in_use.get()] = scope.revision, call
+        return None if call is None else self._called(call, feed, known.seed_of(program), known)
+
+    def replicas(self, *how: Any) -> MeshReplicas:
+        """A run of a program on several devices.
+
+        Args:
+            how: of :class:`Replicas`.
+        """
+        made = MeshReplicas(*how)
+        made.on = self._device
+        return made
+
+    def describe(self, plan: Plan) -> Plan:
+        """Let a plan say how it is divided; the plan."""
+        plan.staged = partial(stages_text, self._device, plan)
+        return plan
+
+
+_UNBOUND: dict[Any, Any] = {}
+
+
+def _device(gpu: int | None, remedy: str) -> Any:
+    if gpu is None:
+        return None
+    try:
+        seen = jax.devices("cuda")
+    except RuntimeError:
+        seen = []
+    for device in seen:
+        if device.id == gpu:
+            return device
+    listed = ", ".join(str(d.id) for d in seen) or "none"
+    raise UnsupportedError(
+        f"CUDAPlace({gpu}) is not there: JAX sees these CUDA devices: {listed}; {remedy}"
+    )

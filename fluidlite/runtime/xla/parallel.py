@@ -1,0 +1,282 @@
+"""A program on several devices as one compiled function over a mesh of them.
+
+Each device computes its part of the batch, gradients are summed between operators of backward and
+those of optimizers, and every device updates its copy of the parameters.  What cannot be compiled
+goes through the devices one after the other, as on NumPy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+from weakref import ref
+
+import jax
+import numpy as np
+from jax import lax
+from jax import numpy as jnp
+from jax.sharding import Mesh
+from jax.sharding import PartitionSpec as P
+
+from ...errors import UnsupportedError
+from ...ir.callsite import warn
+from ...ir.operator import OpRole
+from ...process_group import groups
+from ...values import as_fetched, is_device_array
+from ..plan import Plan, UpdateStage, stages_of
+from ..replicated import Replicas
+from .interpreter import NotTraceable, TracedEval
+from .trace import StepTrace
+
+AXIS = "devices"
+FAILURES = 2  #: after so many a program is not compiled for several devices again
+
+
+class MeshGroup:
+    """The devices of a mesh as the members that run collective operators.
+
+    Args:
+        axis: of the mesh.
+        size: how many devices there are along it.
+    """
+
+    def __init__(self, axis: str, size: int) -> None:
+        self._axis, self.size = axis, size
+
+    def all_reduce(self, x: Any, how: str, ring: int) -> Any:
+        """All devices' ``x``, reduced element by element."""
+        if how == "prod":
+            return jnp.prod(lax.all_gather(x, self._axis), axis=0)
+        reduce = {"sum": lax.psum, "max": lax.pmax, "min": lax.pmin}[how]
+        return reduce(x, self._axis)
+
+    def broadcast(self, x: Any, root: int, ring: int) -> Any:
+        """The ``x`` of one device."""
+        return lax.all_gather(x, self._axis)[root]
+
+    def all_gather(self, x: Any, ring: int) -> Any:
+        """All devices' ``x``, one behind the other."""
+        return lax.all_gather(x, self._axis, tiled=True)
+
+    def reduce_scatter(self, x: Any, ring: int) -> Any:
+        """This device's part of the sum of all ``x``."""
+        return lax.psum_scatter(x, self._axis, tiled=True)
+
+    def open_ring(self, ring: int, size: int, rank: int) -> None:
+        """Check that a program expects these devices.
+
+        Raises:
+            UnsupportedError: it expects others.
+        """
+        if size != self.size:
+            raise UnsupportedError(f"expected a program of {self.size} devices, got one of {size}")
+
+
+class Stacked(Sequence[Any]):
+    """What each device keeps for itself, in arrays of all devices; an item is that of a device
+    behind the first, by name.
+
+    Args:
+        arrays: by name, [devices, ...].
+        count: how many devices there are.
+    """
+
+    def __init__(self, arrays: dict[str, Any], count: int) -> None:
+        self.arrays, self._count = arrays, count
+
+    def __len__(self) -> int:
+        return self._count - 1
+
+    def __getitem__(self, index: Any) -> Any:
+        if not 0 <= index < len(self):
+            raise IndexError(index)
+        return {name: np.asarray(value[index + 1]) for name, value in self.arrays.items()}
+
+
+class MeshFunction:
+    """The plans of a program as one function over devices.
+
+    Args:
+        plans: of the operators of optimizers in a row, and of those between, in turn.
+        updates: which of them are of optimizers.
+        fetches: the names that are wanted of each device.
+        scale: what a sum of gradients is multiplied by.
+        devices: of JAX.
+        backends: JAX's and NumPy's.
+    """
+
+    def __init__(
+        self,
+        plans: Sequence[Plan],
+        updates: Sequence[bool],
+        fetches: Sequence[str],
+        scale: float,
+        devices: Sequence[Any],
+        backends: tuple[Any, Any],
+    ) -> None:
+        self._plans, self._updates, self._fetches = plans, updates, list(dict.fromkeys(fetches))
+        self._scale, self._backends = scale, backends
+        self.mesh = Mesh(np.array(devices), (AXIS,))
+        written: dict[str, None] = {}
+        self.needs: dict[str, None] = {}
+        once: set[str] = set()
+        for plan, is_update in zip(plans, updates, strict=True):
+            for name in (*plan.needs, *plan.open):
+                if name in plan.persistable and name not in written:
+                    self.needs[name] = None
+            written.update((name, None) for name in plan.written)
+            once |= plan.written if is_update else set()
+        commits = dict.fromkeys(name for plan in plans for name in plan.commits)
+        #: what goes to the scope: the same everywhere, or of each device
+        self.once = [name for name in commits if name in once]
+        self.own = [name for name in commits if name not in once]
+        self.failures = 0  #: how often it could not be compiled
+        self.call = jax.jit(self._on_devices)
+
+    def _on_devices(
+        self, state: Any, stacked: Any, feeds: Any, number: Any
+    ) -> tuple[Any, Any, Any, Any, Any]:
+        whole, split = P(), P(AXIS)
+        mapped = jax.shard_map(
+            self._on_one,
+            mesh=self.mesh,
+            in_specs=(whole, split, split, whole),
+            out_specs=(whole, split, split, split),
+            check_vma=False,
+        )
+        shared, own, fetched, truths = mapped(state, stacked, feeds, number)
+        return shared, own, {name: value[0] for name, value in own.items()}, fetched, truths.all()
+
+    def _on_one(
+        self, state: Any, stacked: Any, feeds: Any, number: Any
+    ) -> tuple[Any, Any, Any, Any]:
+        backend, host = self._backends
+        place = lax.axis_index(AXIS)
+        mine = {n: jnp.where(place == 0, state[n], v[0]) for n, v in stacked.items()}
+        env = {**state, **mine, **feeds}
+        count = self.mesh.devices.size
+        group = groups.guard(MeshGroup(AXIS, count))
+        with group, backend.checks.guard([]) as checks, jax.default_matmul_precision("highest"):
+            trace = StepTrace(TracedEval(backend, host), backend.run_key(number, (place,)))
+            for plan, is_update in zip(self._plans, self._updates, strict=True):
+                for step in plan.steps:
+                    trace.step(step, env)
+                if not is_update:
+                    self._sum_gradients(plan, env)
+        if trace.unsure.intersection(self.once, self.own, self._fetches):
+            raise NotTraceable("what a branch writes is wanted, and it may not be taken")
+        truth = jnp.ones((), bool)
+        for each in checks:
+            truth = truth & each
+        own = {name: jnp.asarray(env[name])[None] for name in self.own}
+        fetched = {name: jnp.asarray(env[name])[None] for name in self._fetches}
+        return {name: jnp.asarray(env[name]) for name in self.once}, own, fetched, truth[None]
+
+    def _sum_gradients(self, plan: Plan, env: Any) -> None:
+        for name in sorted(plan.written):
+            of = name.removesuffix("@GRAD")
+            if of != name and of in plan.persistable and name in env:
+                total = lax.psum(env[name], AXIS)
+                env[name] = total * total.dtype.type(self._scale)
+
+
+class MeshReplicas(Replicas):
+    """A run of a program on JAX's devices."""
+
+    on: Any = None  #: the :class:`~fluidlite.runtime.xla.session.Device`
+
+    def run(
+        self, feed: Any, fetches: Sequence[str], return_numpy: bool, return_merged: bool
+    ) -> list[Any]:
+        """Run the program; arguments and results as of ``Executor.run``."""
+        found = self._on_mesh(feed, fetches) if return_numpy else None
+        if found is None:
+            return super().run(feed, fetches, return_numpy, return_merged)
+        if not return_merged:
+            return [[as_fetched(np.array(v)) for v in found[name]] for name in fetches]
+        joined = {
+            name: np.concatenate([np.atleast_1d(v) for v in value]) for name, value in found.items()
+        }
+        return [as_fetched(joined[name].copy()) for name in fetches]
+
+    def _on_mesh(self, feed: Any, fetches: Sequence[str]) -> dict[str, Any] | None:
+        """What is fetched of all devices; None where they have to take turns."""
+        devices = jax.devices() if self.on.device is None else jax.devices(self.on.device.platform)
+        if len(devices) < self._count:
+            warn(
+                f"the program is to run on {self._count} devices, and JAX sees {len(devices)}: "
+                f"they take turns; on a CPU, XLA_FLAGS=--xla_force_host_platform_device_count="
+                f"{self._count} makes as many",
+                None,
+            )
+            return None
+        given, doubts = self._given(feed)
+        parts = {n: [each[n] for each in given] for n in given[0]}
+        if doubts or not all(_joins(n, each, self._program) for n, each in parts.items()):
+            return None
+        function = self._function(tuple(fetches), devices[: self._count])
+        if function is None:
+            return None
+        state = {name: self._scope.value(name) for name in function.needs}
+        if not all(isinstance(v, np.ndarray) or is_device_array(v) for v in state.values()):
+            return None
+        kept = self._kept.of(self._scope, self._count)
+        stacked = _stacked(kept, [n for n in function.own if n in state], state, self._count)
+        backend, _ = self.on.backends
+        number = backend.number_of(self._known.seed_of(self._program), self._known.count)
+        feeds = {name: np.concatenate(each) for name, each in parts.items()}
+        try:
+            with backend.wide():
+                made = function.call(state, stacked, feeds, np.uint32(number))
+        except Exception:  # one device after the other: they say what is wrong
+            function.failures += 1
+            return None
+        shared, own, firsts, fetched, truth = made
+        if not bool(truth):
+            return None
+        self._scope.commit(
+            {**shared, **firsts},
+            partial(setattr, self._known, "count", self._known.count + 1),
+            partial(setattr, self._kept, "values", (ref(self._scope), Stacked(own, self._count))),
+        )
+        return {name: np.asarray(value) for name, value in fetched.items()}
+
+    def _function(self, fetches: tuple[str, ...], devices: Sequence[Any]) -> MeshFunction | None:
+        """The program as a function over devices; None where it has been found to be none."""
+        stages = stages_of(self._program.global_block().ops)
+        wanted = tuple(dict.fromkeys(fetches))
+        plans = [
+            self._known.plan(self._program, (wanted, UpdateStage(k)), True, False)
+            for k in range(len(stages))
+        ]
+        known = self.on.parallel.of(plans[0])
+        if known is None:
+            known = self.on.parallel.keep(plans[0], {})
+        key = wanted, len(devices), self._scale
+        if key not in known:
+            updates = [ops[0].role == OpRole.OPTIMIZE for ops in stages]
+            backends = self.on.backends
+            known[key] = MeshFunction(plans, updates, wanted, self._scale, devices, backends)
+        return known[key] if known[key].failures < FAILURES else None
+
+
+def _joins(name: str, parts: Sequence[Any], program: Any) -> bool:
+    """Whether parts of a feed are arrays of one shape, for a variable of the batch."""
+    first = parts[0]
+    same = all(type(v) is np.ndarray and v.shape == first.shape and v.ndim for v in parts)
+    return same and not program.global_block().vars[name].persistable
+
+
+def _stacked(
+    kept: Sequence[Any], names: Sequence[str], state: dict[str, Any], count: int
+) -> dict[str, Any]:
+    """What each device keeps for itself, in arrays of all devices."""
+    if isinstance(kept, Stacked) and set(names) <= set(kept.arrays):
+        return {name: kept.arrays[name] for name in names}
+    found = {}
+    for name in names:
+        first = np.asarray(state[name])
+        found[name] = np.stack([first, *(np.asarray(each.get(name, first)) for each in kept)])
+        assert len(found[name]) == count
+    return found

@@ -1,0 +1,214 @@
+"""One run of a program on JAX: compiled stages, steps of the host, and what is kept between."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+
+from ...errors import FluidError, OpError
+from ...ir.operator import located
+from ...profiler import clock
+from ...values import LoDTensor, is_device_array
+from ...weak import WeakTable
+from ..plan import BlockPlan
+from ..session import Session
+from ..sharding import mesh_in_use
+from ..step import Environment, Step
+from .interpreter import NotTraceable, TracedEval
+from .mesh import MeshPlacement
+from .stage import CompiledStage, sized
+from .staging import HostStep, Staging, described
+from .trace import StepTrace
+
+
+@dataclass(eq=False)
+class Device:
+    """Where stages run, and how they have been divided: what an executor keeps.
+
+    Args:
+        backends: JAX's and NumPy's.
+        device: JAX's device; its default when None.
+        draws_on_host: whether random numbers are NumPy's.
+    """
+
+    backends: tuple[Any, Any]
+    device: Any = None
+    draws_on_host: bool = False
+    stagings: WeakTable[BlockPlan, dict[Any, Staging]] = field(default_factory=WeakTable)
+
+    #: programs as functions over several devices, by their first plan
+    parallel: WeakTable[BlockPlan, dict[Any, Any]] = field(default_factory=WeakTable)
+
+    def staging(self, plan: BlockPlan, also: frozenset[str] = frozenset()) -> Staging:
+        """How a block is divided."""
+        known = self.stagings.of(plan)
+        if known is None:
+            known = self.stagings.keep(plan, {})
+        mesh = mesh_in_use.get()
+        placing = None if mesh is None else MeshPlacement(mesh, plan.block.program)
+        key = also, None if placing is None else placing.key
+        found = known.get(key)
+        if found is None:
+            how = self.backends, self.draws_on_host, also, placing
+            found = known[key] = Staging(plan, *how)
+        return found
+
+
+@dataclass(eq=False)
+class DeviceSession(Session):
+    """One run of a program, whose stages JAX runs; other steps are run as NumPy's session does."""
+
+    on: Any = None  #: the :class:`Device`
+    donates: frozenset[str] = frozenset()  #: names whose old values nothing needs any more
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._turns: tuple[int, ...] = ()
+        jax_, _ = self.on.backends
+        self._number = jax_.number_of(self.seed, self.count)
+        self._also = self.guarded or frozenset()
+
+    def run(self, plan: BlockPlan, env: Environment, turn: int | None = None) -> None:
+        """Run a block on values by name, which take the results."""
+        before = self._counters, self._turns
+        if turn is not None:
+            self._counters, self._turns = (*self._counters, turn), (*self._turns, turn)
+        jax_, _ = self.on.backends
+        try:
+            with jax_.wide(), jax.default_device(self.on.device):
+                self._run_plan(plan, env)
+        finally:
+            self._counters, self._turns = before
+
+    def _run_plan(self, plan: BlockPlan, env: Environment) -> None:
+        staging = self.on.staging(plan, self._also)
+        for part in list(staging.parts):
+            self._run_part(staging, part, env)
+
+    def _run_part(self, staging: Staging, part: CompiledStage | HostStep, env: Environment) -> None:
+        if isinstance(part, HostStep):
+            self._run_on_host(part.step, env)
+        elif self.observer is not None or self.checked:
+            for step in part.steps:
+                self._run_on_host(step, env)
+        elif self.strict:
+            self._run_one_by_one(part, env)
+        else:
+            self._run_stage(staging, part, env)
+
+    def _run_on_host(self, step: Step, env: Environment) -> None:
+        """Run a step on NumPy; blocks that it drives have stages of their own."""
+        if step.body is None:
+            for name in (*step.reads, *(name for _, name in step.updates)):
+                if name in env:
+                    env[name] = on_host(env[name])
+        self._run_one(step, env, self.profile)
+
+    def _run_stage(self, staging: Staging, stage: CompiledStage, env: Environment) -> None:
+        donated = {n: env[n] for n in stage.reads if n in self.donates and is_device_array(env[n])}
+        if len({id(v) for v in donated.values()}) < len(donated) or stage.has_checks:
+            donated = {}
+        begin = clock()
+        try:
+            is_right = stage(env, self._number, self._turns, donated)
+        except Exception as error:
+            if _is_out_of_memory(error):
+                raise self._out_of_memory(stage, env, error) from error
+            if donated and any(v.is_deleted() for v in donated.values()):
+                raise
+            self._run_divided(staging, stage, env, error)
+            return
+        if not is_right:  # the step that refuses its inputs says why
+            for step in stage.steps:
+                self._run_on_host(step, env)
+            return
+        if self.profile is not None:
+            jax.block_until_ready([env[n] for n in stage.writes if n in env])
+            self.profile.add(stage.steps[-1].op, begin, clock(), 0)
+        for step in stage.steps if self.guarded is not None else ():
+            self._look(step, env)
+
+    def _run_divided(
+        self, staging: Staging, stage: CompiledStage, env: Environment, error: Exception
+    ) -> None:
+        """Run a stage that cannot be compiled as a whole; keep how, unless a step fails on the
+        host, too: then it is what it was given that was wrong.
+        """
+        parts = staging.divided(stage, described(error))
+        trial = Staging.__new__(Staging)
+        trial.__dict__.update(staging.__dict__)
+        trial.parts = list(parts)
+        for part in parts:
+            self._run_part(trial, part, env)
+        staging.replace(stage, trial.parts)
+
+    def _run_one_by_one(self, stage: CompiledStage, env: Environment) -> None:
+        """Run steps one by one on JAX, and look at what each of them writes."""
+        backend, host = self.on.backends
+        trace = StepTrace(TracedEval(backend, host), backend.run_key(self._number, self._turns))
+        for step in stage.steps:
+            if step.body is not None:
+                self._run_on_host(step, env)
+                continue
+            try:
+                with backend.checks.guard([]):
+                    trace.step(step, env)
+            except FluidError as error:
+                raise located(error, step.op, []) from error
+            except (NotTraceable, TypeError, ValueError):
+                self._run_on_host(step, env)
+            else:
+                self._look(step, env)
+
+    def _out_of_memory(
+        self, stage: CompiledStage, env: Environment, error: Exception
+    ) -> FluidError:
+        listed = ", ".join(f"{name} {size} bytes" for size, name in sized(env)[:5])
+        first = str(error).split("\n", 1)[0]
+        return OpError(
+            f"the device has not enough memory for {stage.size} operators that end with "
+            f"{stage.steps[-1].op}; the largest values that they are given: {listed}; use a "
+            f"smaller batch, or checkpoints (RecomputeOptimizer)\n  {first}"
+        )
+
+
+def on_host(value: Any) -> Any:
+    """A value with its elements in an array of NumPy."""
+    if is_device_array(value):
+        return np.asarray(value)
+    if isinstance(value, LoDTensor) and is_device_array(value.data):
+        return LoDTensor(np.asarray(value.data), value.offsets)
+    return value
+
+
+def _is_out_of_memory(error: Exception) -> bool:
+    return "RESOURCE_EXHAUSTED" in str(error)
+
+
+class StageText(NamedTuple):
+    """A part of a plan that JAX runs, for readers."""
+
+    where: str  #: "compiled", or "host"
+    operators: int
+    text: str  #: the operators, and of the host's why it runs them
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.text}"
+
+
+def stages_text(device: Device, plan: BlockPlan) -> list[StageText]:
+    """What JAX compiles of a block and what the host runs."""
+    found = []
+    for part in device.staging(plan).parts:
+        if isinstance(part, HostStep):
+            found.append(StageText("host", 1, f"{part.step.op.type}: {part.why}"))
+            if part.step.body is not None:
+                found += stages_text(device, part.step.body)
+        else:
+            types = [step.op.type for step in part.steps]
+            ends = types[0] if len(types) == 1 else f"{types[0]} to {types[-1]}"
+            found.append(StageText("compiled", part.size, f"{part.size} operators, {ends}"))
+    return found

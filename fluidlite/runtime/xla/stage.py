@@ -1,0 +1,165 @@
+"""Stages: steps in a row that JAX compiles as one function."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import jax
+import numpy as np
+
+from ...values import arrays_in
+from ..step import Environment, Step
+from .interpreter import NotTraceable, TracedEval
+from .trace import StepTrace
+
+
+class CompiledStage:
+    """Steps in a row that are compiled as one function of what they read.
+
+    Args:
+        steps: in order.
+        backends: JAX's and NumPy's.
+        also: names that are given back although nothing reads them any more.
+        placing: where values lie on a mesh of devices; None for one device.
+    """
+
+    def __init__(
+        self,
+        steps: Sequence[Step],
+        backends: tuple[Any, Any],
+        also: Iterable[str] = (),
+        placing: Any = None,
+    ) -> None:
+        self.steps, self._backends = list(steps), backends
+        self.backend, self.placing = backends[0], placing
+        reads: dict[str, None] = {}
+        written: dict[str, None] = {}
+        for step in steps:
+            for name in (*step.reads, *(name for _, name in step.updates)):
+                if name not in written:
+                    reads[name] = None
+            if step.instance.is_control:  # it may leave what was there before
+                reads.update((n, None) for n in step.writes if n not in written)
+            written.update((n, None) for n in step.writes)
+        freed = {name for step in steps for name in step.free} - set(also)
+        self.reads = list(reads)
+        self.writes = [name for name in written if name not in freed]
+        self.free = [name for name in self.reads if name in freed and name not in written]
+        self._also = frozenset(also)
+        self._functions: dict[Any, Any] = {}
+        self.made: list[str] = []  #: the names of what is given back
+        self.place = 0  #: the number of the step that is traced
+        self.shapes: set[Any] = set()  #: that it has been compiled for
+        self.draws = False  #: whether it takes random numbers
+        self.has_checks = False  #: whether what it computes is right for some values only
+
+    def __call__(
+        self, env: Environment, number: Any, turns: Sequence[Any], donated: Mapping[str, Any]
+    ) -> bool:
+        """Compute the steps on values by name, which take the results.
+
+        Args:
+            env: the values.
+            number: what random operators of this run start from.
+            turns: the numbers of the passes through blocks around the stage.
+            donated: those among the values whose memory may be used for results.
+
+        Returns:
+            whether the results are right; if not, a step refuses its inputs.
+
+        Raises:
+            NotTraceable: a step cannot be compiled; ``place`` is its number.
+        """
+        given = {n: v for n in self.reads if n not in donated and (v := env.get(n)) is not None}
+        for name, value in given.items():
+            if not isinstance(value, (np.ndarray, jax.Array, np.generic)):
+                self.place = self._first_reader(name)
+                raise NotTraceable(f"{name!r} is no tensor")
+        if self.placing is not None:
+            given = {name: self.placing.given(name, value) for name, value in given.items()}
+        function = self.function(list(donated), list(given))
+        values, truths = function(
+            list(donated.values()), list(given.values()), np.uint32(number), tuple(turns)
+        )
+        if truths and not all(map(bool, truths)):
+            return False
+        made = dict(zip(self.made, values, strict=True))
+        env.update(made)
+        for name in self.free:
+            env.pop(name, None)
+        return True
+
+    def function(self, first: Sequence[str], second: Sequence[str]) -> Any:
+        """A compiled function of lists of values.
+
+        Args:
+            first: the names of what is donated.
+            second: those of what else is given.
+
+        Returns:
+            a function of two lists of values, the number that random operators start from, and
+            the numbers of passes, which gives a list of values (called ``made``) and the truths
+            that must hold.
+        """
+        key = tuple(first), tuple(second)
+        if key not in self._functions:
+
+            def listed(donated: Any, given: Any, number: Any, turns: Any) -> Any:
+                env = {**dict(zip(first, donated)), **dict(zip(second, given))}
+                made, truths = self.traced(dict(env), number, turns)
+                if first and truths:  # what is donated must not be lost where a step refuses
+                    truths = [jax.numpy.stack(truths).all()]
+                    for name in made.keys() & set(first):
+                        made[name] = jax.numpy.where(truths[0], made[name], env[name])
+                self.made = list(made)
+                return list(made.values()), truths
+
+            self._functions[key] = jax.jit(listed, donate_argnums=(0,) if first else ())
+        return self._functions[key]
+
+    def _first_reader(self, name: str) -> int:
+        return next(k for k, step in enumerate(self.steps) if name in (*step.reads, *step.writes))
+
+    def traced(self, env: Environment, number: Any, turns: Any) -> tuple[dict[str, Any], list[Any]]:
+        """What the steps make of values by name, and the truths that must hold; for JAX to trace.
+
+        Args:
+            env: the values.
+            number: what random operators of this run start from.
+            turns: the numbers of the passes through blocks around the stage.
+
+        Raises:
+            NotTraceable: a step cannot be compiled; ``place`` is its number.
+        """
+        backend, host = self._backends
+        self.shapes.add(tuple((n, v.shape, v.dtype.name) for n, v in env.items()))
+        if self.placing is not None:
+            env = self.placing.placed(env)
+        trace = StepTrace(TracedEval(backend, host), backend.run_key(number, turns))
+        with backend.checks.guard([]) as checks, jax.default_matmul_precision("highest"):
+            for place, step in enumerate(self.steps):
+                self.place = place
+                trace.step(step, env)
+        self.has_checks, self.draws = bool(checks), trace.draws
+        self.place = next(
+            (k for k, each in enumerate(self.steps) if trace.unsure & set(each.writes)), 0
+        )
+        if trace.unsure.intersection(self.writes):
+            raise NotTraceable("what it writes is read later, and it may not be taken")
+        made = {name: env[name] for name in self.writes if name in env}
+        return made if self.placing is None else self.placing.placed(made), list(checks)
+
+    @property
+    def size(self) -> int:
+        """How many operators it has."""
+        return len(self.steps)
+
+
+def sized(env: Mapping[str, Any]) -> list[tuple[int, str]]:
+    """Bytes and names of values, the largest first."""
+    found = [
+        (sum(a.nbytes for a in arrays_in(value)) or getattr(value, "nbytes", 0), name)
+        for name, value in env.items()
+    ]
+    return sorted(found, reverse=True)

@@ -1,0 +1,161 @@
+"""Steps as JAX traces them, or runs them one by one."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ...errors import OpError
+from ...ir.operator import EMPTY
+from ...opdef.rank_table import RankTable
+from ...values import LoDTensor, LoDTensorArray, SelectedRows
+from ..driver import Driver
+from ..plan import BlockPlan
+from ..step import Environment, Step
+from .control import control_flow
+from .interpreter import NotTraceable, TracedEval
+
+#: steps that the passes through blocks may put into one compiled function
+UNROLLED = 5000
+#: operators that drive no block, and that do nothing but hand values on
+HANDING_ON = frozenset(
+    {
+        *("select_input", "select_output", "zeros_if_written"),
+        *("write_to_array", "read_from_array", "lod_array_length", "array_without"),
+        *("array_filled", "tensor_to_array"),
+    }
+)
+_NO_TENSORS = (LoDTensor, SelectedRows, RankTable)
+
+
+class TraceDriver(Driver):
+    """What a control-flow operator gets whose block is traced."""
+
+    def condition(self, name: str) -> bool:
+        """A truth that is known while the function is traced.
+
+        Raises:
+            NotTraceable: it depends on values that are not.
+        """
+        if not isinstance(self.value(name), (np.ndarray, np.generic)):
+            raise NotTraceable(f"the condition {name!r} is not known before the program runs")
+        return super().condition(name)
+
+
+class StepTrace:
+    """Runs steps on JAX's arrays; what runs blocks, too, while they are traced.
+
+    Args:
+        f: the interpreter.
+        key: of JAX: what random operators of this run start from.
+    """
+
+    def __init__(self, f: TracedEval, key: Any) -> None:
+        self.f, self._key = f, key
+        self._turns: tuple[Any, ...] = ()
+        self._steps = 0
+        self.draws = False  #: whether a step has taken random numbers
+        #: names that only a branch has written, which may not have been taken
+        self.unsure: set[str] = set()
+
+    def run(self, plan: BlockPlan, env: Any, turn: Any = None) -> None:
+        """Run a block; ``turn`` is how often it ran before."""
+        before = self._turns
+        self._turns = before if turn is None else (*before, turn)
+        try:
+            for step in plan.steps:
+                self.step(step, env)
+        finally:
+            self._turns = before
+
+    def step(self, step: Step, env: Environment) -> None:
+        """Compute what a step writes, and let go of what nothing reads any more.
+
+        Raises:
+            NotTraceable: it needs values, or works on what is no tensor.
+        """
+        self._steps += 1
+        if self._steps > UNROLLED:
+            raise NotTraceable(f"its passes would be more than {UNROLLED} operators")
+        op = step.instance
+        if op.is_control:
+            self._control(step, env)
+        else:
+            self._operator(step, env)
+        step.let_go(env)
+
+    def _control(self, step: Step, env: Environment) -> None:
+        op, held = step.instance, dict(env)
+        if step.body is None and op.type not in HANDING_ON:
+            raise NotTraceable("it runs in Python")
+        try:
+            op.execute(TraceDriver(self, step, env))
+        except Exception as error:
+            env.clear()  # of what has been traced so far, nothing is left
+            env.update(held)
+            if not control_flow(self, step, env):
+                raise error
+
+    def _operator(self, step: Step, env: Environment) -> None:
+        op = step.instance
+        if step.loss is not None and getattr(env.get(step.loss), "size", 1) != 1:
+            raise OpError("a loss of several elements")
+        ins: dict[str, Any] = {}
+        for slot, names, many in step.inputs:
+            values = [None if n == EMPTY else self._tensor(_value(step, n, env), n) for n in names]
+            ins[slot] = values if many else values[0]
+        for slot, name in step.updates:
+            ins[slot] = env.get(name)
+        if op.random:
+            self.f.rng = self._drawing(op.random_key(step.op.output_arg_names[0]))
+        outs = self.f.apply(op, ins, step.want)
+        if op.lods(ins):
+            raise NotTraceable("it makes sequences")
+        for slot, names, many in step.outputs:
+            found = outs.get(slot)
+            for i, name in enumerate(names):
+                if name == EMPTY:
+                    continue
+                value = (found[i] if found is not None else None) if many else found
+                if value is None:
+                    if op.output_slots[slot].hidden:
+                        continue
+                    value = self._zeros(step.zeros_like(slot, i, ins), slot)
+                env[name] = value
+                self.unsure.discard(name)
+
+    def _tensor(self, value: Any, name: str) -> Any:
+        if isinstance(value, _NO_TENSORS):
+            raise NotTraceable(f"{name!r} holds {_SAID[type(value)]}")
+        if name in self.unsure:
+            raise NotTraceable(f"{name!r} is written in a branch that may not be taken")
+        return value
+
+    def _zeros(self, like: Any, slot: str) -> Any:
+        if like is None:
+            raise OpError(f"nothing is computed for the output {slot}")
+        if isinstance(like, LoDTensorArray):
+            return like.zeros_like()
+        return self.f.xp.zeros(like.shape, like.dtype)
+
+    def _drawing(self, name: str) -> Any:
+        """What a random operator draws from: keyed by its name and the passes around it."""
+        self.draws = True
+        return self.f.backend.drawing(self._key, zlib.crc32(name.encode()), *self._turns)
+
+
+def _value(step: Step, name: str, env: Environment) -> Any:
+    try:
+        return env[name]  # in a block, also what blocks around it hold
+    except KeyError:
+        return step.value_of(name, env)
+
+
+_SAID: Mapping[type, str] = {
+    LoDTensor: "sequences",
+    SelectedRows: "rows of a tensor",
+    RankTable: "ranks of sequences",
+}

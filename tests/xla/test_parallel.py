@@ -1,0 +1,130 @@
+"""Programs on eight devices are one compiled function, and compute what one device computes."""
+
+import numpy as np
+import pytest
+
+import fluidlite as fluid
+from fluidlite import layers
+from fluidlite.errors import OutOfRangeError
+from fluidlite.layers import collective
+
+DEVICES = 8
+
+
+def parallel(count=DEVICES, loss=None):
+    program = fluid.CompiledProgram(fluid.default_main_program())
+    return program.with_data_parallel(loss, places=fluid.cpu_places(count))
+
+
+def started(backend):
+    scope = fluid.Scope()
+    fluid.default_startup_program().random_seed = 3
+    if fluid.default_startup_program().global_block().ops:
+        fluid.Executor(backend="numpy").run(fluid.default_startup_program(), scope=scope)
+    return scope, fluid.Executor(backend=backend)
+
+
+def values(scope):
+    return {v.name: np.array(v.get_tensor()) for v in scope if v.is_initialized}
+
+
+def batch(rows=16, classes=4):
+    rng = np.random.default_rng(0)
+    return {
+        "x": rng.normal(size=[rows, 6]).astype("float32"),
+        "y": rng.integers(0, classes, [rows, 1]),
+    }
+
+
+def network(normal=False):
+    x, y = fluid.data("x", [None, 6], "float32"), fluid.data("y", [None, 1], "int64")
+    h = layers.fc(x, 5, act="tanh")
+    h = layers.batch_norm(h) if normal else h
+    p = layers.fc(h, 4, act="softmax")
+    loss = layers.mean(layers.cross_entropy(p, y))
+    fluid.optimizer.Momentum(0.1, 0.9).minimize(loss)
+    return loss
+
+
+def test_a_training_on_several_devices_is_that_of_one():
+    loss = network()
+    alone, exe = started("jax")
+    right = [exe.run(feed=batch(), fetch_list=[loss], scope=alone)[0] for _ in range(3)]
+    scope, exe = started("jax")
+    program = parallel()
+    found = [exe.run(program, batch(), [loss], scope=scope)[0] for _ in range(3)]
+    assert [each.shape for each in found] == [(DEVICES,)] * 3  # a value from each
+    np.testing.assert_allclose([each.mean() for each in found], np.ravel(right), 1e-5)
+    for name, value in values(alone).items():
+        np.testing.assert_allclose(values(scope)[name], value, 1e-5, 1e-6, err_msg=name)
+
+
+def test_statistics_are_those_of_each_device_as_on_numpy(jax):
+    loss = network(normal=True)
+    results = {}
+    for backend in ("numpy", "jax"):
+        scope, exe = started(backend)
+        program = parallel(4)
+        losses = [exe.run(program, batch(), [loss], scope=scope)[0] for _ in range(3)]
+        results[backend] = losses, values(scope)
+    np.testing.assert_allclose(results["jax"][0], results["numpy"][0], 1e-4)
+    for name, value in results["numpy"][1].items():
+        np.testing.assert_allclose(results["jax"][1][name], value, 1e-4, 1e-5, err_msg=name)
+    held = scope.find_var("fc_0.w_0").value
+    assert len(held.sharding.device_set) == 4
+
+
+def test_values_are_fetched_from_each_device_where_they_are_not_to_be_merged():
+    x = fluid.data("x", [None, 2], "float32")
+    total = layers.reduce_sum(x)
+    scope, exe = started("jax")
+    given = np.arange(16, dtype="float32").reshape(8, 2)
+    (found,) = exe.run(parallel(4), {"x": given}, [total], scope=scope, return_merged=False)
+    assert [float(each[0]) for each in found] == [6, 22, 38, 54]
+
+
+def test_collective_operators_are_those_of_the_devices():
+    x = fluid.data("x", [None, 2], "float32")
+    fetches = [
+        *(collective._c_allreduce(x, reduce_type=how) for how in ("sum", "max", "min")),
+        collective._allreduce(x, reduce_type="prod"),
+        collective._c_allgather(x, 4),
+        collective._c_reducescatter(collective._c_allgather(x, 4), 4),
+    ]
+    scope, exe = started("jax")
+    given = np.arange(1, 9, dtype="float32").reshape(4, 2)
+    found = exe.run(parallel(4), {"x": given}, fetches, scope=scope)
+    for mine, reduce in zip(found, (np.sum, np.max, np.min, np.prod)):
+        np.testing.assert_allclose(mine, np.tile(reduce(given, axis=0), [4, 1]))
+    np.testing.assert_array_equal(found[4], np.tile(given, [4, 1]))
+    np.testing.assert_array_equal(found[5], given * 4)
+
+
+def test_a_batch_that_does_not_divide_goes_through_the_devices_in_turn():
+    loss = network()
+    results = []
+    for backend in ("numpy", "jax"):
+        scope, exe = started(backend)
+        results.append(exe.run(parallel(4), batch(10), [loss], scope=scope)[0])
+    np.testing.assert_allclose(results[1], results[0], 1e-5)
+
+
+def test_a_label_out_of_range_is_refused_and_nothing_changes():
+    loss = network()
+    scope, exe = started("jax")
+    program = parallel(4)
+    exe.run(program, batch(), [loss], scope=scope)
+    before = values(scope)
+    with pytest.raises(OutOfRangeError, match=r"in \[0, 4\), got 7"):
+        exe.run(program, dict(batch(), y=np.full([16, 1], 7)), [loss], scope=scope)
+    for name, value in values(scope).items():
+        np.testing.assert_array_equal(value, before[name])
+
+
+def test_too_few_devices_take_turns_with_a_warning():
+    x = fluid.data("x", [None, 2], "float32")
+    total = layers.reduce_sum(x)
+    scope, exe = started("jax")
+    with pytest.warns(UserWarning, match="on 9 devices, and JAX sees 8: they take turns"):
+        (found,) = exe.run(parallel(9), {"x": np.ones([9, 2], "float32")}, [total], scope=scope)
+    assert found.tolist() == [2] * 9
