@@ -18,6 +18,7 @@ from . import initializer
 from . import input
 from . import inspect
 from . import io
+from . import jax
 from . import layer_helper
 from . import layers
 from . import lod_tensor
@@ -471,6 +472,7 @@ __all__ = [
     "isfinite",
     "isinf",
     "isnan",
+    "jax",
     "layer_helper",
     "layers",
     "lerp",

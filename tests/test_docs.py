@@ -183,11 +183,11 @@ def completed(written):
         written: the names of what has an example of its own.
     """
     for name in layers.__all__:
-        made = getattr(layers, name)
+        text, made = getattr(layers, name).__doc__, inspect.unwrap(getattr(layers, name))
         title = f"{made.__module__}.{made.__qualname__}"
-        if ">>>" in (made.__doc__ or "") and title not in written:
+        if ">>>" in (text or "") and title not in written:
             path, line = inspect.getsourcefile(made), inspect.getsourcelines(made)[1]
-            yield pytest.param(made.__module__, title, made.__doc__, path, line, id=title)
+            yield pytest.param(made.__module__, title, text, path, line, id=title)
 
 
 WRITTEN = list(docstrings())

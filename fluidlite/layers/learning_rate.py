@@ -77,7 +77,7 @@ def noam_decay(d_model: float, warmup_steps: float, learning_rate: Rate = 1.0) -
 
     >>> rate = fluid.layers.noam_decay(d_model=512, warmup_steps=4000)
     >>> fluid.optimizer.Adam(learning_rate=rate)
-    <Adam: learning_rate=tmp_3>
+    Adam(learning_rate=tmp_3)
     """
     if in_dygraph_mode():
         return NoamDecay(d_model, warmup_steps, learning_rate=learning_rate)
