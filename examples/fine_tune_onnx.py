@@ -68,9 +68,9 @@ def main():
         features = model.program.global_block().var("features")
         with fluid.program_guard(model.program, model.startup):
             label = fluid.data("label", [None, 1], "int64")
-            scores = layers.fc(features, 10)
-            loss = layers.mean(layers.softmax_with_cross_entropy(scores, label))
-            right = layers.accuracy(layers.softmax(scores), label)
+            scores = layers.fc(features, 10, act="softmax")
+            loss = layers.mean(layers.cross_entropy(scores, label))
+            right = layers.accuracy(scores, label)
             testing = model.program.clone(for_test=True)
             fluid.optimizer.Adam(0.01).minimize(loss)
 

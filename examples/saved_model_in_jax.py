@@ -34,7 +34,7 @@ def save_a_model(folder, steps):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="fewer steps")
     steps = 50 if parser.parse_args().quick else 500
     with tempfile.TemporaryDirectory() as name:
