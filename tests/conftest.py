@@ -39,7 +39,8 @@ def pytest_addoption(parser):
 def pytest_cmdline_main(config):
     """The whole suite runs on all cores, unless ``-n`` says otherwise; parts run in one process."""
     whole = config.args_source is pytest.Config.ArgsSource.TESTPATHS
-    if whole and getattr(config.option, "numprocesses", 0) is None:
+    first = "PYTEST_XDIST_WORKER" not in os.environ and not hasattr(config, "workerinput")
+    if whole and first and getattr(config.option, "numprocesses", 0) is None:
         config.option.numprocesses = "auto"
 
 
