@@ -12,10 +12,13 @@ from .errors import FeedError, NotInitializedError, UnsupportedError
 from .ir.operator import located
 from .ir.program import Program, default_main_program
 from .ir.variable import Variable
+from .namespace import listing
 from .runtime.feeding import check_names
 from .runtime.fetching import fetch_names
 from .runtime.plan import Plan, Pruned
 from .scope import Scope, global_scope
+
+__all__ = ["function"]
 
 _STAGE, _STAGING = "fluidlite.runtime.xla.stage", "fluidlite.runtime.xla.staging"
 
@@ -149,3 +152,6 @@ def _jax() -> Any:
         raise UnsupportedError(
             'functions of JAX need JAX, which is not installed: pip install "fluidlite[jax]"'
         ) from None
+
+
+__dir__ = listing(globals())

@@ -84,7 +84,7 @@ class Executor(RunsDatasets, KeepsRandomState, TracesRuns, Described):
     [array([12.], dtype=float32)]
     """
 
-    _shown = "passes= profile="
+    _shown = "passes= profile= backend=_engine"
 
     def __init__(
         self,
