@@ -78,6 +78,7 @@ _PACKAGES = frozenset(
         "compiler",
         "contrib",
         "dataset",
+        "distributed",
         "dygraph",
         "eager",
         "export",

@@ -9,6 +9,7 @@ from . import contrib
 from . import core
 from . import data_feeder
 from . import dataset
+from . import distributed
 from . import dygraph
 from . import errors
 from . import export
@@ -410,6 +411,7 @@ __all__ = [
     "disable_dygraph",
     "disable_imperative",
     "dist",
+    "distributed",
     "divide",
     "dot",
     "dygraph",
