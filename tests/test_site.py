@@ -10,8 +10,9 @@ import urllib.parse
 from html.parser import HTMLParser
 from pathlib import Path
 
-import browser
 import pytest
+
+import browser
 
 ROOT = Path(__file__).resolve().parents[1]
 WORDS = {
@@ -26,6 +27,7 @@ WORDS = {
     "cotangent": "2. A tape",
     "softmax_with_cross_entropy": "fluidlite.layers",
 }
+TITLES = ".md-search-result__article h1"
 #: how many pixels of a page do not fit the window
 BESIDE = "Math.max(0, document.documentElement.scrollWidth - document.documentElement.clientWidth)"
 
@@ -138,7 +140,5 @@ def test_search_finds_what_it_is_asked_for(address, window):
     for word, title in WORDS.items():
         window.visit(f"{address}?q={urllib.parse.quote(word)}")
         window.wait("document.querySelector('.md-search-result__link')")
-        found = window.ask(
-            "[...document.querySelectorAll('.md-search-result__article h1')].map((e) => e.innerText)"
-        )
+        found = window.ask(f"[...document.querySelectorAll('{TITLES}')].map((e) => e.innerText)")
         assert title in found, (word, found)
