@@ -99,7 +99,7 @@ class Conv(UseCudnn, UseMkldnn, Op, abstract=True):
     @property
     def cuts(self):
         """Whether a padding is below zero, for which only the plain kernels are made."""
-        return min(self.paddings, default=0) < 0
+        return self.padding_algorithm == "EXPLICIT" and min(self.paddings, default=0) < 0
 
     @property
     def spacing(self):

@@ -5,13 +5,13 @@ from .form import Sample, samples
 #: attributes, shape of the input (NCHW), filters, size of the filter
 CONVOLUTIONS = [
     (dict(), (2, 3, 5, 4), 4, (2, 3)),
+    (dict(strides=[1, 2], paddings=[-1, 1, 2, -2]), (2, 2, 6, 7), 3, (3, 2)),  # takes rows away
     (dict(strides=[2, 1], paddings=[1, 2], dilations=[1, 2]), (1, 2, 6, 5), 3, (3, 2)),
     (dict(groups=2, paddings=[1, 0, 2, 1]), (2, 4, 3, 5), 6, (2, 3)),
     (dict(padding_algorithm="SAME", strides=[2, 3], dilations=[2, 1]), (1, 2, 5, 6), 3, (3, 2)),
     (dict(padding_algorithm="VALID", paddings=[3, 3]), (1, 2, 5, 6), 3, (3, 2)),
     (dict(data_format="NHWC", paddings=[1, 0]), (2, 3, 5, 4), 4, (2, 3)),
     (dict(strides=[3, 2], paddings=[0, 1]), (2, 2, 2, 5), 3, (4, 2)),  # reaches beyond
-    (dict(strides=[1, 2], paddings=[-1, 1, 2, -2]), (2, 2, 6, 7), 3, (3, 2)),  # takes rows away
 ]
 BY_CHANNEL = [
     (dict(groups=3), (2, 3, 5, 4), 3, (2, 3)),
@@ -21,13 +21,13 @@ BY_CHANNEL = [
 ]
 TRANSPOSED = [
     (dict(), (2, 3, 4, 3), 4, (2, 3)),
+    (dict(strides=[2, 1], paddings=[1, -2, -1, 0]), (2, 2, 3, 4), 3, (3, 2)),  # adds rows
     (dict(strides=[2, 3], paddings=[1, 0]), (1, 2, 4, 3), 3, (3, 4)),
     (dict(strides=[2, 3], output_size=[8, 10]), (1, 2, 3, 3), 4, (3, 2)),
     (dict(groups=2, dilations=[1, 2], paddings=[1, 0, 2, 1]), (2, 4, 3, 5), 6, (4, 2)),
     (dict(padding_algorithm="SAME", strides=[2, 1]), (1, 2, 5, 4), 3, (3, 2)),
     (dict(padding_algorithm="SAME", strides=[1, 2], dilations=[2, 3]), (1, 2, 5, 4), 3, (3, 2)),
     (dict(data_format="NHWC", strides=[1, 2]), (2, 3, 4, 5), 2, (3, 2)),
-    (dict(strides=[2, 1], paddings=[1, -2, -1, 0]), (2, 2, 3, 4), 3, (3, 2)),  # adds rows
 ]
 TRANSPOSED_BY_CHANNEL = [(dict(groups=3, strides=[2, 1]), (2, 3, 4, 5), 3, (2, 3))]
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from ...ops.pad import parted
 from ..graph import OnnxGraph
+from ..rearranging import numbers
 from ..tracing import SizesNeeded
 from ..writing import maps
 
@@ -84,8 +85,8 @@ def conv_transpose(graph: OnnxGraph, op: Any, Input: Any, Filter: Any, Bias: Any
         return channels_first(op, Input, lambda x: graph.ConvTranspose(x, Filter, Bias, **attrs))
 
     def transposed(x: Any) -> Any:
-        around = [(max(-a, 0), max(-b, 0)) for a, b in zip(pads[::2], pads[1::2])]
-        out = np.pad(graph.ConvTranspose(x, Filter, **attrs), [(0, 0), (0, 0), *around])
-        return out if Bias is None else out + np.reshape(Bias, (-1, *[1] * op.rank))
+        around = [0, 0, *[max(-n, 0) for n in pads[::2]], 0, 0, *[max(-n, 0) for n in pads[1::2]]]
+        out = graph.Pad(graph.ConvTranspose(x, Filter, **attrs), numbers(around))
+        return out if Bias is None else graph.Add(out, np.reshape(Bias, (-1, *[1] * op.rank)))
 
     return channels_first(op, Input, transposed)
