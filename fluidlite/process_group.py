@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
+import numpy as np
+
 from . import state
 from .errors import ArgumentError, UnsupportedError
 
@@ -36,6 +38,10 @@ class ProcessGroup(Protocol):
         """The sum, product, maximum or minimum, as ``REDUCTIONS`` calls it, of all members' ``x``,
         element by element.
         """
+        ...
+
+    def room(self, size: int, dtype: Any) -> Any:
+        """An array for :meth:`start_all_reduce`, [size], whose elements mean nothing yet."""
         ...
 
     def start_all_reduce(self, x: Any, how: str, ring: int, of: str = "") -> Any:
@@ -72,8 +78,12 @@ class ProcessGroup(Protocol):
         """This member's part of the sum of all ``x``, which is cut along the first dimension."""
         ...
 
-    def begin_run(self) -> None:
-        """Begin a run of a program: what is computed from here on may be repeated."""
+    def begin_run(self) -> Any:
+        """Begin a run of a program: what is computed from here on may be repeated.
+
+        Returns:
+            what :meth:`end_run` takes: runs may begin inside of runs.
+        """
         ...
 
     @property
@@ -87,8 +97,8 @@ class ProcessGroup(Protocol):
         """
         ...
 
-    def end_run(self) -> None:
-        """Forget the results of the run."""
+    def end_run(self, begun: Any) -> None:
+        """Forget the results of the run that began last."""
         ...
 
     def open_ring(self, ring: int, size: int, rank: int) -> None:
@@ -110,13 +120,17 @@ class Unrepeated:
 
     position = 0
 
+    def room(self, size: int, dtype: Any) -> Any:
+        """A new array."""
+        return np.empty(size, dtype)
+
     def begin_run(self) -> None:
         """Nothing."""
 
     def repeat_from(self, position: int) -> None:
         """Nothing."""
 
-    def end_run(self) -> None:
+    def end_run(self, begun: None) -> None:
         """Nothing."""
 
 

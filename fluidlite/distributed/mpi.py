@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import ArgumentError, UnsupportedError
+from ..runtime.ownership import reusable
 from ..values import SelectedRows
 from .bound import Bound
 from .progress import Progress
@@ -79,10 +80,19 @@ class MpiGroup:
         self._control = world.Dup()  #: for what processes tell each other beside programs
         self._started: dict[int, _Started] = {}  # by the identity of what wait() is given
         self._journal = _Journal()
+        self._rooms: dict[Any, list[Any]] = {}
         self._progress = Progress(self._advance)
         self._alone_since = 0.0  # when the process before this one was seen to have ended
 
     # -- what operators call -----------------------------------------------------------------------
+
+    def room(self, size: int, dtype: Any) -> Any:
+        """An array that nobody holds any more, or a new one."""
+        kept = self._rooms.setdefault((size, np.dtype(dtype)), [])
+        for place in reusable(kept, range(len(kept))):
+            return kept[place]
+        kept.append(np.empty(size, dtype))
+        return kept[-1]
 
     def all_reduce(self, x: Any, how: str, ring: int) -> Any:
         """All processes' ``x``, reduced element by element."""
@@ -174,9 +184,10 @@ class MpiGroup:
 
     # -- runs that are repeated --------------------------------------------------------------------
 
-    def begin_run(self) -> None:
+    def begin_run(self) -> Any:
         """Remember the results of calls from here on."""
-        self._journal = _Journal(is_open=True)
+        around, self._journal = self._journal, _Journal(is_open=True)
+        return around
 
     @property
     def position(self) -> int:
@@ -187,9 +198,9 @@ class MpiGroup:
         """Give the results of calls from a position on once more."""
         self._journal.position = position
 
-    def end_run(self) -> None:
-        """Forget the results of the run."""
-        self._journal = _Journal()
+    def end_run(self, begun: Any) -> None:
+        """Forget the results of the run, and go on with the one around it."""
+        self._journal = begun
 
     def _once(self, call: Callable[[], Any]) -> Any:
         """The result of a call, or that which it had before the run was repeated."""

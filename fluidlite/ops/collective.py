@@ -242,7 +242,14 @@ class c_allreduce_start(Op):
         return spec([-1 if -1 in sizes else sum(sizes)], X[0].dtype)
 
     def run(self, xp, X):
-        joined = xp.concatenate([xp.reshape(each, (-1,)) for each in X])
+        return self.started(xp.concatenate([xp.reshape(each, (-1,)) for each in X]))
+
+    def run_numpy(self, xp, X):
+        joined = groups.get().room(sum(each.size for each in X), X[0].dtype)
+        return self.started(xp.concatenate([each.reshape(-1) for each in X], out=joined))
+
+    def started(self, joined):
+        """What has begun, of all X in one row."""
         names = ", ".join(self.of[:3]) + (f" and {len(self.of) - 3} more" * (len(self.of) > 3))
         return groups.get().start_all_reduce(joined, "sum", self.ring_id, names)
 
