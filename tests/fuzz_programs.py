@@ -2,6 +2,9 @@
 
     python tests/fuzz_programs.py --count 20000 --first-seed 0 --jobs 2 --kernels numpy,onednn
 
+A library's name with ``/large`` behind it treats all values as large ones: they lie in buffers, and
+work on them is cut into parts.
+
 Prints each disagreement with its seed, the operator that differs first and the program, made as
 small as it can be.  With ``--real``, the programs run in the real fluid 1.8.5, too, in the Python
 that ``FLUIDLITE_PADDLE18`` names.

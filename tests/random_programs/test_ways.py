@@ -38,6 +38,19 @@ def test_plans_of_a_random_program_compute_what_it_means(seed):
     assert not found
 
 
+@pytest.mark.parametrize("seed", range(1, PROGRAMS, 4))
+def test_buffers_and_parts_of_large_values_change_nothing(seed):
+    found, _ = ways.compared(recipe(seed), ["numpy/large"])
+    assert not found
+
+
+@needs_library
+@pytest.mark.parametrize("seed", range(3, PROGRAMS, 8))
+def test_onednn_computes_large_values_right(seed):
+    found, _ = ways.compared(recipe(seed), ["onednn/large"])
+    assert not found
+
+
 @needs_library
 @pytest.mark.parametrize("seed", range(0, PROGRAMS, 8))
 def test_onednn_computes_what_a_random_program_means(seed):

@@ -11,7 +11,10 @@ from unittest import mock
 import numpy as np
 
 import fluidlite as fluid
-from fluidlite.runtime import session
+from fluidlite.backend.onednn import convolution, offers, product
+from fluidlite.kernels import batch as batch_kernels
+from fluidlite.kernels import pooling, step, threads
+from fluidlite.runtime import memory, session
 
 from .program import batch, build, start_of
 
@@ -31,10 +34,36 @@ def interpreting():
         yield
 
 
+#: what large values alone get: module, name, and the value by which small ones get it, too
+THRESHOLDS = (
+    (memory, "SMALLEST_BUFFER", 1),
+    (threads, "CHEAP", 0),
+    (threads, "COSTLY", 0),
+    (threads, "PART", 64),
+    (pooling, "PART", 64),
+    (batch_kernels, "PIECE", 256),
+    (step, "SMALL", 4),
+    (step, "CUT_FROM", 16),
+    (step, "BLOCK", 64),
+    (offers, "SMALLEST", 1),
+    (offers, "SMALLEST_OF_MANY", 1),
+    (convolution, "SMALLEST", 1),
+    (product, "SMALLEST", 1),
+    (product, "SMALLEST_TRANSPOSED", 1),
+    (product, "SMALLEST_STACK", 1),
+)
+
+
 @contextlib.contextmanager
-def kernels(name):
-    """Plans that are made inside take a library's kernels."""
-    with mock.patch.dict(os.environ, {"FLUIDLITE_KERNELS": name}):
+def kernels(way):
+    """Plans that are made inside take a library's kernels; of ``"numpy/large"`` those of NumPy, with
+    buffers, and cut into parts, as if all values were large.
+    """
+    library, _, large = way.partition("/")
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(mock.patch.dict(os.environ, {"FLUIDLITE_KERNELS": library}))
+        for module, name, value in THRESHOLDS if large else ():
+            stack.enter_context(mock.patch.object(module, name, value))
         yield
 
 
