@@ -56,8 +56,8 @@ THRESHOLDS = (
 
 @contextlib.contextmanager
 def kernels(way):
-    """Plans that are made inside take a library's kernels; of ``"numpy/large"`` those of NumPy, with
-    buffers, and cut into parts, as if all values were large.
+    """Plans that are made inside take a library's kernels: of ``"numpy/large"`` NumPy's, with
+    buffers and cut into parts, as if all values were large.
     """
     library, _, large = way.partition("/")
     with contextlib.ExitStack() as stack:
