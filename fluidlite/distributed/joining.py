@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import faulthandler
 import os
 import sys
 import weakref
@@ -44,7 +45,13 @@ def join() -> ProcessGroup:
     expected = started_processes()
     if expected < 2:
         return known if isinstance(known, OneProcess) else OneProcess()
-    group = MpiGroup(_mpi(expected), Bound())
+    bound = Bound()
+    # all processes come to this; it is C that waits here, and only C that can end it
+    faulthandler.dump_traceback_later(bound.first, exit=True)
+    try:
+        group = MpiGroup(_mpi(expected), bound)
+    finally:
+        faulthandler.cancel_dump_traceback_later()
     groups.switch(group)
     _end_together(group)
     return group
