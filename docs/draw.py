@@ -32,13 +32,16 @@ FIXED = {
 
 def run_blocks(page):
     """Run the code of a page, where its pictures go into the current folder."""
-    module = types.ModuleType(page.stem)
+    module = types.ModuleType(f"page_{page.stem}")
     module.__file__ = str(page)
-    sys.modules[page.stem] = module
-    for mark, code in BLOCK.findall(page.read_text(encoding="utf-8")):
+    sys.modules[module.__name__] = module
+    text = page.read_text(encoding="utf-8")
+    for block in BLOCK.finditer(text):
+        mark, code = block.groups()
         left_out = mark == "no-run" or mark and not importlib.util.find_spec(mark.split()[1])
         if not left_out and not code.startswith(">>>"):
-            exec(compile(code, str(page), "exec"), vars(module))
+            above = "\n" * text.count("\n", 0, block.start(2))  # so that lines are the page's
+            exec(compile(above + code, str(page), "exec"), vars(module))
 
 
 def draw(path, shown):
