@@ -90,11 +90,11 @@ def draw(exe, digits, words):
             word = layers.fill_constant([1], "int64", before)
             word = fluid.embedding(word, [WORDS, SIZE], param_attr="of_words")
             _, state, weights = next_word(word, state, rows)
-            looks.append(layers.reshape(weights, [-1]))
-    found = np.array(exe.run(looking, feed={"digits": [digits]}, fetch_list=looks))
+            looks.append(weights)
+    found = exe.run(looking, {"digits": [digits]}, looks, return_numpy=False)
     figure = Figure(figsize=(4, 4), layout="constrained")
     axes = figure.subplots()
-    axes.imshow(found, cmap="Blues")
+    axes.imshow([np.array(look).ravel() for look in found], cmap="Blues")
     axes.set_xticks(range(len(digits)), digits)
     axes.set_yticks(range(len(words)), [spoken_numbers.text([word]) for word in words])
     figure.savefig("translate.svg")
@@ -138,7 +138,7 @@ def main():
     print(f"{unseen[0][0]} is {said[0]!r}; {right} of 200 unseen numbers are said right")
     assert quick or right >= 190
     if not quick:
-        draw(exe, *max(unseen, key=lambda pair: len(pair[0])))
+        draw(exe, *max(unseen, key=lambda pair: len(pair[1])))
 
 
 if __name__ == "__main__":
