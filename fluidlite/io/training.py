@@ -59,8 +59,8 @@ def save(program: Program, model_path: Path) -> None:
     """
     if not isinstance(program, Program):
         raise ArgumentError(
-            f"expected a program to save, got one of type {type(program).__name__}; a dictionary of "
-            "tensors is saved by fluid.save_dygraph(state_dict, path)"
+            f"expected a program to save, got one of type {type(program).__name__}; a dictionary "
+            "of tensors is saved by fluid.save_dygraph(state_dict, path)"
         )
     path = checked_path(model_path)
     scope = global_scope()

@@ -86,7 +86,7 @@ def _unknown(name: Any, program: Program) -> str:
     if not isinstance(name, str):
         instead = f"; write {name.name!r}" if isinstance(name, Variable) else ""
         raise FeedTypeError(
-            f"expected feed to be a dictionary of names and arrays, got the key {name!r:.60}{instead}"
+            f"expected feed to be a dictionary of names and arrays, got a key {name!r:.60}{instead}"
         )
     block = program.global_block()
     fed = [v.name for v in block.vars.values() if v.is_data]

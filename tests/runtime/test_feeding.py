@@ -175,7 +175,7 @@ def test_an_unknown_name_is_warned_of_and_left_out():
 def test_a_feed_with_variables_as_keys_says_their_names():
     x = fluid.data("x", [None, 3], "float32")
     out = layers.scale(x, 2.0)
-    with pytest.raises(FeedTypeError, match=r"names and arrays, got the key <Var.*; write 'x'$"):
+    with pytest.raises(FeedTypeError, match=r"names and arrays, got a key <Var.*; write 'x'$"):
         fluid.Executor().run(feed={x: np.ones([2, 3], "float32")}, fetch_list=[out])
 
 
