@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from fluidlite.backend import special
 from fluidlite.errors import DTypeError, ShapeError
 
 from gradcheck import evaluator, pull_back
@@ -61,6 +62,15 @@ def test_error_function_is_right_to_the_last_digits(dtype, units):
     found = f.erf(x)
     assert found.dtype == np.dtype(dtype)
     np.testing.assert_allclose(found, expected, units * np.finfo(dtype).eps)
+
+
+def test_error_function_in_parts_is_that_of_the_whole():
+    for dtype in ("float32", "float64"):
+        x = np.linspace(-4, 4, 70_001).astype(dtype)  # more than one part holds
+        found = f.erf(x)
+        np.testing.assert_array_equal(found, np.concatenate([f.erf(p) for p in np.split(x, [5])]))
+        np.testing.assert_array_equal(f.erf(x[::2]), found[::2])
+        np.testing.assert_array_equal(special.erf(x, out=x), found)
 
 
 def test_error_function_ends_at_one():
