@@ -113,11 +113,15 @@ def search_pyramid_hash(
     >>> rows.shape
     (-1, 16)
     """
-    weights = stopped(f.weight(param_attr, [space_len + rand_len, 1], dtype))
-    lists = [
-        stopped(f.weight(attr, [length, 1], dtype))
-        for attr, length in ((param_attr_wl, white_list_len), (param_attr_bl, black_list_len))
-    ]
+    wanted = (
+        (param_attr, space_len + rand_len),
+        (param_attr_wl, white_list_len),
+        (param_attr_bl, black_list_len),
+    )
+    weights, *lists = (f.weight(attr, [length, 1], dtype) for attr, length in wanted)
+    for each in (weights, *lists):
+        if each is not None:
+            each.stop_gradient = True
     attrs = dict(
         num_emb=num_emb,
         space_len=space_len,
