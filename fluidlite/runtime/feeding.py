@@ -111,20 +111,30 @@ def frozen(value: Any) -> Any:
 def _fed_value(variable: Variable, value: Any) -> Any:
     if isinstance(value, LoDTensor):
         data, lod = value.data, value.offsets
-    elif isinstance(value, (list, tuple)):
+    elif isinstance(value, (list, tuple)) and not _are_rows(variable, value):
         return _fed_sequences(variable, value)
     elif isinstance(value, (bool, int, float, np.generic)):
         shape = variable.shape if variable.has_shape and not variable.shape else (1,)
         data, lod = np.full(shape, value, variable.dtype.dtype), ()
     else:
-        data, lod = np.asarray(value), ()
+        data, lod = value, ()
     if data is None:
         raise FeedError(f"variable {variable.name!r} was fed a LoDTensor that holds nothing")
     try:
+        data = np.asarray(data)
         as_dtype(data.dtype)
-    except TypeError as error:
+    except (TypeError, ValueError) as error:
         raise FeedError(f"variable {variable.name!r}: {error}") from None
     return LoDTensor(data, lod) if lod else data
+
+
+def _are_rows(variable: Variable, value: Any) -> bool:
+    """Whether a tuple is one of rows, as fluid takes it, and not a pair of an array and lengths."""
+    if type(value) is not tuple or variable.lod_level:
+        return False
+    return not (len(value) == 2 and isinstance(value[0], np.ndarray)) or (
+        isinstance(value[1], np.ndarray) and value[0].shape == value[1].shape
+    )
 
 
 def _fed_sequences(variable: Variable, value: Any) -> LoDTensor:
