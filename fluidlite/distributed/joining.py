@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import os
 import sys
+import weakref
 from importlib import import_module
 from types import TracebackType
 from typing import Any
@@ -96,4 +97,5 @@ def _end_together(group: Any) -> None:
         group.abort(f"ends all processes: {kind.__name__} was raised, and nobody caught it")
 
     sys.excepthook = end_all
+    weakref.finalize(group, int)  # so that folders still in use go after the line below waits
     atexit.register(group.leave)

@@ -29,7 +29,7 @@ _SPINS = 200  #: looks at a request before the processor is left to others
 _PAUSE = 5e-5  #: seconds between looks after that
 _PAUSE_AT_END = 5e-3
 _LEFT = 1  #: tag of the message of a process that ends
-_GRACE = 5.0  #: seconds in which what an ended process sent must have come
+_GRACE = 1.0  #: seconds in which what an ended process sent must have come
 
 
 @dataclass

@@ -100,8 +100,15 @@ def data_parallel(
                 "the program has no gradient of a loss to share among processes: call "
                 "minimize(loss) of an optimizer before data_parallel"
             )
+        found = {block.idx: list(_gradients(block)) for block in program.blocks}
         for block in program.blocks:
-            _sum_gradients(block, bucket_bytes)
+            for gradient in list(found[block.idx]):
+                total = _added_up(block, gradient)
+                if total is not None:
+                    found[block.idx].remove(gradient)
+                    found[total[0]].append(total[1])
+        for block in program.blocks:
+            _sum_gradients(block, found[block.idx], bucket_bytes)
         _share_first_values(startup)
     return program
 
@@ -118,10 +125,34 @@ def _scale_losses(program: Program) -> int:
     return count
 
 
-def _sum_gradients(block: Block, bucket_bytes: int) -> None:
-    """Insert the sums over all processes of the gradients that are made in a block."""
+def _added_up(block: Block, gradient: _Gradient) -> tuple[int, _Gradient] | None:
+    """Of a gradient that is only added to those of the runs before: the total, and the number of
+    the block that reads it when there have been enough runs.  Only then it has to be sent.
+    """
+    name = gradient.variable.name
+    adding = [op for op in block.ops[gradient.made + 1 :] if name in reads_of(op)]
+    if len(adding) != 1 or adding[0].type != "sum":
+        return None
+    (total,) = adding[0].output_arg_names
+    variable = block.find_var_recursive(total)
+    if variable is None or not variable.persistable or not adding[0].reads(total):
+        return None
+    readers = [
+        (each.idx, index)
+        for each in block.program.blocks
+        for index, op in enumerate(each.ops)
+        if op.reads(total) and op is not adding[0] and each.parent_idx == block.idx
+    ]
+    if len({idx for idx, _ in readers}) != 1:
+        return None
+    idx, first = readers[0]
+    return idx, _Gradient(variable, -1, first)
+
+
+def _sum_gradients(block: Block, gradients: list[_Gradient], bucket_bytes: int) -> None:
+    """Insert the sums over all processes of gradients in a block."""
     dense, sparse = [], []
-    for gradient in _gradients(block):
+    for gradient in gradients:
         is_sparse = gradient.variable.kind is Kind.SELECTED_ROWS
         (sparse if is_sparse else dense).append(gradient)
     wanted: list[tuple[int, int, Any]] = []
@@ -158,7 +189,7 @@ def _gradients(block: Block) -> Iterator[_Gradient]:
                 reads.setdefault(name, index)
                 if op.role & OpRole.OPTIMIZE:
                     taken.add(name)
-    for name in sorted(taken, key=lambda name: made[name]):
+    for name in sorted(taken, key=lambda name: (made[name], name)):
         variable = block.find_var_recursive(name)
         if variable is not None:
             yield _Gradient(variable, made[name], reads[name])

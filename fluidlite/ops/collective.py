@@ -95,6 +95,7 @@ class c_broadcast(Collective):
     """
 
     root: int = 0
+    numbers = ()
 
     def infer(self, X):
         return checked_root(self.root, X)
