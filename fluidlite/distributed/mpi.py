@@ -17,9 +17,11 @@ import numpy as np
 
 from ..errors import ArgumentError, UnsupportedError
 from ..runtime.ownership import reusable
+from ..ir.program import Program
 from ..values import SelectedRows
 from .bound import Bound
 from .progress import Progress
+from .rewriting import data_parallel, is_loss_gradient
 
 #: element types that are sent as others: MPI has no sums of them
 _SENT_AS = {"float16": np.dtype("float32"), "bfloat16": np.dtype("float32")}
@@ -181,6 +183,11 @@ class MpiGroup:
                 f"expected a program of {self.size} processes of which this is number "
                 f"{self.rank}, got one of {size} of which this is number {rank}"
             )
+
+    def share(self, program: Any) -> None:
+        """Rewrite a program that has gradients, so that they are summed over all processes."""
+        if any(is_loss_gradient(op) for block in program.blocks for op in block.ops):
+            data_parallel(program, Program())
 
     # -- runs that are repeated --------------------------------------------------------------------
 

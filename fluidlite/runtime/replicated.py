@@ -49,6 +49,7 @@ class Replicas:
     ) -> list[Any]:
         """Run the program; arguments and results as of ``Executor.run``."""
         program, scope, known = self._program, self._scope, self._known
+        known.begin_in(scope, program)
         given, doubts = self._given(feed)
         known.warn(doubts)
         kept = ({}, *self._kept.of(scope, self._count))
