@@ -25,7 +25,10 @@ def mlp(dtype):
 
 def lenet(dtype):
     """Convolutions, with Momentum, and a clip that is narrower than most gradients."""
-    image, label = fluid.data("image", [None, 1, 10, 10], dtype), fluid.data("y", [None, 1], "int64")
+    image, label = (
+        fluid.data("image", [None, 1, 10, 10], dtype),
+        fluid.data("y", [None, 1], "int64"),
+    )
     maps = fluid.layers.conv2d(image, 4, 3, act="relu")
     maps = fluid.layers.pool2d(maps, 2, "max", 2)
     scores = fluid.layers.fc(fluid.layers.fc(maps, 10, act="relu"), 3)

@@ -14,6 +14,7 @@ from .. import state
 from ..errors import UnsupportedError
 from ..process_group import OneProcess, ProcessGroup, groups
 from .bound import Bound
+from .mpi import MpiGroup
 
 #: what starters of MPI processes (MPICH and its kin, Open MPI, PMIx, Slurm) say to each of them
 _SIZES = ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MPI_WORLD_SIZE", "PMIX_SIZE")
@@ -43,10 +44,7 @@ def join() -> ProcessGroup:
     expected = started_processes()
     if expected < 2:
         return known if isinstance(known, OneProcess) else OneProcess()
-    world = _world(expected)
-    from .mpi import MpiGroup
-
-    group = MpiGroup(world, Bound())
+    group = MpiGroup(_mpi(expected), Bound())
     groups.switch(group)
     _end_together(group)
     return group
@@ -62,7 +60,8 @@ def started_processes() -> int:
     return 1 if mpi is None else int(mpi.COMM_WORLD.Get_size())
 
 
-def _world(expected: int) -> Any:
+def _mpi(expected: int) -> Any:
+    """MPI, of as many processes as were started."""
     try:
         mpi = import_module("mpi4py.MPI")
     except ImportError as error:
@@ -70,15 +69,15 @@ def _world(expected: int) -> Any:
             f"{expected} processes were started together, and they need mpi4py, which cannot be "
             f'loaded ({error}): pip install "fluidlite[mpi]"'
         ) from None
-    world = mpi.COMM_WORLD
-    if world.Get_size() != expected:
+    found = mpi.COMM_WORLD.Get_size()
+    if found != expected:
         raise UnsupportedError(
-            f"expected {expected} processes, as the environment says, got {world.Get_size()}: the "
+            f"expected {expected} processes, as the environment says, got {found}: the "
             f"mpiexec that started them is of another MPI than mpi4py uses "
             f"({mpi.Get_library_version().split(',')[0].strip()[:60]}); start them with "
             f"{sys.executable} -m fluidlite.distributed.launch, or the mpiexec beside it"
         )
-    return world
+    return mpi
 
 
 #: the group whose end is that of this process, so that hooks are installed once
@@ -92,7 +91,9 @@ def _end_together(group: Any) -> None:
     _hooked.get().append(group)
     before = sys.excepthook
 
-    def end_all(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    def end_all(
+        kind: type[BaseException], error: BaseException, trace: TracebackType | None
+    ) -> None:
         before(kind, error, trace)
         group.abort(f"ends all processes: {kind.__name__} was raised, and nobody caught it")
 

@@ -65,15 +65,14 @@ class MpiGroup:
     """The processes of an MPI job.
 
     Args:
-        world: mpi4py's communicator of them.
+        mpi: the module ``mpi4py.MPI``.
         bound: how long it waits for others.
     """
 
-    def __init__(self, world: Any, bound: Bound) -> None:
-        from mpi4py import MPI
-
-        self._mpi, self._world = MPI, world
-        self._ops = {"sum": MPI.SUM, "prod": MPI.PROD, "max": MPI.MAX, "min": MPI.MIN}
+    def __init__(self, mpi: Any, bound: Bound) -> None:
+        world = mpi.COMM_WORLD
+        self._mpi, self._world = mpi, world
+        self._ops = {"sum": mpi.SUM, "prod": mpi.PROD, "max": mpi.MAX, "min": mpi.MIN}
         self.size: int = world.Get_size()
         self.rank: int = world.Get_rank()
         self.bound = bound

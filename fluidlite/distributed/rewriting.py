@@ -156,7 +156,8 @@ def _added_up(block: Block, gradient: _Gradient) -> tuple[int, _Gradient] | None
 
 def _sum_gradients(block: Block, gradients: list[_Gradient], bucket_bytes: int) -> None:
     """Insert the sums over all processes of gradients in a block."""
-    dense, sparse = [], []
+    dense: list[_Gradient] = []
+    sparse: list[_Gradient] = []
     for gradient in gradients:
         is_sparse = gradient.variable.kind is Kind.SELECTED_ROWS
         (sparse if is_sparse else dense).append(gradient)
@@ -175,7 +176,8 @@ def _sum_gradients(block: Block, gradients: list[_Gradient], bucket_bytes: int) 
         wanted.append((min(each.read for each in bucket.members), len(dense) + number, wait))
     for number, each in enumerate(sparse):
         name = each.variable.name
-        gather = ("c_allgather_rows", {"X": name}, {"Out": name}, {})
+        empty: dict[str, Any] = {}
+        gather = ("c_allgather_rows", {"X": name}, {"Out": name}, empty)
         wanted.append((each.read, 2 * len(dense) + number, gather))
     for index, _, given in sorted(wanted, key=lambda each: each[:2], reverse=True):
         _insert(block, index, *given)

@@ -267,15 +267,15 @@ class BlasThreads:
 # -- element-wise work -----------------------------------------------------------------------------
 
 
-def ranges(size: int, nbytes: int, part: int = PART) -> list[slice]:
+def ranges(size: int, nbytes: int, part: int | None = None) -> list[slice]:
     """Slices of the same length, but for the last, that cover ``size`` positions.
 
     Args:
         size: how many positions there are.
         nbytes: what lies at all of them.
-        part: about how much lies at those of a slice.
+        part: about how much lies at those of a slice; ``PART`` when None.
     """
-    step = max(1, size * part // max(1, nbytes))
+    step = max(1, size * (PART if part is None else part) // max(1, nbytes))
     return [slice(first, min(first + step, size)) for first in range(0, size, step)]
 
 

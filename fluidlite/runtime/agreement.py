@@ -31,7 +31,9 @@ def agree(program: Program) -> None:
         ArgumentError: they do not; names the ranks, and the first operator that differs.
     """
     group = groups.get()
-    if group.size == 1 or not any(_communicates(op) for block in program.blocks for op in block.ops):
+    if group.size == 1 or not any(
+        _communicates(op) for block in program.blocks for op in block.ops
+    ):
         return
     begun = group.begin_run()  # a run that is repeated is not compared again
     try:

@@ -234,14 +234,28 @@ class BufferAssignment:
                 return None
             self.donated[value.number] = None
             return "donated"
-        shape, dtype = value.stored
+        shape, _ = value.stored
         if value.nbytes < SMALLEST_BUFFER or not shape or not value.is_static:
             return None
         for operand in self._overwritable(instruction, dying):
-            if operand.number in self._held and operand.stored == (shape, dtype):
+            if operand.number in self._held and self._lies_alike(operand, value):
                 root = self.makers[self._held.pop(operand.number)].root
                 return self._view(root, value)
         return self._view(self._memory(value.nbytes), value)
+
+    def _lies_alike(self, one: Value, other: Value) -> bool:
+        """Whether two values have each element at the same place of their memory.
+
+        Kernels work in parts, each of which reads its own part of the operand: over an operand in
+        another order of dimensions one part would write what the next one has yet to read.
+        """
+        if one.stored != other.stored:
+            return False
+        shape = one.stored[0]
+        mine, its = (
+            [i for i in self._observed.order(value) if shape[i] > 1] for value in (one, other)
+        )
+        return mine == its
 
     def _memory(self, nbytes: int) -> int:
         """The number of some memory that no value is in: of the smallest that is large enough, else

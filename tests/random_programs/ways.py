@@ -9,9 +9,15 @@ from collections import namedtuple
 from unittest import mock
 
 import numpy as np
+from elementwise_graphs import Recording
 
 import fluidlite as fluid
-from fluidlite.runtime import session
+from fluidlite.backend.native import compiler, source
+from fluidlite.backend.native import library as generated
+from fluidlite.backend.onednn import convolution, offers, product
+from fluidlite.kernels import batch as batch_kernels
+from fluidlite.kernels import pooling, step, threads
+from fluidlite.runtime import memory, session
 
 from .program import batch, build, start_of
 
@@ -31,11 +37,53 @@ def interpreting():
         yield
 
 
+#: what large values alone get: module, name, and the value by which small ones get it, too
+THRESHOLDS = (
+    (memory, "SMALLEST_BUFFER", 1),
+    (threads, "CHEAP", 0),
+    (threads, "COSTLY", 0),
+    (threads, "PART", 64),
+    (pooling, "PART", 64),
+    (batch_kernels, "PIECE", 256),
+    (step, "SMALL", 4),
+    (step, "CUT_FROM", 16),
+    (step, "BLOCK", 64),
+    (offers, "SMALLEST", 1),
+    (offers, "SMALLEST_OF_MANY", 1),
+    (convolution, "SMALLEST", 1),
+    (product, "SMALLEST", 1),
+    (product, "SMALLEST_TRANSPOSED", 1),
+    (product, "SMALLEST_STACK", 1),
+    (generated, "LONG", 1),
+    (generated, "SHARED", 1),
+    (compiler, "SMALLEST_CUT", 4),
+    (source, "SMALLEST_CUT", 4),
+)
+
+
 @contextlib.contextmanager
-def kernels(name):
-    """Plans that are made inside take a library's kernels."""
-    with mock.patch.dict(os.environ, {"FLUIDLITE_KERNELS": name}):
+def kernels(way):
+    """Plans that are made inside take a library's kernels: of ``"numpy/large"`` NumPy's, with
+    buffers and cut into parts, as if all values were large.
+    """
+    library, _, large = way.partition("/")
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(mock.patch.dict(os.environ, {"FLUIDLITE_KERNELS": library}))
+        for module, name, value in THRESHOLDS if large else ():
+            stack.enter_context(mock.patch.object(module, name, value))
         yield
+
+
+def compile_kernels(recipes, way, dtype="float32", level="-O1"):
+    """Compile the generated kernels that plans of programs ask for, all at once."""
+    recording = Recording()
+    compiler.COMPILER.switch(recording)
+    for recipe in recipes:
+        built = build(fluid, recipe, dtype)
+        with contextlib.suppress(Exception):  # comparing says it
+            compiled(way, built, recipe.seed, started(built, recipe.seed), dtype)
+    with kernels(way):
+        recording.together(list(recording.seen.values()), level)
 
 
 def started(built, seed):
