@@ -6,7 +6,9 @@ own.  Nothing here talks to the others.
 
 from __future__ import annotations
 
+import contextlib
 import os
+import time
 from dataclasses import dataclass
 
 #: variables that say how many processes there are, and which this is: MPICH and its kin, Open MPI,
@@ -79,3 +81,61 @@ def as_variables(found: Launched) -> dict[str, str]:
         "PADDLE_CURRENT_ENDPOINT": found.endpoint,
         "TRAINING_ROLE": "TRAINER",
     }
+
+
+# -- what a process tells the launcher -------------------------------------------------------------
+
+#: the folder of a job of fluidlite's launcher
+FOLDER = "FLUIDLITE_LAUNCH"
+_SEEN = "seen"
+_PAUSE, _MOST = 0.02, 2.0  # seconds
+
+
+def note(what: str) -> None:
+    """Tell the launcher what this process does; nothing where there is none.
+
+    Args:
+        what: one word, and what belongs to it: ``joined``, ``ended 1``, ``fault TEXT``.
+    """
+    folder = os.environ.get(FOLDER, "")
+    if folder:
+        path = os.path.join(folder, f"rank-{launched().rank}")
+        with contextlib.suppress(OSError), open(path, "a", encoding="utf-8") as file:
+            file.write(f"{time.time()} {os.getpid()} {what}\n")
+
+
+def note_fault(why: str) -> None:
+    """Tell the launcher why this process ends all, and give it the time to look at the others."""
+    note("fault " + " ".join(why.split()))
+    folder = os.environ.get(FOLDER, "")
+    end = time.monotonic() + _MOST
+    while folder and time.monotonic() < end:
+        if os.path.exists(os.path.join(folder, _SEEN)) or not os.path.isdir(folder):
+            return
+        time.sleep(_PAUSE)
+
+
+def answer(folder: str) -> None:
+    """Let processes go on that wait in :func:`note_fault`."""
+    with contextlib.suppress(OSError), open(os.path.join(folder, _SEEN), "w", encoding="utf-8"):
+        pass
+
+
+@dataclass(frozen=True)
+class Note:
+    """What a process told the launcher."""
+
+    time: float
+    pid: int
+    word: str
+    rest: str
+
+
+def notes(folder: str, rank: int) -> list[Note]:
+    """What a process has told, in order."""
+    try:
+        with open(os.path.join(folder, f"rank-{rank}"), encoding="utf-8") as file:
+            lines = [line.rstrip("\n").split(" ", 3) for line in file if line.endswith("\n")]
+    except OSError:
+        return []
+    return [Note(float(t), int(pid), *([*rest, ""][:2])) for t, pid, *rest in lines]

@@ -170,7 +170,9 @@ def check_modes(where: str, mode: str, collective_mode: str | None) -> None:
     if mode == "pserver":
         raise _no_servers(f"{where}: mode 'pserver'")
     if mode not in COLLECTIVE_MODES:
-        raise ArgumentError(f"expected {where}.mode to be 'nccl2' or 'collective', got {mode!r:.60}")
+        raise ArgumentError(
+            f"expected {where}.mode to be 'nccl2' or 'collective', got {mode!r:.60}"
+        )
     if collective_mode == "local_sgd":
         raise UnsupportedError(
             f"{where}.collective_mode 'local_sgd': processes that step by themselves are not "

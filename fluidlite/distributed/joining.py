@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import faulthandler
 import os
 import sys
 import weakref
@@ -12,12 +13,11 @@ from typing import Any
 
 from .. import state
 from ..errors import UnsupportedError
+from ..kernels.threads import divide
+from ..launched import FOLDER, launched, note
 from ..process_group import OneProcess, ProcessGroup, groups
 from .bound import Bound
 from .mpi import MpiGroup
-
-#: what starters of MPI processes (MPICH and its kin, Open MPI, PMIx, Slurm) say to each of them
-_SIZES = ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MPI_WORLD_SIZE", "PMIX_SIZE")
 
 
 def join() -> ProcessGroup:
@@ -44,31 +44,40 @@ def join() -> ProcessGroup:
     expected = started_processes()
     if expected < 2:
         return known if isinstance(known, OneProcess) else OneProcess()
-    group = MpiGroup(_mpi(expected), Bound())
+    bound = Bound()
+    note("joining")
+    mpi = _mpi(expected, bound)
+    group = MpiGroup(mpi, bound)
     groups.switch(group)
     _end_together(group)
+    divide(mpi.COMM_WORLD.Split_type(mpi.COMM_TYPE_SHARED).Get_size())
+    note("joined")
     return group
 
 
 def started_processes() -> int:
     """How many processes were started with this one, as the environment says."""
-    for name in _SIZES:
-        said = os.environ.get(name, "")
-        if said.isdigit():
-            return int(said)
+    found = launched()
+    if found.by_mpi:
+        return found.size
     mpi = sys.modules.get("mpi4py.MPI")
     return 1 if mpi is None else int(mpi.COMM_WORLD.Get_size())
 
 
-def _mpi(expected: int) -> Any:
-    """MPI, of as many processes as were started."""
+def _mpi(expected: int, bound: Bound) -> Any:
+    """MPI, of as many processes as were started; this one ends where they do not come."""
     try:
+        if FOLDER not in os.environ:  # the launcher sees it
+            # MPI waits for the others while it is loaded, and no Python code runs meanwhile.
+            faulthandler.dump_traceback_later(bound.first, exit=True)
         mpi = import_module("mpi4py.MPI")
     except ImportError as error:
         raise UnsupportedError(
             f"{expected} processes were started together, and they need mpi4py, which cannot be "
             f'loaded ({error}): pip install "fluidlite[mpi]"'
         ) from None
+    finally:
+        faulthandler.cancel_dump_traceback_later()
     found = mpi.COMM_WORLD.Get_size()
     if found != expected:
         raise UnsupportedError(

@@ -18,6 +18,7 @@ import numpy as np
 from ..errors import ArgumentError, UnsupportedError
 from ..runtime.ownership import reusable
 from ..ir.program import Program
+from ..launched import note_fault
 from ..values import SelectedRows
 from .bound import Bound
 from .progress import Progress
@@ -283,7 +284,8 @@ class MpiGroup:
         if waited > self.bound.of(what):
             self.abort(
                 f"waited {waited:.0f} s for {what}: not all processes came to it "
-                f"({self.bound.name}={self.bound.text})"
+                f"({self.bound.name}={self.bound.text})",
+                look=True,
             )
         if self._before_has_ended():
             now = time.monotonic()
@@ -312,10 +314,17 @@ class MpiGroup:
         """Let MPI go on with what has begun."""
         self._before_has_ended()
 
-    def abort(self, why: str) -> None:
-        """End all processes, and say why."""
+    def abort(self, why: str, look: bool = False) -> None:
+        """End all processes, and say why.
+
+        Args:
+            why: what this process has met.
+            look: whether the launcher is to say where the others are.
+        """
         sys.stdout.flush()
         print(f"fluidlite: rank {self.rank} of {self.size} {why}", file=sys.stderr, flush=True)
+        if look:
+            note_fault(why)
         self._world.Abort(1)
         os._exit(1)
 

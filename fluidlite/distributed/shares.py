@@ -20,7 +20,9 @@ from ..quiet import doors
 Reader = Callable[[], Iterable[Any]]
 
 
-def shard_reader(reader: Reader, *, weights: bool = False, seed: int | None = None) -> ShardedReader:
+def shard_reader(
+    reader: Reader, *, weights: bool = False, seed: int | None = None
+) -> ShardedReader:
     """A reader of this process's share of each batch: every sample is read once in an epoch, by one
     of the processes, and the shares of a batch are the batch that one process would read.
 

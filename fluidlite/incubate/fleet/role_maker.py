@@ -70,7 +70,9 @@ class RoleMakerBase(Described):
         Raises:
             UnsupportedError: always; says what to write instead.
         """
-        raise UnsupportedError(f"server_index: no process keeps parameters; use {PARAMETER_SERVERS}")
+        raise UnsupportedError(
+            f"server_index: no process keeps parameters; use {PARAMETER_SERVERS}"
+        )
 
     def worker_num(self) -> int:
         """How many processes there are."""
