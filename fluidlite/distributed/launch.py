@@ -293,9 +293,9 @@ class Launch:
                 return 1
         if any(note.word == "fault" for told in said for note in told):
             return 1
-        for told in said:
-            if status := _status(told):
-                return status & 255 or 1
+        for ended in map(_status, said):
+            if ended:
+                return ended & 255 or 1
         if self._why:
             return 1
         if code and len(self._died) >= 2:

@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import ArgumentError, UnsupportedError
-from ..runtime.ownership import reusable
 from ..ir.program import Program
 from ..launched import note_fault
+from ..runtime.ownership import reusable
 from ..values import SelectedRows
 from .bound import Bound
 from .progress import Progress

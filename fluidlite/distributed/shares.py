@@ -71,7 +71,7 @@ class ShardedReader(Described):
     def __init__(self, reader: Reader, weights: bool = False, seed: int | None = None) -> None:
         if not callable(reader):
             raise ArgumentError(
-                f"shard_reader: expected a reader, a function that gives batches, got {reader!r:.60}"
+                f"shard_reader: expected a function that gives batches, got {reader!r:.60}"
             )
         if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int) or seed < 0):
             raise ArgumentError(f"expected seed to be None or a number from 0 on, got {seed!r:.60}")

@@ -37,7 +37,7 @@ class ParallelEnv(Described):
         self.local_rank = found.rank  #: the number of this one
         self.current_endpoint = found.endpoint  #: its name, as ``HOST:PORT``
         self.trainer_endpoints = list(found.endpoints)  #: the names of all
-        said = os.environ.get("FLAGS_selected_gpus", "")
+        said = os.environ.get("FLAGS_selected_gpus", "")  # noqa: SIM112
         self.dev_id = int(said) if said.isdigit() else 0  #: the number of its device, not read
 
 

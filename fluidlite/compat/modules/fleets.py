@@ -1,10 +1,12 @@
-"""``fluid.incubate.fleet``: names of base classes, which programs derive from or compare with."""
+"""``fluid.incubate.fleet``: other names of what is there, which programs derive from or compare
+with.
+"""
 
 from __future__ import annotations
 
-from ...incubate.fleet.collective import Collective, CollectiveOptimizer, Mode
+from ...incubate.fleet.collective import CollectiveOptimizer, Fleet, Mode
 
-Fleet = Collective
+Collective = Fleet
 DistributedOptimizer = CollectiveOpBasedOptimizer = CollectiveOptimizer
 
-__all__ = ["CollectiveOpBasedOptimizer", "DistributedOptimizer", "Fleet", "Mode"]
+__all__ = ["Collective", "CollectiveOpBasedOptimizer", "DistributedOptimizer", "Fleet", "Mode"]

@@ -223,7 +223,7 @@ class _Job:
 _job: state.StateSlot[_Job] = state.slot("fleet", _Job)
 
 
-class Collective(Described):
+class Fleet(Described):
     """The processes that train together; ``fleet`` is the one that scripts use.
 
     >>> from fluidlite.incubate.fleet import role_maker
@@ -475,7 +475,7 @@ class Collective(Described):
         return found
 
 
-fleet = Collective()
+fleet = Fleet()
 
 __dir__ = listing(globals())
 doors(globals())
