@@ -44,6 +44,7 @@ SOURCES: dict[str, str] = {
     "paddle.dataset.wmt16": "compat.dataset.wmt16",
     "paddle.complex": "",
     "paddle.distributed": "",
+    "paddle.distributed.launch": "compat.modules.launching",
     "paddle.incubate": "",
     "paddle.fluid": "compat.modules.face {}",
     "paddle.fluid.annotations": "compat.modules.decorators",

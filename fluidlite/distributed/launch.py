@@ -284,13 +284,13 @@ class Launch:
         code = self._job.returncode
         if self._stopped:
             return 128 + self._stopped
-        if self._why:
-            self._say(self._why)
         for rank, told in enumerate(said):
             raised = [note.rest for note in told if note.word == "raised"]
             if raised:
                 self._say(f"rank {rank} of {self._size} raised {raised[0]}")
                 return 1
+        if self._why:
+            self._say(self._why)
         if any(note.word == "fault" for told in said for note in told):
             return 1
         for ended in map(_status, said):
@@ -299,10 +299,10 @@ class Launch:
         if self._why:
             return 1
         if code and len(self._died) >= 2:
-            pid, status = self._died[:2]
+            pid, cause = self._died[:2]
             rank = next((r for r, told in enumerate(said) if told and told[0].pid == pid), None)
-            self._say(f"rank {rank} of {self._size} {_ended_by(status)}; the others are stopped")
-            return 128 + status if status in set(signal.Signals) else status
+            self._say(f"rank {rank} of {self._size} {_ended_by(cause)}; the others are stopped")
+            return 128 + cause if cause in set(signal.Signals) else cause
         return 128 - code if code < 0 else code
 
     def _say(self, text: str) -> None:
