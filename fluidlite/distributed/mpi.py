@@ -79,7 +79,12 @@ class MpiGroup:
         self.bound = bound
         self.traffic = Traffic()
         self._rings: dict[int, Any] = {}
-        self._control = world.Dup()  #: for what processes tell each other beside programs
+        self._control = world.Dup()  # for what processes tell each other beside programs
+        near = world.Split_type(mpi.COMM_TYPE_SHARED)
+        #: whether a thread lets MPI go on while operators compute.  Between processes of one
+        #: machine the processors do the sending: there is nothing to gain
+        self.is_polled: bool = near.Get_size() < self.size
+        near.Free()
         self._started: dict[int, _Started] = {}  # by the identity of what wait() is given
         self._journal = _Journal()
         self._rooms: dict[Any, list[Any]] = {}
@@ -105,7 +110,8 @@ class MpiGroup:
 
         def start() -> Any:
             self._started[id(x)] = self._reduction(x, how, ring, of)
-            self._progress.need(len(self._started))
+            if self.is_polled:
+                self._progress.need(len(self._started))
             return x
 
         return self._once(start)
@@ -125,7 +131,8 @@ class MpiGroup:
                 return self._finish(started)
             finally:
                 del self._started[id(handle)]
-                self._progress.need(len(self._started))
+                if self.is_polled:
+                    self._progress.need(len(self._started))
 
         return self._once(wait)
 
