@@ -47,8 +47,8 @@ def launched() -> Launched:
     1
     """
     for size, rank in _MPI:
-        if _number(size) and _number(rank) is not None:
-            return _of(_number(size) or 1, _number(rank) or 0, by_mpi=True)
+        if count := _number(size):
+            return _of(count, _number(rank) or 0, by_mpi=True)
     listed = _endpoints()
     count = _number(_PADDLE[0]) or len(listed) or 1
     return _of(count, _number(_PADDLE[1]) or 0, by_mpi=False)

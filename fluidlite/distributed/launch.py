@@ -293,15 +293,15 @@ class Launch:
             self._say(self._why)
         if any(note.word == "fault" for told in said for note in told):
             return 1
-        for ended in map(_status, said):
-            if ended:
+        for told in said:
+            if ended := _status(told):
                 return ended & 255 or 1
         if self._why:
             return 1
         if code and len(self._died) >= 2:
             pid, cause = self._died[:2]
-            rank = next((r for r, told in enumerate(said) if told and told[0].pid == pid), None)
-            self._say(f"rank {rank} of {self._size} {_ended_by(cause)}; the others are stopped")
+            number = next((r for r, told in enumerate(said) if told and told[0].pid == pid), None)
+            self._say(f"rank {number} of {self._size} {_ended_by(cause)}; the others are stopped")
             return 128 + cause if cause in set(signal.Signals) else cause
         return 128 - code if code < 0 else code
 
