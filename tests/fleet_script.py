@@ -1,7 +1,5 @@
 """A training of 2019 in several processes, as it was written then."""
 
-from __future__ import print_function
-
 import os
 import sys
 
@@ -50,7 +48,7 @@ def main():
     batches = fluid.contrib.reader.distributed_batch_reader(batches)
     for step, data in enumerate(batches()):
         (loss,) = exe.run(fleet.main_program, feed=feeder.feed(data), fetch_list=[avg_cost.name])
-        sys.stdout.write("loss %d %d %.7f\n" % (trainer_id, step, loss[0]))
+        sys.stdout.write("loss %d %d %.7f\n" % (trainer_id, step, loss[0]))  # noqa: UP031
         sys.stdout.flush()
     fleet.save_persistables(exe, sys.argv[1])
     model = os.path.join(sys.argv[1], "model")

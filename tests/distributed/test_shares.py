@@ -1,4 +1,5 @@
 import random
+from itertools import chain
 
 import numpy as np
 import pytest
@@ -34,7 +35,7 @@ def test_shares_of_a_batch_are_the_batch(size):
     (epoch,) = shares_of(size, ten(5))
     assert all(len(shares) == 2 for shares in epoch)
     for number, want in enumerate(ten(5)()):
-        assert sum((shares[number] for shares in epoch), []) == want
+        assert list(chain(*(shares[number] for shares in epoch))) == want
 
 
 @pytest.mark.parametrize("size", [2, 3, 4, 7])
@@ -44,7 +45,7 @@ def test_weights_make_the_mean_of_uneven_shares_that_of_the_batch(size):
         pairs = [shares[number] for shares in epoch]
         mean = np.mean([weight[0] * np.mean(share) for share, weight in pairs])
         assert mean == pytest.approx(np.mean(batch), rel=1e-6)
-        assert sum((share for share, weight in pairs if weight[0]), []) == batch
+        assert list(chain(*(share for share, weight in pairs if weight[0]))) == batch
         assert all(len(share) for share, _ in pairs)
 
 
@@ -96,7 +97,7 @@ def test_an_epoch_goes_on_with_another_number_of_processes():
     assert [len(each) for each in left] == [2, 2, 2]
     had = [set(x) for x in whole[:2]]
     for number in range(2):
-        joined = sum((each[number] for each in left), [])
+        joined = list(chain(*(each[number] for each in left)))
         assert joined[:3] == whole[2 + number]
         assert not any(set(joined) & some for some in had)
 
