@@ -2,9 +2,9 @@
 
     mpiexec -n 2 python distributed_worker.py fluidlite|torch PROBLEM ROUNDS STEPS
 
-Each way of training takes a turn in each round: ``apart`` (nothing is sent), ``together`` (gradients
-are summed while others are computed) and, on fluidlite, ``one by one`` (a message for each gradient,
-which is waited for).  ``messages`` is the time of the messages of a step alone.
+Each way of training takes a turn in each round: ``apart`` (nothing is sent), ``together``
+(gradients are summed while others are computed) and, on fluidlite, ``one by one`` (a message for
+each gradient, which is waited for).  ``messages`` is the time of the messages of a step alone.
 """
 
 from __future__ import annotations

@@ -46,8 +46,14 @@ def join() -> ProcessGroup:
         return known if isinstance(known, OneProcess) else OneProcess()
     bound = Bound()
     note("joining")
-    mpi = _mpi(expected, bound)
-    group = MpiGroup(mpi, bound)
+    if FOLDER not in os.environ:  # the launcher sees it
+        # all processes come to this; it is C that waits here, and only C that can end it
+        faulthandler.dump_traceback_later(bound.first, exit=True)
+    try:
+        mpi = _mpi(expected)
+        group = MpiGroup(mpi, bound)
+    finally:
+        faulthandler.cancel_dump_traceback_later()
     groups.switch(group)
     _end_together(group)
     divide(mpi.COMM_WORLD.Split_type(mpi.COMM_TYPE_SHARED).Get_size())
@@ -64,20 +70,15 @@ def started_processes() -> int:
     return 1 if mpi is None else int(mpi.COMM_WORLD.Get_size())
 
 
-def _mpi(expected: int, bound: Bound) -> Any:
-    """MPI, of as many processes as were started; this one ends where they do not come."""
+def _mpi(expected: int) -> Any:
+    """MPI, of as many processes as were started."""
     try:
-        if FOLDER not in os.environ:  # the launcher sees it
-            # MPI waits for the others while it is loaded, and no Python code runs meanwhile.
-            faulthandler.dump_traceback_later(bound.first, exit=True)
         mpi = import_module("mpi4py.MPI")
     except ImportError as error:
         raise UnsupportedError(
             f"{expected} processes were started together, and they need mpi4py, which cannot be "
             f'loaded ({error}): pip install "fluidlite[mpi]"'
         ) from None
-    finally:
-        faulthandler.cancel_dump_traceback_later()
     found = mpi.COMM_WORLD.Get_size()
     if found != expected:
         raise UnsupportedError(

@@ -106,7 +106,14 @@ class MpiGroup:
         return self._once(lambda: self._finish(self._reduction(_copied(x), how, ring, "")))
 
     def start_all_reduce(self, x: Any, how: str, ring: int, of: str = "") -> Any:
-        """Begin to reduce ``x``, which may be written; gives what :meth:`wait` takes."""
+        """Begin to reduce ``x``, which may be written; gives what :meth:`wait` takes.
+
+        Raises:
+            UnsupportedError: it is on a device.
+        """
+
+        if type(x) is not np.ndarray:
+            raise UnsupportedError("what is sent between processes is on the host")
 
         def start() -> Any:
             self._started[id(x)] = self._reduction(x, how, ring, of)
@@ -121,7 +128,10 @@ class MpiGroup:
 
         Raises:
             ArgumentError: nothing was begun.
+            UnsupportedError: it is on a device.
         """
+        if type(handle) is not np.ndarray:
+            raise UnsupportedError("what is sent between processes is on the host")
 
         def wait() -> Any:
             started = self._started.get(id(handle))
@@ -309,13 +319,21 @@ class MpiGroup:
         return bool(self._control.Iprobe((self.rank - 1) % self.size, _LEFT))
 
     def leave(self) -> None:
-        """Tell that this process ends, and wait until all do."""
+        """Tell that this process ends, and wait until all do; they may have more to do, and get as
+        long as for a first step.
+        """
         if self._mpi.Is_finalized():
             return
         self._control.Isend(np.zeros(0, "uint8"), (self.rank + 1) % self.size, _LEFT)
         together = self._control.Ibarrier()
+        begin = time.monotonic()
         while not together.Test():
             time.sleep(_PAUSE_AT_END)
+            if time.monotonic() - begin > self.bound.first:
+                self.abort(
+                    f"ended, and waited {self.bound.first:g} s for the others to end "
+                    f"({self.bound.name}={self.bound.text})"
+                )
 
     def _advance(self) -> None:
         """Let MPI go on with what has begun."""
