@@ -107,6 +107,9 @@ class OnFluidlite:
 
             self.group.all_reduce(np.zeros(1), "sum", 0)
 
+    def close(self) -> None:
+        """Nothing: processes end together by themselves."""
+
 
 class OnTorch:
     """The same on PyTorch, with ``DistributedDataParallel`` over gloo."""
@@ -194,6 +197,11 @@ class OnTorch:
         if self.size > 1:
             self._distributed.barrier()
 
+    def close(self) -> None:
+        """Part."""
+        if self.size > 1:
+            self._distributed.destroy_process_group()
+
 
 def measured(on: Any, step: Callable[[int], Any], count: int) -> list[float]:
     """Seconds of each step, from when all processes are ready until all are done."""
@@ -225,6 +233,7 @@ def main(library: str, name: str, rounds: int, count: int) -> None:
     sent = {} if on.size == 1 else on.traffic(ways["together"])
     if on.rank == 0:
         print(json.dumps({"seconds": found, "sent": sent, "size": on.size}), flush=True)
+    on.close()
 
 
 if __name__ == "__main__":
