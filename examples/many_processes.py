@@ -21,8 +21,8 @@ def network():
     image = fluid.data("image", [None, 64], "float32")
     label = fluid.data("label", [None, 1], "int64")
     weight = fluid.data("weight", [1], "float32")
-    scores = fluid.layers.fc(fluid.layers.fc(image, 64, act="relu"), 10)
-    cost = fluid.layers.softmax_with_cross_entropy(scores, label)
+    hidden = fluid.layers.fc(image, 64, act="relu")
+    cost = fluid.layers.cross_entropy(fluid.layers.fc(hidden, 10, act="softmax"), label)
     return fluid.layers.mean(cost) * weight
 
 
