@@ -34,11 +34,10 @@ _INSTALL = 'pip install "fluidlite[mpi]"'
 _PAUSE = 0.05  #: seconds between two looks at the processes
 _GRACE = 5.0  #: seconds in which the others have to end by themselves
 _LOOK = 0.3  #: seconds in which a process writes where it is
-#: what MPICH writes where a process has died, besides how each has ended
+#: what MPICH writes where a process has died
 _BANNER = re.compile(
     rb"^(=+|= .*|YOUR APPLICATION TERMINATED.*|This typically refers.*|Please see.*)$"
 )
-_STATUSES = re.compile(rb"^\[mpiexec@.*\] Exit codes: \[.*\] ([\d,]+)$")
 
 
 def parser() -> argparse.ArgumentParser:
@@ -83,9 +82,11 @@ def main(words: Sequence[str] | None = None) -> int:
         print(f"fluidlite: several processes need {lacking}: {_INSTALL}", file=sys.stderr)
         return 2
     script = [*(["-m"] if given.module else []), given.script, *given.arguments]
-    own = [sys.executable, "-m", _RANKED, *script]
-    command = [starter, *_options(starter), "-n", str(given.nproc), *own]
+    python = sys.executable
     with tempfile.TemporaryDirectory(prefix="fluidlite-") as folder:
+        guard = [python, "-IS", os.path.join(os.path.dirname(__file__), "guard.py"), folder]
+        own = [*guard, python, "-m", _RANKED, *script]
+        command = [starter, "-n", str(given.nproc), *own]
         return Launch(given.nproc, folder, bound).run(command)
 
 
@@ -93,15 +94,6 @@ def mpiexec() -> str | None:
     """The ``mpiexec`` beside this Python, which the package ``mpich`` brings, or another one."""
     beside = shutil.which("mpiexec", path=os.path.dirname(sys.executable))
     return beside or shutil.which("mpiexec")
-
-
-def _options(starter: str) -> tuple[str, ...]:
-    """What makes MPICH's ``mpiexec`` leave it to the launcher who is ended, and say how each ended;
-    nothing for others.
-    """
-    asked = subprocess.run([starter, "--version"], capture_output=True, check=False)
-    is_hydra = b"HYDRA" in asked.stdout.upper()
-    return ("-disable-auto-cleanup", "-print-all-exitcodes") if is_hydra else ()
 
 
 class Launch:
@@ -116,8 +108,6 @@ class Launch:
     def __init__(self, size: int, folder: str, bound: Bound) -> None:
         self._size, self._folder, self._bound = size, folder, bound
         self._job: Any = None
-        self._statuses: list[int] = []  # by rank, as mpiexec says
-        self._dead: int | None = None  #: the rank that died without a word
         self._why = ""  #: why the launcher ended the job
         self._stopped = 0  #: the signal that ended the launcher
 
@@ -184,10 +174,7 @@ class Launch:
         """Pass on what processes write, without what MPICH says of those that died."""
         empty = b""  # a line in front of what MPICH says
         for line in source:
-            found = _STATUSES.match(line.strip())
-            if found:
-                self._statuses = [int(word) for word in found[1].split(b",")]
-            if found or _BANNER.match(line.strip()):
+            if _BANNER.match(line.strip()):
                 empty = b""
             elif not line.strip():
                 sink.buffer.write(empty)
@@ -211,9 +198,6 @@ class Launch:
             if not looked and any(each.word == "fault" for told in said for each in told):
                 looked = True
                 self._look(said)
-            self._dead = next((r for r, told in enumerate(said) if _has_died(told)), None)
-            if self._dead is not None:
-                return
             why, grace = self._lost(said)
             lost_since = (lost_since or time.monotonic()) if why else 0.0
             if why and time.monotonic() - lost_since >= grace:
@@ -230,6 +214,8 @@ class Launch:
         for rank, status in enumerate(statuses):
             if status:
                 return f"rank {rank} has ended with status {status}", grace
+        if self._deaths(said):
+            return " ", 0.0
         waiting = [rank for rank in range(self._size) if words[rank] - {"started"} == {"joining"}]
         if not waiting:
             return "", 0.0
@@ -305,21 +291,31 @@ class Launch:
             if raised:
                 self._say(f"rank {rank} of {self._size} raised {raised[0]}")
                 return 1
-        if self._why:
+        if self._why.strip():
             self._say(self._why)
         if any(note.word == "fault" for told in said for note in told):
             return 1
         for told in said:
             if ended := _status(told):
                 return ended & 255 or 1
-        if self._why:
+        if self._why.strip():
             return 1
-        if self._dead is not None:
-            cause = self._statuses[self._dead] if self._dead < len(self._statuses) else 1
-            how = _ended_by(cause) if self._statuses else "has died"
-            self._say(f"rank {self._dead} of {self._size} {how}; the others are stopped")
-            return 128 + cause if cause in set(signal.Signals) else cause
+        if deaths := self._deaths(said):
+            _, number, status = min(deaths)
+            self._say(f"rank {number} of {self._size} {_ended_by(status)}; the others are stopped")
+            return 128 - status if status < 0 else status
         return 128 - code if code < 0 else code
+
+    def _deaths(self, said: list[list[Note]]) -> list[tuple[float, int, int]]:
+        """Of processes that died without a word: when, their ranks, and what their guards say."""
+        found = []
+        for rank, told in enumerate(said):
+            if told and not any(note.word in ("ended", "fault", "raised") for note in told):
+                path = Path(self._folder, f"died-{told[0].pid}")
+                with contextlib.suppress(OSError, ValueError):
+                    when, status = path.read_text(encoding="utf-8").split()
+                    found.append((float(when), rank, int(status)))
+        return found
 
     def _say(self, text: str) -> None:
         print(f"fluidlite: {text}", file=sys.stderr, flush=True)
@@ -328,26 +324,6 @@ class Launch:
 def _status(told: list[Note]) -> int | None:
     """The exit status of a process that has ended by itself."""
     return next((int(note.rest) for note in told if note.word == "ended"), None)
-
-
-def _has_died(told: list[Note]) -> bool:
-    """Whether a process is there no more, and has not said that it ends."""
-    if not told or any(note.word in ("ended", "fault", "raised") for note in told):
-        return False
-    try:
-        os.kill(told[0].pid, 0)
-    except ProcessLookupError:
-        return True
-    except OSError:
-        return False
-    with contextlib.suppress(OSError):
-        return _state_of(told[0].pid) == "Z"
-    return False
-
-
-def _state_of(pid: int) -> str:
-    """The state of a process, where the system says it; ``Z`` for one that has ended."""
-    return Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()[0]
 
 
 class _Stopped(Exception):
@@ -359,10 +335,9 @@ _INNER = ("runpy", _RANKED.replace(".", os.sep))
 
 
 def _ended_by(status: int) -> str:
-    try:
-        return f"was killed by {signal.Signals(status).name}"
-    except ValueError:
-        return f"has ended with status {status}"
+    if status < 0:
+        return f"was killed by {signal.Signals(-status).name}"
+    return f"has ended with status {status}"
 
 
 def _adopt_orphans() -> None:
