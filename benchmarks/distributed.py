@@ -51,7 +51,8 @@ def job(library: str, python: str, name: str, count: int, rounds: int, steps: in
         timeout=PATIENCE,
     )
     if done.returncode:
-        print(f"{library}, {count}: {done.stderr.strip().splitlines()[-1]}", file=sys.stderr)
+        why = done.stderr.strip().splitlines() or ["it said nothing"]
+        print(f"{library}, {count}: {why[-1]}", file=sys.stderr)
         return None
     return json.loads(done.stdout.strip().splitlines()[-1])
 
