@@ -229,6 +229,7 @@ class Executor(RunsDatasets, KeepsRandomState, TracesRuns, Described):
         if not known.count and not program.global_block().ops and not fetches:
             warn("the program has no operators: there is nothing to run", None)
         plan = known.plan(program, wanted, keep, self._check)
+        known.begin_in(scope, program)
         if odd := take_persistables(plan, env, scope, on_host=self._engine is None):
             known.warn(odd)
         if fetches and (missing := without_value(fetches, plan.written, env, scope, program)):
