@@ -17,6 +17,7 @@ from ..plan import BlockPlan
 from ..step import Environment, Step
 from .control import control_flow
 from .interpreter import NotTraceable, TracedEval
+from .recurrence import scanned
 
 #: steps that the passes through blocks may put into one compiled function
 UNROLLED = 5000
@@ -91,6 +92,12 @@ class StepTrace:
         op, held = step.instance, dict(env)
         if step.body is None and op.type not in HANDING_ON:
             raise NotTraceable("it runs in Python")
+        try:
+            if scanned(self, step, env):
+                return
+        except Exception:  # passes that are not alike are unrolled
+            env.clear()
+            env.update(held)
         try:
             op.execute(TraceDriver(self, step, env))
         except Exception as error:
