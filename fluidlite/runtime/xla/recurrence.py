@@ -10,7 +10,7 @@ import numpy as np
 from jax import lax
 from jax import numpy as jnp
 
-from ...ops.control_flow import GRAD
+from ...backward.emission import GRAD
 from ...ir.operator import EMPTY
 from ..driver import Driver, Frame
 from ..step import Environment, Step

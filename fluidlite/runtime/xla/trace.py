@@ -18,6 +18,7 @@ from ..step import Environment, Step
 from .control import control_flow
 from .interpreter import NotTraceable, TracedEval
 from .recurrence import scanned
+from .rows import NamedRows
 
 #: steps that the passes through blocks may put into one compiled function
 UNROLLED = 5000
@@ -58,6 +59,7 @@ class StepTrace:
         self.f, self._key = f, key
         self._turns: tuple[Any, ...] = ()
         self._steps = 0
+        self.rows = NamedRows()
         self.draws = False  #: whether a step has taken random numbers
         #: names that only a branch has written, which may not have been taken
         self.unsure: set[str] = set()
@@ -118,7 +120,10 @@ class StepTrace:
             ins[slot] = env.get(name)
         if op.random:
             self.f.rng = self._drawing(op.random_key(step.op.output_arg_names[0]))
-        outs = self.f.apply(op, ins, step.want)
+        outs = self.rows.adam(self.f, step, ins)
+        if outs is None:
+            outs = self.f.apply(op, ins, step.want)
+        self.rows.note(step, ins)
         if op.lods(ins):
             raise NotTraceable("it makes sequences")
         for slot, names, many in step.outputs:
