@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
+import numpy as np
+
 from . import state
 from .errors import ArgumentError, UnsupportedError
 
@@ -27,14 +29,45 @@ class ProcessGroup(Protocol):
         """How many members there are."""
         ...
 
+    @property
+    def rank(self) -> Any:
+        """The number of this member, from 0 on."""
+        ...
+
     def all_reduce(self, x: Any, how: str, ring: int) -> Any:
         """The sum, product, maximum or minimum, as ``REDUCTIONS`` calls it, of all members' ``x``,
         element by element.
         """
         ...
 
+    def room(self, size: int, dtype: Any) -> Any:
+        """An array for :meth:`start_all_reduce`, [size], whose elements mean nothing yet."""
+        ...
+
+    def start_all_reduce(self, x: Any, how: str, ring: int, of: str = "") -> Any:
+        """Begin to reduce, and go on meanwhile.
+
+        Args:
+            x: nobody else may need it any more: the result may be written there.
+            how: as of :meth:`all_reduce`.
+            ring: as above.
+            of: what it is, for messages.
+
+        Returns:
+            what :meth:`wait` takes: an array like ``x``, whose elements mean nothing yet.
+        """
+        ...
+
+    def wait(self, handle: Any) -> Any:
+        """The result of what :meth:`start_all_reduce` began."""
+        ...
+
     def broadcast(self, x: Any, root: int, ring: int) -> Any:
         """The ``x`` of the member ``root``."""
+        ...
+
+    def gather_rows(self, x: Any, ring: int) -> Any:
+        """All members' stored rows, of SelectedRows, one behind the other: their sum."""
         ...
 
     def all_gather(self, x: Any, ring: int) -> Any:
@@ -43,6 +76,29 @@ class ProcessGroup(Protocol):
 
     def reduce_scatter(self, x: Any, ring: int) -> Any:
         """This member's part of the sum of all ``x``, which is cut along the first dimension."""
+        ...
+
+    def begin_run(self) -> Any:
+        """Begin a run of a program: what is computed from here on may be repeated.
+
+        Returns:
+            what :meth:`end_run` takes: runs may begin inside of runs.
+        """
+        ...
+
+    @property
+    def position(self) -> int:
+        """How many calls the run has made, for :meth:`repeat_from`."""
+        ...
+
+    def repeat_from(self, position: int) -> None:
+        """The run is repeated from a position on: the calls that it makes again get the results
+        that they got, and nothing is sent.
+        """
+        ...
+
+    def end_run(self, begun: Any) -> None:
+        """Forget the results of the run that began last."""
         ...
 
     def open_ring(self, ring: int, size: int, rank: int) -> None:
@@ -59,12 +115,44 @@ class ProcessGroup(Protocol):
         ...
 
 
-class OneProcess:
+class Unrepeated:
+    """Of a group whose runs need not remember what they were sent."""
+
+    position = 0
+
+    def room(self, size: int, dtype: Any) -> Any:
+        """A new array."""
+        return np.empty(size, dtype)
+
+    def begin_run(self) -> None:
+        """Nothing."""
+
+    def repeat_from(self, position: int) -> None:
+        """Nothing."""
+
+    def end_run(self, begun: None) -> None:
+        """Nothing."""
+
+
+class OneProcess(Unrepeated):
     """The group of a program that runs alone: everything is what it was."""
 
     size = 1
+    rank = 0
 
     def all_reduce(self, x: Any, how: str, ring: int) -> Any:
+        """``x``."""
+        return x
+
+    def start_all_reduce(self, x: Any, how: str, ring: int, of: str = "") -> Any:
+        """``x``."""
+        return x
+
+    def wait(self, handle: Any) -> Any:
+        """What was begun with."""
+        return handle
+
+    def gather_rows(self, x: Any, ring: int) -> Any:
         """``x``."""
         return x
 

@@ -1,10 +1,12 @@
-"""Programs on several devices and hosts."""
+"""Programs on several devices, processes and hosts."""
 
 from __future__ import annotations
 
 from ..namespace import listing
+from .joining import join
 from .mesh import initialize, mesh, shard
+from .rewriting import data_parallel
 
-__all__ = ["initialize", "mesh", "shard"]
+__all__ = ["data_parallel", "initialize", "join", "mesh", "shard"]
 
 __dir__ = listing(globals())

@@ -15,6 +15,7 @@ from ..ir.program import Program
 from ..ir.variable import Variable
 from ..ir.verify import verify
 from ..scope import Scope
+from .agreement import agree
 from .fetching import fetch_names
 from .plan import Plan, Pruned, UpdateStage, pruned_to
 
@@ -83,6 +84,8 @@ class RunState:
         #: how many operators the program had, which line appended the last one, and how many runs
         #: in a row that line has made it longer
         self._grown: tuple[int, CallSite | None, int] = (0, None, 0)
+        #: the revision of the program that other processes were found to have, too
+        self._agreed = -1
         #: by the program's revision and what is wanted of it
         self.plans: OrderedDict[tuple[int, Wanted], Plan] = OrderedDict()
 
@@ -145,6 +148,9 @@ class RunState:
         if verified:
             verify(program)
         found = Plan(program, *wanted)
+        if self._agreed != program.revision:
+            agree(program)
+            self._agreed = program.revision
         if keep:
             for old in [k for k in self.plans if k[0] != program.revision]:
                 del self.plans[old]
