@@ -19,7 +19,9 @@ def normalized(x):
 
 def pooled(x):
     images = layers.reshape(x, [8, 4, 128, 128])
-    return layers.reduce_sum(layers.pool2d(images, 2, "max", 2) + layers.pool2d(images, 2, "avg", 2))
+    return layers.reduce_sum(
+        layers.pool2d(images, 2, "max", 2) + layers.pool2d(images, 2, "avg", 2)
+    )
 
 
 def trained(compute, threads_wanted, monkeypatch):
