@@ -213,7 +213,7 @@ class Executor(RunsDatasets, KeepsRandomState, TracesRuns, Described):
         if guard and plan.gradients:  # which are looked at on the way
             return None
         draw = partial(known.draw, program, self._backend) if call.draws else None
-        return call(feed, draw, guard)
+        return call.run(feed, draw, guard)
 
     def _run_planned(
         self, job: Job, feed: Any, guard: bool, return_numpy: bool = True, keep: bool = True
