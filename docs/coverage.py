@@ -28,7 +28,6 @@ OPERATORS = {
         lookup_sparse_table lookup_table_dequant merge_ids prefetch pull_box_sparse pull_sparse
         pull_sparse_v2 push_dense rank_attention recv recv_save ref_by_trainer_id
         send send_barrier shuffle_batch split_byref split_ids split_selected_rows""",
-    "embeddings of hashed n-grams, not yet reproduced": "pyramid_hash",
     "inner workings of fluid's runtime": "delete_var get_places run_program",
 }
 
