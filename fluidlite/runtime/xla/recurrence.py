@@ -101,8 +101,7 @@ def _forward(trace: StepTrace, step: Step, run: Driver) -> bool:
         with checks.guard([]) as inner:
             trace.run(run.body, frame, number)
         news = [
-            like_before(name, frame[name], old)
-            for name, old in zip(op.states, states, strict=True)
+            like_before(name, frame[name], old) for name, old in zip(op.states, states, strict=True)
         ]
         kept = run.saved(frame)
         constant.update({name: value for name, value in kept.items() if _is_known(value)})
