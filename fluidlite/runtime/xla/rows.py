@@ -25,10 +25,11 @@ class NamedRows:
     def note(self, step: Step, ins: Mapping[str, Any]) -> None:
         """Follow the rows through a step."""
         op: Any = step.instance
-        if op.type == "selected_rows":
-            ids = jnp.asarray(ins["Ids"])
-            ids = jnp.where(ids == op.padding_idx, op.height, ids) if op.padding_idx >= 0 else ids
-            self._set(step, jnp.zeros(op.height, bool).at[ids].set(True, mode="drop"))
+        if op.type in _OF_TABLES and op.attr_values().get("is_sparse"):
+            height, padding = ins["W"].shape[0], op.attr_values()["padding_idx"]
+            ids = jnp.asarray(ins["Ids"]).reshape(-1)
+            ids = jnp.where(ids == padding, height, ids) if padding >= 0 else ids
+            self._set(step, jnp.zeros(height, bool).at[ids].set(True, mode="drop"))
             return
         if op.type in _FOLLOWED and self._named:
             found = [self._named.get(name) for name in step.op.input_arg_names]
@@ -75,5 +76,6 @@ def _betas(op: Op) -> list[tuple[int, float]]:
     return [(1, attrs["beta1"]), (2, attrs["beta2"])]
 
 
+_OF_TABLES = frozenset({"lookup_table_grad", "lookup_table_v2_grad"})
 #: operators that keep the rows of what they are given
 _FOLLOWED = frozenset({"sum", "merge_selected_rows", "scale", "assign", "clip", "cast"})
