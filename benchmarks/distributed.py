@@ -6,8 +6,9 @@
 
 fluidlite, and torch with DistributedDataParallel over gloo, are each run in one process and in two,
 with one thread each, in turns; every process trains on a batch of the size of the problem.  Given
-are the fastest steps.  ``hidden`` is how much of the time of a step's messages alone does not show
-in the time of the step.
+are the fastest steps, and the least processor time of one: what it would take where nothing else
+runs, with the number of times more samples that two processors make of it.  ``hidden`` is how much
+of the time of a step's messages alone does not show in the time of the step.
 """
 
 from __future__ import annotations
@@ -50,7 +51,8 @@ def job(library: str, python: str, name: str, count: int, rounds: int, steps: in
         timeout=PATIENCE,
     )
     if done.returncode:
-        print(f"{library}, {count}: {done.stderr.strip().splitlines()[-1]}", file=sys.stderr)
+        why = done.stderr.strip().splitlines() or ["it said nothing"]
+        print(f"{library}, {count}: {why[-1]}", file=sys.stderr)
         return None
     return json.loads(done.stdout.strip().splitlines()[-1])
 
@@ -61,8 +63,10 @@ def merged(found: list[Any]) -> Any:
     if not kept:
         return None
     ways = kept[0]["seconds"]
-    seconds = {way: min(min(each["seconds"][way]) for each in kept) for way in ways}
-    return {**kept[0], "seconds": seconds}
+    steps = {way: [step for each in kept for step in each["seconds"][way]] for way in ways}
+    seconds = {way: min(step[0] for step in steps[way]) for way in ways}
+    busy = {way: min(step[1] for step in steps[way]) for way in ways}
+    return {**kept[0], "seconds": seconds, "busy": busy}
 
 
 def report(name: str, library: str, one: Any, two: Any) -> None:
@@ -72,14 +76,19 @@ def report(name: str, library: str, one: Any, two: Any) -> None:
     batch = FULL[name]["batch"]
     alone, seconds = one["seconds"]["apart"], two["seconds"]
     print(f"  {library}")
-    print(f"    1 process                {alone * 1e3:9.3f} ms {batch / alone:9.0f} samples/s")
+    busy = one["busy"]["apart"], two["busy"]
+    print(
+        f"    1 process                {alone * 1e3:9.3f} ms {batch / alone:9.0f} samples/s"
+        f"{'processor':>23} {busy[0] * 1e3:9.3f} ms"
+    )
     for way in ("apart", "one by one", "together"):
         if way in seconds:
             rate = 2 * batch / seconds[way]
             gain = rate / (batch / alone)
             print(
                 f"    2 processes, {way:<11} {seconds[way] * 1e3:9.3f} ms {rate:9.0f} samples/s "
-                f"{gain:6.2f} times"
+                f"{gain:6.2f} times, processor {busy[1][way] * 1e3:9.3f} ms "
+                f"{2 * busy[0] / busy[1][way]:6.2f} times"
             )
     sent, cost = two["sent"], seconds["together"] - seconds["apart"]
     hidden = 1 - max(0.0, cost) / seconds["messages"]

@@ -203,15 +203,18 @@ class OnTorch:
             self._distributed.destroy_process_group()
 
 
-def measured(on: Any, step: Callable[[int], Any], count: int) -> list[float]:
-    """Seconds of each step, from when all processes are ready until all are done."""
+def measured(on: Any, step: Callable[[int], Any], count: int) -> list[tuple[float, float]]:
+    """Of each step the seconds from when all processes are ready until all are done, and those that
+    this process was on a processor, which others on the machine change less.
+    """
     found = []
     for number in range(count):
         on.barrier()
-        begin = time.perf_counter()
+        begin, busy = time.perf_counter(), time.process_time()
         step(number)
+        busy = time.process_time() - busy
         on.barrier()
-        found.append(time.perf_counter() - begin)
+        found.append((time.perf_counter() - begin, busy))
     return found
 
 
@@ -226,7 +229,7 @@ def main(library: str, name: str, rounds: int, count: int) -> None:
             for number in range(WARM):
                 step(number)
         time.sleep(pause)
-    found: dict[str, list[float]] = {way: [] for way in ways}
+    found: dict[str, list[tuple[float, float]]] = {way: [] for way in ways}
     for _ in range(rounds):
         for way, step in ways.items():
             found[way] += measured(on, step, count)

@@ -22,7 +22,7 @@ TESTS = HERE.parent / "tests"
 
 #: operators that are left out: reason -> types
 OPERATORS = {
-    "many processes and parameter servers": """
+    "parameter servers and pipelines of processes": """
         checkpoint_notify dgc_clip_by_norm dgc_momentum
         distributed_lookup_table fake_init fetch_barrier fl_listen_and_serv listen_and_serv
         lookup_sparse_table lookup_table_dequant merge_ids prefetch pull_box_sparse pull_sparse

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-# In single precision erf(x) is tanh(x g(x^2)), with g(s) = artanh(erf(sqrt s)) / sqrt s, which is so
-# smooth that eight coefficients do, lowest power last: tanh has little left of an error of g where
-# x is large. They are the best for the relative error of erf up to _FLAT, by Lawson's weights.
+# In single precision erf(x) is tanh(x g(x^2)), with g(s) = artanh(erf(sqrt s)) / sqrt s, which
+# is so smooth that eight coefficients do, lowest power last: tanh has little left of an error of g
+# where x is large. They are the best for the relative error of erf up to _FLAT (Lawson's weights).
 _SINGLE = tuple(
     np.float32(number)
     for number in (

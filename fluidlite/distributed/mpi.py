@@ -16,10 +16,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import ArgumentError, UnsupportedError
+from ..ir.program import Program
+from ..launched import note_fault
 from ..runtime.ownership import reusable
 from ..values import SelectedRows
 from .bound import Bound
 from .progress import Progress
+from .rewriting import data_parallel, is_loss_gradient
 
 #: element types that are sent as others: MPI has no sums of them
 _SENT_AS = {"float16": np.dtype("float32"), "bfloat16": np.dtype("float32")}
@@ -198,6 +201,11 @@ class MpiGroup:
                 f"{self.rank}, got one of {size} of which this is number {rank}"
             )
 
+    def share(self, program: Any) -> None:
+        """Rewrite a program that has gradients, so that they are summed over all processes."""
+        if any(is_loss_gradient(op) for block in program.blocks for op in block.ops):
+            data_parallel(program, Program())
+
     # -- runs that are repeated --------------------------------------------------------------------
 
     def begin_run(self) -> Any:
@@ -293,7 +301,8 @@ class MpiGroup:
         if waited > self.bound.of(what):
             self.abort(
                 f"waited {waited:.0f} s for {what}: not all processes came to it "
-                f"({self.bound.name}={self.bound.text})"
+                f"({self.bound.name}={self.bound.text})",
+                look=True,
             )
         if self._before_has_ended():
             now = time.monotonic()
@@ -330,10 +339,17 @@ class MpiGroup:
         """Let MPI go on with what has begun."""
         self._before_has_ended()
 
-    def abort(self, why: str) -> None:
-        """End all processes, and say why."""
+    def abort(self, why: str, look: bool = False) -> None:
+        """End all processes, and say why.
+
+        Args:
+            why: what this process has met.
+            look: whether the launcher is to say where the others are.
+        """
         sys.stdout.flush()
         print(f"fluidlite: rank {self.rank} of {self.size} {why}", file=sys.stderr, flush=True)
+        if look:
+            note_fault(why)
         self._world.Abort(1)
         os._exit(1)
 
