@@ -2,8 +2,12 @@
 
 python docs/draw.py            all of them
 python docs/draw.py PATH ...   those of some pages and examples
+
+A block after ``<!-- needs PACKAGE -->`` is left out where the package is not installed; the picture
+that it draws stays as it is then.
 """
 
+import importlib.util
 import os
 import re
 import shutil
@@ -14,38 +18,59 @@ import types
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-BLOCK = re.compile(r"(<!-- no-run -->\n)?^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+ROOT = HERE.parent
+BLOCK = re.compile(r"(?:<!-- (no-run|needs \w+) -->\n)?^```python\n(.*?)^```", re.M | re.S)
+#: what makes pictures the same each time
+FIXED = {
+    "MATPLOTLIBRC": str(HERE / "pages" / "matplotlibrc"),
+    "SOURCE_DATE_EPOCH": "0",
+    "FLUIDLITE_KERNELS": "numpy",
+    "FLUIDLITE_CC": "",
+    "FLUIDLITE_NUM_THREADS": "1",
+}
 
 
-def draw(page):
-    """Run the blocks of a page; their pictures go where the page looks for them."""
-    module = types.ModuleType(page.stem)
-    sys.modules[page.stem] = module
-    for skipped, code in BLOCK.findall(page.read_text(encoding="utf-8")):
-        if not skipped and not code.startswith(">>>"):
-            exec(compile(code, str(page), "exec"), vars(module))
+def run_blocks(page):
+    """Run the code of a page, where its pictures go into the current folder."""
+    module = types.ModuleType(f"page_{page.stem}")
+    module.__file__ = str(page)
+    sys.modules[module.__name__] = module
+    text = page.read_text(encoding="utf-8")
+    for block in BLOCK.finditer(text):
+        mark, code = block.groups()
+        left_out = mark == "no-run" or (mark and not importlib.util.find_spec(mark.split()[1]))
+        if not left_out and not code.startswith(">>>"):
+            above = "\n" * text.count("\n", 0, block.start(2))  # so that lines are the page's
+            exec(compile(above + code, str(page), "exec"), vars(module))
 
 
-def run(example):
-    """Run an example whole; what it draws lies where it is run."""
-    subprocess.run([sys.executable, example], check=True, stdout=subprocess.DEVNULL)
-    for picture in [*Path().glob("*.png"), *Path().glob("*.svg")]:
-        picture.rename(Path("pictures") / picture.name)
+def draw(path, shown):
+    """Run a page or an example by itself, and keep its pictures: of a page those that it shows."""
+    command = [sys.executable, __file__, "--run"] if path.suffix == ".md" else [sys.executable]
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "pictures").mkdir()
+        environment = {**os.environ, **FIXED}
+        subprocess.run(
+            [*command, path], cwd=folder, env=environment, stdout=subprocess.DEVNULL, check=True
+        )
+        for picture in [*folder.glob("**/*.png"), *folder.glob("**/*.svg")]:
+            if path.suffix == ".py" or picture.name in shown:
+                shutil.copy(picture, HERE / "pictures")
 
 
 def main():
+    if sys.argv[1:2] == ["--run"]:
+        run_blocks(Path(sys.argv[2]))
+        return
+    pages = [ROOT / "README.md", *sorted(HERE.glob("**/*.md"))]
     paths = [Path(name).resolve() for name in sys.argv[1:]]
-    paths = paths or [*sorted(HERE.glob("**/*.md")), *sorted(HERE.parent.glob("examples/*.py"))]
-    for path in paths:
-        maker, mark = (run, "savefig(") if path.suffix == ".py" else (draw, "pictures/")
-        if mark in path.read_text(encoding="utf-8"):
-            print("drawing", path.relative_to(HERE.parent))
-            with tempfile.TemporaryDirectory() as folder:
-                os.chdir(folder)
-                (Path(folder) / "pictures").mkdir()
-                maker(path)
-                shutil.copytree("pictures", HERE / "pictures", dirs_exist_ok=True)
-                os.chdir(HERE)
+    for path in paths or [*pages, *sorted(ROOT.glob("examples/*.py"))]:
+        text = path.read_text(encoding="utf-8")
+        shown = re.findall(r"\]\([./\w]*pictures/([\w.-]+)\)", text)
+        if shown if path.suffix == ".md" else re.search(r"savefig\(|\bdraw\(", text):
+            print("drawing", path.relative_to(ROOT), flush=True)
+            draw(path, shown)
 
 
 if __name__ == "__main__":

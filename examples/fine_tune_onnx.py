@@ -1,7 +1,8 @@
 """Fine-tune a model that came as ONNX: its first layers stay, its head learns other classes.
 
 The model is made here, by ONNX's own helper, from a network that was trained on the digits 0 to 4.
-It is loaded, its last layer is replaced by one for all ten digits, and trained further.
+It is loaded, its last layer is replaced by one for all ten digits, and trained further.  The new
+program is drawn in fine_tune_onnx.svg.
 
     python examples/fine_tune_onnx.py
 """
@@ -91,6 +92,7 @@ def main():
         }
         (share,) = exe.run(testing, feed=feed, fetch_list=[right])
         print(f"all ten digits: {float(share.item()):.0%} are right")
+        fluid.inspect.draw(testing, "fine_tune_onnx.svg")
         found = fluid.onnx.export(
             testing, os.path.join(folder, "ten_digits.onnx"), ["image"], [scores]
         )

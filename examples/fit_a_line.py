@@ -1,6 +1,7 @@
 """Linear regression: find the weights behind noisy points.
 
-python examples/fit_a_line.py [--quick]
+python examples/fit_a_line.py          trains, prints, draws fit_a_line.svg
+python examples/fit_a_line.py --quick  fewer steps, no picture
 """
 
 import argparse
@@ -24,7 +25,8 @@ def points(count, seed):
 def main():
     parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="fewer steps")
-    steps = 20 if parser.parse_args().quick else 100
+    quick = parser.parse_args().quick
+    steps = 20 if quick else 100
 
     x = fluid.data("x", [None, 3], "float32")
     y = fluid.data("y", [None, 1], "float32")
@@ -35,7 +37,7 @@ def main():
 
     exe = fluid.Executor(fluid.CPUPlace())
     exe.run(fluid.default_startup_program())
-    data, answers = points(256, seed=1)
+    data, answers = points(100, seed=1)
     for step in range(steps):
         (value,) = exe.run(feed={"x": data, "y": answers}, fetch_list=[loss])
         if step % 20 == 0:
@@ -45,6 +47,14 @@ def main():
     weights = np.array(scope.find_var("fc_0.w_0").get_tensor())
     bias = np.array(scope.find_var("fc_0.b_0").get_tensor())
     print("weights", weights.ravel().round(2), "bias", bias.round(2), f"loss {value.item():.5f}")
+    if not quick:
+        from matplotlib.figure import Figure
+
+        figure = Figure(figsize=(4, 3), layout="constrained")
+        axes = figure.subplots()
+        axes.plot(answers, data @ weights + bias, ".", markersize=3)
+        axes.set(xlabel="noisy answer", ylabel="guess")
+        figure.savefig("fit_a_line.svg")
 
 
 if __name__ == "__main__":

@@ -5,7 +5,8 @@ gradient with respect to the points, so that training it differentiates a gradie
 
 (Gulrajani et al., Improved training of Wasserstein GANs, NIPS 2017.)
 
-python examples/gan_gradient_penalty.py [--quick]
+python examples/gan_gradient_penalty.py          trains, prints, draws gan_gradient_penalty.svg
+python examples/gan_gradient_penalty.py --quick  fewer steps, no picture
 """
 
 import argparse
@@ -52,7 +53,8 @@ def gradient_penalty(critic, real, fake, random):
 def main():
     parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="fewer steps")
-    steps = 30 if parser.parse_args().quick else 600
+    quick = parser.parse_args().quick
+    steps = 30 if quick else 600
     random = np.random.default_rng(0)
 
     with dygraph.guard():
@@ -84,6 +86,15 @@ def main():
                     f"step {step:4d}  distance {distance.item():6.3f}  penalty "
                     f"{penalty.item():.3f}  radius {radius.mean():.2f} +- {radius.std():.2f}"
                 )
+        if not quick:
+            from matplotlib.figure import Figure
+
+            figure = Figure(figsize=(4, 4), layout="constrained")
+            axes = figure.subplots()
+            for points, name in ((ring(random), "real"), (fakes(), "made")):
+                axes.plot(*points.numpy().T, ".", label=name)
+            axes.legend(loc="center")
+            figure.savefig("gan_gradient_penalty.svg")
 
 
 if __name__ == "__main__":

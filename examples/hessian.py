@@ -1,6 +1,7 @@
 """Curvature: the Hessian of a function, products with it, and Newton's method.
 
-python examples/hessian.py [--quick]
+python examples/hessian.py          computes, prints, draws hessian.svg
+python examples/hessian.py --quick  fewer dimensions, no picture
 """
 
 import argparse
@@ -35,7 +36,8 @@ def conjugate_gradient(product, right, steps):
 def main():
     parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="fewer dimensions")
-    size = 4 if parser.parse_args().quick else 12
+    quick = parser.parse_args().quick
+    size = 4 if quick else 12
 
     # the whole matrix, and its eigenvalues: how stretched the valley is
     x: fluid.Tensor = fluid.to_tensor(np.full(size, 0.9), stop_gradient=False)
@@ -43,6 +45,13 @@ def main():
     values = np.linalg.eigvalsh(matrix)
     print(f"at 0.9 the curvature goes from {values[0]:.2f} to {values[-1]:.2f}")
     assert np.allclose(matrix, matrix.T)
+    if not quick:
+        from matplotlib.figure import Figure
+
+        figure = Figure(figsize=(4, 3), layout="constrained")
+        axes = figure.subplots()
+        figure.colorbar(axes.imshow(matrix, cmap="RdBu", vmin=-1400, vmax=1400))
+        figure.savefig("hessian.svg")
 
     # Newton's method needs products with the matrix only: the gradient of a gradient
     for step in range(8):

@@ -1,6 +1,6 @@
 """Look into a program: a page to click, differences, costs, and the operator that makes a NaN.
 
-python examples/inspect_program.py            writes inspect_program.html beside you
+python examples/inspect_program.py            writes inspect_program.html and .svg beside you
 python examples/inspect_program.py --quick    the same
 """
 
@@ -57,6 +57,7 @@ def main():
         print("\nthe first NaN,", debugger.go())
         print(debugger.listing())
 
+    fluid.inspect.draw(program, "inspect_program.svg")
     fluid.inspect.to_html(program, "inspect_program.html", trace=trace)
     print("\nopen inspect_program.html in a browser")
 

@@ -1,6 +1,7 @@
 """A saved model becomes a function of JAX in two lines: jit, vmap and grad work on it.
 
-python examples/saved_model_in_jax.py [--quick]
+python examples/saved_model_in_jax.py          computes, prints, draws saved_model_in_jax.svg
+python examples/saved_model_in_jax.py --quick  fewer steps, no picture
 """
 
 import argparse
@@ -36,7 +37,8 @@ def save_a_model(folder, steps):
 def main():
     parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="fewer steps")
-    steps = 50 if parser.parse_args().quick else 500
+    quick = parser.parse_args().quick
+    steps = 50 if quick else 500
     with tempfile.TemporaryDirectory() as name:
         save_a_model(Path(name) / "model", steps)
 
@@ -56,6 +58,17 @@ def main():
     one = jax.grad(lambda x: chance(parameters, x[None])[0, 0])
     slopes = jax.vmap(one)(given)
     print("slope of each input:", *np.round(np.mean(slopes, axis=0), 3))
+    if not quick:
+        from matplotlib.figure import Figure
+
+        points = np.random.default_rng(2).normal(0, 0.3, [100, 4]).astype("float32")
+        figure = Figure(figsize=(5, 3), layout="constrained")
+        axes = figure.subplots()
+        axes.plot(points.sum(axis=1), chance(parameters, points), ".", label="chance")
+        axes.plot(points.sum(axis=1), jax.vmap(one)(points)[:, 0], ".", label="slope")
+        axes.set(xlabel="sum of the inputs")
+        axes.legend()
+        figure.savefig("saved_model_in_jax.svg")
 
     data = fluid.export.stablehlo(program, {"x": given}, fetches)
     again = jax.export.deserialize(data).call({"x": given})[0]

@@ -2,7 +2,8 @@
 
 Sentences are made of words that are good, bad or neither, and one that turns the next one round.  A
 bag of words cannot tell "not good" from "good"; an LSTM that reads word by word can.  Reaches 97 %
-of unseen sentences in a few seconds on one core.
+of unseen sentences in a few seconds on one core, and draws sentiment.svg: the chance of "good" that
+it gives to four short sentences.
 """
 
 import argparse
@@ -44,7 +45,8 @@ def network(words):
 def main():
     parser = argparse.ArgumentParser(description=str(__doc__).split("\n")[0])
     parser.add_argument("--quick", action="store_true", help="a few steps only")
-    steps = 15 if parser.parse_args().quick else 250
+    quick = parser.parse_args().quick
+    steps = 15 if quick else 250
 
     program, startup = fluid.Program(), fluid.Program()
     program.random_seed = startup.random_seed = 1
@@ -68,7 +70,16 @@ def main():
     unseen = feeder.feed(sentences(1000, seed=-1 % 2**32))
     (share,) = exe.run(test, feed=unseen, fetch_list=[right])
     print(f"{100 * float(share):.1f} % of 1,000 unseen sentences are classified right")
-    assert steps < 250 or share > 0.97
+    assert quick or share > 0.97
+    if not quick:
+        from matplotlib.figure import Figure
+
+        named = [("good", [40]), ("not good", [60, 40]), ("bad", [50]), ("not bad", [60, 50])]
+        feed = feeder.feed((text, [0]) for _, text in named)
+        (found,) = exe.run(test, feed=feed, fetch_list=[chances])
+        figure = Figure(figsize=(5, 2), layout="constrained")
+        figure.subplots().barh([text for text, _ in named], found[:, 1])
+        figure.savefig("sentiment.svg")
 
 
 if __name__ == "__main__":

@@ -2,10 +2,12 @@
 
 A name is the words behind "call", up to a small word or to the third; a place is what stands before
 "town": words must be read from both sides, and tags must fit together.  Reaches an F1 score
-of 99 % on unseen sentences in a few seconds on one core.
+of 99 % on unseen sentences in a few seconds on one core, and draws sequence_tagging.svg: the tags
+of twelve of them.
 """
 
 import argparse
+import itertools
 
 import numpy as np
 
@@ -50,10 +52,25 @@ def scores_of(words):
     return fluid.layers.fc(sides, 5)
 
 
+def draw(wanted, found):
+    """A picture of the tags of sentences, a row each: as they are, and as they were found."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8, 3), layout="constrained")
+    starts, rows = found.lod()[0], np.array(found).ravel()
+    given = [rows[a:b] for a, b in itertools.pairwise(starts[: len(wanted) + 1])]
+    for axes, tags, title in zip(figure.subplots(1, 2), (wanted, given), ("tags", "found")):
+        image = np.array([[*line, *[np.nan] * (30 - len(line))] for line in tags])
+        axes.imshow(image, cmap="Set2", vmin=0, vmax=7)
+        axes.set(title=title, xlabel="word", yticks=[])
+    figure.savefig("sequence_tagging.svg")
+
+
 def main():
     parser = argparse.ArgumentParser(description=str(__doc__).split("\n")[0])
     parser.add_argument("--quick", action="store_true", help="a few steps only")
-    steps = 10 if parser.parse_args().quick else 150
+    quick = parser.parse_args().quick
+    steps = 10 if quick else 150
 
     program, startup = fluid.Program(), fluid.Program()
     program.random_seed = startup.random_seed = 1
@@ -79,10 +96,15 @@ def main():
         (value,) = exe.run(program, feed=batch, fetch_list=[loss])
         if step % 30 == 0:
             print(f"step {step:3d}: loss {float(value):.3f}")
-    unseen = feeder.feed(tagged(rng) for _ in range(500))
+    sentences = [tagged(rng) for _ in range(500)]
+    unseen = feeder.feed(sentences)
     precision, recall, f1 = (float(v) for v in exe.run(test, feed=unseen, fetch_list=found[:3]))
     print(f"unseen sentences: precision {precision:.3f}, recall {recall:.3f}, F1 {f1:.3f}")
-    assert steps < 150 or f1 > 0.99
+    assert quick or f1 > 0.99
+    if not quick:
+        draw(
+            [tags for _, tags in sentences[:12]], *exe.run(test, unseen, [best], return_numpy=False)
+        )
 
 
 if __name__ == "__main__":

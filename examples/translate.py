@@ -1,7 +1,8 @@
 """Translate numbers to their words: attention, and a beam search of 4.
 
 The decoder, which looks at all digits at each word, is trained as a DynamicRNN, and searches in a
-while loop over arrays of sequences.  Says 95 % of unseen numbers right after some seconds.
+while loop over arrays of sequences.  Says 95 % of unseen numbers right after some seconds, and
+draws translate.svg: which digits it looked at for which word of one of them.
 """
 
 import argparse
@@ -34,13 +35,13 @@ def named(name, parts=1) -> dict:
 
 
 def next_word(word, state, rows):
-    """Chances of the next word, and the next state: looks at all digits."""
+    """Chances of the next word, the next state, and how much it looked at each digit."""
     keys = layers.fc(rows, SIZE, **named("keys"))
     query = layers.sequence_expand_as(layers.fc(state, SIZE, **named("query")), keys)
     weights = layers.sequence_softmax(layers.fc(layers.tanh(keys + query), 1, **named("look")))
     seen = layers.sequence_pool(layers.elementwise_mul(rows, weights, axis=0), "sum")
     state = layers.fc([seen, word, state], SIZE, act="tanh", **named("state", 3))
-    return layers.fc(state, WORDS, act="softmax", **named("out")), state
+    return layers.fc(state, WORDS, act="softmax", **named("out")), state, weights
 
 
 def training(digits, before, after):
@@ -51,7 +52,7 @@ def training(digits, before, after):
     with rnn.block():
         word, fixed = rnn.step_input(words), rnn.static_input(rows)
         memory = rnn.memory(init=first, need_reorder=True)
-        chances, state = next_word(word, memory, fixed)
+        chances, state, _ = next_word(word, memory, fixed)
         rnn.update_memory(memory, state)
         rnn.output(chances)
     return layers.mean(layers.cross_entropy(rnn(), after))
@@ -66,7 +67,7 @@ def search(digits, begin, score):
         ids, scores, state, seen = (layers.array_read(array, at) for array in kept)
         state, seen = layers.sequence_expand(state, scores), layers.sequence_expand(seen, scores)
         word = fluid.embedding(layers.reshape(ids, [-1]), [WORDS, SIZE], param_attr="of_words")
-        chances, state = next_word(word, state, seen)
+        chances, state, _ = next_word(word, state, seen)
         best, words = layers.topk(layers.lod_reset(chances, scores), BEAM)
         total = layers.elementwise_add(layers.log(best), layers.reshape(scores, [-1]), axis=0)
         found = layers.beam_search(ids, scores, words, total, BEAM, END)
@@ -77,10 +78,33 @@ def search(digits, begin, score):
     return layers.beam_search_decode(kept[0], kept[1], BEAM, END)
 
 
+def draw(exe, digits, words):
+    """A picture of what the decoder looks at while it says the words of a number."""
+    from matplotlib.figure import Figure
+
+    looking = fluid.Program()
+    with fluid.program_guard(looking, fluid.Program()):
+        rows, state = encoded(fluid.data("digits", [None], "int64", lod_level=1))
+        looks = []
+        for before in [BEGIN, *words[:-1]]:  # one network for each word, as these are known
+            word = layers.fill_constant([1], "int64", before)
+            word = fluid.embedding(word, [WORDS, SIZE], param_attr="of_words")
+            _, state, weights = next_word(word, state, rows)
+            looks.append(weights)
+    found = exe.run(looking, {"digits": [digits]}, looks, return_numpy=False)
+    figure = Figure(figsize=(4, 4), layout="constrained")
+    axes = figure.subplots()
+    axes.imshow([np.array(look).ravel() for look in found], cmap="Blues")
+    axes.set_xticks(range(len(digits)), digits)
+    axes.set_yticks(range(len(words)), [spoken_numbers.text([word]) for word in words])
+    figure.savefig("translate.svg")
+
+
 def main():
     parser = argparse.ArgumentParser(description=str(__doc__).split("\n")[0])
     parser.add_argument("--quick", action="store_true", help="a few steps only")
-    steps = 10 if parser.parse_args().quick else 280
+    quick = parser.parse_args().quick
+    steps = 10 if quick else 280
 
     train, decode, startup = fluid.Program(), fluid.Program(), fluid.Program()
     train.random_seed = startup.random_seed = 1
@@ -112,7 +136,9 @@ def main():
     said = [spoken_numbers.text(np.array(words)[ends[a] : ends[a + 1]]) for a in starts[:-1]]
     right = sum(text == spoken_numbers.text(wanted) for text, (_, wanted) in zip(said, unseen))
     print(f"{unseen[0][0]} is {said[0]!r}; {right} of 200 unseen numbers are said right")
-    assert steps < 280 or right >= 190
+    assert quick or right >= 190
+    if not quick:
+        draw(exe, *max(unseen, key=lambda pair: len(pair[1])))
 
 
 if __name__ == "__main__":

@@ -6,12 +6,14 @@ There is one by default.  What brings others, MPI or a mesh of devices, puts its
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any, Protocol
 
 import numpy as np
 
 from . import state
 from .errors import ArgumentError, UnsupportedError
+from .launched import launched
 
 #: the ways to reduce, in the order of their numbers in ``allreduce``
 REDUCTIONS = ("sum", "prod", "max", "min")
@@ -101,6 +103,12 @@ class ProcessGroup(Protocol):
         """Forget the results of the run that began last."""
         ...
 
+    def share(self, program: Any) -> None:
+        """Rewrite a program with an optimizer, so that each member runs it on a share of a batch; a
+        program that was rewritten stays as it is.
+        """
+        ...
+
     def open_ring(self, ring: int, size: int, rank: int) -> None:
         """Make, or check, the group that operators of a ring belong to.
 
@@ -131,6 +139,9 @@ class Unrepeated:
         """Nothing."""
 
     def end_run(self, begun: None) -> None:
+        """Nothing."""
+
+    def share(self, program: Any) -> None:
         """Nothing."""
 
 
@@ -190,3 +201,40 @@ class OneProcess(Unrepeated):
 
 
 groups: state.StateSlot[ProcessGroup] = state.slot("group", OneProcess)
+
+_JOINING = "fluidlite.distributed.joining"  # read where several processes were started
+_START = (
+    "start them together: mpiexec -n {0} python SCRIPT, or python -m fluidlite.distributed.launch "
+    "--nproc {0} SCRIPT"
+)
+
+
+def joined(expected: int | None = None, rank: int | None = None) -> ProcessGroup:
+    """The group of the processes that were started with this one, which it joins where it has not.
+
+    Args:
+        expected: how many there have to be; any number when None.
+        rank: which of them this one has to be; any when None.
+
+    Raises:
+        UnsupportedError: there are not as many, or they were not started by MPI.
+        ArgumentError: this is another one of them.
+    """
+    found = launched()
+    group = groups.get()
+    if group.size == 1 and found.by_mpi and found.size > 1:
+        group = import_module(_JOINING).join()
+    if expected is None and not found.by_mpi and found.size > group.size:
+        expected = found.size
+    if expected is not None and expected != group.size:
+        raise UnsupportedError(
+            f"expected {expected} processes that work together, got {group.size}; "
+            + _START.format(expected)
+        )
+    if rank is not None and rank != group.rank:
+        raise ArgumentError(
+            f"expected the number of this process to be its rank, {group.rank} of {group.size}, "
+            f"got {rank}; os.environ['PADDLE_TRAINER_ID'] says it under fluidlite run, and "
+            "fluidlite.distributed.join().rank everywhere"
+        )
+    return group

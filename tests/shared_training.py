@@ -38,7 +38,7 @@ def lenet(dtype):
 
 
 def word2vec(dtype):
-    """Words by those around them, with a table of which some rows get a gradient."""
+    """Words by those around them, with a table of which some rows get a gradient; a narrow clip."""
     words = [fluid.data(f"w{k}", [None, 1], "int64") for k in range(3)]
     shared = fluid.ParamAttr("table")
     found = [
@@ -49,7 +49,7 @@ def word2vec(dtype):
     target = fluid.data("y", [None, 1], "int64")
     scores = fluid.layers.fc(joined, 30)
     loss = fluid.layers.mean(fluid.layers.softmax_with_cross_entropy(scores, target))
-    return loss, fluid.optimizer.SGD(0.5)
+    return loss, fluid.optimizer.SGD(1.0, grad_clip=fluid.clip.GradientClipByGlobalNorm(0.4))
 
 
 def lstm(dtype):

@@ -1,12 +1,14 @@
 """What the documentation shows works: blocks of Python, examples in docstrings, links.
 
-Blocks marked ``python`` run in order, those of a file in one namespace; a block of ``>>>`` lines is
-checked for what it prints.  After the comment ``<!-- no-run -->`` a block only has to compile.
+Blocks marked ``python`` run in order, those of a file in one namespace; a block of ``>>>`` lines
+is checked for what it prints.  After the comment ``<!-- no-run -->`` a block only has to compile,
+after ``<!-- needs PACKAGE -->`` it runs where the package is installed.
 """
 
 import ast
 import doctest
 import importlib
+import importlib.util
 import inspect
 import re
 import sys
@@ -25,9 +27,12 @@ PAGES = [
     for path in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(ROOT.glob("docs/**/*.md"))]
     if path.exists()
 ]
+PICTURES = sorted(ROOT.glob("docs/pictures/*"))
+LARGEST = 50_000  # bytes of a picture
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
-DRAWS = "import matplotlib"
-NO_RUN = "<!-- no-run -->"
+DRAWS = re.compile(r"^(import|from) matplotlib", re.MULTILINE)
+MARK = re.compile(r"<!-- (no-run|needs \w+) -->")
+PICTURE = re.compile(r"\]\((?:\.\./|docs/)?pictures/([^)]+)\)")
 FENCE = re.compile(r"^(?P<indent> *)(?P<ticks>```+|~~~+) *(?P<language>[\w+-]*)[^\n]*$")
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\(<?([^)\s>]+)>?(?: \"[^\"]*\")?\)")
 IMAGE = re.compile(r"!\[[^\]]*\]\(<?([^)\s>]+)>?(?: \"[^\"]*\")?\)")
@@ -42,12 +47,23 @@ class CodeBlock:
     language: str
     line: int  # of the first line of code, from 1
     code: str
-    runs: bool
+    mark: str = ""  # what the comment before it says
+
+    @property
+    def runs(self):
+        return self.mark != "no-run"
+
+    @property
+    def missing(self):
+        """Whether it needs a package that is not installed: what the mark names, or matplotlib."""
+        wanted = [self.mark.removeprefix("needs ")] if self.mark.startswith("needs ") else []
+        wanted += ["matplotlib"] * bool(DRAWS.search(self.code))
+        return not all(map(importlib.util.find_spec, wanted))
 
 
 def split(text):
     """The fenced blocks of a page, and its other lines with fenced ones left blank."""
-    blocks, prose, opened, runs = [], [], None, True
+    blocks, prose, opened, mark = [], [], None, ""
     for number, line in enumerate(text.splitlines(), 1):
         fence = FENCE.match(line)
         if opened is None and fence:
@@ -56,10 +72,11 @@ def split(text):
         elif opened is None:
             prose.append(line)
             if line.strip():
-                runs = line.strip() != NO_RUN
+                found = MARK.fullmatch(line.strip())
+                mark = found[1] if found else ""
         elif fence and fence["ticks"].startswith(opened["ticks"]) and not fence["language"]:
-            blocks.append(CodeBlock(opened["language"], start, "\n".join(code) + "\n", runs))
-            opened, runs = None, True
+            blocks.append(CodeBlock(opened["language"], start, "\n".join(code) + "\n", mark))
+            opened, mark = None, ""
             prose.append("")
         else:
             code.append(line.removeprefix(opened["indent"]))
@@ -90,28 +107,39 @@ def check_session(source, names, title, filename, line):
 
 @every_page
 def test_the_python_blocks_of_the_page_run(page, tmp_path, monkeypatch):
-    if DRAWS in page.read_text(encoding="utf-8"):
-        pytest.importorskip("matplotlib")
+    text = page.read_text(encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     (tmp_path / "pictures").mkdir()
     module = types.ModuleType("page_" + re.sub(r"\W", "_", page.stem))
+    module.__file__ = str(page)
     monkeypatch.setitem(sys.modules, module.__name__, module)
-    for block in python_blocks(page):
-        if not block.runs:
+    blocks = [block for block in python_blocks(page) if block.runs]
+    for block in blocks:
+        if block.missing:
             continue
         if block.code.lstrip().startswith(">>>"):
             check_session(block.code, vars(module), page.name, str(page), block.line - 1)
         else:
             exec(compiled(block, page), vars(module))
-    shown = re.findall(r"\]\((?:\.\./)?pictures/([^)]+)\)", page.read_text(encoding="utf-8"))
-    drawn = [path.name for path in (tmp_path / "pictures").iterdir()]
-    assert sorted(drawn) == sorted(shown), "the pictures of a page are drawn by its code"
+    shown = set(PICTURE.findall(text))
+    drawn = {path.name for path in (tmp_path / "pictures").iterdir()}
+    assert drawn <= shown, "the page shows what it draws"
+    drawn |= {path.name for path in tmp_path.iterdir()}
+    drawn |= {name for block in blocks if block.missing for name in shown if name in block.code}
+    assert shown <= drawn, "the pictures of a page are drawn by its code"
+
+
+@pytest.mark.parametrize("picture", PICTURES, ids=lambda picture: picture.name)
+def test_a_picture_is_small_and_a_page_or_an_example_draws_it(picture):
+    assert picture.stat().st_size < LARGEST
+    pages = any(picture.name in PICTURE.findall(page.read_text(encoding="utf-8")) for page in PAGES)
+    assert pages or any(ROOT.glob(f"examples/**/{picture.stem}.py"))
 
 
 @every_page
 def test_the_python_blocks_of_the_page_that_do_not_run_compile(page):
     for block in python_blocks(page):
-        if not block.runs and not block.code.lstrip().startswith(">>>"):
+        if (not block.runs or block.missing) and not block.code.lstrip().startswith(">>>"):
             compiled(block, page)
 
 

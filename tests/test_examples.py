@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 NOTEBOOKS = [*sorted(ROOT.glob("examples/*.ipynb")), *sorted(ROOT.glob("docs/course/*.ipynb"))]
 OPTIONAL = {"jax", "matplotlib", "mpi4py", "onnx"}
-LONGEST = 120
+LONGEST = 150
 SECONDS = 180
 
 every_example = pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)

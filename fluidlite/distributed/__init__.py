@@ -6,7 +6,8 @@ from ..namespace import listing
 from .joining import join
 from .mesh import initialize, mesh, shard
 from .rewriting import data_parallel
+from .shares import shard_reader
 
-__all__ = ["data_parallel", "initialize", "join", "mesh", "shard"]
+__all__ = ["data_parallel", "initialize", "join", "mesh", "shard", "shard_reader"]
 
 __dir__ = listing(globals())

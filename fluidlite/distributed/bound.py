@@ -17,7 +17,8 @@ class Bound:
     """The seconds that a wait may take, and those that the first waits for a thing may.
 
     Args:
-        text: ``seconds`` or ``seconds,seconds of the first waits``; what ``FLUIDLITE_MPI_TIMEOUT``
+        text: ``seconds`` or ``seconds,seconds of the first waits``, and of those for processes to
+            start and to end; what ``FLUIDLITE_MPI_TIMEOUT``
             says when None.
 
     Raises:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import faulthandler
 import os
 import sys
 import weakref
@@ -12,12 +13,11 @@ from typing import Any
 
 from .. import state
 from ..errors import UnsupportedError
+from ..kernels.threads import divide
+from ..launched import FOLDER, launched, note
 from ..process_group import OneProcess, ProcessGroup, groups
 from .bound import Bound
 from .mpi import MpiGroup
-
-#: what starters of MPI processes (MPICH and its kin, Open MPI, PMIx, Slurm) say to each of them
-_SIZES = ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MPI_WORLD_SIZE", "PMIX_SIZE")
 
 
 def join() -> ProcessGroup:
@@ -44,18 +44,28 @@ def join() -> ProcessGroup:
     expected = started_processes()
     if expected < 2:
         return known if isinstance(known, OneProcess) else OneProcess()
-    group = MpiGroup(_mpi(expected), Bound())
+    bound = Bound()
+    note("joining")
+    if FOLDER not in os.environ:  # the launcher sees it
+        # all processes come to this; it is C that waits here, and only C that can end it
+        faulthandler.dump_traceback_later(bound.first, exit=True)
+    try:
+        mpi = _mpi(expected)
+        group = MpiGroup(mpi, bound)
+    finally:
+        faulthandler.cancel_dump_traceback_later()
     groups.switch(group)
     _end_together(group)
+    divide(mpi.COMM_WORLD.Split_type(mpi.COMM_TYPE_SHARED).Get_size())
+    note("joined")
     return group
 
 
 def started_processes() -> int:
     """How many processes were started with this one, as the environment says."""
-    for name in _SIZES:
-        said = os.environ.get(name, "")
-        if said.isdigit():
-            return int(said)
+    found = launched()
+    if found.by_mpi:
+        return found.size
     mpi = sys.modules.get("mpi4py.MPI")
     return 1 if mpi is None else int(mpi.COMM_WORLD.Get_size())
 

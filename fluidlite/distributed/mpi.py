@@ -16,10 +16,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import ArgumentError, UnsupportedError
+from ..ir.program import Program
+from ..launched import note_fault
 from ..runtime.ownership import reusable
 from ..values import SelectedRows
 from .bound import Bound
 from .progress import Progress
+from .rewriting import data_parallel, is_loss_gradient
 
 #: element types that are sent as others: MPI has no sums of them
 _SENT_AS = {"float16": np.dtype("float32"), "bfloat16": np.dtype("float32")}
@@ -76,7 +79,12 @@ class MpiGroup:
         self.bound = bound
         self.traffic = Traffic()
         self._rings: dict[int, Any] = {}
-        self._control = world.Dup()  #: for what processes tell each other beside programs
+        self._control = world.Dup()  # for what processes tell each other beside programs
+        near = world.Split_type(mpi.COMM_TYPE_SHARED)
+        #: whether a thread lets MPI go on while operators compute.  Between processes of one
+        #: machine the processors do the sending: there is nothing to gain
+        self.is_polled: bool = near.Get_size() < self.size
+        near.Free()
         self._started: dict[int, _Started] = {}  # by the identity of what wait() is given
         self._journal = _Journal()
         self._rooms: dict[Any, list[Any]] = {}
@@ -98,11 +106,19 @@ class MpiGroup:
         return self._once(lambda: self._finish(self._reduction(_copied(x), how, ring, "")))
 
     def start_all_reduce(self, x: Any, how: str, ring: int, of: str = "") -> Any:
-        """Begin to reduce ``x``, which may be written; gives what :meth:`wait` takes."""
+        """Begin to reduce ``x``, which may be written; gives what :meth:`wait` takes.
+
+        Raises:
+            UnsupportedError: it is on a device.
+        """
+
+        if type(x) is not np.ndarray:
+            raise UnsupportedError("what is sent between processes is on the host")
 
         def start() -> Any:
             self._started[id(x)] = self._reduction(x, how, ring, of)
-            self._progress.need(len(self._started))
+            if self.is_polled:
+                self._progress.need(len(self._started))
             return x
 
         return self._once(start)
@@ -112,7 +128,10 @@ class MpiGroup:
 
         Raises:
             ArgumentError: nothing was begun.
+            UnsupportedError: it is on a device.
         """
+        if type(handle) is not np.ndarray:
+            raise UnsupportedError("what is sent between processes is on the host")
 
         def wait() -> Any:
             started = self._started.get(id(handle))
@@ -122,7 +141,8 @@ class MpiGroup:
                 return self._finish(started)
             finally:
                 del self._started[id(handle)]
-                self._progress.need(len(self._started))
+                if self.is_polled:
+                    self._progress.need(len(self._started))
 
         return self._once(wait)
 
@@ -180,6 +200,11 @@ class MpiGroup:
                 f"expected a program of {self.size} processes of which this is number "
                 f"{self.rank}, got one of {size} of which this is number {rank}"
             )
+
+    def share(self, program: Any) -> None:
+        """Rewrite a program that has gradients, so that they are summed over all processes."""
+        if any(is_loss_gradient(op) for block in program.blocks for op in block.ops):
+            data_parallel(program, Program())
 
     # -- runs that are repeated --------------------------------------------------------------------
 
@@ -276,7 +301,8 @@ class MpiGroup:
         if waited > self.bound.of(what):
             self.abort(
                 f"waited {waited:.0f} s for {what}: not all processes came to it "
-                f"({self.bound.name}={self.bound.text})"
+                f"({self.bound.name}={self.bound.text})",
+                look=True,
             )
         if self._before_has_ended():
             now = time.monotonic()
@@ -293,22 +319,37 @@ class MpiGroup:
         return bool(self._control.Iprobe((self.rank - 1) % self.size, _LEFT))
 
     def leave(self) -> None:
-        """Tell that this process ends, and wait until all do."""
+        """Tell that this process ends, and wait until all do; they may have more to do, and get as
+        long as for a first step.
+        """
         if self._mpi.Is_finalized():
             return
         self._control.Isend(np.zeros(0, "uint8"), (self.rank + 1) % self.size, _LEFT)
         together = self._control.Ibarrier()
+        begin = time.monotonic()
         while not together.Test():
             time.sleep(_PAUSE_AT_END)
+            if time.monotonic() - begin > self.bound.first:
+                self.abort(
+                    f"ended, and waited {self.bound.first:g} s for the others to end "
+                    f"({self.bound.name}={self.bound.text})"
+                )
 
     def _advance(self) -> None:
         """Let MPI go on with what has begun."""
         self._before_has_ended()
 
-    def abort(self, why: str) -> None:
-        """End all processes, and say why."""
+    def abort(self, why: str, look: bool = False) -> None:
+        """End all processes, and say why.
+
+        Args:
+            why: what this process has met.
+            look: whether the launcher is to say where the others are.
+        """
         sys.stdout.flush()
         print(f"fluidlite: rank {self.rank} of {self.size} {why}", file=sys.stderr, flush=True)
+        if look:
+            note_fault(why)
         self._world.Abort(1)
         os._exit(1)
 

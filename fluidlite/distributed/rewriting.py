@@ -113,12 +113,17 @@ def data_parallel(
     return program
 
 
+def is_loss_gradient(op: Operator) -> bool:
+    """Whether an operator gives what backward begins with: the gradient of the loss."""
+    return bool(op.role & OpRole.BACKWARD and op.role & OpRole.LOSS and not op.inputs)
+
+
 def _scale_losses(program: Program) -> int:
     """Divide the gradients of losses, with which backward begins; how many there are."""
     count = 0
     for block in program.blocks:
         for index, op in reversed(list(enumerate(block.ops))):
-            if op.role & OpRole.BACKWARD and op.role & OpRole.LOSS and not op.inputs:
+            if is_loss_gradient(op):
                 (name,) = op.output_arg_names
                 _insert(block, index + 1, _SCALED, {"X": name}, {"Out": name}, {})
                 count += 1

@@ -256,7 +256,7 @@ class c_allreduce_start(Op):
 
 
 class c_allreduce_wait(Op):
-    """Out = the sums that c_allreduce_start began, each in its shape.
+    """Out = the sums that c_allreduce_start began with Handle, each in its shape.
 
     shape_concat: the sizes of all Out, one behind the other.
     ranks: how many of them belong to each.

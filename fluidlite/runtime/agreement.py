@@ -1,19 +1,23 @@
-"""Whether all processes run the same program: collective operators of others would not meet."""
+"""Whether all processes run the same program, from the same values: collective operators of other
+programs would not meet, and from other values each would train by itself.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from hashlib import blake2b
 from typing import Any
 
 import numpy as np
 
-from ..errors import ArgumentError
+from ..dtypes import Kind
+from ..errors import ArgumentError, NotInitializedError
 from ..ir.operator import Operator
 from ..ir.program import Program
 from ..opdef.definition import find
 from ..process_group import ProcessGroup, groups
+from ..scope import Scope
 
+_SHARED = "c_scale_loss_grad"  #: an operator of programs whose gradients are summed
 _BYTES = 16  #: of a digest
 #: attributes that each process has of its own
 _OWN = frozenset({"seed", "rank", "endpoint", "other_endpoints", "trainer_id"})
@@ -37,6 +41,42 @@ def agree(program: Program) -> None:
         group.end_run(begun)
 
 
+def share_first_values(program: Program, scope: Scope) -> None:
+    """Let all processes go on from the values of process 0, where they sum gradients.
+
+    A start-up program that nobody has rewritten gives each its own, and so may files.
+
+    Raises:
+        NotInitializedError: a variable has a value in some of them only.
+    """
+    group = groups.get()
+    if group.size == 1 or not any(op.type == _SHARED for b in program.blocks for op in b.ops):
+        return
+    variables = sorted(
+        (v for v in program.list_vars() if v.persistable and v.kind is Kind.LOD_TENSOR),
+        key=lambda v: v.name,
+    )
+    holders = [scope.find_var(variable.name) for variable in variables]
+    values = [held.value if held is not None else None for held in holders]
+    begun = group.begin_run()  # a run that is repeated has them
+    try:
+        there = np.array([[isinstance(value, np.ndarray) for value in values]], np.uint8)
+        every = group.all_gather(there, 0)
+        for number, variable in enumerate(variables):
+            holder, value = holders[number], values[number]
+            if (every[:, number] != every[0, number]).any():
+                has = [rank for rank in range(group.size) if every[rank, number]]
+                raise NotInitializedError(
+                    f"expected variable {variable.name!r} to have a value in all {group.size} "
+                    f"processes or in none, got one on ranks {has[:8]}; run the start-up program, "
+                    "or load the file, everywhere"
+                )
+            if holder is not None and isinstance(value, np.ndarray):
+                holder.value = group.broadcast(value, 0, 0)
+    finally:
+        group.end_run(begun)
+
+
 def _communicates(op: Operator) -> bool:
     definition = find(op.type)
     return definition is not None and definition.communicates
@@ -54,6 +94,8 @@ def _lines(program: Program) -> Iterator[str]:
 
 
 def _compare(lines: list[str], group: ProcessGroup) -> None:
+    from hashlib import blake2b
+
     digests = [blake2b(line.encode(), digest_size=_BYTES).digest() for line in lines]
     own = blake2b(b"".join(digests), digest_size=_BYTES).digest()
     every = group.all_gather(np.frombuffer(own, np.uint8)[None], 0)

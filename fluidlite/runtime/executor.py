@@ -213,7 +213,7 @@ class Executor(RunsDatasets, KeepsRandomState, TracesRuns, Described):
         if guard and plan.gradients:  # which are looked at on the way
             return None
         draw = partial(known.draw, program, self._backend) if call.draws else None
-        return call(feed, draw, guard)
+        return call.run(feed, draw, guard)
 
     def _run_planned(
         self, job: Job, feed: Any, guard: bool, return_numpy: bool = True, keep: bool = True
@@ -229,6 +229,7 @@ class Executor(RunsDatasets, KeepsRandomState, TracesRuns, Described):
         if not known.count and not program.global_block().ops and not fetches:
             warn("the program has no operators: there is nothing to run", None)
         plan = known.plan(program, wanted, keep, self._check)
+        known.begin_in(scope, program)
         if odd := take_persistables(plan, env, scope, on_host=self._engine is None):
             known.warn(odd)
         if fetches and (missing := without_value(fetches, plan.written, env, scope, program)):

@@ -3,6 +3,7 @@ import pytest
 
 import fluidlite as fluid
 from fluidlite.errors import ArgumentError
+from fluidlite.opdef.prepared import Declined
 from fluidlite.process_group import OneProcess, groups
 
 from networks import regression, started
@@ -36,6 +37,13 @@ class Doubled(OneProcess):
     def broadcast(self, x, root, ring):
         self.calls.append("broadcast")
         return x
+
+
+class Repeated(Doubled):
+    """Notes what is repeated, too."""
+
+    def repeat_from(self, position):
+        self.calls.append(f"repeat from {position}")
 
 
 def types(program):
@@ -163,10 +171,38 @@ def test_interpreted_and_compiled_runs_call_the_group_in_the_order_of_the_progra
     with groups.guard(group):
         started()
         exe = fluid.Executor(passes=passes)
-        for _ in range(4):
+        for run in range(4):
             group.calls.clear()
             exe.run(main, feed={"x": np.ones([2, 3], "float32")})
-            assert group.calls == want
+            first = [call for call in group.calls if call == "broadcast"]
+            assert bool(first) == (run == 0)  # the values that all begin with
+            assert group.calls == first + want
+
+
+def test_a_compiled_run_that_fails_is_repeated_from_where_its_calls_began():
+    deep()
+    main = fluid.distributed.data_parallel(fluid.default_main_program(), bucket_bytes=48)
+    feed = {"x": np.ones([2, 3], "float32")}
+    group = Repeated()
+    with groups.guard(group):
+        started()
+        exe = fluid.Executor()
+        for _ in range(3):
+            group.calls.clear()
+            exe.run(main, feed=feed)
+        whole = list(group.calls)
+        compiled = exe.plan(main).compiled
+        compute = compiled._run
+
+        def declines(*given):
+            compute(*given)
+            raise Declined
+
+        compiled._run = declines
+        group.calls.clear()
+        exe.run(main, feed=feed)
+    # by a bound call, as it was planned, and step by step
+    assert group.calls == [*whole, "repeat from 0", *whole, "repeat from 0", *whole]
 
 
 def test_operators_that_nobody_reads_are_run_and_equal_ones_are_not_merged():
