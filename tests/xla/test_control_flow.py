@@ -153,3 +153,28 @@ def test_a_number_out_of_range_in_a_pass_is_refused():
     exe.run(feed={"x": few}, fetch_list=[last], scope=scope)
     with pytest.raises(OutOfRangeError, match=r"in \[0, 4\), got 4"):
         exe.run(feed={"x": many}, fetch_list=[last], scope=scope)
+
+
+@pytest.mark.parametrize("reverse", [False, True], ids=["forward", "reverse"])
+def test_a_recurrent_network_with_gradients_is_a_scan_as_short_for_many_steps(reverse, jax):
+    x = fluid.data("x", [6, 2, 3], "float32")
+    x.stop_gradient = False
+    rnn = layers.StaticRNN()
+    with rnn.step():
+        now = rnn.step_input(x)
+        memory = rnn.memory(shape=[-1, 3], batch_ref=now)
+        new = layers.fc([now, memory], 3, act="tanh")
+        rnn.update_memory(memory, new)
+        rnn.step_output(new)
+    loss = layers.reduce_mean(layers.square(rnn()))
+    gradients = fluid.gradients(loss, x)
+    for op in fluid.default_main_program().global_block().ops:
+        if op.type in ("recurrent", "recurrent_grad"):
+            op._set_attr("reverse", reverse)
+    given = np.random.default_rng(1).normal(size=[6, 2, 3]).astype("float32")
+    check([loss, *gradients], {"x": given})
+    fluid.Executor(backend="numpy").run(fluid.default_startup_program())
+    function, parameters = fluid.jax.function(feeds=["x"], fetches=[loss, *gradients])
+    text = str(jax.make_jaxpr(function)(parameters, {"x": given}))
+    assert text.count("scan[") == 2
+    assert text.count(" tanh ") == 1

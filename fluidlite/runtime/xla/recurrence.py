@@ -10,7 +10,6 @@ import numpy as np
 from jax import lax
 from jax import numpy as jnp
 
-from ...backward.emission import GRAD
 from ...ir.operator import EMPTY
 from ..driver import Driver, Frame
 from ..step import Environment, Step
@@ -60,6 +59,9 @@ jax.tree_util.register_pytree_node(
     lambda passes: ((passes.stacked, passes.constant), passes.form),
     lambda form, values: ScannedPasses(*values, *form),
 )
+
+
+GRAD = "@GRAD"
 
 
 def scanned(trace: StepTrace, step: Step, env: Environment) -> bool:
