@@ -62,14 +62,14 @@ def main() -> None:
     parser.add_argument("--small", action="store_true", help="the smallest sizes")
     parser.add_argument("--write", metavar="PAGE", nargs="?", const=str(PAGE))
     args = parser.parse_args()
-    lines = ["step        kernels   all kept   planned   measured   differs"]
+    lines = ["step            kernels   all kept   planned   measured   differs"]
     print(lines[0], flush=True)
     for name in args.only:
         for kernels in ("numpy", "auto"):
             os.environ["FLUIDLITE_KERNELS"] = kernels
             whole, planned, found = both(problem(name, args.small))
             lines.append(
-                f"{name:<12}{kernels:<7}{whole / 2**20:11.2f}{planned / 2**20:10.2f}"
+                f"{name:<16}{kernels:<7}{whole / 2**20:11.2f}{planned / 2**20:10.2f}"
                 f"{found / 2**20:11.2f}{planned / found - 1:+10.1%}"
             )
             print(lines[-1], flush=True)

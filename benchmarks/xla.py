@@ -62,6 +62,7 @@ def arguments() -> argparse.Namespace:
     add("--rounds", type=int, default=5, help="how many turns each takes")
     add("--seconds", type=float, default=1.0, help="how long a turn is")
     add("--steps", type=int, default=2000, help="how many steps a turn has at most")
+    add("--warmup", type=float, default=1.0, help="how long each runs before it is timed")
     add("--small", action="store_true", help="sizes that show that it works")
     add("--dtype", choices=["float32", "float64"], default="float32", help="element type")
     args = parser.parse_args()

@@ -22,13 +22,12 @@ TESTS = HERE.parent / "tests"
 
 #: operators that are left out: reason -> types
 OPERATORS = {
-    "many processes and parameter servers": """
+    "parameter servers and pipelines of processes": """
         checkpoint_notify dgc_clip_by_norm dgc_momentum
         distributed_lookup_table fake_init fetch_barrier fl_listen_and_serv listen_and_serv
         lookup_sparse_table lookup_table_dequant merge_ids prefetch pull_box_sparse pull_sparse
         pull_sparse_v2 push_dense rank_attention recv recv_save ref_by_trainer_id
         send send_barrier shuffle_batch split_byref split_ids split_selected_rows""",
-    "embeddings of hashed n-grams, not yet reproduced": "pyramid_hash",
     "inner workings of fluid's runtime": "delete_var get_places run_program",
 }
 

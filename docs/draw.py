@@ -38,7 +38,7 @@ def run_blocks(page):
     text = page.read_text(encoding="utf-8")
     for block in BLOCK.finditer(text):
         mark, code = block.groups()
-        left_out = mark == "no-run" or mark and not importlib.util.find_spec(mark.split()[1])
+        left_out = mark == "no-run" or (mark and not importlib.util.find_spec(mark.split()[1]))
         if not left_out and not code.startswith(">>>"):
             above = "\n" * text.count("\n", 0, block.start(2))  # so that lines are the page's
             exec(compile(above + code, str(page), "exec"), vars(module))

@@ -7,6 +7,7 @@ of twelve of them.
 """
 
 import argparse
+import itertools
 
 import numpy as np
 
@@ -57,7 +58,7 @@ def draw(wanted, found):
 
     figure = Figure(figsize=(8, 3), layout="constrained")
     starts, rows = found.lod()[0], np.array(found).ravel()
-    given = [rows[a:b] for a, b in zip(starts, starts[1 : len(wanted) + 1])]
+    given = [rows[a:b] for a, b in itertools.pairwise(starts[: len(wanted) + 1])]
     for axes, tags, title in zip(figure.subplots(1, 2), (wanted, given), ("tags", "found")):
         image = np.array([[*line, *[np.nan] * (30 - len(line))] for line in tags])
         axes.imshow(image, cmap="Set2", vmin=0, vmax=7)
@@ -101,7 +102,9 @@ def main():
     print(f"unseen sentences: precision {precision:.3f}, recall {recall:.3f}, F1 {f1:.3f}")
     assert quick or f1 > 0.99
     if not quick:
-        draw([tags for _, tags in sentences[:12]], *exe.run(test, unseen, [best], return_numpy=False))
+        draw(
+            [tags for _, tags in sentences[:12]], *exe.run(test, unseen, [best], return_numpy=False)
+        )
 
 
 if __name__ == "__main__":

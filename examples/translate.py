@@ -1,8 +1,8 @@
 """Translate numbers to their words: attention, and a beam search of 4.
 
 The decoder, which looks at all digits at each word, is trained as a DynamicRNN, and searches in a
-while loop over arrays of sequences.  Says 95 % of unseen numbers right after some seconds, and draws
-translate.svg: which digits it looked at for which word of one of them.
+while loop over arrays of sequences.  Says 95 % of unseen numbers right after some seconds, and
+draws translate.svg: which digits it looked at for which word of one of them.
 """
 
 import argparse

@@ -84,6 +84,7 @@ _PACKAGES = frozenset(
         "export",
         "flow",
         "imperative",
+        "incubate",
         "inspect",
         "io",
         "jax",
@@ -95,6 +96,7 @@ _PACKAGES = frozenset(
         "profiler",
         "proto",
         "readers",
+        "transpiler",
     ]
 )
 #: of them, and of what is imported above, those that are for its own use
@@ -106,6 +108,7 @@ _NAMES = {
     "trace": "tracing",
     **dict.fromkeys(["BuildStrategy", "CompiledProgram", "ExecutionStrategy"], "compiler"),
     "ParallelExecutor": "parallel_executor",
+    **dict.fromkeys(["DistributeTranspiler", "DistributeTranspilerConfig"], "transpiler"),
     "show_config": "config",
     **dict.fromkeys(["explain_gradient", "gradcheck"], "inspect"),
     "summary": "inspect.layers",

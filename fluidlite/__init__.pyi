@@ -15,6 +15,7 @@ from . import errors
 from . import export
 from . import flow
 from . import framework
+from . import incubate
 from . import initializer
 from . import input
 from . import inspect
@@ -33,6 +34,7 @@ from . import param_attr
 from . import profiler
 from . import reader
 from . import regularizer
+from . import transpiler
 from . import unique_name
 from .backward import append_backward
 from .backward import calc_gradient
@@ -299,6 +301,8 @@ from .state import in_dygraph_mode
 from .state import set_flags
 from .state import strict
 from .tracing import trace
+from .transpiler import DistributeTranspiler
+from .transpiler import DistributeTranspilerConfig
 from .values import LoDTensor
 from .values import LoDTensorArray
 
@@ -318,6 +322,8 @@ __all__ = [
     "DataFeedDesc",
     "DataFeeder",
     "DatasetFactory",
+    "DistributeTranspiler",
+    "DistributeTranspilerConfig",
     "Dropout",
     "Embedding",
     "ExecutionStrategy",
@@ -457,6 +463,7 @@ __all__ = [
     "greater_than",
     "in_dygraph_mode",
     "increment",
+    "incubate",
     "index_sample",
     "index_select",
     "initializer",
@@ -590,6 +597,7 @@ __all__ = [
     "to_tensor",
     "topk",
     "trace",
+    "transpiler",
     "transpose",
     "tril",
     "triu",

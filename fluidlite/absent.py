@@ -14,19 +14,17 @@ from typing import Any
 from .errors import FluidError, suggestion
 from .quiet import door
 
-#: what there is in the place of several processes
-PROCESSES = (
-    "fluid.CompiledProgram(program).with_data_parallel(loss_name), which divides batches among the "
-    "processor's cores: programs run in one process"
+#: what there is in the place of processes that keep parameters
+PARAMETER_SERVERS = (
+    "fluid.incubate.fleet.collective, or fluid.DistributeTranspiler with config.mode = 'nccl2', in "
+    "which every process has all parameters (docs/distributed.md)"
 )
 
 #: reason -> ``MODULE.NAME`` -> what to use instead; the module of ``fluid`` itself is empty
 LEFT_OUT: dict[str, dict[str, str]] = {
-    "many processes and parameter servers": {
+    "parameter servers and pipelines of processes": {
         "optimizer.DGCMomentumOptimizer": "fluid.optimizer.Momentum",
         "optimizer.PipelineOptimizer": "the optimizer that it was given",
-        ".DistributeTranspiler": PROCESSES,
-        ".DistributeTranspilerConfig": PROCESSES,
     },
     "inner workings of fluid that mean nothing here": {
         ".ComplexVariable": "two variables: the real part and the imaginary one",
@@ -37,8 +35,6 @@ LEFT_OUT: dict[str, dict[str, str]] = {
 }
 #: modules of fluid 1.8, and of paddle 2, that are not here -> what to use instead
 MODULES: dict[str, str] = {
-    "transpiler": PROCESSES,
-    "incubate": PROCESSES,
     "static": "fluid itself: fluid.Program, fluid.Executor, fluid.data",
     "jit": "fluid.dygraph.to_static and fluid.dygraph.TracedLayer",
     "amp": "fluid.contrib.mixed_precision",

@@ -20,6 +20,7 @@ from .described import Described
 from .errors import ArgumentError, FeedTypeError
 from .ir.program import Program, default_main_program
 from .namespace import listing
+from .process_group import joined
 from .quiet import doors
 from .scope import Scope
 
@@ -154,8 +155,11 @@ class CompiledProgram:
     ) -> CompiledProgram:
         """This program, to be fed with one batch, or with a list of one for each device.
 
+        Where several processes were started together, each feeds its share of a batch: the program
+        of a loss gets the sums of gradients over all of them (``fluid.distributed.data_parallel``).
+
         Args:
-            loss_name: the loss's name; not read.
+            loss_name: the loss's name; None for a program that does not train.
             build_strategy, exec_strategy: kept.
             share_vars_from: whose devices' values (of statistics, say) these are, too.
             places: one for each device that gets a part of a batch; as many as ``CPU_NUM`` says
@@ -163,6 +167,8 @@ class CompiledProgram:
 
         Raises:
             ArgumentError: something else stands for a strategy, or this has been called before.
+            UnsupportedError: the environment says that there are several processes, which MPI has
+                not started.
         """
         if self.data_parallel:
             raise ArgumentError("expected with_data_parallel to be called once, got a second call")
@@ -173,6 +179,8 @@ class CompiledProgram:
         self._places = places
         if share_vars_from is not None:
             self.kept = share_vars_from.kept
+        if loss_name is not None:
+            joined().share(self.program)
         return self
 
     @property

@@ -74,20 +74,30 @@ class Family:
             parameters: their names, in order.
         """
         blocks = inspect.cleandoc(text).split("\n\n")
-        found = {_section(block): at for at, block in enumerate(blocks)}
-        own = blocks.pop(found["Args:"]) if "Args:" in found else ""
-        sections = {
-            "Args:": self._arguments(own, list(parameters)),
+        heads = [_section(block) for block in blocks]
+        own = ""
+        if "Args:" in heads:
+            at = heads.index("Args:")
+            own = blocks.pop(at)
+            del heads[at]
+        sections = {"Args:": self._arguments(own, list(parameters)), **self._sections}
+        for place, section in enumerate(_SECTIONS):
+            more = sections[section]
+            if more and section not in heads:
+                later = (at for at, head in enumerate(heads) if head in _SECTIONS[place + 1 :])
+                at = next(later, len(blocks))
+                blocks.insert(at, more.replace("{name}", name) if section == ">>> " else more)
+                heads.insert(at, section)
+        return "\n\n".join(blocks)
+
+    @functools.cached_property
+    def _sections(self) -> dict[str, str]:
+        """The blocks behind the arguments, by how they begin."""
+        return {
             "Returns:": self.returns and f"Returns:\n{_filled(self.returns, '')}",
             "Raises:": self.raises and f"Raises:\n{_filled(self.raises)}",
-            ">>> ": inspect.cleandoc(self.example).replace("{name}", name),
+            ">>> ": inspect.cleandoc(self.example),
         }
-        for section, more in sections.items():
-            if more and (section == "Args:" or section not in found):
-                later = _SECTIONS[_SECTIONS.index(section) + 1 :]
-                after = (at for at, block in enumerate(blocks) if _section(block) in later)
-                blocks.insert(next(after, len(blocks)), more)
-        return "\n\n".join(blocks)
 
     def _arguments(self, own: str, parameters: list[str]) -> str:
         """The block of arguments, in the order of the signature."""
@@ -115,6 +125,8 @@ def _section(block: str) -> str:
 def _filled(text: str, hang: str = "    ") -> str:
     """The lines of a text, indented, of at most 96 characters; those that go on by ``hang``."""
     return "\n".join(
-        textwrap.fill(line, 96, initial_indent="    ", subsequent_indent="    " + hang)
+        f"    {line}"
+        if len(line) <= 92  # as most are; filling takes long
+        else textwrap.fill(line, 96, initial_indent="    ", subsequent_indent="    " + hang)
         for line in text.splitlines()
     )

@@ -7,7 +7,6 @@ its scripts may catch those, ``AssertionError`` is among the bases.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 
 from .namespace import listing
@@ -188,6 +187,8 @@ def suggestion(name: str, known: Iterable[str]) -> str:
     """``"; did you mean 'x'?"`` when one of the ``known`` names is close to ``name``, else an empty
     text.
     """
+    import difflib
+
     by_lower = {str(k).lower(): str(k) for k in known}
     close = difflib.get_close_matches(str(name).lower(), by_lower, n=1, cutoff=0.6)
     return f"; did you mean {by_lower[close[0]]!r}?" if close else ""

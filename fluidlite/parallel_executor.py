@@ -22,7 +22,8 @@ class ParallelExecutor(Described):
 
     Args:
         use_cuda: not read.
-        loss_name: not read.
+        loss_name: the loss's name; None for a program that does not train.  Several processes train
+            together as with ``CompiledProgram.with_data_parallel``.
         main_program: the program; the default main program when None.
         share_vars_from: whose scope is used, where ``scope`` is None.
         exec_strategy, build_strategy: kept, not read.

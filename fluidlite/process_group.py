@@ -6,10 +6,14 @@ There is one by default.  What brings others, MPI or a mesh of devices, puts its
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any, Protocol
+
+import numpy as np
 
 from . import state
 from .errors import ArgumentError, UnsupportedError
+from .launched import launched
 
 #: the ways to reduce, in the order of their numbers in ``allreduce``
 REDUCTIONS = ("sum", "prod", "max", "min")
@@ -27,14 +31,45 @@ class ProcessGroup(Protocol):
         """How many members there are."""
         ...
 
+    @property
+    def rank(self) -> Any:
+        """The number of this member, from 0 on."""
+        ...
+
     def all_reduce(self, x: Any, how: str, ring: int) -> Any:
         """The sum, product, maximum or minimum, as ``REDUCTIONS`` calls it, of all members' ``x``,
         element by element.
         """
         ...
 
+    def room(self, size: int, dtype: Any) -> Any:
+        """An array for :meth:`start_all_reduce`, [size], whose elements mean nothing yet."""
+        ...
+
+    def start_all_reduce(self, x: Any, how: str, ring: int, of: str = "") -> Any:
+        """Begin to reduce, and go on meanwhile.
+
+        Args:
+            x: nobody else may need it any more: the result may be written there.
+            how: as of :meth:`all_reduce`.
+            ring: as above.
+            of: what it is, for messages.
+
+        Returns:
+            what :meth:`wait` takes: an array like ``x``, whose elements mean nothing yet.
+        """
+        ...
+
+    def wait(self, handle: Any) -> Any:
+        """The result of what :meth:`start_all_reduce` began."""
+        ...
+
     def broadcast(self, x: Any, root: int, ring: int) -> Any:
         """The ``x`` of the member ``root``."""
+        ...
+
+    def gather_rows(self, x: Any, ring: int) -> Any:
+        """All members' stored rows, of SelectedRows, one behind the other: their sum."""
         ...
 
     def all_gather(self, x: Any, ring: int) -> Any:
@@ -43,6 +78,35 @@ class ProcessGroup(Protocol):
 
     def reduce_scatter(self, x: Any, ring: int) -> Any:
         """This member's part of the sum of all ``x``, which is cut along the first dimension."""
+        ...
+
+    def begin_run(self) -> Any:
+        """Begin a run of a program: what is computed from here on may be repeated.
+
+        Returns:
+            what :meth:`end_run` takes: runs may begin inside of runs.
+        """
+        ...
+
+    @property
+    def position(self) -> int:
+        """How many calls the run has made, for :meth:`repeat_from`."""
+        ...
+
+    def repeat_from(self, position: int) -> None:
+        """The run is repeated from a position on: the calls that it makes again get the results
+        that they got, and nothing is sent.
+        """
+        ...
+
+    def end_run(self, begun: Any) -> None:
+        """Forget the results of the run that began last."""
+        ...
+
+    def share(self, program: Any) -> None:
+        """Rewrite a program with an optimizer, so that each member runs it on a share of a batch; a
+        program that was rewritten stays as it is.
+        """
         ...
 
     def open_ring(self, ring: int, size: int, rank: int) -> None:
@@ -59,12 +123,47 @@ class ProcessGroup(Protocol):
         ...
 
 
-class OneProcess:
+class Unrepeated:
+    """Of a group whose runs need not remember what they were sent."""
+
+    position = 0
+
+    def room(self, size: int, dtype: Any) -> Any:
+        """A new array."""
+        return np.empty(size, dtype)
+
+    def begin_run(self) -> None:
+        """Nothing."""
+
+    def repeat_from(self, position: int) -> None:
+        """Nothing."""
+
+    def end_run(self, begun: None) -> None:
+        """Nothing."""
+
+    def share(self, program: Any) -> None:
+        """Nothing."""
+
+
+class OneProcess(Unrepeated):
     """The group of a program that runs alone: everything is what it was."""
 
     size = 1
+    rank = 0
 
     def all_reduce(self, x: Any, how: str, ring: int) -> Any:
+        """``x``."""
+        return x
+
+    def start_all_reduce(self, x: Any, how: str, ring: int, of: str = "") -> Any:
+        """``x``."""
+        return x
+
+    def wait(self, handle: Any) -> Any:
+        """What was begun with."""
+        return handle
+
+    def gather_rows(self, x: Any, ring: int) -> Any:
         """``x``."""
         return x
 
@@ -102,3 +201,40 @@ class OneProcess:
 
 
 groups: state.StateSlot[ProcessGroup] = state.slot("group", OneProcess)
+
+_JOINING = "fluidlite.distributed.joining"  # read where several processes were started
+_START = (
+    "start them together: mpiexec -n {0} python SCRIPT, or python -m fluidlite.distributed.launch "
+    "--nproc {0} SCRIPT"
+)
+
+
+def joined(expected: int | None = None, rank: int | None = None) -> ProcessGroup:
+    """The group of the processes that were started with this one, which it joins where it has not.
+
+    Args:
+        expected: how many there have to be; any number when None.
+        rank: which of them this one has to be; any when None.
+
+    Raises:
+        UnsupportedError: there are not as many, or they were not started by MPI.
+        ArgumentError: this is another one of them.
+    """
+    found = launched()
+    group = groups.get()
+    if group.size == 1 and found.by_mpi and found.size > 1:
+        group = import_module(_JOINING).join()
+    if expected is None and not found.by_mpi and found.size > group.size:
+        expected = found.size
+    if expected is not None and expected != group.size:
+        raise UnsupportedError(
+            f"expected {expected} processes that work together, got {group.size}; "
+            + _START.format(expected)
+        )
+    if rank is not None and rank != group.rank:
+        raise ArgumentError(
+            f"expected the number of this process to be its rank, {group.rank} of {group.size}, "
+            f"got {rank}; os.environ['PADDLE_TRAINER_ID'] says it under fluidlite run, and "
+            "fluidlite.distributed.join().rank everywhere"
+        )
+    return group

@@ -4,9 +4,7 @@ the names of fluid 1.8.
 
 from __future__ import annotations
 
-import json
 import os
-import tempfile
 import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -252,6 +250,8 @@ class Profile:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write :meth:`chrome_trace` to a file."""
+        import json
+
         with Transaction() as transaction:
             transaction.write(path, json.dumps(self.chrome_trace()).encode())
 
@@ -293,6 +293,8 @@ _next: slots.StateSlot[Profile] = slots.slot("next profile", Profile)
 
 
 def _default_path() -> str:
+    import tempfile
+
     return os.path.join(tempfile.gettempdir(), "profile")
 
 

@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import itertools
 import queue
-import random
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .errors import ArgumentError, FluidError
 from .namespace import listing
 from .quiet import doors
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ThreadPoolExecutor
 
 Reader = Callable[[], Iterable[Any]]
 
@@ -70,6 +71,8 @@ def shuffle(reader: Reader, buf_size: int) -> Reader:
     [0, 1, 2, 3, 4]
     """
     _need_readers("shuffle", reader)
+    import random
+
     size = max(_count("shuffle", "buf_size", buf_size), 1)
 
     def shuffled() -> Iterator[Any]:
@@ -275,6 +278,8 @@ def xmap_readers(
     results = _in_order if order else _as_ready
 
     def mapped() -> Iterator[Any]:
+        from concurrent.futures import ThreadPoolExecutor
+
         with ThreadPoolExecutor(threads) as pool:
             try:
                 for future in results(pool, mapper, reader, most):

@@ -6,6 +6,7 @@ current thread.
 
 from __future__ import annotations
 
+import difflib
 import gc
 import os
 import threading
@@ -13,6 +14,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Generic, TypeVar
+
+from .errors import ArgumentError
 
 T = TypeVar("T")
 
@@ -228,11 +231,16 @@ def set_flags(changes: dict[str, object]) -> None:
             what is fetched, in gradients of parameters and in their new values, and say which
             operator they come from. Flags that steered devices or memory are accepted and ignored.
 
+    Raises:
+        ArgumentError: a name is nearly that of a flag that is looked at.
+
     >>> set_flags({"FLAGS_check_nan_inf": False})
     """
     current = flags.get()
-    for name, value in changes.items():
-        current[name] = value
+    for name in changes.keys() - current.keys():
+        if meant := difflib.get_close_matches(name, ["FLAGS_check_nan_inf"], cutoff=0.8):
+            raise ArgumentError(f"there is no flag {name!r}; did you mean {meant[0]!r}?")
+    current.update(changes)
 
 
 def get_flags(names: str | list[str]) -> dict[str, object]:

@@ -77,5 +77,5 @@ def guard(new_generator: NameGenerator | str | bytes | None = None) -> Iterator[
 
 
 __dir__ = listing(globals())
-doors(globals())
+doors(globals(), quick=True)  # each layer asks for names
 answer(globals())

@@ -41,6 +41,7 @@ def build(seed):
     rows, columns = (int(n) for n in rng.choice([1, 2, 3, 5, 8, 17, 33, 64], 2))
     split = 2 if rows % 2 == 0 else 1
     shapes = {"x": (rows, columns), "y": (rows, columns), "r": (rows, 1), "c": (columns,)}
+    shapes["m"] = columns, 1
     feed = {n: rng.standard_normal(s).astype("float32") for n, s in shapes.items()}
     feed["k"] = rng.integers(0, columns, (rows, 1))
     main = fluid.Program()
@@ -56,7 +57,7 @@ def build(seed):
             return full[int(rng.integers(max(0, len(full) - 4), len(full)))]
 
         for _ in range(int(rng.integers(2, 12))):
-            kind = int(rng.integers(12))
+            kind = int(rng.integers(13))
             if kind < 4:
                 made = UNARY[int(rng.integers(len(UNARY)))](pick())
             elif kind < 6:
@@ -67,6 +68,8 @@ def build(seed):
                 reduce = (layers.reduce_sum, layers.reduce_mean, layers.reduce_max)
                 made = reduce[int(rng.integers(3))](pick(), dim=[1], keep_dim=True)
                 made = layers.elementwise_sub(pick(), made)
+            elif kind == 12:
+                made = layers.elementwise_add(pick(), layers.matmul(pick(), given["m"]))
             elif kind == 8:
                 fetched.append(layers.reduce_sum(pick(), dim=[0]))
                 continue

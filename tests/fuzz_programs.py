@@ -1,6 +1,6 @@
 """Random whole programs: what plans compute, held against what the programs mean.
 
-    python tests/fuzz_programs.py --count 20000 --first-seed 0 --jobs 2 --kernels numpy,onednn
+    python tests/fuzz_programs.py --count 20000 --jobs 2 --kernels numpy,onednn,native
 
 A library's name with ``/large`` behind it treats all values as large ones: they lie in buffers, and
 work on them is cut into parts.
@@ -26,12 +26,15 @@ def tried(task):
     seeds, libraries, dtype, shrinks = task
     from random_programs.program import build, recipe
     from random_programs.shrinking import shrunk
-    from random_programs.ways import compared
+    from random_programs.ways import compared, compile_kernels
 
     import fluidlite as fluid
 
     warnings.simplefilter("ignore")
     rounded, said = 0, []
+    for library in libraries:
+        if library.startswith("native"):
+            compile_kernels(map(recipe, seeds), library, dtype)
     for seed in seeds:
         try:
             found, near = compared(recipe(seed), libraries, dtype)

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from mpi_jobs import need_mpi
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "benchmarks"
@@ -190,7 +191,22 @@ def test_every_benchmark_is_run_here():
     assert {name for name in scripts if f'run("{name}"' not in told.replace("\n        ", "")} == {
         "worker.py",  # which steps.py starts
         "sequence_worker.py",  # which sequences.py starts
+        "distributed_worker.py",  # which distributed.py starts
     }
+
+
+def test_training_in_two_processes_is_measured_beside_one():
+    need_mpi()
+    few = ["--jobs", 1, "--rounds", 1, "--steps", 1]
+    said = run("distributed.py", "--only", "fit_a_line", *few)
+    assert re.search(r"2 processes, together +[\d.]+ ms +\d+ samples/s", said)
+    assert re.search(r"sent: 56 bytes in 1 messages", said)
+
+
+def test_processes_end_when_one_of_them_is_killed():
+    need_mpi()
+    said = run("kill_ranks.py", "--kills", 3, "--processes", 2, "--bound", 2)
+    assert said.count("1 killed: all ended") == said.count("1 stopped: all ended") == 1
 
 
 def test_steps_on_jax_are_compared_with_those_by_hand():

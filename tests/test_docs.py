@@ -1,8 +1,8 @@
 """What the documentation shows works: blocks of Python, examples in docstrings, links.
 
-Blocks marked ``python`` run in order, those of a file in one namespace; a block of ``>>>`` lines is
-checked for what it prints.  After the comment ``<!-- no-run -->`` a block only has to compile, after
-``<!-- needs PACKAGE -->`` it runs where the package is installed.
+Blocks marked ``python`` run in order, those of a file in one namespace; a block of ``>>>`` lines
+is checked for what it prints.  After the comment ``<!-- no-run -->`` a block only has to compile,
+after ``<!-- needs PACKAGE -->`` it runs where the package is installed.
 """
 
 import ast

@@ -182,7 +182,7 @@ ERRORS = {
         """,
     ),
     "a name that is elsewhere": ("fluid.layers.fc is there", "fluid.fc  # here"),
-    "a name that is left out": ("CompiledProgram", "fluid.DistributeTranspiler  # here"),
+    "a name that is left out": ("custom_op", "fluid.load_op_library  # here"),
     "an optimizer that is left out": (
         "fluid.optimizer.Momentum",
         "fluid.optimizer.DGCMomentumOptimizer # here",

@@ -104,6 +104,21 @@ def test_training_ends_when_nothing_becomes_better(capsys):
     assert "stopped" in capsys.readouterr().out
 
 
+def test_a_number_to_watch_that_is_not_there_is_warned_of_once_in_a_training():
+    stop = callbacks.EarlyStopping(monitor="los")
+    with pytest.warns(fluid.errors.FluidWarning) as warned:
+        built("at once").fit((X, LABELS), epochs=3, verbose=0, callbacks=stop)
+    assert ["there is no 'los'" in str(w.message) for w in warned] == [True]
+
+
+def test_a_history_says_which_names_there_are():
+    history = built("at once").fit((X, LABELS), batch_size=32, epochs=2, verbose=0)
+    assert list(history) == ["loss", "acc", "lr"] and "acc" in history and "eval_acc" not in history
+    assert {name: len(numbers) for name, numbers in dict(history).items()} == dict.fromkeys(
+        history, 2
+    )
+
+
 @two_ways
 def test_the_best_model_is_kept(way, tmp_path):
     model = built(way)

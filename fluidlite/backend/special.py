@@ -6,6 +6,24 @@ from typing import Any
 
 import numpy as np
 
+# In single precision erf(x) is tanh(x g(x^2)), with g(s) = artanh(erf(sqrt s)) / sqrt s, which
+# is so smooth that eight coefficients do, lowest power last: tanh has little left of an error of g
+# where x is large. They are the best for the relative error of erf up to _FLAT (Lawson's weights).
+_SINGLE = tuple(
+    np.float32(number)
+    for number in (
+        5.422138560398969e-09,
+        2.7562133231631388e-08,
+        -4.7944705981674515e-06,
+        8.459597449756822e-05,
+        -0.000614836888503104,
+        -0.00019528956922724452,
+        0.10276986470733177,
+        1.1283792471240883,
+    )
+)
+_FLAT = np.float32(4.0)  # from here on the function is 1 in single precision
+
 # W. J. Cody, Rational Chebyshev approximations for the error function, Mathematics of Computation
 # 23 (1969): numerators and denominators, highest power first.
 _ERF = (
@@ -50,24 +68,82 @@ _ERFC = (
 )
 _CENTRE = 0.46875  # up to here the first approximation is meant
 _ONE = 6.0  # from here on the function is 1 in double precision
+_BLOCK = 65536  # bytes of a part of an array that lies in the cache, with what is made from it
 
 
-def erf(x: Any) -> Any:
-    """2 / sqrt(pi) times the integral of e^(-t^2) from 0 to ``x``, within three units in the last
+def erf(x: Any, out: Any = None) -> Any:
+    """2 / sqrt(pi) times the integral of e^(-t^2) from 0 to ``x``, within four units in the last
     place.
+
+    Args:
+        x: numbers; those that are no floating-point ones count as float64.
+        out: where the result goes, a contiguous array; it may be ``x``.
     """
-    size = np.abs(x)
-    inner = np.clip(x, -_CENTRE, _CENTRE)
-    outer = np.clip(size, _CENTRE, _ONE)
-    near = inner * _ratio(_ERF, inner * inner)
-    far = 1 - np.exp(-outer * outer) * _ratio(_ERFC, outer)
-    return np.where(size <= _CENTRE, near, np.copysign(far, x))
+    x = np.asarray(x)
+    kind = x.dtype.type if x.dtype.kind == "f" else np.float64
+    if kind is np.float16:
+        wide = erf(x.astype(np.float32)).astype(np.float16)
+        return wide if out is None else _filled(out, wide)
+    flat = np.ascontiguousarray(x, kind).reshape(-1)
+    result = np.empty(x.shape, kind) if out is None else out
+    into = result.reshape(-1)
+    part, step = (_single, _BLOCK // 4) if kind is np.float32 else (_double, _BLOCK // 8)
+    space = np.empty((4, min(step, flat.size)), kind)
+    for begin in range(0, flat.size, step):
+        some = flat[begin : begin + step]
+        part(some, into[begin : begin + step], *space[:, : some.size])
+    return result if x.ndim or out is not None else result[()]
 
 
-def _ratio(coefficients: tuple[tuple[float, ...], tuple[float, ...]], x: Any) -> Any:
-    """A quotient of two polynomials, by Horner's rule."""
-    above, below = coefficients
-    top, bottom = above[0], below[0]
-    for a, b in zip(above[1:], below[1:], strict=True):
-        top, bottom = top * x + a, bottom * x + b
-    return top / bottom
+def _filled(out: Any, values: Any) -> Any:
+    out[...] = values
+    return out
+
+
+def _single(x: Any, out: Any, square: Any, slope: Any, *_: Any) -> None:
+    np.maximum(x, -_FLAT, out=out)
+    np.minimum(out, _FLAT, out=out)
+    np.multiply(out, out, out=square)
+    _polynomial(_SINGLE, square, slope)
+    np.multiply(out, slope, out=out)
+    np.tanh(out, out=out)
+
+
+def _double(x: Any, out: Any, size: Any, near: Any, top: Any, bottom: Any) -> None:
+    np.abs(x, out=size)
+    is_far = size > _CENTRE
+    np.maximum(x, -_CENTRE, out=near)
+    np.minimum(near, _CENTRE, out=near)
+    sign = np.signbit(x)  # before it may be written
+    np.multiply(near, near, out=out)
+    _ratio(_ERF, out, top, bottom)
+    np.multiply(near, top, out=near)
+    if not is_far.any():  # what is no number lies here, too
+        np.copyto(out, near)
+        return
+    np.maximum(size, _CENTRE, out=size)
+    np.minimum(size, _ONE, out=size)
+    _ratio(_ERFC, size, top, bottom)
+    np.multiply(size, size, out=out)
+    np.negative(out, out=out)
+    np.exp(out, out=out)
+    np.multiply(out, top, out=out)
+    np.subtract(1.0, out, out=out)
+    np.negative(out, out=out, where=sign)
+    np.copyto(out, near, where=~is_far)
+
+
+def _polynomial(coefficients: tuple[Any, ...], x: Any, out: Any) -> None:
+    """By Horner's rule."""
+    np.multiply(x, coefficients[0], out=out)
+    for number in coefficients[1:-1]:
+        np.add(out, number, out=out)
+        np.multiply(out, x, out=out)
+    np.add(out, coefficients[-1], out=out)
+
+
+def _ratio(coefficients: tuple[tuple[float, ...], ...], x: Any, out: Any, bottom: Any) -> None:
+    """A quotient of two polynomials."""
+    _polynomial(coefficients[0], x, out)
+    _polynomial(coefficients[1], x, bottom)
+    np.divide(out, bottom, out=out)

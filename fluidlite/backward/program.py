@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from ..dtypes import DType
 from ..errors import ArgumentError, ShapeError
-from ..ir.callsite import caller
+from ..ir.callsite import caller, warn
 from ..ir.operator import OpRole
 from ..ir.program import Program
 from ..ir.rollback import all_or_nothing
@@ -194,10 +194,24 @@ def gradients(
         for key, ref in each.settled.items():
             found[name_of(key)] = block.var_recursive(ref.name)
     wanted = [None if sweep.active(s.name) is None else found.get(s.name) for s in sources]
-    return [] if len(wanted) == 1 and wanted[0] is None else wanted
+    if len(wanted) != 1 or wanted[0] is not None:
+        return wanted
+    if sources[0].stop_gradient:
+        _warn_of_nothing(sources[0], goals[0])
+    return []
 
 
 calc_gradient = gradients
+
+
+def _warn_of_nothing(source: Variable, goal: Variable) -> None:
+    """Say that the only gradient that was asked for stops at the variable itself."""
+    data = ", as they do at data variables unless told otherwise" if source.is_data else ""
+    warn(
+        f"no gradient of {goal.name!r} comes to {source.name!r}, so gradients gives an empty list: "
+        f"gradients stop at it{data}; set {source.name}.stop_gradient = False before",
+        None,
+    )
 
 
 def _ones_like(goal: Variable, seed: Ref) -> list[PendingOp]:

@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Sequence
 from importlib import import_module
 from importlib.machinery import ModuleSpec
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any
 
 from ..errors import suggestion
@@ -20,6 +20,7 @@ from .refused import refused
 from .sources import BESIDE, entry_of, own
 
 PACKAGE = "paddle"
+_LAUNCH = "from paddle.distributed.launch import launch\nlaunch()\n"
 
 
 class AliasModule(ModuleType):
@@ -108,6 +109,11 @@ class AliasFinder:
 
     def exec_module(self, module: ModuleType) -> None:
         """Nothing: names are looked up when they are asked for."""
+
+    def get_code(self, fullname: str) -> CodeType:
+        """What ``python -m`` runs: of the launcher, a call; of other modules nothing."""
+        text = _LAUNCH if fullname == "paddle.distributed.launch" else ""
+        return compile(text, f"<{fullname}>", "exec")
 
 
 def _with_properties(properties: type) -> type[AliasModule]:

@@ -4,6 +4,8 @@ Such a process (``multiprocessing`` with ``spawn`` or ``forkserver``) gets the i
 one that starts it, and imports the program again.  At the end of that path stands a folder whose
 ``paddle`` installs the alias and makes room for it.  A command (of a data set's files, say) gets
 the folder by ``PYTHONPATH``.
+
+Where MPI has started several processes, programs find what Paddle's launcher would have told them.
 """
 
 from __future__ import annotations
@@ -12,8 +14,13 @@ import os
 import sys
 from importlib import import_module
 
+from .. import state
+from ..launched import as_variables, launched
+
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "child")
 _OPTIONS = "FLUIDLITE_ALIAS"
+#: variables of Paddle's launcher that were set, and what they were before
+_trainers: state.StateSlot[dict[str, str | None]] = state.slot("trainers", dict)
 
 
 def announce(**options: bool) -> None:
@@ -27,11 +34,22 @@ def announce(**options: bool) -> None:
         sys.path.append(FOLDER)
     if FOLDER not in _python_path():
         os.environ["PYTHONPATH"] = os.pathsep.join([*_python_path(), FOLDER])
+    found = launched()
+    if found.by_mpi and found.size > 1 and not _trainers.get():
+        said = as_variables(found)
+        _trainers.switch({name: os.environ.get(name) for name in said})
+        os.environ.update(said)
 
 
 def withdraw() -> None:
     """Let them have it no more."""
     os.environ.pop(_OPTIONS, None)
+    for name, before in _trainers.get().items():
+        if before is None:
+            os.environ.pop(name, None)
+        else:
+            os.environ[name] = before
+    _trainers.switch({})
     if FOLDER in sys.path:
         sys.path.remove(FOLDER)
     if FOLDER in _python_path():

@@ -11,7 +11,7 @@ from types import FunctionType
 from typing import Any, NoReturn
 
 from ..absent import LEFT_OUT
-from ..absent import PROCESSES as _PROCESSES
+from ..absent import PARAMETER_SERVERS as _SERVERS
 from ..errors import UnsupportedError
 
 _PREDICT = "fluid.io.load_inference_model(dirname, exe), and exe.run for what it gives"
@@ -45,10 +45,10 @@ INSTEAD = {
     "paddle.fluid.core.ops.*": "the function of fluid.layers that makes this operator",
     "paddle.fluid.core.Executor": "fluid.Executor",
     "paddle.fluid.core.ParallelExecutor": "fluid.ParallelExecutor",
-    "paddle.fluid.core.Fleet": _PROCESSES,
-    "paddle.fluid.core.BoxPS": _PROCESSES,
-    "paddle.fluid.core.Dist*": _PROCESSES,
-    "paddle.fluid.core.Gloo": _PROCESSES,
+    "paddle.fluid.core.Fleet": _SERVERS,
+    "paddle.fluid.core.BoxPS": _SERVERS,
+    "paddle.fluid.core.Dist*": _SERVERS,
+    "paddle.fluid.core.Gloo": _SERVERS,
     "paddle.fluid.core.Tracer*": "fluid.dygraph.guard",
     "paddle.fluid.core._save_*": "fluid.save",
     "paddle.fluid.core._load_*": "fluid.load",
@@ -58,18 +58,18 @@ INSTEAD = {
     "paddle.fluid.framework.Ir*": _GRAPH,
     "paddle.fluid.framework.ComplexVariable": "two variables: the real part and the imaginary one",
     "paddle.complex.*": "two variables, the real part and the imaginary one, and fluid.layers",
-    "paddle.fluid.layers.collective.*": _PROCESSES,
-    "paddle.fluid.transpiler*": _PROCESSES,
-    "paddle.distributed*": _PROCESSES,
-    "paddle.fluid.distributed*": _PROCESSES,
-    "paddle.fluid.incubate.fleet*": _PROCESSES,
-    "paddle.fluid.communicator.*": _PROCESSES,
-    "paddle.fluid.distribute_lookup_table.*": _PROCESSES,
-    "paddle.fluid.dygraph.parallel_helper.*": _PROCESSES,
+    "paddle.fluid.layers.collective.*": _SERVERS,
+    "paddle.fluid.transpiler*": _SERVERS,
+    "paddle.distributed*": _SERVERS,
+    "paddle.fluid.distributed*": _SERVERS,
+    "paddle.fluid.incubate.fleet*": _SERVERS,
+    "paddle.fluid.communicator.*": _SERVERS,
+    "paddle.fluid.distribute_lookup_table.*": _SERVERS,
+    "paddle.fluid.dygraph.parallel_helper.*": _SERVERS,
     "paddle.fluid.contrib.slim*": _SLIM,
     "paddle.fluid.contrib.quantize*": _SLIM,
     "paddle.fluid.contrib.utils.hdfs_utils.*": "files on this machine",
-    "paddle.fluid.contrib.utils.*": _PROCESSES,
+    "paddle.fluid.contrib.utils.*": _SERVERS,
     "paddle.fluid.contrib.decoder*": "fluid.layers.BeamSearchDecoder and dynamic_decode",
     "paddle.fluid.trainer_*": "fluid.Executor.train_from_dataset",
     "paddle.fluid.device_worker.*": "fluid.Executor.train_from_dataset",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import runpy
 import sys
 import traceback
 from collections.abc import Sequence
@@ -31,7 +32,10 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument(
         "--force", action="store_true", help="even where another paddle can be imported"
     )
-    made.add_argument("script", metavar="SCRIPT.py")
+    made.add_argument(
+        "-m", dest="module", action="store_true", help="SCRIPT is a module's name, as for Python"
+    )
+    made.add_argument("script", metavar="SCRIPT")
     made.add_argument("arguments", nargs=argparse.REMAINDER, metavar="...")
     return made
 
@@ -62,15 +66,17 @@ def main(words: Sequence[str]) -> int:
     """
     given = parser().parse_args(words)
     path = given.script
+    source = b""
     try:
-        with open(path, "rb") as file:
-            source = file.read()
+        if not given.module:
+            with open(path, "rb") as file:
+                source = file.read()
     except OSError as error:
         print(f"fluidlite: can't open file {path!r}: {error.strerror}", file=sys.stderr)
         return 2
     # A plain run has the script's folder first; ``python -m`` had put the working folder there.
     if sys.path and not getattr(sys.flags, "safe_path", False):
-        sys.path[0] = os.path.dirname(os.path.realpath(path))
+        sys.path[0] = os.getcwd() if given.module else os.path.dirname(os.path.realpath(path))
     sys.argv = [path, *given.arguments]
     try:
         install(
@@ -81,6 +87,9 @@ def main(words: Sequence[str]) -> int:
     except AliasError as error:
         print(f"fluidlite: {error}", file=sys.stderr)
         return 1
+    if given.module:
+        runpy.run_module(path, run_name="__main__", alter_sys=True)
+        return 0
     return _run(os.path.abspath(path), source, given.strict)
 
 

@@ -17,6 +17,7 @@ from .recurrent import BasicGRUUnit, BasicLSTMUnit, basic_gru, basic_lstm
 from .sequence_layers import (
     fused_embedding_seq_pool,
     match_matrix_tensor,
+    search_pyramid_hash,
     sequence_topk_avg_pooling,
     var_conv_2d,
 )
@@ -32,6 +33,7 @@ __all__ = [
     "multiclass_nms2",
     "partial_concat",
     "partial_sum",
+    "search_pyramid_hash",
     "sequence_topk_avg_pooling",
     "tdm_child",
     "tdm_sampler",

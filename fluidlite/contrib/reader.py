@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Any
 
 from ..errors import ArgumentError
+from ..launched import launched
 from ..namespace import listing
 
 Reader = Callable[[], Iterable[Any]]
@@ -16,8 +16,9 @@ Reader = Callable[[], Iterable[Any]]
 def distributed_batch_reader(batch_reader: Reader) -> Reader:
     """A reader of the batches that belong to this trainer: each takes one in turn.
 
-    How many trainers there are, and which this is, ``PADDLE_TRAINERS_NUM`` and
-    ``PADDLE_TRAINER_ID`` in the environment say: one trainer, where they say nothing.
+    How many trainers there are, and which this is, the environment says: MPI, or
+    ``PADDLE_TRAINERS_NUM`` and ``PADDLE_TRAINER_ID``; one trainer, where they say nothing.
+    ``fluid.distributed.shard_reader`` divides each batch instead, and loses none.
 
     Args:
         batch_reader: gives the batches; a last round in which not each trainer gets one is left
@@ -33,8 +34,8 @@ def distributed_batch_reader(batch_reader: Reader) -> Reader:
         raise ArgumentError(
             f"distributed_batch_reader: expected a reader, got {batch_reader!r:.60}"
         )
-    count = int(os.environ.get("PADDLE_TRAINERS_NUM", "1"))
-    number = int(os.environ.get("PADDLE_TRAINER_ID", "0"))
+    found = launched()
+    count, number = found.size, found.rank
     if not 0 <= number < count:
         raise ArgumentError(
             f"expected PADDLE_TRAINER_ID to be one of {count} trainers, 0 to {count - 1}, as "

@@ -55,6 +55,87 @@ def fused_embedding_seq_pool(
 
 
 @layer
+def search_pyramid_hash(
+    f: LayerBuilder,
+    input: Variable,
+    num_emb: int,
+    space_len: int,
+    pyramid_layer: int,
+    rand_len: int,
+    drop_out_percent: float,
+    is_training: bool,
+    use_filter: bool,
+    white_list_len: int,
+    black_list_len: int,
+    seed: int,
+    lr: float,
+    param_attr: Any = None,
+    param_attr_wl: Any = None,
+    param_attr_bl: Any = None,
+    name: str | None = None,
+    distribute_update_vars: Sequence[str] | None = None,
+    dtype: Any = "float32",
+) -> Variable:
+    """A row for each n-gram of sequences: parts of a list of weights that its hashes choose.
+
+    The weights stop gradients, as in fluid, where the gradient operator itself moves them by
+    ``lr``; set ``stop_gradient = False`` on the parameter to have an optimizer train them here.
+
+    Args:
+        input: integers, [N, 1] in sequences, int32.
+        num_emb: the length of a row, a multiple of ``rand_len``.
+        space_len: how many places of the weights a part may begin at.
+        pyramid_layer: the elements of the longest n-grams; the shortest have 2.
+        rand_len: the length of a part.
+        drop_out_percent: the share of n-grams that training leaves out; without training, what rows
+            are multiplied with.
+        is_training: whether n-grams are left out.
+        use_filter: must be false: the lists are filters in files of another library's.
+        white_list_len, black_list_len: the lengths of the lists, at least 1.
+        seed: of the choice of what is left out.
+        lr: accepted.
+        param_attr: of the weights, [space_len + rand_len, 1].
+        param_attr_wl, param_attr_bl: of the lists.
+        name: of the layer.
+        distribute_update_vars: accepted; names of parameters that servers hold.
+        dtype: of the weights.
+
+    Returns:
+        A variable [n-grams, num_emb] in as many sequences.
+
+    Raises:
+        AttributeValueError: ``num_emb`` is no multiple of ``rand_len``, or ``use_filter`` is set.
+
+    >>> ids = fluid.data("ids", [None, 1], "int32", lod_level=1)
+    >>> rows = fluid.contrib.layers.search_pyramid_hash(
+    ...     ids, 16, 1000, 3, 4, 0.1, True, False, 1, 1, seed=1, lr=0.1
+    ... )
+    >>> rows.shape
+    (-1, 16)
+    """
+    weights = stopped(f.weight(param_attr, [space_len + rand_len, 1], dtype))
+    lists = [
+        stopped(f.weight(attr, [length, 1], dtype))
+        for attr, length in ((param_attr_wl, white_list_len), (param_attr_bl, black_list_len))
+    ]
+    attrs = dict(
+        num_emb=num_emb,
+        space_len=space_len,
+        pyramid_layer=pyramid_layer,
+        rand_len=rand_len,
+        drop_out_percent=drop_out_percent,
+        is_training=int(is_training),
+        use_filter=use_filter,
+        white_list_len=white_list_len,
+        black_list_len=black_list_len,
+        seed=seed,
+        lr=lr,
+        distribute_update_vars=",".join(distribute_update_vars or ()),
+    )
+    return f.pyramid_hash(input, weights, *lists, **attrs)
+
+
+@layer
 def match_matrix_tensor(
     f: LayerBuilder,
     x: Variable,

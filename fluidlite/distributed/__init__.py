@@ -1,10 +1,13 @@
-"""Programs on several devices and hosts."""
+"""Programs on several devices, processes and hosts."""
 
 from __future__ import annotations
 
 from ..namespace import listing
+from .joining import join
 from .mesh import initialize, mesh, shard
+from .rewriting import data_parallel
+from .shares import shard_reader
 
-__all__ = ["initialize", "mesh", "shard"]
+__all__ = ["data_parallel", "initialize", "join", "mesh", "shard", "shard_reader"]
 
 __dir__ = listing(globals())

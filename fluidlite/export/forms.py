@@ -156,6 +156,10 @@ def assign(graph: SourceGraph, op: Any, X: Any) -> Any:
     return X
 
 
+def _is_plain(op: Any) -> bool:
+    return not (op.channels_last or op.cuts)
+
+
 def _geometry(op: Any, image: Any, kernel: Any) -> tuple[Any, ...]:
     sizes = op.nchw(image)[2:]
     pads = tuple(tuple(map(int, pad)) for pad in op.pads(sizes, kernel))
@@ -168,7 +172,7 @@ def _groups(op: Any) -> dict[str, int]:
 
 @forms("conv2d", "depthwise_conv2d", "conv3d")
 def conv(graph: SourceGraph, op: Any, Input: Any, Filter: Any, Bias: Any) -> Any:
-    if op.channels_last:
+    if not _is_plain(op):
         return NotImplemented
     geometry = _geometry(op, Input.shape, Filter.shape[2:])
     out = graph.helper(library.conv, Input, Filter, *geometry, **_groups(op))
@@ -180,7 +184,7 @@ def conv(graph: SourceGraph, op: Any, Input: Any, Filter: Any, Bias: Any) -> Any
 
 @forms("conv2d_adjoint_input", "conv3d_adjoint_input")
 def conv_adjoint_input(graph: SourceGraph, op: Any, G: Any, Filter: Any) -> Any:
-    if op.channels_last:
+    if not _is_plain(op):
         return NotImplemented
     size = tuple(op.size)
     geometry = _geometry(op, size, Filter.shape[2:])
@@ -189,7 +193,7 @@ def conv_adjoint_input(graph: SourceGraph, op: Any, G: Any, Filter: Any) -> Any:
 
 @forms("conv2d_adjoint_filter", "conv3d_adjoint_filter")
 def conv_adjoint_filter(graph: SourceGraph, op: Any, Input: Any, G: Any) -> Any:
-    if op.channels_last:
+    if not _is_plain(op):
         return NotImplemented
     kernel = tuple(op.size[2:])
     geometry = _geometry(op, Input.shape, kernel)

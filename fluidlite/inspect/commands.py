@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -261,9 +262,10 @@ def _fed(text: str, program: Program) -> tuple[str, Any]:
         plain = json.loads(value)
         return name, np.array(plain, known[name].dtype.dtype)
     except ValueError as error:
+        file = f"; for the file of that name write {name}=@{value}" if os.path.exists(value) else ""
         raise FeedError(
             f"expected the value of {name!r} to be JSON, @ and the name of a file, or one of "
-            f"{', '.join(_FILLED)}, got {value:.60}: {error}"
+            f"{', '.join(_FILLED)}, got {value:.60}: {error}{file}"
         ) from None
 
 

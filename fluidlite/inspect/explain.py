@@ -95,6 +95,10 @@ def explain_gradient(
     note = ""
     if not reason and not gradient and _has_backward(variable.block.program, goals):
         note = "the gradients that were built leave it out: a no_grad_set, or other inputs"
+    elif not route.connected and len(goals) == 1 and _comes_first(goals[0], variable):
+        note = (
+            f"{goals[0].name!r} gets one from {variable.name!r}: the target is the second argument"
+        )
     elif not reason and isinstance(variable, Parameter) and not variable.trainable:
         note = "it is not trainable, so append_backward does not return it"
     return Explanation(
@@ -107,6 +111,15 @@ def explain_gradient(
         reason=reason,
         stops=tuple(route.stops) if _concern(variable, reason, route.flows) else (),
         note=note,
+    )
+
+
+def _comes_first(goal: Variable, variable: Variable) -> bool:
+    """Whether a gradient flows the other way, from what was given as the variable to the target."""
+    block = variable.block
+    return (
+        block is goal.block
+        and Ways(block, _operators(block, [variable])).between(goal, [variable]).flows
     )
 
 

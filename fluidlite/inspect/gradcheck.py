@@ -13,6 +13,7 @@ from ..dtypes import DType, Kind
 from ..errors import ArgumentError, GradientCheckError, suggestion
 from ..input import data
 from ..ir.block import Block
+from ..ir.declared import described, is_the_same
 from ..ir.passes import prune
 from ..ir.program import Program, program_guard
 from ..ir.variable import Variable
@@ -194,9 +195,17 @@ def _goal(target: Any, program: Program) -> str:
             f"{type(target).__name__}"
         )
     known = program.global_block().vars
-    if name not in known or (isinstance(target, Variable) and target is not known[name]):
+    if name not in known:
         raise ArgumentError(
             f"the target {name!r} is no variable of block 0 of the program{suggestion(name, known)}"
+        )
+    if isinstance(target, Variable) and not (
+        target is known[name]
+        or (target.program is not program and is_the_same(known[name], target))
+    ):
+        raise ArgumentError(
+            f"the target {name!r} is a variable of another program or block, {described(target)}; "
+            f"the program's own is {described(known[name])}; give it by its name"
         )
     if known[name].kind is not Kind.LOD_TENSOR or not known[name].dtype.is_float:
         raise ArgumentError(

@@ -14,9 +14,9 @@ import random
 import re
 import urllib.parse
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from ..files import Path, Transaction, file_error, open_source, sync_folder
 from ..ir.callsite import warn
 from ..ir.program import Program, default_main_program
 from ..ir.text import program_text
+from ..process_group import groups
 from ..proto.tensor import write_array
 from ..runtime.executor import Executor
 from ..scope import Scope, global_scope
@@ -48,6 +49,15 @@ class Checkpoint:
     variables: dict[str, Any]
     program: Program | None = None
     random: dict[str, Any] = field(default_factory=dict)
+    reader: dict[str, int] | None = None
+
+
+class _Stateful(Protocol):
+    """A reader that knows where it is."""
+
+    def state(self) -> dict[str, int]: ...
+
+    def restore(self, state: Mapping[str, int], /) -> None: ...
 
 
 # -- saving ----------------------------------------------------------------------------------------
@@ -60,8 +70,11 @@ def save(
     step: int = 0,
     keep: int = 3,
     executor: Executor | None = None,
+    reader: _Stateful | Mapping[str, int] | None = None,
 ) -> str:
     """Write a checkpoint; whatever happens, those that were there stay whole.
+
+    Where several processes train together, all of them call it, and process 0 writes.
 
     Args:
         path: the folder of the checkpoints, made when it is not there.
@@ -71,6 +84,8 @@ def save(
         keep: how many checkpoints stay, the newest; 0 for all.
         executor: what runs the program; with it, random operators (dropout) go on as they would
             have.
+        reader: a reader of ``fluid.distributed.shard_reader``, or its state, so that the training
+            goes on with the samples that are left of the epoch.
 
     Returns:
         the path of the checkpoint.
@@ -90,10 +105,27 @@ def save(
     program = default_main_program() if program is None else program
     if isinstance(step, bool) or not hasattr(step, "__index__") or step < 0:
         raise ArgumentError(f"expected step to be the number of steps done, got {step!r}")
-    values = values_of(program, global_scope() if scope is None else scope, is_persistable)
-    target = os.path.join(path, f"checkpoint-{int(step):012d}.npz")
+    target = os.path.join(path, _file_name(step))
     meta: dict[str, Any] = {"format": FORMAT, "step": int(step), "variables": {}}
     meta["random"] = _random_state(program, executor)
+    if reader is not None:
+        meta["reader"] = dict(reader if isinstance(reader, Mapping) else reader.state())
+    held = global_scope() if scope is None else scope
+
+    def write() -> None:
+        _write(target, program, values_of(program, held, is_persistable), meta)
+        _remove_older(path, int(step), keep)
+
+    _together(write, only_first=True)
+    return target
+
+
+def _file_name(step: int) -> str:
+    return f"checkpoint-{int(step):012d}.npz"
+
+
+def _write(target: str, program: Program, values: Mapping[str, Any], meta: dict[str, Any]) -> None:
+    """Write the file of a checkpoint; ``meta`` describes it, and gets what is said of variables."""
     text = program_text(program, call_sites=False).encode("utf-8")
     meta["program"] = {"sha256": hashlib.sha256(text).hexdigest(), "seed": program.random_seed}
     with (
@@ -108,8 +140,37 @@ def save(
         raw = json.dumps(meta, indent=1).encode("utf-8")
         with member_of(packed, _META, len(raw)) as entry:
             entry.write(raw)
-    _remove_older(path, int(step), keep)
-    return target
+
+
+def _together(action: Callable[[], Any], only_first: bool = False) -> Any:
+    """Do something in all processes, or in process 0; fail in all of them where it fails in one.
+
+    Args:
+        action: what is done.
+        only_first: whether the others only wait.
+
+    Raises:
+        FileError: another process failed; says which.
+    """
+    group = groups.get()
+    result, failure = None, None
+    if group.rank == 0 or not only_first:
+        try:
+            result = action()
+        except Exception as error:
+            if group.size == 1:
+                raise
+            failure = error
+    if group.size > 1:
+        every = group.all_gather(np.array([failure is not None]), 0)
+        if failure is not None:
+            raise failure
+        if every.any():
+            raise FileError(
+                f"the checkpoint: expected all {group.size} processes to succeed, process "
+                f"{int(every.argmax())} did not; it says why"
+            )
+    return result
 
 
 def _write_variable(packed: zipfile.ZipFile, name: str, value: Any) -> dict[str, Any]:
@@ -199,8 +260,12 @@ def load(
     program: Program | None = None,
     scope: Scope | None = None,
     executor: Executor | None = None,
+    reader: _Stateful | None = None,
 ) -> Checkpoint:
     """Read a checkpoint into a scope, and the state of the random numbers.
+
+    Where several processes train together, all of them call it, and read the same file; there may
+    be more of them, or fewer, than wrote it.
 
     The scope takes all values or, where something does not fit, none.  Where the newest checkpoint
     of a folder is damaged, the one before it is taken, with a warning.
@@ -211,6 +276,8 @@ def load(
             of the checkpoint is in the result.
         scope: takes the values; the global scope when None.
         executor: what will run the program.
+        reader: a reader of ``fluid.distributed.shard_reader``, which goes on with the samples that
+            were left of the epoch.
 
     Returns:
         the step, the variables and the program.
@@ -219,14 +286,28 @@ def load(
         FileError: there is no checkpoint, or it cannot be read.
         FileFormatError: it is damaged, or a variable is missing or not as declared; says which.
     """
-    found = _newest(path)
-    values = found.variables
-    if program is not None:
-        values = _values_for(program, found)
+    first = _together(lambda: _newest(path), only_first=True)
+    step = groups.get().broadcast(np.array([0 if first is None else first.step]), 0, 0)[0]
+
+    def read() -> tuple[Checkpoint, dict[str, Any]]:
+        found = first
+        if found is None:  # the file that process 0 has found
+            is_folder = os.path.isdir(path)
+            found = read_checkpoint(os.path.join(path, _file_name(step)) if is_folder else path)
+        if reader is not None and found.reader is None:
+            raise FileFormatError(
+                f"{found.path}: expected the state of a reader, found none; give it to save, too: "
+                "checkpoint.save(..., reader=reader)"
+            )
+        return found, found.variables if program is None else _values_for(program, found)
+
+    found, values = _together(read)
     scope = global_scope() if scope is None else scope
     for name, value in values.items():
         (scope.find_var(name) or scope.var(name)).value = value
     _restore_random(found, program or found.program, executor)
+    if reader is not None:
+        reader.restore(found.reader)
     return found
 
 
@@ -272,7 +353,10 @@ def _restore_random(found: Checkpoint, program: Program | None, executor: Execut
         random.setstate((version, tuple(internal), gauss))
         np.random.set_state(tuple(state["numpy"]))
         if executor is not None and program is not None and "executor" in state:
-            executor.set_random_state(program, state["executor"])
+            drawn, rank = dict(state["executor"]), groups.get().rank
+            if rank and not program.random_seed:  # each process has numbers of its own
+                drawn["seed"] += rank
+            executor.set_random_state(program, drawn)
     except (KeyError, TypeError, ValueError) as error:
         raise FileFormatError(
             f"{found.path}: expected the state of the random numbers, found {error}"
@@ -307,6 +391,7 @@ def read_checkpoint(path: Path) -> Checkpoint:
             archive = Archive(file, source)
             meta = _description(archive)
             found = Checkpoint(os.fspath(path), meta["step"], {}, random=meta["random"])
+            found.reader = meta.get("reader")
             for name, said in meta["variables"].items():
                 found.variables[name] = _read_variable(archive, name, said)
             with archive.open(_PROGRAM, packed=False) as entry:
@@ -333,6 +418,7 @@ def _description(archive: Archive) -> dict[str, Any]:
             isinstance(meta, dict)
             and type(meta.get("step")) is int
             and all(isinstance(meta.get(key), dict) for key in ("variables", "random", "program"))
+            and isinstance(meta.get("reader", {}), dict)
         )
         if not right:
             entry.fail("step, variables, random state and program", str(raw[:60]), 0)

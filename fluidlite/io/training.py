@@ -44,7 +44,7 @@ def save(program: Program, model_path: Path) -> None:
         model_path: the files' path without those endings.
 
     Raises:
-        ArgumentError: the path ends with a folder.
+        ArgumentError: the path ends with a folder, or it is no program that is given.
         NotInitializedError: a variable has no value in the global scope.
         FileError: a file cannot be written; says which, and why.
 
@@ -57,6 +57,11 @@ def save(program: Program, model_path: Path) -> None:
     >>> sorted(fluid.load_program_state("model"))
     ['fc_0.b_0', 'fc_0.w_0']
     """
+    if not isinstance(program, Program):
+        raise ArgumentError(
+            f"expected a program to save, got one of type {type(program).__name__}; a dictionary "
+            "of tensors is saved by fluid.save_dygraph(state_dict, path)"
+        )
     path = checked_path(model_path)
     scope = global_scope()
     states = [

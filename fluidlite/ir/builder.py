@@ -183,6 +183,12 @@ def _cut(x: Variable, axis: int, item: Any) -> Cut | None:
         step = 1 if item.step is None else item.step
         return Cut(axis, *_bounds(item, step), step)
     if isinstance(item, Variable):
+        if item.has_dtype and item.dtype is DType.BOOL:
+            raise ArgumentError(
+                f"variable {x.name!r} is indexed by integers, slices and ..., got the mask "
+                f"{item.name!r}: what it picks has no declared size; use layers.gather_nd(x, "
+                "layers.where(mask)), or multiply by the mask"
+            )
         return Cut(axis, -1, -1, dropped=True, at=item)
     if isinstance(item, (int, np.integer)) or (isinstance(item, np.ndarray) and item.size == 1):
         at = whole_number(item)

@@ -8,7 +8,6 @@ BLOCK; a list is what its elements are, and a list of nothing an :class:`EmptyLi
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable
 from typing import Any
@@ -100,6 +99,8 @@ def _quoted(name: str) -> str:
 
 
 def _escaped(text: str) -> str:
+    import json
+
     return json.dumps(text, ensure_ascii=not text.isprintable())[1:-1]
 
 
@@ -109,6 +110,8 @@ def unescaped(body: str) -> str:
     Raises:
         ValueError: an escape sequence is wrong.
     """
+    import json
+
     return str(json.loads(f'"{body}"', strict=False))
 
 

@@ -42,7 +42,7 @@ def _with_levels(spec: Spec, instance: Op, slot: str, specs: dict[str, Any]) -> 
     source = specs.get(shared)
     if isinstance(source, list):
         source = source[0] if source else None
-    if source is None:
+    if source is None or not (spec.lod_level or source.lod_level):
         return spec
     shares = instance.says_lod or instance.lod == "joined" or not _has_other_rows(spec, source)
     return spec._replace(lod_level=(spec.lod_level or source.lod_level) if shares else 0)

@@ -236,7 +236,10 @@ class Variable(VariableMethods):
             """The methods of tensors: ``x.sum()``, ``x.reshape([2, 3])``."""
             method = None if name.startswith("_") else methods_of_variables().get(name)
             if method is None:
-                raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+                # Python itself offers the name that was meant, where it prints the error
+                raise AttributeError(
+                    f"{type(self).__name__} has no attribute {name!r}", name=name, obj=self
+                )
             return MethodType(method, self)
 
     def __dir__(self) -> list[str]:

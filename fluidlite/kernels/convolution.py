@@ -201,6 +201,7 @@ def _fits(op: Any, *specs: Spec) -> bool:
     """Whether a convolution is of the kind that is prepared here."""
     return (
         op.groups == 1
+        and not op.cuts
         and op.data_format in ("NCHW", "AnyLayout")
         and all(s.ndim == 4 and s.dtype.is_float and 0 not in s.shape for s in specs)
     )

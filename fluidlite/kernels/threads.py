@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from .. import state
+from ..launched import launched
 
 #: bytes of a result from which on an element-wise function is cut: those that only wait for memory,
 #: and those that compute
@@ -33,11 +34,26 @@ COMPUTING = frozenset(
 )
 
 
+#: variables that say how many threads a BLAS has
+BLAS_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+
+
 def cores() -> int:
     """How many processors this process may run on."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+#: how many processes that train together share this machine
+_sharing: state.StateSlot[int] = state.slot("processes", lambda: launched().on_machine)
+
+
+def share() -> int:
+    """How many of the processors this process may keep busy: the others that were started with it
+    on this machine have as many.
+    """
+    return max(1, cores() // _sharing.get())
 
 
 #: tells threads that their pool has gone
@@ -49,7 +65,7 @@ class ThreadPool:
 
     def __init__(self) -> None:
         wanted = int(os.environ["FLUIDLITE_NUM_THREADS"]) if is_fixed() else 0
-        self.count = min(wanted, cores()) if wanted else cores()
+        self.count = min(wanted, cores()) if wanted else share()
         self._queue: SimpleQueue[_Task | _End] = SimpleQueue()
         self._started = False
         self._lock = threading.Lock()
@@ -223,6 +239,23 @@ def _begin_anew() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_begin_anew)
+
+
+def divide(processes: int) -> None:
+    """Let this process have its share of the machine's processors, where nobody has said how many
+    threads it has.
+
+    Args:
+        processes: how many share the machine.
+    """
+    if processes == _sharing.get() == 1:
+        return
+    _sharing.switch(processes)
+    _pool.reset()
+    if not any(os.environ.get(name) for name in BLAS_VARIABLES):
+        for each, threads in _blas.get().libraries:
+            each.set_num_threads(min(threads, share()))
+    _blas.reset()
 
 
 @contextmanager

@@ -192,14 +192,15 @@ def layer(function: Any = None, *, act: bool = False, family: Family = LAYERS) -
 
 def _layer(function: Callable[..., Any], stem: str | None, act: bool) -> Callable[..., Any]:
     signature = inspect.signature(function)
-    parameters = list(signature.parameters.values())[1:]
-    positions = {p.name: i for i, p in enumerate(parameters)}
+    _, *parameters = signature.parameters.values()
+    _, *names = signature.parameters
+    positions = {name: i for i, name in enumerate(names)}
     layer_type = stem or function.__name__
     shown = layer_type if function.__name__.startswith("_") else function.__name__
     variables = [
-        (p.name, i, _OPTIONAL[p.annotation])
-        for i, p in enumerate(parameters)
-        if p.annotation in _OPTIONAL
+        (name, positions[name], _OPTIONAL[kind])
+        for name, kind in function.__annotations__.items()
+        if kind in _OPTIONAL and name in positions
     ]
 
     def given(what: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -1,4 +1,4 @@
-"""DataBatches of a model whose layers run at once."""
+"""Batches of a model whose layers run at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""DataBatches of what a model is trained and tested on."""
+"""Batches of what a model is trained and tested on."""
 
 from __future__ import annotations
 

@@ -162,10 +162,11 @@ class _Watching(Callback):
         self._monitor, self._sign = monitor, 1.0 if rises else -1.0
         self._delta, self._baseline = abs(min_delta), baseline
         self.best: float | None = baseline
+        self._has_warned = False
 
     def on_train_begin(self, logs: dict[str, Any] | None = None) -> None:
         """Begin anew."""
-        self.best = self._baseline
+        self.best, self._has_warned = self._baseline, False
 
     def is_better(self, logs: dict[str, Any] | None) -> bool | None:
         """Whether the number is the best one so far; None where there is none.
@@ -179,8 +180,11 @@ class _Watching(Callback):
         if self.params.get("evaluates") and keys[0] not in found and self._monitor in found:
             return None  # an epoch without an evaluation
         if value is None:
-            known = ", ".join(found)
-            warn(f"{type(self).__name__}: there is no {self._monitor!r}; there is {known}", None)
+            if not self._has_warned:
+                known = ", ".join(found)
+                text = f"{type(self).__name__}: there is no {self._monitor!r}; there is {known}"
+                warn(text, None)
+            self._has_warned = True
             return None
         better = self.best is None or self._sign * (value - self.best) > self._delta
         if better:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, KeysView
 from typing import Any
 
 from ..errors import ArgumentError
@@ -15,6 +16,8 @@ class FitHistory:
     >>> history.add(0, {"loss": 0.5})
     >>> history["loss"], history
     ([0.5], <FitHistory: 1 epochs of loss>)
+    >>> dict(history)
+    {'loss': [0.5]}
     """
 
     def __init__(self) -> None:
@@ -32,6 +35,16 @@ class FitHistory:
         if name not in self.history:
             raise ArgumentError(f"there is no {name!r}; there are {', '.join(self.history)}")
         return self.history[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.history)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.history
+
+    def keys(self) -> KeysView[str]:
+        """The names."""
+        return self.history.keys()
 
     def plot(self, *names: str, axes: Any = None) -> Any:
         """Draw numbers over epochs, with matplotlib.

@@ -1,4 +1,4 @@
-"""DataBatches of a model of static programs."""
+"""Batches of a model of static programs."""
 
 from __future__ import annotations
 

@@ -29,12 +29,16 @@ class Structure:
         of a control-flow operator whose block a graph may hold as a body: where its condition is.
     ``is_monotone``
         element by element, and never falling: it gives the same before and behind a maximum.
+    ``communicates``
+        other processes take part: it runs once in a run, whether its results are read or not, and
+        such operators run in the order of the program, which is the same in each process.
     """
 
     is_view: ClassVar[bool] = False
     is_update: ClassVar[bool] = False
     adds_all: ClassVar[bool] = False
     is_monotone: ClassVar[bool] = False
+    communicates: ClassVar[bool] = False
     condition_slot: ClassVar[str] = ""
 
     def copies(self) -> bool:

@@ -55,6 +55,7 @@ from . import (
     matrix,
     mean_precision,
     metric,
+    ngrams,
     norm,
     optimizer,
     pad,

@@ -6,11 +6,15 @@ one, for which they give back what they take.
 
 from __future__ import annotations
 
+from itertools import accumulate, pairwise
+from math import prod
+
 from ..errors import AttributeValueError, ShapeError
 from ..opdef.attribute import REQUIRED, attr
 from ..opdef.definition import Op
-from ..opdef.spec import need_ndim
+from ..opdef.spec import need_ndim, same_dtype, size_of, spec
 from ..process_group import REDUCTIONS, groups
+from ..values import SelectedRows
 
 
 class Collective(Op, abstract=True):
@@ -23,6 +27,7 @@ class Collective(Op, abstract=True):
     ring_id: int = 0
     use_calc_stream: bool = attr(False, inert=True)
     folds = False
+    communicates = True
     numbers = ("X",)
     grad = None
 
@@ -90,6 +95,7 @@ class c_broadcast(Collective):
     """
 
     root: int = 0
+    numbers = ()
 
     def infer(self, X):
         return checked_root(self.root, X)
@@ -159,6 +165,7 @@ class allreduce(Op):
     reduce_type: int = 0
     sync_mode: bool = attr(False, inert=True)
     folds = False
+    communicates = True
     numbers = ("X",)
     grad = None
 
@@ -185,6 +192,7 @@ class broadcast(Op):
     root: int = 0
     sync_mode: bool = attr(False, inert=True)
     folds = False
+    communicates = True
     grad = None
 
     def infer(self, X):
@@ -192,6 +200,116 @@ class broadcast(Op):
 
     def run(self, xp, X):
         return groups.get().broadcast(X, self.root, 0)
+
+
+class c_scale_loss_grad(Op):
+    """Out = X / the number of processes: the sum of all processes' gradients is their mean then.
+
+    ring_id: which group of processes takes part; each has all of them.
+    """
+
+    signature = "X -> Out"
+    ring_id: int = attr(0, inert=True)
+    folds = False
+    numbers = ("X",)
+    direct = True
+
+    def run(self, xp, X):
+        size = groups.get().size
+        return X if size == 1 else X / xp.asarray(size, X.dtype)
+
+    def grad(self, f, dOut):
+        return dict(X=lambda: f.c_scale_loss_grad(dOut, ring_id=self.ring_id))
+
+
+class c_allreduce_start(Op):
+    """Handle = all X in one row, whose sum over all processes has begun; c_allreduce_wait takes it.
+
+    ring_id: which group of processes takes part.
+    """
+
+    signature = "X* -> Handle"
+    ring_id: int = 0
+    of: list[str] = ()
+    folds = False
+    communicates = True
+    numbers = ("X",)
+    grad = None
+    lod = None
+
+    def infer(self, X):
+        same_dtype(**{f"X[{k}]": each for k, each in enumerate(X)})
+        sizes = [size_of(each.shape) for each in X]
+        return spec([-1 if -1 in sizes else sum(sizes)], X[0].dtype)
+
+    def run(self, xp, X):
+        return self.started(xp.concatenate([xp.reshape(each, (-1,)) for each in X]))
+
+    def run_numpy(self, xp, X):
+        joined = groups.get().room(sum(each.size for each in X), X[0].dtype)
+        return self.started(xp.concatenate([each.reshape(-1) for each in X], out=joined))
+
+    def started(self, joined):
+        """What has begun, of all X in one row."""
+        names = ", ".join(self.of[:3]) + (f" and {len(self.of) - 3} more" * (len(self.of) > 3))
+        return groups.get().start_all_reduce(joined, "sum", self.ring_id, names)
+
+
+class c_allreduce_wait(Op):
+    """Out = the sums that c_allreduce_start began with Handle, each in its shape.
+
+    shape_concat: the sizes of all Out, one behind the other.
+    ranks: how many of them belong to each.
+    ring_id: which group of processes takes part.
+    """
+
+    signature = "Handle -> Out*"
+    shape_concat: list[int] = REQUIRED
+    ranks: list[int] = REQUIRED
+    ring_id: int = attr(0, inert=True)
+    folds = False
+    communicates = True
+    grad = None
+    lod = None
+
+    def width(self, Handle):
+        return len(self.ranks)
+
+    def shapes(self):
+        """The shape of each Out."""
+        ends = list(accumulate(self.ranks, initial=0))
+        return [tuple(self.shape_concat[a:b]) for a, b in pairwise(ends)]
+
+    def infer(self, Handle):
+        return {"Out": [spec(shape, Handle.dtype) for shape in self.shapes()]}
+
+    def run(self, xp, Handle):
+        summed = groups.get().wait(Handle)
+        shapes = self.shapes()
+        ends = list(accumulate(map(prod, shapes), initial=0))
+        parts = [summed[a:b] for a, b in pairwise(ends)]
+        return {"Out": [xp.reshape(part, s) for part, s in zip(parts, shapes, strict=True)]}
+
+
+class c_allgather_rows(Op):
+    """Out = the sum of all processes' X; of SelectedRows, all their rows, one behind the other.
+
+    ring_id: which group of processes takes part.
+    """
+
+    signature = "X -> Out"
+    rows = ("X",)
+    ring_id: int = 0
+    folds = False
+    communicates = True
+    grad = None
+    lod = None
+
+    def run(self, xp, X):
+        group = groups.get()
+        if isinstance(X, SelectedRows):
+            return group.gather_rows(X, self.ring_id)
+        return group.all_reduce(X, "sum", self.ring_id)
 
 
 class Wait(Op, abstract=True):

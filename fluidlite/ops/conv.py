@@ -28,6 +28,7 @@ from ..opdef.spec import (
     window_padding,
 )
 from .knobs import CHANNELS_FIRST, CHANNELS_LAST, UseCudnn, UseMkldnn, UseQuantizer
+from .pad import bordered
 
 PATCH_BYTES = 1 << 19  #: of the patches that are made at a time, more or less
 
@@ -36,7 +37,8 @@ class Conv(UseCudnn, UseMkldnn, Op, abstract=True):
     """What convolutions have in common: how a window moves over an image.
 
     strides, dilations: steps of the window, and of its elements, along each dimension.
-    paddings: zeros around the image: a number for each dimension, or those before and after.
+    paddings: zeros around the image: a number for each dimension, or those before and after; one
+        below zero takes so many rows or columns of the image away.
     padding_algorithm: EXPLICIT, VALID (no padding), or SAME (ceil(size / stride) positions; then
         ``dilations`` count as 1).
     groups: the channels are cut into so many groups, which do not mix.
@@ -95,6 +97,11 @@ class Conv(UseCudnn, UseMkldnn, Op, abstract=True):
         return (n, *sizes, c) if self.channels_last else (n, c, *sizes)
 
     @property
+    def cuts(self):
+        """Whether a padding is below zero, for which only the plain kernels are made."""
+        return self.padding_algorithm == "EXPLICIT" and min(self.paddings, default=0) < 0
+
+    @property
     def spacing(self):
         """The steps of the window's elements."""
         return (1,) * self.rank if self.padding_algorithm == "SAME" else self.dilations
@@ -126,8 +133,6 @@ class Conv(UseCudnn, UseMkldnn, Op, abstract=True):
                 raise AttributeValueError(
                     f"expected {name} of {self.rank} numbers from 1, got {list(numbers)}"
                 )
-        if min(self.paddings, default=0) < 0:
-            raise AttributeValueError(f"expected no negative paddings, got {list(self.paddings)}")
         if self.groups < 1:
             raise AttributeValueError(f"expected at least 1 group, got {self.groups}")
         if self.data_format not in (*CHANNELS_FIRST, *CHANNELS_LAST):  # of any rank, as fluid does
@@ -173,8 +178,7 @@ class Conv(UseCudnn, UseMkldnn, Op, abstract=True):
         """Pairs of a slice of output rows and their patches: [group, patch element, position]."""
         rank = self.rank
         pads = self.pads(image.shape[1:-1], kernel)
-        if any(map(any, pads)):
-            image = xp.pad(image, ((0, 0), *pads, (0, 0)))
+        image = bordered(xp, image, ((0, 0), *pads, (0, 0)))
         view = xp.windows(xp.moveaxis(image, -1, 0), kernel, self.strides, self.spacing)
         elements, positions = range(rank + 2, 2 * rank + 2), range(2, rank + 2)
         view = xp.transpose(view, (1, *elements, *positions, 0))
@@ -328,8 +332,8 @@ class AdjointInput(Convolution, abstract=True):
             for element in itertools.product(*map(range, kernel)):
                 under = self.under(element, rows, g.shape[1:-1])
                 out = xp.add_at(out, under, patches[(slice(None), *element)])
-        inside = [slice(before, before + size) for (before, _), size in zip(pads, sizes)]
-        return self.outer(xp, out[(slice(None), *inside)])
+        border = [(-before, -after) for before, after in pads]
+        return self.outer(xp, bordered(xp, out, ((0, 0), *border, (0, 0))))
 
     def run_jax(self, xp, G, Filter):
         how = self.library(self.size, Filter.shape)

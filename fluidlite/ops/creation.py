@@ -31,7 +31,10 @@ def sizes(shape):
         ShapeError: a size is below zero.
     """
     if any(n < 0 for n in shape):
-        raise ShapeError(f"expected sizes of at least 0, got {list(shape)}")
+        raise ShapeError(
+            f"expected sizes of at least 0, got {list(shape)}; a size that only a run knows "
+            "comes from layers.shape, or by a layer whose name ends with _batch_size_like"
+        )
     return tuple(shape)
 
 

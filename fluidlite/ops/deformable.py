@@ -40,12 +40,11 @@ class Deformable(Op, abstract=True):
         for name, s in given.items():
             if s is not None:
                 need_ndim(name, s, 4)
-        for name, least in (("strides", 1), ("dilations", 1), ("paddings", 0)):
+        for name, least in (("strides", 1), ("dilations", 1), ("paddings", None)):
             numbers = getattr(self, name)
-            if len(numbers) != 2 or min(numbers) < least:
-                raise AttributeValueError(
-                    f"expected {name} of 2 numbers from {least}, got {list(numbers)}"
-                )
+            if len(numbers) != 2 or (least is not None and min(numbers) < least):
+                at = "" if least is None else f" from {least}"
+                raise AttributeValueError(f"expected {name} of 2 numbers{at}, got {list(numbers)}")
         channels, filters = Input.shape[1], Filter.shape[0]
         for name in ("groups", "deformable_groups"):
             count = getattr(self, name)
@@ -106,7 +105,7 @@ class Deformable(Op, abstract=True):
 
         images = f.reshape(Input, shape=[n * parts, c // parts, height, width])
         mask = None if Mask is None else f.reshape(Mask, shape=[n * parts, points])
-        values = between(f, images, along(0), along(1), mask)
+        values = between(f, images, along(0), along(1), mask, open_end=True)
         depth = c // self.groups * elements
         values = f.reshape(values, shape=[n, self.groups, depth, math.prod(positions)])
         filters = Filter.shape[0]

@@ -37,6 +37,26 @@ def padded(xp, x, pairs, value):
     return xp.add_at(xp.zeros(sizes, x.dtype), place, x)
 
 
+def bordered(xp, x, pairs, value=0.0, mode="constant"):
+    """``x`` with more elements around it, and with fewer where a padding is below zero.
+
+    The adjoint of a border of zeros is the border of the opposite numbers.
+    """
+    added, cut = parted(pairs)
+    if mode != "constant":
+        x = xp.pad(x, added, mode=mode)
+    elif any(map(any, added)):
+        x = padded(xp, x, added, value)
+    if not any(map(any, cut)):
+        return x
+    return x[tuple(slice(a, n - b) for n, (a, b) in zip(x.shape, cut))]
+
+
+def parted(pairs):
+    """How many elements are added before and after each dimension, and how many are cut off."""
+    return [[tuple(max(s * n, 0) for n in pair) for pair in pairs] for s in (1, -1)]
+
+
 class pad(Op):
     """Out = X with ``pad_value`` before and after its elements along each dimension.
 
@@ -142,14 +162,7 @@ class pad2d(Op):
 
     def run(self, xp, X, Paddings):
         pairs = self.pairs(X.shape, numbers(self.paddings, Paddings, None))
-        added, cut = parted(pairs)
-        if self.mode == "constant":
-            found = padded(xp, X, added, self.pad_value)
-        else:
-            found = xp.pad(X, added, mode=self.mode)
-        if not any(map(any, cut)):
-            return found
-        return found[tuple(slice(a, n - b) for n, (a, b) in zip(found.shape, cut))]
+        return bordered(xp, X, pairs, self.pad_value, self.mode)
 
     def grad(self, f, X, Paddings, dOut):
         def inner():
@@ -175,11 +188,6 @@ class pad2d(Op):
                     f"{axis}, got {list(pair)}"
                 )
         return found
-
-
-def parted(pairs):
-    """How many elements are added before and after each dimension, and how many are cut off."""
-    return [[tuple(max(s * n, 0) for n in pair) for pair in pairs] for s in (1, -1)]
 
 
 def folded(f, g, axis, before, after, mode):

@@ -112,14 +112,19 @@ class Neighbours(Op, abstract=True):
 
     X: where the points are; element i is at i.
     size: how many elements there are; those beyond are zeros.
+    open_end: whether a point at -1, where all weights are 0, has no slope either.
     """
 
     size: int = REQUIRED
+    open_end: bool = False
 
     def pair(self, xp, X):
         """Both neighbours, and 1 where they exist."""
         both = xp.stack([xp.floor(X), xp.floor(X) + 1], axis=-1)
-        return both, ((both >= 0) & (both < self.size)).astype(X.dtype)
+        there = (both >= 0) & (both < self.size)
+        if self.open_end:
+            there = there & (X > -1)[..., None]
+        return both, there.astype(X.dtype)
 
 
 class neighbours(Neighbours):
@@ -137,7 +142,7 @@ class neighbours(Neighbours):
         return index, there * (1 - xp.abs(X[..., None] - both))
 
     def grad(self, f, X, dWeight):
-        slopes = lambda: dWeight * f.neighbour_slopes(X, size=self.size)
+        slopes = lambda: dWeight * f.neighbour_slopes(X, size=self.size, open_end=self.open_end)
         return dict(X=lambda: f.reshape(f.reduce_sum(slopes(), dim=[-1]), shape=X.shape))
 
 
@@ -155,7 +160,7 @@ class neighbour_slopes(Neighbours):
         return there * xp.asarray([-1, 1], dtype=X.dtype)
 
 
-def between(f, x, rows, columns, mask=None):
+def between(f, x, rows, columns, mask=None, open_end=False):
     """The values of images at points.
 
     Args:
@@ -163,14 +168,15 @@ def between(f, x, rows, columns, mask=None):
         x: [sample, channel, row, column].
         rows, columns: where the points are, in elements: [sample, point].
         mask: what the value at each point is multiplied with, or None.
+        open_end: as of ``neighbours``.
 
     Returns:
         [sample, channel, point].
     """
     samples, channels, height, width = x.shape
     points = rows.shape[1]
-    row, down = f.neighbours(rows, size=height)
-    column, across = f.neighbours(columns, size=width)
+    row, down = f.neighbours(rows, size=height, open_end=open_end)
+    column, across = f.neighbours(columns, size=width, open_end=open_end)
     first = lambda v: f.reshape(v, shape=[samples, points, 2, 1])
     second = lambda v: f.reshape(v, shape=[samples, points, 1, 2])
     four = lambda v: f.reshape(v, shape=[samples, points, 4])

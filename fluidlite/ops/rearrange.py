@@ -11,6 +11,7 @@ from ..errors import AttributeValueError, ShapeError
 from ..opdef.attribute import REQUIRED, Long
 from ..opdef.definition import Op
 from ..opdef.spec import agree, covering, need_float, need_ndim, pooled
+from .pad import bordered
 
 
 def need_factor(what, number, channels, times, X):
@@ -214,7 +215,8 @@ class Unfolding(Op, abstract=True):
 
     kernel_sizes: height and width of the window.
     strides, dilations: steps of the window, and of its elements, down and across.
-    paddings: zeros above, left, below and right of the image.
+    paddings: zeros above, left, below and right of the image; one below zero takes so many rows or
+        columns away.
     """
 
     kernel_sizes: list[int] = REQUIRED
@@ -251,12 +253,13 @@ class Unfolding(Op, abstract=True):
             ("kernel_sizes", 2, 1),
             ("strides", 2, 1),
             ("dilations", 2, 1),
-            ("paddings", 4, 0),
+            ("paddings", 4, None),
         ):
             numbers = getattr(self, name)
-            if len(numbers) != count or min(numbers) < least:
+            if len(numbers) != count or (least is not None and min(numbers) < least):
+                at = "" if least is None else f" from {least}"
                 raise AttributeValueError(
-                    f"expected {name} of {count} numbers from {least}, got {list(numbers)}"
+                    f"expected {name} of {count} numbers{at}, got {list(numbers)}"
                 )
 
     def columns(self, shape):
@@ -279,8 +282,8 @@ class unfold(Unfolding):
         return X.with_shape(self.columns(X.shape))
 
     def run(self, xp, X):
-        padded = xp.pad(X, ((0, 0), (0, 0), *self.pads(X.shape[2:])))
-        view = xp.windows(padded, self.kernel_sizes, self.strides, self.dilations)
+        image = bordered(xp, X, ((0, 0), (0, 0), *self.pads(X.shape[2:])))
+        view = xp.windows(image, self.kernel_sizes, self.strides, self.dilations)
         return xp.reshape(xp.transpose(view, (0, 1, 4, 5, 2, 3)), self.columns(X.shape))
 
     def grad(self, f, X, dY):
@@ -318,7 +321,7 @@ class unfold_adjoint(Unfolding):
                 )
             ]
             out = xp.add_at(out, (..., *under), columns[:, :, element[0], element[1]])
-        return out[:, :, top : top + sizes[0], left : left + sizes[1]]
+        return bordered(xp, out, ((0, 0), (0, 0), (-top, -bottom), (-left, -right)))
 
     def grad(self, f, dOut):
         return dict(G=lambda: f.unfold(dOut, **self.geometry))

@@ -6,8 +6,10 @@ import math
 
 import numpy as np
 
+from ..dtypes import DType
 from ..errors import ShapeError
 from ..opdef.definition import Op
+from ..opdef.prepared import Prepared
 from ..opdef.spec import need_float, size_of
 from .knobs import UseCudnn, UseMkldnn
 
@@ -27,9 +29,24 @@ class Activation(UseMkldnn, UseCudnn, Unary, abstract=True):
 
 
 class exp(Activation):
-    """Out = e^X."""
+    """Out = e^X; of int32 and int64 what is before the point, and beyond their range the least."""
 
-    ufunc = np.exp
+    def infer(self, X):
+        if X.dtype not in (DType.INT32, DType.INT64):
+            need_float(X=X)
+        return X
+
+    def run(self, xp, X):
+        out = xp.exp(X)
+        if X.dtype.kind == "f":
+            return out
+        least = np.iinfo(X.dtype).min
+        fits = out < -float(least)
+        whole = xp.asarray(xp.where(fits, out, 0.0), X.dtype)
+        return xp.where(fits, whole, xp.asarray(least, X.dtype))
+
+    def prepare(self, X):
+        return Prepared(np.exp, out=True, over=(0,)) if X.dtype.is_float else None
 
     def grad(self, f, Out, dOut):
         return dict(X=lambda: dOut * Out)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import partial
+from math import prod
+from sys import getrefcount
 from typing import Any
 
 import numpy as np
 
-from ..scope import Scope, ScopeVariable, at_once
-from ..values import as_fetched
+from ..scope import Scope, ScopeVariable
+from ..values import OneElement, as_fetched
 from .compile import FUNCTIONS_KEPT, CompiledSegment
 from .finite import first_bad
-from .ownership import held_only_by, owned_items, reusable
+from .ownership import ALONE
 from .plan import Plan
 from .run_state import RunState
 
@@ -20,7 +23,8 @@ class BoundCall:
     """A compiled segment with its inputs and results bound to variables of a scope.
 
     It is valid as long as the names in the scope do not change, and leaves out every look-up and
-    check whose outcome follows from that.
+    check whose outcome follows from that: it is written for the segment, one line for each input,
+    result and variable.
 
     Args:
         segment: compiled.
@@ -40,100 +44,129 @@ class BoundCall:
         variables: Mapping[str, ScopeVariable],
         state: RunState,
     ) -> None:
-        self._segment, self._state = segment, state
         #: whether it takes random numbers
         self.draws = any(instruction.draws for instruction in segment.order)
-        #: of each input the name of what is fed or its variable, which of them, and its form
-        self._inputs: list[tuple[Any, bool, tuple[int, ...], Any]] = [
-            (name if name in feed else variables[name], name in feed, s.shape, s.dtype.dtype)
-            for name, s in zip(segment.names, segment.specs, strict=True)
-        ]
-        self._fed = len(feed)
         made = {name: place for place, name in enumerate(segment.results)}
-        places = {name: place for place, name in enumerate(segment.names)} | made
-        #: of each fetched value its place, whether that is one among the results or the inputs, and
-        #: whether the user gets the array itself, if nobody else holds it
-        self._fetches = [(places[n], n in made, n in segment.fresh) for n in fetches]
         #: what is looked at for values that are not finite
         self._watched = [name for name in dict.fromkeys((*fetches, *commits)) if name in made]
-        self._made = [made[name] for name in commits]
-        self._variables = [variables[name] for name in commits]
-        #: what the next run may write to the arrays of
-        self._donated = {k: n for k, n in enumerate(commits) if segment.takes_donation(n)}
-        self._targets = [*self._variables, state]
-        self._attributes = [*("value" for _ in commits), "count"]
-
-    def __call__(
-        self, feed: Mapping[str, Any], draw: Callable[[Any], Any] | None, guard: bool
-    ) -> list[Any] | None:
-        """Run the segment and commit its results.
-
-        Args:
-            feed: values by name.
-            draw: gives the random numbers of an operator, by its key; None where none is drawn.
-            guard: whether to look for values that are not finite.
-
-        Returns:
-            the fetched values; None, and nothing is committed, where the run has to be planned:
-            feeds or variables have other shapes, the segment failed, or a value is not finite.
-        """
-        if len(feed) != self._fed:
-            return None
-        given: list[Any] = []
-        for source, is_fed, shape, dtype in self._inputs:
-            value = feed.get(source) if is_fed else source.value
-            if type(value) is not np.ndarray or value.shape != shape or value.dtype != dtype:
-                return None
-            given.append(value)
-        value = None
-        try:
-            made = _quietly(self._segment, given, draw)
-        except Exception:  # a planned run says what is wrong
-            return None
-        if guard and not self._all_finite(made):
-            return None
-        results = []
-        for place, is_result, is_fresh in self._fetches:
-            if is_fresh and held_only_by(made, place):
-                results.append(as_fetched(made[place]))
-            else:
-                results.append(as_fetched(np.array(made[place] if is_result else given[place])))
-        news = owned_items(made, self._made)
-        del given, made  # so that what is replaced is seen to be nobody's
-        self._commit(news)
-        return results
+        self._results = segment.results
+        targets = [*(variables[name] for name in commits), state]
+        names: dict[str, Any] = {
+            **dict(ndarray=np.ndarray, array=np.array, fetched=as_fetched, refs=getrefcount),
+            **dict(alone=ALONE, one=OneElement, is_finite=self._all_finite, state=state),
+            **dict(buffers=segment.buffers, donated=segment.donated, run=_quiet(segment)),
+            **dict(targets=targets, attributes=[*("value" for _ in commits), "count"]),
+        }
+        source = "\n".join(_lines(segment, feed, fetches, commits, variables, names))
+        exec(compile(source, "<compiled plan>", "exec"), names)
+        #: of feeds by name, what draws random numbers, and whether to look for values that are not
+        #: finite: the fetched values; None, and nothing is committed, where the run has to be
+        #: planned: feeds or variables have other shapes, the segment failed, or a value is not
+        #: finite
+        self.run: Callable[[Mapping[str, Any], Callable[[Any], Any] | None, bool], Any]
+        self.run = names["call"]
 
     def _all_finite(self, made: tuple[Any, ...]) -> bool:
         """Whether the results that are watched are finite."""
         with np.errstate(all="ignore"):
-            return first_bad(self._watched, dict(zip(self._segment.results, made))) is None
-
-    def _commit(self, news: list[Any]) -> None:
-        """Give variables their new values, and the next run the arrays that they replace."""
-        state = self._state
-        if not news:
-            state.count += 1
-            return
-        olds = [variable.value for variable in self._variables]
-        news.append(state.count + 1)
-        at_once(setattr, self._targets, self._attributes, news)
-        donated = self._segment.donated
-        for place in reusable(olds, self._donated):
-            donated[self._donated[place]] = olds[place]
+            return first_bad(self._watched, dict(zip(self._results, made))) is None
 
 
-def _compute_quietly(segment: CompiledSegment, given: list[Any], draw: Callable[[Any], Any]) -> Any:
+def _lines(
+    segment: CompiledSegment,
+    feed: Collection[str],
+    fetches: Sequence[str],
+    commits: Sequence[str],
+    variables: Mapping[str, ScopeVariable],
+    names: dict[str, Any],
+) -> Iterator[str]:
+    """The source of a bound call; what it uses goes to ``names``."""
+    yield "def call(feed, draw, guard):"
+    yield f"    if len(feed) != {len(feed)}: return None"
+    given = [f"g{k}" for k in range(len(segment.names))]
+    for k, (name, spec) in enumerate(zip(segment.names, segment.specs, strict=True)):
+        if name in feed:
+            yield f"    g{k} = feed.get({name!r})"
+        else:
+            names[f"v{k}"] = variables[name]
+            yield f"    g{k} = v{k}.value"
+        names[f"t{k}"] = spec.dtype.dtype
+        yield f"    if type(g{k}) is not ndarray or g{k}.shape != {tuple(spec.shape)}: return None"
+        yield f"    if g{k}.dtype is not t{k} and g{k}.dtype != t{k}: return None"
+    taken = "".join(f"donated.pop({name!r}, None), " for name in segment.donatable)
+    yield "    memory = buffers.take()"
+    yield "    try:"
+    yield f"        made = run({', '.join(['memory', f'[{taken}]', 'draw', *given])})"
+    yield "    except Exception: return None"  # a planned run says what is wrong
+    yield "    buffers.give_back(memory)"
+    yield "    if guard and not is_finite(made): return None"
+    yield from _fetching(segment, fetches)
+    place = {name: f"made[{k}]" for k, name in enumerate(segment.results)}
+    owned = ", ".join(
+        f"{place[n]} if {_is_owned(place[n])} else array({place[n]})" for n in commits
+    )
+    if not commits:
+        yield "    state.count += 1"
+    else:
+        yield f"    news = [{owned}, state.count + 1]"
+        # so that what is replaced is seen to be nobody's
+        yield f"    del {', '.join(['made', *given])}"
+        for k, name in enumerate(commits):
+            names[f"c{k}"] = variables[name]
+        yield f"    olds = [{', '.join(f'c{k}.value' for k in range(len(commits)))}]"
+        # one call of C, as ``at_once`` says
+        yield "    any(map(setattr, targets, attributes, news))"
+        for k, name in enumerate(commits):
+            if segment.takes_donation(name):
+                old = f"olds[{k}]"
+                yield f"    if type({old}) is ndarray and {_is_owned(old)}:"
+                yield f"        if {old}.flags.writeable: donated[{name!r}] = {old}"
+    yield "    return results"
+
+
+def _is_owned(item: str) -> str:
+    """Whether nobody but a list or tuple can reach the memory of its item: nobody else holds the
+    array, and it is no view of another one.
+    """
+    return f"refs({item}) <= alone and {item}.base is None"
+
+
+def _fetching(segment: CompiledSegment, fetches: Sequence[str]) -> Iterator[str]:
+    """The lines that give users values: the array itself, where nobody else holds it."""
+    made = {name: place for place, name in enumerate(segment.results)}
+    for k, name in enumerate(fetches):
+        if name not in made:
+            yield f"    r{k} = fetched(array(g{segment.names.index(name)}))"
+            continue
+        item, shape = f"made[{made[name]}]", segment.forms[made[name]]
+        if name not in segment.fresh:
+            yield f"    r{k} = fetched(array({item}))"
+            continue
+        if shape is None:
+            form = "fetched({})"
+        else:
+            form = "{}.view(one)" if shape and prod(shape) == 1 else "{}"
+        yield f"    if {_is_owned(item)}: r{k} = {form.format(item)}"
+        yield f"    else: r{k} = {form.format(f'array({item})')}"
+    yield f"    results = [{', '.join(f'r{k}' for k in range(len(fetches)))}]"
+    if fetches:  # which would count as holders
+        yield f"    del {', '.join(f'r{k}' for k in range(len(fetches)))}"
+
+
+def _quiet(segment: CompiledSegment) -> Callable[..., tuple[Any, ...]]:
+    """What a segment runs, with infinities as values; from NumPy 2 on several threads may run what
+    has been decorated, which takes half the time.  Generated kernels do not warn.
+    """
+    if all(instruction.library == "native" for instruction in segment.order):
+        return segment.call
+    if np.lib.NumpyVersion(np.__version__) >= "2.0.0":
+        return np.errstate(all="ignore")(segment.call)
+    return partial(_run_quietly, segment.call)
+
+
+def _run_quietly(run: Callable[..., tuple[Any, ...]], *given: Any) -> tuple[Any, ...]:
     with np.errstate(all="ignore"):
-        return segment.compute(given, draw)
-
-
-#: infinities are values; from NumPy 2 on several threads may run what has been decorated, which
-#: takes half the time
-_quietly: Callable[..., tuple[Any, ...]] = (
-    np.errstate(all="ignore")(CompiledSegment.compute)
-    if np.lib.NumpyVersion(np.__version__) >= "2.0.0"
-    else _compute_quietly
-)
+        return run(*given)
 
 
 def bound_call(plan: Plan, scope: Scope) -> BoundCall | None:

@@ -76,8 +76,10 @@ def refuse_differences(
     want: Mapping[str, Any],
     interpret: Callable[[Step, Environment], None],
     draw: Callable[[str], Any],
+    repeat: Callable[[], None],
 ) -> None:
-    """Compare what a compiled segment computed (``mine``) with what its steps did (``want``).
+    """Compare what a compiled segment computed (``mine``) with what its steps did (``want``);
+    ``repeat`` says that what other processes sent is to be taken from the beginning again.
 
     Roundings grow on the way through a program, and may change a sign at the end.  So where a
     result differs, each step is taken by itself, from the values that the function has there.
@@ -94,8 +96,10 @@ def refuse_differences(
             made[value.number] = array.copy()
 
     watched = dict(given)
+    repeat()
     function(watched, draw, Watch("values", keep))
     local = dict(given)
+    repeat()
     written = _by_step(function)
     for step in stretch.steps:
         read = {n: local[n] for n in step.op.input_arg_names if n in local}

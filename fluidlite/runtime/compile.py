@@ -204,13 +204,6 @@ class CompiledSegment:
         found = self._computed(run, [env[name] for name in self.names], draw)
         env.update(zip(self.results, found))
 
-    def compute(self, given: Sequence[Any], draw: Callable[[Any], Any]) -> tuple[Any, ...]:
-        """What the steps compute of the values of ``names``, in the order of ``results``; the
-        function is ready.
-        """
-        assert self._run is not None
-        return self._computed(self._run, given, draw)
-
     def _computed(
         self, run: Callable[..., Any], given: Sequence[Any], draw: Callable[[Any], Any]
     ) -> tuple[Any, ...]:
@@ -220,6 +213,27 @@ class CompiledSegment:
         found: tuple[Any, ...] = run(buffers, donated, draw, *given)
         self._buffers.give_back(buffers)
         return found
+
+    @property
+    def call(self) -> Callable[..., tuple[Any, ...]]:
+        """What is run: a function of buffers, donated arrays, what draws, and the inputs."""
+        assert self._run is not None
+        return self._run
+
+    @property
+    def buffers(self) -> Buffers:
+        """What it works in."""
+        return self._buffers
+
+    @property
+    def donatable(self) -> list[str]:
+        """The names of results that may be written to donated arrays, in order."""
+        return list(self._donatable)
+
+    @property
+    def forms(self) -> list[tuple[int, ...] | None]:
+        """The shapes of the results; None where they follow from values."""
+        return [tuple(v.shape) if v.is_static else None for v in self._outputs.values()]
 
     def as_plain(self, value: Value, made: Mapping[int, Any]) -> Any:
         """A value as a plain array, of what instructions made by number; None where none does."""

@@ -28,6 +28,7 @@ from ..ir.callsite import warn
 from ..ir.program import Program
 from ..ir.variable import Variable
 from ..place import Place
+from ..process_group import groups
 from ..profiler import Profile, active
 from ..quiet import quick_door
 from ..scope import Scope, global_scope
@@ -176,12 +177,18 @@ class Executor(RunsDatasets, KeepsRandomState, TracesRuns, Described):
         wanted = wanted_of(program, fetch_list, feed, use_prune)
         job = program, wanted, global_scope() if scope is None else scope
         guard = checks_nan_inf() if check_nan_inf is None else check_nan_inf
-        if type(feed) is dict and return_numpy:
-            results = self._run_bound(job, feed, guard)
-            if results is not None:
-                return results
-        self._known(program).warn_of_strangers(fetch_list, program)
-        return self._run_planned(job, feed, guard, return_numpy, use_program_cache)
+        group = groups.get()
+        begun = group.begin_run()
+        try:
+            if type(feed) is dict and return_numpy:
+                results = self._run_bound(job, feed, guard)
+                if results is not None:
+                    return results
+                group.repeat_from(0)
+            self._known(program).warn_of_strangers(fetch_list, program)
+            return self._run_planned(job, feed, guard, return_numpy, use_program_cache)
+        finally:
+            group.end_run(begun)
 
     @property
     def _looks(self) -> bool:
@@ -206,7 +213,7 @@ class Executor(RunsDatasets, KeepsRandomState, TracesRuns, Described):
         if guard and plan.gradients:  # which are looked at on the way
             return None
         draw = partial(known.draw, program, self._backend) if call.draws else None
-        return call(feed, draw, guard)
+        return call.run(feed, draw, guard)
 
     def _run_planned(
         self, job: Job, feed: Any, guard: bool, return_numpy: bool = True, keep: bool = True
@@ -222,6 +229,7 @@ class Executor(RunsDatasets, KeepsRandomState, TracesRuns, Described):
         if not known.count and not program.global_block().ops and not fetches:
             warn("the program has no operators: there is nothing to run", None)
         plan = known.plan(program, wanted, keep, self._check)
+        known.begin_in(scope, program)
         if odd := take_persistables(plan, env, scope, on_host=self._engine is None):
             known.warn(odd)
         if fetches and (missing := without_value(fetches, plan.written, env, scope, program)):
@@ -315,9 +323,16 @@ class Executor(RunsDatasets, KeepsRandomState, TracesRuns, Described):
 
     @quick_door
     def _run_prepared(self, job: Job, feed: Mapping[str, Any]) -> list[Any]:
-        guard = checks_nan_inf()
-        results = self._run_bound(job, feed, guard)
-        return self._run_planned(job, feed, guard) if results is None else results
+        guard, group = checks_nan_inf(), groups.get()
+        begun = group.begin_run()
+        try:
+            results = self._run_bound(job, feed, guard)
+            if results is not None:
+                return results
+            group.repeat_from(0)
+            return self._run_planned(job, feed, guard)
+        finally:
+            group.end_run(begun)
 
     def plan(
         self,

@@ -76,12 +76,18 @@ def fed_by_loader(feed: list[Any]) -> Any:
     }
 
 
-def _unknown(name: str, program: Program) -> str:
+def _unknown(name: Any, program: Program) -> str:
     """What to say of a fed name that the program does not have.
 
     Raises:
+        FeedTypeError: it is no name.
         FeedError: the program has operators that say what is fed.
     """
+    if not isinstance(name, str):
+        instead = f"; write {name.name!r}" if isinstance(name, Variable) else ""
+        raise FeedTypeError(
+            f"expected feed to be a dictionary of names and arrays, got a key {name!r:.60}{instead}"
+        )
     block = program.global_block()
     fed = [v.name for v in block.vars.values() if v.is_data]
     message = (
@@ -105,20 +111,30 @@ def frozen(value: Any) -> Any:
 def _fed_value(variable: Variable, value: Any) -> Any:
     if isinstance(value, LoDTensor):
         data, lod = value.data, value.offsets
-    elif isinstance(value, (list, tuple)):
+    elif isinstance(value, (list, tuple)) and not _are_rows(variable, value):
         return _fed_sequences(variable, value)
     elif isinstance(value, (bool, int, float, np.generic)):
         shape = variable.shape if variable.has_shape and not variable.shape else (1,)
         data, lod = np.full(shape, value, variable.dtype.dtype), ()
     else:
-        data, lod = np.asarray(value), ()
+        data, lod = value, ()
     if data is None:
         raise FeedError(f"variable {variable.name!r} was fed a LoDTensor that holds nothing")
     try:
+        data = np.asarray(data)
         as_dtype(data.dtype)
-    except TypeError as error:
+    except (TypeError, ValueError) as error:
         raise FeedError(f"variable {variable.name!r}: {error}") from None
     return LoDTensor(data, lod) if lod else data
+
+
+def _are_rows(variable: Variable, value: Any) -> bool:
+    """Whether a tuple is one of rows, as fluid takes it, and not a pair of an array and lengths."""
+    if type(value) is not tuple or variable.lod_level:
+        return False
+    return not (len(value) == 2 and isinstance(value[0], np.ndarray)) or (
+        isinstance(value[1], np.ndarray) and value[0].shape == value[1].shape
+    )
 
 
 def _fed_sequences(variable: Variable, value: Any) -> LoDTensor:
@@ -283,9 +299,7 @@ def without_value(
             continue
         known = program.global_block().vars
         if name not in known:
-            raise FetchError(
-                f"the program has no variable {name!r} to fetch{suggestion(name, known)}"
-            )
+            raise FetchError(_absent(name, known, "fetch"))
         if known[name].is_data:
             doubts[name] = f"data variable {name!r} is fetched and was not fed; it gives None"
         elif not known[name].persistable:
@@ -373,6 +387,11 @@ def check_names(program: Program, feeds: Iterable[str], fetches: Iterable[str]) 
     for names, error, what in ((feeds, FeedError, "feed"), (fetches, FetchError, "fetch")):
         for name in names:
             if name not in known:
-                raise error(
-                    f"the program has no variable {name!r} to {what}{suggestion(name, known)}"
-                )
+                raise error(_absent(name, known, what))
+
+
+def _absent(name: str, known: Iterable[str], what: str) -> str:
+    """What to say of a name that a program does not have."""
+    found = suggestion(name, known)
+    elsewhere = "; if it is one of another program, run that: exe.run(program, ...)"
+    return f"the program has no variable {name!r} to {what}{found or elsewhere}"

@@ -16,8 +16,9 @@ from weakref import ref
 import numpy as np
 
 from ..compiler import CompiledProgram, GradientScaleStrategy
-from ..errors import FeedError, FeedTypeError
+from ..errors import FeedError, FeedTypeError, UnsupportedError
 from ..ir.operator import OpRole
+from ..process_group import groups
 from ..scope import Scope
 from ..values import LoDTensor, SelectedRows, as_fetched
 from .feeding import fed_values, fetched, kept_values, take_persistables, without_value
@@ -48,6 +49,11 @@ class Replicas:
         self, feed: Any, fetches: Sequence[str], return_numpy: bool, return_merged: bool
     ) -> list[Any]:
         """Run the program; arguments and results as of ``Executor.run``."""
+        if groups.get().size > 1:
+            raise UnsupportedError(
+                f"expected one device in each of {groups.get().size} processes, got {self._count}; "
+                "let CPU_NUM be 1, or give one place, and start more processes"
+            )
         program, scope, known = self._program, self._scope, self._known
         given, doubts = self._given(feed)
         known.warn(doubts)

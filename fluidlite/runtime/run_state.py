@@ -7,6 +7,7 @@ import os
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from typing import Any
+from weakref import ref
 
 from .. import state
 from ..ir.callsite import CallSite, warn
@@ -15,6 +16,7 @@ from ..ir.program import Program
 from ..ir.variable import Variable
 from ..ir.verify import verify
 from ..scope import Scope
+from .agreement import agree, share_first_values
 from .fetching import fetch_names
 from .plan import Plan, Pruned, UpdateStage, pruned_to
 
@@ -83,6 +85,10 @@ class RunState:
         #: how many operators the program had, which line appended the last one, and how many runs
         #: in a row that line has made it longer
         self._grown: tuple[int, CallSite | None, int] = (0, None, 0)
+        #: the revision of the program that other processes were found to have, too
+        self._agreed = -1
+        #: where all processes were given the same values
+        self._shared: ref[Scope] | None = None
         #: by the program's revision and what is wanted of it
         self.plans: OrderedDict[tuple[int, Wanted], Plan] = OrderedDict()
 
@@ -145,6 +151,9 @@ class RunState:
         if verified:
             verify(program)
         found = Plan(program, *wanted)
+        if self._agreed != program.revision:
+            agree(program)
+            self._agreed = program.revision
         if keep:
             for old in [k for k in self.plans if k[0] != program.revision]:
                 del self.plans[old]
@@ -152,6 +161,12 @@ class RunState:
             while len(self.plans) > PLANS_KEPT:
                 self.plans.popitem(last=False)
         return found
+
+    def begin_in(self, scope: Scope, program: Program) -> None:
+        """Give all processes the same values before the first run in a scope."""
+        if self._shared is None or self._shared() is not scope:
+            share_first_values(program, scope)
+            self._shared = ref(scope)
 
     def _note_growth(self, program: Program) -> None:
         """Notice a loop that builds and runs: each run would be longer than the last."""

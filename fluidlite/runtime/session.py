@@ -14,6 +14,7 @@ from ..ir.analysis import writes_of
 from ..ir.operator import Operator, located
 from ..opdef.interpreter import Eval
 from ..opdef.prepared import Declined
+from ..process_group import groups
 from ..profiler import Profile, clock
 from ..values import arrays_in
 from .checking import refuse_differences
@@ -125,13 +126,17 @@ class Session:
         elif self.compare:
             self._run_both(segment, function, env)
         else:
+            group = groups.get()
+            sent = group.position
             try:
                 self._call(function, env)
             except Suspicious:
                 raise
             except Declined:  # for these values; others may be computed as compiled
+                group.repeat_from(sent)
                 self._interpret(segment, env, self.profile)
             except Exception as error:  # the steps one by one say which of them fails
+                group.repeat_from(sent)
                 self._interpret(segment, env, self.profile)
                 give_up(segment, function, error)
             else:
@@ -168,6 +173,8 @@ class Session:
         Raises:
             OpError: they disagree.
         """
+        group = groups.get()
+        repeat = partial(group.repeat_from, group.position)
         given = {name: env[name] for name in segment.reads}
         mine = dict(given)
         failure = None
@@ -175,12 +182,13 @@ class Session:
             self._call(function, mine)
         except Exception as error:
             failure = error
+        repeat()
         self._interpret(segment, env, None)
         if failure is not None:
             if not isinstance(failure, Declined):
                 give_up(segment, function, failure)
             return
-        refuse_differences(segment, function, given, mine, env, self._run_step, self._draw)
+        refuse_differences(segment, function, given, mine, env, self._run_step, self._draw, repeat)
         env.update((name, mine[name]) for name in function.results)
 
     def _interpret(self, segment: Segment, env: Environment, profile: Profile | None) -> None:
@@ -277,6 +285,7 @@ def _run_guarded(
     except Suspicious as found:
         bad = found.name
     if bad is not None:  # nothing has been kept so far: the same again, looking closer
+        groups.get().repeat_from(0)
         session(strict="infinity", profile=None, again=True).run(plan, before)
         raise NonFiniteError(
             f"{bad!r} is not finite in the compiled plan, and is when interpreted: it is near the "

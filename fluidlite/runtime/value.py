@@ -5,7 +5,6 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from hashlib import blake2b
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -144,6 +143,8 @@ class Value(Arithmetic):
     @property
     def digest(self) -> str:
         """What tells the elements of a constant from those of another one."""
+        from hashlib import blake2b
+
         content = np.ascontiguousarray(self.constant)
         return blake2b(content.tobytes(), digest_size=8).hexdigest()
 

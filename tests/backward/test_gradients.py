@@ -132,6 +132,12 @@ def test_a_second_order_through_statistics_is_right(layer):
         np.testing.assert_allclose(found[i, j], numeric, rtol=1e-6)
 
 
+def test_the_gradient_of_one_input_that_stops_gradients_itself_is_warned_of():
+    x = fluid.data("x", [2])
+    with pytest.warns(fluid.errors.FluidWarning, match="set x.stop_gradient = False before"):
+        assert fluid.gradients(fluid.layers.square(x), x) == []
+
+
 def test_the_gradient_of_one_input_that_nothing_depends_on_is_an_empty_list():
     """As in fluid; beside others there is None in its place."""
     x, y = fluid.data("x", [2]), fluid.data("y", [2])

@@ -45,7 +45,7 @@ def test_a_script_that_uses_what_is_there_has_no_findings():
         ("import paddle.fluid.nothing", 1, "no module paddle.fluid.nothing"),
         ("from paddle.nothing import x", 1, "no module paddle.nothing"),
         ("from paddle.fluid.layers import fcc", 1, "did you mean 'fc'"),
-        ("fluid.DistributeTranspiler()", 1, "use fluid.CompiledProgram"),
+        ("fluid.optimizer.PipelineOptimizer(1)", 1, "use the optimizer"),
         ("  # x\nfluid.optimizer.DGCMomentumOptimizer(1)", 1, "use fluid.optimizer.Momentum"),
         ("fluid.core.VarDesc.VarType.FP99", 1, "no name 'FP99'"),
     ],
@@ -68,7 +68,7 @@ def test_what_a_function_calls_so_is_its_own():
 
 
 def test_what_is_refused_may_be_imported_and_is_found_where_it_is_used():
-    text = "from paddle.fluid.transpiler import DistributeTranspiler as T\n"
+    text = "from paddle.fluid.optimizer import PipelineOptimizer as T\n"
     assert check(text) == []
     (found,) = check(text + "\nt = T()\n")
     assert (found.line, found.column) == (3, 5)

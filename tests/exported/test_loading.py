@@ -348,10 +348,13 @@ def test_a_loop_carries_values_and_stacks_what_its_passes_give():
     )
     loaded = load(made)
     x = np.array([1, -2], "float32")
-    for most, passes in ((2, 2), (9, 3)):
+    for most, passes in ((2, 2), (0, 0), (9, 3), (1, 1)):
         y, every = run(loaded, most=np.array(most), go=np.array(True), x=x)
         np.testing.assert_array_equal(y, x * 2**passes)
-        np.testing.assert_array_equal(every, np.stack([x * 2**i for i in range(passes)]))
+        np.testing.assert_array_equal(every, np.reshape([x * 2**i for i in range(passes)], (-1, 2)))
+    y, every = run(loaded, most=np.array(3), go=np.array(False), x=x)
+    np.testing.assert_array_equal(y, x)
+    assert every.shape == (0, 2)
 
 
 def test_a_model_is_a_program_where_operators_run_at_once_too():

@@ -15,7 +15,7 @@ REASONS = {
         target_assign warpctc yolov3_loss yolov3_targets""",
     "a size is an input, even where that has a default": "range sequence_mask",
     "an index of several kinds": "tdm_child",
-    "bits of numbers are taken for other numbers": "hash",
+    "bits of numbers are taken for other numbers": "hash pyramid_hash",
     "several images, of which NonMaxSuppression's rows form sequences": """
         multiclass_nms multiclass_nms2""",
 }
@@ -26,6 +26,7 @@ SOURCE_REASONS = {
     "how many results there are depends on values": "distribute_fpn_proposals sequence_mask",
     "a composition asks for values": """
         ctc_align filter_by_instag im2sequence sequence_pad sequence_scatter warpctc""",
+    "bits of numbers are taken for other numbers": "pyramid_hash",
     "the kernel makes another operator": "roi_pool",
     "the kernel was made by a function": "locality_aware_nms",
 }

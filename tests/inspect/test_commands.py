@@ -57,6 +57,13 @@ def test_a_feed_without_a_value_is_a_wrong_use(files, capsys):
     assert "expected --feed NAME=VALUE, got 'image'" in capsys.readouterr().err
 
 
+def test_a_feed_that_names_a_file_says_how_files_are_fed(files, capsys):
+    assert main(["run", "test.txt", "--feed", "image=image.npy"]) == 1
+    assert "for the file of that name write image=@image.npy" in capsys.readouterr().err
+    assert main(["run", "test.txt", "--feed", "image=other.npy"]) == 1
+    assert "write image=@" not in capsys.readouterr().err
+
+
 def test_draw_refuses_other_endings(files, capsys):
     assert main(["draw", "net.txt", "-o", "net.gif"]) == 2
     assert "expected the name of an .html" in capsys.readouterr().err

@@ -140,6 +140,14 @@ def test_the_target_may_not_depend_on_it():
     assert fluid.explain_gradient(y, loss).reason == "the target does not depend on it"
 
 
+def test_arguments_the_wrong_way_round_are_told():
+    x = fed("x")
+    loss = layers.reduce_sum(layers.square(x))
+    found = fluid.explain_gradient(loss, x)
+    assert found.reason == "the target does not depend on it"
+    assert found.note == f"'x' gets one from {loss.name!r}: the target is the second argument"
+
+
 def test_a_variable_on_the_way_that_stops_gradients_is_told_with_its_line():
     x = fed()
     h = layers.tanh(x)

@@ -363,6 +363,22 @@ def test_the_report_can_be_had_without_an_error():
 # -- what does not fit -----------------------------------------------------------------------------
 
 
+def test_a_clone_is_checked_at_the_variable_of_the_program_that_it_was_cloned_from():
+    main, other = fluid.Program(), fluid.Program()
+    with fluid.program_guard(main, fluid.Program()):
+        x = fluid.data("x", [1, 2])
+        x.stop_gradient = False
+        y = layers.tanh(x)
+    with fluid.program_guard(other), fluid.unique_name.guard():
+        fluid.data("x", [1, 2])
+        exponential = layers.tanh(layers.exp(fluid.data("u", [1, 2])))
+    ones = {"x": np.ones([1, 2], "float32")}
+    assert fluid.gradcheck(main.clone(for_test=True), ones, target=y).ok
+    message = "'tanh_0.tmp_0' is a variable of another program or block, .*; give it by its name"
+    with pytest.raises(ArgumentError, match=message):
+        fluid.gradcheck(main, ones, target=exponential)
+
+
 def test_arguments_that_do_not_fit_are_refused():
     main = fluid.Program()
     with fluid.program_guard(main, fluid.Program()):

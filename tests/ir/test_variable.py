@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import fluidlite as fluid
 from fluidlite.dtypes import DType, Kind
 from fluidlite.errors import ArgumentError, DTypeError, FluidWarning, ShapeError
 from fluidlite.ir.program import default_main_program
@@ -239,6 +240,23 @@ def test_a_variable_may_be_an_index():
 def test_other_indices_are_refused(item):
     with pytest.raises(ArgumentError, match="variable 'x' is indexed by integers, slices and"):
         sliced(item)
+
+
+def test_a_mask_is_no_index_and_what_to_do_instead_works():
+    x = fluid.data("x", [None, 2], "float32")
+    mask = x > 0.0
+    with pytest.raises(ArgumentError, match=r"got the mask 'tmp_\d': .* use layers.gather_nd"):
+        x[mask]
+    picked = fluid.layers.gather_nd(x, fluid.layers.where(mask))
+    feed = {"x": np.array([[1, -2], [-3, 4]], "float32")}
+    assert fluid.Executor().run(feed=feed, fetch_list=[picked])[0].tolist() == [1, 4]
+
+
+def test_an_attribute_that_is_not_there_tells_python_what_to_offer_names_of():
+    x = fluid.data("x", [None, 2], "float32")
+    with pytest.raises(AttributeError, match="Variable has no attribute 'shap'") as caught:
+        getattr(x, "shap")  # noqa: B009
+    assert caught.value.name == "shap" and caught.value.obj is x
 
 
 def test_too_many_indices_are_refused():

@@ -11,12 +11,12 @@ from fluidlite.errors import AttributeValueError, FluidError, OpError, ShapeErro
 from fluidlite.layers import collective
 from fluidlite.opdef.definition import lookup
 from fluidlite.opdef.spec import spec
-from fluidlite.process_group import groups
+from fluidlite.process_group import Unrepeated, groups
 
 REDUCE = {"sum": np.sum, "prod": np.prod, "max": np.max, "min": np.min}
 
 
-class Threads:
+class Threads(Unrepeated):
     """A group whose members are threads of a test; ``run`` calls a function in each of them."""
 
     def __init__(self, size):

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import fluidlite as fluid
 import fluidlite.ops.conv as conv
 from fluidlite.errors import AttributeValueError, DTypeError, ShapeError
 
@@ -170,7 +171,11 @@ def test_unknown_sizes_stay_unknown():
         (DTypeError, "expected one element type, got Input float32, Filter", dict(dtype="float64")),
         (DTypeError, "expected Filter to be float16, float32 or", dict(dtype="int64")),
         (AttributeValueError, "strides of 2 numbers from 1, got [0, 1]", dict(strides=[0, 1])),
-        (AttributeValueError, "no negative paddings, got [-1, 0]", dict(paddings=[-1, 0])),
+        (
+            ShapeError,
+            "a window of 3 does not fit into 8 elements padded by -3 and -3",
+            dict(paddings=[-3, 0]),
+        ),
         (AttributeValueError, "at least 1 group, got 0", dict(groups=0)),
         (AttributeValueError, "NCHW or NHWC, got 'HWCN'", dict(data_format="HWCN")),
         (
@@ -194,6 +199,67 @@ def test_what_does_not_fit_is_refused(error, message, given):
     with pytest.raises(error) as raised:
         conv_spec(**given)
     assert message in str(raised.value)
+
+
+#: paddings as an attribute, before and after each dimension, and what of a 6 x 7 image that leaves
+BORDERS = [
+    ([-1, 0], ((-1, -1), (0, 0)), np.s_[..., 1:5, :]),
+    ([-1, 0, 0, -3], ((-1, 0), (0, -3)), np.s_[..., 1:, :4]),
+    ([0, -2, -1, 0], ((0, -2), (-1, 0)), np.s_[..., :4, 1:]),
+]
+
+
+@pytest.mark.parametrize("strides", [(1, 1), (2, 3)])
+@pytest.mark.parametrize("paddings, _, part", BORDERS)
+def test_a_padding_below_zero_takes_rows_of_the_image_away(paddings, _, part, strides):
+    whole = f.conv2d(X, W, paddings=paddings, strides=list(strides))
+    np.testing.assert_allclose(whole, by_loops(X[part], W, strides), 1e-12)
+
+
+def test_a_padding_may_take_away_what_another_adds():
+    """All of an image of 2 rows is gone, and what remains is of the zeros below it."""
+    x, w = np.ones([1, 1, 2, 3]), np.ones([1, 1, 1, 1])
+    found = f.conv2d(x, w, paddings=[-3, 2, 0, -1])
+    np.testing.assert_array_equal(found, np.zeros([1, 1, 1, 2]))
+
+
+@pytest.mark.parametrize("strides", [(1, 1), (2, 3)])
+@pytest.mark.parametrize("paddings, pads, part", BORDERS)
+def test_a_padding_below_zero_adds_rows_to_a_transposed_convolution(paddings, pads, part, strides):
+    x, w = rng.normal(size=[2, 4, 3, 4]), rng.normal(size=[4, 2, 3, 2])
+    found = f.conv2d_transpose(x, w, paddings=paddings, strides=list(strides))
+    size = [n + sum(pad) for n, pad in zip(found.shape[2:], pads)]
+    middle = transposed_by_loops(x, w, size, strides)
+    around = [(-min(a, 0), -min(b, 0)) for a, b in pads]
+    np.testing.assert_allclose(found, np.pad(middle, [(0, 0), (0, 0), *around]), 1e-12)
+
+
+@pytest.mark.parametrize("library", ["numpy", "auto"])
+@pytest.mark.parametrize("layer", ["conv2d", "conv2d_transpose", "conv3d", "conv3d_transpose"])
+def test_plans_take_paddings_below_zero(layer, library, monkeypatch):
+    """What is prepared, and oneDNN's kernels, know no such padding: it is as in the first run,
+    which is interpreted.
+    """
+    monkeypatch.setenv("FLUIDLITE_KERNELS", library)
+    rank = int(layer[4])
+    size = (3, 16, 16) if rank == 2 else (3, 8, 9, 8)
+    main, startup = fluid.Program(), fluid.Program()
+    with fluid.program_guard(main, startup):
+        x = fluid.data("x", [-1, *size])
+        x.stop_gradient = False
+        y = getattr(fluid.layers, layer)(
+            x, 16, filter_size=3, padding=[-2, 1, *[0, -1] * (rank - 1)]
+        )
+        loss = fluid.layers.reduce_sum(y * y)
+        fetches = [loss, *fluid.gradients(loss, [x, *main.all_parameters()[:1]])]
+    startup.random_seed = 1
+    feed = {"x": rng.normal(size=[4, *size]).astype("float32")}
+    exe = fluid.Executor()
+    with fluid.scope_guard(fluid.Scope()):
+        exe.run(startup)
+        found = [exe.run(main, feed, fetches) for _ in range(3)]
+    for interpreted, _, planned in zip(*found):
+        np.testing.assert_allclose(planned, interpreted, 1e-4, 1e-4)
 
 
 def test_an_adjoint_refuses_a_cotangent_of_another_shape():

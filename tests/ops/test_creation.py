@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from fluidlite import layers
 from fluidlite.errors import AttributeValueError, DTypeError, ShapeError
 
 from gradcheck import evaluator
@@ -49,6 +50,11 @@ def test_constant_takes_a_size_of_its_input():
     same(like(x, shape=[-1, 2], value=2.0), [[2.0, 2.0]] * 4, "float32")
     found = like(x, shape=[7, 9], input_dim_idx=-1, output_dim_idx=1, value=1.0, dtype="int32")
     same(found, np.ones([7, 3]), "int32")
+
+
+def test_a_size_that_is_not_declared_is_refused_with_what_gives_it():
+    with pytest.raises(ShapeError, match=r"got \[-1, 2\]; .* layers.shape, .* _batch_size_like"):
+        layers.fill_constant([-1, 2], "float32", 0.0)
 
 
 def test_constants_in_the_shape_of_another_value():

@@ -5,7 +5,7 @@ import pytest
 
 from fluidlite.errors import AttributeValueError, ShapeError
 
-from gradcheck import evaluator
+from gradcheck import evaluator, pull_back
 from infer import infer
 
 f = evaluator()
@@ -70,6 +70,27 @@ def test_windows_that_stay_convolve():
     x, w = rng.normal(size=[2, 3, 5, 6]), rng.normal(size=[4, 3, 3, 2])
     found = f.deformable_conv_v1(x, np.zeros([2, 12, 3, 5]), w)
     np.testing.assert_allclose(found, f.conv2d(x, w))
+
+
+def test_points_a_whole_element_beyond_an_end_have_no_slope():
+    """So fluid 1.8.5 has it: offsets that start at 0 get nothing from the border of zeros."""
+    x, w = rng.normal(size=[1, 2, 4, 5]), rng.normal(size=[3, 2, 3, 3])
+
+    def convolved(f, offset):
+        return f.deformable_conv_v1(x, offset, w, paddings=[1, 1])
+
+    offset = np.zeros([1, 18, 4, 5])
+    (found,) = pull_back(f, convolved, [offset], [np.ones([1, 3, 4, 5])])
+    found = found.reshape(3, 3, 2, 4, 5)
+    assert not found[0, :, :, 0].any() and not found[2, :, :, 3].any()
+    assert not found[:, 0, :, :, 0].any() and not found[:, 2, :, :, 4].any()
+    assert found[1, 1, :, 1:3, 1:4].all()
+
+
+def test_a_padding_below_zero_starts_inside_the_image():
+    x, w = rng.normal(size=[2, 3, 6, 7]), rng.normal(size=[4, 3, 3, 2])
+    found = f.deformable_conv_v1(x, np.zeros([2, 12, 2, 6]), w, paddings=[-1, 0])
+    np.testing.assert_allclose(found, f.conv2d(x, w, paddings=[-1, 0]))
 
 
 @pytest.mark.parametrize(

@@ -63,6 +63,18 @@ def test_windows_become_columns():
     assert np.sum(out * g) == pytest.approx(np.sum(x * back))
 
 
+def test_paddings_below_zero_take_rows_away_before_windows_become_columns():
+    x = rng.normal(size=[2, 3, 5, 6])
+    attrs = dict(kernel_sizes=[2, 3], strides=[1, 2], dilations=[1, 1])
+    out = f.unfold(x, paddings=[-1, 1, 0, -2], **attrs)
+    middle = np.pad(x[:, :, 1:, :4], ((0, 0), (0, 0), (0, 0), (1, 0)))
+    np.testing.assert_array_equal(out, f.unfold(middle, paddings=[0] * 4, **attrs))
+    g = rng.normal(size=out.shape)
+    back = f.unfold_adjoint(g, size=x.shape, paddings=[-1, 1, 0, -2], **attrs)
+    assert np.sum(out * g) == pytest.approx(np.sum(x * back))
+    assert not back[:, :, 0].any() and not back[..., 4:].any()
+
+
 @pytest.mark.parametrize(
     "error, message, type, attrs",
     [
@@ -84,7 +96,7 @@ def test_windows_become_columns():
         ),
         (
             AttributeValueError,
-            "expected paddings of 4 numbers from 0, got [1, 1]",
+            "expected paddings of 4 numbers, got [1, 1]",
             "unfold",
             dict(kernel_sizes=[2, 2], strides=[1, 1], paddings=[1, 1], dilations=[1, 1]),
         ),

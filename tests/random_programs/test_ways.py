@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import fluidlite as fluid
+from fluidlite.backend.native.compiler import Compiler
 from fluidlite.backend.onednn import description
 from fluidlite.opdef import prepared
 from fluidlite.opdef.prepared import Prepared
@@ -49,6 +50,18 @@ def test_buffers_and_parts_of_large_values_change_nothing(seed):
 def test_onednn_computes_large_values_right(seed):
     found, _ = ways.compared(recipe(seed), ["onednn/large"])
     assert not found
+
+
+@pytest.mark.parametrize("way", ["native", "native/large"])
+def test_generated_kernels_compute_what_random_programs_mean(monkeypatch, way):
+    monkeypatch.delenv("FLUIDLITE_CC", raising=False)
+    monkeypatch.setenv("FLUIDLITE_NUM_THREADS", "2")
+    if not Compiler().version:
+        pytest.skip("no C compiler")
+    fluid.kernels.threads._pool.reset()
+    recipes = [recipe(seed) for seed in range(2, PROGRAMS, 40)]
+    ways.compile_kernels(recipes, way, level="-O0")
+    assert not [found for each in recipes for found in ways.compared(each, [way])[0]]
 
 
 @needs_library

@@ -9,8 +9,11 @@ from collections import namedtuple
 from unittest import mock
 
 import numpy as np
+from elementwise_graphs import Recording
 
 import fluidlite as fluid
+from fluidlite.backend.native import compiler, source
+from fluidlite.backend.native import library as generated
 from fluidlite.backend.onednn import convolution, offers, product
 from fluidlite.kernels import batch as batch_kernels
 from fluidlite.kernels import pooling, step, threads
@@ -51,6 +54,10 @@ THRESHOLDS = (
     (product, "SMALLEST", 1),
     (product, "SMALLEST_TRANSPOSED", 1),
     (product, "SMALLEST_STACK", 1),
+    (generated, "LONG", 1),
+    (generated, "SHARED", 1),
+    (compiler, "SMALLEST_CUT", 4),
+    (source, "SMALLEST_CUT", 4),
 )
 
 
@@ -65,6 +72,18 @@ def kernels(way):
         for module, name, value in THRESHOLDS if large else ():
             stack.enter_context(mock.patch.object(module, name, value))
         yield
+
+
+def compile_kernels(recipes, way, dtype="float32", level="-O1"):
+    """Compile the generated kernels that plans of programs ask for, all at once."""
+    recording = Recording()
+    compiler.COMPILER.switch(recording)
+    for recipe in recipes:
+        built = build(fluid, recipe, dtype)
+        with contextlib.suppress(Exception):  # comparing says it
+            compiled(way, built, recipe.seed, started(built, recipe.seed), dtype)
+    with kernels(way):
+        recording.together(list(recording.seen.values()), level)
 
 
 def started(built, seed):

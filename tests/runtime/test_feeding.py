@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import fluidlite as fluid
-from fluidlite.errors import DTypeError, FeedError, FetchError, ShapeError
+from fluidlite.errors import DTypeError, FeedError, FeedTypeError, FetchError, ShapeError
 
 layers = fluid.layers
 
@@ -170,6 +170,23 @@ def test_an_unknown_name_is_warned_of_and_left_out():
     with pytest.warns(UserWarning, match=r"no variable 'xx' to feed; did you mean 'x'\?"):
         (found,) = fluid.Executor().run(feed=feed, fetch_list=[out])
     assert found.tolist() == [[2] * 3] * 2
+
+
+def test_a_feed_with_variables_as_keys_says_their_names():
+    x = fluid.data("x", [None, 3], "float32")
+    out = layers.scale(x, 2.0)
+    with pytest.raises(FeedTypeError, match=r"names and arrays, got a key <Var.*; write 'x'$"):
+        fluid.Executor().run(feed={x: np.ones([2, 3], "float32")}, fetch_list=[out])
+
+
+def test_what_another_program_computes_is_not_fetched_and_the_way_to_it_is_told():
+    with fluid.program_guard(fluid.Program()):
+        out = layers.scale(fluid.data("x", [None, 3], "float32"), 2.0)
+    message = "no variable 'scale_0.tmp_0' to fetch; if it is one of another program, run that"
+    with pytest.raises(FetchError, match=message):
+        fluid.Executor().run(fetch_list=[out])
+    with pytest.raises(FetchError, match=message):
+        fluid.Executor().prepare(fetch_list=[out])
 
 
 def test_an_unknown_name_is_refused_by_a_program_that_says_what_it_is_fed(tmp_path):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import fluidlite as fluid
-from fluidlite.errors import NonFiniteError
+from fluidlite.errors import ArgumentError, NonFiniteError
 from fluidlite.runtime.finite import described, is_finite
 
 layers = fluid.layers
@@ -45,6 +45,15 @@ def test_the_operator_is_named_with_its_line_and_numbers_and_nothing_is_kept(run
     for name, value in before.items():
         np.testing.assert_array_equal(after[name], value)
     assert np.isfinite(exe.run(feed=GOOD, fetch_list=[loss], check_nan_inf=True)[0]).all()
+
+
+@pytest.mark.parametrize("name", ["FLAGS_check_nan", "check_nan_inf"])
+def test_a_flag_that_is_misspelt_is_refused_and_none_is_set(name):
+    with pytest.raises(
+        ArgumentError, match=f"no flag '{name}'; did you mean 'FLAGS_check_nan_inf'"
+    ):
+        fluid.set_flags({"FLAGS_check_kernel_launch": True, name: True})
+    assert fluid.get_flags("FLAGS_check_kernel_launch") == {"FLAGS_check_kernel_launch": None}
 
 
 def test_one_run_may_look_where_the_flag_says_no_and_the_other_way_round():

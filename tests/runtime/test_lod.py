@@ -88,6 +88,25 @@ def test_a_list_for_a_variable_without_sequences_is_refused():
         fetched([[1.0]], y)
 
 
+@pytest.mark.parametrize(
+    "rows, found",
+    [
+        ((np.float32(1), np.float32(2)), [2, 4]),
+        ((np.array([1], "float32"), np.array([3], "float32")), [[2], [6]]),
+    ],
+)
+def test_a_tuple_is_rows_where_there_are_no_sequences(rows, found):
+    x = fluid.data("x", np.shape(found))
+    (out,) = fluid.Executor().run(feed={"x": rows}, fetch_list=[fluid.layers.scale(x, 2.0)])
+    np.testing.assert_array_equal(out, found)
+
+
+def test_rows_of_several_lengths_are_refused_by_name():
+    _, y = doubled(0)
+    with pytest.raises(FeedError, match="variable 'x': "):
+        fetched(((1.0, 2.0), (3.0,)), y)
+
+
 def test_operators_that_never_heard_of_sequences_carry_all_levels():
     x, _ = doubled(2)
     y = fluid.layers.fc(fluid.layers.relu(x), 3)

@@ -5,6 +5,7 @@ from .form import Sample, samples
 #: attributes, shape of the input (NCHW), filters, size of the filter
 CONVOLUTIONS = [
     (dict(), (2, 3, 5, 4), 4, (2, 3)),
+    (dict(strides=[1, 2], paddings=[-1, 1, 2, -2]), (2, 2, 6, 7), 3, (3, 2)),  # takes rows away
     (dict(strides=[2, 1], paddings=[1, 2], dilations=[1, 2]), (1, 2, 6, 5), 3, (3, 2)),
     (dict(groups=2, paddings=[1, 0, 2, 1]), (2, 4, 3, 5), 6, (2, 3)),
     (dict(padding_algorithm="SAME", strides=[2, 3], dilations=[2, 1]), (1, 2, 5, 6), 3, (3, 2)),
@@ -20,6 +21,7 @@ BY_CHANNEL = [
 ]
 TRANSPOSED = [
     (dict(), (2, 3, 4, 3), 4, (2, 3)),
+    (dict(strides=[2, 1], paddings=[1, -2, -1, 0]), (2, 2, 3, 4), 3, (3, 2)),  # adds rows
     (dict(strides=[2, 3], paddings=[1, 0]), (1, 2, 4, 3), 3, (3, 4)),
     (dict(strides=[2, 3], output_size=[8, 10]), (1, 2, 3, 3), 4, (3, 2)),
     (dict(groups=2, dilations=[1, 2], paddings=[1, 0, 2, 1]), (2, 4, 3, 5), 6, (4, 2)),
@@ -65,6 +67,7 @@ ADJOINTS = [
     (dict(strides=[2, 1], paddings=[1, 0]), (2, 3, 6, 4), (2, 5, 3, 3), (5, 3, 3, 2)),
     (dict(groups=2, dilations=[1, 2]), (1, 4, 3, 5), (1, 6, 2, 3), (6, 2, 2, 2)),
     (dict(padding_algorithm="SAME", data_format="NHWC"), (2, 3, 5, 4), (2, 2, 5, 4), (2, 3, 3, 2)),
+    (dict(paddings=[-1, 0, 1, -1]), (2, 3, 6, 4), (2, 2, 3, 3), (2, 3, 3, 2)),
 ]
 
 

@@ -31,6 +31,7 @@ def weighted_dot(rng):
 @samples("neighbours", "neighbour_slopes")
 def neighbours(rng, type):
     yield Sample(dict(X=within(rng, [3, 4], -2, 6)), dict(size=5))
+    yield Sample(dict(X=within(rng, [2, 3], -2, 6)), dict(size=5, open_end=True), "open")
 
 
 @samples("grid_sampler")

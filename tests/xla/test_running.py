@@ -61,6 +61,19 @@ def test_a_training_goes_the_same_way():
         np.testing.assert_allclose(parameters(here)[name], value, 1e-4, 1e-6, err_msg=name)
 
 
+@pytest.mark.parametrize("lazy", [False, True])
+def test_adam_takes_the_gradient_of_a_table_as_on_numpy(lazy):
+    word = fluid.data("word", [None, 1], "int64")
+    size = [12, 3]
+    found = [layers.embedding(word, size, is_sparse=True, param_attr="table") for _ in range(2)]
+    loss = layers.mean(layers.square(layers.fc(found, 2)))
+    fluid.optimizer.Adam(0.1, lazy_mode=lazy).minimize(loss)
+    feeds = [{"word": np.array(ids)[:, None]} for ids in ([1, 2, 2], [3, 1, 5], [7, 8, 2])]
+    (_, _, here), (_, _, there) = (trained(b, loss, feeds) for b in ("jax", "numpy"))
+    for name, value in parameters(there).items():
+        np.testing.assert_allclose(parameters(here)[name], value, 1e-4, 1e-6, err_msg=name)
+
+
 def test_parameters_stay_on_the_device_and_are_fetched_when_they_are_asked_for(jax):
     loss = network()
     _, _, scope = trained("jax", loss, batches(2))

@@ -236,7 +236,9 @@ class Compiler:
         folder = self.folder
         if folder is None:
             return None
-        with tempfile.TemporaryDirectory(dir=folder, prefix="making-") as made:
+        with tempfile.TemporaryDirectory(
+            dir=folder, prefix="making-", ignore_cleanup_errors=True
+        ) as made:
             place, digest = Path(made) / "kernel.so", Path(made) / "digest"
             self._call(source.text, place)
             digest.write_text(blake2b(place.read_bytes()).hexdigest(), encoding="ascii")

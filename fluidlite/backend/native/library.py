@@ -12,6 +12,8 @@ import numpy as np
 from ...kernels import threads
 from ...opdef.prepared import Declined, Prepared, Scratch
 from .compiler import COMPILER, Compiler, Kernel
+from .groups import Expressions
+from .index_maps import Misfit
 from .source import KernelSource
 from .tracing import TracedResults, traced
 
@@ -48,6 +50,18 @@ class NativeKernels:
             specs = [_spec(operand) for operand in instruction.operands]
             self._traces[key] = traced(instruction.op, instruction.slots, specs, outs)
         return self._traces[key]
+
+    def group(self, members: Sequence[Any], outputs: Sequence[Any]) -> Expressions | None:
+        """What some instructions compute together; None where that is not one loop.
+
+        Args:
+            members: the instructions, in order.
+            outputs: the values that are read elsewhere.
+        """
+        try:
+            return Expressions(self.trace, members, outputs)
+        except Misfit:
+            return None
 
     def kernels(
         self, sources: Sequence[KernelSource], specs: Sequence[Sequence[Any]]

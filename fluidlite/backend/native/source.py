@@ -124,7 +124,9 @@ class _Kernel:
     def _assembled(
         self, columns: int, body: list[str], nest: Nest, behind: list[str]
     ) -> KernelSource:
-        blocks = BLOCKS if self._size >= SMALLEST_CUT else 1
+        count = self._size // columns if columns else -(-self._size // FLAT)
+        # as BLOCKS_OF has it: a block without a row of its own would lie behind the arrays
+        blocks = min(count, BLOCKS) if self._size >= SMALLEST_CUT else 1
         lines = [*self._head("part", body, ", i64 block")]
         offset = 0
         rows = f"n / {columns}L" if columns else f"(n + {FLAT - 1}) / {FLAT}"

@@ -341,6 +341,47 @@ def broadcast_to(value: Any, shape: Any) -> ArraySymbol:
     return ArraySymbol(_stretched(node, made))
 
 
+#: elements of a matrix up to which its product with a vector is computed with what is around it
+SMALL_MATRIX = 1 << 12
+
+
+class TransposedSymbol:
+    """A matrix seen the other way round, which only products take."""
+
+    ndim = 2
+
+    def __init__(self, of: ArraySymbol) -> None:
+        self.of, self.shape = of, of.shape[::-1]
+
+
+def swapaxes(value: Any, first: int, second: int) -> Any:
+    """A matrix with its dimensions swapped."""
+    if value.ndim != 2 or first % 2 == second % 2:
+        raise Untraceable("dimensions in another order")
+    if 1 in value.shape:
+        return reshape(value, value.shape[::-1])
+    return TransposedSymbol(value)
+
+
+def matmul(x: Any, y: Any) -> ArraySymbol:
+    """The product of a small matrix and a vector, or of a column and a row."""
+    if x.ndim != 2 or y.ndim != 2 or x.shape[1] != y.shape[0]:
+        raise Untraceable("a product of stacks")
+    shape = x.shape[0], y.shape[1]
+    if x.shape[1] == 1 and isinstance(x, ArraySymbol) and isinstance(y, ArraySymbol):
+        made: ArraySymbol = XP.multiply(x, y)
+        return made
+    matrix, vector, axis = (x, y, 1) if shape[1] == 1 else (y, x, 0)
+    if 1 not in shape or not isinstance(vector, ArraySymbol):
+        raise Untraceable("a product of matrices")
+    if isinstance(matrix, TransposedSymbol):
+        matrix, axis = matrix.of, 1 - axis
+    if matrix.size > SMALL_MATRIX or matrix.dtype != np.float32:
+        raise Untraceable("a large product")
+    lying = reshape(vector, (1, vector.size) if axis else (vector.size, 1))
+    return reshape(total(XP.multiply(matrix, lying), axis), shape)
+
+
 def _axes(axis: Any, ndim: int) -> tuple[int, ...]:
     if axis is None:
         return tuple(range(ndim))
@@ -437,6 +478,8 @@ def _namespace() -> Any:
         reshape=reshape,
         broadcast_to=broadcast_to,
         sum=total,
+        matmul=matmul,
+        swapaxes=swapaxes,
         mean=mean,
         max=largest,
         amax=largest,

@@ -142,6 +142,8 @@ def _forward(onednn: OneDnnKernels, geometry: ConvolutionGeometry) -> Convolutio
     Raises:
         NotDone: the library has none, or it does not pay.
     """
+    if min(map(min, geometry.window[2:])) < 0:
+        raise NotDone("a padding below zero is not the library's")
     key = ("convolution", geometry.key)
     if key not in onednn.known:
         onednn.known[key] = None

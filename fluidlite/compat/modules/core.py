@@ -7,6 +7,7 @@ from typing import Any
 
 from ... import state
 from ...dtypes import as_dtype
+from ...dygraph.parallel import ParallelStrategy as ParallelStrategy
 from ...dygraph.tensor import BackwardStrategy as BackwardStrategy
 from ...dygraph.tensor import VarBase as VarBase
 from ...opdef.attribute import REQUIRED

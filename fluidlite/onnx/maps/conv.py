@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from ...ops.pad import parted
 from ..graph import OnnxGraph
+from ..rearranging import numbers
 from ..tracing import SizesNeeded
 from ..writing import maps
 
@@ -41,7 +43,18 @@ def window(op: Any, sizes: Any, kernel: Any) -> dict[str, Any]:
 @maps("conv2d", "depthwise_conv2d", "conv3d")
 def conv(graph: OnnxGraph, op: Any, Input: Any, Filter: Any, Bias: Any) -> Any:
     attrs = window(op, op.nchw(Input.sizes)[2:], Filter.shape[2:])
-    return channels_first(op, Input, lambda x: graph.Conv(x, Filter, Bias, **attrs))
+
+    def convolved(x: Any) -> Any:
+        if not op.cuts:  # ONNX takes nothing away
+            return graph.Conv(x, Filter, Bias, **attrs)
+        added, cut = parted(
+            [(0, 0), (0, 0), *zip(attrs["pads"][: op.rank], attrs["pads"][op.rank :])]
+        )
+        inside = tuple(slice(a or None, -b or None) for a, b in cut)
+        pads = [0] * len(attrs["pads"])
+        return graph.Conv(np.pad(x, added)[inside], Filter, Bias, **dict(attrs, pads=pads))
+
+    return channels_first(op, Input, convolved)
 
 
 @maps("conv2d_transpose", "depthwise_conv2d_transpose", "conv3d_transpose")
@@ -65,7 +78,15 @@ def conv_transpose(graph: OnnxGraph, op: Any, Input: Any, Filter: Any, Bias: Any
         strides=list(op.strides),
         dilations=list(op.spacing),
         group=int(op.groups),
-        pads=pads[::2] + pads[1::2],
+        pads=[max(n, 0) for n in pads[::2] + pads[1::2]],
         output_padding=more,
     )
-    return channels_first(op, Input, lambda x: graph.ConvTranspose(x, Filter, Bias, **attrs))
+    if min(pads) >= 0:
+        return channels_first(op, Input, lambda x: graph.ConvTranspose(x, Filter, Bias, **attrs))
+
+    def transposed(x: Any) -> Any:
+        around = [0, 0, *[max(-n, 0) for n in pads[::2]], 0, 0, *[max(-n, 0) for n in pads[1::2]]]
+        out = graph.Pad(graph.ConvTranspose(x, Filter, **attrs), numbers(around))
+        return out if Bias is None else graph.Add(out, np.reshape(Bias, (-1, *[1] * op.rank)))
+
+    return channels_first(op, Input, transposed)

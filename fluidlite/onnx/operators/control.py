@@ -42,7 +42,7 @@ def loop(f: Any, most: Any = None, begin: Any = None, *carried: Any, body: Any) 
     going = layers.assign(_truth(f, np.array(True) if begin is None else begin))
     limit = None if most is None else f.variable(f.reshaped(f.to(most, "int64"), [1]))
     state = [layers.assign(f.variable(v)) for v in carried]
-    arrays: list[Any] = []
+    arrays: list[tuple[Any, bool]] = []
 
     def goes_on(number: Any, going: Any, *state: Any) -> Any:
         if limit is None:
@@ -51,21 +51,42 @@ def loop(f: Any, most: Any = None, begin: Any = None, *carried: Any, body: Any) 
 
     def step(number: Any, going: Any, *state: Any) -> list[Any]:
         found = body(f.reshaped(number, []), f.reshaped(going, []), *state)
-        for value in map(f.variable, found[count + 1 :]):
-            arrays.append(_array(f, value))
-            layers.array_write(value, number, arrays[-1])
         after = layers.increment(number, 1, in_place=False)
+        for value in map(f.variable, found[count + 1 :]):
+            array, begun = _array(f, value)
+            layers.array_write(value, after if begun else number, array)
+            arrays.append((array, begun))
         return [after, _truth(f, found[0]), *map(f.variable, found[1 : count + 1])]
 
-    found = layers.while_loop(goes_on, step, [number, going, *state])[2:]
-    stacked = [layers.tensor_array_to_tensor(each, axis=0, use_stack=True)[0] for each in arrays]
+    passes, _, *found = layers.while_loop(goes_on, step, [number, going, *state])
+    stacked = []
+    for array, begun in arrays:
+        rows = layers.tensor_array_to_tensor(array, axis=0, use_stack=True)[0]
+        if begun:  # a slice may not be empty
+            made = layers.range(1, layers.increment(passes, 1, in_place=False), 1, "int64")
+            rows = layers.gather(rows, made)
+        stacked.append(rows)
     return (*found, *stacked)
 
 
-def _array(f: Any, like: Any) -> Any:
-    """An array of tensors in the block around the one that is built."""
+def _array(f: Any, like: Any) -> tuple[Any, bool]:
+    """An array of tensors in the block around the one that is built, and whether zeros are written
+    there before the loop, which may make no pass: where the shape is known.
+    """
     around = f.program.blocks[f.block.parent_idx]
-    return around.create_var(type=Kind.LOD_TENSOR_ARRAY, dtype=like.dtype, shape=like.shape)
+    array = around.create_var(type=Kind.LOD_TENSOR_ARRAY, dtype=like.dtype, shape=like.shape)
+    if -1 in like.shape:
+        return array, False
+
+    def constant(shape: Any, dtype: Any) -> Any:
+        out = around.create_var(dtype=dtype, shape=shape)
+        attrs = dict(shape=list(shape), dtype=dtype, value=0.0)
+        around.append_op("fill_constant", outputs={"Out": out}, attrs=attrs)
+        return out
+
+    given = {"X": constant(like.shape, like.dtype), "I": constant([1], "int64")}
+    around.append_op("write_to_array", given, {"Out": array})
+    return array, True
 
 
 @operator("Scan")

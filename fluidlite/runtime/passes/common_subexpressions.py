@@ -21,6 +21,8 @@ def eliminate_common_subexpressions(graph: Graph, context: Context) -> bool:
     for instruction in graph:
         if instruction.draws or instruction.bodies or instruction.phase:
             continue
+        if instruction.op.communicates:
+            continue
         key = _key(instruction, digests)
         twin = seen.get(key)
         if twin is None or (instruction.rematerializes and not twin.rematerializes):

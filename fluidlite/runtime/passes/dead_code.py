@@ -11,6 +11,8 @@ def eliminate_dead_code(graph: Graph, context: Context) -> bool:
     changed = False
     outputs = graph.names_of_outputs
     for instruction in reversed(graph):
+        if instruction.op.communicates:
+            continue
         for value in instruction.results:
             if value.users or value.number in outputs:
                 break

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ...backend.native.groups import Expressions, Misfit
 from ...opdef.prepared import Scratch
 from ..graph import Graph, Instruction
 from ..value import Value
@@ -26,7 +25,7 @@ def fuse_elementwise(graph: Graph, context: Context) -> bool:
     Rounding: sums are taken in another order, and elementary functions have other approximations,
     to a few units in the last place.
     """
-    library = next((each for each in context.libraries if hasattr(each, "trace")), None)
+    library = next((each for each in context.libraries if hasattr(each, "group")), None)
     if library is None:
         return False
     return _Fusion(graph, context, library).run()
@@ -38,7 +37,7 @@ class _Group:
 
     members: list[Instruction]
     place: float
-    made: Expressions | None = None
+    made: Any = None  #: what they compute together, as the library says
     inputs: list[Value] = field(default_factory=list)
     outputs: list[Value] = field(default_factory=list)
 
@@ -155,9 +154,8 @@ class _Fusion:
         group = _Group(members, 0.0)
         inside = set(members)
         group.outputs = _read_outside(group, inside)
-        try:
-            group.made = Expressions(self._library.trace, members, group.outputs)
-        except Misfit:
+        group.made = self._library.group(members, group.outputs)
+        if group.made is None:
             return None
         group.inputs = group.made.inputs
         place = self._place(group, inside)

@@ -16,7 +16,7 @@ def schedule(graph: Graph, context: Context) -> bool:
     for index, instruction in enumerate(graph):
         place = index
         early = instruction.is_update or instruction.phase == "start"
-        if early and not instruction.draws:
+        if early and not instruction.draws and not instruction.op.communicates:
             place = max((places.get(v.number, -1) for v in instruction.inputs), default=-1)
         for value in instruction.results:
             places[value.number] = place

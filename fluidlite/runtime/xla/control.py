@@ -66,7 +66,7 @@ def _loop(trace: StepTrace, step: Step, run: Driver, env: Environment) -> None:
         frame = Frame(env, values)
         with checks.guard([]) as inner:
             trace.run(body, frame, count)
-        made = {name: _like(name, frame[name], values[name]) for name in values}
+        made = {name: like_before(name, frame[name], values[name]) for name in values}
         return made, count + 1, _all([truth, *inner])
 
     arrays = {name: jnp.asarray(value) for name, value in carried.items()}
@@ -77,7 +77,7 @@ def _loop(trace: StepTrace, step: Step, run: Driver, env: Environment) -> None:
     env[run.names("outputs", "StepScopes")[0]] = ()
 
 
-def _like(name: str, value: Any, before: Any) -> Any:
+def like_before(name: str, value: Any, before: Any) -> Any:
     """A value that a pass writes, as the next one reads it."""
     if getattr(value, "shape", None) != before.shape or value.dtype != before.dtype:
         raise NotTraceable(f"{name!r} changes its shape or element type from pass to pass")

@@ -22,7 +22,7 @@ from jax.sharding import PartitionSpec as P
 from ...errors import UnsupportedError
 from ...ir.callsite import warn
 from ...ir.operator import OpRole
-from ...process_group import groups
+from ...process_group import Unrepeated, groups
 from ...values import as_fetched, is_device_array
 from ..plan import Plan, UpdateStage, stages_of
 from ..replicated import Replicas
@@ -33,7 +33,7 @@ AXIS = "devices"
 FAILURES = 2  #: after so many a program is not compiled for several devices again
 
 
-class MeshGroup:
+class MeshGroup(Unrepeated):
     """The devices of a mesh as the members that run collective operators.
 
     Args:
@@ -44,12 +44,33 @@ class MeshGroup:
     def __init__(self, axis: str, size: int) -> None:
         self._axis, self.size = axis, size
 
+    @property
+    def rank(self) -> Any:
+        """The number of this device."""
+        return lax.axis_index(self._axis)
+
     def all_reduce(self, x: Any, how: str, ring: int) -> Any:
         """All devices' ``x``, reduced element by element."""
         if how == "prod":
             return jnp.prod(lax.all_gather(x, self._axis), axis=0)
         reduce = {"sum": lax.psum, "max": lax.pmax, "min": lax.pmin}[how]
         return reduce(x, self._axis)
+
+    def start_all_reduce(self, x: Any, how: str, ring: int, of: str = "") -> Any:
+        """All devices' ``x``, reduced: XLA decides when it is sent."""
+        return self.all_reduce(x, how, ring)
+
+    def wait(self, handle: Any) -> Any:
+        """What was begun with."""
+        return handle
+
+    def gather_rows(self, x: Any, ring: int) -> Any:
+        """Nothing: steps with rows of tensors are not compiled.
+
+        Raises:
+            NotTraceable: always.
+        """
+        raise NotTraceable("rows of tensors are gathered on the host")
 
     def broadcast(self, x: Any, root: int, ring: int) -> Any:
         """The ``x`` of one device."""

@@ -17,6 +17,8 @@ from ..plan import BlockPlan
 from ..step import Environment, Step
 from .control import control_flow
 from .interpreter import NotTraceable, TracedEval
+from .recurrence import scanned
+from .rows import NamedRows
 
 #: steps that the passes through blocks may put into one compiled function
 UNROLLED = 5000
@@ -57,6 +59,7 @@ class StepTrace:
         self.f, self._key = f, key
         self._turns: tuple[Any, ...] = ()
         self._steps = 0
+        self.rows = NamedRows()
         self.draws = False  #: whether a step has taken random numbers
         #: names that only a branch has written, which may not have been taken
         self.unsure: set[str] = set()
@@ -92,6 +95,12 @@ class StepTrace:
         if step.body is None and op.type not in HANDING_ON:
             raise NotTraceable("it runs in Python")
         try:
+            if scanned(self, step, env):
+                return
+        except Exception:  # passes that are not alike are unrolled
+            env.clear()
+            env.update(held)
+        try:
             op.execute(TraceDriver(self, step, env))
         except Exception as error:
             env.clear()  # of what has been traced so far, nothing is left
@@ -111,7 +120,10 @@ class StepTrace:
             ins[slot] = env.get(name)
         if op.random:
             self.f.rng = self._drawing(op.random_key(step.op.output_arg_names[0]))
-        outs = self.f.apply(op, ins, step.want)
+        outs = self.rows.adam(self.f, step, ins)
+        if outs is None:
+            outs = self.f.apply(op, ins, step.want)
+        self.rows.note(step, ins)
         if op.lods(ins):
             raise NotTraceable("it makes sequences")
         for slot, names, many in step.outputs:

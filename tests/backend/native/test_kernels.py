@@ -8,6 +8,7 @@ from elementwise_graphs import Recording, findings, results
 import fluidlite as fluid
 from fluidlite import layers
 from fluidlite.backend.native import compiler as compilers
+from fluidlite.backend.native import library
 from fluidlite.backend.native.library import prepared
 from fluidlite.backend.native.source import kernel_source
 from fluidlite.backend.native.symbols import XP, ArraySymbol, Expression
@@ -116,6 +117,28 @@ def test_any_number_of_threads_gives_the_same_bits(compiler, monkeypatch, rows):
         fluid.kernels.threads._pool.reset()
         found.append(compiled(compiler, work, x))
     np.testing.assert_array_equal(*found)
+
+
+@pytest.mark.parametrize("rows", [2, 3, 7, 15, 16, 17])
+def test_threads_write_nothing_behind_a_few_long_rows(compiler, monkeypatch, rows):
+    monkeypatch.setenv("FLUIDLITE_NUM_THREADS", "2")
+    fluid.kernels.threads._pool.reset()
+    monkeypatch.setattr(library, "SHARED", 0)
+    x = np.random.default_rng(0).standard_normal((rows, 30000)).astype("float32")
+    inputs = [Expression("input", (), x.shape, x.dtype)]
+    v = ArraySymbol(inputs[0])
+    made = [(v * 2.0 - XP.max(v, axis=1, keepdims=True)).node, XP.sum(v, axis=0).node]
+    source = kernel_source(inputs, made)
+    compiler.together([source], "-O1")
+    run = prepared(compiler.find([source])[source.name], source, [(m.shape, m.dtype) for m in made])
+    memory = np.full((3 * rows, 30000), 7, "float32")
+    scratch = np.full(3 * source.scratch, 7, "uint8")
+    outputs = memory[rows : 2 * rows], np.empty(30000, "float32")
+    run.function(x, scratch[source.scratch : 2 * source.scratch], out=outputs)
+    np.testing.assert_array_equal(outputs[0], x * 2 - x.max(axis=1, keepdims=True))
+    np.testing.assert_allclose(outputs[1], x.sum(axis=0), atol=1e-5)
+    assert (memory[:rows] == 7).all() and (memory[2 * rows :] == 7).all()
+    assert (scratch[: source.scratch] == 7).all() and (scratch[2 * source.scratch :] == 7).all()
 
 
 def test_a_label_out_of_range_is_the_error_of_interpretation(compiler):

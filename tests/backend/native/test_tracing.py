@@ -34,6 +34,29 @@ def test_a_product_of_matrices_has_no_expression():
     assert trace("matmul", ins, {"Out": number(2, 4)}) is None
 
 
+@pytest.mark.parametrize(
+    "x, y, turned", [((5, 7), (7, 1), ""), ((7, 5), (7, 1), "X"), ((1, 5), (3, 5), "Y")]
+)
+def test_a_small_matrix_times_a_vector_is_a_sum_of_products(x, y, turned):
+    made = (1, 3) if turned == "Y" else (5, 1)
+    how = {f"transpose_{turned}": True} if turned else {}
+    found = trace("matmul", {"X": number(*x), "Y": number(*y)}, {"Out": number(*made)}, **how)
+    total = found.results["Out"]
+    while total.function == "view":
+        (total,) = total.arguments
+    assert (total.function, total.arguments[0].function) == ("sum", "multiply")
+
+
+def test_a_column_times_a_row_is_a_product_of_elements():
+    ins = {"X": number(200, 1), "Y": number(1, 300)}
+    assert trace("matmul", ins, {"Out": number(200, 300)}).results["Out"].function == "multiply"
+
+
+def test_a_large_matrix_times_a_vector_is_left_to_a_library():
+    ins = {"X": number(100, 50), "Y": number(50, 1)}
+    assert trace("matmul", ins, {"Out": number(100, 1)}) is None
+
+
 def test_half_precision_has_no_expression():
     half = Spec((2, 3), DType.FP16)
     assert trace("tanh", {"X": half}, {"Out": half}) is None

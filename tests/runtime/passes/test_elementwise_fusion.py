@@ -48,6 +48,21 @@ def fused(text, which):
     return changed, [(i.op.type, i.library) for i in graph]
 
 
+STEP = """\
+%0: float32[4, 6] = input "x"
+%1: float32[6, 1] = input "w"
+%2: float32[4, 1] = mul(X=%0, Y=%1)
+%3: float32[4, 1] = tanh(X=%2)
+%4: float32[6, 1] = matmul(X=%0, Y=%3) {transpose_X=True}
+%5: float32[6, 1] = elementwise_sub(X=%1, Y=%4)
+return "w"=%5
+"""
+
+
+def test_small_products_with_a_vector_are_in_the_kernel_of_what_is_around_them():
+    assert fused(STEP, {0}) == (True, [("elementwise_sub", "native")])
+
+
 def test_a_chain_with_views_in_between_is_one_kernel():
     assert fused(CHAIN, {0}) == (True, [("sigmoid", "native")])
 

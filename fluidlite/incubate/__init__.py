@@ -1,0 +1,8 @@
+"""What fluid 1.8 keeps under ``incubate``: ``fleet``, training in many processes."""
+
+from ..namespace import listing
+from . import fleet
+
+__all__ = ["fleet"]
+
+__dir__ = listing(globals())

@@ -1,0 +1,481 @@
+"""``fleet``: scripts of fluid 1.8 train in many processes by it, with gradients summed over all.
+
+``fleet`` is the one object of the module.  What it knows of this process's job is process-wide
+state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ... import state
+from ...absent import PARAMETER_SERVERS
+from ...compiler import BuildStrategy, CompiledProgram, ExecutionStrategy, GradientScaleStrategy
+from ...contrib import mixed_precision
+from ...described import Described
+from ...distributed.rewriting import data_parallel
+from ...errors import ArgumentError, UnsupportedError
+from ...files import Path
+from ...io import save_inference_model, save_persistables
+from ...ir.callsite import warn
+from ...ir.program import Program, default_startup_program
+from ...ir.variable import Variable
+from ...namespace import listing
+from ...optimizer import RecomputeOptimizer
+from ...process_group import groups, joined
+from ...quiet import doors
+from ...runtime.executor import Executor
+from ...transpiler import check_modes
+from .role_maker import PaddleCloudRoleMaker, RoleMakerBase
+
+
+class Mode:
+    """The numbers of the ways to train in many processes; only ``COLLECTIVE`` is there."""
+
+    TRANSPILER = 1
+    PSLIB = 2
+    COLLECTIVE = 3
+
+
+class LambConfig:
+    """Nothing: settings of an optimizer, which none reads."""
+
+
+class DistFCConfig:
+    """Nothing: settings of layers that are divided among processes, which are not there."""
+
+
+@dataclass(slots=True)
+class DistributedStrategy(BuildStrategy):
+    """How a program is trained in many processes, and how it would be rewritten before it runs.
+
+    What a ``BuildStrategy`` has is kept, but for ``gradient_scale_strategy``, which has to stay
+    ``CoeffNumDevice``: the gradient is the mean of those of all processes.
+
+    Args:
+        mode: "nccl2" or "collective"; ``fleet.main_program`` is a compiled program for the first,
+            else the program itself.
+        collective_mode: None or "grad_allreduce".
+        use_local_sgd: whether processes step by themselves: must be False.
+        use_dist_fc: whether layers are divided: must be False.
+        dist_fc_config: not read.
+        forward_recompute: keep ``recompute_checkpoints`` only, and compute the rest again.
+        recompute_checkpoints: the variables that are kept then.
+        use_amp: train in float16 where that is safe.
+        amp_loss_scaling: what the loss is multiplied by at first, then.
+        exec_strategy: kept.
+
+    >>> strategy = fluid.incubate.fleet.collective.DistributedStrategy()
+    >>> strategy.mode
+    'nccl2'
+    """
+
+    mode: str = "nccl2"
+    collective_mode: str | None = None
+    use_local_sgd: bool = False
+    use_dist_fc: bool = False
+    dist_fc_config: DistFCConfig | None = None
+    forward_recompute: bool = False
+    recompute_checkpoints: list[Variable | str] = field(default_factory=list)
+    use_amp: bool = False
+    amp_loss_scaling: float = 2**15
+    exec_strategy: ExecutionStrategy = field(default_factory=ExecutionStrategy)
+
+    def check(self) -> None:
+        """Refuse what is not there.
+
+        Raises:
+            UnsupportedError: fluid 1.8 has it; says what to write instead.
+            ArgumentError: nobody has it.
+        """
+        check_modes("DistributedStrategy", self.mode, self.collective_mode)
+        if self.use_local_sgd:
+            check_modes("DistributedStrategy", self.mode, "local_sgd")
+        if self.use_dist_fc:
+            raise UnsupportedError(
+                "DistributedStrategy.use_dist_fc: layers that are divided among processes are not "
+                "there; leave it out: every process has all parameters"
+            )
+        if self.gradient_scale_strategy != GradientScaleStrategy.CoeffNumDevice:
+            raise UnsupportedError(
+                f"DistributedStrategy.gradient_scale_strategy: expected CoeffNumDevice, the mean "
+                f"of all processes' gradients, got {self.gradient_scale_strategy}; multiply the "
+                "loss instead"
+            )
+        if self.sync_batch_norm and groups.get().size > 1:
+            warn("sync_batch_norm: each process has batch statistics of its own share", None)
+
+
+class CollectiveOptimizer(Described):
+    """An optimizer whose steps are made from the gradients of all processes.
+
+    Args:
+        optimizer: makes the steps.
+        strategy: how.
+
+    Raises:
+        ArgumentError: an argument is of another kind.
+        UnsupportedError: the strategy asks for what is not there.
+    """
+
+    def __init__(self, optimizer: Any, strategy: DistributedStrategy | None = None) -> None:
+        strategy = DistributedStrategy() if strategy is None else strategy
+        if not hasattr(optimizer, "minimize"):
+            raise ArgumentError(
+                f"expected an optimizer, such as fluid.optimizer.SGD(0.1), got {optimizer!r:.60}"
+            )
+        if not isinstance(strategy, DistributedStrategy):
+            raise ArgumentError(
+                "expected strategy to be a DistributedStrategy of "
+                f"fluid.incubate.fleet.collective, got {strategy!r:.60}"
+            )
+        strategy.check()
+        self._strategy = strategy
+        if strategy.forward_recompute:
+            optimizer = RecomputeOptimizer(optimizer)
+            optimizer.set_checkpoints(list(strategy.recompute_checkpoints))
+        if strategy.use_amp:
+            optimizer = mixed_precision.decorate(
+                optimizer, init_loss_scaling=strategy.amp_loss_scaling
+            )
+        self._optimizer = optimizer
+
+    def minimize(
+        self,
+        loss: Variable,
+        startup_program: Program | None = None,
+        parameter_list: Iterable[Variable | str] | None = None,
+        no_grad_set: Iterable[Variable | str] | None = None,
+    ) -> Any:
+        """Append gradients, their sums over all processes, and a step of the optimizer.
+
+        ``fleet.main_program`` and ``fleet.startup_program`` are what to run then.
+
+        Args:
+            loss: the mean over this process's share of a batch.
+            startup_program: where variables get their first values, those of process 0; the default
+                startup program when None.
+            parameter_list: the parameters to update; all when None.
+            no_grad_set: variables at which gradients stop.
+
+        Returns:
+            what the optimizer's ``minimize`` returns.
+
+        Raises:
+            ArgumentError: ``fleet.init`` has not been called, or an argument is of another kind.
+        """
+        job = _job.get()
+        job.need_role()
+        if not isinstance(loss, Variable):
+            raise ArgumentError(f"expected the loss to be a variable, got {loss!r:.60}")
+        main = loss.block.program
+        startup = default_startup_program() if startup_program is None else startup_program
+        origin = main.clone()
+        named = {"parameter_list": parameter_list, "no_grad_set": no_grad_set}
+        given = {name: value for name, value in named.items() if value is not None}
+        made = self._optimizer.minimize(loss, startup_program=startup, **given)
+        data_parallel(main, startup)
+        job.origin, job.main, job.startup = origin, main, startup
+        strategy = self._strategy
+        job.to_run = main
+        if strategy.mode == "nccl2":
+            compiled = CompiledProgram(main)
+            job.to_run = compiled.with_data_parallel(loss.name, strategy, strategy.exec_strategy)
+        return made
+
+    def backward(self, loss: Variable, *args: Any, **keywords: Any) -> Any:
+        """The first half of :meth:`minimize`, of this process alone; arguments and result as of the
+        optimizer's.
+        """
+        return self._optimizer.backward(loss, *args, **keywords)
+
+    def apply_gradients(self, params_grads: Sequence[tuple[Variable, Variable]]) -> Any:
+        """The second half of :meth:`minimize`, of this process alone; arguments and result as of
+        the optimizer's.
+        """
+        return self._optimizer.apply_gradients(params_grads)
+
+
+@dataclass
+class _Job:
+    """What this process trains, and with whom."""
+
+    role: RoleMakerBase | None = None
+    origin: Program | None = None
+    main: Program | None = None
+    startup: Program | None = None
+    to_run: Program | CompiledProgram | None = None
+
+    def need_role(self) -> RoleMakerBase:
+        """Who this process is; an error where nobody has asked."""
+        if self.role is None:
+            raise ArgumentError(
+                "expected fleet.init(role_maker) first: "
+                "fleet.init(role_maker.PaddleCloudRoleMaker(is_collective=True))"
+            )
+        return self.role
+
+
+_job: state.StateSlot[_Job] = state.slot("fleet", _Job)
+
+
+class Fleet(Described):
+    """The processes that train together; ``fleet`` is the one that scripts use.
+
+    >>> from fluidlite.incubate.fleet import role_maker
+    >>> from fluidlite.incubate.fleet.collective import fleet
+    >>> fleet.init(role_maker.PaddleCloudRoleMaker(is_collective=True))
+    >>> x = fluid.data("x", [None, 3], "float32")
+    >>> loss = fluid.layers.mean(fluid.layers.fc(x, 1))
+    >>> _ = fleet.distributed_optimizer(fluid.optimizer.SGD(0.1)).minimize(loss)
+    >>> exe = fluid.Executor()
+    >>> _ = exe.run(fleet.startup_program)
+    >>> len(exe.run(fleet.main_program, {"x": np.ones([2, 3], "float32")}, [loss]))
+    1
+    """
+
+    def init(self, role_maker: RoleMakerBase | None = None) -> None:
+        """Join the other processes.
+
+        Args:
+            role_maker: says which of them this is; what the environment says when None.
+
+        Raises:
+            ArgumentError: it is no role maker, or says another number than MPI.
+            UnsupportedError: it asks for processes that keep parameters, or there are not as many
+                processes as it says; says what to write instead.
+        """
+        role = PaddleCloudRoleMaker(is_collective=True) if role_maker is None else role_maker
+        if not isinstance(role, RoleMakerBase):
+            raise ArgumentError(
+                "expected a role maker, such as PaddleCloudRoleMaker(is_collective=True), got "
+                f"{role!r:.60}"
+            )
+        role.generate_role()
+        joined(role.worker_num(), role.worker_index())
+        _job.switch(_Job(role))
+
+    # -- who this process is -----------------------------------------------------------------------
+
+    def is_first_worker(self) -> bool:
+        """Whether this is process 0."""
+        return self._role.is_first_worker()
+
+    def worker_index(self) -> int:
+        """The number of this process."""
+        return self._role.worker_index()
+
+    def worker_num(self) -> int:
+        """How many processes there are."""
+        return self._role.worker_num()
+
+    def is_worker(self) -> bool:
+        """Whether this process computes: True."""
+        return self._role.is_worker()
+
+    def is_server(self) -> bool:
+        """Whether this process keeps parameters: False."""
+        return self._role.is_server()
+
+    def worker_endpoints(self, to_string: bool = False) -> list[str] | str:
+        """The names of all processes, as ``HOST:PORT``; nothing listens there.
+
+        Args:
+            to_string: whether to give one text, with commas between.
+        """
+        found = self._role.get_trainer_endpoints()
+        return ",".join(found) if to_string else found
+
+    def server_num(self) -> int:
+        """How many processes keep parameters: 0."""
+        return self._role.server_num()
+
+    def server_index(self) -> int:
+        """Nothing; as :meth:`RoleMakerBase.server_index`."""
+        return self._role.server_index()
+
+    def server_endpoints(self, to_string: bool = False) -> list[str] | str:
+        """The names of processes that keep parameters: there are none.
+
+        Args:
+            to_string: whether to give one text.
+        """
+        return "" if to_string else []
+
+    @property
+    def _role(self) -> RoleMakerBase:
+        return _job.get().need_role()
+
+    # -- what processes do together ----------------------------------------------------------------
+
+    def barrier_worker(self) -> None:
+        """Wait until all processes have come here."""
+        self._role.barrier_worker()
+
+    def all_reduce_worker(self, input: Any, output: Any) -> None:
+        """Sum arrays over all processes.
+
+        Args:
+            input: an array, of the same shape everywhere.
+            output: an array that the sum is written to.
+        """
+        self._role.all_reduce_worker(np.asarray(input), output)
+
+    def split_files(self, files: list[str]) -> list[str]:
+        """The files of a list that belong to this process: as many for each, one more for the first
+        processes where that does not come out even.
+
+        Args:
+            files: names, in the same order everywhere.
+
+        Raises:
+            ArgumentError: it is no list.
+        """
+        if not isinstance(files, list):
+            raise ArgumentError(f"expected a list of names of files, got {files!r:.60}")
+        least, more = divmod(len(files), self.worker_num())
+        number = self.worker_index()
+        first = number * least + min(number, more)
+        return files[first : first + least + (number < more)]
+
+    def init_worker(self) -> None:
+        """Nothing: :meth:`init` has done it."""
+
+    def run_worker(self, main_programs: Any = None, scopes: Any = None) -> None:
+        """Nothing: an executor runs ``main_program``.
+
+        Args:
+            main_programs, scopes: not read.
+        """
+
+    def stop_worker(self) -> None:
+        """Nothing: processes end when their scripts do."""
+
+    def init_server(self, model_dir: Any = None) -> None:
+        """Nothing: no process keeps parameters.
+
+        Args:
+            model_dir: not read.
+        """
+
+    def run_server(self) -> None:
+        """Nothing, with an error: no process keeps parameters.
+
+        Raises:
+            UnsupportedError: always; says what to write instead.
+        """
+        raise UnsupportedError(f"run_server: no process keeps parameters; use {PARAMETER_SERVERS}")
+
+    # -- training ----------------------------------------------------------------------------------
+
+    def distributed_optimizer(
+        self, optimizer: Any, strategy: DistributedStrategy | None = None
+    ) -> CollectiveOptimizer:
+        """An optimizer whose steps are made from the gradients of all processes.
+
+        Args:
+            optimizer: makes the steps.
+            strategy: how; as by default when None.
+        """
+        return CollectiveOptimizer(optimizer, strategy)
+
+    @property
+    def main_program(self) -> Program | CompiledProgram | None:
+        """What to run in each step; None before ``minimize``."""
+        return _job.get().to_run
+
+    @property
+    def startup_program(self) -> Program | None:
+        """What to run first; None before ``minimize``."""
+        return _job.get().startup
+
+    @property
+    def _origin_program(self) -> Program | None:
+        """The program as it was before ``minimize``."""
+        return _job.get().origin
+
+    @property
+    def _transpiled_program(self) -> Program | None:
+        """The program that is trained."""
+        return _job.get().main
+
+    # -- files -------------------------------------------------------------------------------------
+
+    def save_persistables(
+        self,
+        executor: Executor,
+        dirname: Path,
+        main_program: Program | None = None,
+        filename: str | None = None,
+    ) -> None:
+        """Write all variables that stay in the scope; process 0 does, the others do nothing.
+
+        Args:
+            executor: what ran the program.
+            dirname: the folder.
+            main_program: the program; that which ``minimize`` was called for when None.
+            filename: one file for all variables; a file for each when None.
+
+        Raises:
+            ArgumentError: there is no program.
+            FileError: a file cannot be written.
+        """
+        program = self._program(main_program)
+        if self.is_first_worker():
+            save_persistables(executor, dirname, program, filename)
+
+    def save_inference_model(
+        self,
+        executor: Executor,
+        dirname: Path,
+        feeded_var_names: list[str] | None = None,
+        target_vars: list[Variable] | None = None,
+        main_program: Program | None = None,
+        export_for_deployment: bool = True,
+    ) -> list[str]:
+        """Write the part of a program that computes the targets; process 0 does, the others do
+        nothing.
+
+        Args:
+            executor: what ran the program.
+            dirname: the folder.
+            feeded_var_names: names of the variables that are given.
+            target_vars: the variables that are wanted.
+            main_program: the program; as it was before ``minimize`` when None.
+            export_for_deployment: False writes the whole program, to be trained further.
+
+        Returns:
+            the names of the targets.
+        """
+        program = _job.get().origin if main_program is None else main_program
+        targets = [] if target_vars is None else list(target_vars)
+        if self.is_first_worker():
+            save_inference_model(
+                dirname,
+                feeded_var_names,
+                targets,
+                executor,
+                self._program(program),
+                export_for_deployment=export_for_deployment,
+            )
+        return [target.name for target in targets]
+
+    def _program(self, given: Program | CompiledProgram | None) -> Program:
+        found = _job.get().main if given is None else given
+        if isinstance(found, CompiledProgram):
+            found = found.program
+        if not isinstance(found, Program):
+            raise ArgumentError(
+                f"expected a Program, or minimize() to be called before, got {found!r:.60}"
+            )
+        return found
+
+
+fleet = Fleet()
+
+__dir__ = listing(globals())
+doors(globals())

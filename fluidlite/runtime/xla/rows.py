@@ -1,0 +1,81 @@
+"""Which rows the gradient of a table names, where it is a whole tensor in a compiled function."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from jax import numpy as jnp
+
+from ...opdef.definition import Op
+from ...opdef.interpreter import Eval
+from ..step import Step
+from .interpreter import NotTraceable
+
+
+class NamedRows:
+    """The rows that gradients of tables name: truths by variable, [height].
+
+    ``adam`` is the optimizer that treats such a gradient in another way than one of all rows.
+    """
+
+    def __init__(self) -> None:
+        self._named: dict[str, Any] = {}
+
+    def note(self, step: Step, ins: Mapping[str, Any]) -> None:
+        """Follow the rows through a step."""
+        op: Any = step.instance
+        if op.type in _OF_TABLES and op.attr_values().get("is_sparse"):
+            height, padding = ins["W"].shape[0], op.attr_values()["padding_idx"]
+            ids = jnp.asarray(ins["Ids"]).reshape(-1)
+            ids = jnp.where(ids == padding, height, ids) if padding >= 0 else ids
+            self._set(step, jnp.zeros(height, bool).at[ids].set(True, mode="drop"))
+            return
+        if op.type in _FOLLOWED and self._named:
+            found = [self._named.get(name) for name in step.op.input_arg_names]
+            rows = [each for each in found if each is not None]
+            if rows and len(rows) == len(found):
+                self._set(step, jnp.stack(rows).any(axis=0))
+                return
+        self._set(step, None)
+
+    def _set(self, step: Step, rows: Any) -> None:
+        for name in step.writes:
+            if rows is None:
+                self._named.pop(name, None)
+            else:
+                self._named[name] = rows
+
+    def adam(self, f: Eval, step: Step, ins: dict[str, Any]) -> dict[str, Any] | None:
+        """A step of ``adam`` whose gradient names some rows; None for any other step.
+
+        Raises:
+            NotTraceable: an option needs the rows themselves.
+        """
+        op: Any = step.instance
+        if op.type != "adam" or not self._named:
+            return None
+        rows = self._named.get(step.op.inputs["Grad"][0])
+        if rows is None:
+            return None
+        if ins.get("Beta1Tensor") is not None or ins.get("Beta2Tensor") is not None:
+            raise NotTraceable("its betas are tensors, and its gradient names some rows")
+        nexts = {f"Beta{k}Pow": ins[f"Beta{k}Pow"] * beta for k, beta in _betas(op)}
+        outs = f.apply(op, {**ins, **nexts}, step.want)  # fluid 1.8 is a step ahead here
+        outs |= {f"{name}Out": value for name, value in nexts.items()}
+        if op.lazy_mode:
+            for name in ("Param", "Moment1", "Moment2"):
+                before = ins[name]
+                chosen = rows.reshape(-1, *[1] * (before.ndim - 1))
+                outs[f"{name}Out"] = jnp.where(chosen, outs[f"{name}Out"], before)
+        return outs
+
+
+def _betas(op: Op) -> list[tuple[int, float]]:
+    attrs = op.attr_values()
+    return [(1, attrs["beta1"]), (2, attrs["beta2"])]
+
+
+_OF_TABLES = frozenset({"lookup_table_grad", "lookup_table_v2_grad"})
+#: operators that keep the rows of what they are given
+_FOLLOWED = frozenset({"sum", "merge_selected_rows", "scale", "assign", "clip", "cast"})
