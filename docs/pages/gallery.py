@@ -16,7 +16,7 @@ def examples(folder):
 
 
 def drawn_by(path):
-    """The pictures that an example draws; old programs, which share names with others, draw none."""
+    """The pictures that an example draws; old programs, which share names, draw none."""
     return sorted(PICTURES.glob(f"{path.stem}.*")) if path.parent.name == "examples" else []
 
 
