@@ -15,12 +15,17 @@ def examples(folder):
         yield path, text
 
 
+def drawn_by(path):
+    """The pictures that an example draws; old programs, which share names, draw none."""
+    return sorted(PICTURES.glob(f"{path.stem}.*")) if path.parent.name == "examples" else []
+
+
 def entry(path, text, up):
     """What a page says of one example."""
     title, _, rest = text.partition("\n")
     name = path.relative_to(ROOT).as_posix()
     parts = [f"# {path.stem.replace('_', ' ').capitalize()}\n", title + "\n"]
-    for picture in sorted(PICTURES.glob(f"{path.stem}.*")):
+    for picture in drawn_by(path):
         parts.append(f"![what {path.name} draws]({up}pictures/{picture.name})\n")
     if rest.strip():
         parts.append(f"```text\n{rest.strip()}\n```\n")
@@ -42,6 +47,11 @@ def pages():
             link = target.removeprefix("examples/")
             first = re.sub(r"\s+", " ", text.partition("\n\n")[0])
             index.append(f"* [{path.stem.replace('_', ' ').capitalize()}]({link}): {first}")
+            for picture in drawn_by(path):
+                index.append(
+                    f"\n    [![what {path.name} draws](../pictures/{picture.name})"
+                    f'{{ style="max-height: 12em" }}]({link})\n'
+                )
         for notebook in sorted(folder.glob("*.ipynb")):
             yield f"examples/{notebook.name}", notebook.read_text(encoding="utf-8")
             index.append(f"* [{notebook.stem.replace('_', ' ').capitalize()}]({notebook.name})")
