@@ -1,6 +1,9 @@
-"""Layers in paddle 2's spelling compute the same on tensors and in programs."""
+"""Layers in paddle 2's spelling compute what they do there, on tensors and in programs."""
 
+import gzip
 import inspect
+import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -84,6 +87,69 @@ def test_a_layer_computes_in_a_program_what_it_does_at_once(name):
     np.testing.assert_allclose(found.reshape(wanted.shape), wanted, rtol=1e-5, atol=1e-6)
     names = {p.name for p in fluid.default_main_program().all_parameters()}
     assert names == {p.name for p in layer.parameters()}
+
+
+RECORDED = json.loads(
+    gzip.decompress((Path(__file__).parent / "data" / "layers_of_paddle2.json.gz").read_bytes())
+)
+
+
+@pytest.mark.parametrize("case", RECORDED, ids=lambda case: f"{case[0]} {case[1]} {case[2]}")
+def test_a_layer_computes_what_it_does_in_paddle_2(case):
+    name, args, options, inputs, wanted, gradient = case
+    layer = getattr(nn, name)(*args, **options)
+    layer.eval()
+    for p in layer.parameters():
+        count = int(np.prod(p.shape))
+        values = np.sin(np.arange(count) * 1.7 + len(p.shape))
+        p.set_value(values.reshape(p.shape).astype("float32"))
+    arrays = [np.array(x, "float32") for x in inputs]
+    tensors = [fluid.to_tensor(x, stop_gradient=False) for x in arrays]
+    out = layer(*tensors)
+    np.testing.assert_allclose(out.numpy(), wanted, rtol=1e-4, atol=2e-4)
+    weights = np.cos(np.arange(np.size(wanted))).reshape(np.shape(wanted)).astype("float32")
+    fluid.sum(out * fluid.to_tensor(weights)).backward()
+    np.testing.assert_allclose(tensors[0].grad.numpy(), gradient, rtol=1e-4, atol=3e-4)
+    variables = [fluid.data(f"x{k}", list(x.shape), "float32") for k, x in enumerate(arrays)]
+    appended, exe = layer(*variables), fluid.Executor()
+    if layer.state_dict():
+        exe.run(fluid.default_startup_program())
+    feed = {v.name: x for v, x in zip(variables, arrays)}
+    (found,) = exe.run(feed=feed, fetch_list=[appended])
+    np.testing.assert_allclose(found.reshape(np.shape(wanted)), wanted, rtol=1e-4, atol=2e-4)
+
+
+def test_dropped_values_keep_mean_and_variance():
+    fluid.seed(3)
+    x = fluid.to_tensor(np.random.RandomState(0).randn(200000).astype("float32"))
+    out = nn.AlphaDropout(0.3)(x).numpy()
+    assert abs(out.mean()) < 0.01 and abs(out.var() - 1) < 0.01
+    assert len(np.unique(out)) < 150000
+
+
+def test_whole_channels_of_volumes_are_dropped():
+    fluid.seed(3)
+    out = nn.Dropout3D(0.5)(fluid.ones([4, 16, 2, 2, 2])).numpy()
+    assert set(np.unique(out)) == {0.0, 2.0}
+    assert np.array_equal(out.min((2, 3, 4)), out.max((2, 3, 4)))
+
+
+@pytest.mark.parametrize(
+    "wrong, said",
+    [
+        (lambda: nn.Conv1D(2, 2, [1, 2]), "expected kernel_size to be a number, or 1"),
+        (lambda: nn.Conv3D(2, 2, 3, data_format="NCHW"), "NCDHW"),
+        (lambda: nn.Upsample()(fluid.ones([1, 1, 2, 2])), "size or scale_factor"),
+        (lambda: nn.Upsample(2, mode="area")(fluid.ones([1, 1, 2, 2])), "got 'area' for 2"),
+        (lambda: nn.Upsample(scale_factor=1.3)(fluid.ones([1, 1, 2, 2])), "whole sizes"),
+        (lambda: nn.AlphaDropout(1.0)(fluid.ones([2])), "expected p in"),
+        (lambda: nn.MaxPool3D(2, return_mask=True)(fluid.ones([1, 1, 2, 2, 2])), "return_mask"),
+        (lambda: nn.MaxPool1D(2, padding=[1, 2, 3])(fluid.ones([1, 1, 4])), "expected padding"),
+    ],
+)
+def test_an_option_out_of_range_is_refused(wrong, said):
+    with pytest.raises(ArgumentError, match=said):
+        wrong()
 
 
 def test_a_layer_trains_in_a_program_as_at_once():

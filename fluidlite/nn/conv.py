@@ -1,28 +1,58 @@
-"""Convolutions of images, their adjoints, and convolutions of sequences."""
+"""Convolutions of sequences, images and volumes, and their adjoints."""
 
 from __future__ import annotations
 
 from math import prod, sqrt
 from typing import Any
 
+from ..docstrings import Family
 from ..errors import ArgumentError
-from ..imperative.shaping import numbers_in, squeeze, unsqueeze
+from ..imperative.shaping import numbers_in
 from ..initializer import Normal
 from . import functional as F
 from .layer import TensorLayer, checked
+
+CONVOLUTIONS = Family(
+    {
+        "in_channels": "how many come in.",
+        "out_channels": "how many come out.",
+        "kernel_size": "of the filters: a number, or one for every dimension.",
+        "stride": "as of the function.",
+        "padding": "as of the function.",
+        "output_padding": "as of the function.",
+        "dilation": "as of the function.",
+        "groups": "as of the function.",
+        "padding_mode": "zeros; or reflect or replicate, where ``padding`` is a number, or one for "
+        "every dimension.",
+        "weight_attr": "of the filters.",
+        "bias_attr": "of the bias; False for none.",
+        "data_format": "ends in C where the channels come last.",
+    },
+    raises="ArgumentError: an argument is out of range.",
+)
 
 
 class _Conv(TensorLayer):
     """What convolutions have in common."""
 
-    _dims = 2
+    _formats: tuple[str, ...] = ("NCHW", "NHWC")
     _transposed = False
 
     def _make(
-        self, channels: tuple[int, int], kernel_size: Any, groups: int, weight: Any, bias: Any
+        self,
+        channels: tuple[int, int],
+        kernel_size: Any,
+        weight_attr: Any,
+        bias_attr: Any,
+        data_format: str | None,
+        options: dict[str, Any],
     ) -> None:
-        sizes = _each("kernel_size", kernel_size, self._dims)
+        form = data_format or self._formats[0]
+        checked("data_format", form, *self._formats)
+        self._options: dict[str, Any] = {**options, "data_format": form}
+        sizes = _each("kernel_size", kernel_size, len(form) - 2)
         given, made = channels
+        groups = options["groups"]
         if given % groups or made % groups:
             raise ArgumentError(
                 f"expected groups to divide {given} and {made} channels, got {groups}"
@@ -30,31 +60,19 @@ class _Conv(TensorLayer):
         first = [given, made // groups] if self._transposed else [made, given // groups]
         std = sqrt(2.0 / (given * prod(sizes)))
         default = None if self._transposed else Normal(0.0, std)
-        self.weight = self.create_parameter([*first, *sizes], weight, default_initializer=default)
-        self.bias = self.create_parameter([made], bias, is_bias=True)
+        self.weight = self.create_parameter(
+            [*first, *sizes], weight_attr, default_initializer=default
+        )
+        self.bias = self.create_parameter([made], bias_attr, is_bias=True)
 
     def extra_repr(self) -> str:
         return f"weight {list(self.weight.shape)}"
 
 
-class Conv2D(_Conv):
-    """Images convolved with learned filters: :func:`~fluidlite.nn.functional.conv2d`.
+class _Convolution(_Conv):
+    """What is convolved with learned filters."""
 
-    Args:
-        in_channels, out_channels: of the images, and of what comes out.
-        kernel_size: of the filters: a number, or two.
-        stride, padding, dilation, groups: as of the function.
-        padding_mode: zeros; or reflect or replicate, where ``padding`` is a number, or two.
-        weight_attr: of the filters, [out_channels, in_channels / groups, height, width].
-        bias_attr: of the bias; False for none.
-        data_format: NCHW or NHWC.
-
-    Raises:
-        ArgumentError: an argument is out of range.
-
-    >>> fluid.nn.Conv2D(1, 4, 3, padding=1)(fluid.ones([2, 1, 8, 8])).shape
-    [2, 4, 8, 8]
-    """
+    _function: Any = staticmethod(F.conv2d)
 
     def __init__(
         self,
@@ -68,49 +86,64 @@ class Conv2D(_Conv):
         padding_mode: str = "zeros",
         weight_attr: Any = None,
         bias_attr: Any = None,
-        data_format: str = "NCHW",
+        data_format: str | None = None,
     ) -> None:
         super().__init__()
-        checked("data_format", data_format, "NCHW", "NHWC")
-        checked("padding_mode", padding_mode, "zeros", "reflect", "replicate")
-        self._around: list[int] | None = None
+        self._padding_mode = checked("padding_mode", padding_mode, "zeros", "reflect", "replicate")
+        self._around: list[int] = []
         if padding_mode != "zeros":
-            high, wide = _each("padding", padding, 2)
-            self._around, padding = [wide, wide, high, high], 0
-        self._padding_mode = padding_mode
-        self._options = {
-            "stride": stride,
-            "padding": padding,
-            "dilation": dilation,
-            "groups": groups,
-            "data_format": data_format,
-        }
-        self._make((in_channels, out_channels), kernel_size, groups, weight_attr, bias_attr)
+            around = _each("padding", padding, len(self._formats[0]) - 2)
+            self._around, padding = [n for n in reversed(around) for _ in range(2)], 0
+        options = {"stride": stride, "padding": padding, "dilation": dilation, "groups": groups}
+        channels = in_channels, out_channels
+        self._make(channels, kernel_size, weight_attr, bias_attr, data_format, options)
 
     def forward(self, x: Any) -> Any:
-        """The convolved images."""
-        if self._around is not None:
+        """What is convolved."""
+        if self._around:
             form = self._options["data_format"]
-            x = F.pad(x, self._around, self._padding_mode, data_format=str(form))
-        return F.conv2d(x, self.weight, self.bias, **self._options)
+            x = F.pad(x, self._around, self._padding_mode, data_format=form)
+        return self._function(x, self.weight, self.bias, **self._options)
 
 
-class Conv2DTranspose(_Conv):
-    """The adjoint of a convolution: :func:`~fluidlite.nn.functional.conv2d_transpose`.
+@CONVOLUTIONS
+class Conv1D(_Convolution):
+    """Sequences convolved with learned filters: :func:`~fluidlite.nn.functional.conv1d`.
 
-    Args:
-        in_channels, out_channels: of the images, and of what comes out.
-        kernel_size: of the filters: a number, or two.
-        stride, padding, output_padding, dilation, groups: as of the function.
-        weight_attr: of the filters, [in_channels, out_channels / groups, height, width].
-        bias_attr: of the bias; False for none.
-        data_format: NCHW or NHWC.
-
-    >>> fluid.nn.Conv2DTranspose(4, 1, 2, stride=2)(fluid.ones([2, 4, 3, 3])).shape
-    [2, 1, 6, 6]
+    >>> fluid.nn.Conv1D(2, 4, 3)(fluid.ones([1, 2, 8])).shape
+    [1, 4, 6]
     """
 
+    _formats = ("NCL", "NLC")
+    _function = staticmethod(F.conv1d)
+
+
+@CONVOLUTIONS
+class Conv2D(_Convolution):
+    """Images convolved with learned filters: :func:`~fluidlite.nn.functional.conv2d`.
+
+    >>> fluid.nn.Conv2D(1, 4, 3, padding=1)(fluid.ones([2, 1, 8, 8])).shape
+    [2, 4, 8, 8]
+    """
+
+
+@CONVOLUTIONS
+class Conv3D(_Convolution):
+    """Volumes convolved with learned filters: :func:`~fluidlite.nn.functional.conv3d`.
+
+    >>> fluid.nn.Conv3D(1, 2, 3, padding=1)(fluid.ones([1, 1, 4, 4, 4])).shape
+    [1, 2, 4, 4, 4]
+    """
+
+    _formats = ("NCDHW", "NDHWC")
+    _function = staticmethod(F.conv3d)
+
+
+class _Adjoint(_Conv):
+    """The adjoint of a convolution, with learned filters."""
+
     _transposed = True
+    _function: Any = staticmethod(F.conv2d_transpose)
 
     def __init__(
         self,
@@ -124,81 +157,58 @@ class Conv2DTranspose(_Conv):
         groups: int = 1,
         weight_attr: Any = None,
         bias_attr: Any = None,
-        data_format: str = "NCHW",
+        data_format: str | None = None,
     ) -> None:
         super().__init__()
-        checked("data_format", data_format, "NCHW", "NHWC")
-        self._options = {
+        options = {
             "stride": stride,
             "padding": padding,
             "output_padding": output_padding,
             "dilation": dilation,
             "groups": groups,
-            "data_format": data_format,
         }
-        self._make((in_channels, out_channels), kernel_size, groups, weight_attr, bias_attr)
+        channels = in_channels, out_channels
+        self._make(channels, kernel_size, weight_attr, bias_attr, data_format, options)
 
     def forward(self, x: Any, output_size: Any = None) -> Any:
-        """The images that come out, of that size where it is given."""
-        return F.conv2d_transpose(
-            x, self.weight, self.bias, output_size=output_size, **self._options
-        )
+        """What comes out, of that size where it is given."""
+        return self._function(x, self.weight, self.bias, output_size=output_size, **self._options)
 
 
-class Conv1D(_Conv):
-    """Sequences convolved with learned filters.
+@CONVOLUTIONS
+class Conv1DTranspose(_Adjoint):
+    """The adjoint of a convolution: :func:`~fluidlite.nn.functional.conv1d_transpose`.
 
     Args:
-        in_channels, out_channels: of the sequences, and of what comes out.
-        kernel_size, stride, padding, dilation: numbers.
-        groups: the channels are cut into so many groups, which do not mix.
-        padding_mode: zeros.
-        weight_attr: of the filters, [out_channels, in_channels / groups, length].
-        bias_attr: of the bias; False for none.
-        data_format: NCL or NLC.
+        weight_attr: of the filters, [in_channels, out_channels / groups, length].
 
-    >>> fluid.nn.Conv1D(2, 4, 3)(fluid.ones([1, 2, 8])).shape
-    [1, 4, 6]
+    >>> fluid.nn.Conv1DTranspose(2, 1, 2, stride=2)(fluid.ones([1, 2, 3])).shape
+    [1, 1, 6]
     """
 
-    _dims = 1
+    _formats = ("NCL", "NLC")
+    _function = staticmethod(F.conv1d_transpose)
 
-    def __init__(
-        self,
-        in_channels: int,
-        out_channels: int,
-        kernel_size: Any,
-        stride: Any = 1,
-        padding: Any = 0,
-        dilation: Any = 1,
-        groups: int = 1,
-        padding_mode: str = "zeros",
-        weight_attr: Any = None,
-        bias_attr: Any = None,
-        data_format: str = "NCL",
-    ) -> None:
-        super().__init__()
-        self._last = checked("data_format", data_format, "NCL", "NLC") == "NLC"
-        checked("padding_mode", padding_mode, "zeros")
-        given = {"stride": (stride, 1), "padding": (padding, 0), "dilation": (dilation, 1)}
-        self._options: dict[str, Any] = {
-            what: [along, *_each(what, value, 1)] for what, (value, along) in given.items()
-        }
-        self._groups = groups
-        self._make((in_channels, out_channels), kernel_size, groups, weight_attr, bias_attr)
 
-    def forward(self, x: Any) -> Any:
-        """The convolved sequences."""
-        axis = 1 if self._last else 2
-        out = F.conv2d(
-            unsqueeze(x, axis),
-            unsqueeze(self.weight, 2),
-            self.bias,
-            groups=self._groups,
-            data_format="NHWC" if self._last else "NCHW",
-            **self._options,
-        )
-        return squeeze(out, axis)
+@CONVOLUTIONS
+class Conv2DTranspose(_Adjoint):
+    """The adjoint of a convolution: :func:`~fluidlite.nn.functional.conv2d_transpose`.
+
+    >>> fluid.nn.Conv2DTranspose(4, 1, 2, stride=2)(fluid.ones([2, 4, 3, 3])).shape
+    [2, 1, 6, 6]
+    """
+
+
+@CONVOLUTIONS
+class Conv3DTranspose(_Adjoint):
+    """The adjoint of a convolution: :func:`~fluidlite.nn.functional.conv3d_transpose`.
+
+    >>> fluid.nn.Conv3DTranspose(2, 1, 2, stride=2)(fluid.ones([1, 2, 2, 2, 2])).shape
+    [1, 1, 4, 4, 4]
+    """
+
+    _formats = ("NCDHW", "NDHWC")
+    _function = staticmethod(F.conv3d_transpose)
 
 
 def _each(what: str, given: Any, count: int) -> tuple[int, ...]:

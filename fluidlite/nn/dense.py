@@ -161,7 +161,24 @@ class Dropout(TensorLayer):
         return f"p={self._options['p']}"
 
 
-class Dropout2D(TensorLayer):
+class _Channels(TensorLayer):
+    """Dropout of whole channels."""
+
+    _function = staticmethod(F.dropout2d)
+
+    def __init__(self, p: float, data_format: str, name: str | None) -> None:
+        super().__init__(name)
+        self._p, self._format = p, data_format
+
+    def forward(self, x: Any) -> Any:
+        """The input with random channels set to 0."""
+        return self._function(x, self._p, self.training, self._format)
+
+    def extra_repr(self) -> str:
+        return f"p={self._p}"
+
+
+class Dropout2D(_Channels):
     """The input, [N, C, H, W], with random channels set to 0 while the layer trains.
 
     Args:
@@ -171,12 +188,43 @@ class Dropout2D(TensorLayer):
     """
 
     def __init__(self, p: float = 0.5, data_format: str = "NCHW", name: str | None = None) -> None:
+        super().__init__(p, data_format, name)
+
+
+class Dropout3D(_Channels):
+    """The input, [N, C, D, H, W], with random channels set to 0 while the layer trains.
+
+    Args:
+        p: the probability of 0.
+        data_format: NCDHW or NDHWC.
+        name: stands in the names of programs' variables.
+    """
+
+    _function = staticmethod(F.dropout3d)
+
+    def __init__(self, p: float = 0.5, data_format: str = "NCDHW", name: str | None = None) -> None:
+        super().__init__(p, data_format, name)
+
+
+class AlphaDropout(TensorLayer):
+    """Dropout that keeps a mean of 0 and a variance of 1, for networks with SELU:
+    :func:`~fluidlite.nn.functional.alpha_dropout`.
+
+    Args:
+        p: the probability that an element is dropped.
+        name: stands in the names of programs' variables.
+    """
+
+    def __init__(self, p: float = 0.5, name: str | None = None) -> None:
         super().__init__(name)
-        self._p, self._axis = p, [0, 1] if data_format == "NCHW" else [0, 3]
+        self._p = p
 
     def forward(self, x: Any) -> Any:
-        """The input with random channels set to 0."""
-        return F.dropout(x, self._p, axis=self._axis, training=self.training)
+        """The input with random elements dropped."""
+        return F.alpha_dropout(x, self._p, self.training)
+
+    def extra_repr(self) -> str:
+        return f"p={self._p}"
 
 
 class Flatten(FunctionLayer):
@@ -212,31 +260,3 @@ class CosineSimilarity(FunctionLayer):
 
     _inputs = 2
     function = staticmethod(F.cosine_similarity)
-
-
-class Pad2D(TensorLayer):
-    """The input, [N, C, H, W], with further rows and columns.
-
-    Args:
-        padding: how many on each side; or four numbers: left, right, top, bottom.
-        mode: constant, reflect, or replicate, which repeats the edge.
-        value: what ``constant`` adds.
-        data_format: NCHW or NHWC.
-        name: stands in the names of programs' variables.
-    """
-
-    def __init__(
-        self,
-        padding: Any,
-        mode: str = "constant",
-        value: float = 0.0,
-        data_format: str = "NCHW",
-        name: str | None = None,
-    ) -> None:
-        super().__init__(name)
-        self._amounts = [padding] * 4 if isinstance(padding, int) else list(padding)
-        self._options: dict[str, Any] = {"mode": mode, "value": value, "data_format": data_format}
-
-    def forward(self, x: Any) -> Any:
-        """The padded input."""
-        return F.pad(x, self._amounts, **self._options)

@@ -65,3 +65,40 @@ class KLDivLoss(_Loss):
     """The divergence of distributions: :func:`~fluidlite.nn.functional.kl_div`."""
 
     function = staticmethod(F.kl_div)
+
+
+class SoftMarginLoss(_Loss):
+    """``log(1 + exp(-label input))``: :func:`~fluidlite.nn.functional.soft_margin_loss`."""
+
+    function = staticmethod(F.soft_margin_loss)
+
+
+class HingeEmbeddingLoss(_Loss):
+    """Distances, and what of a margin they leave:
+    :func:`~fluidlite.nn.functional.hinge_embedding_loss`.
+    """
+
+    function = staticmethod(F.hinge_embedding_loss)
+
+
+class MarginRankingLoss(_Loss):
+    """Which of two is larger, by a margin: :func:`~fluidlite.nn.functional.margin_ranking_loss`."""
+
+    _inputs = 3
+    function = staticmethod(F.margin_ranking_loss)
+
+
+class CosineEmbeddingLoss(_Loss):
+    """The angles of vectors: :func:`~fluidlite.nn.functional.cosine_embedding_loss`."""
+
+    _inputs = 3
+    function = staticmethod(F.cosine_embedding_loss)
+
+
+class TripletMarginLoss(_Loss):
+    """What belongs together is nearer, by a margin:
+    :func:`~fluidlite.nn.functional.triplet_margin_loss`.
+    """
+
+    _inputs = 3
+    function = staticmethod(F.triplet_margin_loss)

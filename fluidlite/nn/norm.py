@@ -170,13 +170,10 @@ class GroupNorm(_Scaled):
         return F.group_norm(x, self._groups, weight=self.weight, bias=self.bias, **self._options)
 
 
-@NORMS
-class InstanceNorm2D(_Scaled):
-    """Normalisation of each channel of each sample.
+class _InstanceNorm(_Scaled):
+    """What the normalisations of single samples have in common."""
 
-    Args:
-        momentum: accepted; there are no running statistics, as in paddle 2.
-    """
+    _formats = ("NCHW", "NHWC")
 
     def __init__(
         self,
@@ -185,14 +182,39 @@ class InstanceNorm2D(_Scaled):
         momentum: float = 0.9,
         weight_attr: Any = None,
         bias_attr: Any = None,
-        data_format: str = "NCHW",
+        data_format: str | None = None,
         name: str | None = None,
     ) -> None:
         super().__init__(name)
-        checked("data_format", data_format, "NCHW", "NHWC")
+        data_format = self._formats[0] if data_format is None else data_format
+        checked("data_format", data_format, *self._formats)
         self._options: dict[str, Any] = {"eps": epsilon, "data_format": data_format}
         self._make([num_features], weight_attr, bias_attr)
 
     def forward(self, x: Any) -> Any:
         """The normalised input."""
         return F.instance_norm(x, weight=self.weight, bias=self.bias, **self._options)
+
+
+INSTANCES = NORMS.extended(
+    {"momentum": "accepted; there are no running statistics, as in paddle 2."}
+)
+
+
+@INSTANCES
+class InstanceNorm1D(_InstanceNorm):
+    """Normalisation of each channel of each sequence."""
+
+    _formats = ("NCL", "NLC")
+
+
+@INSTANCES
+class InstanceNorm2D(_InstanceNorm):
+    """Normalisation of each channel of each image."""
+
+
+@INSTANCES
+class InstanceNorm3D(_InstanceNorm):
+    """Normalisation of each channel of each volume."""
+
+    _formats = ("NCDHW", "NDHWC")

@@ -1,4 +1,4 @@
-"""Windows that move over images."""
+"""Windows that move along sequences, over images and through volumes."""
 
 from __future__ import annotations
 
@@ -36,3 +36,59 @@ class AdaptiveMaxPool2D(FunctionLayer):
     """
 
     function = staticmethod(F.adaptive_max_pool2d)
+
+
+class MaxPool1D(FunctionLayer):
+    """The largest element under a window: :func:`~fluidlite.nn.functional.max_pool1d`."""
+
+    function = staticmethod(F.max_pool1d)
+
+
+class AvgPool1D(FunctionLayer):
+    """The average under a window: :func:`~fluidlite.nn.functional.avg_pool1d`."""
+
+    function = staticmethod(F.avg_pool1d)
+
+
+class AdaptiveAvgPool1D(FunctionLayer):
+    """Averages of so many parts of a sequence:
+    :func:`~fluidlite.nn.functional.adaptive_avg_pool1d`.
+    """
+
+    function = staticmethod(F.adaptive_avg_pool1d)
+
+
+class AdaptiveMaxPool1D(FunctionLayer):
+    """The largest elements of so many parts of a sequence:
+    :func:`~fluidlite.nn.functional.adaptive_max_pool1d`.
+    """
+
+    function = staticmethod(F.adaptive_max_pool1d)
+
+
+class MaxPool3D(FunctionLayer):
+    """The largest element under a window: :func:`~fluidlite.nn.functional.max_pool3d`."""
+
+    function = staticmethod(F.max_pool3d)
+
+
+class AvgPool3D(FunctionLayer):
+    """The average under a window: :func:`~fluidlite.nn.functional.avg_pool3d`."""
+
+    function = staticmethod(F.avg_pool3d)
+
+
+class AdaptiveAvgPool3D(FunctionLayer):
+    """Averages of so many parts of a volume:
+    :func:`~fluidlite.nn.functional.adaptive_avg_pool3d`.
+    """
+
+    function = staticmethod(F.adaptive_avg_pool3d)
+
+
+class AdaptiveMaxPool3D(FunctionLayer):
+    """The largest elements of so many parts of a volume:
+    :func:`~fluidlite.nn.functional.adaptive_max_pool3d`.
+    """
+
+    function = staticmethod(F.adaptive_max_pool3d)

@@ -34,6 +34,7 @@ from .activation import (
     tanhshrink,
     thresholded_relu,
 )
+from .dropping import alpha_dropout, dropout2d, dropout3d
 from .images import (
     adaptive_avg_pool2d,
     adaptive_max_pool2d,
@@ -56,6 +57,13 @@ from .loss import (
     softmax_with_cross_entropy,
     square_error_cost,
 )
+from .margins import (
+    cosine_embedding_loss,
+    hinge_embedding_loss,
+    margin_ranking_loss,
+    soft_margin_loss,
+    triplet_margin_loss,
+)
 from .normalization import batch_norm, group_norm, instance_norm, layer_norm, normalize
 from .projection import (
     cosine_similarity,
@@ -65,20 +73,51 @@ from .projection import (
     linear,
     one_hot,
 )
+from .resizing import interpolate, pixel_shuffle, unfold, upsample, zeropad2d
+from .sequences import (
+    adaptive_avg_pool1d,
+    adaptive_max_pool1d,
+    avg_pool1d,
+    conv1d,
+    conv1d_transpose,
+    max_pool1d,
+)
+from .volumes import (
+    adaptive_avg_pool3d,
+    adaptive_max_pool3d,
+    avg_pool3d,
+    conv3d,
+    conv3d_transpose,
+    max_pool3d,
+)
 
 __all__ = [
+    "adaptive_avg_pool1d",
     "adaptive_avg_pool2d",
+    "adaptive_avg_pool3d",
+    "adaptive_max_pool1d",
     "adaptive_max_pool2d",
+    "adaptive_max_pool3d",
+    "alpha_dropout",
+    "avg_pool1d",
     "avg_pool2d",
+    "avg_pool3d",
     "batch_norm",
     "binary_cross_entropy",
     "binary_cross_entropy_with_logits",
     "celu",
+    "conv1d",
+    "conv1d_transpose",
     "conv2d",
     "conv2d_transpose",
+    "conv3d",
+    "conv3d_transpose",
+    "cosine_embedding_loss",
     "cosine_similarity",
     "cross_entropy",
     "dropout",
+    "dropout2d",
+    "dropout3d",
     "elu",
     "embedding",
     "gelu",
@@ -88,7 +127,9 @@ __all__ = [
     "hardsigmoid",
     "hardswish",
     "hardtanh",
+    "hinge_embedding_loss",
     "instance_norm",
+    "interpolate",
     "kl_div",
     "l1_loss",
     "label_smooth",
@@ -98,7 +139,10 @@ __all__ = [
     "log_loss",
     "log_sigmoid",
     "log_softmax",
+    "margin_ranking_loss",
+    "max_pool1d",
     "max_pool2d",
+    "max_pool3d",
     "maxout",
     "mish",
     "mse_loss",
@@ -106,6 +150,7 @@ __all__ = [
     "normalize",
     "one_hot",
     "pad",
+    "pixel_shuffle",
     "prelu",
     "relu",
     "relu6",
@@ -113,6 +158,7 @@ __all__ = [
     "sigmoid",
     "silu",
     "smooth_l1_loss",
+    "soft_margin_loss",
     "softmax",
     "softmax_with_cross_entropy",
     "softplus",
@@ -123,6 +169,10 @@ __all__ = [
     "tanh",
     "tanhshrink",
     "thresholded_relu",
+    "triplet_margin_loss",
+    "unfold",
+    "upsample",
+    "zeropad2d",
 ]
 
 __dir__ = listing(globals())

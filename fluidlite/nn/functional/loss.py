@@ -28,7 +28,7 @@ from ...imperative.tensor import Tensor
 from .projection import label_smooth, one_hot
 
 
-def _reduced(loss: Tensor, reduction: str) -> Tensor:
+def reduced(loss: Tensor, reduction: str) -> Tensor:
     if reduction == "mean":
         return mean(loss)
     if reduction == "sum":
@@ -46,7 +46,7 @@ def mse_loss(
     >>> float(fluid.nn.functional.mse_loss(fluid.ones([2]), fluid.zeros([2])))
     1.0
     """
-    return _reduced(square(subtract(input, label)), reduction)
+    return reduced(square(subtract(input, label)), reduction)
 
 
 def square_error_cost(input: Tensor, label: Tensor) -> Tensor:
@@ -58,7 +58,7 @@ def l1_loss(
     input: Tensor, label: Tensor, reduction: str = "mean", name: str | None = None
 ) -> Tensor:
     """The size of the difference."""
-    return _reduced(size(subtract(input, label)), reduction)
+    return reduced(size(subtract(input, label)), reduction)
 
 
 def smooth_l1_loss(
@@ -72,7 +72,7 @@ def smooth_l1_loss(
     difference = size(subtract(input, label))
     near = multiply(square(difference), 0.5)
     far = multiply(subtract(difference, 0.5 * delta), delta)
-    return _reduced(where(less_than(difference, delta), near, far), reduction)
+    return reduced(where(less_than(difference, delta), near, far), reduction)
 
 
 def cross_entropy(
@@ -148,7 +148,7 @@ def cross_entropy(
         return divide(total(loss), number)
     if reduction == "none" and narrow:
         return squeeze(loss, axis)
-    return _reduced(loss, reduction)
+    return reduced(loss, reduction)
 
 
 def _kept(label: Any, ignore_index: int, input: Tensor) -> Any:
@@ -241,7 +241,7 @@ def nll_loss(
     if reduction == "mean":
         number: Any = total(count) if isinstance(count, Tensor) else max(float(count.sum()), 1.0)
         return divide(total(loss), number)
-    return _reduced(squeeze(loss, 1), reduction)
+    return reduced(squeeze(loss, 1), reduction)
 
 
 def binary_cross_entropy(
@@ -260,7 +260,7 @@ def binary_cross_entropy(
         reduction: mean, sum or none.
     """
     loss = eager.bce_loss(input, label)
-    return _reduced(loss if weight is None else multiply(loss, weight), reduction)
+    return reduced(loss if weight is None else multiply(loss, weight), reduction)
 
 
 def binary_cross_entropy_with_logits(
@@ -285,7 +285,7 @@ def binary_cross_entropy_with_logits(
     if pos_weight is not None:
         positive = multiply(positive, pos_weight)
     loss = add(multiply(label, positive), multiply(add(multiply(label, -1.0), 1.0), negative))
-    return _reduced(loss if weight is None else multiply(loss, weight), reduction)
+    return reduced(loss if weight is None else multiply(loss, weight), reduction)
 
 
 def log_loss(
@@ -310,4 +310,4 @@ def kl_div(
     loss = where(inside, multiply(label, subtract(log(safe), input)), 0.0)
     if reduction == "batchmean":
         return divide(total(loss), float(+loss.array.shape[0]))
-    return _reduced(loss, reduction)
+    return reduced(loss, reduction)

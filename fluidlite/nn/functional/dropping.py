@@ -1,0 +1,83 @@
+"""Dropout of channels, and dropout that keeps mean and variance."""
+
+from __future__ import annotations
+
+from ...errors import ArgumentError
+from ...imperative.arithmetic import add, multiply, subtract
+from ...imperative.recording import eager
+from ...imperative.tensor import Tensor
+from .projection import dropout
+
+
+def dropout2d(
+    x: Tensor,
+    p: float = 0.5,
+    training: bool = True,
+    data_format: str = "NCHW",
+    name: str | None = None,
+) -> Tensor:
+    """x with whole channels set to 0 with probability p.
+
+    Args:
+        x: [N, C, H, W].
+        p: the probability.
+        training: False: nothing is set to 0.
+        data_format: NCHW or NHWC.
+    """
+    return dropout(x, p, [0, _channels(data_format, "NCHW", "NHWC")], training)
+
+
+def dropout3d(
+    x: Tensor,
+    p: float = 0.5,
+    training: bool = True,
+    data_format: str = "NCDHW",
+    name: str | None = None,
+) -> Tensor:
+    """x with whole channels set to 0 with probability p.
+
+    Args:
+        x: [N, C, D, H, W].
+        p: the probability.
+        training: False: nothing is set to 0.
+        data_format: NCDHW or NDHWC.
+    """
+    return dropout(x, p, [0, _channels(data_format, "NCDHW", "NDHWC")], training)
+
+
+def _channels(given: str, first: str, last: str) -> int:
+    if given not in (first, last):
+        raise ArgumentError(f"expected data_format {first} or {last}, got {given!r}")
+    return 1 if given == first else len(last) - 1
+
+
+#: what SELU makes of values far below 0 (Klambauer et al. 2017, "Self-normalizing neural networks")
+_SATURATED = -1.0507009873554805 * 1.6732632423543772
+
+
+def alpha_dropout(
+    x: Tensor, p: float = 0.5, training: bool = True, name: str | None = None
+) -> Tensor:
+    """x with elements set to the value at which SELU saturates, with probability p, then scaled and
+    moved so that a mean of 0 and a variance of 1 stay (Klambauer et al. 2017).
+
+    Args:
+        x: a tensor.
+        p: the probability, below 1.
+        training: False: x.
+
+    Raises:
+        ArgumentError: ``p`` is out of range.
+
+    >>> fluid.nn.functional.alpha_dropout(fluid.ones([2]), training=False).tolist()
+    [1.0, 1.0]
+    """
+    if not 0 <= p < 1:
+        raise ArgumentError(f"expected p in [0, 1), got {p!r}")
+    if not training or not p:
+        return x
+    kept = dropout(eager.fill_any_like(x, value=1.0), p, mode="downscale_in_infer")
+    scale = ((1 - p) * (1 + p * _SATURATED**2)) ** -0.5
+    dropped = multiply(subtract(1.0, kept), _SATURATED)
+    out = multiply(add(multiply(x, kept), dropped), scale)
+    return add(out, -scale * _SATURATED * p)
