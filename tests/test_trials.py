@@ -40,7 +40,6 @@ DIFFERENCES = {
     r"layer_helper_bias|helper_inputs|var_5[89]|vardesc|tensor_get_dims": "types are of other "
     "classes",
     r"helper_param_kinds": "stop_gradient of a parameter that a helper makes is what was asked for",
-    r"misc_86|warn_\w*reader|warn_inference_transpiler": "sequences and readers are not there",
     r"misc_112": "the shape of the grid is that of the result",
     r"opdesc|framework_misc|tensor_set_dims|scope_\w+": "names that no program was seen to use",
     r"program_misc": "the description of a program is a view, made when it is asked for",

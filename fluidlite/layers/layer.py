@@ -198,9 +198,9 @@ def _layer(function: Callable[..., Any], stem: str | None, act: bool) -> Callabl
     layer_type = stem or function.__name__
     shown = layer_type if function.__name__.startswith("_") else function.__name__
     variables = [
-        (name, positions[name], _OPTIONAL[kind])
-        for name, kind in function.__annotations__.items()
-        if kind in _OPTIONAL and name in positions
+        (p.name, i, _OPTIONAL[p.annotation])
+        for i, p in enumerate(parameters)
+        if p.annotation in _OPTIONAL
     ]
 
     def given(what: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

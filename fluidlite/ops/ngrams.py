@@ -35,6 +35,8 @@ class pyramid_hash(Op):
     drop_out_percent: the share of n-grams that are left out in training; otherwise what rows are
         multiplied with, as fluid has it.
     is_training: whether n-grams are left out.
+    white_list_len, black_list_len: of the filters; not read.
+    distribute_update_vars: not read: names of parameters that servers hold.
     use_filter: must be false: filters are files of another library's.
     seed: of the choice of what is left out.
     lr: not read: in fluid the gradient operator moves W by it, here W has a gradient.

@@ -187,18 +187,24 @@ def test_a_compiled_run_that_fails_is_repeated_from_where_its_calls_began():
     with groups.guard(group):
         started()
         exe = fluid.Executor()
+        for _ in range(2):
+            exe.run(main, feed=feed)
+        compiled, declines = exe.plan(main).compiled, []
+        compute = compiled._run
+
+        def declining(*given):
+            made = compute(*given)
+            if declines:
+                raise Declined
+            return made
+
+        compiled._run = declining
+        exe.plan(main).bound.of(fluid.global_scope()).clear()  # it is bound to this one
         for _ in range(3):
             group.calls.clear()
             exe.run(main, feed=feed)
         whole = list(group.calls)
-        compiled = exe.plan(main).compiled
-        compute = compiled._run
-
-        def declines(*given):
-            compute(*given)
-            raise Declined
-
-        compiled._run = declines
+        declines.append(True)
         group.calls.clear()
         exe.run(main, feed=feed)
     # by a bound call, as it was planned, and step by step

@@ -52,7 +52,7 @@ def test_a_function_computes_it(name):
     assert np.allclose(run(out, x=X), EXPECTED[name](X.astype("float64")), rtol=1e-5)
 
 
-@pytest.mark.parametrize("name", ["exp", "sin", "rsqrt", "erf"])
+@pytest.mark.parametrize("name", ["tanh", "sin", "rsqrt", "erf"])
 def test_integers_are_refused_by_the_name_of_the_variable(name):
     n = data("n", dtype="int64")
     with refused(DTypeError, r"(?s)float32.*n int64\[-1, 4\]"):
