@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 from latex2mathml.converter import convert
+from mkdocs.plugins import event_priority
 from mkdocs.structure.files import File
 
 HERE = Path(__file__).resolve().parent
@@ -75,13 +76,18 @@ def on_config(config):
     return config
 
 
+@event_priority(100)  # before notebooks are told from other files
 def on_files(files, config):
     """Add the pages that are generated."""
     made = [page for section in SECTIONS.values() for page in section.pages()]
     for source, target in FROM_ROOT.items():
         made.append((target, moved((ROOT / source).read_text(encoding="utf-8"), source)))
     for path, text in made:
-        files.append(File.generated(config, path, content=text))
+        if path.endswith(".ipynb"):  # which lies below the root as it does in the site
+            found = File(path, str(ROOT), config.site_dir, config.use_directory_urls)
+        else:
+            found = File.generated(config, path, content=text)
+        files.append(found)
     return files
 
 
@@ -98,6 +104,7 @@ def on_page_content(content, page, config, files):
         return content
     parts = CODE.split(content)  # text, code, its tag, text, ...
     for k in range(0, len(parts), 3):
-        parts[k] = FORMULA.sub(lambda found: convert(html.unescape(found[1])), parts[k])
+        if page.file.src_uri.startswith("course/"):  # elsewhere a dollar is a dollar
+            parts[k] = FORMULA.sub(lambda found: convert(html.unescape(found[1])), parts[k])
         parts[k] = re.sub(r'href="([^":]+)\.(?:md|ipynb)(#[^"]*)?"', r'href="../\1/\2"', parts[k])
     return "".join(part for k, part in enumerate(parts) if k % 3 != 2)

@@ -78,6 +78,6 @@ def alpha_dropout(
         return x
     kept = dropout(eager.fill_any_like(x, value=1.0), p, mode="downscale_in_infer")
     scale = ((1 - p) * (1 + p * _SATURATED**2)) ** -0.5
-    dropped = multiply(subtract(1.0, kept), _SATURATED)
+    dropped = multiply(subtract(kept, 1.0), -_SATURATED)
     out = multiply(add(multiply(x, kept), dropped), scale)
     return add(out, -scale * _SATURATED * p)

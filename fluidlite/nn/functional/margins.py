@@ -65,7 +65,7 @@ def hinge_embedding_loss(
     Args:
         input: distances.
     """
-    far = _hinge(subtract(margin, input))
+    far = _hinge(add(multiply(input, -1.0), margin))
     return reduced(where(equal(label, 1.0), input, far), reduction)
 
 
@@ -87,7 +87,7 @@ def cosine_embedding_loss(
     if not -1 <= margin <= 1:
         raise ArgumentError(f"expected margin in [-1, 1], got {margin!r}")
     cosine = cosine_similarity(input1, input2, axis=-1)
-    near, far = subtract(1.0, cosine), _hinge(subtract(cosine, margin))
+    near, far = add(multiply(cosine, -1.0), 1.0), _hinge(subtract(cosine, margin))
     return reduced(where(equal(label, 1.0), near, far), reduction)
 
 
