@@ -11,6 +11,7 @@ import importlib
 import importlib.util
 import inspect
 import re
+import shlex
 import sys
 import types
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ import numpy as np
 import pytest
 
 from fluidlite import layers
+from fluidlite.cli import main as fluid_main
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [
@@ -230,3 +232,22 @@ def test_the_examples_of_the_docstring_print_what_they_show(
     names = {"fluid": importlib.import_module("fluidlite"), "np": np, "__name__": title}
     names = {**vars(importlib.import_module(module)), **names}
     check_session(text, names, title, str(path), line)
+
+
+def test_the_commands_of_the_readme_run_on_what_its_code_saves(tmp_path, monkeypatch, capsys):
+    page = ROOT / "README.md"
+    monkeypatch.chdir(tmp_path)
+    names = {}
+    for block in python_blocks(page):
+        exec(compiled(block, page), names)
+    shells = [
+        block.code for block in split(page.read_text(encoding="utf-8"))[0] if not block.language
+    ]
+    lines = [line for code in shells for line in code.splitlines()]
+    commands = [line for line in lines if line.startswith("fluidlite ")]
+    capsys.readouterr()
+    for command in commands:
+        assert not fluid_main(shlex.split(command)[1:])
+    assert [command.split()[1] for command in commands] == ["draw", "run"]
+    assert "[[0.7" in capsys.readouterr().out  # a quarter and a half
+    assert (tmp_path / "line.svg").stat().st_size > 1000
