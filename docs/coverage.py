@@ -56,7 +56,8 @@ ON_HOST = {
         fusion_seqconv_eltadd_relu fusion_seqexpand_concat_fc fusion_seqpool_concat
         fusion_seqpool_cvm_concat generate_mask_labels generate_proposal_labels
         generate_proposals gru like_rows locality_aware_nms lstm lstmp match_matrix_tensor
-        matrix_nms mine_hard_examples multiclass_nms multiclass_nms2 retinanet_detection_output
+        matrix_nms mine_hard_examples multiclass_nms multiclass_nms2 pyramid_hash
+        retinanet_detection_output
         retinanet_target_assign rpn_target_assign selected_rows sequence_concat sequence_conv
         sequence_enumerate sequence_erase sequence_expand sequence_expand_as sequence_pad
         sequence_pool sequence_reshape sequence_reverse sequence_scatter sequence_slice
