@@ -62,7 +62,7 @@ class Family:
         """The function or class itself, its docstring completed."""
         it: Any = documented
         if it.__doc__:  # Python leaves docstrings out when told to
-            it.__doc__ = self.completed(it.__doc__, it.__name__, inspect.signature(it).parameters)
+            it.__doc__ = self.completed(it.__doc__, it.__name__, _parameters_of(it))
         return documented
 
     def completed(self, text: str, name: str, parameters: Iterable[str]) -> str:
@@ -73,7 +73,7 @@ class Family:
             name: of what it documents.
             parameters: their names, in order.
         """
-        blocks = inspect.cleandoc(text).split("\n\n")
+        blocks = _clean(text).split("\n\n")
         heads = [_section(block) for block in blocks]
         own = ""
         if "Args:" in heads:
@@ -101,8 +101,8 @@ class Family:
 
     def _arguments(self, own: str, parameters: list[str]) -> str:
         """The block of arguments, in the order of the signature."""
-        entries = []
-        for entry in re.split(r"\n    (?=\S)", own)[1:]:
+        entries: list[tuple[list[str], str]] = []
+        for entry in re.split(r"\n    (?=\S)", own)[1:] if own else ():
             names = [name.strip("* ") for name in entry.partition(":")[0].split(",")]
             entries.append((names, f"    {entry}"))
         described = {name for names, _ in entries for name in names}
@@ -111,9 +111,27 @@ class Family:
             for name in parameters
             if name in self.args and name not in described
         ]
-        places = {name: at for at, name in enumerate(parameters)}
-        entries.sort(key=lambda entry: min(places.get(name, len(places)) for name in entry[0]))
+        if own:  # else they are in order already
+            places = {name: at for at, name in enumerate(parameters)}
+            entries.sort(key=lambda entry: min(places.get(name, len(places)) for name in entry[0]))
         return "\n".join(["Args:", *(text for _, text in entries)]) if entries else ""
+
+
+def _parameters_of(it: Any) -> Iterable[str]:
+    """The names of the parameters of a function or class, in order; those of a function that
+    another one is made of, such as a layer, with what that one adds.
+
+    A signature would say the same, at a price that every import would pay for every layer.
+    """
+    code = getattr(getattr(it, "__wrapped__", it), "__code__", None)
+    if code is None or code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS):
+        return inspect.signature(it).parameters
+    names: tuple[str, ...] = code.co_varnames
+    return names[: code.co_argcount + code.co_kwonlyargcount]
+
+
+def _clean(text: str) -> str:
+    return inspect.cleandoc(text) if "\n" in text else text.strip()
 
 
 def _section(block: str) -> str:

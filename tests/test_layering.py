@@ -242,9 +242,12 @@ def test_importing_the_package_loads_no_heavy_package():
         [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
-    loaded = {".".join(name.split(".")[:2]) for name in done.stdout.split()}
+    modules = {*done.stdout.split()}
+    loaded = {".".join(name.split(".")[:2]) for name in modules}
     tops = {name.split(".")[0] for name in loaded}
     report(sorted((HEAVY & tops) - {"google"} | ({"google.protobuf"} & loaded)))
+    # what compiles plans is read by the first executor and the first compiled plan
+    report(sorted({f"{PACKAGE}.runtime.{name}" for name in ("compile", "pipeline")} & modules))
 
 
 # Classes of one name that are both of the interface: fluid 1.8 has them in two places, or has one

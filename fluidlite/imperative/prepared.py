@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from .. import kernels as made_ready  # noqa: F401 (kernels for known shapes register there)
 from .. import state
 from ..backend import numpy_
 from ..dtypes import as_dtype
 from ..errors import SlotError, suggestion
+from ..kernels import registered  # noqa: F401 (kernels for known shapes register there)
 from ..opdef.definition import Op, lookup
 from ..opdef.interpreter import Interpreter, kernel_of
 from ..opdef.prepared import preparation_of

@@ -20,6 +20,7 @@ import functools
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
+from types import FunctionType
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, overload
 
 from .. import state, unique_name
@@ -190,17 +191,16 @@ def layer(function: Any = None, *, act: bool = False, family: Family = LAYERS) -
     return lambda f: family(_layer(f, function, act))
 
 
-def _layer(function: Callable[..., Any], stem: str | None, act: bool) -> Callable[..., Any]:
-    signature = inspect.signature(function)
-    _, *parameters = signature.parameters.values()
-    _, *names = signature.parameters
-    positions = {name: i for i, name in enumerate(names)}
+def _layer(function: FunctionType, stem: str | None, act: bool) -> Callable[..., Any]:
+    shape, signature = _without_interpreter(function), getattr(function, "__signature__", None)
+    annotations = _annotations(shape) if signature is None else _annotations_in(signature)
+    positions = {name: i for i, name in enumerate(annotations)}
     layer_type = stem or function.__name__
     shown = layer_type if function.__name__.startswith("_") else function.__name__
     variables = [
-        (p.name, i, _OPTIONAL[p.annotation])
-        for i, p in enumerate(parameters)
-        if p.annotation in _OPTIONAL
+        (name, i, _OPTIONAL[annotation])
+        for i, (name, annotation) in enumerate(annotations.items())
+        if annotation in _OPTIONAL
     ]
 
     def given(what: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -261,8 +261,45 @@ def _layer(function: Callable[..., Any], stem: str | None, act: bool) -> Callabl
             cut(error)
             raise
 
-    wrapped.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    wrapped.__wrapped__ = shape
+    if signature is not None:
+        visible = list(signature.parameters.values())[1:]
+        wrapped.__signature__ = signature.replace(parameters=visible)  # type: ignore[attr-defined]
     return wrapped
+
+
+def _annotations(function: FunctionType) -> dict[str, Any]:
+    """The annotation of each parameter, in order; None where there is none."""
+    code = function.__code__
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    return {name: function.__annotations__.get(name) for name in names}
+
+
+def _annotations_in(signature: inspect.Signature) -> dict[str, Any]:
+    """The same for parameters behind the first one of a signature."""
+    return {p.name: p.annotation for p in list(signature.parameters.values())[1:]}
+
+
+def _without_interpreter(function: FunctionType) -> FunctionType:
+    """What a layer looks like to its users: the written function less its first parameter.
+
+    It is there to be looked at, by ``inspect`` and ``help``, and never called. A signature made
+    here would say the same, and cost every import as much as all layers' files.
+    """
+    code = function.__code__
+    own = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    rest = code.co_varnames[len(own) :]
+    seen = FunctionType(
+        code.replace(co_argcount=code.co_argcount - 1, co_varnames=(*own[1:], *rest, own[0])),
+        function.__globals__,
+        function.__name__,
+        function.__defaults__,
+        function.__closure__,
+    )
+    seen.__kwdefaults__ = function.__kwdefaults__
+    seen.__annotations__ = function.__annotations__
+    seen.__doc__, seen.__qualname__ = function.__doc__, function.__qualname__
+    return seen
 
 
 def eager_kind(args: Iterable[Any], kwargs: Mapping[str, Any]) -> Any:

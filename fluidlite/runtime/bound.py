@@ -6,17 +6,20 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from math import prod
 from sys import getrefcount
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..scope import Scope, ScopeVariable
 from ..values import OneElement, as_fetched
-from .compile import FUNCTIONS_KEPT, CompiledSegment
+from .by_shape import FUNCTIONS_KEPT
 from .finite import first_bad
 from .ownership import ALONE
 from .plan import Plan
 from .run_state import RunState
+
+if TYPE_CHECKING:
+    from .compile import CompiledSegment
 
 
 class BoundCall:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..errors import OpError
 from ..ir.operator import located
 from ..values import LoDTensor, SelectedRows
-from .compile import CompiledSegment, Watch
+from .by_shape import Watch
 from .finite import numbers_in
 from .segment import Segment
 from .step import Environment, Step, spec_of
+
+if TYPE_CHECKING:
+    from .compile import CompiledSegment
 
 #: How far an element of a compiled value may be from the interpreted one, in units of rounding
 #: (the distance of 1 and the next number) of the largest element that the operator reads or

@@ -1,125 +1,36 @@
-"""Compilation: segments of steps as one function for each combination of shapes.
+"""Compilation: a segment of steps as one function, for values of given shapes.
 
-The first run of a segment is interpreted, the second with the same shapes is compiled: lowered to a
-graph, rewritten by the pipeline, given memory and printed as Python source.  Interpretation is the
-meaning: where a compiled segment fails, its steps are interpreted from the same values, which
-raises the error that names the operator.
+It is lowered to a graph, rewritten by the pipeline, given memory and printed as Python source.
+When that is done, ``by_shape.py`` says.
 """
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from .. import kernels  # noqa: F401  (kernels register themselves)
-from ..backend import kernel_libraries
-from ..dtypes import as_dtype
-from ..errors import FluidError
-from ..kernels import threads
+from ..kernels import (
+    registered,  # noqa: F401  (kernels register themselves)
+    threads,
+)
 from ..kernels.tuning import ThreadTuner
-from ..opdef.spec import Spec
 from ..state import collector_paused
 from . import pipeline
 from .buffers import Buffers, Footprint
+from .by_shape import Watch
 from .codegen import GeneratedSource
 from .execute import executed
 from .graph import Graph, Instruction
-from .lower import lowered
+from .lower import lowered as lowered
 from .memory import BufferAssignment, Observation, is_fresh, last_uses
 from .passes.form import Context, Pass
-from .segment import Segment
 from .step import Environment
-from .value import Unsupported, Value
+from .value import Value
 
 SMALLEST_PRODUCT = 1 << 20  #: multiplications from which on OpenBLAS takes several threads
-FUNCTIONS_KEPT = 8  #: of one segment, for different shapes
-
-
-def function_for(
-    segment: Segment, env: Environment, backend: Any, passes: tuple[Pass, ...] | None = None
-) -> CompiledSegment | None:
-    """The compiled segment for the values of an environment; None where the steps are to be
-    interpreted: the first time that shapes are seen, and where they cannot be compiled.
-    """
-    key = _key_of(env, segment.reads)
-    if key is None:
-        return None
-    functions = segment.functions
-    known = functions.get(key, _UNSEEN)
-    if known is _UNSEEN:
-        functions[key] = _SEEN
-        while len(functions) > FUNCTIONS_KEPT:
-            functions.popitem(last=False)
-        return None
-    if known is _SEEN:
-        specs = {n: Spec(env[n].shape, as_dtype(env[n].dtype)) for n in segment.reads}
-        libraries = kernel_libraries()
-        try:
-            lower = partial(lowered, segment.steps, specs, segment.writes, backend)
-            known = CompiledSegment(
-                lower, backend, libraries, passes, segment.commits, segment.gradients
-            )
-        except (Unsupported, FluidError):  # the steps one by one say what is wrong
-            known = None
-        except Exception as error:
-            known = None
-            _report("a plan could not be compiled, and is interpreted", error)
-        functions[key] = known
-    elif known is not None and known.improvement is not None and known.improvement.is_ready():
-        known.improvement = None
-        known = functions[key] = known.improved()
-    found: CompiledSegment | None = known
-    return found
-
-
-def give_up(segment: Segment, function: CompiledSegment, error: Exception) -> None:
-    """Interpret from now on what a compiled segment failed to compute although its steps did not
-    fail.
-    """
-    for key, known in segment.functions.items():
-        if known is function:
-            segment.functions[key] = None
-    _report("a compiled plan failed where the interpreted one did not, and is dropped", error)
-
-
-def _report(what: str, error: Exception) -> None:
-    """Warn of a mistake of fluidlite's own."""
-    message = f"{what}; please report this: {type(error).__name__}: {error}"
-    warnings.warn(message, RuntimeWarning, stacklevel=3)
-
-
-_UNSEEN: Any = object()
-_SEEN: Any = object()
-
-
-def _key_of(env: Environment, names: Sequence[str]) -> Any:
-    """Shapes and element types of values; None where one is no plain array."""
-    key = []
-    for name in names:
-        value = env.get(name)
-        if type(value) is not np.ndarray:
-            return None
-        key.append(value.shape)
-        key.append(value.dtype)
-    return tuple(key)
-
-
-class Watch(NamedTuple):
-    """What looks at a compiled segment while it runs.
-
-    One that is watched has a source of its own, with a further line behind its instructions, so
-    that one that is not watched pays nothing.
-    """
-
-    #: "times": behind each instruction; "values": also its values; "gradients": the values of those
-    #: that make gradients of parameters
-    kind: str
-    #: called with the number of an instruction, and with the values
-    hook: Callable[..., None]
 
 
 class CompiledSegment:

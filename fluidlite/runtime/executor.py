@@ -33,6 +33,7 @@ from ..profiler import Profile, active
 from ..quiet import quick_door
 from ..scope import Scope, global_scope
 from .bound import bind, bound_call
+from .by_shape import passes_for
 from .engine import chosen
 from .feeding import (
     check_names,
@@ -47,7 +48,6 @@ from .feeding import (
 from .fetching import fetch_names
 from .finite import checks_nan_inf
 from .from_dataset import RunsDatasets
-from .pipeline import selected
 from .plan import Plan
 from .random_state import KeepsRandomState
 from .replicated import Replicas
@@ -96,7 +96,7 @@ class Executor(RunsDatasets, KeepsRandomState, TracesRuns, Described):
     ) -> None:
         #: what runs programs where that is not NumPy
         self.place, self._engine = chosen(place, backend)
-        self._passes = selected(passes)
+        self._passes = passes_for(passes)
         #: the times of operators, where they are taken
         self.profile = Profile() if profile else None
         self._backend = backends.get("numpy")

@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import FluidError, NonFiniteError
 from ..ir.analysis import writes_of
@@ -17,14 +17,17 @@ from ..opdef.prepared import Declined
 from ..process_group import groups
 from ..profiler import Profile, clock
 from ..values import arrays_in
+from .by_shape import Watch, function_for, give_up
 from .checking import refuse_differences
-from .compile import CompiledSegment, Watch, function_for, give_up
 from .driver import Driver
 from .finite import Suspicious, check_written, first_bad, is_finite
-from .passes.form import Pass
 from .plan import BlockPlan, Plan
 from .segment import Segment
 from .step import Environment, Step
+
+if TYPE_CHECKING:
+    from .compile import CompiledSegment
+    from .passes.form import Pass
 
 
 class Observer:

@@ -1,0 +1,15 @@
+"""All kernels: importing this module registers them."""
+
+from . import (  # noqa: F401
+    batch,
+    convolution,
+    labels,
+    normalize,
+    pooling,
+    product,
+    reduction,
+    rescale,
+    rows,
+    simple,
+    step,
+)
