@@ -192,8 +192,11 @@ def layer(function: Any = None, *, act: bool = False, family: Family = LAYERS) -
 
 
 def _layer(function: FunctionType, stem: str | None, act: bool) -> Callable[..., Any]:
-    shape, signature = _without_interpreter(function), getattr(function, "__signature__", None)
-    annotations = _annotations(shape) if signature is None else _annotations_in(signature)
+    signature = getattr(function, "__signature__", None)
+    if signature is None:
+        annotations = _annotations(function)
+    else:
+        annotations = {p.name: p.annotation for p in list(signature.parameters.values())[1:]}
     positions = {name: i for i, name in enumerate(annotations)}
     layer_type = stem or function.__name__
     shown = layer_type if function.__name__.startswith("_") else function.__name__
@@ -261,45 +264,45 @@ def _layer(function: FunctionType, stem: str | None, act: bool) -> Callable[...,
             cut(error)
             raise
 
-    wrapped.__wrapped__ = shape
-    if signature is not None:
-        visible = list(signature.parameters.values())[1:]
-        wrapped.__signature__ = signature.replace(parameters=visible)  # type: ignore[attr-defined]
+    wrapped.__signature__ = LayerSignature(function)  # type: ignore[attr-defined]
     return wrapped
 
 
 def _annotations(function: FunctionType) -> dict[str, Any]:
-    """The annotation of each parameter, in order; None where there is none."""
+    """The annotation of each parameter behind the first one, in order; None where there is none."""
     code = function.__code__
-    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    names = code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount]
     return {name: function.__annotations__.get(name) for name in names}
 
 
-def _annotations_in(signature: inspect.Signature) -> dict[str, Any]:
-    """The same for parameters behind the first one of a signature."""
-    return {p.name: p.annotation for p in list(signature.parameters.values())[1:]}
+class LayerSignature(inspect.Signature):
+    """The signature of a layer, that of its function less the first parameter: made when somebody
+    looks at it, as it would cost every import as much as all layers' files.
 
-
-def _without_interpreter(function: FunctionType) -> FunctionType:
-    """What a layer looks like to its users: the written function less its first parameter.
-
-    It is there to be looked at, by ``inspect`` and ``help``, and never called. A signature made
-    here would say the same, and cost every import as much as all layers' files.
+    Args:
+        function: what the layer is made of.
     """
-    code = function.__code__
-    own = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-    rest = code.co_varnames[len(own) :]
-    seen = FunctionType(
-        code.replace(co_argcount=code.co_argcount - 1, co_varnames=(*own[1:], *rest, own[0])),
-        function.__globals__,
-        function.__name__,
-        function.__defaults__,
-        function.__closure__,
-    )
-    seen.__kwdefaults__ = function.__kwdefaults__
-    seen.__annotations__ = function.__annotations__
-    seen.__doc__, seen.__qualname__ = function.__doc__, function.__qualname__
-    return seen
+
+    __slots__ = ("_function",)
+
+    def __init__(self, function: FunctionType) -> None:
+        self._function = function
+
+    def __getattr__(self, name: str) -> Any:
+        """What is there as soon as the signature is made."""
+        if name.startswith("__") or name == "_function":
+            raise AttributeError(name)
+        found = inspect.signature(self._function)
+        _, *visible = found.parameters.values()
+        super().__init__(visible, return_annotation=found.return_annotation)
+        return object.__getattribute__(self, name)
+
+    def replace(self, **changes: Any) -> inspect.Signature:
+        """A plain signature with other parameters, or another result."""
+        own = inspect.Signature(
+            list(self.parameters.values()), return_annotation=self.return_annotation
+        )
+        return own.replace(**changes)
 
 
 def eager_kind(args: Iterable[Any], kwargs: Mapping[str, Any]) -> Any:
