@@ -297,7 +297,7 @@ class LayerSignature(inspect.Signature):
         super().__init__(visible, return_annotation=found.return_annotation)
         return object.__getattribute__(self, name)
 
-    def replace(self, **changes: Any) -> inspect.Signature:
+    def replace(self, **changes: Any) -> inspect.Signature:  # type: ignore[override]
         """A plain signature with other parameters, or another result."""
         own = inspect.Signature(
             list(self.parameters.values()), return_annotation=self.return_annotation
