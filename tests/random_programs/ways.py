@@ -56,7 +56,6 @@ THRESHOLDS = (
     (product, "SMALLEST_STACK", 1),
     (generated, "LONG", 1),
     (generated, "SHARED", 1),
-    (compiler, "SMALLEST_CUT", 4),
     (source, "SMALLEST_CUT", 4),
 )
 

@@ -27,7 +27,6 @@ from typing import Any
 import numpy as np
 
 from ... import state
-from .loops import BLOCKS, SMALLEST_CUT
 from .source import KernelSource
 
 FLAGS = (
@@ -200,8 +199,7 @@ class Compiler:
     @cached_property
     def _head(self) -> str:
         """What every kernel begins with."""
-        constants = f"#define BLOCKS {BLOCKS}\n#define SMALLEST_CUT {SMALLEST_CUT}\n"
-        return constants + _PRELUDE.read_text(encoding="utf-8")
+        return _PRELUDE.read_text(encoding="utf-8")
 
     def together(self, sources: Sequence[KernelSource], level: str = "-O3") -> None:
         """Compile kernels as one library, which is not kept, at a level of optimization.

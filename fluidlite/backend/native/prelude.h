@@ -42,7 +42,6 @@ i64 probe(PyObject *args) {
   return are_arrays(args, 1, 0) ? elements(args, 0) * 1000 + ((u8 *)DATA(args, 0))[0] : -1;
 }
 
-#define BLOCKS_OF(n, rows) ((n) >= SMALLEST_CUT ? ((rows) < BLOCKS ? (rows) : BLOCKS) : 1)
 #define EACH static inline __attribute__((always_inline))
 
 #ifdef __FMA__

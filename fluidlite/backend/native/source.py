@@ -124,14 +124,12 @@ class _Kernel:
     def _assembled(
         self, columns: int, body: list[str], nest: Nest, behind: list[str]
     ) -> KernelSource:
-        count = self._size // columns if columns else -(-self._size // FLAT)
-        # as BLOCKS_OF has it: a block without a row of its own would lie behind the arrays
-        blocks = min(count, BLOCKS) if self._size >= SMALLEST_CUT else 1
+        blocks = BLOCKS if self._size >= SMALLEST_CUT else 1  # those behind the last row are empty
         lines = [*self._head("part", body, ", i64 block")]
         offset = 0
         rows = f"n / {columns}L" if columns else f"(n + {FLAT - 1}) / {FLAT}"
         lines.append(f"  const i64 n = {self._count()}, rows = {rows};")
-        lines.append("  const i64 blocks = BLOCKS_OF(n, rows);")
+        lines.append(f"  const i64 blocks = {blocks};")
         lines.append(
             "  const i64 first = rows * block / blocks, last = rows * (block + 1) / blocks;"
         )
@@ -157,8 +155,7 @@ class _Kernel:
             offset += step * blocks
         lines += [*body, "  return bad;", "}", *self._head("end", [*combined, *behind], "")]
         lines += [
-            f"  const i64 n = {self._count()}, rows = {rows};",
-            "  const i64 blocks = BLOCKS_OF(n, rows);",
+            f"  const i64 blocks = {blocks};",
             *combined,
             *behind,
             "  return bad;",
@@ -169,8 +166,7 @@ class _Kernel:
         lines += [
             "int NAME(PyObject *args) {",
             f"  if (!are_arrays(args, {count}, {firsts})) return 2;",
-            f"  const i64 n = {self._count()}, rows = {rows};",
-            "  const i64 blocks = BLOCKS_OF(n, rows);",
+            f"  const i64 blocks = {blocks};",
             "  int bad = 0;",
             "  for (i64 block = 0; block < blocks; block++) bad |= NAME_part(args, block);",
             "  return bad | NAME_end(args);",
