@@ -17,6 +17,8 @@ from .launched import launched
 
 #: the ways to reduce, in the order of their numbers in ``allreduce``
 REDUCTIONS = ("sum", "prod", "max", "min")
+#: bytes of gradients that are summed by one message: fewer begin earlier, more cost less
+BUCKET_BYTES = 4 << 20
 
 
 class ProcessGroup(Protocol):
@@ -42,7 +44,7 @@ class ProcessGroup(Protocol):
         """
         ...
 
-    def room(self, size: int, dtype: Any) -> Any:
+    def buffer(self, size: int, dtype: Any) -> Any:
         """An array for :meth:`start_all_reduce`, [size], whose elements mean nothing yet."""
         ...
 
@@ -128,7 +130,7 @@ class Unrepeated:
 
     position = 0
 
-    def room(self, size: int, dtype: Any) -> Any:
+    def buffer(self, size: int, dtype: Any) -> Any:
         """A new array."""
         return np.empty(size, dtype)
 

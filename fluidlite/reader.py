@@ -70,9 +70,9 @@ def shuffle(reader: Reader, buf_size: int) -> Reader:
     >>> sorted(shuffle(lambda: range(5), buf_size=3)())
     [0, 1, 2, 3, 4]
     """
-    _need_readers("shuffle", reader)
     import random
 
+    _need_readers("shuffle", reader)
     size = max(_count("shuffle", "buf_size", buf_size), 1)
 
     def shuffled() -> Iterator[Any]:

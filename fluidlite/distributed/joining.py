@@ -16,8 +16,8 @@ from ..errors import UnsupportedError
 from ..kernels.threads import divide
 from ..launched import FOLDER, launched, note
 from ..process_group import OneProcess, ProcessGroup, groups
-from .bound import Bound
 from .mpi import MpiGroup
+from .timeouts import Timeouts
 
 
 def join() -> ProcessGroup:
@@ -44,14 +44,14 @@ def join() -> ProcessGroup:
     expected = started_processes()
     if expected < 2:
         return known if isinstance(known, OneProcess) else OneProcess()
-    bound = Bound()
+    timeouts = Timeouts()
     note("joining")
     if FOLDER not in os.environ:  # the launcher sees it
         # all processes come to this; it is C that waits here, and only C that can end it
-        faulthandler.dump_traceback_later(bound.first, exit=True)
+        faulthandler.dump_traceback_later(timeouts.first, exit=True)
     try:
         mpi = _mpi(expected)
-        group = MpiGroup(mpi, bound)
+        group = MpiGroup(mpi, timeouts)
     finally:
         faulthandler.cancel_dump_traceback_later()
     groups.switch(group)

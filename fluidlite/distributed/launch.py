@@ -27,7 +27,7 @@ from typing import Any, NoReturn
 
 from ..kernels.threads import BLAS_VARIABLES, cores
 from ..launched import FOLDER, Note, answer, notes
-from .bound import VARIABLE, Bound
+from .timeouts import VARIABLE, Timeouts
 
 _RANKED = "fluidlite.distributed.ranked"
 _INSTALL = 'pip install "fluidlite[mpi]"'
@@ -75,7 +75,7 @@ def main(words: Sequence[str] | None = None) -> int:
         made.error(f"expected --nproc to be at least 1, got {given.nproc}")
     if not given.module and not os.path.isfile(given.script):
         made.error(f"there is no file {given.script!r}")
-    bound = Bound(given.timeout)
+    timeouts = Timeouts(given.timeout)
     starter = given.mpiexec or mpiexec()
     if starter is None or importlib.util.find_spec("mpi4py") is None:
         lacking = "mpiexec" if starter is None else "mpi4py"
@@ -87,7 +87,7 @@ def main(words: Sequence[str] | None = None) -> int:
         guard = [python, "-IS", os.path.join(os.path.dirname(__file__), "guard.py"), folder]
         own = [*guard, python, "-m", _RANKED, *script]
         command = [starter, "-n", str(given.nproc), *own]
-        return Launch(given.nproc, folder, bound).run(command)
+        return Launch(given.nproc, folder, timeouts).run(command)
 
 
 def mpiexec() -> str | None:
@@ -102,11 +102,11 @@ class Launch:
     Args:
         size: how many processes it has.
         folder: where they say what they do.
-        bound: how long they may wait.
+        timeouts: how long they may wait.
     """
 
-    def __init__(self, size: int, folder: str, bound: Bound) -> None:
-        self._size, self._folder, self._bound = size, folder, bound
+    def __init__(self, size: int, folder: str, timeouts: Timeouts) -> None:
+        self._size, self._folder, self._timeouts = size, folder, timeouts
         self._job: Any = None
         self._why = ""  #: why the launcher ended the job
         self._stopped = 0  #: the signal that ended the launcher
@@ -148,7 +148,7 @@ class Launch:
         for name in BLAS_VARIABLES:
             found.setdefault(name, threads)
         found.setdefault("PYTHONUNBUFFERED", "1")  # what was printed is seen although all end
-        return {**found, FOLDER: self._folder, VARIABLE: self._bound.text}
+        return {**found, FOLDER: self._folder, VARIABLE: self._timeouts.text}
 
     @contextlib.contextmanager
     def _signals(self) -> Iterator[None]:
@@ -224,7 +224,7 @@ class Launch:
             if status == 0 and "joining" not in words[rank]:
                 return f"rank {rank} has ended without joining; {begin}", 0.0
         waited = time.time() - min(said[rank][-1].time for rank in waiting)
-        if waited > self._bound.first:
+        if waited > self._timeouts.first:
             others = [r for r in range(self._size) if r not in waiting]
             begin = f"rank {waiting[0]} waited {waited:.0f} s in fluidlite.distributed.join()"
             return f"{begin}; rank {', '.join(map(str, others[:8]))} did not come to it", 0.0

@@ -20,9 +20,9 @@ from ..ir.program import Program
 from ..launched import note_fault
 from ..runtime.ownership import reusable
 from ..values import SelectedRows
-from .bound import Bound
 from .progress import Progress
 from .rewriting import data_parallel, is_loss_gradient
+from .timeouts import Timeouts
 
 #: element types that are sent as others: MPI has no sums of them
 _SENT_AS = {"float16": np.dtype("float32"), "bfloat16": np.dtype("float32")}
@@ -67,16 +67,16 @@ class MpiGroup:
 
     Args:
         mpi: the module ``mpi4py.MPI``.
-        bound: how long it waits for others.
+        timeouts: how long it waits for others.
     """
 
-    def __init__(self, mpi: Any, bound: Bound) -> None:
+    def __init__(self, mpi: Any, timeouts: Timeouts) -> None:
         world = mpi.COMM_WORLD
         self._mpi, self._world = mpi, world
         self._ops = {"sum": mpi.SUM, "prod": mpi.PROD, "max": mpi.MAX, "min": mpi.MIN}
         self.size: int = world.Get_size()
         self.rank: int = world.Get_rank()
-        self.bound = bound
+        self.timeouts = timeouts
         self.traffic = Traffic()
         self._rings: dict[int, Any] = {}
         self._control = world.Dup()  # for what processes tell each other beside programs
@@ -87,15 +87,15 @@ class MpiGroup:
         near.Free()
         self._started: dict[int, _Started] = {}  # by the identity of what wait() is given
         self._journal = _Journal()
-        self._rooms: dict[Any, list[Any]] = {}
+        self._buffers: dict[Any, list[Any]] = {}
         self._progress = Progress(self._advance)
         self._alone_since = 0.0  # when the process before this one was seen to have ended
 
     # -- what operators call -----------------------------------------------------------------------
 
-    def room(self, size: int, dtype: Any) -> Any:
+    def buffer(self, size: int, dtype: Any) -> Any:
         """An array that nobody holds any more, or a new one."""
-        kept = self._rooms.setdefault((size, np.dtype(dtype)), [])
+        kept = self._buffers.setdefault((size, np.dtype(dtype)), [])
         for place in reusable(kept, range(len(kept))):
             return kept[place]
         kept.append(np.empty(size, dtype))
@@ -284,7 +284,7 @@ class MpiGroup:
     def _wait_for(self, request: Any, what: str) -> None:
         """Wait until a call is done; end all processes where that takes too long."""
         if request.Test():
-            self.bound.met(what)
+            self.timeouts.met(what)
             return
         begin = time.monotonic()
         looks = 0
@@ -294,14 +294,14 @@ class MpiGroup:
                 time.sleep(_PAUSE)
                 self._look_around(what, time.monotonic() - begin)
         self.traffic.waited += time.monotonic() - begin
-        self.bound.met(what)
+        self.timeouts.met(what)
 
     def _look_around(self, what: str, waited: float) -> None:
         """End all processes where what is waited for does not come any more."""
-        if waited > self.bound.of(what):
+        if waited > self.timeouts.of(what):
             self.abort(
                 f"waited {waited:.0f} s for {what}: not all processes came to it "
-                f"({self.bound.name}={self.bound.text})",
+                f"({self.timeouts.name}={self.timeouts.text})",
                 look=True,
             )
         if self._before_has_ended():
@@ -329,10 +329,10 @@ class MpiGroup:
         begin = time.monotonic()
         while not together.Test():
             time.sleep(_PAUSE_AT_END)
-            if time.monotonic() - begin > self.bound.first:
+            if time.monotonic() - begin > self.timeouts.first:
                 self.abort(
-                    f"ended, and waited {self.bound.first:g} s for the others to end "
-                    f"({self.bound.name}={self.bound.text})"
+                    f"ended, and waited {self.timeouts.first:g} s for the others to end "
+                    f"({self.timeouts.name}={self.timeouts.text})"
                 )
 
     def _advance(self) -> None:

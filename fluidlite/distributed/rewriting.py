@@ -21,10 +21,8 @@ from ..ir.program import Program, default_startup_program
 from ..ir.rollback import all_or_nothing
 from ..ir.variable import Variable
 from ..opdef.spec import size_of
-
-#: bytes of gradients that are summed by one message: fewer begin earlier, more cost less
-BUCKET_BYTES = 4 << 20
-_SCALED = "c_scale_loss_grad"
+from ..process_group import BUCKET_BYTES
+from ..runtime.agreement import SCALES_LOSS, sums_gradients
 
 
 @dataclass
@@ -92,7 +90,7 @@ def data_parallel(
             raise ArgumentError(f"expected {what} to be a Program, got {given!r:.60}")
     if isinstance(bucket_bytes, bool) or not isinstance(bucket_bytes, int) or bucket_bytes < 1:
         raise ArgumentError(f"expected bucket_bytes to be a positive number, got {bucket_bytes!r}")
-    if any(op.type == _SCALED for block in program.blocks for op in block.ops):
+    if sums_gradients(program):
         return program
     with all_or_nothing(program, startup):
         if not _scale_losses(program):
@@ -125,7 +123,7 @@ def _scale_losses(program: Program) -> int:
         for index, op in reversed(list(enumerate(block.ops))):
             if is_loss_gradient(op):
                 (name,) = op.output_arg_names
-                _insert(block, index + 1, _SCALED, {"X": name}, {"Out": name}, {})
+                _insert(block, index + 1, SCALES_LOSS, {"X": name}, {"Out": name}, {})
                 count += 1
     return count
 

@@ -14,12 +14,10 @@ from ..described import Described
 from ..errors import ArgumentError
 from ..launched import launched
 from ..namespace import listing
-from ..process_group import ProcessGroup, groups, joined
+from ..process_group import BUCKET_BYTES, ProcessGroup, groups, joined
 from ..values import SelectedRows
 from .layer import Layer
 
-#: bytes of gradients that are summed by one message
-_BUCKET_BYTES = 4 << 20
 _NONE, _DENSE, _ROWS = range(3)  # what a process has of a gradient
 
 
@@ -231,7 +229,7 @@ def _buckets(gradients: list[tuple[Any, Any]]) -> Iterator[list[tuple[Any, Any]]
         bucket: list[tuple[Any, Any]] = []
         size = 0
         for pair in pairs:
-            if bucket and size + pair[1].nbytes > _BUCKET_BYTES:
+            if bucket and size + pair[1].nbytes > BUCKET_BYTES:
                 yield bucket
                 bucket, size = [], 0
             bucket.append(pair)

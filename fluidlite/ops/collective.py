@@ -246,7 +246,7 @@ class c_allreduce_start(Op):
         return self.started(xp.concatenate([xp.reshape(each, (-1,)) for each in X]))
 
     def run_numpy(self, xp, X):
-        joined = groups.get().room(sum(each.size for each in X), X[0].dtype)
+        joined = groups.get().buffer(sum(each.size for each in X), X[0].dtype)
         return self.started(xp.concatenate([each.reshape(-1) for each in X], out=joined))
 
     def started(self, joined):

@@ -17,7 +17,8 @@ from ..opdef.definition import find
 from ..process_group import ProcessGroup, groups
 from ..scope import Scope
 
-_SHARED = "c_scale_loss_grad"  #: an operator of programs whose gradients are summed
+#: the operator that divides the gradient of a loss by the number of processes
+SCALES_LOSS = "c_scale_loss_grad"
 _BYTES = 16  #: of a digest
 #: attributes that each process has of its own
 _OWN = frozenset({"seed", "rank", "endpoint", "other_endpoints", "trainer_id"})
@@ -50,7 +51,7 @@ def share_first_values(program: Program, scope: Scope) -> None:
         NotInitializedError: a variable has a value in some of them only.
     """
     group = groups.get()
-    if group.size == 1 or not any(op.type == _SHARED for b in program.blocks for op in b.ops):
+    if group.size == 1 or not sums_gradients(program):
         return
     variables = sorted(
         (v for v in program.list_vars() if v.persistable and v.kind is Kind.LOD_TENSOR),
@@ -75,6 +76,11 @@ def share_first_values(program: Program, scope: Scope) -> None:
                 holder.value = group.broadcast(value, 0, 0)
     finally:
         group.end_run(begun)
+
+
+def sums_gradients(program: Program) -> bool:
+    """Whether a program was rewritten to sum its gradients over all processes."""
+    return any(op.type == SCALES_LOSS for block in program.blocks for op in block.ops)
 
 
 def _communicates(op: Operator) -> bool:

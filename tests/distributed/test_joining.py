@@ -3,7 +3,7 @@ import sys
 import pytest
 
 import fluidlite as fluid
-from fluidlite.distributed.bound import FIRST_WAITS, Bound
+from fluidlite.distributed.timeouts import FIRST_WAITS, Timeouts
 from fluidlite.errors import ArgumentError, UnsupportedError
 from fluidlite.process_group import OneProcess
 
@@ -35,21 +35,21 @@ def test_several_processes_without_mpi4py_are_told_what_to_install(alone):
 
 
 def test_the_first_waits_for_a_thing_may_take_longer():
-    bound = Bound("2")
+    timeouts = Timeouts("2")
     for _ in range(FIRST_WAITS):
-        assert bound.of("gradients") == 20
-        bound.met("gradients")
-    assert bound.of("gradients") == 2
-    assert bound.of("something else") == 20
-    assert Bound("2,7").of("gradients") == 7
+        assert timeouts.of("gradients") == 20
+        timeouts.met("gradients")
+    assert timeouts.of("gradients") == 2
+    assert timeouts.of("something else") == 20
+    assert Timeouts("2,7").of("gradients") == 7
 
 
 def test_a_bound_is_one_or_two_numbers_of_seconds(monkeypatch):
     monkeypatch.setenv("FLUIDLITE_MPI_TIMEOUT", "soon")
     with pytest.raises(ArgumentError, match="expected FLUIDLITE_MPI_TIMEOUT to be seconds"):
-        Bound()
+        Timeouts()
     for text in ("0", "-1", "1,2,3", "1,"):
         with pytest.raises(ArgumentError, match="got"):
-            Bound(text)
+            Timeouts(text)
     monkeypatch.delenv("FLUIDLITE_MPI_TIMEOUT")
-    assert Bound().of("gradients") == 3000
+    assert Timeouts().of("gradients") == 3000

@@ -1,4 +1,5 @@
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -76,13 +77,13 @@ def test_the_status_of_a_process_that_ends_too_early_is_that_of_the_job():
     [
         ("raises", 1, "fluidlite: rank 1 of 3 raised ValueError: a mistake of the user's"),
         ("ends", 7, "fluidlite: rank 1 has ended with status 7"),
-        ("ends well", 1, "fluidlite: rank 1 has ended without joining; rank 0 waits for it"),
-        ("hangs", 1, "s in fluidlite.distributed.join(); rank 1 did not come to it"),
+        ("ends well", 1, "fluidlite: rank 1 has ended without joining; rank [02] waits for it"),
+        ("hangs", 1, r"s in fluidlite.distributed.join\(\); rank 1 did not come to it"),
     ],
 )
 def test_a_process_that_fails_before_it_joins_ends_the_others(fault, status, said):
     job = launched("early_job.py", fault)
-    assert (job.code, said in job.err) == (status, True), job.err
+    assert job.code == status and re.search(said, job.err), job.err
 
 
 def test_a_job_that_goes_well_ends_well_with_its_output():

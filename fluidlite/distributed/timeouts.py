@@ -13,18 +13,17 @@ FIRST_WAITS = 3
 LONGER = 10  #: times as long, where the variable does not say
 
 
-class Bound:
+class Timeouts:
     """The seconds that a wait may take, and those that the first waits for a thing may.
 
     Args:
-        text: ``seconds`` or ``seconds,seconds of the first waits``, and of those for processes to
-            start and to end; what ``FLUIDLITE_MPI_TIMEOUT``
-            says when None.
+        text: ``seconds``, or ``seconds,seconds``: the latter of the first waits, and of those for
+            processes to start and to end; what ``FLUIDLITE_MPI_TIMEOUT`` says when None.
 
     Raises:
         ArgumentError: it says something else.
 
-    >>> Bound("2,30").of("gradients")
+    >>> Timeouts("2,30").of("gradients")
     30.0
     """
 
