@@ -75,6 +75,7 @@ from .norm import (
     InstanceNorm3D,
     LayerNorm,
 )
+from .padding import Pad1D, Pad2D, Pad3D, ZeroPad2D
 from .pooling import (
     AdaptiveAvgPool1D,
     AdaptiveAvgPool2D,
@@ -90,15 +91,11 @@ from .pooling import (
     MaxPool3D,
 )
 from .resizing import (
-    Pad1D,
-    Pad2D,
-    Pad3D,
     PixelShuffle,
     Unfold,
     Upsample,
     UpsamplingBilinear2D,
     UpsamplingNearest2D,
-    ZeroPad2D,
 )
 from .rnn import GRU, LSTM, GRUCell, LSTMCell, SimpleRNN, SimpleRNNCell
 from .transformer import (

@@ -1,4 +1,4 @@
-"""Layers that pad images, make them larger, rearrange them, or cut them into windows."""
+"""Layers that make images larger, rearrange them, or cut them into windows."""
 
 from __future__ import annotations
 
@@ -6,107 +6,6 @@ from typing import Any
 
 from . import functional as F
 from .activation import FunctionLayer
-from .layer import TensorLayer
-
-
-class _Pad(TensorLayer):
-    """What the paddings have in common."""
-
-    _rank = 1
-
-    def __init__(
-        self, padding: Any, mode: str, value: float, data_format: str, name: str | None
-    ) -> None:
-        super().__init__(name)
-        one = isinstance(padding, int)
-        self._amounts = [padding] * (2 * self._rank) if one else list(padding)
-        self._options: dict[str, Any] = {"mode": mode, "value": value, "data_format": data_format}
-
-    def forward(self, x: Any) -> Any:
-        """The padded input."""
-        return F.pad(x, self._amounts, **self._options)
-
-    def extra_repr(self) -> str:
-        return f"padding={self._amounts}, mode={self._options['mode']}"
-
-
-class Pad1D(_Pad):
-    """Sequences, [N, C, L], with further elements at their ends.
-
-    Args:
-        padding: how many at each end; or two numbers.
-        mode: constant, reflect, or replicate, which repeats the ends.
-        value: what ``constant`` adds.
-        data_format: NCL or NLC.
-        name: stands in the names of programs' variables.
-
-    >>> fluid.nn.Pad1D(1)(fluid.ones([1, 1, 2])).tolist()
-    [[[0.0, 1.0, 1.0, 0.0]]]
-    """
-
-    def __init__(
-        self,
-        padding: Any,
-        mode: str = "constant",
-        value: float = 0.0,
-        data_format: str = "NCL",
-        name: str | None = None,
-    ) -> None:
-        super().__init__(padding, mode, value, data_format, name)
-
-
-class Pad2D(_Pad):
-    """Images, [N, C, H, W], with further rows and columns.
-
-    Args:
-        padding: how many on each side; or four numbers: left, right, top, bottom.
-        mode: constant, reflect, or replicate, which repeats the edge.
-        value: what ``constant`` adds.
-        data_format: NCHW or NHWC.
-        name: stands in the names of programs' variables.
-    """
-
-    _rank = 2
-
-    def __init__(
-        self,
-        padding: Any,
-        mode: str = "constant",
-        value: float = 0.0,
-        data_format: str = "NCHW",
-        name: str | None = None,
-    ) -> None:
-        super().__init__(padding, mode, value, data_format, name)
-
-
-class Pad3D(_Pad):
-    """Volumes, [N, C, D, H, W], with further planes.
-
-    Args:
-        padding: how many on each side; or six: left, right, top, bottom, front, back.
-        mode: constant, reflect, or replicate, which repeats the edge.
-        value: what ``constant`` adds.
-        data_format: NCDHW or NDHWC.
-        name: stands in the names of programs' variables.
-    """
-
-    _rank = 3
-
-    def __init__(
-        self,
-        padding: Any,
-        mode: str = "constant",
-        value: float = 0.0,
-        data_format: str = "NCDHW",
-        name: str | None = None,
-    ) -> None:
-        super().__init__(padding, mode, value, data_format, name)
-
-
-class ZeroPad2D(FunctionLayer):
-    """Images with zeros around them: :func:`~fluidlite.nn.functional.zeropad2d`."""
-
-    function = staticmethod(F.zeropad2d)
 
 
 class Upsample(FunctionLayer):

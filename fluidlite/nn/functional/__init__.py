@@ -42,7 +42,6 @@ from .images import (
     conv2d,
     conv2d_transpose,
     max_pool2d,
-    pad,
 )
 from .loss import (
     binary_cross_entropy,
@@ -65,6 +64,7 @@ from .margins import (
     triplet_margin_loss,
 )
 from .normalization import batch_norm, group_norm, instance_norm, layer_norm, normalize
+from .padding import pad, zeropad2d
 from .projection import (
     cosine_similarity,
     dropout,
@@ -73,7 +73,8 @@ from .projection import (
     linear,
     one_hot,
 )
-from .resizing import interpolate, pixel_shuffle, unfold, upsample, zeropad2d
+from .rearranging import pixel_shuffle, unfold
+from .resizing import interpolate, upsample
 from .sequences import (
     adaptive_avg_pool1d,
     adaptive_max_pool1d,

@@ -1,0 +1,79 @@
+"""Further elements around sequences, images, volumes, or anything."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...errors import ArgumentError
+from ...imperative.recording import eager
+from ...imperative.shaping import moveaxis, numbers_in, reshape, squeeze, unsqueeze
+from ...imperative.tensor import Tensor
+
+
+def pad(
+    x: Tensor,
+    pad: Any,
+    mode: str = "constant",
+    value: float = 0.0,
+    data_format: str = "NCHW",
+    name: str | None = None,
+) -> Tensor:
+    """x with further elements around it.
+
+    Args:
+        x: a tensor.
+        pad: two numbers, before and after, for every dimension from the first one; or those of
+            sequences, images or volumes, the last dimension first: left, right, top, bottom,
+            front, back.
+        mode: constant; of the latter also reflect, and replicate, which repeats the edge.
+        value: what ``constant`` adds.
+        data_format: ends in "C" where the channels come last.
+    """
+    amounts = numbers_in("pad", pad)
+    rank = x.array.ndim - 2
+    if len(amounts) == 2 * x.array.ndim and mode == "constant":
+        return eager.pad(x, paddings=amounts, pad_value=float(value))
+    if len(amounts) != 2 * rank or rank not in (1, 2, 3):
+        raise ArgumentError(
+            f"expected {2 * x.array.ndim} numbers, two for every dimension, or two, four or six "
+            f"for sequences, images and volumes, got {list(amounts)}"
+        )
+    kind = {"replicate": "edge"}.get(mode, mode)
+    attrs = dict(mode=kind, pad_value=float(value))
+    if rank == 2:
+        left, right, top, bottom = amounts
+        given = (top, bottom, left, right)
+        return eager.pad2d(x, paddings=given, data_format=data_format, **attrs)
+    last = data_format[-1] == "C"
+    x = moveaxis(x, -1, 1) if last else x
+    if rank == 1:
+        x = squeeze(eager.pad2d(unsqueeze(x, 2), paddings=(0, 0, *amounts), **attrs), 2)
+        return moveaxis(x, 1, -1) if last else x
+    left, right, top, bottom, front, back = amounts
+    if kind == "constant":
+        around = (0, 0, 0, 0, front, back, top, bottom, left, right)
+        x = eager.pad(x, paddings=around, pad_value=float(value))
+    else:  # planes first, then along the depth
+        _, channels, _, height, width = x.array.shape
+        x = eager.pad2d(
+            reshape(x, [0, -1, height, width]), paddings=(top, bottom, left, right), **attrs
+        )
+        height, width = height + top + bottom, width + left + right
+        x = reshape(x, [0, channels, -1, height * width])
+        x = eager.pad2d(x, paddings=(front, back, 0, 0), **attrs)
+        x = reshape(x, [0, channels, -1, height, width])
+    return moveaxis(x, 1, -1) if last else x
+
+
+def zeropad2d(
+    x: Tensor, padding: Any, data_format: str = "NCHW", name: str | None = None
+) -> Tensor:
+    """Images with zeros around them.
+
+    Args:
+        x: [N, C, H, W].
+        padding: how many: a number, or left, right, top, bottom.
+        data_format: NCHW or NHWC.
+    """
+    amounts = numbers_in("padding", padding)
+    return pad(x, amounts * 4 if len(amounts) == 1 else amounts, data_format=data_format)
