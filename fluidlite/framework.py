@@ -22,6 +22,7 @@ from .ir.program import (
 )
 from .ir.variable import Parameter, Variable
 from .namespace import listing
+from .opdef.gradient import GRAD
 from .place import (
     CPUPlace,
     cpu_places,
@@ -63,7 +64,7 @@ __all__ = [
 ]
 
 EMPTY_VAR_NAME = EMPTY
-GRAD_VAR_SUFFIX = "@GRAD"
+GRAD_VAR_SUFFIX = GRAD
 TEMP_VAR_NAME = "@TEMP@"
 ZERO_VAR_SUFFIX = "@ZERO"
 CONTROL_DEP_VAR_PREFIX = "__control_var"

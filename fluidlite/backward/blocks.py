@@ -12,7 +12,7 @@ from typing import Any
 
 from ..errors import NoGradientError
 from ..ir.operator import EMPTY, Operator
-from .emission import GRAD
+from ..opdef.gradient import GRAD
 from .joined import Joined
 from .sweep import Key, PendingOp, Ref, ReverseSweep, control_rule, described
 

@@ -14,9 +14,9 @@ from ..ir.block import Block
 from ..ir.operator import EMPTY, Operator, OpRole
 from ..ir.variable import Variable
 from ..opdef.definition import lookup
+from ..opdef.gradient import GRAD
 from .sweep import Contributions, PendingOp, Ref, ReverseSweep, name_of
 
-GRAD = "@GRAD"
 Callback = Callable[..., Any]
 
 

@@ -18,12 +18,12 @@ from ..ir.operator import EMPTY, Operator
 from ..onnx.control import block_of
 from ..onnx.tracing import Cell, TracedArray
 from ..onnx.writing import spec_of
+from ..opdef.gradient import GRAD
 from ..opdef.spec import Spec, spec
 from .literals import ATOM, Operand, Part, operand, parts_of
 from .statements import SourceGraph, Update, cells_in
 from .writing import DRIVERS, SourceWriter
 
-GRAD = "@GRAD"
 CHOICE = 5  #: how tightly ``a if b else c`` binds
 
 

@@ -27,6 +27,9 @@ from .interpreter import Eval, Interpreter
 from .rule import RuleArgument, completed, gather, parameter_names, unique_slot
 from .signature import Signature, Slot
 
+#: what stands behind a variable's name in that of its gradient
+GRAD = "@GRAD"
+
 
 class DerivedGrad(Op, abstract=True):
     """The base of derived gradient operators."""

@@ -11,9 +11,8 @@ import numpy as np
 from ..errors import OutOfRangeError, ShapeError
 from ..opdef.attribute import REQUIRED, BlockRef, attr
 from ..opdef.definition import Op
+from ..opdef.gradient import GRAD
 from ..values import LoDTensorArray, added, bare, zeros_like
-
-GRAD = "@GRAD"
 
 
 class Driving(Op, abstract=True):

@@ -11,6 +11,7 @@ from jax import lax
 from jax import numpy as jnp
 
 from ...ir.operator import EMPTY
+from ...opdef.gradient import GRAD
 from ..driver import Driver, Frame
 from ..step import Environment, Step
 from .control import like_before
@@ -59,9 +60,6 @@ jax.tree_util.register_pytree_node(
     lambda passes: ((passes.stacked, passes.constant), passes.form),
     lambda form, values: ScannedPasses(*values, *form),
 )
-
-
-GRAD = "@GRAD"
 
 
 def scanned(trace: StepTrace, step: Step, env: Environment) -> bool:
