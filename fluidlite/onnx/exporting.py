@@ -27,7 +27,7 @@ from .graph import OnnxGraph
 from .model import OLDEST_OPSET, OPSET, model_of, write_model
 from .tracing import TracedArray
 
-NEEDS = "pip install fluidlite[onnx]"
+NEEDS = 'pip install "fluidlite[onnx]"'
 
 
 @dataclass
