@@ -266,6 +266,12 @@ def load_vars(
             global_scope().var(name).value = value
         return
     if not chosen:
+        if vars is None:
+            warn(
+                f"nothing is read from {os.fspath(dirname)!r}: the program has no such variables; "
+                f"build the network first, or say which: main_program=...",
+                None,
+            )
         return
     program = Program()
     block = program.global_block()

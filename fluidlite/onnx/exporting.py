@@ -171,6 +171,11 @@ def source_of(source: Any, scope: Any) -> tuple[Program, Any, str]:
     if isinstance(source, Program):
         held = scope or global_scope()
         return source, held.value, "a program"
+    if not isinstance(source, (str, os.PathLike)):
+        raise ArgumentError(
+            f"expected a program, or the path of one, to export, got {source!r:.60} of type "
+            f"{type(source).__name__}"
+        )
     contents = read(source)
     if contents.program is None:
         raise ArgumentError(f"{contents.path} ({contents.kind}) holds no program to export")
