@@ -74,7 +74,7 @@ def array_write(x: Variable, i: Variable, array: Any = None) -> Variable | Any:
     if not is_tensor(x):
         return _array_write(x, i, array)
     listed = [] if array is None else _checked_list(array)
-    place = int(i)  # type: ignore[call-overload]
+    place = int(i)
     if not 0 <= place <= len(listed):
         raise OutOfRangeError(
             f"expected a position in [0, {len(listed)}], up to the end of the array, got {place}"
@@ -108,7 +108,7 @@ def array_read(array: Any, i: Variable) -> Variable | Any:
     """
     if not isinstance(array, list):
         return _array_read(array, i)
-    place = int(i)  # type: ignore[call-overload]
+    place = int(i)
     if not 0 <= place < len(array):
         raise OutOfRangeError(f"expected a position in [0, {len(array)}), got {place}")
     return array[place]
