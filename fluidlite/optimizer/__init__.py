@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..absent import answer
 from ..namespace import listing
 from ..quiet import doors
+from . import lr
 from .adadelta import Adadelta, AdadeltaOptimizer
 from .adagrad import Adagrad, AdagradOptimizer, DecayedAdagrad, DecayedAdagradOptimizer
 from .adam import Adam, AdamOptimizer
@@ -24,6 +25,7 @@ from .rmsprop import RMSProp, RMSPropOptimizer
 from .sgd import SGD, SGDOptimizer
 
 __all__ = [
+    "lr",
     "SGD",
     "Adadelta",
     "AdadeltaOptimizer",
