@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ..absent import answer
 from ..namespace import listing
 from ..quiet import doors
-from . import lr
 from .adadelta import Adadelta, AdadeltaOptimizer
 from .adagrad import Adagrad, AdagradOptimizer, DecayedAdagrad, DecayedAdagradOptimizer
 from .adam import Adam, AdamOptimizer
@@ -23,6 +24,9 @@ from .optimizer import Optimizer
 from .recompute import RecomputeOptimizer
 from .rmsprop import RMSProp, RMSPropOptimizer
 from .sgd import SGD, SGDOptimizer
+
+if TYPE_CHECKING:
+    from . import lr
 
 __all__ = [
     "lr",
@@ -61,4 +65,4 @@ __all__ = [
 
 __dir__ = listing(globals())
 doors(globals())
-answer(globals())
+answer(globals(), "lr")
