@@ -233,7 +233,7 @@ class Orthogonal(_Computed):
         name: accepted.
 
     >>> w = fluid.nn.Linear(3, 3, weight_attr=fluid.nn.initializer.Orthogonal()).weight.numpy()
-    >>> np.abs(w @ w.T - np.eye(3)).max() < 1e-5
+    >>> bool(np.abs(w @ w.T - np.eye(3)).max() < 1e-5)
     True
     """
 
