@@ -83,7 +83,7 @@ def _known(value: Any, shapes_suffice: bool) -> tuple[Any] | None:
 
 def _result_size(op: Op, ins: Mapping[str, Any]) -> int:
     """How many elements the results have at most; no number is too large where none is known."""
-    from_spec = _specs(ins)
+    from_spec = specs(ins)
     try:
         found = op.infer_outputs(from_spec)
     except Exception:
@@ -92,7 +92,8 @@ def _result_size(op: Op, ins: Mapping[str, Any]) -> int:
     return max(sizes, default=0)
 
 
-def _specs(ins: Mapping[str, Any]) -> dict[str, Any]:
+def specs(ins: Mapping[str, Any]) -> dict[str, Any]:
+    """Shapes and element types of what slots hold; None for what is no tensor."""
     return {
         slot: [_spec(each) for each in value] if isinstance(value, list) else _spec(value)
         for slot, value in ins.items()
@@ -100,7 +101,8 @@ def _specs(ins: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _spec(value: Any) -> Spec | None:
-    return None if value is None else Spec(value.shape, as_dtype(value.dtype))
+    is_tensor = hasattr(value, "shape") and hasattr(value, "dtype")
+    return Spec(value.shape, as_dtype(value.dtype)) if is_tensor else None
 
 
 def _listed(value: Any) -> list[Any]:

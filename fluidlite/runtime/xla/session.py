@@ -6,12 +6,11 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import jax
-import numpy as np
 
 from ...errors import FluidError, OpError
 from ...ir.operator import located
 from ...profiler import clock
-from ...values import LoDTensor, is_device_array
+from ...values import is_device_array, on_host
 from ...weak import WeakTable
 from ..plan import BlockPlan
 from ..session import Session
@@ -102,7 +101,8 @@ class DeviceSession(Session):
     def _run_on_host(self, step: Step, env: Environment) -> None:
         """Run a step on NumPy; blocks that it drives have stages of their own."""
         if step.body is None:
-            for name in (*step.reads, *(name for _, name in step.updates)):
+            asked = () if step.loss is None else (step.loss,)
+            for name in (*step.reads, *(name for _, name in step.updates), *asked):
                 if name in env:
                     env[name] = on_host(env[name])
         self._run_one(step, env, self.profile)
@@ -173,15 +173,6 @@ class DeviceSession(Session):
             f"{stage.steps[-1].op}; the largest values that they are given: {listed}; use a "
             f"smaller batch, or checkpoints (RecomputeOptimizer)\n  {first}"
         )
-
-
-def on_host(value: Any) -> Any:
-    """A value with its elements in an array of NumPy."""
-    if is_device_array(value):
-        return np.asarray(value)
-    if isinstance(value, LoDTensor) and is_device_array(value.data):
-        return LoDTensor(np.asarray(value.data), value.offsets)
-    return value
 
 
 def _is_out_of_memory(error: Exception) -> bool:

@@ -16,7 +16,7 @@ from ..driver import Driver
 from ..plan import BlockPlan
 from ..step import Environment, Step
 from .control import control_flow
-from .interpreter import NotTraceable, TracedEval
+from .interpreter import NotTraceable, TracedEval, specs
 from .recurrence import scanned
 from .rows import NamedRows
 
@@ -118,6 +118,8 @@ class StepTrace:
             ins[slot] = values if many else values[0]
         for slot, name in step.updates:
             ins[slot] = env.get(name)
+        if step.op.is_unsettled:  # what is declared does not fit: does what comes?
+            op.infer_outputs(specs(ins))
         if op.random:
             self.f.rng = self._drawing(op.random_key(step.op.output_arg_names[0]))
         outs = self.rows.adam(self.f, step, ins)
