@@ -12,13 +12,10 @@ from ...opdef.definition import Op, lookup
 from ...opdef.interpreter import Eval, kernel_of
 from ...opdef.spec import Spec
 from ...values import SelectedRows
+from .arrays import on_arrays
 
 #: constants of more elements than this are computed where the program runs
 KNOWN_SIZE = 1 << 16
-
-
-class NotTraceable(Exception):
-    """A step cannot be part of a compiled function; the text says why."""
 
 
 class TracedEval(Eval):
@@ -41,6 +38,9 @@ class TracedEval(Eval):
         self, op: Op, ins: Mapping[str, Any], want: Iterable[str] | None = None
     ) -> dict[str, Any]:
         op, ins = dense(op, ins)
+        found = on_arrays(op, ins, self.backend.checks.get())
+        if found is not None:
+            return found
         kernel, reads, draws = kernel_of(op, self.backend.name)
         if kernel is not None and not draws and op.folds:
             known = [_known(ins.get(name), op.reads_shapes) for name in reads]

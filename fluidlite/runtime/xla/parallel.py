@@ -26,7 +26,8 @@ from ...process_group import Unrepeated, groups
 from ...values import as_fetched, is_device_array
 from ..plan import Plan, UpdateStage, stages_of
 from ..replicated import Replicas
-from .interpreter import NotTraceable, TracedEval
+from .interpreter import TracedEval
+from .refusal import NotTraceable
 from .trace import StepTrace
 
 AXIS = "devices"

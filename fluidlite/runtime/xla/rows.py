@@ -10,7 +10,7 @@ from jax import numpy as jnp
 from ...opdef.definition import Op
 from ...opdef.interpreter import Eval
 from ..step import Step
-from .interpreter import NotTraceable
+from .refusal import NotTraceable
 
 
 class NamedRows:

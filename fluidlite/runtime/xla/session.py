@@ -16,8 +16,9 @@ from ..plan import BlockPlan
 from ..session import Session
 from ..sharding import mesh_in_use
 from ..step import Environment, Step
-from .interpreter import NotTraceable, TracedEval
+from .interpreter import TracedEval
 from .mesh import MeshPlacement
+from .refusal import NotTraceable
 from .stage import CompiledStage, sized
 from .staging import HostStep, Staging, described
 from .trace import StepTrace

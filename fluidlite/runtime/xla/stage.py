@@ -10,7 +10,9 @@ import numpy as np
 
 from ...values import arrays_in
 from ..step import Environment, Step
-from .interpreter import NotTraceable, TracedEval
+from .arrays import plain
+from .interpreter import TracedEval
+from .refusal import NotTraceable
 from .trace import StepTrace
 
 
@@ -147,7 +149,7 @@ class CompiledStage:
         )
         if trace.unsure.intersection(self.writes):
             raise NotTraceable("what it writes is read later, and it may not be taken")
-        made = {name: env[name] for name in self.writes if name in env}
+        made = {name: plain(env[name]) for name in self.writes if name in env}
         return made if self.placing is None else self.placing.placed(made), list(checks)
 
     @property
