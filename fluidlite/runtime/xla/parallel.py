@@ -126,6 +126,7 @@ class MeshFunction:
         scale: what a sum of gradients is multiplied by.
         devices: of JAX.
         backends: JAX's and NumPy's.
+        precision: of products.
     """
 
     def __init__(
@@ -136,7 +137,9 @@ class MeshFunction:
         scale: float,
         devices: Sequence[Any],
         backends: tuple[Any, Any],
+        precision: str = "highest",
     ) -> None:
+        self._precision = precision
         self._plans, self._updates, self._fetches = plans, updates, list(dict.fromkeys(fetches))
         self._scale, self._backends = scale, backends
         self.mesh = Mesh(np.array(devices), (AXIS,))
@@ -179,7 +182,7 @@ class MeshFunction:
         env = {**state, **mine, **feeds}
         count = self.mesh.devices.size
         group = groups.guard(MeshGroup(AXIS, count))
-        with group, backend.checks.guard([]) as checks, jax.default_matmul_precision("highest"):
+        with group, backend.checks.guard([]) as checks, backend.products(self._precision):
             trace = StepTrace(TracedEval(backend, host), backend.run_key(number, (place,)))
             for plan, is_update in zip(self._plans, self._updates, strict=True):
                 for step in plan.steps:
@@ -279,7 +282,9 @@ class MeshReplicas(Replicas):
         if key not in known:
             updates = [ops[0].role == OpRole.OPTIMIZE for ops in stages]
             backends = self.on.backends
-            known[key] = MeshFunction(plans, updates, wanted, self._scale, devices, backends)
+            known[key] = MeshFunction(
+                plans, updates, wanted, self._scale, devices, backends, self.on.precision
+            )
         return known[key] if known[key].failures < FAILURES else None
 
 

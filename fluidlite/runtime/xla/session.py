@@ -32,11 +32,13 @@ class Device:
         backends: JAX's and NumPy's.
         device: JAX's device; its default when None.
         draws_on_host: whether random numbers are NumPy's.
+        precision: of products.
     """
 
     backends: tuple[Any, Any]
     device: Any = None
     draws_on_host: bool = False
+    precision: str = "highest"
     stagings: WeakTable[BlockPlan, dict[Any, Staging]] = field(default_factory=WeakTable)
 
     #: programs as functions over several devices, by their first plan
@@ -52,7 +54,7 @@ class Device:
         key = also, None if placing is None else placing.key
         found = known.get(key)
         if found is None:
-            how = self.backends, self.draws_on_host, also, placing
+            how = self.backends, self.draws_on_host, also, placing, self.precision
             found = known[key] = Staging(plan, *how)
         return found
 
@@ -155,7 +157,7 @@ class DeviceSession(Session):
                 self._run_on_host(step, env)
                 continue
             try:
-                with backend.checks.guard([]):
+                with backend.checks.guard([]), backend.products(self.on.precision):
                     trace.step(step, env)
             except FluidError as error:
                 raise located(error, step.op, []) from error

@@ -24,6 +24,7 @@ class CompiledStage:
         backends: JAX's and NumPy's.
         also: names that are given back although nothing reads them any more.
         placing: where values lie on a mesh of devices; None for one device.
+        precision: of products.
     """
 
     def __init__(
@@ -32,8 +33,9 @@ class CompiledStage:
         backends: tuple[Any, Any],
         also: Iterable[str] = (),
         placing: Any = None,
+        precision: str = "highest",
     ) -> None:
-        self.steps, self._backends = list(steps), backends
+        self.steps, self._backends, self._precision = list(steps), backends, precision
         self.backend, self.placing = backends[0], placing
         reads: dict[str, None] = {}
         written: dict[str, None] = {}
@@ -139,7 +141,7 @@ class CompiledStage:
         if self.placing is not None:
             env = self.placing.placed(env)
         trace = StepTrace(TracedEval(backend, host), backend.run_key(number, turns))
-        with backend.checks.guard([]) as checks, jax.default_matmul_precision("highest"):
+        with backend.checks.guard([]) as checks, backend.products(self._precision):
             for place, step in enumerate(self.steps):
                 self.place = place
                 trace.step(step, env)
