@@ -72,9 +72,7 @@ def test_a_network_trains_with_products_of_bfloat16_and_keeps_its_parameters_in_
 
 
 def test_a_precision_that_is_none_is_refused(monkeypatch):
-    with pytest.raises(
-        ArgumentError, match="expected precision to be one of highest, .*'16'"
-    ):
+    with pytest.raises(ArgumentError, match="expected precision to be one of highest, .*'16'"):
         fluid.Executor(backend="jax", precision="16")
     with pytest.raises(ArgumentError, match="expected backend='jax' with precision='bfloat16'"):
         fluid.Executor(backend="numpy", precision="bfloat16")
