@@ -8,7 +8,6 @@ import functools
 import os
 
 import pytest
-
 from oracle import test_errors, test_layers, test_op_cases, test_training
 from oracle.golden import parts
 
