@@ -188,7 +188,7 @@ class MeshFunction:
                 for step in plan.steps:
                     trace.step(step, env)
                 if not is_update:
-                    self._sum_gradients(plan, env)
+                    self._sum_gradients(plan, env, trace)
         if trace.unsure.intersection(self.once, self.own, self._fetches):
             raise NotTraceable("what a branch writes is wanted, and it may not be taken")
         truth = jnp.ones((), bool)
@@ -198,12 +198,13 @@ class MeshFunction:
         fetched = {name: jnp.asarray(env[name])[None] for name in self._fetches}
         return {name: jnp.asarray(env[name]) for name in self.once}, own, fetched, truth[None]
 
-    def _sum_gradients(self, plan: Plan, env: Any) -> None:
+    def _sum_gradients(self, plan: Plan, env: Any, trace: StepTrace) -> None:
         for name in sorted(plan.written):
             of = name.removesuffix("@GRAD")
             if of != name and of in plan.persistable and name in env:
                 total = lax.psum(env[name], AXIS)
                 env[name] = total * total.dtype.type(self._scale)
+                trace.rows.join(name, AXIS)
 
 
 class MeshReplicas(Replicas):
