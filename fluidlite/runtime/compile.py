@@ -205,11 +205,8 @@ class CompiledSegment:
         """The function with lines for a kind of watches."""
         found = self._variants.get(kind)
         if found is None:
-            after = {
-                index: f"hook({', '.join([str(index), *(f'v{v.number}' for v in values)])})"
-                for index, values in self._watched(kind).items()
-            }
-            found = self._variants[kind] = self._executable(self._source.written(after))
+            source = self._source.written(self._watched(kind))
+            found = self._variants[kind] = self._executable(source)
         return found
 
     def _executable(self, sources: Iterable[str]) -> Callable[..., Any]:
