@@ -127,8 +127,11 @@ class GeneratedSource:
             operands = [*operands, f"B[{placement.scratch}]"]
         if any(target is not None for target in placement.targets):
             targets = [
-                f"D[{self._places[v.number]}]" if target == "donated" else f"B[{target}]"
-                if type(target) is int else "None"
+                f"D[{self._places[v.number]}]"
+                if target == "donated"
+                else f"B[{target}]"
+                if type(target) is int
+                else "None"
                 for v, target in zip(results, placement.targets, strict=True)
             ]
             out = targets[0] if len(targets) == 1 else f"({', '.join(targets)})"
