@@ -270,6 +270,9 @@ class Executor(RunsDatasets, KeepsRandomState, TracesRuns, Described):
         something is fed unlike its declaration, operators check it.
         """
         profile = self.profile or active.get()
+        if not (guard or profile or self._check or doubts):
+            self._session(job[0], known).run(plan, env)
+            return
         odd = frozenset(doubts.items())
         checked = bool(odd) and odd not in known.taken
         session = partial(self._session, job[0], known, profile=profile)
