@@ -69,7 +69,7 @@ class AbsentNameError(FluidError, AttributeError):
         return explained(self.args[0], self.args[1])
 
 
-def answer(namespace: dict[str, Any]) -> None:
+def answer(namespace: dict[str, Any], *later: str) -> None:
     """Have a module say why it has not a name that it is asked for.
 
     It is no function ``__getattr__`` in the module's text, which would tell type checkers that the
@@ -77,11 +77,14 @@ def answer(namespace: dict[str, Any]) -> None:
 
     Args:
         namespace: of the module: what ``globals()`` gives at its end.
+        later: modules below it that are loaded when they are first asked for.
     """
     module = namespace["__name__"]
     before: Callable[[str], Any] | None = namespace.get("__getattr__")
 
     def __getattr__(name: str) -> Any:
+        if name in later:
+            return import_module(f"{module}.{name}")
         if name.startswith("_") or before is None:
             raise absent(module, name)
         return before(name)
