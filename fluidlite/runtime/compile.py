@@ -1,7 +1,7 @@
 """Compilation: a segment of steps as one function, for values of given shapes.
 
 It is lowered to a graph, rewritten by the pipeline, given memory and printed as Python source.
-When that is done, ``by_shape.py`` says.
+When that is done, ``segment.py`` says.
 """
 
 from __future__ import annotations
