@@ -21,10 +21,9 @@ from jax.sharding import PartitionSpec as P
 
 from ...errors import UnsupportedError
 from ...ir.callsite import warn
-from ...ir.operator import OpRole
 from ...process_group import Unrepeated, groups
 from ...values import as_fetched, is_device_array
-from ..plan import Plan, UpdateStage, stages_of
+from ..plan import Plan, update_stages
 from ..replicated import Replicas
 from .interpreter import TracedEval
 from .refusal import NotTraceable
@@ -270,18 +269,15 @@ class MeshReplicas(Replicas):
 
     def _function(self, fetches: tuple[str, ...], devices: Sequence[Any]) -> MeshFunction | None:
         """The program as a function over devices; None where it has been found to be none."""
-        stages = stages_of(self._program.global_block().ops)
+        stages = list(update_stages(self._program))
         wanted = tuple(dict.fromkeys(fetches))
-        plans = [
-            self._known.plan(self._program, (wanted, UpdateStage(k)), True, False)
-            for k in range(len(stages))
-        ]
+        plans = [self._known.plan(self._program, (wanted, part), True, False) for part, _ in stages]
         known = self.on.parallel.of(plans[0])
         if known is None:
             known = self.on.parallel.keep(plans[0], {})
         key = wanted, len(devices), self._scale
         if key not in known:
-            updates = [ops[0].role == OpRole.OPTIMIZE for ops in stages]
+            updates = [of_optimizer for _, of_optimizer in stages]
             backends = self.on.backends
             known[key] = MeshFunction(
                 plans, updates, wanted, self._scale, devices, backends, self.on.precision
