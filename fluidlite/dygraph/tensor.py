@@ -217,7 +217,7 @@ class VarBase(Tensor):
 
     @property
     def block(self) -> Block:
-        """The first block of the default main program, as in fluid 1.8; it does not hold tensors."""
+        """The first block of the default main program, as in fluid 1.8; it holds no tensors."""
         return default_main_program().global_block()
 
     def to_string(self, throw_on_error: bool = True, with_details: bool = False) -> str:

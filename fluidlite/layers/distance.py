@@ -51,8 +51,8 @@ def l2_normalize(
 
     Args:
         x: a float variable.
-        axis: the dimension of the vectors; may count from the end; the second one when None, and the
-            only one where there is no second.
+        axis: the dimension of the vectors; may count from the end; the second one when None,
+            and the only one where there is no second.
         epsilon: is added to the square of the length.
 
     Returns:
