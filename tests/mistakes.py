@@ -388,7 +388,7 @@ WARNINGS = {
         """,
     ),
     "parameters for an empty program": (
-        ["'params'", "build the network first"],
+        ["'params'", "the program is empty"],
         "fluid.io.load_params(fluid.Executor(), 'params')  # here",
     ),
 }
