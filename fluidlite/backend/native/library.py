@@ -18,8 +18,8 @@ from .source import KernelSource
 from .tracing import TracedResults, traced
 
 #: work (see ``KernelSource``) from which on the lock of Python is let go of, and from which on
-#: threads share it
-LONG, SHARED = 1 << 17, 1 << 20
+#: threads share it: those of OpenMP, which are awake, and Python's
+LONG, SHARED_BY_TEAM, SHARED = 1 << 17, 1 << 18, 1 << 20
 
 
 class NativeKernels:
@@ -64,13 +64,17 @@ class NativeKernels:
             return None
 
     def kernels(
-        self, sources: Sequence[KernelSource], specs: Sequence[Sequence[Any]]
+        self,
+        sources: Sequence[KernelSource],
+        specs: Sequence[Sequence[Any]],
+        team: int | None = None,
     ) -> list[Prepared | None]:
         """The kernels of sources; None for those that are not there, which are asked for.
 
         Args:
             sources: the kernels.
             specs: of each its results: pairs of a shape and an element type.
+            team: what starts the threads of OpenMP that another library has; None where none does.
         """
         unique = {source.name: source for source in sources}
         found = self._compiler.find(unique.values())
@@ -82,7 +86,9 @@ class NativeKernels:
         else:
             self._wanted.update(missing)
         return [
-            None if (kernel := found.get(source.name)) is None else prepared(kernel, source, made)
+            None
+            if (kernel := found.get(source.name)) is None
+            else prepared(kernel, source, made, team)
             for source, made in zip(sources, specs, strict=True)
         ]
 
@@ -128,17 +134,23 @@ def _spec(value: Any) -> Any:
     return value.spec._replace(shape=value.layout.shape)  # elements as they lie
 
 
-def prepared(kernel: Kernel, source: KernelSource, made: Sequence[Any]) -> Prepared:
+def prepared(
+    kernel: Kernel, source: KernelSource, made: Sequence[Any], team: int | None = None
+) -> Prepared:
     """A kernel for arrays.
 
     Args:
         kernel: compiled.
         source: what it was made of.
         made: shape and element type of each result.
+        team: what starts threads of OpenMP; None for those of Python.
     """
     whole = kernel.run if source.work < LONG else kernel.run_free
-    if source.blocks > 1 and source.work >= SHARED and threads.count() > 1:
-        whole = _shared(kernel, source.blocks)
+    if source.blocks > 1 and threads.count() > 1:
+        if team is not None and source.work >= SHARED_BY_TEAM:
+            whole = _by_team(kernel, team)
+        elif source.work >= SHARED:
+            whole = _shared(kernel, source.blocks)
     function = _single(whole, *made[0]) if len(made) == 1 else _several(whole, list(made))
     scratch = Scratch((source.scratch,), np.dtype(np.uint8)) if source.scratch else None
     return Prepared(function, out=True, scratch=scratch)
@@ -160,6 +172,14 @@ def _shared(kernel: Kernel, blocks: int) -> Callable[[tuple[Any, ...]], int]:
         return int(bad[0] | end(arrays))
 
     return run
+
+
+def _by_team(kernel: Kernel, team: int) -> Callable[[tuple[Any, ...]], int]:
+    """A kernel whose blocks the threads of another library take, which else would wait, awake, for
+    that library's next kernel.
+    """
+    run = kernel.team
+    return lambda arrays: int(run(arrays, team))
 
 
 def _single(run: Any, shape: tuple[int, ...], dtype: Any) -> Callable[..., Any]:

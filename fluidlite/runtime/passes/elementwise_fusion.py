@@ -59,7 +59,9 @@ class _Fusion:
         groups = [g for g in dict.fromkeys(self._groups.values()) if self._pays(g)]
         specs = [[v.stored for v in group.outputs] for group in groups]
         sources = [group.made.source for group in groups if group.made is not None]
-        kernels = self._library.kernels(sources, specs)
+        teams = (getattr(each, "team", None) for each in self._context.libraries)
+        team = next((each for each in teams if each is not None), None)
+        kernels = self._library.kernels(sources, specs, team)
         fused = [(g, kernel) for g, kernel in zip(groups, kernels) if kernel is not None]
         for group, kernel in fused:
             self._replace(group, kernel)
