@@ -102,7 +102,7 @@ CONTESTANTS = {
         "peers.fluid",
         ("fluidlite",),
         options={"prepared": True},
-        environment=_NUMPY,
+        environment=_AUTO,
         requires="prepare",
     ),
     "fluidlite on JAX": Entry("peers.fluid", ("jax",), options={"backend": "jax"}),
