@@ -118,8 +118,8 @@ def _lstm(v: Values, fed: Values) -> Any:
 def describe() -> dict[str, Any]:
     """Version, threads and libraries.
 
-    By itself it takes numba, with SciPy's BLAS: on one machine 4 us for fit_a_line where its C takes
-    10, and C has products of its own where it finds no BLAS to link to.
+    By itself it takes numba, with SciPy's BLAS: on one machine 4 us for fit_a_line where its C
+    takes 10, and C has products of its own where it finds no BLAS to link to.
     """
     linker = type(pytensor.compile.mode.get_default_mode().linker).__name__
     return {"version": pytensor.__version__, "threads": None, "kernels": linker}
