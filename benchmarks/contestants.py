@@ -100,7 +100,8 @@ CONTESTANTS = {
     ),
     "fluidlite, prepared": Entry(
         "peers.fluid",
-        ("fluidlite",),
+        ("fluidlite.backend.onednn",),
+        "onednn-cpu-gomp",
         options={"prepared": True},
         environment=_AUTO,
         requires="prepare",

@@ -47,11 +47,12 @@ from ..weak import WeakTable
 from .arguments import OPTIMIZERS, Pair, checked_pairs, decay_of, one_of, programs_of, reached, said
 from .eager import EagerSteps, eager_parameters
 from .old_names import OldOptimizer
+from .rates import HasRate
 from .states import State, States, tensor_of
 
 
 @OPTIMIZERS
-class Optimizer(OldOptimizer, Described):
+class Optimizer(OldOptimizer, HasRate, Described):
     """The base of all optimizers.
 
     Raises:

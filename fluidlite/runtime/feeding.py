@@ -266,22 +266,17 @@ def _of_another_shape(
 def _missing(name: str, op: Operator) -> Exception:
     variable = op.block.find_var_recursive(name)
     spec = variable.spec if variable is not None else None
+    error: FluidError
     if variable is not None and variable.is_data:
-        return located(FeedError(f"data variable {name!r} was not fed"), op, [(name, spec)])
-    if variable is not None and variable.persistable:
-        return located(
-            NotInitializedError(
-                f"variable {name!r} has no value; run the startup program first (after minimize), "
-                f"in the same scope"
-            ),
-            op,
-            [(name, spec)],
+        error = FeedError(f"data variable {name!r} was not fed")
+    elif variable is not None and variable.persistable:
+        error = NotInitializedError(
+            f"variable {name!r} has no value; run the startup program first (after minimize), "
+            f"in the same scope"
         )
-    return located(
-        NotInitializedError(f"variable {name!r} is read before anything writes it"),
-        op,
-        [(name, spec)],
-    )
+    else:
+        error = NotInitializedError(f"variable {name!r} is read before anything writes it")
+    return located(error, op, [(name, spec)])
 
 
 def without_value(

@@ -18,10 +18,10 @@ from ..ir.verify import verify
 from ..scope import Scope
 from .agreement import agree, share_first_values
 from .fetching import fetch_names
-from .plan import Plan, Pruned, UpdateStage, pruned_to
+from .plan import Plan, ProgramPart, Pruned, pruned_to
 
 #: the names that are fetched, and what a run is cut down to
-Wanted = tuple[tuple[str, ...], Pruned | UpdateStage | None]
+Wanted = tuple[tuple[str, ...], Pruned | ProgramPart | None]
 
 #: what is run: the program, what is wanted of it, the scope
 Job = tuple[Program, Wanted, Scope]

@@ -6,7 +6,7 @@ from fluidlite.backend import get
 from fluidlite.backend.native.library import NativeKernels
 from fluidlite.inspect.graph_text import parsed
 from fluidlite.opdef.prepared import Prepared
-from fluidlite.runtime.graph_verify import verify
+from fluidlite.runtime.graph import verify
 from fluidlite.runtime.passes.elementwise_fusion import ELEMENTWISE_FUSION
 from fluidlite.runtime.passes.form import Context
 
