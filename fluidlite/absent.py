@@ -33,6 +33,17 @@ LEFT_OUT: dict[str, dict[str, str]] = {
         ".monkey_patch_variable": "variables as they are: they have all methods",
     },
 }
+#: the same of names of paddle 2
+LEFT_OUT_OF_PADDLE_2: dict[str, dict[str, str]] = {
+    "kernels of one kind of machine, or for models in many processes": {
+        "nn.RNNTLoss": "fluid.nn.CTCLoss",
+        "nn.SyncBatchNorm": "fluid.nn.BatchNorm2D, whose statistics are those of each process",
+        "nn.functional.class_center_sample": "all classes",
+        "nn.functional.margin_cross_entropy": "fluid.nn.functional.cross_entropy of scaled cosines",
+        "nn.functional.rnnt_loss": "fluid.nn.functional.ctc_loss",
+        "nn.functional.sparse_attention": "fluid.nn.functional.scaled_dot_product_attention",
+    },
+}
 #: modules of fluid 1.8, and of paddle 2, that are not here -> what to use instead
 MODULES: dict[str, str] = {
     "static": "fluid itself: fluid.Program, fluid.Executor, fluid.data",
@@ -116,7 +127,7 @@ def explained(module: str, name: str) -> str:
     """
     place = module.partition(".")[2]
     begin = f"module {module!r} has no attribute {name!r}"
-    for reason, names in LEFT_OUT.items():
+    for reason, names in (*LEFT_OUT.items(), *LEFT_OUT_OF_PADDLE_2.items()):
         use = names.get(f"{place}.{name}")
         if use is not None:
             return f"{begin}: it is left out ({reason}); use {use}"

@@ -311,7 +311,7 @@ def scope_value(scope: Scope, name: str) -> Any:
     Raises:
         NotInitializedError: it has none.
     """
-    value = scope.value(name)
+    value = scope.host_value(name)
     if isinstance(value, LoDTensor) and value.data is None:
         value = None
     if value is None:

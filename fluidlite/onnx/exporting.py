@@ -170,7 +170,7 @@ def source_of(source: Any, scope: Any) -> tuple[Program, Any, str]:
     """The program, a function that gives the value of a variable, and where it is from."""
     if isinstance(source, Program):
         held = scope or global_scope()
-        return source, held.value, "a program"
+        return source, held.host_value, "a program"
     contents = read(source)
     if contents.program is None:
         raise ArgumentError(f"{contents.path} ({contents.kind}) holds no program to export")

@@ -70,8 +70,9 @@ class Executor(RunsDatasets, KeepsRandomState, TracesRuns, Described):
         profile: whether to take the time of each operator; ``profile`` then has a table of them.
         passes: which passes rewrite plans (``"-gemm_batching"``: all but that one); what
             ``FLUIDLITE_PASSES`` says when None.
-        backend: "numpy" or "jax"; what ``FLUIDLITE_BACKEND`` says when None, and NumPy where that
-            says nothing.
+        backend: "numpy" or "jax"; what ``FLUIDLITE_BACKEND`` says when None, or NumPy.
+        precision: on JAX that of products: "highest", "high", "default", or "bfloat16"; what
+            ``FLUIDLITE_JAX_PRECISION`` says when None, or "highest".
 
     Raises:
         ArgumentError: the place is not there, or there is no pass or backend of a name.
@@ -94,9 +95,9 @@ class Executor(RunsDatasets, KeepsRandomState, TracesRuns, Described):
         profile: bool = False,
         passes: str | None = None,
         backend: str | None = None,
+        precision: str | None = None,
     ) -> None:
-        #: what runs programs where that is not NumPy
-        self.place, self._engine = chosen(place, backend)
+        self.place, self._engine = chosen(place, backend, precision)
         self._passes = passes_for(passes)
         #: the times of operators, where they are taken
         self.profile = Profile() if profile else None

@@ -25,7 +25,8 @@ from ...process_group import Unrepeated, groups
 from ...values import as_fetched, is_device_array
 from ..plan import Plan, update_stages
 from ..replicated import Replicas
-from .interpreter import NotTraceable, TracedEval
+from .interpreter import TracedEval
+from .refusal import NotTraceable
 from .trace import StepTrace
 
 AXIS = "devices"
@@ -124,6 +125,7 @@ class MeshFunction:
         scale: what a sum of gradients is multiplied by.
         devices: of JAX.
         backends: JAX's and NumPy's.
+        precision: of products.
     """
 
     def __init__(
@@ -134,7 +136,9 @@ class MeshFunction:
         scale: float,
         devices: Sequence[Any],
         backends: tuple[Any, Any],
+        precision: str = "highest",
     ) -> None:
+        self._precision = precision
         self._plans, self._updates, self._fetches = plans, updates, list(dict.fromkeys(fetches))
         self._scale, self._backends = scale, backends
         self.mesh = Mesh(np.array(devices), (AXIS,))
@@ -177,13 +181,13 @@ class MeshFunction:
         env = {**state, **mine, **feeds}
         count = self.mesh.devices.size
         group = groups.guard(MeshGroup(AXIS, count))
-        with group, backend.checks.guard([]) as checks, jax.default_matmul_precision("highest"):
+        with group, backend.checks.guard([]) as checks, backend.products(self._precision):
             trace = StepTrace(TracedEval(backend, host), backend.run_key(number, (place,)))
             for plan, is_update in zip(self._plans, self._updates, strict=True):
                 for step in plan.steps:
                     trace.step(step, env)
                 if not is_update:
-                    self._sum_gradients(plan, env)
+                    self._sum_gradients(plan, env, trace)
         if trace.unsure.intersection(self.once, self.own, self._fetches):
             raise NotTraceable("what a branch writes is wanted, and it may not be taken")
         truth = jnp.ones((), bool)
@@ -193,12 +197,13 @@ class MeshFunction:
         fetched = {name: jnp.asarray(env[name])[None] for name in self._fetches}
         return {name: jnp.asarray(env[name]) for name in self.once}, own, fetched, truth[None]
 
-    def _sum_gradients(self, plan: Plan, env: Any) -> None:
+    def _sum_gradients(self, plan: Plan, env: Any, trace: StepTrace) -> None:
         for name in sorted(plan.written):
             of = name.removesuffix("@GRAD")
             if of != name and of in plan.persistable and name in env:
                 total = lax.psum(env[name], AXIS)
                 env[name] = total * total.dtype.type(self._scale)
+                trace.rows.join(name, AXIS)
 
 
 class MeshReplicas(Replicas):
@@ -274,7 +279,9 @@ class MeshReplicas(Replicas):
         if key not in known:
             updates = [of_optimizer for _, of_optimizer in stages]
             backends = self.on.backends
-            known[key] = MeshFunction(plans, updates, wanted, self._scale, devices, backends)
+            known[key] = MeshFunction(
+                plans, updates, wanted, self._scale, devices, backends, self.on.precision
+            )
         return known[key] if known[key].failures < FAILURES else None
 
 
