@@ -8,6 +8,7 @@ from fluidlite.backend.native.library import NativeKernels
 from fluidlite.inspect.graph_text import parsed
 from fluidlite.opdef.prepared import Prepared
 from fluidlite.runtime.graph import verify
+from fluidlite.runtime.passes import elementwise_fusion
 from fluidlite.runtime.passes.elementwise_fusion import ELEMENTWISE_FUSION
 from fluidlite.runtime.passes.form import Context
 
@@ -75,6 +76,14 @@ def test_a_chain_with_views_in_between_is_one_kernel():
 return "y"=%5
 """
     )
+
+
+def test_long_graphs_are_left_alone(monkeypatch):
+    monkeypatch.setattr(elementwise_fusion, "LONGEST", 4)
+    changed, left = fused(CHAIN, {0})
+    assert not changed and len(left) == 5
+    monkeypatch.setattr(elementwise_fusion, "LONGEST", 5)
+    assert fused(CHAIN, {0})[0]
 
 
 def test_without_kernels_nothing_is_changed():
