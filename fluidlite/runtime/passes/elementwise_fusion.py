@@ -18,6 +18,9 @@ from .form import Context, Pass
 
 MOST = 48  #: instructions of one group
 LARGE = 1 << 16  #: work from which on a loop in the place of two is worth compiling
+#: instructions of a graph that is looked at: a group is made anew with each instruction that joins
+#: it, which takes ten times as long as all other passes
+LONGEST = 10_000
 
 
 def fuse_elementwise(graph: Graph, context: Context) -> bool:
@@ -27,7 +30,7 @@ def fuse_elementwise(graph: Graph, context: Context) -> bool:
     to a few units in the last place.
     """
     library = next((each for each in context.libraries if hasattr(each, "group")), None)
-    if library is None:
+    if library is None or len(graph) > LONGEST:
         return False
     return _Fusion(graph, context, library).run()
 
