@@ -266,6 +266,13 @@ def load_vars(
             global_scope().var(name).value = value
         return
     if not chosen:
+        program = main_program or default_main_program()
+        if vars is None and not program.global_block().ops:
+            warn(
+                f"nothing is read from {os.fspath(dirname)!r}: the program is empty; build the "
+                f"network first, or say which program: main_program=...",
+                None,
+            )
         return
     program = Program()
     block = program.global_block()

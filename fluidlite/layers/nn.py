@@ -145,7 +145,7 @@ def looked_up(
         lookup: the operator.
         input, size, is_sparse, is_distributed, padding_idx, param_attr, dtype: as of ``embedding``.
     """
-    if len(size) != 2:
+    if not hasattr(size, "__len__") or len(size) != 2:
         raise ArgumentError(f"expected size=[number of ids, width of a row], got {size!r}")
     rows = int(size[0])
     padding = padding_row(padding_idx, rows)

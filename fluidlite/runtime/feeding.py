@@ -109,6 +109,8 @@ def frozen(value: Any) -> Any:
 
 
 def _fed_value(variable: Variable, value: Any) -> Any:
+    if value is None:
+        raise FeedTypeError(f"variable {variable.name!r} was fed None; feed an array")
     if isinstance(value, LoDTensor):
         data, lod = value.data, value.offsets
     elif isinstance(value, (list, tuple)) and not _are_rows(variable, value):
