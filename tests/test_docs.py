@@ -29,7 +29,7 @@ PAGES = [
     for path in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(ROOT.glob("docs/**/*.md"))]
     if path.exists()
 ]
-PICTURES = sorted(ROOT.glob("docs/pictures/*"))
+PICTURES = sorted(ROOT.glob("docs/pictures/**/*.*"))
 LARGEST = 50_000  # bytes of a picture
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 DRAWS = re.compile(r"^(import|from) matplotlib", re.MULTILINE)
@@ -135,7 +135,7 @@ def test_the_python_blocks_of_the_page_run(page, tmp_path, monkeypatch):
 def test_a_picture_is_small_and_a_page_or_an_example_draws_it(picture):
     assert picture.stat().st_size < LARGEST
     pages = any(picture.name in PICTURE.findall(page.read_text(encoding="utf-8")) for page in PAGES)
-    assert pages or any(ROOT.glob(f"examples/**/{picture.stem}.py"))
+    assert pages or any(ROOT.glob(f"examples/**/{picture.stem}.*"))
 
 
 @every_page
