@@ -54,7 +54,6 @@ def draw(path, shown):
     command = [sys.executable, __file__, "--run"] if path.suffix == ".md" else [sys.executable]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        (folder / "pictures").mkdir()
         environment = {**os.environ, **FIXED}
         subprocess.run(
             [*command, path], cwd=folder, env=environment, stdout=subprocess.DEVNULL, check=True
