@@ -3,11 +3,14 @@
 python docs/draw.py            all of them
 python docs/draw.py PATH ...   those of some pages and examples
 
+Programs of ``examples/legacy`` know nothing of pictures: what they print of their losses is drawn.
+
 A block after ``<!-- needs PACKAGE -->`` is left out where the package is not installed; the picture
 that it draws stays as it is then.
 """
 
 import importlib.util
+import json
 import os
 import re
 import shutil
@@ -20,6 +23,8 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 BLOCK = re.compile(r"(?:<!-- (no-run|needs \w+) -->\n)?^```python\n(.*?)^```", re.M | re.S)
+#: of a line that a program of 2018 prints: what it is of, and the loss
+LOSS = re.compile(r"([\w-]*(?:cost|loss|metrics))(?: at [\w ]+)?\W+(\d+\.\d+)", re.IGNORECASE)
 #: what makes pictures the same each time
 FIXED = {
     "MATPLOTLIBRC": str(HERE / "pages" / "matplotlibrc"),
@@ -49,7 +54,6 @@ def draw(path, shown):
     command = [sys.executable, __file__, "--run"] if path.suffix == ".md" else [sys.executable]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        (folder / "pictures").mkdir()
         environment = {**os.environ, **FIXED}
         subprocess.run(
             [*command, path], cwd=folder, env=environment, stdout=subprocess.DEVNULL, check=True
@@ -59,13 +63,68 @@ def draw(path, shown):
                 shutil.copy(picture, HERE / "pictures")
 
 
+def draw_printed(path):
+    """Run a program of 2018 for a few batches, and draw the losses that it prints."""
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run(
+            [sys.executable, "-m", "fluidlite", "run", "--synthetic-data", path, "--enable_ce"],
+            cwd=folder,
+            env={**os.environ, **FIXED, "PYTHONHASHSEED": "0"},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+    lines = [line for line in done.stdout.splitlines() if not line.lower().startswith("test")]
+    curves = {}
+    for name, number in (found for line in lines for found in LOSS.findall(line)):
+        curves.setdefault(name.lower().replace("_", " "), []).append(float(number))
+    matplotlib.rc_file(FIXED["MATPLOTLIBRC"])
+    figure = Figure(figsize=(4, 2.5), layout="constrained")
+    axes = figure.subplots()
+    for name, values in curves.items():
+        axes.plot(values, marker=".", label=name)
+    axes.set(xlabel="line", title="a few batches of made samples")
+    axes.legend()
+    os.environ["SOURCE_DATE_EPOCH"] = FIXED["SOURCE_DATE_EPOCH"]
+    target = HERE / "pictures" / "legacy" / f"{path.stem}.svg"
+    target.parent.mkdir(exist_ok=True)
+    figure.savefig(target)
+
+
+def draw_notebook(path):
+    """Draw the program that a notebook has made when it shows it as a page."""
+    import fluidlite as fluid
+
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    names = {}
+    for cell in cells:
+        code = "".join(cell["source"])
+        if "Page(" in code:
+            break
+        if cell["cell_type"] == "code":
+            exec(code, names)
+    fluid.inspect.draw(names["main"], HERE / "pictures" / f"{path.stem}.svg")
+
+
 def main():
     if sys.argv[1:2] == ["--run"]:
         run_blocks(Path(sys.argv[2]))
         return
     pages = [ROOT / "README.md", *sorted(HERE.glob("**/*.md"))]
     paths = [Path(name).resolve() for name in sys.argv[1:]]
-    for path in paths or [*pages, *sorted(ROOT.glob("examples/*.py"))]:
+    examples = [*ROOT.glob("examples/**/*.py"), *ROOT.glob("examples/*.ipynb")]
+    for path in paths or [*pages, *sorted(examples)]:
+        if path.suffix == ".ipynb":
+            print("drawing", path.relative_to(ROOT), flush=True)
+            draw_notebook(path)
+            continue
+        if path.parent.name == "legacy":
+            print("drawing what is printed by", path.relative_to(ROOT), flush=True)
+            draw_printed(path)
+            continue
         text = path.read_text(encoding="utf-8")
         shown = re.findall(r"\]\([./\w]*pictures/([\w.-]+)\)", text)
         if shown if path.suffix == ".md" else re.search(r"savefig\(|\bdraw\(", text):

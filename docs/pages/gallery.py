@@ -16,8 +16,9 @@ def examples(folder):
 
 
 def drawn_by(path):
-    """The pictures that an example draws; old programs, which share names, draw none."""
-    return sorted(PICTURES.glob(f"{path.stem}.*")) if path.parent.name == "examples" else []
+    """The pictures of an example; those of old programs, which share names, have a folder."""
+    folder = PICTURES if path.parent.name == "examples" else PICTURES / path.parent.name
+    return sorted(folder.glob(f"{path.stem}.*"))
 
 
 def entry(path, text, up):
@@ -26,11 +27,22 @@ def entry(path, text, up):
     name = path.relative_to(ROOT).as_posix()
     parts = [f"# {path.stem.replace('_', ' ').capitalize()}\n", title + "\n"]
     for picture in drawn_by(path):
-        parts.append(f"![what {path.name} draws]({up}pictures/{picture.name})\n")
+        place = picture.relative_to(PICTURES.parent).as_posix()
+        parts.append(f"![what {path.name} computes]({up}{place})\n")
     if rest.strip():
         parts.append(f"```text\n{rest.strip()}\n```\n")
     parts.append(f'```python title="{name}"\n{path.read_text(encoding="utf-8").rstrip()}\n```\n')
     return "\n".join(parts)
+
+
+def thumbnails(path, link):
+    """The pictures of an example, small, in the index."""
+    for picture in drawn_by(path):
+        place = picture.relative_to(PICTURES.parent).as_posix()
+        yield (
+            f"\n    [![what {path.name} computes](../{place})"
+            f'{{ style="max-height: 12em" }}]({link})\n'
+        )
 
 
 def pages():
@@ -47,13 +59,10 @@ def pages():
             link = target.removeprefix("examples/")
             first = re.sub(r"\s+", " ", text.partition("\n\n")[0])
             index.append(f"* [{path.stem.replace('_', ' ').capitalize()}]({link}): {first}")
-            for picture in drawn_by(path):
-                index.append(
-                    f"\n    [![what {path.name} draws](../pictures/{picture.name})"
-                    f'{{ style="max-height: 12em" }}]({link})\n'
-                )
+            index += thumbnails(path, link)
         for notebook in sorted(folder.glob("*.ipynb")):
             yield f"examples/{notebook.name}", notebook.read_text(encoding="utf-8")
             index.append(f"* [{notebook.stem.replace('_', ' ').capitalize()}]({notebook.name})")
+            index += thumbnails(notebook, notebook.name)
         index.append("")
     yield "examples/index.md", "\n".join(index) + "\n"

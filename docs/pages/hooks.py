@@ -72,7 +72,9 @@ def on_config(config):
     for title, section in SECTIONS.items():
         paths = sorted(path for path, _ in section.pages())
         paths.sort(key=lambda path: not path.endswith("/index.md"))
-        config.nav.append({title: paths})
+        old = [path for path in paths if path.startswith("examples/legacy/")]
+        listed = [path for path in paths if path not in old]
+        config.nav.append({title: [*listed, *([{"Of paddle.fluid 1.8": old}] if old else [])]})
     return config
 
 

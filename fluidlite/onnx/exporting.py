@@ -88,8 +88,8 @@ def export(
     ... )  # doctest: +SKIP
     m.onnx: x -> y.tmp_0
     """
-    _check_opset(opset)
     program, values, where = source_of(source, scope)
+    _check_opset(opset)
     feeds = [feeds] if isinstance(feeds, str) else feeds
     fetches = [fetches] if isinstance(fetches, (str, Variable)) else fetches
     whole = feeds if isinstance(feeds, Mapping) else {}
