@@ -2,6 +2,7 @@
 
     python benchmarks/xla.py                       measures and prints
     python benchmarks/xla.py --only lenet --rounds 9
+    python benchmarks/xla.py --write               and writes docs/performance.md
 
 Both live in processes of their own and take turns, as in ``steps.py``; before they are timed,
 losses and parameters of a few steps are compared.  Shown are the shortest steps in microseconds,
@@ -12,8 +13,10 @@ from __future__ import annotations
 
 import argparse
 import sys
+from pathlib import Path
 
 import machine
+from page import PAGE, replace_part
 from problems import FULL
 from steps import measure, start
 
@@ -29,7 +32,7 @@ def main() -> None:
         return
     row = "{:>12}  {:>10}  {:>10}  {:>6}  {:>10}  {:>10}"
     print(row.format("step", "ours", "by hand", "ratio", "first, s", "by hand, s"), flush=True)
-    wrong = []
+    wrong, rows = [], []
     try:
         for name in args.only:
             firsts = []
@@ -41,14 +44,30 @@ def main() -> None:
             wrong += [f"{name}: {t}: {r.wrong}" for t, r in found.items() if r.wrong]
             ours, theirs = (found[title].figure("min") for title in (OURS, BY_HAND))
             cells = [f"{ours:,.1f}", f"{theirs:,.1f}", f"{ours / theirs:.2f}"]
-            print(row.format(name, *cells, *(f"{each:.2f}" for each in firsts)), flush=True)
+            rows.append([name, *cells, *(f"{each:.2f}" for each in firsts)])
+            print(row.format(*rows[-1]), flush=True)
     finally:
         for player in players:
             player.close()
     loads.append(machine.load())
-    print(f"Machine: {machine.description()}; load {loads[0]:.1f} and {loads[1]:.1f}.")
+    where = f"Machine: {machine.description()}; load {loads[0]:.1f} and {loads[1]:.1f}."
+    print(where)
     if wrong:
         sys.exit("; ".join(wrong))
+    if args.write:
+        replace_part(Path(args.write), "xla", table(rows, where))
+
+
+def table(rows: list[list[str]], where: str) -> str:
+    """The figures as Markdown.
+
+    Args:
+        rows: of what is printed.
+        where: what is said of the machine.
+    """
+    head = ["step", "ours, µs", "by hand, µs", "ratio", "first step, s", "by hand, s"]
+    lines = [head, ["---", *["---:"] * (len(head) - 1)], *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines) + f"\n\n{where}\n"
 
 
 def arguments() -> argparse.Namespace:
@@ -63,6 +82,7 @@ def arguments() -> argparse.Namespace:
     add("--seconds", type=float, default=1.0, help="how long a turn is")
     add("--steps", type=int, default=2000, help="how many steps a turn has at most")
     add("--warmup", type=float, default=1.0, help="how long each runs before it is timed")
+    add("--write", metavar="PAGE", nargs="?", const=str(PAGE), help="write the table to a page")
     add("--small", action="store_true", help="sizes that show that it works")
     add("--dtype", choices=["float32", "float64"], default="float32", help="element type")
     args = parser.parse_args()
