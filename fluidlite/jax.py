@@ -14,8 +14,8 @@ from .ir.program import Program, default_main_program
 from .ir.variable import Variable
 from .namespace import listing
 from .runtime.feeding import check_names
-from .runtime.fetching import fetch_names
 from .runtime.plan import Plan, Pruned
+from .runtime.run_state import fetch_names
 from .scope import Scope, global_scope
 
 __all__ = ["function"]

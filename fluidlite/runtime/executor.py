@@ -45,13 +45,12 @@ from .feeding import (
     take_persistables,
     without_value,
 )
-from .fetching import fetch_names
 from .finite import checks_nan_inf
 from .from_dataset import RunsDatasets
 from .plan import Plan
 from .random_state import KeepsRandomState
 from .replicated import Replicas
-from .run_state import ExecutorToken, Job, RunState, next_number, wanted_of
+from .run_state import ExecutorToken, Job, RunState, fetch_names, next_number, wanted_of
 from .segment import passes_for
 from .session import Observer, Session, run_guarded
 from .step import Environment

@@ -214,13 +214,9 @@ class Plan(BlockPlan):
         taken = {name for op in updates for name in op.inputs.get("Grad", ())}
         grads = frozenset(f"{n}@GRAD" for n in self.persistable)
         self.gradients = (grads & self.written) - taken
-        #: what is committed -> the segments that write it; the last compiled one of them does
-        self._writers: dict[str, list[Segment]] = {}
         for segment in segments_in(self.items):
             segment.commits = set(self.commits).difference(fetches).intersection(segment.writes)
             segment.gradients = self.gradients
-            for name in segment.commits:
-                self._writers.setdefault(name, []).append(segment)
         #: by scope: the calls of compiled segments that are bound to it
         self.bound: WeakTable[Any, dict[Any, Any]] = WeakTable()
 
@@ -247,10 +243,11 @@ class Plan(BlockPlan):
         """Let the next run write to arrays that were replaced in the scope and nobody else holds:
         of each name what its variable had.
         """
-        for place in reusable(olds, range(len(olds))):
-            writers = [w.last for w in self._writers.get(names[place], ()) if w.last is not None]
-            if writers:
-                writers[-1].donate(names[place], olds[place])
+        compiled = [s for s in segments_in(self.items) if s.commits and s.last is not None]
+        writers = {name: segment.last for segment in compiled for name in segment.commits}
+        for place in reusable(olds, range(len(olds)) if writers else ()):
+            if names[place] in writers:
+                writers[names[place]].donate(names[place], olds[place])
 
     def _repr_html_(self) -> str:
         return views().html(self)

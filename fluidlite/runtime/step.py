@@ -130,7 +130,9 @@ class Step:
             ins[slot] = env.get(name)
         try:
             if checked or self.op.is_unsettled:
-                self._check(ins)
+                refusal = self._refusal({slot: spec_of(value) for slot, value in ins.items()})
+                if refusal is not None:
+                    raise refusal
             outs = f.apply(self.instance, ins, self.want)
             made = self.instance.lods(ins)
             if self.doubts:
@@ -231,14 +233,17 @@ class Step:
         like = ins.get(slots.get(slot, ""))
         return like[index] if isinstance(like, list) else like
 
-    def _check(self, ins: dict[str, Any]) -> None:
-        """Raise what the shape rule has against the inputs."""
+    def _refusal(self, specs: Mapping[str, Any]) -> FluidError | None:
+        """What the shape rule has against the inputs; the kernel tells where it meets what it did
+        not expect.
+        """
         try:
-            self.instance.infer_outputs({slot: spec_of(value) for slot, value in ins.items()})
-        except FluidError:
-            raise
-        except Exception:  # the rule met what it did not expect: the kernel will tell
+            self.instance.infer_outputs(specs)
+        except FluidError as error:
+            return error
+        except Exception:
             pass
+        return None
 
     def _explained(self, error: Exception, ins: Mapping[str, Any]) -> FluidError:
         """The failure of a kernel with the operator, the shapes it was given and the user's line.
@@ -247,14 +252,8 @@ class Step:
         """
         specs = {slot: spec_of(value) for slot, value in ins.items()}
         if not isinstance(error, FluidError):
-            try:
-                self.instance.infer_outputs(specs)
-            except FluidError as better:
-                error = better
-            except Exception:  # the rule fails, too: keep the kernel's own words
-                pass
-        if not isinstance(error, FluidError):
-            error = OpError(str(error) or type(error).__name__)
+            own = OpError(str(error) or type(error).__name__)
+            error = self._refusal(specs) or own
         return located(error, self.op, self._named(specs))
 
     def _named(self, specs: dict[str, Any]) -> list[tuple[str, Any]]:
