@@ -49,6 +49,10 @@ MODULES: dict[str, str] = {
     "static": "fluid itself: fluid.Program, fluid.Executor, fluid.data",
     "jit": "fluid.dygraph.to_static and fluid.dygraph.TracedLayer",
     "amp": "fluid.contrib.mixed_precision",
+    "device": "CPUs: there is one place",
+    "set_device": "no function: there is one place, the CPU",
+    "get_device": "'cpu': there is one place",
+    "distribution": "fluid.layers.Normal, Uniform, Categorical and MultivariateNormalDiag",
     "vision": "fluid.dataset, and a tool of today for images, such as Pillow",
     "text": "fluid.dataset",
 }

@@ -14,9 +14,9 @@ import numpy as np
 
 from ..errors import OutOfRangeError
 from ..kernels.half import narrowed, widened
+from ..kernels.special import erf
 from ..opdef.rank_table import RankTable
 from ..values import LoDTensor, LoDTensorArray, SelectedRows, zeros_like
-from .special import erf
 
 name = "numpy"
 

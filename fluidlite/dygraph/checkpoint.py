@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..errors import ArgumentError, FileError
-from ..files import Path, Transaction
+from ..files import Path
+from ..io.states import write_tensors
 from ..namespace import listing
 from ..proto.state import (
     NAME_TABLE,
@@ -15,7 +16,6 @@ from ..proto.state import (
     PARAMETERS,
     checked_path,
     read_state,
-    write_state,
 )
 
 
@@ -39,24 +39,13 @@ def save_dygraph(state_dict: Mapping[str, Any], model_path: Path) -> None:
     path = checked_path(model_path)
     if not path.endswith((PARAMETERS, OPTIMIZER)):
         path += PARAMETERS if _is_of_layer(state_dict) else OPTIMIZER
-    names = {
-        key: value.name
-        for key, value in state_dict.items()
-        if hasattr(value, "numpy") and isinstance(getattr(value, "name", None), str)
-    }
-    values = {key: _plain(value) for key, value in state_dict.items()}
-    with Transaction() as files:
-        write_state(files, path, {**values, NAME_TABLE: names})
+    write_tensors(state_dict, path)
 
 
 def _is_of_layer(state: Mapping[str, Any]) -> bool:
     """Whether a state is a layer's: its first value is a parameter."""
     first = next(iter(state.values()))
     return getattr(first, "trainable", None) is not None
-
-
-def _plain(value: Any) -> Any:
-    return value.numpy() if hasattr(value, "numpy") else value
 
 
 def load_dygraph(

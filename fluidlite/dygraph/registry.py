@@ -206,6 +206,14 @@ class Registry:
         """
         return [layer for _, layer in self.named_sublayers("", include_sublayers)]
 
+    def named_children(self) -> Iterator[tuple[str, Any]]:
+        """Pairs of where a layer directly within this one is found, and the layer; each once."""
+        yield from self.named_sublayers("", False)
+
+    def children(self) -> Iterator[Any]:
+        """The layers directly within this one, each once."""
+        return (layer for _, layer in self.named_children())
+
     def named_parameters(
         self, prefix: str = "", include_sublayers: bool = True
     ) -> Iterator[tuple[str, Any]]:

@@ -221,7 +221,11 @@ class VarBase(Tensor):
         return default_main_program().global_block()
 
     def to_string(self, throw_on_error: bool = True, with_details: bool = False) -> str:
-        """The tensor as text."""
+        """The tensor as text.
+
+        Args:
+            throw_on_error, with_details: accepted, as variables do; they change nothing.
+        """
         return repr(self)
 
     def astype(self, dtype: Any) -> Any:

@@ -20,11 +20,15 @@ from ..reader import (
 from ..readers.collation import default_collate_fn
 from ..readers.datasets import (
     BatchSampler,
+    ConcatDataset,
     Dataset,
     IterableDataset,
     RandomSampler,
     Sampler,
     SequenceSampler,
+    Subset,
+    TensorDataset,
+    random_split,
 )
 from ..readers.generator import PyReader
 from ..readers.loader import DataLoader
@@ -89,7 +93,11 @@ __all__ = [
     "Dataset",
     "IterableDataset",
     "PyReader",
+    "ConcatDataset",
     "RandomSampler",
+    "Subset",
+    "TensorDataset",
+    "random_split",
     "Sampler",
     "SequenceSampler",
     "default_collate_fn",

@@ -25,6 +25,7 @@ from ..proto.state import (
 from ..runtime.executor import Executor
 from ..scope import global_scope
 from .check import check_value, mismatch
+from .states import load_state, save_state
 from .streams import tensors_of
 from .variables import (
     is_belong_to_optimizer,
@@ -35,13 +36,14 @@ from .variables import (
 )
 
 
-def save(program: Program, model_path: Path) -> None:
+def save(program: Program | Mapping[str, Any], model_path: Path) -> None:
     """Write a training state: parameters (``.pdparams``), the other variables that stay in the
     scope, those of optimizers, (``.pdopt``) and the program (``.pdmodel``).
 
     Args:
-        program: the program.
-        model_path: the files' path without those endings.
+        program: the program; or a dictionary, which is written to one file, as in paddle 2: what
+            ``state_dict()`` of a layer or an optimizer gives.
+        model_path: the files' path without those endings; of a dictionary the whole path.
 
     Raises:
         ArgumentError: the path ends with a folder, or it is no program that is given.
@@ -57,10 +59,13 @@ def save(program: Program, model_path: Path) -> None:
     >>> sorted(fluid.load_program_state("model"))
     ['fc_0.b_0', 'fc_0.w_0']
     """
+    if isinstance(program, Mapping):
+        save_state(program, model_path)
+        return
     if not isinstance(program, Program):
         raise ArgumentError(
-            f"expected a program to save, got one of type {type(program).__name__}; a dictionary "
-            "of tensors is saved by fluid.save_dygraph(state_dict, path)"
+            f"expected a program to save, or a dictionary of tensors, as net.state_dict() gives; "
+            f"got one of type {type(program).__name__}"
         )
     path = checked_path(model_path)
     scope = global_scope()
@@ -78,17 +83,18 @@ def save(program: Program, model_path: Path) -> None:
 
 
 def load(
-    program: Program,
-    model_path: Path,
+    program: Program | Path,
+    model_path: Path | None = None,
     executor: Executor | None = None,
     var_list: Iterable[Variable] | None = None,
-) -> None:
+) -> dict[str, Any] | None:
     """Read a training state into the global scope.
 
     The scope takes all values or, where a file is not what it should be, none.
 
     Args:
-        program: says which variables, and how they are declared.
+        program: says which variables, and how they are declared; or the path of a file that
+            ``save`` made of a dictionary, which is given back with tensors, as in paddle 2.
         model_path: the files' path without their endings, or with one; also a folder or a file that
             ``save_persistables`` and the like wrote.
         executor: needed for the latter.  Where one is given, a value of another shape than is
@@ -100,16 +106,23 @@ def load(
         FileFormatError: a variable is missing, or is not as declared; says which.
         ArgumentError: an executor or a list of variables is needed.
     """
+    if not isinstance(program, Program):
+        if model_path is not None:
+            raise ArgumentError(f"expected a program and a path, got {program!r:.60}")
+        return load_state(program)
+    if model_path is None:
+        raise ArgumentError("expected model_path, the path of the program's files, got None")
     path = checked_path(_stem(os.fspath(model_path)))
     if not os.path.exists(path + PARAMETERS):
         _load_older(program, path, executor, var_list)
-        return
+        return None
     values = _state_for(program, path + PARAMETERS, is_parameter, executor)
     if any(is_belong_to_optimizer(var) for var in program.list_vars()):
         values |= _state_for(program, path + OPTIMIZER, is_belong_to_optimizer, executor)
     scope = global_scope()
     for name, value in values.items():
         (scope.find_var(name) or scope.var(name)).value = value
+    return None
 
 
 def _stem(path: str) -> str:

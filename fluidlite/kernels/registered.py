@@ -1,6 +1,7 @@
 """All kernels: importing this module registers them."""
 
 from . import (  # noqa: F401
+    activation,
     batch,
     convolution,
     labels,

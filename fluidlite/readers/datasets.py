@@ -59,6 +59,113 @@ class IterableDataset(Dataset):
         raise UnsupportedError(f"class {type(self).__name__} does not know how many samples it has")
 
 
+class TensorDataset(Dataset):
+    """Rows of tensors: sample ``k`` is the ``k``-th row of each.
+
+    Args:
+        tensors: tensors or arrays with as many rows each.
+
+    Raises:
+        ArgumentError: there are none, or their numbers of rows differ.
+
+    >>> rows = fluid.io.TensorDataset([np.zeros([3, 2]), np.arange(3)])
+    >>> len(rows), int(rows[1][1])
+    (3, 1)
+    """
+
+    def __init__(self, tensors: Any) -> None:
+        self.tensors = list(tensors)
+        counts = [len(each) for each in self.tensors]
+        if len(set(counts)) != 1:
+            raise ArgumentError(
+                f"TensorDataset: expected tensors with as many rows each, got {counts}"
+            )
+
+    def __getitem__(self, number: int) -> Any:
+        return tuple(np.asarray(each[number]) for each in self.tensors)
+
+    def __len__(self) -> int:
+        return len(self.tensors[0])
+
+
+class Subset(Dataset):
+    """Some samples of a data set.
+
+    Args:
+        dataset: the data set.
+        indices: their numbers.
+
+    >>> len(fluid.io.Subset("abc", [0, 2])), fluid.io.Subset("abc", [0, 2])[1]
+    (2, 'c')
+    """
+
+    def __init__(self, dataset: Any, indices: Sequence[int]) -> None:
+        self.dataset, self.indices = dataset, indices
+
+    def __getitem__(self, number: int) -> Any:
+        return self.dataset[self.indices[number]]
+
+    def __len__(self) -> int:
+        return len(self.indices)
+
+
+class ConcatDataset(Dataset):
+    """Data sets, one behind the other.
+
+    Args:
+        datasets: they.
+
+    Raises:
+        ArgumentError: there are none.
+
+    >>> "".join(fluid.io.ConcatDataset(["ab", "c"])[k] for k in range(3))
+    'abc'
+    """
+
+    def __init__(self, datasets: Any) -> None:
+        self.datasets = list(datasets)
+        if not self.datasets:
+            raise ArgumentError("ConcatDataset: expected data sets, got none")
+
+    def __getitem__(self, number: int) -> Any:
+        at = number + len(self) if number < 0 else number
+        for each in self.datasets:
+            if 0 <= at < len(each):
+                return each[at]
+            at -= len(each)
+        raise IndexError(f"ConcatDataset: sample {number} of {len(self)}")
+
+    def __len__(self) -> int:
+        return sum(map(len, self.datasets))
+
+
+def random_split(dataset: Any, lengths: Sequence[int], generator: Any = None) -> list[Subset]:
+    """Parts of a data set whose samples are drawn by NumPy's generator.
+
+    Args:
+        dataset: the data set.
+        lengths: how many samples each part has; together all.
+        generator: accepted, as None.
+
+    Raises:
+        ArgumentError: the lengths are not those of the data set, or there is a generator.
+
+    >>> [len(part) for part in fluid.io.random_split(range(5), [3, 2])]
+    [3, 2]
+    """
+    if generator is not None:
+        raise ArgumentError("random_split: expected generator=None; call np.random.seed")
+    if sum(lengths) != len(dataset):
+        raise ArgumentError(
+            f"random_split: expected lengths that add up to {len(dataset)}, got {list(lengths)}"
+        )
+    order, begin, parts = np.random.permutation(len(dataset)).tolist(), 0, []
+    for length in lengths:
+        parts.append(Subset(dataset, order[begin : begin + length]))
+        begin += length
+    return parts
+
+
 class Sampler(Described):
     """The base of what says in which order samples are read.
 

@@ -15,6 +15,7 @@ from .slots import Batch
 
 #: the package of eager tensors; few programs that read need it
 _EAGER = f"{__package__.rpartition('.')[0]}.dygraph"
+_TENSORS = f"{__package__.rpartition('.')[0]}.imperative.creation"
 
 
 def place_count(what: str, places: Any) -> int:
@@ -41,17 +42,21 @@ class Delivery:
         what: the reader, for messages.
         feed_list: the variables that are fed, or their names; None for lists.
         return_list: whether to give lists.
+        tensors: give lists of eager tensors where neither of these is given.
 
     Raises:
         ArgumentError: dictionaries are wanted, and there are no names for them.
     """
 
-    def __init__(self, what: str, feed_list: Sequence[Any] | None, return_list: bool) -> None:
+    def __init__(
+        self, what: str, feed_list: Sequence[Any] | None, return_list: bool, tensors: bool = False
+    ) -> None:
         self.eager = in_dygraph_mode()
         self.names: list[str] | None = None
         if feed_list is not None:
             self.names = [v.name if isinstance(v, Variable) else str(v) for v in feed_list]
-        if self.names is None and not return_list and not self.eager:
+        self._tensors = tensors and self.names is None and not return_list and not self.eager
+        if self.names is None and not return_list and not self.eager and not tensors:
             raise ArgumentError(
                 f"{what}: expected feed_list, the variables that are fed; without them set "
                 f"return_list=True, which gives lists in the place of dictionaries"
@@ -69,6 +74,9 @@ class Delivery:
         if self.eager:
             yield from self._eager(batches)
             return
+        if self._tensors:
+            yield from map(self._one, batches)
+            return
         step: list[Any] = []
         for batch in batches:
             step.append(self._one(batch))
@@ -79,6 +87,9 @@ class Delivery:
             yield step
 
     def _one(self, batch: Batch) -> Any:
+        if self._tensors:
+            made: Callable[[Any], Any] = import_module(_TENSORS).to_tensor
+            return [made(v.data if isinstance(v, LoDTensor) else v) for v in batch]
         tensors = [v if isinstance(v, LoDTensor) else LoDTensor(v) for v in batch]
         if self._lists or self.names is None:
             return tensors

@@ -30,7 +30,7 @@ class DataLoader(Described):
     Args:
         dataset: has samples by number and a length, as :class:`Dataset` does; or gives samples in
             order, as :class:`IterableDataset` does.
-        feed_list: the variables that are fed; may be None where lists are given.
+        feed_list: the variables that are fed; when None, batches are lists of tensors.
         places: a place or a list of them: each step of the loop has a batch for each; the CPU when
             None.
         return_list: give lists in the place of dictionaries.
@@ -95,7 +95,7 @@ class DataLoader(Described):
         self.collate_fn = collate_fn or default_collate_fn
         self._init, self._shared = worker_init_fn, use_shared_memory
         self._buffered = use_buffer_reader
-        self._delivery = Delivery("DataLoader", feed_list, return_list)
+        self._delivery = Delivery("DataLoader", feed_list, return_list, tensors=True)
         self._places = place_count("DataLoader", places)
         self._slots = Slots(None, self._what)
         self._turn, self._told = 0, False

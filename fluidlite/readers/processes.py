@@ -19,7 +19,7 @@ import threading
 import time
 import warnings
 import weakref
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from multiprocessing.connection import Connection, wait
 from multiprocessing.reduction import ForkingPickler
 from typing import Any, NoReturn
@@ -28,7 +28,7 @@ import numpy as np
 
 from .buffer import ReaderError
 from .transfer import receive
-from .worker import Failure, Job, work
+from .worker import Failure, Job, load_for_forks, work
 
 #: how workers are ended, one way after the other, and the seconds that each gets
 _ENDS = ((None, 0.1), ("terminate", 1.0), ("kill", 1.0))
@@ -112,6 +112,7 @@ def _is_guarded(path: str) -> bool:
 class WorkerPool:
     """Processes that answer tasks.
 
+    Each is started when it gets its first task, so that it is at work while the next one is started.
     They end when this is closed or forgotten, and when this process ends.
 
     Args:
@@ -131,32 +132,31 @@ class WorkerPool:
         turn: int = 0,
     ) -> None:
         self._what, self._timeout, self._owner = what, timeout, os.getpid()
-        self._connections: list[Connection] = []
-        self._processes: list[Any] = []
+        self._jobs, self._shared = list(jobs), shared
+        self._connections: dict[int, Connection] = {}
+        self._processes: dict[int, Any] = {}
         #: how many tasks each has
         self.loads = [0] * len(jobs)
         self._finish = weakref.finalize(
             self, _shut_down, self._owner, self._processes, self._connections
         )
-        seed = _seed_of_now() + turn * len(jobs)
-        try:
-            for number, job in enumerate(jobs):
-                self._start(job, number, (seed + number) % 2**32, shared)
-        except BaseException:
-            self.close()
-            raise
+        self._seed = _seed_of_now() + turn * len(jobs)
 
-    def _start(self, job: Job, number: int, seed: int, shared: bool) -> None:
+    def _start(self, number: int) -> None:
         context = multiprocessing.get_context()
         forks = start_method() == "fork"
+        if forks:
+            load_for_forks()
+        job = self._jobs[number]
         given: Any = pickled(job) or job
+        seed = (self._seed + number) % 2**32
         with _starting[0]:  # so that no other fork inherits what is only half known
             ours, theirs = multiprocessing.Pipe()
             _ends.add(ours)
             inherited = list(_ends) if forks else []
             process = context.Process(
                 target=work,
-                args=(theirs, given, number, seed, shared, inherited),
+                args=(theirs, given, number, seed, self._shared, inherited),
                 name=f"{self._what}, worker {number}",
                 daemon=True,
             )
@@ -164,8 +164,8 @@ class WorkerPool:
                 warnings.simplefilter("ignore", DeprecationWarning)
                 process.start()
             theirs.close()
-        self._connections.append(ours)
-        self._processes.append(process)
+        self._connections[number] = ours
+        self._processes[number] = process
 
     def submit(self, number: int, task: Any) -> None:
         """Give a worker a task; it answers them in their order.
@@ -174,6 +174,12 @@ class WorkerPool:
             ReaderError: the worker has died, or is that of another process.
         """
         self._check_owner()
+        try:
+            if number not in self._processes:
+                self._start(number)
+        except BaseException:
+            self.close()
+            raise
         try:
             self._connections[number].send(task)
         except OSError:
@@ -242,29 +248,35 @@ class WorkerPool:
                 f"{os.getpid()}, which was forked from it; start it in the process that reads it"
             )
 
+    def release(self, number: int) -> None:
+        """Let a worker that has answered all tasks end, while others go on."""
+        self._connections[number].close()
+
     def close(self) -> None:
         """End the processes."""
         self._finish()
 
 
-def _shut_down(owner: int, processes: list[Any], connections: list[Connection]) -> None:
+def _shut_down(
+    owner: int, processes: Mapping[int, Any], connections: Mapping[int, Connection]
+) -> None:
     """End workers: those that wait do so by themselves."""
     if owner != os.getpid():  # they are those of another process
         return
     try:
-        for connection in connections:
+        for connection in connections.values():
             connection.close()
         for end, seconds in _ENDS:
             deadline = time.monotonic() + seconds
-            for process in processes:
+            for process in processes.values():
                 if end is not None and process.is_alive():
                     getattr(process, end)()
-            for process in processes:
+            for process in processes.values():
                 process.join(max(deadline - time.monotonic(), 0))
-            if not any(process.is_alive() for process in processes):
+            if not any(process.is_alive() for process in processes.values()):
                 break
     except BaseException:  # an interrupt; nobody comes here again
-        for process in processes:
+        for process in processes.values():
             process.kill()
             process.join()
         raise
@@ -303,6 +315,8 @@ def in_order(pool: WorkerPool, tasks: Iterable[Any]) -> Iterator[Any]:
             while wanted not in done:
                 number, found = pool.answer()
                 done[waiting[number].pop(0)] = found
+                if held is None and not pool.loads[number]:
+                    pool.release(number)
             yield done.pop(wanted)
             wanted += 1
     finally:
@@ -329,6 +343,7 @@ def streamed(pool: WorkerPool, capacity: int, chunk: int = 1) -> Iterator[Any]:
             if not goes_on:
                 ended.add(number)
                 pool.loads[number] = 0
+                pool.release(number)
             else:
                 pool.submit(number, chunk)
     finally:

@@ -184,4 +184,9 @@ def _limit_threads() -> None:
     threadpoolctl.threadpool_limits(1)
 
 
-__all__ = ["Failure", "Fetch", "Job", "Stream", "work"]
+def load_for_forks() -> None:
+    """Import what workers need, so that processes that are forked from this one have it."""
+    import threadpoolctl  # noqa: F401
+
+
+__all__ = ["Failure", "Fetch", "Job", "Stream", "load_for_forks", "work"]

@@ -264,10 +264,3 @@ def test_files_that_hold_something_else_are_refused(exe, tmp_path):
     ):
         path.write_bytes(content)
         refused(FileFormatError, message, lambda: fluid.load(main(), tmp_path / "model"))
-
-
-def test_a_dictionary_of_tensors_is_no_program_to_save(tmp_path):
-    tensors = fluid.nn.Linear(2, 3).state_dict()
-    with pytest.raises(ArgumentError, match=r"expected a program to save.*save_dygraph"):
-        fluid.save(tensors, tmp_path / "net")
-    assert not list(tmp_path.iterdir())

@@ -5,7 +5,13 @@ import math
 import numpy as np
 import pytest
 
+from fluidlite.backend import numpy_
+from fluidlite.dtypes import as_dtype
 from fluidlite.errors import AttributeValueError, DTypeError, NoGradientError, ShapeError
+from fluidlite.kernels import registered  # noqa: F401
+from fluidlite.opdef.definition import lookup
+from fluidlite.opdef.prepared import preparation_of
+from fluidlite.opdef.spec import Spec
 
 from gradcheck import evaluator, pull_back
 from infer import infer
@@ -253,3 +259,18 @@ def test_activations_take_no_integers(type):
     attrs = dict(groups=1) if type == "maxout" else {}
     with pytest.raises(DTypeError, match="expected X to be float16, float32 or float64, got int64"):
         infer(type, attrs, X=([2, 3], "int64"), **more)
+
+
+@pytest.mark.parametrize("kind", ["float32", "float64", "float16"])
+def test_gelu_of_plans_keeps_the_bits_and_works_in_its_result(kind):
+    x = np.linspace(-6, 6, 4001).astype(kind).reshape(1, -1)
+    op = lookup("gelu")()
+    kernel = preparation_of("gelu")(op, Spec(x.shape, as_dtype(kind)))
+    out = np.empty_like(x)
+    made = kernel.function(x, out=out)
+    assert made is out
+    np.testing.assert_array_equal(made, kernel.function(x))
+    wide = x.astype("float32") if kind == "float16" else x  # which are computed in single precision
+    np.testing.assert_array_equal(made, op.run(numpy_.xp, wide).astype(kind))
+    other = np.empty((2, x.size), kind).T[:, :1].T  # not one element behind the other
+    np.testing.assert_array_equal(kernel.function(x, out=other), made)

@@ -24,7 +24,10 @@ from oracle.golden import (
 from oracle.programs import optimizer
 
 # one of the networks clips in the old way
-pytestmark = pytest.mark.filterwarnings("ignore:set_gradient_clip is the old way")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:set_gradient_clip is the old way"),
+    pytest.mark.filterwarnings("ignore:.* an earlier minimize of"),  # minimize_twice means it
+]
 
 CASES = by_id(load("training_goldens/index.json"))
 

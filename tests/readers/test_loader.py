@@ -149,13 +149,18 @@ def test_an_exception_of_a_data_set_comes_behind_the_batches_before_it():
         ({"batch_sampler": [[0]], "shuffle": True}, "got both"),
         ({"dataset": 3}, "data set with __getitem__"),
         ({"dataset": InOrder(), "shuffle": True}, "read in order has no numbers"),
-        ({"return_list": False}, "expected feed_list"),
         ({"places": "cpu"}, "a place or a list"),
     ],
 )
 def test_a_loader_says_what_it_was_given_wrongly(arguments, message):
     with pytest.raises(ArgumentError, match=message):
         DataLoader(**{"dataset": Rows(), "return_list": True, **arguments})
+
+
+def test_without_variables_batches_are_tensors():
+    x, label = next(iter(DataLoader(Rows(), batch_size=2)))
+    assert isinstance(x, fluid.Tensor) and isinstance(label, fluid.Tensor)
+    assert x.shape[0] == 2 and (x * 2.0).shape == x.shape
 
 
 def test_samples_of_too_few_fields_say_which_loader_reads_them():

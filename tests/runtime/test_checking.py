@@ -42,6 +42,7 @@ def run_three_times(program_feed, fetched):
 
 
 @pytest.mark.filterwarnings("ignore:set_gradient_clip is the old way")
+@pytest.mark.filterwarnings("ignore:.* an earlier minimize of")  # minimize_twice means it
 @pytest.mark.parametrize("name", sorted(CASES))
 def test_trainings_agree_step_by_step(name, checking):
     Training(CASES[name])

@@ -7,6 +7,7 @@ import fluidlite as fluid
 from fluidlite.errors import FeedError, LoDError
 from fluidlite.opdef.definition import Op
 from fluidlite.opdef.sequences import offsets_of
+from fluidlite.runtime.ragged import ragged_names
 
 
 def test_the_gradient_of_a_table_has_no_sequences_even_when_its_rows_are_as_many():
@@ -227,3 +228,14 @@ def test_a_constant_of_the_size_of_a_batch_counts_its_sequences():
         fed = fluid.create_lod_tensor(np.ones([sum(lengths), 2], "float32"), [lengths])
         (found,) = exe.run(feed={"x": fed}, fetch_list=[y], return_numpy=False)
         assert (found.shape(), found.lod()) == ([len(lengths), 3], [])
+
+
+def test_what_is_computed_from_rows_of_sequences_is_as_long_as_they_are():
+    x = fluid.data("x", [None, 3], "float32", lod_level=1)
+    turned = fluid.layers.transpose(x, [1, 0])
+    total = fluid.layers.reduce_sum(turned, dim=1)
+    pooled = fluid.layers.sequence_pool(x, "sum")
+    assert turned.lod_level == 0
+    names = ragged_names(fluid.default_main_program())
+    assert {x.name, turned.name} <= names
+    assert not names & {total.name, pooled.name}

@@ -13,7 +13,10 @@ from oracle.golden import parts
 
 ALL = os.environ.get("FLUIDLITE_GOLDENS") == "all"
 
-pytestmark = pytest.mark.filterwarnings("ignore:set_gradient_clip is the old way")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:set_gradient_clip is the old way"),
+    pytest.mark.filterwarnings("ignore:.* an earlier minimize of"),  # minimize_twice means it
+]
 
 
 def sample(kind, of):

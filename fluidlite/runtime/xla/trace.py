@@ -138,16 +138,8 @@ class StepTrace:
         self.rows.note(step, ins)
         if op.lods(ins):
             raise NotTraceable("it makes sequences")
-        for slot, names, many in step.outputs:
-            found = outs.get(slot)
-            for i, name in enumerate(names):
-                if name == EMPTY:
-                    continue
-                value = (found[i] if found is not None else None) if many else found
-                if value is None:
-                    if op.output_slots[slot].hidden:
-                        continue
-                    value = self._zeros(step.zeros_like(slot, i, ins), slot)
+        for _, _, name, value in step.named(outs, ins, self._zeros):
+            if value is not None:
                 env[name] = value
                 self.unsure.discard(name)
 
@@ -158,9 +150,7 @@ class StepTrace:
             raise NotTraceable(f"{name!r} is written in a branch that may not be taken")
         return value
 
-    def _zeros(self, like: Any, slot: str) -> Any:
-        if like is None:
-            raise OpError(f"nothing is computed for the output {slot}")
+    def _zeros(self, like: Any) -> Any:
         if isinstance(like, LoDTensorArray):
             return like.zeros_like()
         return self.f.xp.zeros(like.shape, like.dtype)

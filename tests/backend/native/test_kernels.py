@@ -5,7 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
-from elementwise_graphs import Recording, findings, results
+from elementwise_graphs import Recording, findings, is_rounding, results
 
 import fluidlite as fluid
 from fluidlite import layers
@@ -264,3 +264,12 @@ def test_a_plan_runs_at_once_and_gets_its_kernels_later(compiler, monkeypatch):
         (last,) = exe.run(feed=feed, fetch_list=[y])
     assert ", native" in exe.plan(fetch_list=[y]).source
     np.testing.assert_allclose(last, first, rtol=1e-6)
+
+
+def test_rounding_is_told_from_faults_by_what_double_precision_gives():
+    exact = np.array([1e-3, 1.0])
+    meant = (exact + [6e-5, 0]).astype("float32")  # what large terms leave
+    assert is_rounding(meant, (exact - [9e-5, 0]).astype("float32"), exact)
+    assert not is_rounding(meant, (exact - [3e-4, 0]).astype("float32"), exact)
+    assert not is_rounding(meant, np.full(2, np.nan, "float32"), exact)
+    assert not is_rounding(meant, meant.astype("float64"), exact)

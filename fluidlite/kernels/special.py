@@ -69,6 +69,8 @@ _ERFC = (
 _CENTRE = 0.46875  # up to here the first approximation is meant
 _ONE = 6.0  # from here on the function is 1 in double precision
 _BLOCK = 65536  # bytes of a part of an array that lies in the cache, with what is made from it
+#: bytes that the error function works in at most
+SPACE = 4 * _BLOCK
 
 
 def erf(x: Any, out: Any = None) -> Any:
