@@ -112,7 +112,7 @@ def _is_guarded(path: str) -> bool:
 class WorkerPool:
     """Processes that answer tasks.
 
-    Each is started when it gets its first task, so that it is at work while the next one is started.
+    Each is started when it gets its first task, so that it works while the next one is started.
     They end when this is closed or forgotten, and when this process ends.
 
     Args:
