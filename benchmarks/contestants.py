@@ -100,9 +100,10 @@ CONTESTANTS = {
     ),
     "fluidlite, prepared": Entry(
         "peers.fluid",
-        ("fluidlite",),
+        ("fluidlite.backend.onednn",),
+        "onednn-cpu-gomp",
         options={"prepared": True},
-        environment=_NUMPY,
+        environment=_AUTO,
         requires="prepare",
     ),
     "fluidlite on JAX": Entry("peers.fluid", ("jax",), options={"backend": "jax"}),

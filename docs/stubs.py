@@ -11,6 +11,7 @@ import ast
 import inspect
 import re
 import sys
+from collections.abc import Collection
 from pathlib import Path
 from types import ModuleType
 
@@ -30,6 +31,14 @@ AT_ONCE = (
     "set_value",
     "tolist",
 )
+#: layers that give more than one variable where an argument is true
+FLAGS = {
+    "adaptive_pool2d": "require_index",
+    "adaptive_pool3d": "require_index",
+    "matrix_nms": "return_index",
+    "nonzero": "as_tuple",
+    "softmax_with_cross_entropy": "return_softmax",
+}
 HEAD = "# Written by docs/stubs.py.\n"
 
 
@@ -58,10 +67,20 @@ def place(name: str) -> tuple[str, str]:
     return imports_of(PACKAGE / "eager.py")[name]
 
 
-def lines_of(places: dict[str, tuple[str, str]]) -> list[str]:
-    """Import statements, and ``__all__``, so that checkers know the names as public."""
-    lines = []
+def lines_of(
+    places: dict[str, tuple[str, str]], written: Collection[str] = (), head: Collection[str] = ()
+) -> list[str]:
+    """Import statements, and ``__all__``, so that checkers know the names as public.
+
+    Args:
+        places: where names come from.
+        written: those that the stub defines itself.
+        head: what stands in front.
+    """
+    lines = [*head]
     for name, (module, theirs) in sorted(places.items(), key=lambda item: (item[1][0], item[0])):
+        if name in written:
+            continue
         renamed = "" if name == theirs else f" as {name}"
         lines.append(f"from {module} import {theirs}{renamed}")
     listed = [f"    {name!r},".replace("'", '"') for name in sorted(places)]
@@ -79,7 +98,29 @@ def layers_stub() -> str:
     known = imports_of(PACKAGE / "layers" / "__init__.py")
     places = {name: known[name] for name in dir(fluid.layers)}
     modules = {name: at for name, at in known.items() if at[0] == "."}
-    return "\n".join([*lines_of(modules | places), ""])
+    head = ["from collections.abc import Sequence", "from typing import Literal, overload", ""]
+    head += ["from ..ir.variable import Variable", "from .convolution import Numbers"]
+    lines = lines_of(modules | places, FLAGS, head)
+    return "\n".join([*lines, "", *map(_overloads, FLAGS)])
+
+
+def _overloads(name: str) -> str:
+    """A layer whose result an argument decides: one variable or several."""
+    signature = inspect.signature(getattr(fluid.layers, name))
+    summary = (getattr(fluid.layers, name).__doc__ or "").strip().splitlines()[0]
+    one, _, several = str(signature.return_annotation).partition(" | ")
+    flag, text = FLAGS[name], ""
+    ways = ("Literal[False] = False", one), ("Literal[True]", several), ("bool = False", None)
+    for kind, result in ways:
+        told = []
+        for each in signature.parameters.values():
+            default = "" if each.default is each.empty else f" = {each.default!r}"
+            said = kind if each.name == flag else f"{each.annotation}{default}"
+            told += ["*"] if each.name == flag and " " not in kind else []
+            told.append(f"{each.name}: {said}")
+        text += f"@overload\ndef {name}({', '.join(told)}) -> {result or f'{one} | {several}'}:\n"
+        text += f'    """{summary}"""\n'
+    return text
 
 
 def variables_stub() -> str:

@@ -113,6 +113,47 @@ from .imperative.arithmetic import pow
 from .imperative.arithmetic import remainder
 from .imperative.arithmetic import set_default_dtype
 from .imperative.arithmetic import subtract
+from .imperative.composed import acosh
+from .imperative.composed import add_n
+from .imperative.composed import addmm
+from .imperative.composed import asinh
+from .imperative.composed import atanh
+from .imperative.composed import bitwise_and
+from .imperative.composed import bitwise_not
+from .imperative.composed import bitwise_or
+from .imperative.composed import bitwise_xor
+from .imperative.composed import cross
+from .imperative.composed import deg2rad
+from .imperative.composed import diff
+from .imperative.composed import fmax
+from .imperative.composed import fmin
+from .imperative.composed import frac
+from .imperative.composed import hypot
+from .imperative.composed import inner
+from .imperative.composed import kron
+from .imperative.composed import logaddexp
+from .imperative.composed import logit
+from .imperative.composed import nan_to_num
+from .imperative.composed import nanmean
+from .imperative.composed import nansum
+from .imperative.composed import rad2deg
+from .imperative.composed import sgn
+from .imperative.composed import stanh
+from .imperative.composed import tensordot
+from .imperative.counting import bincount
+from .imperative.counting import bucketize
+from .imperative.counting import cummax
+from .imperative.counting import cummin
+from .imperative.counting import histogram
+from .imperative.counting import index_add
+from .imperative.counting import index_fill
+from .imperative.counting import index_put
+from .imperative.counting import kthvalue
+from .imperative.counting import multinomial
+from .imperative.counting import quantile
+from .imperative.counting import searchsorted
+from .imperative.counting import take
+from .imperative.counting import unique_consecutive
 from .imperative.creation import arange
 from .imperative.creation import assign
 from .imperative.creation import bernoulli
@@ -131,6 +172,7 @@ from .imperative.creation import int64
 from .imperative.creation import int8
 from .imperative.creation import is_tensor
 from .imperative.creation import linspace
+from .imperative.creation import logspace
 from .imperative.creation import normal
 from .imperative.creation import ones
 from .imperative.creation import ones_like
@@ -139,11 +181,25 @@ from .imperative.creation import randint
 from .imperative.creation import randn
 from .imperative.creation import randperm
 from .imperative.creation import seed
+from .imperative.creation import standard_normal
 from .imperative.creation import to_tensor
+from .imperative.creation import tril_indices
+from .imperative.creation import triu_indices
 from .imperative.creation import uint8
 from .imperative.creation import uniform
 from .imperative.creation import zeros
 from .imperative.creation import zeros_like
+from .imperative.diagonals import atleast_1d
+from .imperative.diagonals import atleast_2d
+from .imperative.diagonals import atleast_3d
+from .imperative.diagonals import diag_embed
+from .imperative.diagonals import diagflat
+from .imperative.diagonals import diagonal
+from .imperative.diagonals import rot90
+from .imperative.diagonals import unflatten
+from .imperative.diagonals import view
+from .imperative.diagonals import view_as
+from .imperative.diagonals import vsplit
 from .imperative.einsum import einsum
 from .imperative.elementary import abs
 from .imperative.elementary import acos
@@ -360,7 +416,10 @@ __all__ = [
     "WeightNormParamAttr",
     "abs",
     "acos",
+    "acosh",
     "add",
+    "add_n",
+    "addmm",
     "all",
     "allclose",
     "amax",
@@ -372,16 +431,27 @@ __all__ = [
     "argmin",
     "argsort",
     "asin",
+    "asinh",
     "assign",
     "atan",
     "atan2",
+    "atanh",
+    "atleast_1d",
+    "atleast_2d",
+    "atleast_3d",
     "autograd",
     "backward",
     "bernoulli",
+    "bincount",
+    "bitwise_and",
+    "bitwise_not",
+    "bitwise_or",
+    "bitwise_xor",
     "bmm",
     "broadcast_shape",
     "broadcast_tensors",
     "broadcast_to",
+    "bucketize",
     "calc_gradient",
     "callbacks",
     "cast",
@@ -402,8 +472,11 @@ __all__ = [
     "create_lod_tensor",
     "create_parameter",
     "create_random_int_lodtensor",
+    "cross",
     "cuda_pinned_places",
     "cuda_places",
+    "cummax",
+    "cummin",
     "cumprod",
     "cumsum",
     "custom_op",
@@ -412,8 +485,13 @@ __all__ = [
     "dataset",
     "default_main_program",
     "default_startup_program",
+    "deg2rad",
     "device_guard",
     "diag",
+    "diag_embed",
+    "diagflat",
+    "diagonal",
+    "diff",
     "disable_dygraph",
     "disable_imperative",
     "dist",
@@ -448,6 +526,9 @@ __all__ = [
     "floor_divide",
     "floor_mod",
     "flow",
+    "fmax",
+    "fmin",
+    "frac",
     "framework",
     "full",
     "full_like",
@@ -461,12 +542,18 @@ __all__ = [
     "gradients",
     "greater_equal",
     "greater_than",
+    "histogram",
+    "hypot",
     "in_dygraph_mode",
     "increment",
     "incubate",
+    "index_add",
+    "index_fill",
+    "index_put",
     "index_sample",
     "index_select",
     "initializer",
+    "inner",
     "input",
     "inspect",
     "int16",
@@ -482,6 +569,8 @@ __all__ = [
     "isinf",
     "isnan",
     "jax",
+    "kron",
+    "kthvalue",
     "layer_helper",
     "layers",
     "lerp",
@@ -496,10 +585,13 @@ __all__ = [
     "log10",
     "log1p",
     "log2",
+    "logaddexp",
     "logical_and",
     "logical_not",
     "logical_or",
     "logical_xor",
+    "logit",
+    "logspace",
     "logsumexp",
     "masked_fill",
     "masked_select",
@@ -518,9 +610,13 @@ __all__ = [
     "mod",
     "model",
     "moveaxis",
+    "multinomial",
     "multiply",
     "mv",
     "name_scope",
+    "nan_to_num",
+    "nanmean",
+    "nansum",
     "neg",
     "nets",
     "nn",
@@ -542,6 +638,8 @@ __all__ = [
     "profiler",
     "program_guard",
     "put_along_axis",
+    "quantile",
+    "rad2deg",
     "rand",
     "randint",
     "randn",
@@ -557,6 +655,7 @@ __all__ = [
     "reset_default_programs",
     "reshape",
     "roll",
+    "rot90",
     "round",
     "rsqrt",
     "save",
@@ -566,12 +665,14 @@ __all__ = [
     "scatter_nd",
     "scatter_nd_add",
     "scope_guard",
+    "searchsorted",
     "seed",
     "set_default_dtype",
     "set_flags",
     "set_grad_enabled",
     "set_printoptions",
     "set_program_state",
+    "sgn",
     "show_config",
     "sigmoid",
     "sign",
@@ -583,6 +684,8 @@ __all__ = [
     "square",
     "squeeze",
     "stack",
+    "standard_normal",
+    "stanh",
     "std",
     "strict",
     "subtract",
@@ -590,9 +693,11 @@ __all__ = [
     "summary",
     "swapaxes",
     "t",
+    "take",
     "take_along_axis",
     "tan",
     "tanh",
+    "tensordot",
     "tile",
     "to_tensor",
     "topk",
@@ -600,16 +705,23 @@ __all__ = [
     "transpiler",
     "transpose",
     "tril",
+    "tril_indices",
     "triu",
+    "triu_indices",
     "trunc",
     "uint8",
     "unbind",
+    "unflatten",
     "uniform",
     "unique",
+    "unique_consecutive",
     "unique_name",
     "unsqueeze",
     "unstack",
     "var",
+    "view",
+    "view_as",
+    "vsplit",
     "where",
     "zeros",
     "zeros_like",

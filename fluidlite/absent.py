@@ -33,6 +33,17 @@ LEFT_OUT: dict[str, dict[str, str]] = {
         ".monkey_patch_variable": "variables as they are: they have all methods",
     },
 }
+#: the same of names of paddle 2
+LEFT_OUT_OF_PADDLE_2: dict[str, dict[str, str]] = {
+    "kernels of one kind of machine, or for models in many processes": {
+        "nn.RNNTLoss": "fluid.nn.CTCLoss",
+        "nn.SyncBatchNorm": "fluid.nn.BatchNorm2D, whose statistics are those of each process",
+        "nn.functional.class_center_sample": "all classes",
+        "nn.functional.margin_cross_entropy": "fluid.nn.functional.cross_entropy of scaled cosines",
+        "nn.functional.rnnt_loss": "fluid.nn.functional.ctc_loss",
+        "nn.functional.sparse_attention": "fluid.nn.functional.scaled_dot_product_attention",
+    },
+}
 #: modules of fluid 1.8, and of paddle 2, that are not here -> what to use instead
 MODULES: dict[str, str] = {
     "static": "fluid itself: fluid.Program, fluid.Executor, fluid.data",
@@ -69,7 +80,7 @@ class AbsentNameError(FluidError, AttributeError):
         return explained(self.args[0], self.args[1])
 
 
-def answer(namespace: dict[str, Any]) -> None:
+def answer(namespace: dict[str, Any], *later: str) -> None:
     """Have a module say why it has not a name that it is asked for.
 
     It is no function ``__getattr__`` in the module's text, which would tell type checkers that the
@@ -77,11 +88,14 @@ def answer(namespace: dict[str, Any]) -> None:
 
     Args:
         namespace: of the module: what ``globals()`` gives at its end.
+        later: modules below it that are loaded when they are first asked for.
     """
     module = namespace["__name__"]
     before: Callable[[str], Any] | None = namespace.get("__getattr__")
 
     def __getattr__(name: str) -> Any:
+        if name in later:
+            return import_module(f"{module}.{name}")
         if name.startswith("_") or before is None:
             raise absent(module, name)
         return before(name)
@@ -113,7 +127,7 @@ def explained(module: str, name: str) -> str:
     """
     place = module.partition(".")[2]
     begin = f"module {module!r} has no attribute {name!r}"
-    for reason, names in LEFT_OUT.items():
+    for reason, names in (*LEFT_OUT.items(), *LEFT_OUT_OF_PADDLE_2.items()):
         use = names.get(f"{place}.{name}")
         if use is not None:
             return f"{begin}: it is left out ({reason}); use {use}"

@@ -190,7 +190,8 @@ def _read(path: str) -> Contents:
 
 
 def _contents(path: str, model: Imported) -> Contents:
-    values = {v.name: model.scope.value(v.name) for v in model.program.list_vars() if v.persistable}
+    kept = [v.name for v in model.program.list_vars() if v.persistable]
+    values = {name: model.scope.host_value(name) for name in kept}
     ends = {"feeds": ", ".join(model.feeds), "fetches": ", ".join(v.name for v in model.fetches)}
     return Contents(path, f"ONNX model of opset {model.opset}", values, model.program, ends)
 

@@ -217,6 +217,21 @@ def read_bytes(path: Path) -> bytes:
         return source.rest("the file")
 
 
+def write_text(path: Path, text: str, errors: str = "strict") -> None:
+    """Write a text as UTF-8; folders on the way are made.
+
+    Args:
+        path: the file.
+        text: what it is to hold.
+        errors: what becomes of halves of surrogate pairs, as of ``str.encode``.
+
+    Raises:
+        FileError: it cannot be written.
+    """
+    with Transaction() as files:
+        files.write(path, text.encode("utf-8", errors))
+
+
 def inside(folder: Path, name: str) -> str:
     """The path of a file of a folder.
 

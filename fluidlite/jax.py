@@ -8,14 +8,14 @@ from importlib import import_module
 from typing import Any
 
 from . import backend as backends
-from .errors import FeedError, NotInitializedError, UnsupportedError
+from .errors import ArgumentError, FeedError, NotInitializedError, UnsupportedError
 from .ir.operator import located
 from .ir.program import Program, default_main_program
 from .ir.variable import Variable
 from .namespace import listing
 from .runtime.feeding import check_names
-from .runtime.fetching import fetch_names
 from .runtime.plan import Plan, Pruned
+from .runtime.run_state import fetch_names
 from .scope import Scope, global_scope
 
 __all__ = ["function"]
@@ -30,12 +30,16 @@ class ProgramFunction:
         program: the program.
         feeds: names of its data.
         fetches: names of what it gives.
+        precision: of products.
 
     Raises:
+        ArgumentError: there is no such precision.
         FeedError: a fetch depends on data that is not among the feeds.
     """
 
-    def __init__(self, program: Program, feeds: Sequence[str], fetches: Sequence[str]) -> None:
+    def __init__(
+        self, program: Program, feeds: Sequence[str], fetches: Sequence[str], precision: str
+    ) -> None:
         plan = Plan(program, fetches, Pruned(frozenset(), frozenset(feeds)))
         self.feeds, self.fetches = list(feeds), list(fetches)
         #: the names of the parameters
@@ -50,7 +54,14 @@ class ProgramFunction:
                 )
         self._block = program.global_block()
         self._backends = backends.get("jax"), backends.get("numpy")
-        self._stage = import_module(_STAGE).CompiledStage(plan.steps, self._backends)
+        names = self._backends[0].PRECISIONS
+        if precision not in names:
+            raise ArgumentError(
+                f"expected precision to be one of {', '.join(names)}, got {precision!r:.60}"
+            )
+        self._stage = import_module(_STAGE).CompiledStage(
+            plan.steps, self._backends, precision=precision
+        )
         self._described = import_module(_STAGING).described
 
     def __call__(
@@ -106,6 +117,7 @@ def function(
     feeds: Sequence[str] = (),
     fetches: Sequence[Variable | str] | Variable | str | None = None,
     scope: Scope | None = None,
+    precision: str = "highest",
 ) -> tuple[ProgramFunction, dict[str, Any]]:
     """A program as a pure function of its parameters and feeds, for ``jit``, ``vmap`` and ``grad``.
 
@@ -118,12 +130,14 @@ def function(
         feeds: names of data variables.
         fetches: variables, or their names, whose values are wanted.
         scope: where the parameters are; the global scope when None.
+        precision: of products: "highest", "high", "default", or "bfloat16"; see ``Executor``.
 
     Returns:
         the function, of a dictionary of parameters, one of feeds and a seed, which gives a list of
         arrays; and the parameters, arrays of JAX by name.
 
     Raises:
+        ArgumentError: there is no such precision.
         FeedError, FetchError: the program has no variable of a name, or a feed is left out.
         NotInitializedError: a parameter has no value.
         UnsupportedError: JAX is not installed.
@@ -132,7 +146,7 @@ def function(
     program = default_main_program() if program is None else program
     names, _ = fetch_names(fetches, program)
     check_names(program, feeds, names)
-    made = ProgramFunction(program, feeds, names)
+    made = ProgramFunction(program, feeds, names, precision)
     held = global_scope() if scope is None else scope
     values = {}
     for name in made.parameters:

@@ -31,6 +31,12 @@ def create_lod_tensor(
     >>> create_lod_tensor(np.ones([5, 1]), [[2, 3]]).lod()
     [[0, 2, 5]]
     """
+    lengths = recursive_seq_lens
+    if not isinstance(lengths, Sequence) or not all(hasattr(each, "__iter__") for each in lengths):
+        raise ArgumentError(
+            f"expected recursive_seq_lens to be a list of lengths for each level, such as "
+            f"[[2, 3]], got {lengths!r:.60}"
+        )
     if isinstance(data, LoDTensor):
         data = data.data
     elif isinstance(data, (list, tuple)):

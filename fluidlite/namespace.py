@@ -29,11 +29,11 @@ def public_names(module: Mapping[str, Any]) -> list[str]:
     return [name for name, value in module.items() if _is_defined(name, value, module["__name__"])]
 
 
-def listing(module: Mapping[str, Any]) -> Callable[[], list[str]]:
-    """A module's ``__dir__``.
+def listing(module: dict[str, Any]) -> Callable[[], list[str]]:
+    """A module's ``__dir__``; the module gets the same names as its ``__all__``, for ``import *``.
 
     Args:
-        module: its ``globals()``.
+        module: its ``globals()``, at its end; ``__all__`` stays where it has one.
 
     Returns:
         a function that gives the public names, sorted.
@@ -41,6 +41,8 @@ def listing(module: Mapping[str, Any]) -> Callable[[], list[str]]:
     >>> "fc" in dir(fluid.layers), "Variable" in dir(fluid.nets), "annotations" in dir(fluid.nets)
     (True, False, False)
     """
+
+    module.setdefault("__all__", public_names(module))
 
     def public() -> list[str]:
         return sorted(public_names(module))

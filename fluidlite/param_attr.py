@@ -161,10 +161,12 @@ def as_param_attr(value: Any) -> ParamAttr | None:
         return ParamAttr(initializer=value)
     if isinstance(value, WeightDecayRegularizer):
         return ParamAttr(regularizer=value)
-    raise ArgumentError(
-        f"expected a ParamAttr, a name, an initializer, a regularizer or a bool for a parameter, "
-        f"got {value!r:.60} of type {type(value).__name__}"
-    )
+    wanted = "a ParamAttr, a name, an initializer, a regularizer or a bool for a parameter"
+    if isinstance(value, type):
+        raise ArgumentError(
+            f"expected {wanted}, got the class {value.__name__}; make one: {value.__name__}(...)"
+        )
+    raise ArgumentError(f"expected {wanted}, got {value!r:.60} of type {type(value).__name__}")
 
 
 def as_eager_attr(value: Any) -> ParamAttr | None:

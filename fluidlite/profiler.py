@@ -8,7 +8,7 @@ import os
 import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -340,13 +340,12 @@ def reset_profiler() -> None:
     _next.get().reset()
 
 
-@contextmanager
 def profiler(
     state: str,
     sorted_key: str | None = None,
     profile_path: str | None = None,
     tracer_option: str = "Default",
-) -> Iterator[Profile]:
+) -> AbstractContextManager[Profile]:
     """Measure every program that runs inside a ``with`` block; then print the table, and write a
     trace file.
 
@@ -364,7 +363,16 @@ def profiler(
     ...     _ = fluid.Executor().run(fetch_list=[y])
     1 runs of programs, ...
     """
+    checked_choice(state, STATES, "state")
     checked_choice(sorted_key, (None, *SORTED_BY), "sorted_key")
+    checked_choice(tracer_option, OPTIONS, "tracer_option")
+    return _profiling(state, sorted_key, profile_path, tracer_option)
+
+
+@contextmanager
+def _profiling(
+    state: str, sorted_key: str | None, profile_path: str | None, tracer_option: str
+) -> Iterator[Profile]:
     start_profiler(state, tracer_option)
     try:
         yield _next.get()

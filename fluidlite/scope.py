@@ -15,7 +15,7 @@ from .ir.callsite import CallSite
 from .ir.program import Program
 from .ir.views import views
 from .quiet import door
-from .values import Lod, LoDTensor, LoDTensorArray, SelectedRows
+from .values import Lod, LoDTensor, LoDTensorArray, SelectedRows, on_host
 
 
 class ScopeVariable:
@@ -37,7 +37,7 @@ class ScopeVariable:
         """The value as rows of a tensor, all of them where it is a whole one; an empty one is made
         where it is of another kind.
         """
-        held = self.value
+        held = on_host(self.value)
         if isinstance(held, np.ndarray) and held.ndim:
             self.value = SelectedRows(np.arange(len(held)), len(held), held)
         elif not isinstance(held, SelectedRows):
@@ -167,6 +167,13 @@ class Scope:
         """The value of a name; None when there is none."""
         found = self.find_var(name)
         return None if found is None else found.value
+
+    def host_value(self, name: str) -> Any:
+        """The value of a name with its elements in arrays of NumPy; None when there is none.
+
+        What an executor on JAX has left on a device is fetched from there.
+        """
+        return on_host(self.value(name))
 
     def commit(self, values: Mapping[str, Any], *more: partial[None]) -> list[Any]:
         """Give variables new values, here or in the ancestor that has them; all at once, so that an

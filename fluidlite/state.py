@@ -16,6 +16,7 @@ from contextvars import ContextVar
 from typing import Any, Generic, TypeVar
 
 from .errors import ArgumentError
+from .quiet import door
 
 T = TypeVar("T")
 
@@ -223,6 +224,7 @@ def _plain(said: str) -> object:
 flags: StateSlot[dict[str, object]] = slot("flags", default_flags)
 
 
+@door
 def set_flags(changes: dict[str, object]) -> None:
     """Set process-wide flags.
 
@@ -236,6 +238,11 @@ def set_flags(changes: dict[str, object]) -> None:
 
     >>> set_flags({"FLAGS_check_nan_inf": False})
     """
+    if not isinstance(changes, dict):
+        raise ArgumentError(
+            f"expected a dictionary of flags and values, got {changes!r:.60} of type "
+            f"{type(changes).__name__}"
+        )
     current = flags.get()
     for name in changes.keys() - current.keys():
         if meant := difflib.get_close_matches(name, ["FLAGS_check_nan_inf"], cutoff=0.8):

@@ -516,3 +516,12 @@ def arrays_in(value: Any) -> list[np.ndarray[Any, Any]]:
 def is_device_array(value: Any) -> bool:
     """Whether a value is an array of another library than NumPy."""
     return hasattr(value, "__array_namespace__") and not isinstance(value, (np.ndarray, np.generic))
+
+
+def on_host(value: Any) -> Any:
+    """A value with its elements in an array of NumPy."""
+    if is_device_array(value):
+        return np.asarray(value)
+    if isinstance(value, LoDTensor) and is_device_array(value.data):
+        return LoDTensor(np.asarray(value.data), value.offsets)
+    return value

@@ -1,10 +1,16 @@
 """Random graphs of element-wise operators, reductions and views, as programs."""
 
+import warnings
+
 import numpy as np
 
 import fluidlite as fluid
 from fluidlite import layers
 from fluidlite.backend.native.compiler import COMPILER, Compiler
+from fluidlite.errors import FluidWarning
+
+NEAR = 2e-5  #: how far results may be apart, as a share of the largest element
+SHAKES, MORE = 8, 8  #: samples of how rounding moves results, and how many times more is too much
 
 UNARY = (
     *(layers.tanh, layers.sigmoid, layers.relu, layers.relu6, layers.gelu, layers.erf),
@@ -35,8 +41,14 @@ class Recording(Compiler):
         return []
 
 
-def build(seed):
-    """A program, what is fed to it, and the variables that are fetched."""
+def build(seed, shaken=None):
+    """A program, what is fed to it, and the variables that are fetched.
+
+    Args:
+        seed: of the graph.
+        shaken: draws a factor for each element of each value, as rounding would be one; None for
+            the graph as it is.
+    """
     rng = np.random.default_rng(seed)
     rows, columns = (int(n) for n in rng.choice([1, 2, 3, 5, 8, 17, 33, 64], 2))
     split = 2 if rows % 2 == 0 else 1
@@ -50,7 +62,16 @@ def build(seed):
         label = fluid.data("k", [rows, 1], "int64")
         for each in given.values():
             each.stop_gradient = False
-        full = [given["x"], given["y"]]
+
+        def rounded(value):
+            if shaken is None:
+                return value
+            name = f"factor{len(feed)}"
+            feed[name] = shaken(tuple(value.shape))
+            return layers.elementwise_mul(value, fluid.data(name, list(value.shape), "float32"))
+
+        moved = {n: rounded(v) for n, v in given.items()}
+        full = [moved["x"], moved["y"]]
         fetched = []
 
         def pick():
@@ -63,13 +84,13 @@ def build(seed):
             elif kind < 6:
                 made = BINARY[int(rng.integers(len(BINARY)))](pick(), pick())
             elif kind == 6:
-                made = BINARY[int(rng.integers(3))](pick(), given["rc"[int(rng.integers(2))]])
+                made = BINARY[int(rng.integers(3))](pick(), moved["rc"[int(rng.integers(2))]])
             elif kind == 7:
                 reduce = (layers.reduce_sum, layers.reduce_mean, layers.reduce_max)
                 made = reduce[int(rng.integers(3))](pick(), dim=[1], keep_dim=True)
-                made = layers.elementwise_sub(pick(), made)
+                made = layers.elementwise_sub(pick(), rounded(made))
             elif kind == 12:
-                made = layers.elementwise_add(pick(), layers.matmul(pick(), given["m"]))
+                made = layers.elementwise_add(pick(), layers.matmul(pick(), moved["m"]))
             elif kind == 8:
                 fetched.append(layers.reduce_sum(pick(), dim=[0]))
                 continue
@@ -77,13 +98,15 @@ def build(seed):
                 fetched.append(layers.mean(layers.square(pick())))
                 continue
             elif kind == 10:
-                fetched.append(layers.softmax_with_cross_entropy(pick(), label))
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore", FluidWarning)  # some are softmaxes already
+                    fetched.append(layers.softmax_with_cross_entropy(pick(), label))
                 continue
             else:
                 shape = [split, rows // split, columns]
                 made = layers.tanh(layers.reshape(pick(), shape))
                 made = layers.reshape(made, [rows, columns])
-            full.append(made)
+            full.append(rounded(made))
         fetched.append(full[-1])
         if rng.integers(2):
             fetched += fluid.gradients([full[-1]], list(given.values()))
@@ -99,9 +122,32 @@ def results(seed, runs=3):
     return found[0], found[-1], exe.plan(main, fetched).source
 
 
+def rounding(seed):
+    """How far each fetched value moves where each value before it is rounded at random: the largest
+    of some samples, by the interpreter (Monte Carlo arithmetic).
+    """
+    rng, moved = np.random.default_rng(seed), []
+    unit = np.finfo("float32").eps
+
+    def shaken(shape):
+        return (1 + unit * rng.uniform(-1, 1, shape)).astype("float32")
+
+    main, feed, fetched = build(seed, shaken)
+    factors = [name for name in feed if name.startswith("factor")]
+    samples = []
+    for _ in range(SHAKES):
+        feed.update((name, shaken(feed[name].shape)) for name in factors)
+        samples.append(fluid.Executor().run(main, feed, fetched, scope=fluid.Scope()))
+    for each in zip(*samples):
+        stack = np.stack(each).astype("float64")
+        moved.append(float(np.abs(stack - stack.mean(0)).max(initial=0)))
+    return moved
+
+
 def findings(seeds, level="-O0"):
     """The graphs among some whose kernels compute otherwise than interpretation: their seeds with
-    the largest difference; and how many have kernels.
+    the largest difference; how many have kernels; and the seeds with differences that rounding
+    explains, where large terms leave a small result.
 
     Args:
         seeds: of the graphs.
@@ -112,14 +158,27 @@ def findings(seeds, level="-O0"):
     for seed in seeds:
         results(seed)
     recording.together(list(recording.seen.values()), level)
-    wrong, count = [], 0
+    wrong, count, rounded = [], 0, []
     for seed in seeds:
         meant, found, source = results(seed)
         count += ", native" in source
-        for a, b in zip(meant, found):
-            scale = max(1.0, float(np.abs(a).max(initial=0)))
-            off = float(np.abs(a - b).max(initial=0)) / scale
-            if a.dtype != b.dtype or a.shape != b.shape or not off < 2e-5:
-                wrong.append((seed, off))
-                break
-    return wrong, count
+        off = [_apart(a, b) for a, b in zip(meant, found)]
+        far = [k for k, share in enumerate(off) if not share < NEAR]
+        if not far:
+            continue
+        moved = rounding(seed)
+        allowed = [MORE * moved[k] / _scale(meant[k]) for k in far]
+        explained = all(off[k] <= most for k, most in zip(far, allowed))
+        (rounded if explained else wrong).append((seed, max(off[k] for k in far)))
+    return wrong, count, rounded
+
+
+def _scale(value):
+    return max(1.0, float(np.abs(value).max(initial=0)))
+
+
+def _apart(a, b):
+    """How far two results are apart; infinitely where they are of other types or shapes."""
+    if a.dtype != b.dtype or a.shape != b.shape:
+        return np.inf
+    return float(np.abs(a - b).max(initial=0)) / _scale(a)

@@ -7,7 +7,7 @@ import numpy as np
 from fluidlite import backend
 from fluidlite.inspect.graph_text import parsed, printed
 from fluidlite.runtime.compile import CompiledSegment
-from fluidlite.runtime.graph_verify import verify
+from fluidlite.runtime.graph import verify
 from fluidlite.runtime.passes.form import Context
 
 NUMPY = backend.get("numpy")

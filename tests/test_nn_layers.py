@@ -10,7 +10,7 @@ import pytest
 
 import fluidlite as fluid
 from fluidlite import nn
-from fluidlite.errors import ArgumentError
+from fluidlite.errors import ArgumentError, ShapeError
 
 rng = np.random.RandomState(0)
 IMAGES = rng.rand(3, 4, 6, 6).astype("float32")
@@ -95,24 +95,61 @@ RECORDED = json.loads(
 )
 
 
+def as_array(listed):
+    """What is recorded is float32, int64 or truth values."""
+    array = np.array(listed)
+    return array.astype("float32") if array.dtype.kind == "f" else array
+
+
+def made(name, args, options):
+    """What is called with the inputs: a layer, or a function with its arguments."""
+    if name.startswith("F."):
+        return lambda *inputs: getattr(nn.functional, name[2:])(*inputs, *args, **options)
+    kind, _, cell = name.partition(" ")
+    if cell:
+        args = [getattr(nn, cell)(*args) for _ in range(1 + (kind == "BiRNN"))]
+    return getattr(nn, kind)(*args, **options)
+
+
+def first(out):
+    return first(out[0]) if isinstance(out, (list, tuple)) else out
+
+
+class Called(nn.Layer):
+    """A function as a layer, which programs take."""
+
+    def __init__(self, function):
+        super().__init__()
+        self.function = function
+
+    def forward(self, *inputs):
+        return self.function(*inputs)
+
+
 @pytest.mark.parametrize("case", RECORDED, ids=lambda case: f"{case[0]} {case[1]} {case[2]}")
 def test_a_layer_computes_what_it_does_in_paddle_2(case):
     name, args, options, inputs, wanted, gradient = case
-    layer = getattr(nn, name)(*args, **options)
+    layer = made(name, args, options)
+    layer = layer if isinstance(layer, nn.Layer) else Called(layer)
     layer.eval()
     for p in layer.parameters():
         count = int(np.prod(p.shape))
         values = np.sin(np.arange(count) * 1.7 + len(p.shape))
         p.set_value(values.reshape(p.shape).astype("float32"))
-    arrays = [np.array(x, "float32") for x in inputs]
-    tensors = [fluid.to_tensor(x, stop_gradient=False) for x in arrays]
-    out = layer(*tensors)
+    arrays = [as_array(x) for x in inputs]
+    tensors = [fluid.to_tensor(x, stop_gradient=x.dtype.kind != "f") for x in arrays]
+    in_place = name.endswith("_")
+    out = first(layer(*(t * 1.0 if in_place else t for t in tensors)))
+    assert list(out.shape) == list(np.shape(wanted))
     np.testing.assert_allclose(out.numpy(), wanted, rtol=1e-4, atol=ROUNDED)
-    weights = np.cos(np.arange(np.size(wanted))).reshape(np.shape(wanted)).astype("float32")
-    fluid.sum(out * fluid.to_tensor(weights)).backward()
-    np.testing.assert_allclose(tensors[0].grad.numpy(), gradient, rtol=1e-4, atol=ROUNDED)
-    variables = [fluid.data(f"x{k}", list(x.shape), "float32") for k, x in enumerate(arrays)]
-    appended, exe = layer(*variables), fluid.Executor()
+    if gradient is not None:
+        weights = np.cos(np.arange(np.size(wanted))).reshape(np.shape(wanted)).astype("float32")
+        fluid.sum(out * fluid.to_tensor(weights)).backward()
+        np.testing.assert_allclose(tensors[0].grad.numpy(), gradient, rtol=1e-4, atol=ROUNDED)
+    if in_place:
+        return  # programs write nothing in place
+    variables = [fluid.data(f"x{k}", list(x.shape), str(x.dtype)) for k, x in enumerate(arrays)]
+    appended, exe = first(layer(*variables)), fluid.Executor()
     if layer.state_dict():
         exe.run(fluid.default_startup_program())
     feed = {v.name: x for v, x in zip(variables, arrays)}
@@ -135,6 +172,9 @@ def test_whole_channels_of_volumes_are_dropped():
     assert np.array_equal(out.min((2, 3, 4)), out.max((2, 3, 4)))
 
 
+X2, X4 = fluid.ones([1, 2]), fluid.ones([1, 1, 2, 2])
+
+
 @pytest.mark.parametrize(
     "wrong, said",
     [
@@ -144,7 +184,15 @@ def test_whole_channels_of_volumes_are_dropped():
         (lambda: nn.Upsample(2, mode="area")(fluid.ones([1, 1, 2, 2])), "got 'area' for 2"),
         (lambda: nn.Upsample(scale_factor=1.3)(fluid.ones([1, 1, 2, 2])), "whole sizes"),
         (lambda: nn.AlphaDropout(1.0)(fluid.ones([2])), "expected p in"),
-        (lambda: nn.MaxPool3D(2, return_mask=True)(fluid.ones([1, 1, 2, 2, 2])), "return_mask"),
+        (lambda: nn.MaxPool3D(2, 1, 0, True, True)(fluid.ones([1, 1, 2, 2, 2])), "ceil_mode=False"),
+        (lambda: nn.MaxUnPool2D(2, data_format="NHWC")(X4, X4), "data_format NCHW"),
+        (lambda: nn.MultiMarginLoss(3)(X2, fluid.to_tensor([0])), "expected p to be 1 or 2"),
+        (lambda: nn.RReLU(0.5, 0.2)(X2), "expected 0 <= lower <= upper <= 1"),
+        (lambda: nn.functional.gumbel_softmax(X2, 0.0), "expected temperature above 0"),
+        (lambda: nn.functional.grid_sample(X4, X4, "cubic"), "expected mode to be bilinear"),
+        (lambda: nn.HSigmoidLoss(2, 1), "num_classes of at least 2"),
+        (lambda: nn.HSigmoidLoss(2, 4, is_custom=True)(X2, X2), "path_table and path_code"),
+        (lambda: Called(nn.functional.relu_)(fluid.data("x", [2], "float32")), "use relu"),
         (lambda: nn.MaxPool1D(2, padding=[1, 2, 3])(fluid.ones([1, 1, 4])), "expected padding"),
     ],
 )
@@ -173,6 +221,44 @@ def test_a_layer_trains_in_a_program_as_at_once():
     np.testing.assert_allclose(static, eager, rtol=1e-4)
     mean = np.array(fluid.global_scope().find_var(net[1]._mean.name).get_tensor())
     np.testing.assert_allclose(mean, net[1]._mean.numpy(), rtol=1e-4)
+
+
+@pytest.mark.parametrize(
+    "wrong, said",
+    [
+        (lambda: nn.PixelUnshuffle(3)(fluid.ones([1, 1, 2, 2])), "downscale_factor to divide"),
+        (lambda: nn.Fold(4, 2)(fluid.ones([1, 7, 9])), "a multiple of 4 elements"),
+        (lambda: nn.MaxUnPool2D(2, output_size=[1])(X4, X4), "expected 2 sizes of the result"),
+        (lambda: nn.Softmax2D()(X2), "3 or 4 dimensions"),
+        (lambda: nn.functional.affine_grid(X4, [1, 1, 2, 2]), "expected theta of shape"),
+    ],
+)
+def test_shapes_that_do_not_fit_are_refused(wrong, said):
+    with pytest.raises(ShapeError, match=said):
+        wrong()
+
+
+def test_slopes_are_drawn_in_training_and_by_the_seed():
+    layer, x = nn.RReLU(0.1, 0.3), fluid.full([1000], -1.0)
+    fluid.seed(1)
+    out = -layer(x).numpy()
+    assert out.min() >= 0.1 and out.max() < 0.3 and abs(out.mean() - 0.2) < 0.01
+    fluid.seed(1)
+    np.testing.assert_array_equal(-layer(x).numpy(), out)
+
+
+def test_classes_are_drawn_by_their_logits():
+    fluid.seed(1)
+    logits = fluid.to_tensor(
+        np.log(np.tile([[0.2, 0.8]], [2000, 1])), "float32", stop_gradient=False
+    )
+    hard = nn.functional.gumbel_softmax(logits, hard=True)
+    assert abs(hard.numpy()[:, 1].mean() - 0.8) < 0.03
+    fluid.sum(hard[:, 0]).backward()
+    assert abs(logits.grad.numpy()).max() > 0.01
+    soft = Called(nn.functional.gumbel_softmax)(fluid.data("x", [None, 3], "float32"))
+    (found,) = fluid.Executor().run(feed={"x": np.ones([4, 3], "float32")}, fetch_list=[soft])
+    np.testing.assert_allclose(found.sum(1), 1.0, rtol=1e-5)
 
 
 def test_channels_are_dropped_anew_in_every_run():

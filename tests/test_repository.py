@@ -120,3 +120,26 @@ def test_text_files_end_with_one_newline_and_have_unix_line_ends():
 
 def test_the_check_script_can_be_executed():
     assert (ROOT / ".ci" / "run").stat().st_mode & 0o100
+
+
+def settings_in_the_code():
+    """The variables of the environment that code reads, by name."""
+    found = set()
+    for name, text in text_files():
+        if name.suffix == ".py" and name.parts[0] in ("fluidlite", "tests", "benchmarks", "docs"):
+            found |= set(re.findall(r"\bFLUIDLITE_[A-Z0-9]+(?:_[A-Z0-9]+)*\b", text))
+            if name.parts[0] == "fluidlite":
+                found |= set(re.findall(r"environ(?:\.get\(|\[)\"([A-Z][A-Z_0-9]+)\"", text))
+    return found - {"PYTHONPATH"}
+
+
+def test_one_table_has_every_variable_of_the_environment():
+    design = read("docs/design.md")
+    table = design.partition("### Environment variables")[2].partition("\n#")[0]
+    rows = [line.split("|")[1] for line in table.splitlines() if line.startswith("| `")]
+    listed = {name for row in rows for name in re.findall(r"`([A-Z_0-9]+\*?)`", row)}
+    stars = tuple(name[:-1] for name in listed if name.endswith("*"))
+    missing = {name for name in settings_in_the_code() - listed if not name.startswith(stars)}
+    assert not missing
+    unknown = {name for name in listed if name.startswith("FLUIDLITE_")} - settings_in_the_code()
+    assert not unknown

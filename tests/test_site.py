@@ -2,11 +2,13 @@
 
 import functools
 import http.server
+import json
 import os
 import subprocess
 import sys
 import threading
 import urllib.parse
+from concurrent.futures import ThreadPoolExecutor
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -27,6 +29,8 @@ WORDS = {
     "cotangent": "2. A tape",
     "softmax_with_cross_entropy": "fluidlite.layers",
 }
+BROWSERS = 2  # at once, when pages are opened
+INDEX = "/search/search_index.json"
 TITLES = ".md-search-result__article h1"
 #: how many pixels of a page do not fit the window
 BESIDE = "Math.max(0, document.documentElement.scrollWidth - document.documentElement.clientWidth)"
@@ -88,13 +92,33 @@ def test_every_link_and_picture_of_the_site_leads_somewhere(site):
     assert not broken, "\n".join(broken[:30])
 
 
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    """Serves the site.  A page reads the whole index of the search, which takes longer than the
+    page itself: those that are not searched get an index of one section.
+    """
+
+    protocol_version = "HTTP/1.1"
+    short_index = False
+
+    def log_message(self, *args):
+        pass
+
+    def do_GET(self):
+        if self.path != INDEX or not self.short_index:
+            super().do_GET()
+            return
+        index = json.loads(Path(self.translate_path(INDEX)).read_bytes())
+        answer = json.dumps({**index, "docs": index["docs"][:1]}).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(answer)))
+        self.end_headers()
+        self.wfile.write(answer)
+
+
 @pytest.fixture(scope="module")
 def address(site):
     """Where the site is served."""
-
-    class Quiet(http.server.SimpleHTTPRequestHandler):
-        def log_message(self, *args):
-            pass
 
     server = http.server.ThreadingHTTPServer(
         ("127.0.0.1", 0), functools.partial(Quiet, directory=site)
@@ -107,18 +131,35 @@ def address(site):
     thread.join()
 
 
-@pytest.fixture(scope="module")
-def window():
+def opened():
     if browser.executable() is None:
         pytest.skip("needs Chromium")
-    made = browser.Browser()
-    yield made
-    made.close()
+    return browser.Browser()
 
 
-def test_every_page_opens_without_errors_and_fits_wide_and_narrow_windows(site, address, window):
+def test_every_page_opens_without_errors_and_fits_wide_and_narrow_windows(
+    site, address, monkeypatch
+):
+    monkeypatch.setattr(Quiet, "short_index", True)
+    pages = sorted(site.glob("**/index.html"))
+    windows = [opened() for _ in range(BROWSERS)]
+    try:
+        with ThreadPoolExecutor(BROWSERS) as pool:
+            parts = [pages[k::BROWSERS] for k in range(BROWSERS)]
+            found = pool.map(functools.partial(what_is_wrong, site, address), windows, parts)
+            wrong = [each for part in found for each in part]
+    finally:
+        for window in windows:
+            window.close()
+    assert not wrong, "\n".join(wrong[:20])
+
+
+def what_is_wrong(site, address, window, pages):
+    """A line for each page with errors, missing pictures, requests to elsewhere, or parts that do
+    not fit the window.
+    """
     wrong = []
-    for path in sorted(site.glob("**/index.html")):
+    for path in pages:
         url = address + path.parent.relative_to(site).as_posix().removeprefix(".")
         url = url if url.endswith("/") else url + "/"
         window.visit(url)
@@ -133,12 +174,18 @@ def test_every_page_opens_without_errors_and_fits_wide_and_narrow_windows(site, 
         away = [r for r in window.requests if not r.startswith((address, "data:", "blob:"))]
         if window.errors or missing or any(beside) or away:
             wrong.append(f"{url}: {window.errors} {missing} {beside} {away}")
-    assert not wrong, "\n".join(wrong[:20])
+    return wrong
 
 
-def test_search_finds_what_it_is_asked_for(address, window):
-    for word, title in WORDS.items():
-        window.visit(f"{address}?q={urllib.parse.quote(word)}")
-        window.wait("document.querySelector('.md-search-result__link')")
-        found = window.ask(f"[...document.querySelectorAll('{TITLES}')].map((e) => e.innerText)")
-        assert title in found, (word, found)
+def test_search_finds_what_it_is_asked_for(address):
+    window = opened()
+    try:
+        for word, title in WORDS.items():
+            window.visit(f"{address}?q={urllib.parse.quote(word)}")
+            window.wait("document.querySelector('.md-search-result__link')")
+            found = window.ask(
+                f"[...document.querySelectorAll('{TITLES}')].map((e) => e.innerText)"
+            )
+            assert title in found, (word, found)
+    finally:
+        window.close()

@@ -19,7 +19,18 @@ NUMBERS = np.array([[7, -3, 4], [1, 5, -6]])
 BINARY = ["add", "subtract", "multiply", "divide", "floor_divide", "remainder", "mod", "floor_mod"]
 BINARY += ["pow", "maximum", "minimum", "atan2", "equal", "not_equal", "less_than", "less_equal"]
 BINARY += ["greater_than", "greater_equal", "logical_and", "logical_or", "logical_xor", "isclose"]
-BINARY += ["allclose", "equal_all", "dot", "dist", "expand_as"]
+BINARY += [
+    "allclose",
+    "equal_all",
+    "dot",
+    "dist",
+    "expand_as",
+    "logaddexp",
+    "hypot",
+    "fmax",
+    "fmin",
+]
+BINARY += ["inner", "kron", "view_as"]
 #: method -> the arguments of its calls; none where it is not listed
 CALLS = {
     **{name: [(Y,)] for name in BINARY},
@@ -76,18 +87,56 @@ CALLS = {
     "sort": [(), (0, True)],
     "argsort": [(), (0,)],
     "topk": [(2,), (1, 0)],
+    "tensordot": [(Z, 1), (Y, [[1], [1]])],
+    "addmm": [(np.ones([2, 2], "float32"), X, 0.5)],
+    "cross": [(Y, 1)],
+    **{name: [(NUMBERS,)] for name in ("bitwise_and", "bitwise_or", "bitwise_xor")},
+    "diagonal": [(), (1,)],
+    "diag_embed": [(), (-1, 0, 1)],
+    "rot90": [(), (2,), (3,)],
+    "view": [([3, -1],)],
+    "unflatten": [(1, [3, -1])],
+    "vsplit": [(2,)],
+    "diff": [(), (1, 0)],
+    "kthvalue": [(2,)],
+    "quantile": [(0.3,), (0.3, 1)],
+    "index_add": [(IDS, 0, Y), (IDS, 1, X[:, :2])],
+    "index_fill": [(IDS, 0, 2.0)],
+    "index_put": [([IDS], 2.0)],
+    "take": [(IDS,)],
+}
+#: those of integers
+OF_INTEGERS = {"bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not"}
+#: those that look at elements: of tensors only
+OF_TENSORS = {
+    "bincount": (),
+    "bucketize": (np.ones(3, "float32"),),
+    "cummax": (1,),
+    "cummin": (1,),
+    "histogram": (),
+    "multinomial": (),
+    "unique_consecutive": (),
 }
 #: the calls that need a size, which is not declared: those of other calls are
-NEEDS_SIZES = {("put_along_axis", 0), ("topk", 1), ("unique", 0)}
+NEEDS_SIZES = {("put_along_axis", 0), ("topk", 1), ("unique", 0), ("diagflat", 0), ("quantile", 0)}
 REFUSED = {"unique": (), "put_along_axis": (PLACES, 5.0, 1)}
-CASES = [(name, k) for name in METHODS for k in range(len(CALLS.get(name, [()])))]
+CASES = [
+    (name, k)
+    for name in METHODS
+    if name not in OF_TENSORS
+    for k in range(len(CALLS.get(name, [()])))
+]
+
+
+def of(name):
+    return PLACES if name in OF_INTEGERS else X
 
 
 def in_program(name, arguments, rows):
     """What a method of a variable gives; arrays among the arguments are fed, too."""
     with fluid.program_guard(fluid.Program(), fluid.Program()):
         feed, given = {}, []
-        for k, value in enumerate((X, *arguments)):
+        for k, value in enumerate((of(name), *arguments)):
             if isinstance(value, np.ndarray):
                 shape = [rows if n == 2 else n for n in value.shape] if value.ndim == 2 else None
                 value_name = f"x{k}"
@@ -100,7 +149,8 @@ def in_program(name, arguments, rows):
 
 
 def at_once(name, arguments):
-    given = [fluid.to_tensor(v) if isinstance(v, np.ndarray) else v for v in (X, *arguments)]
+    arrays = (of(name), *arguments)
+    given = [fluid.to_tensor(v) if isinstance(v, np.ndarray) else v for v in arrays]
     out = getattr(given[0], name)(*given[1:])
     return [v.numpy() for v in (out if isinstance(out, (list, tuple)) else [out])]
 
@@ -124,6 +174,12 @@ def test_a_method_of_a_variable_computes_what_that_of_a_tensor_does(name, k, row
         assert one.shape == (other.shape or (1,))
         assert one.dtype == other.dtype or {one.dtype.kind, other.dtype.kind} <= {"i", "u"}
         np.testing.assert_allclose(one, other.reshape(one.shape), rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", OF_TENSORS)
+def test_a_method_that_looks_at_elements_says_so(name):
+    with pytest.raises(ArgumentError, match="has no elements before the program runs"):
+        in_program(name, OF_TENSORS[name], 2)
 
 
 @pytest.mark.parametrize("name", sorted(set(METHODS) - {"astype"}))

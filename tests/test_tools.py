@@ -58,11 +58,16 @@ def test_help_and_dir_show_public_names_only(name):
 
 
 def test_import_star_gives_what_dir_shows():
-    code = (
-        "from fluidlite.layers import *\nimport fluidlite as f\nprint({*dir(f.layers)} - {*dir()})"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
-    assert done.stdout == "set()\n"
+    code = """
+import sys
+for name in sys.argv[1:]:
+    given = {}
+    exec(f"from {name} import *", given)
+    print(name, {*given} - {"__builtins__"} ^ {*dir(sys.modules[name])})
+"""
+    words = [sys.executable, "-c", code, *sorted(MODULES)]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=120)
+    assert done.stdout.splitlines() == [f"{name} set()" for name in sorted(MODULES)], done.stderr
 
 
 def test_public_names_are_those_that_a_module_lists_or_defines():

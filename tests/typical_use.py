@@ -27,6 +27,15 @@ def static_programs() -> None:
         right = scores > 0.5
         both = layers.logical_and(right, -scores <= shorter)
         total = layers.reduce_sum(layers.cast(both, "float32")) + scaled
+        logits = layers.fc(image, 10)
+        costs = layers.softmax_with_cross_entropy(logits, label)
+        both_of = layers.softmax_with_cross_entropy(logits, label, return_softmax=True)
+        loss = layers.mean(costs) + layers.mean(both_of[1])
+        rate = layers.piecewise_decay([10], [0.1, 0.01])
+        right = layers.accuracy(both_of[1], label)
+        best, places = layers.topk(logits, 2)
+        written = layers.array_write(rate, layers.zeros([1], "int64"))
+        print(right, best, places, written)
         ops, pairs = Adam(learning_rate=layers.exponential_decay(0.1, 10, 0.5)).minimize(loss)
         found = fluid.gradients(total, image)
     exe = fluid.Executor(fluid.CPUPlace())

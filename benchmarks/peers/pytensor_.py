@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,9 @@ class Step:
     def __init__(self, problem: Problem) -> None:
         builder = globals().get(f"_{problem.name}")
         if builder is None:
-            raise NotImplementedError(f"no {problem.name} here: no convolutions, or not written")
+            raise NotImplementedError("PyTensor has no convolutions with filters of images")
+        if "heads" in problem.sizes:
+            builder = partial(builder, heads=problem.sizes["heads"])
         fed = {
             name: pt.tensor(name, dtype="int64" if high else problem.dtype, shape=shape)
             for name, (shape, high) in inputs(problem.name, problem.sizes).items()
@@ -115,11 +118,61 @@ def _lstm(v: Values, fed: Values) -> Any:
     return _cost(outs[-1] @ v["w1"] + v["b1"], fed["y"])
 
 
+def _encoder(v: Values, fed: Values, heads: int, act: Callable[[Any], Any], first: bool) -> Any:
+    n, t, w = fed["x"].type.shape
+
+    def normed(x: Any, key: str) -> Any:
+        x = x - x.mean(axis=1, keepdims=True)
+        variance = (x * x).mean(axis=1, keepdims=True)
+        return (
+            x / pt.sqrt(variance + np.asarray(1e-5, x.dtype)) * v[f"{key}_scale"]
+            + v[f"{key}_shift"]
+        )
+
+    def product(x: Any, weight: str, bias: str) -> Any:
+        return x @ v[weight] + v[bias] if bias in v else x @ v[weight]
+
+    def attention(x: Any) -> Any:
+        q, k, u = (
+            product(x, f"w{key}", f"b{key}")
+            .reshape((n, t, heads, w // heads))
+            .dimshuffle(0, 2, 1, 3)
+            for key in "qkv"
+        )
+        scores = pt.matmul(q, k.dimshuffle(0, 1, 3, 2)) * np.asarray((w // heads) ** -0.5, x.dtype)
+        mixed = pt.matmul(pt.special.softmax(scores, axis=3), u)
+        return product(mixed.dimshuffle(0, 2, 1, 3).reshape((n * t, w)), "wo", "bo")
+
+    def mlp(x: Any) -> Any:
+        return product(act(product(x, "w1", "b1")), "w2", "b2")
+
+    x = fed["x"].reshape((n * t, w))  # rows of words: one product, not n
+    if first:
+        x = x + attention(normed(x, "n1"))
+        x = x + mlp(normed(x, "n2"))
+    else:
+        x = normed(x + attention(x), "n1")
+        x = normed(x + mlp(x), "n2")
+    return _cost(x.reshape((n, t, w)).mean(axis=1) @ v["w3"] + v["b3"], fed["y"])
+
+
+def _transformer(v: Values, fed: Values, heads: int) -> Any:
+    return _encoder(v, fed, heads, lambda x: pt.maximum(x, 0), False)
+
+
+def _gpt_block(v: Values, fed: Values, heads: int) -> Any:
+    def gelu(x: Any) -> Any:
+        half, root = (np.asarray(number, x.dtype) for number in (0.5, 0.5**0.5))
+        return half * x * (1 + pt.erf(x * root))
+
+    return _encoder(v, fed, heads, gelu, True)
+
+
 def describe() -> dict[str, Any]:
-    """Version, threads and libraries."""
-    mode = pytensor.config.mode
-    return {
-        "version": pytensor.__version__,
-        "threads": None,
-        "kernels": f"mode {mode}, BLAS flags {pytensor.config.blas__ldflags or 'none'}",
-    }
+    """Version, threads and libraries.
+
+    By itself it takes numba, with SciPy's BLAS: on one machine 4 us for fit_a_line where its C
+    takes 10, and C has products of its own where it finds no BLAS to link to.
+    """
+    linker = type(pytensor.compile.mode.get_default_mode().linker).__name__
+    return {"version": pytensor.__version__, "threads": None, "kernels": linker}

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import tensorflow
@@ -37,7 +38,10 @@ class Step:
                 name: tf.transpose(value, [0, 2, 3, 1]) if len(value.shape) == 4 else value
                 for name, value in self._fed.items()
             }
-            self._loss = globals()[f"_{problem.name}"](self._values, laid)
+            loss = globals()[f"_{problem.name}"]
+            if "heads" in problem.sizes:
+                loss = partial(loss, heads=problem.sizes["heads"])
+            self._loss = loss(self._values, laid)
             updates = graph.get_collection(tf.GraphKeys.UPDATE_OPS)
             with tf.control_dependencies(updates):
                 self._train = _optimizer(problem).minimize(
@@ -71,7 +75,7 @@ def _inside(value: Array) -> Array:
 def _optimizer(problem: Problem) -> Any:
     if problem.name in ("fit_a_line", "word2vec"):
         return tf.train.GradientDescentOptimizer(problem.rate)
-    if problem.name == "resnet":
+    if problem.name in ("resnet", "mobilenet_block"):
         return tf.train.MomentumOptimizer(problem.rate, 0.9)
     return tf.train.AdamOptimizer(problem.rate)
 
@@ -128,6 +132,18 @@ def _lstm(v: Values, fed: Values) -> Any:
     return _cost(_dense(before, v, 1), fed["y"])
 
 
+def _batch_normed(x: Any, v: Values, key: str) -> Any:
+    """With running statistics, which the step updates."""
+    x, mean, variance = tf.nn.fused_batch_norm(
+        x, v[f"{key}_scale"], v[f"{key}_shift"], epsilon=1e-5, is_training=True
+    )
+    for now, begin in ((mean, 0.0), (variance, 1.0)):
+        running = tf.Variable(tf.fill(now.shape, tf.cast(begin, now.dtype)), trainable=False)
+        update = tf.assign(running, 0.9 * running + 0.1 * now)
+        tf.add_to_collection(tf.GraphKeys.UPDATE_OPS, update)
+    return x
+
+
 def _resnet(v: Values, fed: Values) -> Any:
     def normed(x: Any, key: str) -> Any:
         weight = v[key]
@@ -137,14 +153,7 @@ def _resnet(v: Values, fed: Values) -> Any:
             pad = int(size) // 2
             x = tf.pad(x, [[0, 0], [pad, pad], [pad, pad], [0, 0]]) if pad else x
         x = tf.nn.conv2d(x, weight, strides=stride, padding="VALID" if stride > 1 else "SAME")
-        x, mean, variance = tf.nn.fused_batch_norm(
-            x, v[f"{key}_scale"], v[f"{key}_shift"], epsilon=1e-5, is_training=True
-        )
-        for now, begin in ((mean, 0.0), (variance, 1.0)):
-            running = tf.Variable(tf.fill(now.shape, tf.cast(begin, now.dtype)), trainable=False)
-            update = tf.assign(running, 0.9 * running + 0.1 * now)
-            tf.add_to_collection(tf.GraphKeys.UPDATE_OPS, update)
-        return x
+        return _batch_normed(x, v, key)
 
     hidden = tf.nn.relu(normed(fed["x"], "stem"))
     for block in ("one", "two", "three"):
@@ -152,6 +161,70 @@ def _resnet(v: Values, fed: Values) -> Any:
         short = normed(hidden, f"{block}_short") if f"{block}_short" in v else hidden
         hidden = tf.nn.relu(inner + short)
     return _cost(_dense(tf.reduce_mean(hidden, [1, 2]), v, 1), fed["y"])
+
+
+def _encoder(v: Values, fed: Values, heads: int, act: Callable[[Any], Any], first: bool) -> Any:
+    def normed(x: Any, key: str) -> Any:
+        mean, variance = tf.nn.moments(x, [2], keepdims=True)
+        return tf.nn.batch_normalization(
+            x, mean, variance, v[f"{key}_shift"], v[f"{key}_scale"], 1e-5
+        )
+
+    def product(x: Any, weight: str, bias: str) -> Any:
+        n, t, w = x.shape
+        out = tf.matmul(tf.reshape(x, [n * t, w]), v[weight])  # of rows: one product, not n
+        out = tf.nn.bias_add(out, v[bias]) if bias in v else out
+        return tf.reshape(out, [n, t, -1])
+
+    def attention(x: Any) -> Any:
+        n, t, w = x.shape
+        q, k, u = (
+            tf.transpose(
+                tf.reshape(product(x, f"w{key}", f"b{key}"), [n, t, heads, -1]), [0, 2, 1, 3]
+            )
+            for key in "qkv"
+        )
+        scores = tf.matmul(q, k, transpose_b=True) * (int(w) // heads) ** -0.5
+        mixed = tf.transpose(tf.matmul(tf.nn.softmax(scores), u), [0, 2, 1, 3])
+        return product(tf.reshape(mixed, [n, t, w]), "wo", "bo")
+
+    def mlp(x: Any) -> Any:
+        return product(act(product(x, "w1", "b1")), "w2", "b2")
+
+    x = fed["x"]
+    if first:
+        x = x + attention(normed(x, "n1"))
+        x = x + mlp(normed(x, "n2"))
+    else:
+        x = normed(x + attention(x), "n1")
+        x = normed(x + mlp(x), "n2")
+    return _cost(_dense(tf.reduce_mean(x, 1), v, 3), fed["y"])
+
+
+def _transformer(v: Values, fed: Values, heads: int) -> Any:
+    return _encoder(v, fed, heads, tf.nn.relu, False)
+
+
+def _gpt_block(v: Values, fed: Values, heads: int) -> Any:
+    exact = partial(tensorflow.nn.gelu, approximate=False)
+    return _encoder(v, fed, heads, exact, True)
+
+
+def _mobilenet_block(v: Values, fed: Values) -> Any:
+    def normed(x: Any, key: str) -> Any:
+        weight = v[key]
+        if key.endswith("deep"):  # one filter for each channel
+            weight = tf.transpose(weight, [0, 1, 3, 2])
+            x = tf.nn.depthwise_conv2d(x, weight, strides=[1, 1, 1, 1], padding="SAME")
+        else:
+            x = tf.nn.conv2d(x, weight, strides=1, padding="SAME")
+        return _batch_normed(x, v, key)
+
+    x = fed["x"]
+    for block in ("one", "two"):
+        hidden = tf.nn.relu6(normed(x, f"{block}_up"))
+        x = x + normed(tf.nn.relu6(normed(hidden, f"{block}_deep")), f"{block}_down")
+    return _cost(_dense(tf.reduce_mean(x, [1, 2]), v, 1), fed["y"])
 
 
 def describe() -> dict[str, Any]:

@@ -8,7 +8,8 @@ as a check (``checks``), and looked at when the compiled function has run.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from types import SimpleNamespace
 from typing import Any
@@ -120,8 +121,34 @@ def add_rows(index: Any, updates: Any, size: int) -> Any:
     return out.at[jnp.where(index < 0, size, index)].add(updates)[:size]
 
 
+#: of products, from the most precise to the fastest; see :func:`products`
+PRECISIONS = ("highest", "high", "default", "bfloat16")
+
+_narrow: state.StateSlot[bool] = state.slot("products of bfloat16", bool)
+
+
+@contextmanager
+def products(precision: str) -> Iterator[None]:
+    """Sets how precise products of float32 are, inside a ``with`` block.
+
+    Args:
+        precision: "highest", "high" and "default" are those of JAX, which devices take at their
+            will; with "bfloat16" operands are rounded to that type everywhere.
+    """
+    narrow = precision == "bfloat16"
+    with _narrow.guard(narrow), jax.default_matmul_precision("default" if narrow else precision):
+        yield
+
+
+def _narrows(x: Any, y: Any) -> bool:
+    return _narrow.get() and x.dtype == np.float32 and y.dtype == np.float32
+
+
 def matmul(x: Any, y: Any) -> Any:
     """The product of matrices; that of 16 bits is summed in 32."""
+    if _narrows(x, y):
+        x, y = jnp.asarray(x, jnp.bfloat16), jnp.asarray(y, jnp.bfloat16)
+        return jnp.matmul(x, y, preferred_element_type=np.float32)
     if x.dtype == y.dtype and x.dtype.itemsize == 2:
         return jnp.matmul(x, y, preferred_element_type=np.float32).astype(x.dtype)
     return jnp.matmul(x, y)
@@ -133,7 +160,10 @@ def convolution(
     """Images, or volumes, convolved with a filter [filters, channels / groups, ...]."""
     space = "DHW"[5 - x.ndim :]
     image = f"N{space}C" if channels_last else f"NC{space}"
-    return lax.conv_general_dilated(
+    before = x.dtype
+    if _narrows(x, w):  # what comes of it is rounded, too: its adjoint has operands of one type
+        x, w = jnp.asarray(x, jnp.bfloat16), jnp.asarray(w, jnp.bfloat16)
+    made = lax.conv_general_dilated(
         x,
         w,
         strides,
@@ -142,6 +172,7 @@ def convolution(
         dimension_numbers=(image, f"OI{space}", image),
         feature_group_count=groups,
     )
+    return made.astype(before)
 
 
 def adjoint(function: Callable[[Any], Any], shape: Any, cotangent: Any) -> Any:

@@ -13,7 +13,7 @@ import numpy as np
 from .. import state, unique_name
 from ..docstrings import Family
 from ..dtypes import Kind, as_dtype
-from ..errors import ArgumentError, ShapeError, StateDictError, suggestion
+from ..errors import ArgumentError, ShapeError, StateDictError, UnsupportedError, suggestion
 from ..imperative.hooks import HookHandle, Hooks
 from ..imperative.layering import blank
 from ..imperative.recording import Handle
@@ -90,7 +90,7 @@ class Layer(Registry):
         Args:
             inputs, kwargs: what the layer is called with.
         """
-        raise NotImplementedError(f"{type(self).__name__} needs a method forward(self, ...)")
+        raise UnsupportedError(f"{type(self).__name__} needs a method forward(self, ...)")
 
     @is_door
     def __call__(self, *inputs: Any, **kwargs: Any) -> Any:

@@ -9,6 +9,7 @@ from ..errors import ArgumentError, suggestion
 from ..imperative.parameter import Parameter
 from ..imperative.tensor import Tensor
 from ..ir.variable import Parameter as StaticParameter
+from ..quiet import quick_door
 from .capture import value as taken_up
 
 _KEPT = ("own_parameters", "own_sublayers", "own_buffers")
@@ -39,6 +40,7 @@ class Registry:
             f"{type(self).__name__} has no attribute {name!r}{suggestion(name, known)}"
         )
 
+    @quick_door
     def __setattr__(self, name: str, value: Any) -> None:
         if isinstance(value, PARAMETERS):
             self._keep("own_parameters", name, value)

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, NoReturn
 import numpy as np
 
 from .. import unique_name
+from ..dtypes import Kind
 from ..errors import ArgumentError
 from ..imperative import engine
 from ..imperative.layering import EagerLayer
@@ -19,6 +20,7 @@ from ..imperative.shaping import reshape
 from ..imperative.sweep import described, node_of
 from ..imperative.tensor import Tensor
 from ..initializer import NumpyArrayInitializer
+from ..ir.block import Block
 from ..ir.callsite import warn
 from ..ir.program import default_main_program
 from ..namespace import listing
@@ -207,6 +209,20 @@ class VarBase(Tensor):
         if isinstance(held, SelectedRows):
             return np.array(held.value), np.array(held.numbers)
         return super().gradient()
+
+    @property
+    def type(self) -> Kind:
+        """What kind of value it is, as of a variable of a program."""
+        return Kind.LOD_TENSOR
+
+    @property
+    def block(self) -> Block:
+        """The first block of the default main program, as in fluid 1.8; it holds no tensors."""
+        return default_main_program().global_block()
+
+    def to_string(self, throw_on_error: bool = True, with_details: bool = False) -> str:
+        """The tensor as text."""
+        return repr(self)
 
     def astype(self, dtype: Any) -> Any:
         """The tensor in another element type."""

@@ -61,7 +61,7 @@ class Tensor(Conversion, InPlace, Lenient):
     relu = functions.relu
 
     reshape = shapes.reshape  # type: ignore[assignment]
-    view = shapes.reshape
+    view = shapes.reshape  # type: ignore[assignment]
     squeeze = shapes.squeeze  # type: ignore[assignment]
     unsqueeze = shapes.unsqueeze  # type: ignore[assignment]
     flatten = shapes.flatten  # type: ignore[assignment]
@@ -91,9 +91,9 @@ class Tensor(Conversion, InPlace, Lenient):
     div = elementary.div
     clamp = elementary.clamp
     clip = elementary.clamp  # type: ignore[assignment]
-    asinh = elementary.asinh
-    acosh = elementary.acosh
-    atanh = elementary.atanh
+    asinh = elementary.asinh  # type: ignore[assignment]
+    acosh = elementary.acosh  # type: ignore[assignment]
+    atanh = elementary.atanh  # type: ignore[assignment]
     erfc = elementary.erfc
     exp2 = elementary.exp2
     logsigmoid = elementary.logsigmoid

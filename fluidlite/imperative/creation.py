@@ -302,6 +302,36 @@ def bernoulli(x: Tensor, name: str | None = None) -> Tensor:
     return x.results(drawn.astype(x.array.dtype))  # type: ignore[return-value]
 
 
+def tril_indices(row: int, col: int | None = None, offset: int = 0, dtype: Any = "int64") -> Tensor:
+    """The places on and below a diagonal of a matrix: a row of rows, and a row of columns.
+
+    >>> fluid.tril_indices(2, 2).tolist()
+    [[0, 1, 1], [0, 0, 1]]
+    """
+    return to_tensor(np.stack(np.tril_indices(row, offset, row if col is None else col)), dtype)
+
+
+def triu_indices(row: int, col: int | None = None, offset: int = 0, dtype: Any = "int64") -> Tensor:
+    """The places on and above a diagonal of a matrix: a row of rows, and a row of columns."""
+    return to_tensor(np.stack(np.triu_indices(row, offset, row if col is None else col)), dtype)
+
+
+def standard_normal(shape: Any, dtype: Any = None, name: str | None = None) -> Tensor:
+    """Normally distributed numbers; the same as ``randn``."""
+    return randn(shape, dtype)
+
+
+def logspace(
+    start: Any, stop: Any, num: Any, base: float = 10.0, dtype: Any = None, name: str | None = None
+) -> Tensor:
+    """Powers of a base whose exponents are at equal distances.
+
+    >>> fluid.logspace(0, 2, 3).tolist()
+    [1.0, 10.0, 100.0]
+    """
+    return to_tensor(np.logspace(float(start), float(stop), int(num), base=base), _type(dtype))
+
+
 def is_tensor(x: Any) -> bool:
     """Whether something is an eager tensor."""
     return isinstance(x, Tensor)

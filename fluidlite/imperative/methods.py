@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from ..quiet import quick_door
-from . import arithmetic, elementary, reduction, selection, shaping
+from . import arithmetic, composed, counting, diagonals, elementary, reduction, selection, shaping
 from .layering import EagerLayer
 
 
@@ -149,3 +149,54 @@ class Methods:
     argsort = selection.argsort
     topk = selection.topk
     unique = selection.unique
+
+    asinh = composed.asinh
+    acosh = composed.acosh
+    atanh = composed.atanh
+    frac = composed.frac
+    sgn = composed.sgn
+    deg2rad = composed.deg2rad
+    rad2deg = composed.rad2deg
+    logit = composed.logit
+    stanh = composed.stanh
+    logaddexp = composed.logaddexp
+    hypot = composed.hypot
+    fmax = composed.fmax
+    fmin = composed.fmin
+    nan_to_num = composed.nan_to_num
+    nansum = composed.nansum
+    nanmean = composed.nanmean
+    diff = composed.diff
+    inner = composed.inner
+    tensordot = composed.tensordot
+    kron = composed.kron
+    addmm = composed.addmm
+    cross = composed.cross
+    bitwise_and = composed.bitwise_and
+    bitwise_or = composed.bitwise_or
+    bitwise_xor = composed.bitwise_xor
+    bitwise_not = composed.bitwise_not
+
+    diagonal = diagonals.diagonal
+    trace = diagonals.trace
+    diag_embed = diagonals.diag_embed
+    diagflat = diagonals.diagflat
+    rot90 = diagonals.rot90
+    view = diagonals.view
+    view_as = diagonals.view_as
+    unflatten = diagonals.unflatten
+    vsplit = diagonals.vsplit
+
+    bincount = counting.bincount
+    histogram = counting.histogram
+    bucketize = counting.bucketize
+    unique_consecutive = counting.unique_consecutive
+    kthvalue = counting.kthvalue
+    cummax = counting.cummax
+    cummin = counting.cummin
+    quantile = counting.quantile
+    multinomial = counting.multinomial
+    index_add = counting.index_add
+    index_fill = counting.index_fill
+    index_put = counting.index_put
+    take = counting.take

@@ -20,9 +20,10 @@ from ..errors import (
 from ..opdef.arithmetic import Arithmetic
 from ..quiet import quick_door
 from ..values import SelectedRows
-from . import arithmetic, elementary, engine, shaping
+from . import arithmetic, composed, elementary, engine, shaping
 from .hooks import HookHandle, Hooks, called, keep_gradient
 from .items import get_item, set_item
+from .kinds import Kinds
 from .methods import Methods
 from .printing import tensor_text
 from .recording import GradNode, Handle, Port, eager
@@ -104,7 +105,7 @@ _UFUNCS: dict[str, Any] = {
 
 
 @quick_door
-class Tensor(Methods, TensorOperators, Writing):
+class Tensor(Methods, TensorOperators, Kinds, Writing):
     """An array that remembers how it was made, so that it can be differentiated.
 
     Make one with ``to_tensor``.  Operators on tensors give tensors.
@@ -344,16 +345,16 @@ class Tensor(Methods, TensorOperators, Writing):
         return elementary.abs(self)
 
     def __invert__(self) -> Tensor:
-        return arithmetic.logical_not(self)
+        return composed.python_not(self)
 
     def __and__(self, other: Any) -> Tensor:
-        return arithmetic.logical_and(self, other)
+        return composed.python_and(self, other)
 
     def __or__(self, other: Any) -> Tensor:
-        return arithmetic.logical_or(self, other)
+        return composed.python_or(self, other)
 
     def __xor__(self, other: Any) -> Tensor:
-        return arithmetic.logical_xor(self, other)
+        return composed.python_xor(self, other)
 
     def __getitem__(self, item: Any) -> Tensor:
         return get_item(self, item)

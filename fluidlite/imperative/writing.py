@@ -10,7 +10,9 @@ import numpy as np
 from ..dtypes import as_dtype
 from ..errors import InplaceError
 from . import arithmetic, elementary, engine, selection, shaping
+from .items import set_item
 from .mode import thread
+from .prepared import generator
 from .recording import Handle, Overwritten, call_site, eager
 from .sweep import described, node_of
 
@@ -154,6 +156,102 @@ class Writing(Handle, results=False):
     def round_(self) -> Any:
         """Round in place."""
         return self.write(elementary.round)
+
+    def abs_(self) -> Any:
+        """The size, in place."""
+        return self.write(elementary.abs)
+
+    def neg_(self) -> Any:
+        """The opposite, in place."""
+        return self.write(elementary.neg)
+
+    def sin_(self) -> Any:
+        """The sine, in place."""
+        return self.write(elementary.sin)
+
+    def cos_(self) -> Any:
+        """The cosine, in place."""
+        return self.write(elementary.cos)
+
+    def log_(self) -> Any:
+        """The natural logarithm, in place."""
+        return self.write(elementary.log)
+
+    def square_(self) -> Any:
+        """The square, in place."""
+        return self.write(elementary.square)
+
+    def sigmoid_(self) -> Any:
+        """1 / (1 + e^-x), in place."""
+        return self.write(elementary.sigmoid)
+
+    def pow_(self, y: Any) -> Any:
+        """A power, in place."""
+        return self.write(lambda old: arithmetic.pow(old, y))
+
+    def remainder_(self, y: Any) -> Any:
+        """The remainder of a division, in place."""
+        return self.write(lambda old: arithmetic.remainder(old, y))
+
+    def floor_divide_(self, y: Any) -> Any:
+        """Divide and round down, in place."""
+        return self.write(lambda old: arithmetic.floor_divide(old, y))
+
+    def lerp_(self, y: Any, weight: Any) -> Any:
+        """Go a part of the way to another tensor, in place."""
+        return self.write(lambda old: arithmetic.lerp(old, y, weight))
+
+    def tril_(self, diagonal: int = 0) -> Any:
+        """Zeros above a diagonal, in place."""
+        return self.write(lambda old: shaping.tril(old, diagonal))
+
+    def triu_(self, diagonal: int = 0) -> Any:
+        """Zeros below a diagonal, in place."""
+        return self.write(lambda old: shaping.triu(old, diagonal))
+
+    def uniform_(self, min: float = -1.0, max: float = 1.0, seed: int = 0) -> Any:
+        """Draw all elements anew, equally likely in [min, max), in place.
+
+        Args:
+            min, max: the bounds.
+            seed: fixes them; with 0 they come from ``fluid.seed``'s stream.
+        """
+        return self._drawn(lambda draw, shape: draw.random(shape) * (max - min) + min, seed)
+
+    def normal_(self, mean: float = 0.0, std: float = 1.0) -> Any:
+        """Draw all elements anew, normally distributed, in place."""
+        return self._drawn(lambda draw, shape: draw.standard_normal(shape) * std + mean)
+
+    def exponential_(self, lam: float = 1.0) -> Any:
+        """Draw all elements anew, exponentially distributed with the mean ``1 / lam``, in place."""
+        return self._drawn(lambda draw, shape: draw.standard_exponential(shape) / lam)
+
+    def _drawn(self, function: Any, seed: int = 0) -> Any:
+        draw = generator.get()(seed) if seed else generator.get()()
+
+        def made(old: Any) -> Any:
+            return old.results(np.asarray(function(draw, old.array.shape), old.array.dtype))
+
+        return self.write(made)
+
+    def fill_diagonal_(self, value: Any, offset: int = 0, wrap: bool = False) -> Any:
+        """Make the elements on the diagonal of a matrix one number, in place.
+
+        Args:
+            value: the number.
+            offset: how far above the main diagonal.
+            wrap: begin anew below the square in matrices that are higher than wide.
+        """
+
+        def filled(old: Any) -> Any:
+            rows, columns = old.array.shape
+            high = rows if wrap else min(rows, columns + max(-offset, 0))
+            there = np.arange(high)
+            step = (there + offset) % (columns + 1) if wrap else there + offset
+            keep = (step >= 0) & (step < columns)
+            return set_item(old, (there[keep], step[keep]), value)
+
+        return self.write(filled)
 
     def reshape_(self, shape: Any, *more: Any) -> Any:
         """Change the shape in place."""

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import FeedError, FileError, UsageError, suggestion
+from ..files import write_text
 from ..io.contents import Contents, read
 from ..ir.program import Program
 from ..ir.variable import Variable
@@ -139,10 +140,10 @@ def _draw(given: argparse.Namespace) -> int:
         title = given.title or Path(given.path).stem
         to_html(program, given.output, title=title, visible=nodes or VISIBLE)
     elif ending == ".dot":
-        Path(given.output).write_text(to_dot(program), encoding="utf-8")
+        write_text(given.output, to_dot(program))
     elif ending in (".mmd", ".mermaid"):
         text = to_mermaid(program) if nodes is None else to_mermaid(program, nodes)
-        Path(given.output).write_text(text, encoding="utf-8")
+        write_text(given.output, text)
     elif ending in (".svg", ".png"):
         draw(program, given.output, nodes or VISIBLE)
     else:
@@ -168,7 +169,7 @@ def _diff(given: argparse.Namespace) -> int:
         return 2
     if given.html:
         page = f"<!DOCTYPE html><meta charset='utf-8'><title>diff</title>{found.to_html()}\n"
-        Path(given.html).write_text(page, encoding="utf-8", errors="backslashreplace")
+        write_text(given.html, page, "backslashreplace")
     print(json.dumps(_as_json(found), indent=2) if given.json else found)
     return 1 if found else 0
 

@@ -77,7 +77,7 @@ def persistable_values(program: Program, scope: Scope) -> dict[str, Any]:
     found = {}
     for variable in program.list_vars():
         if variable.persistable:
-            value = scope.value(variable.name)
+            value = scope.host_value(variable.name)
             if value is not None:
                 found[variable.name] = widened(value)
     return found

@@ -19,8 +19,7 @@ from ..dtypes import DType, Kind, as_dtype
 from ..errors import FluidError
 from ..opdef.definition import lookup
 from ..opdef.spec import Spec
-from ..runtime.graph import Graph, Instruction
-from ..runtime.graph_verify import verify
+from ..runtime.graph import Graph, Instruction, verify
 from ..runtime.lower import Lowering
 from ..runtime.passes.kernel_selection import Reorder
 from ..runtime.value import GraphError, RuntimeSize, Value

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import ArgumentError
+from ..files import write_text
 from ..ir.operator import EMPTY, Operator
 from ..ir.program import Program
 from ..ir.text import operator_text, variable_text
@@ -75,7 +76,7 @@ def to_html(
         program=_safe_json(page_data(program, trace, visible)),
     )
     if path is not None:
-        Path(path).write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")
+        write_text(path, text, "backslashreplace")
     return text
 
 

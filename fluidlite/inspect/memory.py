@@ -10,6 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from ..errors import ArgumentError
+from ..files import write_text
 from ..ir.analysis import writes_of
 from ..ir.operator import Operator
 from ..ir.program import Program
@@ -133,7 +134,7 @@ class Timeline:
         """
         if Path(path).suffix.lower() != ".svg":
             raise ArgumentError(f"a timeline is drawn as .svg, got {str(path)!r}")
-        Path(path).write_text(self.to_svg(), encoding="utf-8", newline="\n")
+        write_text(path, self.to_svg())
 
     def _repr_html_(self) -> str:
         return f"{self.to_svg()}<pre>{escape(str(self))}</pre>"

@@ -13,6 +13,7 @@ from ..ir.text import SECTIONS, operator_text, variable_text
 from ..ir.variable import Variable
 from ..runtime.plan import Plan
 from ..scope import Scope
+from ..values import on_host
 from .digest import digest_of
 from .folding import VISIBLE
 from .graph import role_of
@@ -166,7 +167,7 @@ def _of_variable(variable: Variable) -> str:
 def _of_scope(scope: Scope) -> str:
     rows = []
     for held in list(scope)[:_LONGEST]:
-        value = "no value" if held.value is None else str(digest_of(held.value))
+        value = "no value" if held.value is None else str(digest_of(on_host(held.value)))
         rows.append(f"<tr><td>{escape(held.name)}</td><td>{escape(value)}</td></tr>")
     count = len(scope.local_var_names())
     table = f'<table style="{_FONT};text-align:left">{"".join(rows)}</table>'

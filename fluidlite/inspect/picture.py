@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import ArgumentError
+from ..files import Transaction, write_text
 from ..ir.program import Program
 from .folding import VISIBLE
 from .graph import ProgramGraph
@@ -57,7 +58,7 @@ def draw(program: Program, path: str | os.PathLike[str], max_nodes: int = VISIBL
     ending = Path(path).suffix.lower()
     if ending == ".svg":
         text = to_svg(program, max_nodes)
-        Path(path).write_text(text, encoding="utf-8", errors="xmlcharrefreplace", newline="\n")
+        write_text(path, text, "xmlcharrefreplace")
     elif ending == ".png":
         _write_png(Placing(Scene(ProgramGraph(program), max_nodes)), path)
     else:
@@ -210,4 +211,5 @@ def _write_png(placing: Placing, path: str | os.PathLike[str]) -> None:
             for k, line in enumerate(box.node.lines):
                 height = box.y + 36 + k * LINE
                 axes.text(left + 13, height, line, fontsize=9.5, color=_SOFT, **words)
-        figure.savefig(path, format="png")
+        with Transaction() as files, files.open(path) as file:
+            figure.savefig(file, format="png")

@@ -104,7 +104,8 @@ def _check_ends(program: Program, feeds: Sequence[Any], targets: Any) -> None:
     known = program.global_block().vars
     for feed in feeds:
         if not isinstance(feed, str):
-            raise ArgumentError(f"expected names of variables to feed, got {feed!r:.60}")
+            hint = f"; give its name: {feed.name!r}" if isinstance(feed, Variable) else ""
+            raise ArgumentError(f"expected names of variables to feed, got {feed!r:.60}{hint}")
         if feed not in known:
             raise UnknownVariableError(
                 f"the program has no variable {feed!r} to feed{suggestion(feed, known)}"

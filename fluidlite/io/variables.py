@@ -266,6 +266,13 @@ def load_vars(
             global_scope().var(name).value = value
         return
     if not chosen:
+        program = main_program or default_main_program()
+        if vars is None and not program.global_block().ops:
+            warn(
+                f"nothing is read from {os.fspath(dirname)!r}: the program is empty; build the "
+                f"network first, or say which program: main_program=...",
+                None,
+            )
         return
     program = Program()
     block = program.global_block()
@@ -311,7 +318,7 @@ def scope_value(scope: Scope, name: str) -> Any:
     Raises:
         NotInitializedError: it has none.
     """
-    value = scope.value(name)
+    value = scope.host_value(name)
     if isinstance(value, LoDTensor) and value.data is None:
         value = None
     if value is None:

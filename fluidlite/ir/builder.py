@@ -10,7 +10,7 @@ import numpy as np
 from .. import unique_name
 from ..dtypes import DType
 from ..errors import ArgumentError, AttributeValueError, ShapeError
-from ..opdef.arithmetic import WITH_NUMBER
+from ..opdef.arithmetic import WITH_NUMBER, Arithmetic
 from ..opdef.attribute import whole_number
 from ..opdef.definition import Op
 from ..opdef.interpreter import Interpreter
@@ -227,8 +227,19 @@ def _number(value: Any, operator: str) -> float:
     except (TypeError, ValueError):
         raise ArgumentError(
             f"{operator}: expected a variable or a number, got {value!r:.60} of type "
-            f"{type(value).__name__}"
+            f"{type(value).__name__}{_instead(value)}"
         ) from None
+
+
+def _instead(value: Any) -> str:
+    """What to write in the place of what is no variable."""
+    if isinstance(value, Arithmetic):
+        return "; a tensor has its value now, a variable when its program runs: feed it"
+    if isinstance(value, (list, tuple)):
+        return "; make it a variable first: layers.assign(numpy.array(...))"
+    if value is None:
+        return "; `is None` asks whether there is a variable"
+    return ""
 
 
 def op_width(op: Op, ins: Mapping[str, Any]) -> int:

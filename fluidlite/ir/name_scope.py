@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 
 from .. import state
 from ..errors import ArgumentError
+from ..quiet import door
 
 
 class _NameScope:
@@ -30,8 +31,8 @@ def current_name_scope() -> str:
     return _current.get().path
 
 
-@contextmanager
-def name_scope(prefix: str | None = None) -> Iterator[None]:
+@door
+def name_scope(prefix: str | None = None) -> AbstractContextManager[None]:
     """Mark the operators made inside as one part of the model.  Names of variables do not change.
 
     Args:
@@ -42,5 +43,10 @@ def name_scope(prefix: str | None = None) -> Iterator[None]:
     """
     if not prefix:
         raise ArgumentError("a name scope needs a name")
+    return _named(prefix)
+
+
+@contextmanager
+def _named(prefix: str) -> Iterator[None]:
     with _current.guard(_current.get().child(prefix)):
         yield

@@ -6,11 +6,11 @@ import copy
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
 from types import MethodType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..dtypes import DType, Kind, as_dtype
-from ..errors import ArgumentError, DTypeError
-from ..opdef.arithmetic import Arithmetic
+from ..errors import ArgumentError, DTypeError, FluidError, UnsupportedError, suggestion
+from ..opdef.arithmetic import UFUNCS, Arithmetic
 from ..opdef.attribute import whole_number
 from ..opdef.spec import RANK_TABLE, Shape, Spec
 from ..quiet import door
@@ -62,7 +62,6 @@ class Variable(VariableMethods):
         "stop_gradient",
     )
     __hash__ = object.__hash__
-    __array_ufunc__ = None  # so that array + variable asks the variable
 
     def __init__(
         self,
@@ -232,14 +231,14 @@ class Variable(VariableMethods):
 
     if not TYPE_CHECKING:  # checkers know the methods one by one
 
+        @door
         def __getattr__(self, name: str) -> Any:
             """The methods of tensors: ``x.sum()``, ``x.reshape([2, 3])``."""
-            method = None if name.startswith("_") else methods_of_variables().get(name)
+            if name.startswith("_"):
+                raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+            method = methods_of_variables().get(name)
             if method is None:
-                # Python itself offers the name that was meant, where it prints the error
-                raise AttributeError(
-                    f"{type(self).__name__} has no attribute {name!r}", name=name, obj=self
-                )
+                raise NoAttributeError(self, name)
             return MethodType(method, self)
 
     def __dir__(self) -> list[str]:
@@ -282,8 +281,66 @@ class Variable(VariableMethods):
         return made
 
     @door
+    def __setitem__(self, item: Any, value: Any) -> None:
+        raise UnsupportedError(
+            f"elements of variable {self.name!r} cannot be set; layers.scatter and layers.where "
+            f"make a variable with others, layers.assign(value, {self.name}) writes the whole"
+        )
+
+    @door
+    def __abs__(self) -> Variable:
+        return self._builder().abs(self)
+
+    @door
+    def __array_ufunc__(self, function: Any, method: str, *inputs: Any, **more: Any) -> Any:
+        """NumPy's functions of variables, and ``array + variable``, append operators."""
+        name = function.__name__
+        python = UFUNCS.get(name, ())
+        if method == "__call__" and not more:
+            if len(inputs) == 2 and python:
+                first, second = inputs
+                if isinstance(first, Variable):
+                    return getattr(first, python[0])(second)
+                return getattr(second, python[1])(first)
+            found = methods_of_variables().get({"absolute": "abs"}.get(name, name))
+            if len(inputs) == 1 and found is not None:
+                return found(*inputs)
+        raise self._no_array(name)
+
+    @door
+    def __array_function__(self, function: Any, types: Any, args: Any, named: Any) -> Any:
+        """NumPy's functions of shapes; others compute with elements, and are refused."""
+        if function.__name__ not in ("ndim", "shape") or args != (self,):
+            raise self._no_array(function.__name__)
+        return getattr(self, function.__name__)
+
+    def _no_array(self, function: str) -> ArgumentError:
+        known = methods_of_variables()
+        here = f"use {self.name}.{function}(...)"
+        use = here if function in known else "use a function of fluid.layers"
+        return ArgumentError(
+            f"numpy.{function} computes with arrays, and variable {self.name!r} has none before "
+            f"the program runs; {use}, or fetch the variable"
+        )
+
+    def _no_number(self, *_: Any) -> NoReturn:
+        raise DTypeError(
+            f"variable {self.name!r} is no number before the program runs; fetch it: "
+            f"Executor.run(program, feed=..., fetch_list=[{self.name}])"
+        )
+
+    __float__ = __int__ = __complex__ = __round__ = door(_no_number)
+
+    @door
+    def __format__(self, form: str) -> str:
+        return self._no_number() if form else str(self)
+
+    @door
     def __len__(self) -> int:
-        raise DTypeError(f"variable {self.name!r} has no length; its shape is {list(self.shape)}")
+        raise DTypeError(
+            f"variable {self.name!r} has no length before the program runs; its shape is "
+            f"{list(self.shape)}, and layers.shape({self.name}) gives it when the program runs"
+        )
 
     @door
     def __bool__(self) -> bool:
@@ -300,7 +357,7 @@ class Variable(VariableMethods):
     def __iter__(self) -> Any:
         raise DTypeError(
             f"variable {self.name!r} cannot be iterated over: it has no value before the program "
-            f"runs"
+            f"runs; {self.name}[0] is a row, layers.unstack({self.name}) a list of all"
         )
 
 
@@ -353,6 +410,31 @@ class Parameter(Variable):
         made = super().copy_to(block)
         made.optimize_attr = dict(self.optimize_attr)  # type: ignore[attr-defined]
         return made
+
+
+class NoAttributeError(FluidError, AttributeError):
+    """A variable has no such attribute; says which was meant, or what does it in programs."""
+
+    def __str__(self) -> str:
+        variable, name = self.args
+        message = f"{type(variable).__name__} has no attribute {name!r}"
+        if name not in _IN_PROGRAMS:
+            return message + suggestion(name, dir(variable))
+        hint = _IN_PROGRAMS[name].format(variable.name)
+        return f"{message}; {variable.name!r} is one of a program: {hint}"
+
+
+#: what tensors have that have their values -> what does it in programs
+_IN_PROGRAMS = {
+    "backward": "fluid.append_backward({0}), or minimize({0}) of an optimizer, differentiates it",
+    "clear_gradient": "gradients of programs are computed anew in each run",
+    "detach": "set stop_gradient = True of layers.assign({0})",
+    "grad": "fluid.gradients(loss, {0}) gives the variable that holds it",
+    "gradient": "fluid.gradients(loss, {0}) gives the variable that holds it",
+    "item": "fetch it: Executor.run(program, feed=..., fetch_list=[{0}])",
+    "set_value": "layers.assign(value, {0}) writes to it when the program runs",
+    "tolist": "fetch it: Executor.run(program, feed=..., fetch_list=[{0}])",
+}
 
 
 def as_shape(shape: Iterable[int], name: str) -> Shape:

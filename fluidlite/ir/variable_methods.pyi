@@ -34,8 +34,14 @@ class VariableMethods(Arithmetic):
     def acos(self, name: str | None = None) -> Variable:
         """The angle in [0, pi] whose cosine is x."""
 
+    def acosh(self, name: str | None = None) -> Variable:
+        """The inverse hyperbolic cosine."""
+
     def add(self, y: Any, name: str | None = None) -> Variable:
         """x + y."""
+
+    def addmm(self, x: Any, y: Any, beta: float = 1.0, alpha: float = 1.0, name: str | None = None) -> Variable:
+        """``beta input + alpha x y`` with matrices x and y."""
 
     def all(self, axis: Any = None, keepdim: bool = False, name: str | None = None) -> Variable:
         """Whether all elements are true."""
@@ -64,17 +70,41 @@ class VariableMethods(Arithmetic):
     def asin(self, name: str | None = None) -> Variable:
         """The angle in [-pi/2, pi/2] whose sine is x."""
 
+    def asinh(self, name: str | None = None) -> Variable:
+        """The inverse hyperbolic sine."""
+
     def atan(self, name: str | None = None) -> Variable:
         """The angle in (-pi/2, pi/2) whose tangent is x."""
 
     def atan2(self, y: Any, name: str | None = None) -> Variable:
         """The angle of the point (y, x) seen from the origin."""
 
+    def atanh(self, name: str | None = None) -> Variable:
+        """The inverse hyperbolic tangent."""
+
+    def bincount(self, weights: Variable | None = None, minlength: int = 0, name: str | None = None) -> Variable:
+        """How often each number from 0 occurs."""
+
+    def bitwise_and(self, y: Any, out: Variable | None = None, name: str | None = None) -> Variable:
+        """The bits that are set in both of two integers; of truth values whether both are true."""
+
+    def bitwise_not(self, out: Variable | None = None, name: str | None = None) -> Variable:
+        """The bits that are not set in integers; of truth values the others."""
+
+    def bitwise_or(self, y: Any, out: Variable | None = None, name: str | None = None) -> Variable:
+        """The bits that are set in one of two integers, or in both."""
+
+    def bitwise_xor(self, y: Any, out: Variable | None = None, name: str | None = None) -> Variable:
+        """The bits that are set in one of two integers and not in the other."""
+
     def bmm(self, y: Any, transpose_x: bool = False, transpose_y: bool = False, name: str | None = None) -> Variable:
         """The product of matrices, of stacks of them, or of vectors."""
 
     def broadcast_to(self, shape: Any, name: str | None = None) -> Variable:
         """x repeated along dimensions of size 1, and new ones in front."""
+
+    def bucketize(self, sorted_sequence: Any, out_int32: bool = False, right: bool = False, name: str | None = None) -> Variable:
+        """Where the elements of x would be put into a vector; arguments as of :func:`searchsorted`."""
 
     def cast(self, dtype: Any) -> Variable:
         """x in another element type."""
@@ -100,11 +130,35 @@ class VariableMethods(Arithmetic):
     def count_nonzero(self, axis: Any = None, keepdim: bool = False, name: str | None = None) -> Variable:
         """How many elements are not 0."""
 
+    def cross(self, y: Any, axis: int = 9, name: str | None = None) -> Variable:
+        """The products of vectors of three elements that are at right angles to both."""
+
+    def cummax(self, axis: int | None = None, dtype: Any = "int64", name: str | None = None) -> tuple[Variable, Variable]:
+        """The largest element up to each one, and its place."""
+
+    def cummin(self, axis: int | None = None, dtype: Any = "int64", name: str | None = None) -> tuple[Variable, Variable]:
+        """The smallest element up to each one, and its place; arguments as of :func:`cummax`."""
+
     def cumprod(self, dim: int | None = None, dtype: Any = None, name: str | None = None) -> Variable:
         """The products of all elements up to each one."""
 
     def cumsum(self, axis: int | None = None, dtype: Any = None, name: str | None = None) -> Variable:
         """The sums of all elements up to each one."""
+
+    def deg2rad(self, name: str | None = None) -> Variable:
+        """Degrees as radians."""
+
+    def diag_embed(self, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Variable:
+        """Square matrices of zeros with the last dimension of a tensor on a diagonal."""
+
+    def diagflat(self, offset: int = 0, name: str | None = None) -> Variable:
+        """A matrix of zeros with all elements of a tensor on a diagonal."""
+
+    def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1, name: str | None = None) -> Variable:
+        """The elements on a diagonal of matrices, in the last dimension."""
+
+    def diff(self, n: int = 1, axis: int = -1, prepend: Variable | None = None, append: Variable | None = None, name: str | None = None) -> Variable:
+        """What each element is more than the one before it."""
 
     def dist(self, y: Any, p: float = 2, name: str | None = None) -> Variable:
         """The p-norm of x - y."""
@@ -151,6 +205,15 @@ class VariableMethods(Arithmetic):
     def floor_mod(self, y: Any, name: str | None = None) -> Variable:
         """What x // y leaves, with the sign of y as by Python's ``%``."""
 
+    def fmax(self, y: Any, name: str | None = None) -> Variable:
+        """The larger of two elements, or the one that is a number."""
+
+    def fmin(self, y: Any, name: str | None = None) -> Variable:
+        """The smaller of two elements, or the one that is a number."""
+
+    def frac(self, name: str | None = None) -> Variable:
+        """What is behind the point, with the sign of x."""
+
     def gather(self, index: Any, axis: Any = 0, name: str | None = None) -> Variable:
         """The slices of x along a dimension that an index names; those named twice add up backwards."""
 
@@ -163,11 +226,29 @@ class VariableMethods(Arithmetic):
     def greater_than(self, y: Any, name: str | None = None) -> Any:
         """x > y, element by element, as truth values."""
 
+    def histogram(self, bins: int = 100, min: float = 0, max: float = 0, name: str | None = None) -> Variable:
+        """How many elements lie in each of some intervals of one length."""
+
+    def hypot(self, y: Any, name: str | None = None) -> Variable:
+        """The length of the long side of right-angled triangles."""
+
+    def index_add(self, index: Any, axis: int, value: Any, name: str | None = None) -> Variable:
+        """x with slices added at places along a dimension; what is named twice gets both."""
+
+    def index_fill(self, index: Any, axis: int, value: Any, name: str | None = None) -> Variable:
+        """x with a number at places along a dimension."""
+
+    def index_put(self, indices: Any, value: Any, accumulate: bool = False, name: str | None = None) -> Variable:
+        """x with elements written, or added, at places."""
+
     def index_sample(self, index: Any) -> Variable:
         """For each row of x the elements that the same row of the index names."""
 
     def index_select(self, index: Any, axis: int = 0, name: str | None = None) -> Variable:
         """The slices of x along a dimension that an index names; the same as ``gather``."""
+
+    def inner(self, y: Any, name: str | None = None) -> Variable:
+        """Products of the vectors along the last dimensions; of numbers with what the other is."""
 
     def isclose(self, y: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False, name: str | None = None) -> Variable:
         """Whether |x - y| <= atol + rtol |y|, element by element."""
@@ -180,6 +261,12 @@ class VariableMethods(Arithmetic):
 
     def isnan(self, name: str | None = None) -> Variable:
         """Whether each element is not a number."""
+
+    def kron(self, y: Any, name: str | None = None) -> Variable:
+        """The products of all elements of x with y, in blocks."""
+
+    def kthvalue(self, k: int, axis: int | None = None, keepdim: bool = False, name: str | None = None) -> tuple[Variable, Variable]:
+        """The k-th smallest elements along a dimension, and their places."""
 
     def lerp(self, y: Any, weight: Any, name: str | None = None) -> Variable:
         """x + weight (y - x)."""
@@ -202,6 +289,9 @@ class VariableMethods(Arithmetic):
     def log2(self, name: str | None = None) -> Variable:
         """The logarithm of x to the base 2."""
 
+    def logaddexp(self, y: Any, name: str | None = None) -> Variable:
+        """The logarithm of ``e^x + e^y``, without overflow."""
+
     def logical_and(self, y: Any, out: Any = None, name: str | None = None) -> Variable:
         """Whether x and y are both true; what is not 0 is true."""
 
@@ -213,6 +303,9 @@ class VariableMethods(Arithmetic):
 
     def logical_xor(self, y: Any, out: Any = None, name: str | None = None) -> Variable:
         """Whether one of x and y is true and the other not; what is not 0 is true."""
+
+    def logit(self, eps: float | None = None, name: str | None = None) -> Variable:
+        """The logarithm of ``x / (1 - x)``."""
 
     def logsumexp(self, axis: Any = None, keepdim: bool = False, name: str | None = None) -> Variable:
         """The logarithm of the sum of e^x, without overflow."""
@@ -253,11 +346,23 @@ class VariableMethods(Arithmetic):
     def moveaxis(self, source: Any, destination: Any, name: str | None = None) -> Variable:
         """x with some dimensions moved to other places."""
 
+    def multinomial(self, num_samples: int = 1, replacement: bool = False, name: str | None = None) -> Variable:
+        """Places that are drawn by their weights."""
+
     def multiply(self, y: Any, name: str | None = None) -> Variable:
         """x * y, element by element."""
 
     def mv(self, y: Any, transpose_x: bool = False, transpose_y: bool = False, name: str | None = None) -> Variable:
         """The product of matrices, of stacks of them, or of vectors."""
+
+    def nan_to_num(self, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None, name: str | None = None) -> Variable:
+        """x with numbers in the place of NaN and infinities."""
+
+    def nanmean(self, axis: Any = None, keepdim: bool = False, name: str | None = None) -> Variable:
+        """The mean of what is no NaN; arguments as of ``mean``."""
+
+    def nansum(self, axis: Any = None, dtype: Any = None, keepdim: bool = False, name: str | None = None) -> Variable:
+        """The sum of what is no NaN; arguments as of ``sum``."""
 
     def neg(self, name: str | None = None) -> Variable:
         """-x."""
@@ -286,6 +391,12 @@ class VariableMethods(Arithmetic):
     def put_along_axis(self, indices: Any, values: Any, axis: int, reduce: str = "assign") -> Variable:
         """A tensor with other elements at indices along a dimension."""
 
+    def quantile(self, q: Any, axis: Any = None, keepdim: bool = False) -> Variable:
+        """The value below which a share of the elements lies, interpolated between two, float64."""
+
+    def rad2deg(self, name: str | None = None) -> Variable:
+        """Radians as degrees."""
+
     def reciprocal(self, name: str | None = None) -> Variable:
         """1 / x."""
 
@@ -301,6 +412,9 @@ class VariableMethods(Arithmetic):
     def roll(self, shifts: Any, axis: Any = None, name: str | None = None) -> Variable:
         """x with its elements moved, those that fall off one end coming back at the other."""
 
+    def rot90(self, k: int = 1, axes: Any = (0, 1), name: str | None = None) -> Variable:
+        """A tensor turned by right angles in the plane of two dimensions."""
+
     def round(self, name: str | None = None) -> Variable:
         """The integer nearest to x; halves go away from zero."""
 
@@ -315,6 +429,9 @@ class VariableMethods(Arithmetic):
 
     def scatter_nd_add(self, index: Any, updates: Any, name: str | None = None) -> Variable:
         """x with updates added at places, whose numbers are in the last dimension of the index."""
+
+    def sgn(self, name: str | None = None) -> Variable:
+        """-1, 0 or 1."""
 
     def sigmoid(self, name: str | None = None) -> Variable:
         """1 / (1 + e^-x)."""
@@ -343,6 +460,9 @@ class VariableMethods(Arithmetic):
     def squeeze(self, axis: Any = None, name: str | None = None) -> Variable:
         """x without dimensions of size 1."""
 
+    def stanh(self, scale_a: float = 0.67, scale_b: float = 1.7159, name: str | None = None) -> Variable:
+        """``scale_b tanh(scale_a x)``."""
+
     def std(self, axis: Any = None, unbiased: bool = True, keepdim: bool = False, name: str | None = None) -> Variable:
         """The root of the mean square distance from the mean; see ``var``."""
 
@@ -358,6 +478,9 @@ class VariableMethods(Arithmetic):
     def t(self, name: str | None = None) -> Variable:
         """The transpose of a matrix; vectors and numbers as they are."""
 
+    def take(self, index: Any, mode: str = "raise", name: str | None = None) -> Variable:
+        """Elements by their number in a row of all."""
+
     def take_along_axis(self, indices: Any, axis: int, broadcast: bool = True) -> Variable:
         """The elements at indices along a dimension."""
 
@@ -367,11 +490,17 @@ class VariableMethods(Arithmetic):
     def tanh(self, name: str | None = None) -> Variable:
         """The hyperbolic tangent of x."""
 
+    def tensordot(self, y: Any, axes: Any = 2, name: str | None = None) -> Variable:
+        """Sums of products over some dimensions of both tensors."""
+
     def tile(self, repeat_times: Any, name: str | None = None) -> Variable:
         """x repeated along its dimensions."""
 
     def topk(self, k: Any, axis: int | None = None, largest: bool = True, sorted: bool = True, name: str | None = None) -> tuple[Variable, Variable]:
         """The k largest or smallest elements along a dimension, and their places."""
+
+    def trace(self, offset: int = 0, axis1: int = 0, axis2: int = 1, name: str | None = None) -> Variable:
+        """The sum of a diagonal of matrices; arguments as of :func:`diagonal`."""
 
     def transpose(self, perm: Any, *more: Any, name: str | None = None) -> Variable:
         """x with its dimensions in another order."""
@@ -388,8 +517,14 @@ class VariableMethods(Arithmetic):
     def unbind(self, axis: int = 0) -> list[Variable]:
         """The slices of a tensor along a dimension; the same as ``unstack``."""
 
+    def unflatten(self, axis: int, shape: Any, name: str | None = None) -> Variable:
+        """One dimension as several."""
+
     def unique(self, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False, axis: int | None = None, dtype: Any = "int64", name: str | None = None) -> Any:
         """The values that occur, in ascending order."""
+
+    def unique_consecutive(self, return_inverse: bool = False, return_counts: bool = False, axis: int | None = None, dtype: Any = "int64", name: str | None = None) -> Any:
+        """The elements, or slices, that differ from the one before them."""
 
     def unsqueeze(self, axis: Any, name: str | None = None) -> Variable:
         """x with further dimensions of size 1."""
@@ -399,6 +534,15 @@ class VariableMethods(Arithmetic):
 
     def var(self, axis: Any = None, unbiased: bool = True, keepdim: bool = False, name: str | None = None) -> Variable:
         """The mean square distance from the mean."""
+
+    def view(self, shape_or_dtype: Any, *more: Any, name: str | None = None) -> Variable:
+        """The elements in another shape; what is written in one tensor does not show in the other."""
+
+    def view_as(self, other: Any, name: str | None = None) -> Variable:
+        """The elements in the shape of another tensor."""
+
+    def vsplit(self, num_or_sections: Any, name: str | None = None) -> list[Variable]:
+        """A tensor cut into parts along its first dimension; arguments as of ``split``."""
 
     def where(self, x: Any = None, y: Any = None, name: str | None = None) -> Any:
         """The elements of x where a condition holds, and those of y elsewhere."""

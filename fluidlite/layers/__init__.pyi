@@ -1,4 +1,9 @@
 # Written by docs/stubs.py.
+from collections.abc import Sequence
+from typing import Literal, overload
+
+from ..ir.variable import Variable
+from .convolution import Numbers
 from . import control_flow
 from . import learning_rate as learning_rate_scheduler
 from .activation import brelu
@@ -73,11 +78,9 @@ from .compare import logical_not
 from .compare import logical_or
 from .compare import logical_xor
 from .compare import not_equal
-from .conv import adaptive_pool2d
 from .conv import conv2d
 from .conv import conv2d_transpose
 from .conv import pool2d
-from .conv3d import adaptive_pool3d
 from .conv3d import conv3d
 from .conv3d import conv3d_transpose
 from .conv3d import pool3d
@@ -164,7 +167,6 @@ from .loop import While
 from .loop import while_loop
 from .loss import cross_entropy
 from .loss import mse_loss
-from .loss import softmax_with_cross_entropy
 from .loss import square_error_cost
 from .math import cast
 from .math import clamp
@@ -292,7 +294,6 @@ from .scan import roll
 from .search import argmax
 from .search import argmin
 from .search import argsort
-from .search import nonzero
 from .search import shard_index
 from .search import topk
 from .search import unique
@@ -329,7 +330,6 @@ from .soft_labels import label_smooth
 from .soft_labels import sigmoid_cross_entropy_with_logits
 from .static_rnn import StaticRNN
 from .suppression import locality_aware_nms
-from .suppression import matrix_nms
 from .suppression import multiclass_nms
 from .tagging import chunk_eval
 from .unary import abs
@@ -716,3 +716,53 @@ __all__ = [
     "zeros",
     "zeros_like",
 ]
+
+@overload
+def adaptive_pool2d(input: Variable, pool_size: Numbers, pool_type: str = 'max', require_index: Literal[False] = False, name: str | None = None) -> Variable:
+    """The maximum or mean of as many windows as the output is to have, whatever the image's size."""
+@overload
+def adaptive_pool2d(input: Variable, pool_size: Numbers, pool_type: str = 'max', *, require_index: Literal[True], name: str | None = None) -> tuple[Variable, Variable]:
+    """The maximum or mean of as many windows as the output is to have, whatever the image's size."""
+@overload
+def adaptive_pool2d(input: Variable, pool_size: Numbers, pool_type: str = 'max', require_index: bool = False, name: str | None = None) -> Variable | tuple[Variable, Variable]:
+    """The maximum or mean of as many windows as the output is to have, whatever the image's size."""
+
+@overload
+def adaptive_pool3d(input: Variable, pool_size: Numbers, pool_type: str = 'max', require_index: Literal[False] = False, name: str | None = None) -> Variable:
+    """The maximum or mean of as many windows as the output is to have, whatever the volume's size."""
+@overload
+def adaptive_pool3d(input: Variable, pool_size: Numbers, pool_type: str = 'max', *, require_index: Literal[True], name: str | None = None) -> tuple[Variable, Variable]:
+    """The maximum or mean of as many windows as the output is to have, whatever the volume's size."""
+@overload
+def adaptive_pool3d(input: Variable, pool_size: Numbers, pool_type: str = 'max', require_index: bool = False, name: str | None = None) -> Variable | tuple[Variable, Variable]:
+    """The maximum or mean of as many windows as the output is to have, whatever the volume's size."""
+
+@overload
+def matrix_nms(bboxes: Variable, scores: Variable, score_threshold: float, post_threshold: float, nms_top_k: int, keep_top_k: int, use_gaussian: bool = False, gaussian_sigma: float = 2.0, background_label: int = 0, normalized: bool = True, return_index: Literal[False] = False, name: str | None = None) -> Variable:
+    """Boxes whose scores sink by how much better ones of their class overlap them."""
+@overload
+def matrix_nms(bboxes: Variable, scores: Variable, score_threshold: float, post_threshold: float, nms_top_k: int, keep_top_k: int, use_gaussian: bool = False, gaussian_sigma: float = 2.0, background_label: int = 0, normalized: bool = True, *, return_index: Literal[True], name: str | None = None) -> tuple[Variable, Variable]:
+    """Boxes whose scores sink by how much better ones of their class overlap them."""
+@overload
+def matrix_nms(bboxes: Variable, scores: Variable, score_threshold: float, post_threshold: float, nms_top_k: int, keep_top_k: int, use_gaussian: bool = False, gaussian_sigma: float = 2.0, background_label: int = 0, normalized: bool = True, return_index: bool = False, name: str | None = None) -> Variable | tuple[Variable, Variable]:
+    """Boxes whose scores sink by how much better ones of their class overlap them."""
+
+@overload
+def nonzero(input: Variable, as_tuple: Literal[False] = False) -> Variable:
+    """The places of the elements that are not 0."""
+@overload
+def nonzero(input: Variable, *, as_tuple: Literal[True]) -> tuple[Variable, ...]:
+    """The places of the elements that are not 0."""
+@overload
+def nonzero(input: Variable, as_tuple: bool = False) -> Variable | tuple[Variable, ...]:
+    """The places of the elements that are not 0."""
+
+@overload
+def softmax_with_cross_entropy(logits: Variable, label: Variable, soft_label: bool = False, ignore_index: int = -100, numeric_stable_mode: bool = True, return_softmax: Literal[False] = False, axis: int = -1) -> Variable:
+    """Minus the logarithm of the softmax of the right class's logit."""
+@overload
+def softmax_with_cross_entropy(logits: Variable, label: Variable, soft_label: bool = False, ignore_index: int = -100, numeric_stable_mode: bool = True, *, return_softmax: Literal[True], axis: int = -1) -> tuple[Variable, Variable]:
+    """Minus the logarithm of the softmax of the right class's logit."""
+@overload
+def softmax_with_cross_entropy(logits: Variable, label: Variable, soft_label: bool = False, ignore_index: int = -100, numeric_stable_mode: bool = True, return_softmax: bool = False, axis: int = -1) -> Variable | tuple[Variable, Variable]:
+    """Minus the logarithm of the softmax of the right class's logit."""

@@ -17,7 +17,7 @@ from .joining import concat, stack
 from .layer import LayerBuilder, layer, stopped
 
 
-def create_array(dtype: Any) -> Any:
+def create_array(dtype: Any) -> Variable | Any:
     """An array that holds nothing yet: within ``dygraph.guard()`` a list of Python.
 
     Args:
@@ -54,7 +54,7 @@ def _checked_position(i: Any) -> Variable:
     return i
 
 
-def array_write(x: Variable, i: Variable, array: Any = None) -> Any:
+def array_write(x: Variable, i: Variable, array: Any = None) -> Variable | Any:
     """The array with ``x`` at position ``i``.
 
     Args:
@@ -74,7 +74,7 @@ def array_write(x: Variable, i: Variable, array: Any = None) -> Any:
     if not is_tensor(x):
         return _array_write(x, i, array)
     listed = [] if array is None else _checked_list(array)
-    place = int(i)  # type: ignore[call-overload]
+    place = int(i)
     if not 0 <= place <= len(listed):
         raise OutOfRangeError(
             f"expected a position in [0, {len(listed)}], up to the end of the array, got {place}"
@@ -91,7 +91,7 @@ def _array_write(f: LayerBuilder, x: Variable, i: Variable, array: Variable | No
     return array
 
 
-def array_read(array: Any, i: Variable) -> Any:
+def array_read(array: Any, i: Variable) -> Variable | Any:
     """The tensor at position ``i`` of an array.
 
     Args:
@@ -108,7 +108,7 @@ def array_read(array: Any, i: Variable) -> Any:
     """
     if not isinstance(array, list):
         return _array_read(array, i)
-    place = int(i)  # type: ignore[call-overload]
+    place = int(i)
     if not 0 <= place < len(array):
         raise OutOfRangeError(f"expected a position in [0, {len(array)}), got {place}")
     return array[place]
@@ -119,7 +119,7 @@ def _array_read(f: LayerBuilder, array: Variable, i: Variable) -> Variable:
     return f.read_from_array(_checked(array), _checked_position(i))
 
 
-def array_length(array: Any) -> Any:
+def array_length(array: Any) -> Variable | Any:
     """How many tensors an array has: [1], int64.
 
     Args:

@@ -51,7 +51,8 @@ def l2_normalize(
 
     Args:
         x: a float variable.
-        axis: the dimension of the vectors; may count from the end; the last one when None.
+        axis: the dimension of the vectors; may count from the end; the second one when None,
+            and the only one where there is no second.
         epsilon: is added to the square of the length.
 
     Returns:
@@ -60,7 +61,7 @@ def l2_normalize(
     >>> fluid.layers.l2_normalize(fluid.data("x", [None, 4]), axis=1).shape
     (-1, 4)
     """
-    along = x.ndim - 1 if axis is None else axis
+    along = 1 if axis is None else axis
     unit, length = f.new_variable(), f.new_variable()
     f.into(
         "norm",

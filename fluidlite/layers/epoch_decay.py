@@ -154,7 +154,9 @@ class ReduceLROnPlateau(LearningRateDecay):
 
     _shown = "step_num=step_num"
 
-    needed = ("cooldown_counter", "best_loss", "num_bad_epochs", "epoch_num", "learning_rate")
+    needed: ClassVar[Sequence[str]] = (
+        *("cooldown_counter", "best_loss", "num_bad_epochs", "epoch_num", "learning_rate"),
+    )
 
     def __init__(
         self,

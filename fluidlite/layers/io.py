@@ -84,6 +84,8 @@ def as_sizes(name: str, shape: Sequence[int | None]) -> list[int]:
     Raises:
         ArgumentError: the shape is no list, or holds something that is no size.
     """
+    if not isinstance(name, (str, bytes)):
+        raise ArgumentError(f"expected the name of a variable to feed, got {name!r:.60}")
     if isinstance(shape, (str, bytes)) or not isinstance(shape, Sequence):
         raise ArgumentError(f"expected the shape of {name!r} to be a list of sizes, got {shape!r}")
     sizes = []

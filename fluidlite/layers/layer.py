@@ -161,7 +161,11 @@ def activation_of(act: str | dict[str, Any] | None) -> Op | None:
     attrs = dict(act) if isinstance(act, dict) else {"type": act}
     kind = attrs.pop("type", None)
     if not isinstance(kind, str):
-        raise ArgumentError(f"expected act to be the name of an activation, got {act!r:.60}")
+        name = getattr(act, "__name__", None)
+        raise ArgumentError(
+            f"expected act to be the name of an activation, got {act!r:.60}"
+            + (f"; write act={name!r}" if isinstance(name, str) else "")
+        )
     try:
         definition = lookup(kind)
     except UnknownOperatorError as error:

@@ -61,7 +61,7 @@ def _decay_step_counter(begin: int = 0) -> Any:
 
 
 @_SCHEDULE
-def noam_decay(d_model: float, warmup_steps: float, learning_rate: Rate = 1.0) -> Any:
+def noam_decay(d_model: float, warmup_steps: float, learning_rate: Rate = 1.0) -> Variable | Any:
     """A rate that grows up to a step and then falls with the root of the number of steps:
     ``learning_rate * d_model^-0.5 * min(step^-0.5, step * warmup_steps^-1.5)``.
 
@@ -95,7 +95,7 @@ def noam_decay(d_model: float, warmup_steps: float, learning_rate: Rate = 1.0) -
 @_SCHEDULE
 def exponential_decay(
     learning_rate: Rate, decay_steps: float, decay_rate: float, staircase: bool = False
-) -> Any:
+) -> Variable | Any:
     """``learning_rate * decay_rate^(step / decay_steps)``.
 
     Args:
@@ -119,7 +119,7 @@ def exponential_decay(
 @_SCHEDULE
 def natural_exp_decay(
     learning_rate: Rate, decay_steps: float, decay_rate: float, staircase: bool = False
-) -> Any:
+) -> Variable | Any:
     """``learning_rate * exp(-decay_rate * step / decay_steps)``.
 
     Args:
@@ -141,7 +141,7 @@ def natural_exp_decay(
 @_SCHEDULE
 def inverse_time_decay(
     learning_rate: Rate, decay_steps: float, decay_rate: float, staircase: bool = False
-) -> Any:
+) -> Variable | Any:
     """``learning_rate / (1 + decay_rate * step / decay_steps)``.
 
     Args:
@@ -173,7 +173,7 @@ def polynomial_decay(
     end_learning_rate: float = 0.0001,
     power: float = 1.0,
     cycle: bool = False,
-) -> Any:
+) -> Variable | Any:
     """``(learning_rate - end_learning_rate) * (1 - step / decay_steps)^power +
     end_learning_rate``.
 
@@ -217,7 +217,7 @@ def _cycles(step: Any, decay_steps: float) -> Any:
 
 
 @_SCHEDULE
-def piecewise_decay(boundaries: Sequence[float], values: Sequence[float]) -> Any:
+def piecewise_decay(boundaries: Sequence[float], values: Sequence[float]) -> Variable | Any:
     """The first value up to the first boundary, then the second one, and so on.
 
     Args:
@@ -262,7 +262,7 @@ def piecewise_decay(boundaries: Sequence[float], values: Sequence[float]) -> Any
 
 
 @_SCHEDULE
-def cosine_decay(learning_rate: Rate, step_each_epoch: float, epochs: float) -> Any:
+def cosine_decay(learning_rate: Rate, step_each_epoch: float, epochs: float) -> Variable | Any:
     """``learning_rate * (cos(pi * epoch / epochs) + 1) / 2``.
 
     Loshchilov and Hutter, SGDR: stochastic gradient descent with warm restarts, ICLR 2017.
@@ -291,7 +291,7 @@ def cosine_decay(learning_rate: Rate, step_each_epoch: float, epochs: float) -> 
 @_SCHEDULE
 def linear_lr_warmup(
     learning_rate: Rate, warmup_steps: float, start_lr: float, end_lr: float
-) -> Any:
+) -> Variable | Any:
     """A rate that goes from ``start_lr`` to ``end_lr`` in equal steps, and then is
     ``learning_rate``.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..ir.callsite import warn
 from ..ir.variable import Variable
 from .layer import LayerBuilder, layer
 from .reduce import reduce_mean
@@ -82,6 +83,13 @@ def softmax_with_cross_entropy(
     >>> fluid.layers.softmax_with_cross_entropy(logits, label).shape
     (-1, 1)
     """
+    maker = logits.op if isinstance(logits, Variable) else None
+    if maker is not None and maker.type == "softmax":
+        warn(
+            f"softmax_with_cross_entropy takes logits, and {logits.name!r} is a softmax already, "
+            f"which is taken twice so; give what the softmax was given, or use cross_entropy",
+            None,
+        )
     outs = f.softmax_with_cross_entropy.all(
         logits,
         label,
@@ -108,7 +116,21 @@ def square_error_cost(f: LayerBuilder, input: Variable, label: Variable) -> Vari
     >>> fluid.layers.square_error_cost(x, y).shape
     (-1, 1)
     """
+    shapes = list(input.shape), list(label.shape)
+    if _is_stretched(*shapes):
+        warn(
+            f"square_error_cost: a prediction of shape {shapes[0]} and a label of shape "
+            f"{shapes[1]} are stretched to one shape, in which each prediction meets the labels of "
+            f"others; give both one shape: layers.reshape",
+            None,
+        )
     return f.square(f.elementwise_sub(input, label))
+
+
+def _is_stretched(shape: list[int], other: list[int]) -> bool:
+    """Whether a prediction, [N, 1], is repeated for every element of a label, [N]."""
+    pairs = zip(reversed(shape), reversed(other))
+    return len(shape) != len(other) and any(n == 1 and m != 1 for n, m in pairs)
 
 
 def mse_loss(input: Variable, label: Variable) -> Variable:

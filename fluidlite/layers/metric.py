@@ -98,7 +98,9 @@ def auc(
 def _counts(f: LayerBuilder, shape: list[int]) -> Variable:
     """A persistable variable of counts, 0 at first."""
     name = unique_name.generate("_generated_var")
-    return f.persistable(name, shape, DType.INT64, Constant(0.0))
+    counts = f.persistable(name, shape, DType.INT64, Constant(0.0))
+    counts.stop_gradient = False  # as fluid 1.8 declares it
+    return counts
 
 
 @layer

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..errors import ArgumentError, DTypeError, ShapeError
 from ..initializer import Constant
+from ..ir.callsite import warn
 from ..ir.variable import Variable
 from ..opdef.interpreter import Call
 from .layer import LAYERS, LayerBuilder, is_variable, layer, stopped, variables_of
@@ -144,14 +145,10 @@ def looked_up(
         lookup: the operator.
         input, size, is_sparse, is_distributed, padding_idx, param_attr, dtype: as of ``embedding``.
     """
-    if len(size) != 2:
+    if not hasattr(size, "__len__") or len(size) != 2:
         raise ArgumentError(f"expected size=[number of ids, width of a row], got {size!r}")
     rows = int(size[0])
-    padding = -1 if padding_idx is None else padding_idx
-    if padding_idx is not None and not -rows <= padding < rows:
-        raise ArgumentError(f"expected padding_idx in [{-rows}, {rows}), got {padding_idx}")
-    if padding_idx is not None and padding < 0:
-        padding += rows
+    padding = padding_row(padding_idx, rows)
     table = f.weight(param_attr, size, dtype)
     found: Variable = lookup(
         table,
@@ -162,6 +159,24 @@ def looked_up(
         padding_idx=padding,
     )
     return found
+
+
+def padding_row(padding_idx: int | None, rows: int) -> int:
+    """The id whose row is zeros, counted from the first row; -1 for none.
+
+    Args:
+        padding_idx: the id; may count from the end.  One that no row has pads nothing, as in fluid
+            1.8, with a warning.
+        rows: how many there are.
+    """
+    if padding_idx is None:
+        return -1
+    if not -rows <= padding_idx < rows:
+        warn(
+            f"expected padding_idx in [{-rows}, {rows}), got {padding_idx}: nothing is padded", None
+        )
+        return -1
+    return padding_idx + rows if padding_idx < 0 else padding_idx
 
 
 @layer

@@ -14,6 +14,7 @@ from ..imperative.mode import no_grad
 from ..imperative.recording import Handle
 from ..imperative.reduction import mean
 from ..ir.program import Program
+from .batches import loss_of
 
 
 class AtOnce:
@@ -59,7 +60,7 @@ class AtOnce:
         outputs = list(found) if isinstance(found, (list, tuple)) else [found]
         value = None
         if labels is not None and self._loss is not None:
-            loss: Any = self._loss(*outputs, *map(to_tensor, labels))
+            loss: Any = loss_of(self._loss, outputs, [*map(to_tensor, labels)])
             loss = mean(loss) if loss.array.size != 1 else loss
             value = float(loss)
             if step is not None:

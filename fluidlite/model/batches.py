@@ -8,8 +8,32 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..errors import ArgumentError
+from ..described import shown
+from ..errors import ArgumentError, FluidError
 from ..imperative.recording import Handle
+
+
+def loss_of(loss: Callable[..., Any], outputs: Sequence[Any], labels: Sequence[Any]) -> Any:
+    """The loss of outputs and labels.
+
+    Args:
+        loss: a function or a layer; one of outputs alone is allowed.
+        outputs, labels: what it is given.
+
+    Raises:
+        ArgumentError: it takes labels, and there are none.
+    """
+    if labels:
+        return loss(*outputs, *labels)
+    try:
+        return loss(*outputs)
+    except TypeError as error:
+        if isinstance(error, FluidError):
+            raise
+        raise ArgumentError(
+            f"the loss {shown(loss)} was called without labels, since there are none: {error}; "
+            f"give them behind the inputs, as in fit((x, y)), or labels=[...] of the Model"
+        ) from error
 
 
 class InputSpec(NamedTuple):

@@ -15,7 +15,7 @@ from ..ir.program import Program, default_startup_program, program_guard
 from ..layers import mean
 from ..runtime.executor import Executor
 from ..scope import Scope, scope_guard
-from .batches import InputSpec
+from .batches import InputSpec, loss_of
 
 
 class InProgram:
@@ -50,7 +50,7 @@ class InProgram:
             self._loss = None
             if loss is not None:
                 self._labels = [_data(spec, f"label_{k}") for k, spec in enumerate(labels)]
-                value = loss(*outputs, *self._labels)
+                value = loss_of(loss, outputs, self._labels)
                 self._loss = value if np.prod(value.shape) == 1 else mean(value)
             self._testing = main.clone(for_test=True)
             if optimizer is not None and self._loss is not None:

@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any, ClassVar
 
+from ..errors import ShapeError
 from ..initializer import Constant
 from . import functional as F
 from .layer import TensorLayer
@@ -239,3 +240,51 @@ class PReLU(TensorLayer):
     def forward(self, x: Any) -> Any:
         """The activated input."""
         return F.prelu(x, self.weight, self._data_format)
+
+
+class RReLU(TensorLayer):
+    """x where it is not negative, else times a slope that is drawn in training:
+    :func:`~fluidlite.nn.functional.rrelu`.
+
+    Args:
+        lower, upper: the bounds of the slopes.
+        name: stands in the names of programs' variables.
+
+    >>> layer = fluid.nn.RReLU(0.25, 0.75)
+    >>> layer.eval()
+    >>> layer(fluid.to_tensor([-4.0, 2.0])).tolist()
+    [-2.0, 2.0]
+    """
+
+    def __init__(
+        self, lower: float = 1.0 / 8.0, upper: float = 1.0 / 3.0, name: str | None = None
+    ) -> None:
+        super().__init__(name)
+        self.lower, self.upper = lower, upper
+
+    def forward(self, x: Any) -> Any:
+        """What the function gives."""
+        return F.rrelu(x, self.lower, self.upper, self.training)
+
+    def extra_repr(self) -> str:
+        return f"lower={self.lower}, upper={self.upper}"
+
+
+class Softmax2D(TensorLayer):
+    """The softmax of the channels of images, [N, C, H, W] or [C, H, W].
+
+    Args:
+        name: stands in the names of programs' variables.
+
+    >>> fluid.nn.Softmax2D()(fluid.zeros([1, 2, 1, 1])).flatten().tolist()
+    [0.5, 0.5]
+    """
+
+    def __init__(self, name: str | None = None) -> None:
+        super().__init__(name)
+
+    def forward(self, x: Any) -> Any:
+        """The softmax along the third dimension from the end."""
+        if len(x.shape) not in (3, 4):
+            raise ShapeError(f"expected x of 3 or 4 dimensions, got shape {list(x.shape)}")
+        return F.softmax(x, -3)

@@ -260,3 +260,37 @@ class CosineSimilarity(FunctionLayer):
 
     _inputs = 2
     function = staticmethod(F.cosine_similarity)
+
+
+class PairwiseDistance(FunctionLayer):
+    """The distance of each two vectors: :func:`~fluidlite.nn.functional.pairwise_distance`."""
+
+    _inputs = 2
+    function = staticmethod(F.pairwise_distance)
+
+
+class Unflatten(TensorLayer):
+    """One dimension as several.
+
+    Args:
+        axis: the dimension.
+        shape: their sizes; -1 for one that follows from the others.
+        name: stands in the names of programs' variables.
+
+    >>> fluid.nn.Unflatten(1, [2, -1])(fluid.ones([3, 6])).shape
+    [3, 2, 3]
+    """
+
+    def __init__(self, axis: int, shape: Any, name: str | None = None) -> None:
+        super().__init__(name)
+        self.axis, self.shape = axis, [int(n) for n in shape]
+
+    def forward(self, x: Any) -> Any:
+        """The input in the other shape."""
+        sizes = list(x.shape)
+        axis = self.axis % len(sizes)
+        before = [0 if n < 0 else int(n) for n in sizes[:axis]]
+        return x.reshape([*before, *self.shape, *sizes[axis + 1 :]])
+
+    def extra_repr(self) -> str:
+        return f"{self.axis}, {self.shape}"

@@ -18,6 +18,9 @@ from ..symbolic import appending, as_symbols, as_variables, in_program
 
 T = TypeVar("T", Tensor, Variable)
 
+#: what begins weights, and biases, of which users say nothing; None for the layers' own ways
+first_values: state.StateSlot[tuple[Any, Any]] = state.slot("first values", lambda: (None, None))
+
 
 class Layer(dygraph.Layer):
     """The base of layers that run at once, on the tensors of ``fluid.to_tensor``, without a guard.
@@ -84,7 +87,8 @@ class Layer(dygraph.Layer):
         given = as_eager_attr(attr)
         if given is None:
             return None
-        start = default_initializer or (Constant(0.0) if is_bias else Xavier())
+        start = first_values.get()[is_bias] or default_initializer
+        start = start or (Constant(0.0) if is_bias else Xavier())
         kind = self._dtype if dtype is None else as_dtype(dtype)
         name = given.name or unique_name.generate(f"{self._full_name}.{'b' if is_bias else 'w'}")
         return parameter_of(shape, kind, start, given, name, kind=Parameter)

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from math import sqrt
+from typing import Any
+
+from ..errors import ArgumentError
+from ..initializer import Uniform
 from . import functional as F
 from .activation import FunctionLayer
+from .layer import Layer
 
 
 class _Loss(FunctionLayer):
@@ -102,3 +108,125 @@ class TripletMarginLoss(_Loss):
 
     _inputs = 3
     function = staticmethod(F.triplet_margin_loss)
+
+
+class TripletMarginWithDistanceLoss(_Loss):
+    """What belongs together is nearer, by a margin and a distance of your own:
+    :func:`~fluidlite.nn.functional.triplet_margin_with_distance_loss`.
+    """
+
+    _inputs = 3
+    function = staticmethod(F.triplet_margin_with_distance_loss)
+
+
+class MultiMarginLoss(_Loss):
+    """The right class is larger than all others, by a margin:
+    :func:`~fluidlite.nn.functional.multi_margin_loss`.
+    """
+
+    function = staticmethod(F.multi_margin_loss)
+
+
+class MultiLabelSoftMarginLoss(_Loss):
+    """Which classes are there:
+    :func:`~fluidlite.nn.functional.multi_label_soft_margin_loss`.
+    """
+
+    function = staticmethod(F.multi_label_soft_margin_loss)
+
+
+class GaussianNLLLoss(_Loss):
+    """Minus the logarithm of normal densities:
+    :func:`~fluidlite.nn.functional.gaussian_nll_loss`.
+    """
+
+    _inputs = 3
+    function = staticmethod(F.gaussian_nll_loss)
+
+
+class PoissonNLLLoss(_Loss):
+    """Minus the logarithm of the probability of counts:
+    :func:`~fluidlite.nn.functional.poisson_nll_loss`.
+    """
+
+    function = staticmethod(F.poisson_nll_loss)
+
+
+class CTCLoss(Layer):
+    """The ways to write labels into steps: :func:`~fluidlite.nn.functional.ctc_loss`.
+
+    Args:
+        blank: the class that stands for none.
+        reduction: mean: of losses divided by the number of their labels; sum or none.
+
+    >>> x, y = fluid.zeros([2, 1, 3]), fluid.to_tensor([[1]])
+    >>> loss = fluid.nn.CTCLoss()(x, y, fluid.to_tensor([2]), fluid.to_tensor([1]))
+    >>> round(float(loss), 4)
+    1.0986
+    """
+
+    def __init__(self, blank: int = 0, reduction: str = "mean") -> None:
+        super().__init__()
+        self.blank, self.reduction = blank, reduction
+
+    def forward(
+        self,
+        log_probs: Any,
+        labels: Any,
+        input_lengths: Any,
+        label_lengths: Any,
+        norm_by_times: bool = False,
+    ) -> Any:
+        """The loss; arguments as of the function."""
+        lengths = (input_lengths, label_lengths)
+        options: tuple[Any, ...] = (self.blank, self.reduction, norm_by_times)
+        return F.ctc_loss(log_probs, labels, *lengths, *options)
+
+    def extra_repr(self) -> str:
+        return f"blank={self.blank}, reduction={self.reduction!r}"
+
+
+class HSigmoidLoss(Layer):
+    """The turns on the way to the right leaf of a tree of classes:
+    :func:`~fluidlite.nn.functional.hsigmoid_loss`.
+
+    Args:
+        feature_size: elements of an input.
+        num_classes: how many there are, from 2; with ``is_custom`` how many inner nodes.
+        weight_attr: of the weight, a row for each inner node.
+        bias_attr: of the bias, a number for each; False for none.
+        is_custom: paths are given in each call.
+        is_sparse: the gradient of the weight has only the rows that were used.
+        name: stands in the names of the parameters.
+
+    >>> loss = fluid.nn.HSigmoidLoss(4, 5)
+    >>> loss(fluid.ones([2, 4]), fluid.to_tensor([1, 3])).shape
+    [2, 1]
+    """
+
+    def __init__(
+        self,
+        feature_size: int,
+        num_classes: int,
+        weight_attr: Any = None,
+        bias_attr: Any = None,
+        is_custom: bool = False,
+        is_sparse: bool = False,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(name)
+        if num_classes < 2 and not is_custom:
+            raise ArgumentError(f"expected num_classes of at least 2, got {num_classes!r}")
+        self.num_classes, self.is_custom, self.is_sparse = num_classes, is_custom, is_sparse
+        rows, bound = num_classes - (not is_custom), 1 / sqrt(feature_size)
+        self.weight = self.create_parameter(
+            [rows, feature_size], weight_attr, default_initializer=Uniform(-bound, bound)
+        )
+        self.bias = self.create_parameter([rows, 1], bias_attr, is_bias=True)
+
+    def forward(self, input: Any, label: Any, path_table: Any = None, path_code: Any = None) -> Any:
+        """The loss of each row, [N, 1]; arguments as of the function."""
+        if self.is_custom and (path_table is None or path_code is None):
+            raise ArgumentError("expected path_table and path_code, as is_custom is True")
+        paths = (path_table, path_code, self.is_sparse)
+        return F.hsigmoid_loss(input, label, self.num_classes, self.weight, self.bias, *paths)

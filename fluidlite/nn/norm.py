@@ -10,6 +10,7 @@ from ..docstrings import Family
 from ..imperative.tensor import Tensor
 from ..initializer import Constant
 from . import functional as F
+from .activation import FunctionLayer
 from .layer import TensorLayer, checked
 
 NORMS = Family(
@@ -218,3 +219,11 @@ class InstanceNorm3D(_InstanceNorm):
     """Normalisation of each channel of each volume."""
 
     _formats = ("NCDHW", "NDHWC")
+
+
+class LocalResponseNorm(FunctionLayer):
+    """Channels divided by what is around them:
+    :func:`~fluidlite.nn.functional.local_response_norm`.
+    """
+
+    function = staticmethod(F.local_response_norm)

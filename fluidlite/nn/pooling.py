@@ -92,3 +92,24 @@ class AdaptiveMaxPool3D(FunctionLayer):
     """
 
     function = staticmethod(F.adaptive_max_pool3d)
+
+
+class MaxUnPool1D(FunctionLayer):
+    """Max pooling of sequences undone: :func:`~fluidlite.nn.functional.max_unpool1d`."""
+
+    _inputs = 2
+    function = staticmethod(F.max_unpool1d)
+
+
+class MaxUnPool2D(FunctionLayer):
+    """Max pooling of images undone: :func:`~fluidlite.nn.functional.max_unpool2d`."""
+
+    _inputs = 2
+    function = staticmethod(F.max_unpool2d)
+
+
+class MaxUnPool3D(FunctionLayer):
+    """Max pooling of volumes undone: :func:`~fluidlite.nn.functional.max_unpool3d`."""
+
+    _inputs = 2
+    function = staticmethod(F.max_unpool3d)

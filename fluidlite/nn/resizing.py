@@ -68,3 +68,32 @@ class Unfold(FunctionLayer):
     ) -> Any:
         """The columns."""
         return F.unfold(x, kernel_sizes, strides, paddings, dilations)
+
+
+class PixelUnshuffle(FunctionLayer):
+    """Pixels laid out as channels: :func:`~fluidlite.nn.functional.pixel_unshuffle`."""
+
+    function = staticmethod(F.pixel_unshuffle)
+
+
+class ChannelShuffle(FunctionLayer):
+    """Channels of groups dealt out: :func:`~fluidlite.nn.functional.channel_shuffle`."""
+
+    function = staticmethod(F.channel_shuffle)
+
+
+class Fold(FunctionLayer):
+    """Images of columns, added up where they overlap: :func:`~fluidlite.nn.functional.fold`."""
+
+    @staticmethod
+    def function(
+        x: Any,
+        output_sizes: Any,
+        kernel_sizes: Any,
+        dilations: Any = 1,
+        paddings: Any = 0,
+        strides: Any = 1,
+        name: str | None = None,
+    ) -> Any:
+        """The images."""
+        return F.fold(x, output_sizes, kernel_sizes, strides, paddings, dilations)

@@ -14,6 +14,7 @@ from ..imperative.shaping import concat, stack
 from ..initializer import Uniform
 from . import functional as F
 from .layer import Layer, checked
+from .running import RNNCellBase
 
 
 def _step(kind: str, x: Any, state: tuple[Any, ...], weights: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -73,7 +74,7 @@ class _Recurrent(Layer):
 _NAMES = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
 
 
-class _Cell(_Recurrent):
+class _Cell(_Recurrent, RNNCellBase):
     """One step.
 
     Args:
@@ -97,6 +98,12 @@ class _Cell(_Recurrent):
         self.input_size, self.hidden_size = input_size, hidden_size
         attrs = (weight_ih_attr, weight_hh_attr, bias_ih_attr, bias_hh_attr)
         self._weights(input_size, attrs, "")
+
+    @property
+    def state_shape(self) -> Any:
+        """The shapes of the states, without the batch."""
+        one = (self.hidden_size,)
+        return (one, one) if self._kind == "LSTM" else one
 
     def forward(self, inputs: Any, states: Any = None) -> Any:
         """The output and the next state, from [N, I] and the state before; zeros when None."""

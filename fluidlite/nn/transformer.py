@@ -3,16 +3,33 @@
 from __future__ import annotations
 
 from math import sqrt
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from ..errors import ArgumentError
+from ..imperative.creation import to_tensor
+from ..imperative.shaping import concat
 from . import functional as F
 from .containers import LayerList
 from .dense import Dropout, Linear
+from .functional.attention import added_mask
 from .layer import Layer, TensorLayer, checked
 from .norm import LayerNorm
 
-_MASKED = -1e9  #: what is added to the score of what may not be seen
+
+class Cache(NamedTuple):
+    """Keys and values of earlier steps, to which calls add theirs: [N, heads, S, D] each."""
+
+    k: Any
+    v: Any
+
+
+class StaticCache(NamedTuple):
+    """Keys and values that calls use in the place of their own: [N, heads, S, D] each."""
+
+    k: Any
+    v: Any
 
 
 class MultiHeadAttention(Layer):
@@ -35,6 +52,9 @@ class MultiHeadAttention(Layer):
     >>> fluid.nn.MultiHeadAttention(8, 2)(x, x, x).shape
     [2, 5, 8]
     """
+
+    Cache = Cache
+    StaticCache = StaticCache
 
     def __init__(
         self,
@@ -60,8 +80,15 @@ class MultiHeadAttention(Layer):
         self.v_proj = Linear(vdim or embed_dim, embed_dim, *attrs)
         self.out_proj = Linear(embed_dim, embed_dim, *attrs)
 
-    def forward(self, query: Any, key: Any = None, value: Any = None, attn_mask: Any = None) -> Any:
-        """What the queries find.
+    def forward(
+        self,
+        query: Any,
+        key: Any = None,
+        value: Any = None,
+        attn_mask: Any = None,
+        cache: Any = None,
+    ) -> Any:
+        """What the queries find; with a cache a pair of it and the next cache.
 
         Args:
             query: [N, T, embed_dim].
@@ -69,20 +96,58 @@ class MultiHeadAttention(Layer):
             value: [N, S, vdim]; the key when None.
             attn_mask: for [N, heads, T, S]: false where a key may not be seen; or numbers that are
                 added to the scores.
+            cache: of :meth:`gen_cache`: what is seen besides the keys, or in their place.
         """
         key = query if key is None else key
         value = key if value is None else value
+        if isinstance(cache, StaticCache):
+            keys, values = cache.k, cache.v
+        else:
+            keys, values = self._heads(self.k_proj(key)), self._heads(self.v_proj(value))
+            if cache is not None:
+                keys, values = concat([cache.k, keys], 2), concat([cache.v, values], 2)
+                cache = Cache(keys, values)
         scores = self._heads(self.q_proj(query) * (1 / sqrt(self.head_dim))).matmul(
-            self._heads(self.k_proj(key)), transpose_y=True
+            keys, transpose_y=True
         )
         if attn_mask is not None:
-            scores = scores + _added(attn_mask, scores)
+            scores = scores + added_mask(attn_mask, scores)
         weights = F.softmax(scores)
         if self.dropout:
             weights = F.dropout(weights, self.dropout, training=self.training)
-        found = weights.matmul(self._heads(self.v_proj(value))).transpose([0, 2, 1, 3])
+        found = weights.matmul(values).transpose([0, 2, 1, 3])
         result = self.out_proj(found.reshape([0, 0, self.embed_dim]))
-        return (result, weights) if self.need_weights else result
+        given = [result, *[weights] * self.need_weights, *[cache] * (cache is not None)]
+        return tuple(given) if len(given) > 1 else result
+
+    def gen_cache(self, key: Any, value: Any = None, type: Any = None) -> Any:
+        """What calls keep for those after them.
+
+        Args:
+            key: [N, S, kdim].
+            value: [N, S, vdim]; with ``StaticCache`` the key when None.
+            type: ``MultiHeadAttention.Cache``: calls add their keys and values; it begins without
+                any, or with ``key`` and ``value`` as the heads have them, [N, heads, S, D].
+                ``MultiHeadAttention.StaticCache``: these keys and values are used in all calls.
+
+        >>> attention, x = fluid.nn.MultiHeadAttention(8, 2), fluid.ones([2, 1, 8])
+        >>> cache = attention.gen_cache(x)
+        >>> out, cache = attention(x, cache=cache)
+        >>> out, cache = attention(x, cache=cache)
+        >>> cache.k.shape
+        [2, 2, 2, 4]
+        """
+        if type is StaticCache:
+            value = key if value is None else value
+            return StaticCache(self._heads(self.k_proj(key)), self._heads(self.v_proj(value)))
+        if type not in (None, Cache):
+            raise ArgumentError(
+                f"expected type to be MultiHeadAttention.Cache or .StaticCache, got {type!r}"
+            )
+        if value is not None:
+            return Cache(key, value)
+        nothing = self._heads(self.k_proj(key))[:, :, :0]
+        return Cache(nothing, nothing)
 
     def _heads(self, x: Any) -> Any:
         """[N, T, heads x D] as [N, heads, T, D]."""
@@ -90,14 +155,6 @@ class MultiHeadAttention(Layer):
 
     def extra_repr(self) -> str:
         return f"{self.embed_dim}, {self.num_heads}"
-
-
-def _added(mask: Any, scores: Any) -> Any:
-    """A mask as what is added to scores."""
-    kind = str(scores.dtype.dtype)
-    if mask.dtype.dtype.kind == "f":
-        return mask
-    return (mask.cast(kind) - 1.0) * -_MASKED
 
 
 class _Block(TensorLayer):
@@ -173,10 +230,22 @@ class TransformerEncoderLayer(_Block):
     [2, 5, 8]
     """
 
-    def forward(self, src: Any, src_mask: Any = None) -> Any:
-        """The encoded sequence, [N, T, d_model]; the mask as of :class:`MultiHeadAttention`."""
-        seen = self._part(1, src, lambda x: self.self_attn(x, x, x, src_mask))
-        return self._part(2, seen, self._fed)
+    def forward(self, src: Any, src_mask: Any = None, cache: Any = None) -> Any:
+        """The encoded sequence, [N, T, d_model]; with a cache a pair of it and the next cache.
+
+        Args:
+            src: [N, T, d_model].
+            src_mask: as of :class:`MultiHeadAttention`.
+            cache: of :meth:`gen_cache`.
+        """
+        kept = _Kept()
+        seen = self._part(1, src, lambda x: kept(self.self_attn(x, x, x, src_mask, cache), cache))
+        out = self._part(2, seen, self._fed)
+        return out if cache is None else (out, kept.caches[0])
+
+    def gen_cache(self, src: Any) -> Any:
+        """A cache for a sequence that is given step by step."""
+        return self.self_attn.gen_cache(src)
 
 
 class TransformerDecoderLayer(_Block):
@@ -189,11 +258,51 @@ class TransformerDecoderLayer(_Block):
 
     _norms = 3
 
-    def forward(self, tgt: Any, memory: Any, tgt_mask: Any = None, memory_mask: Any = None) -> Any:
-        """The decoded sequence, [N, T, d_model]; masks as of :class:`MultiHeadAttention`."""
-        seen = self._part(1, tgt, lambda x: self.self_attn(x, x, x, tgt_mask))
-        seen = self._part(2, seen, lambda x: self.cross_attn(x, memory, memory, memory_mask))
-        return self._part(3, seen, self._fed)
+    def forward(
+        self,
+        tgt: Any,
+        memory: Any,
+        tgt_mask: Any = None,
+        memory_mask: Any = None,
+        cache: Any = None,
+    ) -> Any:
+        """The decoded sequence, [N, T, d_model]; with a cache a pair of it and the next cache.
+
+        Args:
+            tgt: [N, T, d_model].
+            memory: [N, S, d_model]: what an encoder gave.
+            tgt_mask, memory_mask: as of :class:`MultiHeadAttention`.
+            cache: of :meth:`gen_cache`.
+        """
+        own, other = (None, None) if cache is None else cache
+        kept = _Kept()
+        seen = self._part(1, tgt, lambda x: kept(self.self_attn(x, x, x, tgt_mask, own), own))
+        seen = self._part(
+            2,
+            seen,
+            lambda x: kept(self.cross_attn(x, memory, memory, memory_mask, other), other),
+        )
+        out = self._part(3, seen, self._fed)
+        return out if cache is None else (out, tuple(kept.caches))
+
+    def gen_cache(self, memory: Any) -> Any:
+        """Caches for a sequence that is given step by step: of it, and of what an encoder gave."""
+        there = self.cross_attn.gen_cache(memory, memory, StaticCache)
+        return self.self_attn.gen_cache(memory), there
+
+
+class _Kept:
+    """The caches of attentions that were called, in their order."""
+
+    def __init__(self) -> None:
+        self.caches: list[Any] = []
+
+    def __call__(self, found: Any, cache: Any) -> Any:
+        """The result of an attention that was called with a cache, or with None."""
+        if cache is None:
+            return found
+        self.caches.append(found[-1])
+        return found[0]
 
 
 class _Stack(TensorLayer):
@@ -205,11 +314,21 @@ class _Stack(TensorLayer):
         self.layers = LayerList([layer, *others])
         self.num_layers, self.norm = num_layers, norm
 
-    def forward(self, x: Any, *others: Any, **named: Any) -> Any:
+    def _through(self, x: Any, others: tuple[Any, ...], cache: Any) -> Any:
         """What the last layer gives, normalised where there is a ``norm``."""
-        for layer in self.layers:
-            x = layer(x, *others, **named)
-        return x if self.norm is None else self.norm(x)
+        after = []
+        for k, layer in enumerate(self.layers):
+            if cache is None:
+                x = layer(x, *others)
+            else:
+                x, kept = layer(x, *others, cache=cache[k])
+                after.append(kept)
+        x = x if self.norm is None else self.norm(x)
+        return x if cache is None else (x, after)
+
+    def forward(self, *inputs: Any, **named: Any) -> Any:
+        """What the last layer gives."""
+        raise NotImplementedError
 
 
 class TransformerEncoder(_Stack):
@@ -228,6 +347,21 @@ class TransformerEncoder(_Stack):
     def __init__(self, encoder_layer: _Block, num_layers: int, norm: Any = None) -> None:
         super().__init__(encoder_layer, num_layers, norm)
 
+    def forward(self, src: Any, src_mask: Any = None, cache: Any = None) -> Any:
+        """The encoded sequence, normalised where there is a ``norm``; with caches, one for each
+        layer, a pair of it and the next ones.
+
+        Args:
+            src: [N, T, d_model].
+            src_mask: as of :class:`MultiHeadAttention`.
+            cache: of :meth:`gen_cache`.
+        """
+        return self._through(src, (src_mask,), cache)
+
+    def gen_cache(self, src: Any) -> list[Any]:
+        """A cache for each layer."""
+        return [layer.gen_cache(src) for layer in self.layers]
+
 
 class TransformerDecoder(_Stack):
     """Decoder layers on each other.
@@ -244,3 +378,109 @@ class TransformerDecoder(_Stack):
 
     def __init__(self, decoder_layer: _Block, num_layers: int, norm: Any = None) -> None:
         super().__init__(decoder_layer, num_layers, norm)
+
+    def forward(
+        self,
+        tgt: Any,
+        memory: Any,
+        tgt_mask: Any = None,
+        memory_mask: Any = None,
+        cache: Any = None,
+    ) -> Any:
+        """The decoded sequence, normalised where there is a ``norm``; with caches, one for each
+        layer, a pair of it and the next ones.
+
+        Args:
+            tgt: [N, T, d_model].
+            memory: [N, S, d_model]: what an encoder gave.
+            tgt_mask, memory_mask: as of :class:`MultiHeadAttention`.
+            cache: of :meth:`gen_cache`.
+        """
+        return self._through(tgt, (memory, tgt_mask, memory_mask), cache)
+
+    def gen_cache(self, memory: Any, do_zip: bool = False) -> list[Any]:
+        """Caches for each layer.
+
+        Args:
+            memory: [N, S, d_model]: what an encoder gave.
+            do_zip: give the first caches of all layers, and the second ones.
+        """
+        found = [layer.gen_cache(memory) for layer in self.layers]
+        return list(zip(*found)) if do_zip else found
+
+
+class Transformer(Layer):
+    """An encoder of sequences, and a decoder that makes others of what it gave.
+
+    Args:
+        d_model: elements of a position.
+        nhead: heads of attention.
+        num_encoder_layers, num_decoder_layers: how many layers there are.
+        dim_feedforward: elements between the two linear layers.
+        dropout: in training.
+        activation: relu or gelu.
+        attn_dropout, act_dropout: of attention, and behind the activation; ``dropout`` when None.
+        normalize_before: normalise what goes into each part, not what comes out.
+        weight_attr, bias_attr: of the linear layers.
+        custom_encoder, custom_decoder: used in the place of those that would be made.
+
+    >>> net = fluid.nn.Transformer(8, 2, 1, 1, 16)
+    >>> net(fluid.ones([2, 5, 8]), fluid.ones([2, 3, 8])).shape
+    [2, 3, 8]
+    """
+
+    def __init__(
+        self,
+        d_model: int = 512,
+        nhead: int = 8,
+        num_encoder_layers: int = 6,
+        num_decoder_layers: int = 6,
+        dim_feedforward: int = 2048,
+        dropout: float = 0.1,
+        activation: str = "relu",
+        attn_dropout: float | None = None,
+        act_dropout: float | None = None,
+        normalize_before: bool = False,
+        weight_attr: Any = None,
+        bias_attr: Any = None,
+        custom_encoder: Any = None,
+        custom_decoder: Any = None,
+    ) -> None:
+        super().__init__()
+        options: tuple[Any, ...] = (
+            *(d_model, nhead, dim_feedforward, dropout, activation, attn_dropout, act_dropout),
+            *(normalize_before, weight_attr, bias_attr),
+        )
+        self.d_model, self.nhead = d_model, nhead
+        self.encoder = custom_encoder or TransformerEncoder(
+            TransformerEncoderLayer(*options), num_encoder_layers, LayerNorm(d_model)
+        )
+        self.decoder = custom_decoder or TransformerDecoder(
+            TransformerDecoderLayer(*options), num_decoder_layers, LayerNorm(d_model)
+        )
+
+    def forward(
+        self,
+        src: Any,
+        tgt: Any,
+        src_mask: Any = None,
+        tgt_mask: Any = None,
+        memory_mask: Any = None,
+    ) -> Any:
+        """The decoded sequence, [N, T, d_model].
+
+        Args:
+            src: what the encoder reads, [N, S, d_model].
+            tgt: what the decoder reads, [N, T, d_model].
+            src_mask, tgt_mask, memory_mask: as of :class:`MultiHeadAttention`.
+        """
+        memory = self.encoder(src, src_mask)
+        return self.decoder(tgt, memory, tgt_mask, memory_mask)
+
+    def generate_square_subsequent_mask(self, length: int) -> Any:
+        """A mask under which no position sees those behind it: numbers that are added to scores.
+
+        Args:
+            length: of the sequence.
+        """
+        return to_tensor(np.triu(np.full([length, length], -np.inf, "float32"), 1))

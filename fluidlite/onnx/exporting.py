@@ -27,7 +27,7 @@ from .graph import OnnxGraph
 from .model import OLDEST_OPSET, OPSET, model_of, write_model
 from .tracing import TracedArray
 
-NEEDS = "pip install fluidlite[onnx]"
+NEEDS = 'pip install "fluidlite[onnx]"'
 
 
 @dataclass
@@ -170,7 +170,12 @@ def source_of(source: Any, scope: Any) -> tuple[Program, Any, str]:
     """The program, a function that gives the value of a variable, and where it is from."""
     if isinstance(source, Program):
         held = scope or global_scope()
-        return source, held.value, "a program"
+        return source, held.host_value, "a program"
+    if not isinstance(source, (str, os.PathLike)):
+        raise ArgumentError(
+            f"expected a program, or the path of one, to export, got {source!r:.60} of type "
+            f"{type(source).__name__}"
+        )
     contents = read(source)
     if contents.program is None:
         raise ArgumentError(f"{contents.path} ({contents.kind}) holds no program to export")

@@ -14,7 +14,7 @@ from ..errors import FileError, FileFormatError, UnsupportedError
 from ..files import LARGEST, Path, inside, open_source, read_bytes
 from .types import numpy_type
 
-NEEDS = "pip install fluidlite[onnx]"
+NEEDS = 'pip install "fluidlite[onnx]"'
 #: where a tensor of a type lies when it does not lie in raw_data
 _FIELDS = {
     "float32": "float_data",

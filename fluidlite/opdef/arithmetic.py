@@ -38,6 +38,24 @@ REFLECTED = {
         "__matmul__",
     )
 }
+#: NumPy's function of two arrays -> the methods for a value on the left, and for one on the right
+UFUNCS = {
+    "add": ("__add__", "__radd__"),
+    "subtract": ("__sub__", "__rsub__"),
+    "multiply": ("__mul__", "__rmul__"),
+    "divide": ("__truediv__", "__rtruediv__"),
+    "true_divide": ("__truediv__", "__rtruediv__"),  # so NumPy below 2 calls it
+    "power": ("__pow__", "__rpow__"),
+    "remainder": ("__mod__", "__rmod__"),
+    "floor_divide": ("__floordiv__", "__rfloordiv__"),
+    "matmul": ("__matmul__", "__rmatmul__"),
+    "less": ("__lt__", "__gt__"),
+    "less_equal": ("__le__", "__ge__"),
+    "greater": ("__gt__", "__lt__"),
+    "greater_equal": ("__ge__", "__le__"),
+    "equal": ("__eq__", "__eq__"),
+    "not_equal": ("__ne__", "__ne__"),
+}
 #: Python's method -> the arguments of `scale` that mean it with a number n on the right
 WITH_NUMBER: dict[str, Callable[[float], dict[str, float]]] = {
     "__add__": lambda n: {"scale": 1.0, "bias": n},

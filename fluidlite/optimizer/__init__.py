@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ..absent import answer
 from ..namespace import listing
 from ..quiet import doors
@@ -23,7 +25,11 @@ from .recompute import RecomputeOptimizer
 from .rmsprop import RMSProp, RMSPropOptimizer
 from .sgd import SGD, SGDOptimizer
 
+if TYPE_CHECKING:
+    from . import lr
+
 __all__ = [
+    "lr",
     "SGD",
     "Adadelta",
     "AdadeltaOptimizer",
@@ -59,4 +65,4 @@ __all__ = [
 
 __dir__ = listing(globals())
 doors(globals())
-answer(globals())
+answer(globals(), "lr")

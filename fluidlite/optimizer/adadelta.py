@@ -8,7 +8,7 @@ from typing import Any
 from ..clip import GradientClipBase
 from ..ir.variable import Variable
 from ..regularizer import WeightDecayRegularizer
-from .arguments import number
+from .arguments import Pair, number
 from .optimizer import OPTIMIZERS, Optimizer
 from .states import State
 
@@ -63,6 +63,11 @@ class Adadelta(Optimizer):
         )
         self._epsilon = number("Adadelta", "epsilon", epsilon, least=0)
         self._rho = number("Adadelta", "rho", rho, least=0, below=1)
+
+    def _create_param_lr(self, param_and_grad: Pair) -> Variable:
+        """The rate of all parameters: steps read none."""
+        rate: Variable = self._global_learning_rate(param_and_grad[0].program)
+        return rate
 
     def attrs(self, param: Variable) -> dict[str, Any]:
         return {"epsilon": self._epsilon, "rho": self._rho}

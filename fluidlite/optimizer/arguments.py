@@ -10,6 +10,7 @@ from typing import Any
 from ..docstrings import Family
 from ..errors import ArgumentError, ShapeError
 from ..ir.callsite import warn
+from ..ir.operator import OpRole
 from ..ir.program import Program, default_startup_program
 from ..ir.variable import Variable, is_tensor
 from ..regularizer import L2Decay
@@ -120,6 +121,7 @@ def reached(
         listed: the parameters that are to be updated, where the user said which.
     """
     if pairs:
+        _warn_of_two_steps(optimizer, loss, pairs)
         return pairs
     parameters = loss.program.all_parameters()
     if listed is not None:
@@ -137,6 +139,27 @@ def reached(
         None,
     )
     return pairs
+
+
+def _warn_of_two_steps(
+    optimizer: str, loss: Variable, pairs: list[tuple[Variable, Variable]]
+) -> None:
+    """Warn where an earlier ``minimize`` of the same loss updates the same parameters."""
+    names = {param.name for param, _ in pairs}
+    ops = loss.program.global_block().ops
+    begins = [op for op in ops if op.role == OpRole.BACKWARD | OpRole.LOSS]
+    if sum(op.output_arg_names[0].startswith(loss.grad_name) for op in begins) < 2:
+        return
+    steps = [op for op in ops if op.role & OpRole.OPTIMIZE and "Param" in op.input_names]
+    again = [op for op in steps if names.intersection(op.input("Param"))]
+    if again:
+        twice = sorted({op.input("Param")[0] for op in again})
+        warn(
+            f"{optimizer}: an earlier minimize of {loss.name!r}, at {again[0].callsite}, updates "
+            f"{', '.join(twice)} already: each run makes both steps; call minimize once, in front "
+            f"of the loop that runs",
+            None,
+        )
 
 
 def checked_pairs(given: Any) -> list[Pair]:

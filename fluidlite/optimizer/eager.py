@@ -68,6 +68,20 @@ def eager_parameters(kind: str, given: Sequence[Any] | None) -> list[Any] | None
     return distinct
 
 
+def not_eager(kind: str, what: str, given: Sequence[Any] | None) -> ArgumentError:
+    """The error that an optimizer of programs is asked for what one of eager parameters does.
+
+    Args:
+        kind: what the optimizer is called.
+        what: the method.
+        given: its ``parameter_list``.
+    """
+    why = "this optimizer is one of programs; make it with parameter_list=net.parameters()"
+    if given is not None and not given:
+        why = "its list of parameters is empty; layers in a list are found where it is a LayerList"
+    return ArgumentError(f"{kind}: {what}() is for eager parameters, and {why}")
+
+
 class EagerSteps:
     """The eager half of an optimizer.
 

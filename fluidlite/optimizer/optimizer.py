@@ -45,13 +45,14 @@ from ..regularizer import (
 )
 from ..weak import WeakTable
 from .arguments import OPTIMIZERS, Pair, checked_pairs, decay_of, one_of, programs_of, reached, said
-from .eager import EagerSteps, eager_parameters
+from .eager import EagerSteps, eager_parameters, not_eager
 from .old_names import OldOptimizer
+from .rates import HasRate
 from .states import State, States, tensor_of
 
 
 @OPTIMIZERS
-class Optimizer(OldOptimizer, Described):
+class Optimizer(OldOptimizer, HasRate, Described):
     """The base of all optimizers.
 
     Raises:
@@ -273,10 +274,7 @@ class Optimizer(OldOptimizer, Described):
 
     def _need_eager(self, what: str) -> EagerSteps:
         if self._eager is None:
-            raise ArgumentError(
-                f"{self._kind}: {what}() is for eager parameters, and this optimizer is one of "
-                f"programs; make it with parameter_list=net.parameters()"
-            )
+            raise not_eager(self._kind, what, self._parameter_list)
         return self._eager
 
     def _apply(self, pairs: list[Pair], main: Program, startup: Program) -> list[Operator]:

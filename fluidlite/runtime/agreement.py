@@ -16,6 +16,7 @@ from ..ir.program import Program
 from ..opdef.definition import find
 from ..process_group import ProcessGroup, groups
 from ..scope import Scope
+from ..values import on_host
 
 #: the operator that divides the gradient of a loss by the number of processes
 SCALES_LOSS = "c_scale_loss_grad"
@@ -58,7 +59,7 @@ def share_first_values(program: Program, scope: Scope) -> None:
         key=lambda v: v.name,
     )
     holders = [scope.find_var(variable.name) for variable in variables]
-    values = [held.value if held is not None else None for held in holders]
+    values = [on_host(held.value) if held is not None else None for held in holders]
     begun = group.begin_run()  # a run that is repeated has them
     try:
         there = np.array([[isinstance(value, np.ndarray) for value in values]], np.uint8)

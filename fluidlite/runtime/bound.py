@@ -6,84 +6,111 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from math import prod
 from sys import getrefcount
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..scope import Scope, ScopeVariable
+from ..scope import Scope
 from ..values import OneElement, as_fetched
-from .by_shape import FUNCTIONS_KEPT
 from .finite import first_bad
 from .ownership import ALONE
 from .plan import Plan
 from .run_state import RunState
+from .segment import FUNCTIONS_KEPT
 
 if TYPE_CHECKING:
     from .compile import CompiledSegment
 
 
-class BoundCall:
+class BoundCall(NamedTuple):
     """A compiled segment with its inputs and results bound to variables of a scope.
 
     It is valid as long as the names in the scope do not change, and leaves out every look-up and
     check whose outcome follows from that: it is written for the segment, one line for each input,
     result and variable.
-
-    Args:
-        segment: compiled.
-        feed: what of the segment's inputs is fed; the others are variables.
-        fetches: names.
-        commits: names of results that variables take.
-        variables: of the scope, by name.
-        state: counts the runs.
     """
 
-    def __init__(
-        self,
-        segment: CompiledSegment,
-        feed: Collection[str],
-        fetches: Sequence[str],
-        commits: Sequence[str],
-        variables: Mapping[str, ScopeVariable],
-        state: RunState,
-    ) -> None:
-        #: whether it takes random numbers
-        self.draws = any(instruction.draws for instruction in segment.order)
-        made = {name: place for place, name in enumerate(segment.results)}
-        #: what is looked at for values that are not finite
-        self._watched = [name for name in dict.fromkeys((*fetches, *commits)) if name in made]
-        self._results = segment.results
-        targets = [*(variables[name] for name in commits), state]
-        names: dict[str, Any] = {
-            **dict(ndarray=np.ndarray, array=np.array, fetched=as_fetched, refs=getrefcount),
-            **dict(alone=ALONE, one=OneElement, is_finite=self._all_finite, state=state),
-            **dict(buffers=segment.buffers, donated=segment.donated, run=_quiet(segment)),
-            **dict(targets=targets, attributes=[*("value" for _ in commits), "count"]),
-        }
-        source = "\n".join(_lines(segment, feed, fetches, commits, variables, names))
-        exec(compile(source, "<compiled plan>", "exec"), names)
-        #: of feeds by name, what draws random numbers, and whether to look for values that are not
-        #: finite: the fetched values; None, and nothing is committed, where the run has to be
-        #: planned: feeds or variables have other shapes, the segment failed, or a value is not
-        #: finite
-        self.run: Callable[[Mapping[str, Any], Callable[[Any], Any] | None, bool], Any]
-        self.run = names["call"]
+    draws: bool  #: whether it takes random numbers
+    #: of feeds by name, what draws random numbers, and whether to look for values that are not
+    #: finite: the fetched values; None, and nothing is committed, where the run has to be planned:
+    #: feeds or variables have other shapes, the segment failed, or a value is not finite
+    run: Callable[[Mapping[str, Any], Callable[[Any], Any] | None, bool], Any]
 
-    def _all_finite(self, made: tuple[Any, ...]) -> bool:
-        """Whether the results that are watched are finite."""
-        with np.errstate(all="ignore"):
-            return first_bad(self._watched, dict(zip(self._results, made))) is None
+
+def bound_call(plan: Plan, scope: Scope) -> BoundCall | None:
+    """The call of a plan that is bound to a scope; None where there is none."""
+    calls, segment = plan.bound.of(scope), plan.compiled
+    if calls is None or segment is None:
+        return None
+    if segment.improvement is not None and segment.improvement.is_ready():
+        return None  # a planned run takes what is there now
+    revision, call = calls.get(segment, _UNBOUND)
+    return call if revision == scope.revision else None
+
+
+_UNBOUND: tuple[int, BoundCall | None] = -1, None
+
+
+def bind(
+    plan: Plan, feed: Mapping[str, Any], fetches: Sequence[str], scope: Scope, state: RunState
+) -> None:
+    """Bind a plan that has just been run to a scope, where that is possible."""
+    segment = plan.compiled
+    if segment is None or not segment.is_ready:
+        return
+    calls = plan.bound.of(scope)
+    if calls is None:
+        calls = plan.bound.keep(scope, {})
+    if calls.get(segment, _UNBOUND)[0] != scope.revision:
+        while len(calls) >= FUNCTIONS_KEPT:
+            calls.pop(next(iter(calls)))
+        calls[segment] = scope.revision, _bound(plan, segment, feed, fetches, scope, state)
+
+
+def _bound(
+    plan: Plan,
+    segment: CompiledSegment,
+    feed: Mapping[str, Any],
+    fetches: Sequence[str],
+    scope: Scope,
+    state: RunState,
+) -> BoundCall | None:
+    commits = plan.commits
+    if set(feed) - set(segment.names) or set(commits) - segment.fresh:
+        return None
+    if not {*segment.names, *segment.results} >= set(fetches):
+        return None
+    needed = [*(name for name in segment.names if name not in feed), *commits]
+    variables = {n: v for n in needed if (v := scope.find_var(n)) and type(v.value) is np.ndarray}
+    if len(variables) < len(set(needed)):
+        return None
+    names: dict[str, Any] = {
+        **dict(ndarray=np.ndarray, array=np.array, fetched=as_fetched, refs=getrefcount),
+        **dict(alone=ALONE, one=OneElement, state=state),
+        **dict(buffers=segment.buffers, donated=segment.donated, run=_quiet(segment)),
+        "is_finite": partial(_are_finite, {*fetches, *commits}, segment.results),
+        "targets": [*(variables[name] for name in commits), state],
+        "attributes": [*("value" for _ in commits), "count"],
+        **{f"v{k}": variables.get(name) for k, name in enumerate(segment.names)},
+        **{f"t{k}": spec.dtype.dtype for k, spec in enumerate(segment.specs)},
+        **{f"c{k}": variables[name] for k, name in enumerate(commits)},
+    }
+    source = "\n".join(_lines(segment, feed, fetches, commits))
+    exec(compile(source, "<compiled plan>", "exec"), names)
+    return BoundCall(any(each.draws for each in segment.order), names["call"])
+
+
+def _are_finite(watched: Collection[str], results: Sequence[str], made: tuple[Any, ...]) -> bool:
+    """Whether the results that are watched are finite."""
+    with np.errstate(all="ignore"):
+        env = dict(zip(results, made))
+        return first_bad([name for name in results if name in watched], env) is None
 
 
 def _lines(
-    segment: CompiledSegment,
-    feed: Collection[str],
-    fetches: Sequence[str],
-    commits: Sequence[str],
-    variables: Mapping[str, ScopeVariable],
-    names: dict[str, Any],
+    segment: CompiledSegment, feed: Collection[str], fetches: Sequence[str], commits: Sequence[str]
 ) -> Iterator[str]:
-    """The source of a bound call; what it uses goes to ``names``."""
+    """The source of a bound call."""
     yield "def call(feed, draw, guard):"
     yield f"    if len(feed) != {len(feed)}: return None"
     given = [f"g{k}" for k in range(len(segment.names))]
@@ -91,9 +118,7 @@ def _lines(
         if name in feed:
             yield f"    g{k} = feed.get({name!r})"
         else:
-            names[f"v{k}"] = variables[name]
             yield f"    g{k} = v{k}.value"
-        names[f"t{k}"] = spec.dtype.dtype
         yield f"    if type(g{k}) is not ndarray or g{k}.shape != {tuple(spec.shape)}: return None"
         yield f"    if g{k}.dtype is not t{k} and g{k}.dtype != t{k}: return None"
     taken = "".join(f"donated.pop({name!r}, None), " for name in segment.donatable)
@@ -114,13 +139,11 @@ def _lines(
         yield f"    news = [{owned}, state.count + 1]"
         # so that what is replaced is seen to be nobody's
         yield f"    del {', '.join(['made', *given])}"
-        for k, name in enumerate(commits):
-            names[f"c{k}"] = variables[name]
         yield f"    olds = [{', '.join(f'c{k}.value' for k in range(len(commits)))}]"
         # one call of C, as ``at_once`` says
         yield "    any(map(setattr, targets, attributes, news))"
         for k, name in enumerate(commits):
-            if segment.takes_donation(name):
+            if name in segment.donatable:
                 old = f"olds[{k}]"
                 yield f"    if type({old}) is ndarray and {_is_owned(old)}:"
                 yield f"        if {old}.flags.writeable: donated[{name!r}] = {old}"
@@ -160,63 +183,15 @@ def _quiet(segment: CompiledSegment) -> Callable[..., tuple[Any, ...]]:
     """What a segment runs, with infinities as values; from NumPy 2 on several threads may run what
     has been decorated, which takes half the time.  Generated kernels do not warn.
     """
+    run = segment.run
+    assert run is not None
     if all(instruction.library == "native" for instruction in segment.order):
-        return segment.call
+        return run
     if np.lib.NumpyVersion(np.__version__) >= "2.0.0":
-        return np.errstate(all="ignore")(segment.call)
-    return partial(_run_quietly, segment.call)
+        return np.errstate(all="ignore")(run)
+    return partial(_run_quietly, run)
 
 
 def _run_quietly(run: Callable[..., tuple[Any, ...]], *given: Any) -> tuple[Any, ...]:
     with np.errstate(all="ignore"):
         return run(*given)
-
-
-def bound_call(plan: Plan, scope: Scope) -> BoundCall | None:
-    """The call of a plan that is bound to a scope; None where there is none."""
-    calls = plan.bound.of(scope)
-    if calls is None:
-        return None
-    segment = plan.compiled
-    revision, call = calls.get(segment, _UNBOUND)
-    if segment is not None and segment.improvement is not None and segment.improvement.is_ready():
-        return None  # a planned run takes what is there now
-    return call if revision == scope.revision else None
-
-
-_UNBOUND: tuple[int, BoundCall | None] = -1, None
-
-
-def bind(
-    plan: Plan, feed: Mapping[str, Any], fetches: Sequence[str], scope: Scope, state: RunState
-) -> None:
-    """Bind a plan that has just been run to a scope, where that is possible."""
-    segment = plan.compiled
-    if segment is None or not segment.is_ready:
-        return
-    calls = plan.bound.of(scope)
-    if calls is None:
-        calls = plan.bound.keep(scope, {})
-    if calls.get(segment, _UNBOUND)[0] != scope.revision:
-        while len(calls) >= FUNCTIONS_KEPT:
-            calls.pop(next(iter(calls)))
-        calls[segment] = scope.revision, _bound(plan, segment, feed, fetches, scope, state)
-
-
-def _bound(
-    plan: Plan,
-    segment: CompiledSegment,
-    feed: Mapping[str, Any],
-    fetches: Sequence[str],
-    scope: Scope,
-    state: RunState,
-) -> BoundCall | None:
-    if set(feed) - set(segment.names) or set(plan.commits) - segment.fresh:
-        return None
-    if not {*segment.names, *segment.results} >= set(fetches):
-        return None
-    needed = [*(name for name in segment.names if name not in feed), *plan.commits]
-    variables = {n: v for n in needed if (v := scope.find_var(n)) and type(v.value) is np.ndarray}
-    if len(variables) < len(set(needed)):
-        return None
-    return BoundCall(segment, feed, fetches, plan.commits, variables, state)

@@ -10,9 +10,8 @@ import numpy as np
 from ..errors import OpError
 from ..ir.operator import located
 from ..values import LoDTensor, SelectedRows
-from .by_shape import Watch
 from .finite import numbers_in
-from .segment import Segment
+from .segment import Segment, Watch
 from .step import Environment, Step, spec_of
 
 if TYPE_CHECKING:

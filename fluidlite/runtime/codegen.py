@@ -28,79 +28,50 @@ class GeneratedSource:
         #: what the source refers to, by name
         self.names: dict[str, Any] = {"asarray": np.asarray, "ndarray": np.ndarray}
         self._functions: dict[int, str] = {}
+        #: numbers of values that one function makes, or is given, and another one reads
+        self._crossing = _crossing(assigned)
+        self._places = {number: place for place, number in enumerate(assigned.donated)}
         self._lines = [
             self._instruction(index, instruction, placement)
             for index, (instruction, placement) in enumerate(
                 zip(self._order, assigned.placements, strict=True)
             )
         ]
-        self._parts = assigned.parts
-        name = "v{}" if len(self._parts) < 2 else "V[{}]"
-        self._results = [self._result(v, name) for v in assigned.outputs]
-        self._kept = {v.number for v in assigned.outputs}
+        self._results = [self._result(v) for v in assigned.outputs]
 
-    def written(self, after: Mapping[int, str] | None = None) -> Iterator[str]:
+    def written(self, watched: Mapping[int, Sequence[Value]] | None = None) -> Iterator[str]:
         """The source, function by function; the last one, ``run``, is what runs.
 
         Args:
-            after: a further line behind the instruction of a number, before what it read is let go
-                of; the function then takes ``hook``, which such lines may call.
+            watched: by number of an instruction, what a further line behind it calls ``hook`` with,
+                which the function then takes, beside the number.
         """
         arguments = ["B", "D", "G", *(f"v{v.number}" for v in self._inputs)]
-        head = f"def run({', '.join(arguments + ([] if after is None else ['*', 'hook']))}):"
-        if len(self._parts) < 2:
-            body = [head]
-            if self._assigned.donated:
-                body.append(f"    {', '.join(f'd{n}' for n in self._assigned.donated)}, = D")
-            if self._assigned.makers:
-                names = ", ".join(f"b{k}" for k in range(len(self._assigned.makers)))
-                body.append(f"    {names}, = B")
-            body += self._body(range(len(self._lines)), after)
-            yield _function(body, self._results)
-            return
-        call = f"(B, D, G, V{'' if after is None else ', hook'})"
-        crossing = _crossing(self._order, self._parts, self._kept)
-        for number, (part, (takes, gives)) in enumerate(zip(self._parts, crossing, strict=True)):
-            body = [f"def part{number}{call}:", *self._memory_of(part)]
-            body += [
-                f"    v{value} = {f'V.pop({value})' if is_last else f'V[{value}]'}"
-                for value, is_last in takes.items()
-            ]
-            body += self._body(part, after)
-            body += [f"    V[{value}] = v{value}" for value in gives]
-            yield _function(body)
-        body = [head]
-        body.append(f"    V = {{{', '.join(f'{v.number}: v{v.number}' for v in self._inputs)}}}")
-        body += [f"    part{number}{call}" for number in range(len(self._parts))]
-        yield _function(body, self._results)
+        head = f"def run({', '.join(arguments + ([] if watched is None else ['*', 'hook']))}):"
+        parts, called = self._assigned.parts, []
+        if len(parts) < 2:
+            called = [line for part in parts for line in self._body(part, watched)]
+        else:
+            call = f"(B, D, G, V{'' if watched is None else ', hook'})"
+            for number, part in enumerate(parts):
+                yield "\n".join([f"def part{number}{call}:", *self._body(part, watched)]) + "\n"
+            given = (f"{v.number}: v{v.number}" for v in self._inputs)
+            called = [f"    V = {{{', '.join(given)}}}"]
+            called += [f"    part{number}{call}" for number in range(len(parts))]
+        comma = "," if len(self._results) == 1 else ""
+        results = f"    return ({', '.join(self._results)}{comma})"
+        yield "\n".join([head, *called, results]) + "\n"
 
-    def _memory_of(self, part: range) -> list[str]:
-        """Lines that name the donated arrays and the buffers of a part."""
-        places = {number: place for place, number in enumerate(self._assigned.donated)}
-        donated: dict[int, None] = {}
-        buffers: dict[int, None] = {}
-        for index in part:
-            placement = self._assigned.placements[index]
-            for value, target in zip(self._order[index].results, placement.targets):
-                if type(target) is int:
-                    buffers[target] = None
-                elif target is not None:
-                    donated[value.number] = None
-            if placement.scratch is not None:
-                buffers[placement.scratch] = None
-        return [
-            *(f"    d{number} = D[{places[number]}]" for number in donated),
-            *(f"    b{number} = B[{number}]" for number in buffers),
-        ]
-
-    def _body(self, part: Iterable[int], after: Mapping[int, str] | None) -> Iterator[str]:
-        """The lines of instructions."""
+    def _body(
+        self, part: Iterable[int], watched: Mapping[int, Sequence[Value]] | None
+    ) -> Iterator[str]:
+        """The lines of instructions; those that watch stand before what was read is let go of."""
         for index in part:
             lines = self._lines[index]
-            extra = None if after is None else after.get(index)
-            if extra is not None:
+            if watched is not None and index in watched:
+                given = ", ".join([str(index), *map(self._value, watched[index])])
                 last = len(lines) - lines[-1].startswith("del ")
-                lines = [*lines[:last], extra, *lines[last:]]
+                lines = [*lines[:last], f"hook({given})", *lines[last:]]
             for line in lines:
                 yield f"    {line}"
 
@@ -112,8 +83,9 @@ class GeneratedSource:
         else:
             lines = self._with_operator(index, instruction, operands)
         lines[0] += _remark(instruction)
-        if placement.freed:
-            lines.append(f"del {', '.join(f'v{v.number}' for v in placement.freed)}")
+        dead = [v for v in placement.dead if placement.lets_go or v.number in self._crossing]
+        if dead:
+            lines.append(f"del {', '.join(map(self._value, dead))}")
         return lines
 
     def _with_operator(
@@ -127,7 +99,7 @@ class GeneratedSource:
         call = f"{function}({', '.join([op, 'xp', *rng, *operands])})"
         slots = list(instruction.op.outputs)
         if len(slots) == 1 and not slots[0].many:
-            name = f"v{instruction.result.number}"
+            name = self._value(instruction.result)
             if instruction.result.kind is not Kind.LOD_TENSOR:
                 return [f"{name} = {call}"]
             return [f"{name} = {call}", f"if type({name}) is not ndarray: {name} = asarray({name})"]
@@ -135,10 +107,10 @@ class GeneratedSource:
         for slot in slots:
             made = instruction.outs.get(slot.name)
             if isinstance(made, list):
-                names = ", ".join(f"v{v.number}" for v in made)
+                names = ", ".join(map(self._value, made))
                 lines.append(f"{names}, = map(asarray, r[{slot.name!r}])")
             elif made is not None:
-                lines.append(f"v{made.number} = asarray(r[{slot.name!r}])")
+                lines.append(f"{self._value(made)} = asarray(r[{slot.name!r}])")
         return [*lines, "r = None"]
 
     def _with_kernel(
@@ -152,29 +124,33 @@ class GeneratedSource:
         self.names[function] = called
         results = instruction.results
         if placement.scratch is not None:
-            operands = [*operands, f"b{placement.scratch}"]
+            operands = [*operands, f"B[{placement.scratch}]"]
         if any(target is not None for target in placement.targets):
             targets = [
-                "None" if t is None else f"b{t}" if type(t) is int else f"d{v.number}"
-                for v, t in zip(results, placement.targets, strict=True)
+                f"D[{self._places[v.number]}]"
+                if target == "donated"
+                else f"B[{target}]"
+                if type(target) is int
+                else "None"
+                for v, target in zip(results, placement.targets, strict=True)
             ]
             out = targets[0] if len(targets) == 1 else f"({', '.join(targets)})"
             operands = [*operands, f"out={out}"]
         call = f"{function}({', '.join(operands)})"
         if len(results) == 1 and not results[0].stored[0] and instruction.phase != "start":
             call = f"asarray({call})"  # NumPy gives a number of its own kind then
-        return [f"{', '.join(f'v{v.number}' for v in results)} = {call}"]
+        return [f"{', '.join(map(self._value, results))} = {call}"]
 
-    def _value(self, value: Value, name: str = "v{}") -> str:
+    def _value(self, value: Value) -> str:
+        number = value.number
         if value.constant is None:
-            return name.format(value.number)
-        name = f"c{value.number}"
-        self.names[name] = value.constant
-        return name
+            return f"V[{number}]" if number in self._crossing else f"v{number}"
+        self.names[f"c{number}"] = value.constant
+        return f"c{number}"
 
-    def _result(self, value: Value, name: str) -> str:
+    def _result(self, value: Value) -> str:
         """A value that is given back: a copy where it may lie in a buffer."""
-        return self._value(value, name) + (".copy()" if self._assigned.is_copied(value) else "")
+        return self._value(value) + (".copy()" if self._assigned.is_copied(value) else "")
 
     def _operand(self, value: Any) -> str:
         if value is None:
@@ -193,38 +169,16 @@ def _remark(instruction: Instruction) -> str:
     return f"{text}, {instruction.library}" if instruction.library else text
 
 
-def _crossing(
-    order: Sequence[Instruction], parts: Sequence[range], kept: set[int]
-) -> list[tuple[dict[int, bool], dict[int, None]]]:
-    """Of each part the values that it takes from outside, and whether nothing behind it reads them;
-    and those that it makes for others.
-    """
-    part_of = [number for number, part in enumerate(parts) for _ in part]
+def _crossing(assigned: BufferAssignment) -> set[int]:
+    """The numbers of values that one function makes, or is given, and another one reads."""
+    if len(assigned.parts) < 2:
+        return set()
+    found = {v.number for v in (*assigned.inputs, *assigned.outputs)}
     maker: dict[int, int] = {}
-    last_reader: dict[int, int] = {}
-    for index, instruction in enumerate(order):
-        for value in instruction.inputs:
-            last_reader[value.number] = part_of[index]
-        for value in instruction.results:
-            maker[value.number] = part_of[index]
-    found: list[tuple[dict[int, bool], dict[int, None]]] = [({}, {}) for _ in parts]
-    for index, instruction in enumerate(order):
-        part = part_of[index]
-        for value in instruction.inputs:
-            number = value.number
-            if value.constant is not None or maker.get(number) == part:
-                continue
-            is_last = number in maker and last_reader[number] == part and number not in kept
-            found[part][0][number] = is_last
-            if number in maker:
-                found[maker[number]][1][number] = None
-        for value in instruction.results:
-            if value.number in kept:
-                found[part][1][value.number] = None
+    for number, part in enumerate(assigned.parts):
+        for index in part:
+            instruction = assigned.order[index]
+            read = (v.number for v in instruction.inputs if v.constant is None)
+            found.update(each for each in read if maker.get(each) != number)
+            maker.update((v.number, number) for v in instruction.results)
     return found
-
-
-def _function(body: list[str], results: list[str] | None = None) -> str:
-    if results is not None:
-        body.append(f"    return ({', '.join(results)}{',' if len(results) == 1 else ''})")
-    return "\n".join(body) + "\n"

@@ -1,7 +1,7 @@
 """Compilation: a segment of steps as one function, for values of given shapes.
 
 It is lowered to a graph, rewritten by the pipeline, given memory and printed as Python source.
-When that is done, ``by_shape.py`` says.
+When that is done, ``segment.py`` says.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..dtypes import Kind
 from ..kernels import (
     registered,  # noqa: F401  (kernels register themselves)
     threads,
@@ -20,13 +21,12 @@ from ..kernels.tuning import ThreadTuner
 from ..state import collector_paused
 from . import pipeline
 from .buffers import Buffers, Footprint
-from .by_shape import Watch
 from .codegen import GeneratedSource
-from .execute import executed
 from .graph import Graph, Instruction
 from .lower import lowered as lowered
 from .memory import BufferAssignment, Observation, is_fresh, last_uses
 from .passes.form import Context, Pass
+from .segment import Watch
 from .step import Environment
 from .value import Value
 
@@ -83,8 +83,11 @@ class CompiledSegment:
         self._double_buffered = [name for name in self.results if name in commits]
         #: arrays that were replaced in the scope, and that nobody else holds, by name
         self.donated: dict[str, Any] = {}
-        #: what is run, once a first run has shown where values lie
-        self._run: Callable[..., Any] | None = None
+        #: what is run, once a first run has shown where values lie: a function of buffers, donated
+        #: arrays, what draws, and the inputs
+        self.run: Callable[..., Any] | None = None
+        #: of results that may be written to donated arrays, in order: shapes and element types
+        self.donatable: dict[str, tuple[Any, Any]] = {}
 
     def _rewrite(
         self, graph: Graph, after: Callable[[Pass, Graph], None] | None = None
@@ -106,7 +109,7 @@ class CompiledSegment:
         """Compute what the steps compute into an environment; ``draw`` gives the random numbers of
         an operator, by its key.
         """
-        run = self._run
+        run = self.run
         if run is None:
             _with_threads(self._tuners, self._first_run)(env, draw, watch)
             return
@@ -119,27 +122,11 @@ class CompiledSegment:
         self, run: Callable[..., Any], given: Sequence[Any], draw: Callable[[Any], Any]
     ) -> tuple[Any, ...]:
         """What a function computes in buffers that no other run has."""
-        buffers = self._buffers.take()
-        donated = [self.donated.pop(name, None) for name in self._donatable]
+        buffers = self.buffers.take()
+        donated = [self.donated.pop(name, None) for name in self.donatable]
         found: tuple[Any, ...] = run(buffers, donated, draw, *given)
-        self._buffers.give_back(buffers)
+        self.buffers.give_back(buffers)
         return found
-
-    @property
-    def call(self) -> Callable[..., tuple[Any, ...]]:
-        """What is run: a function of buffers, donated arrays, what draws, and the inputs."""
-        assert self._run is not None
-        return self._run
-
-    @property
-    def buffers(self) -> Buffers:
-        """What it works in."""
-        return self._buffers
-
-    @property
-    def donatable(self) -> list[str]:
-        """The names of results that may be written to donated arrays, in order."""
-        return list(self._donatable)
 
     @property
     def forms(self) -> list[tuple[int, ...] | None]:
@@ -160,7 +147,7 @@ class CompiledSegment:
     @property
     def is_ready(self) -> bool:
         """Whether the source has been written."""
-        return self._run is not None
+        return self.run is not None
 
     @property
     def footprint(self) -> Footprint | None:
@@ -180,13 +167,9 @@ class CompiledSegment:
         after("lower", graph)
         self._rewrite(graph, lambda each, graph: after(each.name, graph))
 
-    def takes_donation(self, name: str) -> bool:
-        """Whether a result may be written to the array that it replaced before."""
-        return name in self._donatable
-
     def donate(self, name: str, array: Any) -> None:
         """Keep an array that a result replaced, for the next run to write to."""
-        if self._run is not None and self._donatable.get(name) == (array.shape, array.dtype):
+        if self.donatable.get(name) == (array.shape, array.dtype):
             self.donated[name] = array
 
     def _watched(self, kind: str) -> dict[int, list[Value]]:
@@ -205,11 +188,8 @@ class CompiledSegment:
         """The function with lines for a kind of watches."""
         found = self._variants.get(kind)
         if found is None:
-            after = {
-                index: f"hook({', '.join([str(index), *(f'v{v.number}' for v in values)])})"
-                for index, values in self._watched(kind).items()
-            }
-            found = self._variants[kind] = self._executable(self._source.written(after))
+            source = self._source.written(self._watched(kind))
+            found = self._variants[kind] = self._executable(source)
         return found
 
     def _executable(self, sources: Iterable[str]) -> Callable[..., Any]:
@@ -228,7 +208,7 @@ class CompiledSegment:
         held = {v.number: env[name] for name, v in self._inputs.items()}
         dying = last_uses(order, outputs)
         for index, (instruction, dead) in enumerate(zip(order, dying, strict=True)):
-            made = executed(instruction, self._xp, held, draw)
+            made = _executed(instruction, self._xp, held, draw)
             observed.note(made, [(v, held.get(v.number)) for v in instruction.inputs])
             held.update((value.number, array) for value, array in made)
             if watch is not None and index in watched:
@@ -240,11 +220,11 @@ class CompiledSegment:
         self._source = GeneratedSource(self.assigned)
         by_number = {v.number: (name, v) for name, v in self._outputs.items()}
         donatable = [by_number[number] for number in self.assigned.donated]
-        self._donatable = {name: (v.shape, v.dtype) for name, v in donatable}
-        self._buffers = Buffers(self.assigned.makers)
+        self.donatable = {name: (v.shape, v.dtype) for name, v in donatable}
+        self.buffers = Buffers(self.assigned.makers)
         #: results that share no memory with anything else
         self.fresh = {name for name, v in self._outputs.items() if is_fresh(v, observed)}
-        self._run = _with_threads(self._tuners, self._executable(self._source.written()))
+        self.run = _with_threads(self._tuners, self._executable(self._source.written()))
         for name, value in self._outputs.items():
             env[name] = held[value.number] if value.constant is None else value.constant
 
@@ -278,3 +258,41 @@ def _use_threads(instruction: Instruction) -> None:
         function = threads.spread_where_large(kernel.function, instruction.results[0].nbytes)
         if function is not kernel.function:
             instruction.kernel = kernel._replace(function=function)
+
+
+def _executed(
+    instruction: Instruction, xp: Any, held: Mapping[int, Any], draw: Callable[[Any], Any]
+) -> list[tuple[Value, Any]]:
+    """Run one instruction on arrays by number of a value: pairs of the values made and their
+    arrays.
+    """
+    operands = [_held(value, held) for value in instruction.operands]
+    kernel = instruction.kernel
+    if kernel is not None:
+        has_scratch = kernel.scratch is not None and instruction.phase != "wait"
+        scratch = [kernel.scratch()] if kernel.scratch is not None and has_scratch else []
+        made = getattr(kernel, instruction.phase or "function")(*operands, *scratch)
+        arrays = made if type(made) is tuple else (made,)
+        plain = instruction.phase != "start"
+        return [
+            (v, np.asarray(array) if v.kind is Kind.LOD_TENSOR and plain else array)
+            for v, array in zip(instruction.results, arrays, strict=True)
+        ]
+    rng = [draw(instruction.random_key)] if instruction.draws else []
+    function = instruction.typed.calling.function
+    found = instruction.op.by_slot(function(instruction.op, xp, *rng, *operands))
+    pairs: list[tuple[Value, Any]] = []
+    for slot, made in instruction.outs.items():
+        if isinstance(made, list):
+            pairs += zip(made, map(np.asarray, found[slot]), strict=True)
+        elif isinstance(made, Value):
+            plain = made.kind is Kind.LOD_TENSOR
+            pairs.append((made, np.asarray(found[slot]) if plain else found[slot]))
+    return pairs
+
+
+def _held(value: Any, held: Mapping[int, Any]) -> Any:
+    """The array, or the list of arrays, that a value stands for."""
+    if value is None or isinstance(value, list):
+        return None if value is None else [_held(each, held) for each in value]
+    return held[value.number] if value.constant is None else value.constant

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -15,50 +16,25 @@ from ..values import LoDTensor, LoDTensorArray
 from .shared_lod import Lods, has_rows, shared_lod
 
 
+@dataclass(slots=True, eq=False)
 class DirectCall:
-    """A kernel with the names that it takes and gives: the fast path of a step.
+    """A kernel with the names that it takes and gives: the fast path of a step."""
 
-    Args:
-        kernel: of the operator.
-        op: the operator.
-        slots: those that the kernel takes.
-        shares_lod: whether the sequences of results follow from these slots.
-        operands: names, tuples of them for list slots, None for what is absent.
-        updates: names that need not have been written.
-        outputs: pairs of a slot and a name.
-    """
+    kernel: Any  #: of the operator
+    op: Op
+    slots: Sequence[str]  #: those that the kernel takes
+    shares_lod: bool  #: whether the sequences of results follow from these slots
+    operands: list[Any]  #: names, tuples of them for list slots, None for what is absent
+    updates: frozenset[str]  #: names that need not have been written
+    outputs: list[tuple[str, str]]  #: pairs of a slot and a name
+    _is_plain: bool = field(init=False)  #: whether each operand is one name that has been written
+    _ragged: frozenset[str] = field(init=False)  #: slots that take values with their sequences
+    _only: str | None = field(init=False)  #: the name of the output, where there is only one
 
-    __slots__ = (
-        "_is_plain",
-        "_only",
-        "_ragged",
-        "kernel",
-        "op",
-        "operands",
-        "outputs",
-        "shares_lod",
-        "slots",
-        "updates",
-    )
-
-    def __init__(
-        self,
-        kernel: Any,
-        op: Op,
-        slots: Sequence[str],
-        shares_lod: bool,
-        operands: list[Any],
-        updates: frozenset[str],
-        outputs: list[tuple[str, str]],
-    ) -> None:
-        self.kernel, self.op, self.operands = kernel, op, operands
-        self.slots, self.shares_lod = slots, shares_lod
-        self.updates, self.outputs = updates, outputs
-        #: whether each operand is one name that has been written
-        self._is_plain = all(type(n) is str and n not in updates for n in operands)
-        self._ragged = frozenset(slot.name for slot in op.inputs if slot.ragged)
-        #: the name of the output, where the operator has only one
-        self._only = outputs[0][1] if len(op.outputs) == len(outputs) == 1 else None
+    def __post_init__(self) -> None:
+        self._is_plain = all(type(n) is str and n not in self.updates for n in self.operands)
+        self._ragged = frozenset(slot.name for slot in self.op.inputs if slot.ragged)
+        self._only = self.outputs[0][1] if len(self.op.outputs) == len(self.outputs) == 1 else None
 
     @classmethod
     def of(cls, op: Operator, instance: Op) -> DirectCall | None:

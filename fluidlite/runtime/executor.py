@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from functools import partial
 from typing import Any
 from weakref import ref
@@ -33,7 +34,6 @@ from ..profiler import Profile, active
 from ..quiet import quick_door
 from ..scope import Scope, global_scope
 from .bound import bind, bound_call
-from .by_shape import passes_for
 from .engine import chosen
 from .feeding import (
     check_names,
@@ -45,14 +45,14 @@ from .feeding import (
     take_persistables,
     without_value,
 )
-from .fetching import fetch_names
 from .finite import checks_nan_inf
 from .from_dataset import RunsDatasets
 from .plan import Plan
 from .random_state import KeepsRandomState
 from .replicated import Replicas
-from .run_state import ExecutorToken, Job, RunState, next_number, wanted_of
-from .session import Observer, Session, run_watched
+from .run_state import ExecutorToken, Job, RunState, fetch_names, next_number, wanted_of
+from .segment import passes_for
+from .session import Observer, Session, run_guarded
 from .step import Environment
 from .traced_runs import TracesRuns
 
@@ -69,8 +69,9 @@ class Executor(RunsDatasets, KeepsRandomState, TracesRuns, Described):
         profile: whether to take the time of each operator; ``profile`` then has a table of them.
         passes: which passes rewrite plans (``"-gemm_batching"``: all but that one); what
             ``FLUIDLITE_PASSES`` says when None.
-        backend: "numpy" or "jax"; what ``FLUIDLITE_BACKEND`` says when None, and NumPy where that
-            says nothing.
+        backend: "numpy" or "jax"; what ``FLUIDLITE_BACKEND`` says when None, or NumPy.
+        precision: on JAX that of products: "highest", "high", "default", or "bfloat16"; what
+            ``FLUIDLITE_JAX_PRECISION`` says when None, or "highest".
 
     Raises:
         ArgumentError: the place is not there, or there is no pass or backend of a name.
@@ -93,9 +94,9 @@ class Executor(RunsDatasets, KeepsRandomState, TracesRuns, Described):
         profile: bool = False,
         passes: str | None = None,
         backend: str | None = None,
+        precision: str | None = None,
     ) -> None:
-        #: what runs programs where that is not NumPy
-        self.place, self._engine = chosen(place, backend)
+        self.place, self._engine = chosen(place, backend, precision)
         self._passes = passes_for(passes)
         #: the times of operators, where they are taken
         self.profile = Profile() if profile else None
@@ -177,46 +178,48 @@ class Executor(RunsDatasets, KeepsRandomState, TracesRuns, Described):
         wanted = wanted_of(program, fetch_list, feed, use_prune)
         job = program, wanted, global_scope() if scope is None else scope
         guard = checks_nan_inf() if check_nan_inf is None else check_nan_inf
-        group = groups.get()
-        begun = group.begin_run()
-        try:
-            if type(feed) is dict and return_numpy:
-                results = self._run_bound(job, feed, guard)
-                if results is not None:
-                    return results
-                group.repeat_from(0)
-            self._known(program).warn_of_strangers(fetch_list, program)
-            return self._run_planned(job, feed, guard, return_numpy, use_program_cache)
-        finally:
-            group.end_run(begun)
+        return self._run(job, feed, guard, return_numpy, use_program_cache, fetch_list)
 
     @property
     def _looks(self) -> bool:
         return self._check or self.profile is not None or active.get() is not None
 
-    def _run_bound(self, job: Job, feed: Mapping[str, Any], guard: bool) -> list[Any] | None:
-        """Run a program by a bound call: tier 3.
-
-        Returns:
-            the fetched values; None where the run has to be planned.
-        """
+    def _run(
+        self,
+        job: Job,
+        feed: Any,
+        guard: bool,
+        return_numpy: bool = True,
+        keep: bool = True,
+        fetch_list: Any = None,
+    ) -> list[Any]:
+        """Run a program by the highest tier that there is for it."""
         program, wanted, scope = job
         known: RunState | None = program.remembered.get(self._key)
         plan = None if known is None else known.plans.get((program.revision, wanted))
-        if plan is None or self._looks:
-            return None
-        if self._engine is not None:
-            return None if guard else self._engine.run_bound(plan, job, feed, known)
-        call = bound_call(plan, scope)
-        if known is None or call is None:
-            return None
-        if guard and plan.gradients:  # which are looked at on the way
-            return None
-        draw = partial(known.draw, program, self._backend) if call.draws else None
-        return call.run(feed, draw, guard)
+        group = groups.get()
+        begun = group.begin_run()
+        try:
+            is_plain = type(feed) is dict and return_numpy and not self._looks
+            if known is not None and plan is not None and is_plain:
+                results = None
+                if self._engine is not None:
+                    results = None if guard else self._engine.run_bound(plan, job, feed, known)
+                elif not (guard and plan.gradients):  # which are looked at on the way
+                    call = bound_call(plan, scope)
+                    if call is not None:
+                        draw = partial(known.draw, program, self._backend) if call.draws else None
+                        results = call.run(feed, draw, guard)
+                if results is not None:
+                    return results
+                group.repeat_from(0)
+            self._known(program).warn_of_strangers(fetch_list, program)
+            return self._run_planned(job, feed, guard, return_numpy, keep)
+        finally:
+            group.end_run(begun)
 
     def _run_planned(
-        self, job: Job, feed: Any, guard: bool, return_numpy: bool = True, keep: bool = True
+        self, job: Job, feed: Any, guard: bool, return_numpy: bool, keep: bool
     ) -> list[Any]:
         """Run a program segment by segment: tiers 1 and 2; bind what has been compiled."""
         program, wanted, scope = job
@@ -271,10 +274,16 @@ class Executor(RunsDatasets, KeepsRandomState, TracesRuns, Described):
             self._session(job[0], known).run(plan, env)
             return
         odd = frozenset(doubts.items())
-        is_new = bool(odd) and odd not in known.taken
-        session = partial(self._session, job[0], known)
-        run_watched(session, plan, env, job[1][0], guard, self._check, is_new, profile)
-        if is_new:
+        checked = bool(odd) and odd not in known.taken
+        session = partial(self._session, job[0], known, profile=profile)
+        with nullcontext() if profile is None else profile.run("run"):
+            if guard and not (checked or self._check):
+                run_guarded(session, plan, env, job[1][0])
+            else:
+                strict = "infinity" if guard else "NaN" if self._check else ""
+                compare = self._check and not checked
+                session(strict=strict, checked=checked, compare=compare).run(plan, env)
+        if checked:
             known.take(odd)
 
     def _session(self, program: Program, known: RunState, **how: Any) -> Session:
@@ -323,16 +332,7 @@ class Executor(RunsDatasets, KeepsRandomState, TracesRuns, Described):
 
     @quick_door
     def _run_prepared(self, job: Job, feed: Mapping[str, Any]) -> list[Any]:
-        guard, group = checks_nan_inf(), groups.get()
-        begun = group.begin_run()
-        try:
-            results = self._run_bound(job, feed, guard)
-            if results is not None:
-                return results
-            group.repeat_from(0)
-            return self._run_planned(job, feed, guard)
-        finally:
-            group.end_run(begun)
+        return self._run(job, feed, checks_nan_inf())
 
     def plan(
         self,

@@ -109,6 +109,8 @@ def frozen(value: Any) -> Any:
 
 
 def _fed_value(variable: Variable, value: Any) -> Any:
+    if value is None:
+        raise FeedTypeError(f"variable {variable.name!r} was fed None; feed an array")
     if isinstance(value, LoDTensor):
         data, lod = value.data, value.offsets
     elif isinstance(value, (list, tuple)) and not _are_rows(variable, value):
@@ -266,22 +268,17 @@ def _of_another_shape(
 def _missing(name: str, op: Operator) -> Exception:
     variable = op.block.find_var_recursive(name)
     spec = variable.spec if variable is not None else None
+    error: FluidError
     if variable is not None and variable.is_data:
-        return located(FeedError(f"data variable {name!r} was not fed"), op, [(name, spec)])
-    if variable is not None and variable.persistable:
-        return located(
-            NotInitializedError(
-                f"variable {name!r} has no value; run the startup program first (after minimize), "
-                f"in the same scope"
-            ),
-            op,
-            [(name, spec)],
+        error = FeedError(f"data variable {name!r} was not fed")
+    elif variable is not None and variable.persistable:
+        error = NotInitializedError(
+            f"variable {name!r} has no value; run the startup program first (after minimize), "
+            f"in the same scope"
         )
-    return located(
-        NotInitializedError(f"variable {name!r} is read before anything writes it"),
-        op,
-        [(name, spec)],
-    )
+    else:
+        error = NotInitializedError(f"variable {name!r} is read before anything writes it")
+    return located(error, op, [(name, spec)])
 
 
 def without_value(

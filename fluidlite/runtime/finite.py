@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from .. import state
-from ..errors import FluidError, NonFiniteError
+from ..errors import NonFiniteError
 from ..ir.operator import located
 from ..values import arrays_in
 from .step import Environment, Step, spec_of
@@ -80,18 +80,12 @@ def check_written(
     """
     name = first_bad(names, env)
     if name is not None and (infinities or _holds_nan(env[name])):
-        raise not_finite(step, name, env)
+        error = NonFiniteError(f"variable {name!r} holds {described(env[name])}")
+        raise located(error, step.op, [(name, spec_of(env[name]))])
 
 
 def _holds_nan(value: Any) -> bool:
     return any(bool(np.isnan(a).any()) for a in numbers_in(value) if a.dtype.kind in "fc")
-
-
-def not_finite(step: Step, name: str, env: Mapping[str, Any]) -> FluidError:
-    """The error that a step wrote a value that is not finite."""
-    value = env[name]
-    error = NonFiniteError(f"variable {name!r} holds {described(value)}")
-    return located(error, step.op, [(name, spec_of(value))])
 
 
 def checks_nan_inf() -> bool:

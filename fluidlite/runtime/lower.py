@@ -218,17 +218,10 @@ class Lowering(Interpreter):
         except KeyError as error:
             raise Unsupported(f"{error.args[0]!r} may not be written") from None
         outs = self.apply(op, ins, step.want)
-        for slot, names, many in step.outputs:
-            found = outs.get(slot)
-            for i, name in enumerate(names):
-                if name == EMPTY:
-                    continue
-                value = (found[i] if found is not None else None) if many else found
-                if value is None:
-                    if op.output_slots[slot].hidden:
-                        env.pop(name, None)
-                        continue
-                    value = self._zeros(step, slot, i, ins)
+        for _, _, name, value in step.named(outs, ins, self.fill_zeros_like):
+            if value is None:
+                env.pop(name, None)
+            else:
                 env[name] = value
                 self.graph.names.append((step, name, value))
 
@@ -288,14 +281,6 @@ class Lowering(Interpreter):
             self.lower(step, env)
         self._turns = self._turns[:-1]
         self._origin = around
-
-    def _zeros(self, step: Step, slot: str, index: int, ins: dict[str, Any]) -> Value:
-        """What a gradient operator leaves out because nothing flows there."""
-        like = step.zeros_like(slot, index, ins)
-        if like is None:
-            raise Unsupported(f"{step.op.type} without its output {slot}")
-        made: Value = self.fill_zeros_like(like)
-        return made
 
 
 class _Passes:

@@ -100,7 +100,8 @@ class Placement:
     #: scope, or None for a new array
     targets: list[int | str | None] = field(default_factory=list)
     scratch: int | None = None  #: the number of what it works in
-    freed: list[Value] = field(default_factory=list)
+    dead: list[Value] = field(default_factory=list)  #: made before, and read by nothing behind it
+    lets_go: bool = False  #: whether these are let go of at once, and not when the function ends
 
 
 class BufferAssignment:
@@ -141,7 +142,6 @@ class BufferAssignment:
         #: value -> the values whose memory it may share, and how many share it
         self._shares: dict[int, frozenset[int]] = {}
         self._sharers: dict[int, int] = {}
-        self._named: set[int] = set()
         self._in_buffers: set[int] = set()
         #: values that lie in arrays of their own -> their size
         self._arrays: dict[int, int] = {}
@@ -186,20 +186,16 @@ class BufferAssignment:
             if type(target) is int:
                 self._held[value.number] = target
                 self._in_buffers.add(value.number)
-            self._named.add(value.number)
         between = 0 if kernel is None else kernel.between
         self._most = max(self._most, self._live + between)
-        freed = [v for v in dying if v.number in self._named and v.number not in self._outside]
-        lets_go = bool(freed) and any(self._is_large(v) for v in dying)
-        made.freed = freed if lets_go else []
+        made.dead = [v for v in dying if v.number not in self._outside]
+        made.lets_go = any(self._is_large(v) for v in made.dead)
         for value in dying:
-            self._release(value, lets_go)
+            self._release(value, made.lets_go)
         return made
 
     def _is_large(self, value: Value) -> bool:
         """Whether much memory may be free when a value is let go of."""
-        if value.number in self._outside:
-            return False
         shares = self._shares.get(value.number, _NOTHING)
         return value.nbytes >= SMALLEST_BUFFER or any(
             self._arrays.get(number, 0) >= SMALLEST_BUFFER for number in shares

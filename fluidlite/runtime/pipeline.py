@@ -6,8 +6,7 @@ import os
 from collections.abc import Callable, Iterable
 
 from ..errors import ArgumentError, suggestion
-from .graph import Graph
-from .graph_verify import verify
+from .graph import Graph, verify
 from .passes.activation_sinking import ACTIVATION_SINKING
 from .passes.common_subexpressions import COMMON_SUBEXPRESSIONS
 from .passes.constant_folding import CONSTANT_FOLDING

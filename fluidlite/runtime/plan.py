@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -120,37 +120,28 @@ class Pruned(NamedTuple):
         return _needed(ops, fetches, self), fetches
 
 
-class UpdateStage(NamedTuple):
-    """The operators of an optimizer in a row, or those before, between or behind them."""
+class ProgramPart(NamedTuple):
+    """The operators from one place up to another one; what those behind read is kept, too."""
 
-    number: int
-
-    def select(
-        self, ops: list[Operator], fetches: Sequence[str]
-    ) -> tuple[list[Operator], Sequence[str]]:
-        """The operators that run, and the names to keep."""
-        stages = stages_of(ops)
-        later = {n for stage in stages[self.number + 1 :] for op in stage for n in reads_of(op)}
-        return stages[self.number], [*fetches, *later]
-
-
-class Half(NamedTuple):
-    """The first operators of a program, or those that follow."""
-
-    first: int  #: how many there are before the second half
-    second: bool
+    first: int
+    end: int | None = None
 
     def select(
         self, ops: list[Operator], fetches: Sequence[str]
     ) -> tuple[list[Operator], Sequence[str]]:
         """The operators that run, and the names to keep."""
-        return (ops[self.first :] if self.second else ops[: self.first]), fetches
+        behind = [] if self.end is None else ops[self.end :]
+        return ops[self.first : self.end], [*fetches, *(n for op in behind for n in reads_of(op))]
 
 
-def stages_of(ops: Iterable[Operator]) -> list[list[Operator]]:
-    """Operators in rows that belong to optimizers or do not, in turn."""
-    listed = [op for op in ops if op.type not in _EDGES]
-    return [list(row) for _, row in groupby(listed, lambda op: op.role == OpRole.OPTIMIZE)]
+def update_stages(program: Program) -> Iterator[tuple[ProgramPart, bool]]:
+    """The parts of a program that are of optimizers or are not, in turn, and whether they are."""
+    first = 0
+    ops = _without_edges(program.global_block())
+    for updates, row in groupby(ops, lambda op: op.role == OpRole.OPTIMIZE):
+        end = first + len(list(row))
+        yield ProgramPart(first, end), updates
+        first = end
 
 
 def pruned_to(program: Program, targets: Sequence[Operator], feed: Iterable[str]) -> Pruned:
@@ -173,7 +164,7 @@ class Plan(BlockPlan):
         self,
         program: Program,
         fetches: Sequence[str],
-        cut: Pruned | UpdateStage | Half | None = None,
+        cut: Pruned | ProgramPart | None = None,
     ) -> None:
         block = program.global_block()
         ops = _without_edges(block)
@@ -223,13 +214,9 @@ class Plan(BlockPlan):
         taken = {name for op in updates for name in op.inputs.get("Grad", ())}
         grads = frozenset(f"{n}@GRAD" for n in self.persistable)
         self.gradients = (grads & self.written) - taken
-        #: what is committed -> the segments that write it; the last compiled one of them does
-        self._writers: dict[str, list[Segment]] = {}
         for segment in segments_in(self.items):
             segment.commits = set(self.commits).difference(fetches).intersection(segment.writes)
             segment.gradients = self.gradients
-            for name in segment.commits:
-                self._writers.setdefault(name, []).append(segment)
         #: by scope: the calls of compiled segments that are bound to it
         self.bound: WeakTable[Any, dict[Any, Any]] = WeakTable()
 
@@ -256,10 +243,11 @@ class Plan(BlockPlan):
         """Let the next run write to arrays that were replaced in the scope and nobody else holds:
         of each name what its variable had.
         """
-        for place in reusable(olds, range(len(olds))):
-            writers = [w.last for w in self._writers.get(names[place], ()) if w.last is not None]
-            if writers:
-                writers[-1].donate(names[place], olds[place])
+        compiled = [s for s in segments_in(self.items) if s.commits and s.last is not None]
+        writers = {name: segment.last for segment in compiled for name in segment.commits}
+        for place in reusable(olds, range(len(olds)) if writers else ()):
+            if names[place] in writers:
+                writers[names[place]].donate(names[place], olds[place])
 
     def _repr_html_(self) -> str:
         return views().html(self)

@@ -17,12 +17,11 @@ import numpy as np
 
 from ..compiler import CompiledProgram, GradientScaleStrategy
 from ..errors import FeedError, FeedTypeError, UnsupportedError
-from ..ir.operator import OpRole
 from ..process_group import groups
 from ..scope import Scope
 from ..values import LoDTensor, SelectedRows, as_fetched
 from .feeding import fed_values, fetched, kept_values, take_persistables, without_value
-from .plan import Plan, UpdateStage, stages_of
+from .plan import Plan, update_stages
 from .run_state import RunState
 from .session import Session
 from .step import Environment
@@ -59,25 +58,20 @@ class Replicas:
         known.warn(doubts)
         kept = ({}, *self._kept.of(scope, self._count))
         envs = [{**own, **each} for own, each in zip(kept, given, strict=True)]
-        stages = stages_of(program.global_block().ops)
         wanted = tuple(dict.fromkeys(fetches))
         plans = [
-            known.plan(program, (wanted, UpdateStage(k)), True, False) for k in range(len(stages))
+            (known.plan(program, (wanted, part), True, False), updates)
+            for part, updates in update_stages(program)
         ]
-        written = {name for plan in plans for name in plan.written}
+        written = {name for plan, _ in plans for name in plan.written}
         known.warn(without_value(fetches, written, envs[0], scope, program))
         with np.errstate(all="ignore"):
-            for plan, ops in zip(plans, stages, strict=True):
-                self._run_stage(plan, envs, once=ops[0].role == OpRole.OPTIMIZE)
+            for plan, updates in plans:
+                self._run_stage(plan, envs, once=updates)
         results = [self._fetched(name, envs, return_numpy, return_merged) for name in fetches]
-        commits = dict.fromkeys(name for plan in plans for name in plan.commits)
+        commits = dict.fromkeys(name for plan, _ in plans for name in plan.commits)
         news, _ = kept_values(commits, envs[0], given[0], scope, program)
-        once = {
-            name
-            for plan, ops in zip(plans, stages, strict=True)
-            if ops[0].role == OpRole.OPTIMIZE
-            for name in plan.written
-        }
+        once = {name for plan, updates in plans if updates for name in plan.written}
         own = [name for name in commits if name not in once]
         values = [
             {**before, **kept_values(own, env, {}, scope, program)[0]}

@@ -1,4 +1,4 @@
-"""What an executor remembers of a program."""
+"""What is wanted of a program, and what an executor remembers of it."""
 
 from __future__ import annotations
 
@@ -10,18 +10,19 @@ from typing import Any
 from weakref import ref
 
 from .. import state
+from ..errors import FetchTypeError
 from ..ir.callsite import CallSite, warn
 from ..ir.declared import described, is_the_same
+from ..ir.operator import Operator
 from ..ir.program import Program
 from ..ir.variable import Variable
 from ..ir.verify import verify
 from ..scope import Scope
 from .agreement import agree, share_first_values
-from .fetching import fetch_names
-from .plan import Plan, Pruned, UpdateStage, pruned_to
+from .plan import Plan, ProgramPart, Pruned, pruned_to
 
 #: the names that are fetched, and what a run is cut down to
-Wanted = tuple[tuple[str, ...], Pruned | UpdateStage | None]
+Wanted = tuple[tuple[str, ...], Pruned | ProgramPart | None]
 
 #: what is run: the program, what is wanted of it, the scope
 Job = tuple[Program, Wanted, Scope]
@@ -61,6 +62,54 @@ def wanted_of(
     names, targets = fetch_names(fetch_list, program)
     is_cut = use_prune or targets
     return tuple(names), pruned_to(program, targets, fed or ()) if is_cut else None
+
+
+def fetch_names(fetch_list: Any, program: Program) -> tuple[list[str], list[Operator]]:
+    """What is to be fetched: names, and operators of an optimizer, which make a run leave out what
+    neither needs; what operators ``fetch`` read when None.
+
+    Args:
+        fetch_list: variables, names and operators, also in lists of lists; what ``minimize`` gives
+            stands for its operators.
+        program: that is run.
+
+    Raises:
+        FetchTypeError: something else.
+    """
+    names: list[str] = []
+    ops: list[Operator] = []
+    if fetch_list is None:
+        return [op.input("X")[0] for op in program.global_block().ops if op.type == "fetch"], ops
+    items = list(fetch_list) if isinstance(fetch_list, (list, tuple)) else [fetch_list]
+    if _is_minimized(fetch_list):
+        items = list(fetch_list[0])
+    while items:
+        item = items.pop(0)
+        if isinstance(item, Variable):
+            names.append(item.name)
+        elif isinstance(item, str):
+            names.append(item)
+        elif isinstance(item, Operator):
+            ops.append(item)
+        elif isinstance(item, (list, tuple)):
+            items[:0] = item[0] if _is_minimized(item) else item
+        else:
+            raise FetchTypeError(
+                f"expected fetch_list to be a list of variables or names, got {item!r:.60} of type "
+                f"{type(item).__name__}"
+            )
+    return names, ops
+
+
+def _is_minimized(item: Any) -> bool:
+    """Whether something is what ``minimize`` gives: operators, and parameters with gradients."""
+    return (
+        isinstance(item, tuple)
+        and len(item) == 2
+        and isinstance(item[0], list)
+        and bool(item[0])
+        and all(isinstance(op, Operator) for op in item[0])
+    )
 
 
 class ExecutorToken:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from types import ModuleType
@@ -17,12 +16,11 @@ from ..opdef.prepared import Declined
 from ..process_group import groups
 from ..profiler import Profile, clock
 from ..values import arrays_in
-from .by_shape import Watch, function_for, give_up
 from .checking import refuse_differences
 from .driver import Driver
 from .finite import Suspicious, check_written, first_bad, is_finite
 from .plan import BlockPlan, Plan
-from .segment import Segment
+from .segment import Segment, Watch, function_for, give_up
 from .step import Environment, Step
 
 if TYPE_CHECKING:
@@ -242,44 +240,18 @@ class Session:
             self.observer.after(step, env)
 
 
-def run_watched(
-    session: Callable[..., Session],
-    plan: Plan,
-    env: Environment,
-    fetches: Iterable[str],
-    guard: bool,
-    compare: bool,
-    checked: bool,
-    profile: Profile | None,
-) -> None:
-    """Run a plan, and look at what it does.
-
-    Args:
-        session: makes a run of the program; see :class:`Session`.
-        plan, env, fetches: of the run.
-        guard: whether to look for values that are not finite.
-        compare: whether to look for differences between compiled and interpreted steps.
-        checked: whether to ask operators what they have against their inputs.
-        profile: takes times.
-
-    Raises:
-        NonFiniteError: a value is not finite; names the operator it comes from.
-    """
-    strict = "infinity" if guard else "NaN" if compare else ""
-    with nullcontext() if profile is None else profile.run("run"):
-        if guard and not (checked or compare):
-            _run_guarded(partial(session, profile=profile), plan, env, fetches)
-        else:
-            compare = compare and not checked
-            made = session(strict=strict, checked=checked, compare=compare, profile=profile)
-            made.run(plan, env)
-
-
-def _run_guarded(
+def run_guarded(
     session: Callable[..., Session], plan: Plan, env: Environment, fetches: Iterable[str]
 ) -> None:
     """Run a plan, and look for values that are not finite in gradients, in what is fetched and in
     what goes to the scope.
+
+    Args:
+        session: makes a run of the program; see :class:`Session`.
+        plan, env, fetches: of the run.
+
+    Raises:
+        NonFiniteError: a value is not finite; names the operator it comes from.
     """
     before = dict(env)
     try:

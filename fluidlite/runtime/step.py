@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -130,37 +130,51 @@ class Step:
             ins[slot] = env.get(name)
         try:
             if checked or self.op.is_unsettled:
-                self._check(ins)
+                refusal = self._refusal({slot: spec_of(value) for slot, value in ins.items()})
+                if refusal is not None:
+                    raise refusal
             outs = f.apply(self.instance, ins, self.want)
             made = self.instance.lods(ins)
             if self.doubts:
                 self._warn(ins)
         except Exception as error:
             raise self._explained(error, ins) from error
+        for slot, index, name, value in self.named(outs, ins, zeros_like):
+            if value is None:
+                continue  # the mask of a dropout that drops nothing
+            if (made or lods) and type(value) is not LoDTensor:
+                if made is not None:
+                    lod = made.get(slot, ())
+                else:
+                    lod = shared_lod(self.instance, slot, index, ins, lods)
+                if lod and has_rows(value, lod):
+                    value = LoDTensor(value, lod)
+            env[name] = value
+        self.let_go(env)
+
+    def named(
+        self, outs: Mapping[str, Any], ins: Mapping[str, Any], zeros: Callable[[Any], Any]
+    ) -> Iterator[tuple[str, int, str, Any]]:
+        """What the operator writes: slot, place in it, name and value, None for what is hidden and
+        was not made; ``zeros`` makes what a gradient operator leaves out as nothing flows there.
+        """
         for slot, names, many in self.outputs:
             found = outs.get(slot)
             for i, name in enumerate(names):
                 if name == EMPTY:
                     continue
                 if many and found is not None and i >= len(found):
-                    raise self._explained(
-                        SlotError(f"expected {len(found)} variables in {slot}, got {len(names)}"),
-                        ins,
-                    )
+                    message = f"expected {len(found)} variables in {slot}, got {len(names)}"
+                    raise self._explained(SlotError(message), ins)
                 value = (found[i] if found is not None else None) if many else found
-                if value is None:
-                    if self.instance.output_slots[slot].hidden:
-                        continue  # the mask of a dropout that drops nothing
-                    value = self._zeros(slot, i, ins)
-                if (made or lods) and type(value) is not LoDTensor:
-                    if made is not None:
-                        lod = made.get(slot, ())
-                    else:
-                        lod = shared_lod(self.instance, slot, i, ins, lods)
-                    if lod and has_rows(value, lod):
-                        value = LoDTensor(value, lod)
-                env[name] = value
-        self.let_go(env)
+                if value is None and not self.instance.output_slots[slot].hidden:
+                    like = self.zeros_like(slot, i, ins)
+                    if like is None:
+                        raise OpError(
+                            f"{self.op.type} computed nothing for its output {slot}\n  {self.op}"
+                        )
+                    value = zeros(like)
+                yield slot, i, name, value
 
     def let_go(self, env: Environment) -> None:
         """Drop what nothing reads any more."""
@@ -213,43 +227,33 @@ class Step:
                 [(self.loss, found)],
             )
 
-    def zeros_like(self, slot: str, index: int, ins: dict[str, Any]) -> Any:
+    def zeros_like(self, slot: str, index: int, ins: Mapping[str, Any]) -> Any:
         """The value whose form a gradient has that is left out; None for other outputs."""
         slots = {out: into for into, out in getattr(self.instance, "grad_slots", {}).items()}
         like = ins.get(slots.get(slot, ""))
         return like[index] if isinstance(like, list) else like
 
-    def _zeros(self, slot: str, index: int, ins: dict[str, Any]) -> Any:
-        """What a gradient operator leaves out because nothing flows there."""
-        like = self.zeros_like(slot, index, ins)
-        if like is None:
-            raise OpError(f"{self.op.type} computed nothing for its output {slot}\n  {self.op}")
-        return zeros_like(like)
-
-    def _check(self, ins: dict[str, Any]) -> None:
-        """Raise what the shape rule has against the inputs."""
+    def _refusal(self, specs: Mapping[str, Any]) -> FluidError | None:
+        """What the shape rule has against the inputs; the kernel tells where it meets what it did
+        not expect.
+        """
         try:
-            self.instance.infer_outputs({slot: spec_of(value) for slot, value in ins.items()})
-        except FluidError:
-            raise
-        except Exception:  # the rule met what it did not expect: the kernel will tell
+            self.instance.infer_outputs(specs)
+        except FluidError as error:
+            return error
+        except Exception:
             pass
+        return None
 
-    def _explained(self, error: Exception, ins: dict[str, Any]) -> FluidError:
+    def _explained(self, error: Exception, ins: Mapping[str, Any]) -> FluidError:
         """The failure of a kernel with the operator, the shapes it was given and the user's line.
 
         The shape rule is asked first: it knows better what is wrong than the array library.
         """
         specs = {slot: spec_of(value) for slot, value in ins.items()}
         if not isinstance(error, FluidError):
-            try:
-                self.instance.infer_outputs(specs)
-            except FluidError as better:
-                error = better
-            except Exception:  # the rule fails, too: keep the kernel's own words
-                pass
-        if not isinstance(error, FluidError):
-            error = OpError(str(error) or type(error).__name__)
+            own = OpError(str(error) or type(error).__name__)
+            error = self._refusal(specs) or own
         return located(error, self.op, self._named(specs))
 
     def _named(self, specs: dict[str, Any]) -> list[tuple[str, Any]]:

@@ -5,7 +5,7 @@ import pytest
 
 import fluidlite as fluid
 from fluidlite import dygraph, layers
-from fluidlite.errors import ArgumentError, ShapeError
+from fluidlite.errors import ArgumentError, FluidWarning, ShapeError
 
 
 @pytest.fixture(autouse=True)
@@ -149,6 +149,13 @@ def test_embedding_pads_and_keeps_rows():
     assert (rows.shape, numbers.tolist()) == ((4, 2), [0, 1, 2, 0])
 
 
+def test_a_padding_that_no_row_has_pads_nothing_with_a_warning():
+    with pytest.warns(FluidWarning, match="got 3: nothing is padded"):
+        table = dygraph.Embedding([3, 2], padding_idx=3)
+    out = table(dygraph.to_variable(np.array([[0, 1], [2, 0]])))
+    assert np.array_equal(out.numpy()[1, 0], table.weight.numpy()[2])
+
+
 def test_dropout_drops_in_training_alone():
     drop, x = dygraph.Dropout(0.5), layers.ones([1000], "float32")
     assert 300 < (drop(x).numpy() == 0).sum() < 700
@@ -212,7 +219,6 @@ def test_losses():
         (lambda: dygraph.LayerNorm(3, bias_attr=False), "pass shift=False"),
         (lambda: dygraph.SpectralNorm([2, 3], dim=2), r"dim in \[0, 2\)"),
         (lambda: dygraph.Embedding([3]), "size="),
-        (lambda: dygraph.Embedding([3, 2], padding_idx=3), "padding_idx"),
         (lambda: dygraph.Dropout(1.5), r"\[0, 1\]"),
         (lambda: dygraph.PRelu("rows"), "'all', 'channel' or 'element'"),
         (lambda: dygraph.PRelu("channel"), "number of channels"),

@@ -268,3 +268,10 @@ def test_the_elements_of_argsort_have_gradients_and_their_places_have_none():
     assert places.stop_gradient
     layers.reduce_sum(values * dygraph.to_variable(np.array([1.0, 2.0, 3.0], "float32"))).backward()
     assert x.gradient().tolist() == [3.0, 1.0, 2.0]
+
+
+def test_a_tensor_answers_what_scripts_ask_of_variables():
+    x = dygraph.to_variable(np.ones([2], "float32"))
+    assert x.type == fluid.core.VarDesc.VarType.LOD_TENSOR
+    assert x.block is fluid.default_main_program().global_block()
+    assert "float32" in x.to_string(True, with_details=True)

@@ -140,7 +140,7 @@ def test_pooling():
     assert F.adaptive_avg_pool2d(t, 1).tolist() == [[[[7.5]]]]
     assert F.adaptive_max_pool2d(t, [1, 2]).tolist() == [[[[13, 15]]]]
     with pytest.raises(ArgumentError, match="return_mask"):
-        F.max_pool2d(t, 2, return_mask=True)
+        F.max_pool2d(t, 2, ceil_mode=True, return_mask=True)
 
 
 def test_padding():

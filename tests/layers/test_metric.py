@@ -42,7 +42,7 @@ def test_auc_counts_over_all_runs_and_over_the_last_ones():
     total, lately, counts = layers.auc(p, label, num_thresholds=9)
     assert (total.name, lately.name) == ("auc_0.tmp_0", "auc_0.tmp_1")
     assert [v.shape for v in counts] == [(21,), (21,), (1, 10), (1, 10)]
-    assert all(v.persistable for v in counts)
+    assert all(v.persistable and not v.stop_gradient for v in counts)
     exe = fluid.Executor()
     exe.run(fluid.default_startup_program())
 

@@ -5,7 +5,7 @@ import pytest
 
 import fluidlite as fluid
 from fluidlite import layers
-from fluidlite.errors import ArgumentError, DTypeError, ShapeError
+from fluidlite.errors import ArgumentError, DTypeError, FluidWarning, ShapeError
 from fluidlite.initializer import Constant, NumpyArrayInitializer
 
 from building import data, refused, run, written
@@ -83,10 +83,13 @@ def test_a_padding_has_a_row_of_0():
 
 
 @pytest.mark.parametrize("padding", [4, -5])
-def test_a_padding_lies_in_the_table(padding):
+def test_a_padding_that_no_row_has_pads_nothing_with_a_warning(padding):
     ids = data("ids", [None, 1], "int64")
-    with refused(ArgumentError, r"expected padding_idx in \[-4, 4\), got"):
-        layers.embedding(ids, [4, 3], padding_idx=padding)
+    with pytest.warns(FluidWarning, match=r"padding_idx in \[-4, 4\), got .*nothing is padded"):
+        out = layers.embedding(
+            ids, [4, 3], padding_idx=padding, param_attr=NumpyArrayInitializer(TABLE)
+        )
+    assert np.array_equal(run(out, ids=np.array([[3], [0]])), TABLE[[3, 0]])
 
 
 def test_a_table_has_two_sizes():

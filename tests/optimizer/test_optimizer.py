@@ -188,7 +188,8 @@ def test_one_optimizer_that_minimizes_twice_keeps_its_states():
     momentum = fluid.optimizer.Momentum(0.1, 0.9)
     momentum.minimize(loss)
     count = len(default_startup_program().global_block().ops)
-    momentum.minimize(loss)
+    with pytest.warns(FluidWarning, match="updates fc_0.b_0, fc_0.w_0 already"):
+        momentum.minimize(loss)
     assert len(default_startup_program().global_block().ops) == count
     assert [op.input("Velocity") for op in steps(loss.program)][::2] == [
         ["fc_0.b_0_velocity_0"]
@@ -437,3 +438,12 @@ def test_the_rate_of_an_optimizer_that_trains_nothing_has_the_type_of_the_loss()
     with pytest.warns(FluidWarning, match="no trainable parameter"):
         assert sgd.minimize(fluid.layers.mean(x)) == ([], [])
     assert sgd._global_learning_rate().dtype == x.dtype
+
+
+def test_adadelta_scales_no_rate_since_its_steps_read_none():
+    x = fluid.data("x", [None, 3], "float32")
+    hidden = fluid.layers.fc(x, 1, param_attr=fluid.ParamAttr(learning_rate=0.5), bias_attr=False)
+    (op,), _ = fluid.optimizer.Adadelta(0.1).minimize(fluid.layers.mean(hidden))
+    assert op.type == "adadelta"
+    ops = [each.type for each in fluid.default_main_program().global_block().ops]
+    assert "scale" not in ops

@@ -1,7 +1,8 @@
 """Runs in the real system, a Python 3.7 with paddlepaddle 1.8.5: builds and runs random programs.
 
-    REAL_PYTHON -m random_programs.in_real FOLDER
+    REAL_PYTHON -m random_programs.in_real
 
+Each line of its input is a folder, and is answered by ``ran FOLDER``.
 ``FOLDER/tasks.json`` has recipes, and ``FOLDER/start.npz`` the values that parameters start from.
 What comes out goes to ``FOLDER/found.npz`` and ``FOLDER/failed.json``.
 """
@@ -45,7 +46,7 @@ def summary(text):
     return " ".join(lines[:4] if found else lines[-1:])[:600]
 
 
-def main(folder):
+def run_all(folder):
     with open(os.path.join(folder, "tasks.json")) as file:
         tasks = json.load(file)
     with np.load(os.path.join(folder, "start.npz")) as packed:
@@ -73,5 +74,12 @@ def main(folder):
         json.dump(failed, file)
 
 
+def main():
+    for line in sys.stdin:
+        folder = line.rstrip("\n")
+        run_all(folder)
+        print("ran", folder, flush=True)
+
+
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main()

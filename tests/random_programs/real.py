@@ -1,5 +1,6 @@
 """Random programs in the real fluid 1.8.5, and what is known to be wrong there."""
 
+import atexit
 import json
 import os
 import re
@@ -52,6 +53,51 @@ class Task(NamedTuple):
     runs: Sequence[tuple[int, Sequence[str]]]
 
 
+class RealProcess:
+    """A process of the real system, which runs the programs of one folder after another: it takes
+    longer to start than to run many of them.
+    """
+
+    def __init__(self):
+        self._process = None
+
+    def ran(self, folder):
+        """Have the programs of a folder run; False where that ended the process."""
+        if self._process is None:
+            self._process = subprocess.Popen(
+                [PYTHON, "-m", "random_programs.in_real"],
+                cwd=HERE.parent,
+                env={**os.environ, "PYTHONPATH": "", "GLOG_v": "0", "OMP_NUM_THREADS": "1"},
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                text=True,
+            )
+            atexit.register(self.end)
+        try:
+            self._process.stdin.write(folder + "\n")
+            self._process.stdin.flush()
+        except BrokenPipeError:
+            self.end()
+            return False
+        while line := self._process.stdout.readline():
+            if line == f"ran {folder}\n":  # it prints other things, too
+                return True
+        self.end()
+        return False
+
+    def end(self):
+        """End it; the next folder starts another."""
+        process, self._process = self._process, None
+        if process is not None:
+            atexit.unregister(self.end)
+            process.kill()
+            process.communicate()
+
+
+REAL = RealProcess()
+
+
 def in_real(tasks):
     """What the real system computes: for each task what it finds, or the text of its error."""
     with tempfile.TemporaryDirectory() as folder:
@@ -62,19 +108,11 @@ def in_real(tasks):
         Path(folder, "tasks.json").write_text(json.dumps(listed))
         starts = {f"{key_of(t)}/{n}": value for t in tasks for n, value in t.start.items()}
         np.savez(Path(folder, "start.npz"), **starts)
-        done = subprocess.run(
-            [PYTHON, "-m", "random_programs.in_real", folder],
-            cwd=HERE.parent,
-            env={**os.environ, "PYTHONPATH": "", "GLOG_v": "0", "OMP_NUM_THREADS": "1"},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        if done.returncode and len(tasks) > 1:  # which of them ends the process?
-            half = len(tasks) // 2
+        if not REAL.ran(folder):
+            if len(tasks) == 1:
+                return ["the process ended"]
+            half = len(tasks) // 2  # which of them ends it?
             return in_real(tasks[:half]) + in_real(tasks[half:])
-        if done.returncode:
-            return [f"the process ended with {done.returncode}"]
         failed = json.loads(Path(folder, "failed.json").read_text())
         with np.load(Path(folder, "found.npz"), allow_pickle=False) as found:
             values = {key: found[key] for key in found.files}
@@ -110,7 +148,7 @@ def held_against_real(recipes, dtypes=("float64", "float32")):
         for dtype in dtypes:
             built = build(fluid, each, dtype)
             start = started(built, each.seed)
-            task = Task(each, dtype, {name: start[name] for name in built.parameters}, built.runs)
+            task = Task(each, dtype, given_in_real(built, start), built.runs)
             mine[key_of(task)] = built, interpreted(built, each.seed, start, dtype)
             tasks.append(task)
     differing = {}
@@ -131,6 +169,14 @@ def held_against_real(recipes, dtypes=("float64", "float32")):
     return differing
 
 
+def given_in_real(built, start):
+    """What a program of the real system starts from: parameters, and what optimizers keep for the
+    slopes of ``prelu``, which the real system makes as float32 whatever the slopes are.
+    """
+    slopes = tuple(name + "_" for name in built.parameters if name.startswith("prelu"))
+    return {n: v for n, v in start.items() if n in built.parameters or n.startswith(slopes)}
+
+
 def first_operator(recipe, dtype="float64"):
     """The first operator whose result differs when everything is fetched."""
     built = build(fluid, recipe, dtype)
@@ -146,8 +192,7 @@ def first_operator(recipe, dtype="float64"):
                 kept[name] = op
     whole = built._replace(runs=[(rows, list(kept)) for rows, _ in built.runs])
     mine = interpreted(whole, recipe.seed, start, dtype)
-    given = {name: start[name] for name in built.parameters}
-    (real,) = in_real([Task(recipe, dtype, given, whole.runs)])
+    (real,) = in_real([Task(recipe, dtype, given_in_real(built, start), whole.runs)])
     if isinstance(real, str):
         return "not found: " + real
     for number, (left, right) in enumerate(zip(mine.fetched, real.fetched, strict=True)):
@@ -158,6 +203,13 @@ def first_operator(recipe, dtype="float64"):
             if how:
                 return f"run {number}: {name}: {how}\n{kept[name]}"
     return "none, when every value is fetched"
+
+
+def told(recipe):
+    """The types of a program's operators; ``unreached`` behind one whose ``X`` gets no gradient."""
+    ops = build(fluid, recipe).main.global_block().ops
+    alone = [op.type for op in ops if op.type.endswith("_grad") and not op.outputs.get("X@GRAD")]
+    return ", ".join(sorted({*(op.type for op in ops), *(type + " unreached" for type in alone)}))
 
 
 def explanation(text):
@@ -177,6 +229,7 @@ def unexplained(recipes):
         for dtype, text in open_ones.items():
             if not text.startswith("the real system fails"):
                 text += "\nfirst: " + first_operator(by_seed[seed], dtype)
+            text += "\noperators: " + told(by_seed[seed])
             if explanation(text):
                 counts[explanation(text)] += 1
             else:

@@ -12,7 +12,7 @@ from fluidlite.inspect.graph_text import parsed, printed
 from fluidlite.opdef.prepared import Prepared
 from fluidlite.opdef.spec import Spec
 from fluidlite.runtime.compile import CompiledSegment, Watch
-from fluidlite.runtime.graph_verify import verify
+from fluidlite.runtime.graph import verify
 from fluidlite.runtime.lower import lowered
 from fluidlite.runtime.passes.form import Context
 from fluidlite.runtime.passes.kernel_selection import KERNEL_SELECTION

@@ -1,5 +1,9 @@
 """The pipeline: passes by name, left out, and looked at."""
 
+import ast
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 from graphs import graph
@@ -8,6 +12,7 @@ import fluidlite as fluid
 from fluidlite.cli import main
 from fluidlite.errors import ArgumentError
 from fluidlite.inspect.graph_text import printed
+from fluidlite.opdef.definition import find
 from fluidlite.runtime import pipeline
 from fluidlite.runtime.pipeline import PIPELINE, names, selected
 
@@ -44,6 +49,21 @@ def test_all_passes_run_unless_something_else_is_said(monkeypatch):
     monkeypatch.setenv("FLUIDLITE_PASSES", "-gemm_batching, -dead_code")
     left = {each.name for each in selected()}
     assert left == set(names()) - {"gemm_batching", "dead_code"}
+
+
+@pytest.mark.parametrize("name", names())
+def test_every_pass_has_tests_by_itself(name):
+    sources = Path(__file__).with_name("passes").glob("test_*.py")
+    text = " ".join(path.read_text(encoding="utf-8") for path in sources)
+    assert re.search(rf"(rewrites|after)\(\s*{name.upper()},", text), "graphs as text, in and out"
+
+
+def test_passes_name_no_type_of_operator():
+    folder = Path(pipeline.__file__).with_name("passes")
+    for path in folder.glob("*.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        texts = {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)}
+        assert not {text for text in texts if type(text) is str and find(text)}, path.name
 
 
 def test_passes_may_run_alone_and_kernels_are_always_selected():

@@ -59,6 +59,39 @@ def test_a_training_on_several_devices_is_that_of_one():
         np.testing.assert_allclose(values(scope)[name], value, 1e-5, 1e-6, err_msg=name)
 
 
+OPTIMIZERS = {
+    "Adam": lambda: fluid.optimizer.Adam(0.01, lazy_mode=True),
+    "Adagrad": lambda: fluid.optimizer.Adagrad(0.1),
+    "Momentum, clipped": lambda: fluid.optimizer.Momentum(
+        layers.exponential_decay(0.1, 2, 0.5),
+        0.9,
+        regularization=fluid.regularizer.L2Decay(0.1),
+        grad_clip=fluid.clip.GradientClipByGlobalNorm(0.1),
+    ),
+}
+
+
+@pytest.mark.parametrize("optimizer", OPTIMIZERS.values(), ids=OPTIMIZERS)
+def test_a_table_of_which_devices_name_different_rows_is_trained_as_on_one(optimizer):
+    word, y = fluid.data("word", [None, 1], "int64"), fluid.data("y", [None, 1], "int64")
+    h = layers.embedding(word, [20, 8], is_sparse=True)
+    loss = layers.mean(layers.cross_entropy(layers.fc(h, 4, act="softmax"), y))
+    optimizer().minimize(loss)
+    rng = np.random.default_rng(0)
+    feeds = [{"word": rng.integers(0, 20, [16, 1]), "y": batch()["y"]} for _ in range(3)]
+    alone, exe = started("numpy")
+    for feed in feeds:
+        exe.run(feed=feed, fetch_list=[loss], scope=alone)
+    scope, exe = started("jax")
+    program = parallel()
+    for feed in feeds:
+        exe.run(program, feed, [loss], scope=scope)
+    for name, value in values(alone).items():
+        np.testing.assert_allclose(values(scope)[name], value, 1e-4, 1e-6, err_msg=name)
+    held = scope.find_var("embedding_0.w_0").value
+    assert len(held.sharding.device_set) == DEVICES  # they did not take turns
+
+
 def test_statistics_are_those_of_each_device_as_on_numpy(jax):
     loss = network(normal=True)
     results = {}

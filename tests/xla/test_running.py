@@ -69,9 +69,10 @@ def test_adam_takes_the_gradient_of_a_table_as_on_numpy(lazy):
     loss = layers.mean(layers.square(layers.fc(found, 2)))
     fluid.optimizer.Adam(0.1, lazy_mode=lazy).minimize(loss)
     feeds = [{"word": np.array(ids)[:, None]} for ids in ([1, 2, 2], [3, 1, 5], [7, 8, 2])]
-    (_, _, here), (_, _, there) = (trained(b, loss, feeds) for b in ("jax", "numpy"))
+    (_, exe, here), (_, _, there) = (trained(b, loss, feeds) for b in ("jax", "numpy"))
     for name, value in parameters(there).items():
         np.testing.assert_allclose(parameters(here)[name], value, 1e-4, 1e-6, err_msg=name)
+    assert [stage.where for stage in exe.plan(fetch_list=[loss]).stages] == ["compiled"]
 
 
 def test_parameters_stay_on_the_device_and_are_fetched_when_they_are_asked_for(jax):

@@ -52,6 +52,8 @@ class Kernel:
         self.run, self.run_free = found(library, name), found(free, name)
         self.check, self.end = found(library, f"{name}_check"), found(free, f"{name}_end")
         self.part = found(free, f"{name}_part", ctypes.c_longlong)
+        #: all of it, with what starts threads of OpenMP
+        self.team = found(free, f"{name}_team", ctypes.c_void_p)
 
 
 class Compiler:

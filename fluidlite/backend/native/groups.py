@@ -63,12 +63,18 @@ class Expressions:
             pairs = zip(operand, node) if isinstance(operand, list) else [(operand, node)]
             for value, inner in pairs:
                 if value is not None:
-                    known[inner.serial] = self._of(value)
+                    known[inner.serial] = self._seen(self._of(value), inner.shape)
         for slot, value in member.outs.items():
             results = trace.results[slot]
             pairs = zip(value, results) if isinstance(value, list) else [(value, results)]
             for each, node in pairs:
-                self._values[each.number] = self._copied(node, known)
+                made = self._copied(node, known)
+                lying = tuple(each.stored[0])
+                self._values[each.number] = self._seen(made, lying)
+
+    def _seen(self, node: Expression, shape: Any) -> Expression:
+        """An expression in another shape."""
+        return node if node.shape == shape else self._node("view", (node,), shape, node.dtype, None)
 
     def _of(self, value: Any) -> Expression:
         """The expression of a value that a member reads."""

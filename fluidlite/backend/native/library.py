@@ -14,12 +14,14 @@ from ...opdef.prepared import Declined, Prepared, Scratch
 from .compiler import COMPILER, Compiler, Kernel
 from .groups import Expressions
 from .index_maps import Misfit
+from .layouts import relaid
 from .source import KernelSource
+from .symbols import Untraceable
 from .tracing import TracedResults, traced
 
 #: work (see ``KernelSource``) from which on the lock of Python is let go of, and from which on
-#: threads share it
-LONG, SHARED = 1 << 17, 1 << 20
+#: threads share it: those of OpenMP, which are awake, and Python's
+LONG, SHARED_BY_TEAM, SHARED = 1 << 17, 1 << 18, 1 << 20
 
 
 class NativeKernels:
@@ -46,9 +48,7 @@ class NativeKernels:
         layouts = [v.layout for v in (*instruction.inputs, *instruction.results)]
         key = shared, tuple(instruction.outs), *filter(None, layouts)
         if key not in self._traces:
-            outs = {slot: _spec(value) for slot, value in instruction.outs.items()}
-            specs = [_spec(operand) for operand in instruction.operands]
-            self._traces[key] = traced(instruction.op, instruction.slots, specs, outs)
+            self._traces[key] = _traced(instruction)
         return self._traces[key]
 
     def group(self, members: Sequence[Any], outputs: Sequence[Any]) -> Expressions | None:
@@ -64,13 +64,17 @@ class NativeKernels:
             return None
 
     def kernels(
-        self, sources: Sequence[KernelSource], specs: Sequence[Sequence[Any]]
+        self,
+        sources: Sequence[KernelSource],
+        specs: Sequence[Sequence[Any]],
+        team: int | None = None,
     ) -> list[Prepared | None]:
         """The kernels of sources; None for those that are not there, which are asked for.
 
         Args:
             sources: the kernels.
             specs: of each its results: pairs of a shape and an element type.
+            team: what starts the threads of OpenMP that another library has; None where none does.
         """
         unique = {source.name: source for source in sources}
         found = self._compiler.find(unique.values())
@@ -82,7 +86,9 @@ class NativeKernels:
         else:
             self._wanted.update(missing)
         return [
-            None if (kernel := found.get(source.name)) is None else prepared(kernel, source, made)
+            None
+            if (kernel := found.get(source.name)) is None
+            else prepared(kernel, source, made, team)
             for source, made in zip(sources, specs, strict=True)
         ]
 
@@ -120,26 +126,52 @@ class Improvement:
         return not self._events
 
 
-def _spec(value: Any) -> Any:
+def _traced(instruction: Any) -> TracedResults | None:
+    """The trace of an instruction: of elements as they lie, where they all lie alike; else of
+    images and what has one value for each of their channels.
+    """
+    values = [v for v in (*instruction.inputs, *instruction.results) if v.size > 1 or v.layout]
+    image = next((v for v in values if v.layout is not None), None)
+    alike = image is None or all(v.layout == image.layout for v in values)
+    outs = {slot: _spec(value, alike) for slot, value in instruction.outs.items()}
+    specs = [_spec(operand, alike) for operand in instruction.operands]
+    found = traced(instruction.op, instruction.slots, specs, outs)
+    if image is None or alike or found is None:
+        return found
+    if any(v.layout is not None and v.shape != image.shape for v in values):
+        return None
+    try:
+        return relaid(found, tuple(image.shape), image.layout)
+    except Untraceable:
+        return None
+
+
+def _spec(value: Any, as_it_lies: bool) -> Any:
     if isinstance(value, list):
-        return [_spec(each) for each in value]
-    if value is None or value.layout is None:
+        return [_spec(each, as_it_lies) for each in value]
+    if value is None or value.layout is None or not as_it_lies:
         return None if value is None else value.spec
-    return value.spec._replace(shape=value.layout.shape)  # elements as they lie
+    return value.spec._replace(shape=value.layout.shape)
 
 
-def prepared(kernel: Kernel, source: KernelSource, made: Sequence[Any]) -> Prepared:
+def prepared(
+    kernel: Kernel, source: KernelSource, made: Sequence[Any], team: int | None = None
+) -> Prepared:
     """A kernel for arrays.
 
     Args:
         kernel: compiled.
         source: what it was made of.
         made: shape and element type of each result.
+        team: what starts threads of OpenMP; None for those of Python.
     """
     whole = kernel.run if source.work < LONG else kernel.run_free
-    if source.blocks > 1 and source.work >= SHARED and threads.count() > 1:
-        whole = _shared(kernel, source.blocks)
-    function = _single(whole, *made[0]) if len(made) == 1 else _several(whole, list(made))
+    if source.blocks > 1 and threads.count() > 1:
+        if team is not None and source.work >= SHARED_BY_TEAM:
+            whole = _by_team(kernel, team)
+        elif source.work >= SHARED:
+            whole = _shared(kernel, source.blocks)
+    function = _called(whole, source.inputs + bool(source.scratch), made)
     scratch = Scratch((source.scratch,), np.dtype(np.uint8)) if source.scratch else None
     return Prepared(function, out=True, scratch=scratch)
 
@@ -162,29 +194,43 @@ def _shared(kernel: Kernel, blocks: int) -> Callable[[tuple[Any, ...]], int]:
     return run
 
 
-def _single(run: Any, shape: tuple[int, ...], dtype: Any) -> Callable[..., Any]:
-    empty = np.empty
-
-    def call(*given: Any, out: Any = None) -> Any:
-        made = empty(shape, dtype) if out is None else out
-        status = run((*given, made))
-        if status:
-            _again(status, run, given, (made,))
-        return made
-
-    return call
+def _by_team(kernel: Kernel, team: int) -> Callable[[tuple[Any, ...]], int]:
+    """A kernel whose blocks the threads of another library take, which else would wait, awake, for
+    that library's next kernel.
+    """
+    run = kernel.team
+    return lambda arrays: int(run(arrays, team))
 
 
-def _several(run: Any, specs: Sequence[Any]) -> Callable[..., Any]:
-    empty, absent = np.empty, (None,) * len(specs)
+def _called(run: Any, inputs: int, specs: Sequence[Any]) -> Callable[..., Any]:
+    """What calls a kernel: written for its arrays, since calls are many and short.
 
-    def call(*given: Any, out: Any = None) -> Any:
-        made = tuple([empty(*spec) if o is None else o for o, spec in zip(out or absent, specs)])
-        status = run((*given, *made))
-        if status:
-            _again(status, run, given, made)
-        return made
-
+    Args:
+        run: takes a tuple of arrays, and gives a status.
+        inputs: how many arrays it reads, and works in.
+        specs: of its results: pairs of a shape and an element type.
+    """
+    given = [f"g{k}" for k in range(inputs)]
+    made = [f"m{k}" for k in range(len(specs))]
+    several = len(made) > 1
+    names: dict[str, Any] = {"run": run, "again": _again, "empty": np.empty}
+    results = f"({', '.join(made)})" if several else made[0]
+    lines = [f"def call({', '.join([*given, 'out=None'])}):"]
+    if several:
+        lines.append(f"    {', '.join(made)} = out or {(None,) * len(made)}")
+    else:
+        lines.append("    m0 = out")
+    for k, (shape, dtype) in enumerate(specs):
+        names[f"t{k}"] = np.dtype(dtype)
+        lines.append(f"    if m{k} is None: m{k} = empty({tuple(shape)}, t{k})")
+    lines += [
+        f"    arrays = ({', '.join([*given, *made])},)",
+        "    status = run(arrays)",
+        f"    if status: again(status, run, arrays[:{inputs}], arrays[{inputs}:])",
+        f"    return {results}",
+    ]
+    exec(compile("\n".join(lines), "<generated kernel>", "exec"), names)
+    call: Callable[..., Any] = names["call"]
     return call
 
 

@@ -42,6 +42,14 @@ i64 probe(PyObject *args) {
   return are_arrays(args, 1, 0) ? elements(args, 0) * 1000 + ((u8 *)DATA(args, 0))[0] : -1;
 }
 
+/* blocks of a kernel that the threads of OpenMP take, and what starts those: GOMP_parallel */
+struct work {
+  PyObject *args;
+  i64 next;
+  int bad;
+};
+typedef void (*parallel_function)(void (*)(void *), void *, unsigned, unsigned);
+
 #define EACH static inline __attribute__((always_inline))
 
 #ifdef __FMA__

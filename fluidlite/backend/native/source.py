@@ -7,6 +7,7 @@ from hashlib import blake2b
 from math import prod
 from typing import NamedTuple
 
+from .channels import ChannelNest, channels_of
 from .index_maps import Misfit
 from .loops import BLOCKS, C_TYPES, COSTLY, FLAT, SMALLEST_CUT, Nest, ordered, reduction_of
 from .symbols import Expression
@@ -23,6 +24,7 @@ class KernelSource(NamedTuple):
 
     name: str  #: of its functions, from what they compute
     text: str
+    inputs: int  #: how many arrays it reads
     scratch: int  #: bytes that it works in
     blocks: int  #: parts that may be worked on at once
     work: float  #: about how many elements it computes or moves
@@ -32,7 +34,7 @@ def kernel_source(inputs: Sequence[Expression], outputs: Sequence[Expression]) -
     """The kernel that computes expressions of others.
 
     Raises:
-        Misfit: they do not fit into one loop over rows and columns.
+        Misfit: they do not fit into one loop over rows and columns, nor over channels.
     """
     return _Kernel(inputs, outputs).source()
 
@@ -49,8 +51,6 @@ class _Kernel:
         self._columns: int | None = None  # as reductions ask for; None where they do not
         self._totals: list[Expression] = []
         self._late: set[int] = set()  # what depends on totals
-        for node in self._nodes:
-            self._look_at(node)
 
     def _look_at(self, node: Expression) -> None:
         if any(a.serial in self._late for a in node.arguments):
@@ -72,7 +72,30 @@ class _Kernel:
         self._late.add(node.serial)
 
     def source(self) -> KernelSource:
+        """The kernel, in rows where that is possible, else in channels."""
+        try:
+            return self._by_rows()
+        except Misfit:
+            return self._by_channels()
+
+    def _by_channels(self) -> KernelSource:
+        spaces = {channels_of(node) for node in self._nodes if node.function in ("sum", "max")}
+        if len(spaces) != 1:
+            raise Misfit
+        (space,) = spaces
+        self._totals.clear()
+        nest = ChannelNest(space, self._names)
+        for k, node in enumerate(self._outputs):
+            by_channel = node.size * space.samples * space.positions == self._size
+            if node.size != self._size and not by_channel:
+                raise Misfit
+            nest.store(f"o{k}", node, by_channel)
+        return self._assembled(nest, f"{space.channels}L", list(nest.written()), [])
+
+    def _by_rows(self) -> KernelSource:
         """The kernel, for the longest rows that fit."""
+        for node in self._nodes:
+            self._look_at(node)
         for columns in self._candidates():
             try:
                 return self._with_rows(columns)
@@ -105,7 +128,8 @@ class _Kernel:
             nest.total(node)
         body = list(nest.written()) if nest.stores or nest.totals else []
         behind = list(self._behind(nest, tails))
-        return self._assembled(columns, body, nest, behind)
+        rows = f"n / {columns}L" if columns else f"(n + {FLAT - 1}) / {FLAT}"
+        return self._assembled(nest, rows, body, behind)
 
     def _behind(self, nest: Nest, tails: dict[int, list[int]]) -> Iterator[str]:
         """What is computed when all rows are done."""
@@ -121,13 +145,10 @@ class _Kernel:
             yield from tail.written()
             yield "  }"
 
-    def _assembled(
-        self, columns: int, body: list[str], nest: Nest, behind: list[str]
-    ) -> KernelSource:
+    def _assembled(self, nest: Nest, rows: str, body: list[str], behind: list[str]) -> KernelSource:
         blocks = BLOCKS if self._size >= SMALLEST_CUT else 1  # those behind the last row are empty
         lines = [*self._head("part", body, ", i64 block")]
         offset = 0
-        rows = f"n / {columns}L" if columns else f"(n + {FLAT - 1}) / {FLAT}"
         lines.append(f"  const i64 n = {self._count()}, rows = {rows};")
         lines.append(f"  const i64 blocks = {blocks};")
         lines.append(
@@ -136,7 +157,7 @@ class _Kernel:
         combined, scratch_at = [], len(self._inputs)
         for k, (node, _, over) in enumerate(nest.totals):
             kind = "double" if over == "all" else C_TYPES[str(node.dtype)]
-            length = 1 if over == "all" else columns
+            length = 1 if over == "all" else nest.columns
             step = -(-length * (8 if over == "all" else 4) // 64) * 64
             place = f"DATA(args, {scratch_at}) + {offset}"
             lines.append(f"  {kind} *restrict acc{k} = ({kind} *)({place} + block * {step});")
@@ -171,6 +192,20 @@ class _Kernel:
             "  for (i64 block = 0; block < blocks; block++) bad |= NAME_part(args, block);",
             "  return bad | NAME_end(args);",
             "}",
+            "static void NAME_take(void *given) {",
+            "  struct work *work = given;",
+            f"  i64 block, blocks = {blocks};",
+            "  int bad = 0;",
+            "  while ((block = __atomic_fetch_add(&work->next, 1, __ATOMIC_RELAXED)) < blocks)",
+            "    bad |= NAME_part(work->args, block);",
+            "  __atomic_fetch_or(&work->bad, bad, __ATOMIC_RELAXED);",
+            "}",
+            "int NAME_team(PyObject *args, parallel_function parallel) {",
+            f"  if (!are_arrays(args, {count}, {firsts})) return 2;",
+            "  struct work work = {args, 0, 0};",
+            "  parallel(NAME_take, &work, 0, 0);",
+            "  return work.bad | NAME_end(args);",
+            "}",
             "int NAME_check(PyObject *args) {",
             f"  return are_arrays(args, {count}, {firsts}) ? 0 : 2;",
             "}",
@@ -179,7 +214,12 @@ class _Kernel:
         name = f"k{blake2b(text.encode(), digest_size=10).hexdigest()}"
         costs = sum(8 if n.function in COSTLY else 1 for n in self._nodes if n.size == self._size)
         return KernelSource(
-            name, text.replace("NAME", name) + "\n", offset, blocks, float(costs * self._size)
+            name,
+            text.replace("NAME", name) + "\n",
+            len(self._inputs),
+            offset,
+            blocks,
+            float(costs * self._size),
         )
 
     def _count(self) -> str:

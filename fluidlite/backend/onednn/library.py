@@ -205,6 +205,9 @@ class Library:
         #: those of OpenMP, where the library has its threads from there
         self._set_threads = getattr(library, "omp_set_num_threads", None)
         self._get_threads = getattr(library, "omp_get_max_threads", None)
+        begin = getattr(library, "GOMP_parallel", None)
+        #: where its function is that starts threads
+        self.parallel = None if begin is None else ctypes.cast(begin, c_void_p).value
         self.engine = self.create("engine_create", CPU, 0)
         self.stream = self.create("stream_create", self.engine, IN_ORDER)
 

@@ -189,14 +189,14 @@ class ContextFactory:
         self.scratch_bytes = 0
         #: how many the library has just now
         self.threads = 1
-        self._has_threads = most > 1
+        self.has_threads = most > 1
 
     def within(self, threads: int, function: Callable[..., Any], *arguments: Any) -> Any:
         """What a function gives, while the library has so many threads.
 
         A forked process gets one: it would wait for ever for those that it left behind.
         """
-        if self._has_threads and self.library.process != os.getpid():
+        if self.has_threads and self.library.process != os.getpid():
             self.threads = threads = 1
         return self.library.within(threads, function, *arguments)
 

@@ -94,6 +94,11 @@ class OneDnnKernels:
         #: what offers remember for later ones
         self.known: dict[Any, Any] = {}
 
+    @cached_property
+    def team(self) -> int | None:
+        """The function of OpenMP that starts the library's threads; None where it has none here."""
+        return self.library.parallel if self.contexts.has_threads else None
+
     def cost(self, instruction: Any, layouts: Layouts) -> float | None:
         """What a kernel costs as a multiple of NumPy's; None where the library has none."""
         served = _served.get(instruction.op.type)

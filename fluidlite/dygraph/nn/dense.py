@@ -10,7 +10,7 @@ from ...errors import ArgumentError
 from ...initializer import Constant
 from ...ir.variable import Variable
 from ...layers.layer import LayerBuilder, layer
-from ...layers.nn import EMBEDDING, dropout, prelu
+from ...layers.nn import EMBEDDING, dropout, padding_row, prelu
 from ...layers.sampled_loss import nce
 from ..layer import PARAMETERS, Layer
 
@@ -115,17 +115,12 @@ class Embedding(Layer):
         super().__init__(dtype=dtype)
         if len(size) != 2:
             raise ArgumentError(f"expected size=[number of ids, width of a row], got {size!r}")
-        if padding_idx is not None and not -size[0] <= padding_idx < size[0]:
-            raise ArgumentError(
-                f"expected padding_idx in [{-size[0]}, {size[0]}), got {padding_idx}"
-            )
         self._size = list(size)
-        padded = -1 if padding_idx is None else padding_idx % size[0]
         self._attrs = {
             "is_sparse": is_sparse,
             "is_distributed": is_distributed,
             "remote_prefetch": is_sparse and not is_distributed,
-            "padding_idx": padded,
+            "padding_idx": padding_row(padding_idx, size[0]),
         }
         self.weight = self.create_parameter(self._size, param_attr)
 

@@ -17,7 +17,7 @@ from ...imperative.recording import Handle
 from ...ir.analysis import reads_of
 from ...ir.operator import Operator, OpRole
 from ...ir.program import Program, program_guard
-from ...runtime.plan import Half, Plan
+from ...runtime.plan import Plan, ProgramPart
 from ...runtime.run_state import RunState, next_number
 from ...runtime.session import Session
 from ...state import eager
@@ -69,11 +69,11 @@ class _Way:
         ops = block.ops
         count = next((i for i, op in enumerate(ops) if op.role & OpRole.BACKWARD), len(ops))
         behind = [n for n in self.slopes if n is not None]
-        self.backward = Plan(self.program, behind, Half(count, True))
+        self.backward = Plan(self.program, behind, ProgramPart(count))
         made = {n for op in ops[:count] for n in op.output_arg_names}
         self.kept = [n for n in _read_by(ops[count:]) if n in made or n in built.capture.tensors]
         self.kept += [v.name for v in built.inputs if v.name not in self.kept]
-        self.forward = Plan(self.program, [*outputs, *self.kept], Half(count, False))
+        self.forward = Plan(self.program, [*outputs, *self.kept], ProgramPart(0, count))
 
 
 def _read_by(ops: Sequence[Operator]) -> list[str]:

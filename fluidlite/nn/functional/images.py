@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ...imperative.tensor import Tensor
-from .windows import adaptive_pooling, convolution, pooling, refuse_mask, transposed_convolution
+from .unpooling import places_of_parts, with_places
+from .windows import adaptive_pooling, convolution, pooling, transposed_convolution
 
 
 def conv2d(
@@ -84,7 +85,7 @@ def max_pool2d(
     ceil_mode: bool = False,
     data_format: str = "NCHW",
     name: str | None = None,
-) -> Tensor:
+) -> Any:
     """The largest element under a window that moves over an image.
 
     Args:
@@ -92,11 +93,12 @@ def max_pool2d(
         kernel_size: of the window.
         stride: its steps; its size when None.
         padding: around the image.
-        return_mask: False.
+        return_mask: also give the places of the elements, counted by rows.
         ceil_mode: also windows that reach beyond the image.
         data_format: NCHW or NHWC.
     """
-    refuse_mask("max_pool2d", return_mask)
+    if return_mask:
+        return with_places(2, x, kernel_size, stride, padding, ceil_mode, data_format)
     return pooling(2, "max", x, kernel_size, stride, padding, data_format, ceil_mode=ceil_mode)
 
 
@@ -145,7 +147,10 @@ def adaptive_avg_pool2d(
 
 def adaptive_max_pool2d(
     x: Tensor, output_size: Any, return_mask: bool = False, name: str | None = None
-) -> Tensor:
-    """The largest elements of as many parts of an image as are asked for."""
-    refuse_mask("adaptive_max_pool2d", return_mask)
+) -> Any:
+    """The largest elements of as many parts of an image as are asked for; a pair of them and their
+    places with ``return_mask``.
+    """
+    if return_mask:
+        return places_of_parts(2, x, output_size)
     return adaptive_pooling(2, "max", x, output_size, "NCHW")

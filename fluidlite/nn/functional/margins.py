@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ...docstrings import Family
 from ...errors import ArgumentError
 from ...imperative.arithmetic import add, equal, maximum, minimum, multiply, pow, subtract
 from ...imperative.elementary import abs as size
-from ...imperative.elementary import exp, log1p
+from ...imperative.elementary import cast, exp, log1p
+from ...imperative.recording import eager
+from ...imperative.reduction import max as largest
+from ...imperative.reduction import mean
 from ...imperative.reduction import sum as total
 from ...imperative.selection import where
+from ...imperative.shaping import reshape
 from ...imperative.tensor import Tensor
-from .loss import reduced
-from .projection import cosine_similarity
+from .loss import binary_cross_entropy_with_logits, reduced
+from .projection import cosine_similarity, one_hot
 
 MARGINS = Family(
     {
@@ -104,6 +109,32 @@ def soft_margin_loss(
     return reduced(add(_hinge(x), log1p(exp(multiply(size(x), -1.0)))), reduction)
 
 
+def pairwise_distance(
+    x: Tensor,
+    y: Tensor,
+    p: float = 2.0,
+    epsilon: float = 1e-6,
+    keepdim: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The distance of each two vectors.
+
+    Args:
+        x, y: vectors along the last dimension.
+        p: of the norm.
+        epsilon: is added to differences.
+        keepdim: keep the last dimension, with size 1.
+
+    >>> x, y = fluid.to_tensor([[1.0, 0.0]]), fluid.to_tensor([[4.0, 4.0]])
+    >>> fluid.nn.functional.pairwise_distance(x, y).numpy().round(3).tolist()
+    [5.0]
+    """
+    apart = size(add(subtract(x, y), epsilon))
+    if p == float("inf"):
+        return largest(apart, -1, keepdim)
+    return pow(total(pow(apart, p), axis=-1, keepdim=keepdim), 1.0 / p)
+
+
 @MARGINS
 def triplet_margin_loss(
     input: Tensor,
@@ -127,10 +158,95 @@ def triplet_margin_loss(
     """
 
     def distance(a: Tensor, b: Tensor) -> Any:
-        powers = pow(size(add(subtract(a, b), epsilon)), p)
-        return pow(total(powers, axis=-1), 1.0 / p)
+        return pairwise_distance(a, b, p, epsilon)
 
     near, far = distance(input, positive), distance(input, negative)
     if swap:
         far = minimum(far, distance(positive, negative))
     return reduced(_hinge(add(subtract(near, far), margin)), reduction)
+
+
+def triplet_margin_with_distance_loss(
+    input: Tensor,
+    positive: Tensor,
+    negative: Tensor,
+    distance_function: Callable[[Tensor, Tensor], Tensor] | None = None,
+    margin: float = 1.0,
+    swap: bool = False,
+    reduction: str = "mean",
+    name: str | None = None,
+) -> Tensor:
+    """The larger of 0 and ``margin`` plus the distance to what belongs together less that to what
+    does not, by a distance of your own.
+
+    Args:
+        input, positive, negative: what the function takes.
+        distance_function: of two tensors; :func:`pairwise_distance` when None.
+        margin: how far apart is enough, above 0.
+        swap: takes the distance of the other two where it is smaller.
+        reduction: mean, sum or none.
+    """
+    if margin <= 0:
+        raise ArgumentError(f"expected margin above 0, got {margin!r}")
+    distance = pairwise_distance if distance_function is None else distance_function
+    near, far = distance(input, positive), distance(input, negative)
+    if swap:
+        far = minimum(far, distance(positive, negative))
+    return reduced(_hinge(add(subtract(near, far), margin)), reduction)
+
+
+@MARGINS
+def multi_margin_loss(
+    input: Tensor,
+    label: Tensor,
+    p: int = 1,
+    margin: float = 1.0,
+    weight: Tensor | None = None,
+    reduction: str = "mean",
+    name: str | None = None,
+) -> Tensor:
+    """The average over the other classes of the larger of 0 and ``margin`` plus their element less
+    that of the right class.
+
+    Args:
+        input: [N, classes].
+        label: the right classes, [N].
+        p: 1 or 2: a power of these.
+        weight: of the classes, [classes].
+
+    >>> x, y = fluid.to_tensor([[1.0, 0.5]]), fluid.to_tensor([0])
+    >>> float(fluid.nn.functional.multi_margin_loss(x, y))
+    0.25
+    """
+    if p not in (1, 2):
+        raise ArgumentError(f"expected p to be 1 or 2, got {p!r}")
+    classes = +input.array.shape[1]
+    places = reshape(label, [-1, 1])
+    right = eager.pick_label(input, places, axis=1)
+    apart = _hinge(add(subtract(input, right), margin))
+    if weight is not None:
+        factors = reshape(eager.gather(weight, reshape(label, [-1])), [-1, 1])
+        apart = multiply(apart, factors)
+    others = add(multiply(cast(one_hot(label, classes), input.dtype), -1.0), 1.0)
+    loss = multiply(pow(apart, float(p)) if p != 1 else apart, others)
+    return reduced(mean(loss, 1), reduction)
+
+
+@MARGINS
+def multi_label_soft_margin_loss(
+    input: Tensor,
+    label: Tensor,
+    weight: Tensor | None = None,
+    reduction: str = "mean",
+    name: str | None = None,
+) -> Tensor:
+    """The average over classes of the cross entropy of whether each one is there.
+
+    Args:
+        input: logits, [N, classes].
+        label: 0 or 1, in the same shape.
+        weight: of the classes.
+    """
+    loss = binary_cross_entropy_with_logits(input, label, reduction="none")
+    loss = loss if weight is None else multiply(loss, weight)
+    return reduced(mean(loss, -1), reduction)

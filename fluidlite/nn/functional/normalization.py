@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 
 from ...errors import ArgumentError, ShapeError
-from ...imperative.arithmetic import divide, maximum
+from ...imperative.arithmetic import add, divide, matmul, maximum, multiply
+from ...imperative.arithmetic import pow as power
+from ...imperative.elementary import square
 from ...imperative.recording import eager
 from ...imperative.reduction import norm
 from ...imperative.shaping import moveaxis, reshape
@@ -172,3 +174,40 @@ def normalize(
 ) -> Tensor:
     """x divided by its p-norm along a dimension."""
     return divide(x, maximum(norm(x, p, axis, True), epsilon))
+
+
+def local_response_norm(
+    x: Tensor,
+    size: int,
+    alpha: float = 1e-4,
+    beta: float = 0.75,
+    k: float = 1.0,
+    data_format: str = "NCHW",
+    name: str | None = None,
+) -> Tensor:
+    """x divided by a power of ``k`` plus ``alpha`` times the average square of some channels around
+    (Krizhevsky, Sutskever and Hinton 2012, "ImageNet classification with deep convolutional neural
+    networks").
+
+    Args:
+        x: [N, C, ...], or [N, ..., C].
+        size: how many channels are averaged.
+        alpha, k: see above.
+        beta: the power.
+        data_format: ends in C where the channels come last.
+
+    >>> x = fluid.ones([1, 3, 1, 1])
+    >>> fluid.nn.functional.local_response_norm(x, 3, alpha=3.0, beta=1.0).flatten().tolist()
+    [0.3333333432674408, 0.25, 0.3333333432674408]
+    """
+    last = data_format[-1] == "C"
+    x = moveaxis(x, -1, 1) if last else x
+    channels = +x.array.shape[1]
+    near = np.arange(channels)[:, None] - np.arange(channels)[None]
+    inside = (near <= size // 2) & (near >= -((size - 1) // 2))
+    shares: Any = x.results((inside / size).astype(x.array.dtype))
+    sizes = [+n for n in x.array.shape[2:]]
+    squares = reshape(square(x), [-1, channels, prod(sizes)])
+    around = reshape(matmul(shares, squares), [-1, channels, *sizes])
+    out = divide(x, power(add(multiply(around, alpha), k), beta))
+    return moveaxis(out, 1, -1) if last else out

@@ -124,3 +124,21 @@ def cosine_similarity(x1: Tensor, x2: Tensor, axis: int = 1, eps: float = 1e-8) 
     """The cosine of the angle between vectors along a dimension."""
     lengths = multiply(norm(x1, 2, axis), norm(x2, 2, axis))
     return divide(total(multiply(x1, x2), axis), maximum(lengths, eps))
+
+
+def bilinear(
+    x1: Tensor, x2: Tensor, weight: Tensor, bias: Tensor | None = None, name: str | None = None
+) -> Tensor:
+    """``x1 weight[k] x2`` for every k, plus a bias.
+
+    Args:
+        x1: [N, I].
+        x2: [N, J].
+        weight: [K, I, J].
+        bias: [1, K].
+
+    >>> x = fluid.ones([1, 2])
+    >>> fluid.nn.functional.bilinear(x, x, fluid.ones([3, 2, 2])).tolist()
+    [[4.0, 4.0, 4.0]]
+    """
+    return eager.bilinear_tensor_product(x1, x2, weight, bias)

@@ -1,12 +1,12 @@
-"""Channels laid out as pixels, and windows laid out as columns."""
+"""Channels and pixels laid out as each other, and windows laid out as columns."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from ...errors import ArgumentError
+from ...errors import ArgumentError, ShapeError
 from ...imperative.recording import eager
-from ...imperative.shaping import moveaxis, numbers_in
+from ...imperative.shaping import moveaxis, numbers_in, reshape, transpose
 from ...imperative.tensor import Tensor
 from .windows import each
 
@@ -25,10 +25,8 @@ def pixel_shuffle(
     >>> fluid.nn.functional.pixel_shuffle(fluid.ones([1, 8, 2, 2]), 2).shape
     [1, 2, 4, 4]
     """
-    if data_format not in ("NCHW", "NHWC"):
-        raise ArgumentError(f"expected data_format NCHW or NHWC, got {data_format!r}")
-    last = data_format == "NHWC"
-    out = eager.pixel_shuffle(moveaxis(x, -1, 1) if last else x, upscale_factor=upscale_factor)
+    last, x = _channels_first(x, data_format)
+    out = eager.pixel_shuffle(x, upscale_factor=upscale_factor)
     return moveaxis(out, 1, -1) if last else out
 
 
@@ -51,10 +49,130 @@ def unfold(
     >>> fluid.nn.functional.unfold(fluid.ones([1, 2, 4, 4]), 2).shape
     [1, 8, 9]
     """
+    return eager.unfold(x, **_window(kernel_sizes, strides, paddings, dilations))
+
+
+def pixel_unshuffle(
+    x: Tensor, downscale_factor: int, data_format: str = "NCHW", name: str | None = None
+) -> Tensor:
+    """Squares of pixels laid out as channels: :func:`pixel_shuffle` undone.
+
+    Args:
+        x: [N, C, H, W].
+        downscale_factor: the side of the squares; it divides H and W.
+        data_format: NCHW or NHWC.
+
+    Raises:
+        ShapeError: it does not divide them.
+
+    >>> fluid.nn.functional.pixel_unshuffle(fluid.ones([1, 2, 4, 4]), 2).shape
+    [1, 8, 2, 2]
+    """
+    last, x = _channels_first(x, data_format)
+    side = int(downscale_factor)
+    channels, height, width = (+n for n in x.array.shape[1:])
+    if side < 1 or height % side or width % side:
+        raise ShapeError(
+            f"expected downscale_factor to divide {height} rows and {width} columns, got {side}"
+        )
+    cut = reshape(x, [-1, channels, height // side, side, width // side, side])
+    moved = transpose(cut, [0, 1, 3, 5, 2, 4])
+    out = reshape(moved, [-1, channels * side * side, height // side, width // side])
+    return moveaxis(out, 1, -1) if last else out
+
+
+def channel_shuffle(
+    x: Tensor, groups: int, data_format: str = "NCHW", name: str | None = None
+) -> Tensor:
+    """Channels dealt out: first the first of each group, then the second (Zhang et al. 2018,
+    "ShuffleNet").
+
+    Args:
+        x: [N, C, H, W].
+        groups: how many groups of neighbouring channels there are.
+        data_format: NCHW or NHWC.
+
+    >>> x = fluid.arange(4.0).reshape([1, 4, 1, 1])
+    >>> fluid.nn.functional.channel_shuffle(x, 2).flatten().tolist()
+    [0.0, 2.0, 1.0, 3.0]
+    """
+    last, x = _channels_first(x, data_format)
+    out = eager.shuffle_channel(x, group=int(groups))
+    return moveaxis(out, 1, -1) if last else out
+
+
+def temporal_shift(
+    x: Tensor,
+    seg_num: int,
+    shift_ratio: float = 0.25,
+    name: str | None = None,
+    data_format: str = "NCHW",
+) -> Tensor:
+    """Frames with some channels of the frame before, and some of the one after (Lin, Gan and Han
+    2019, "TSM").
+
+    Args:
+        x: frames of clips, one after the other: [clips * seg_num, C, H, W].
+        seg_num: how many frames a clip has.
+        shift_ratio: which part of the channels comes from before, and which from after.
+        data_format: NCHW or NHWC.
+    """
+    last, x = _channels_first(x, data_format)
+    out = eager.temporal_shift(x, seg_num=int(seg_num), shift_ratio=float(shift_ratio))
+    return moveaxis(out, 1, -1) if last else out
+
+
+def fold(
+    x: Tensor,
+    output_sizes: Any,
+    kernel_sizes: Any,
+    strides: Any = 1,
+    paddings: Any = 0,
+    dilations: Any = 1,
+    name: str | None = None,
+) -> Tensor:
+    """Images of the columns of a window, added up where they overlap: the adjoint of
+    :func:`unfold`.
+
+    Args:
+        x: [N, C * window, positions].
+        output_sizes: rows and columns of the images: a number, or two.
+        kernel_sizes: of the window: a number, or two.
+        strides, dilations: its steps, and those of its elements: a number, or two.
+        paddings: zeros around: a number, two, or four: above, left, below, right.
+
+    Raises:
+        ShapeError: the columns are none of such a window over such images.
+
+    >>> fluid.nn.functional.fold(fluid.ones([1, 8, 9]), 4, 2)[0, 0, 0].tolist()
+    [1.0, 2.0, 2.0, 1.0]
+    """
+    window = _window(kernel_sizes, strides, paddings, dilations)
+    height = window["kernel_sizes"][0] * window["kernel_sizes"][1]
+    count, rows, _ = x.array.shape
+    if rows % height:
+        raise ShapeError(
+            f"expected columns of a multiple of {height} elements, the size of the window, got x "
+            f"of shape {list(x.array.shape)}"
+        )
+    size = (int(count), rows // height, *each("output_sizes", output_sizes, 2))
+    return eager.unfold_adjoint(x, size=size, **window)
+
+
+def _window(kernel_sizes: Any, strides: Any, paddings: Any, dilations: Any) -> dict[str, Any]:
+    """A window as attributes of operators."""
     around = numbers_in("paddings", paddings)
     if len(around) not in (1, 2, 4):
         raise ArgumentError(f"expected paddings to be a number, two or four, got {paddings!r}")
     around = {1: around * 4, 2: around * 2, 4: around}[len(around)]
     named = {"kernel_sizes": kernel_sizes, "strides": strides, "dilations": dilations}
     pairs = {what: each(what, given, 2) for what, given in named.items()}
-    return eager.unfold(x, paddings=around, **pairs)
+    return {"paddings": around, **pairs}
+
+
+def _channels_first(x: Tensor, data_format: str) -> tuple[bool, Tensor]:
+    """Whether channels come last, and the images with them first."""
+    if data_format not in ("NCHW", "NHWC"):
+        raise ArgumentError(f"expected data_format NCHW or NHWC, got {data_format!r}")
+    last = data_format == "NHWC"
+    return last, moveaxis(x, -1, 1) if last else x

@@ -20,7 +20,7 @@ SEQUENCES = Family(
         "output_padding": "how many elements are added; 0, or given by ``output_size``.",
         "output_size": "the length of the result.",
         "kernel_size": "the length of the window.",
-        "return_mask": "False.",
+        "return_mask": "also give the places of the elements.",
         "ceil_mode": "also windows that reach beyond the sequence.",
         "exclusive": "padding does not count.",
         "data_format": "NCL, or NLC for sequences whose channels come last.",
@@ -129,11 +129,16 @@ def conv1d_transpose(
     return squeeze(out, axis)
 
 
-def _pool(pool: Any, x: Tensor, kernel: Any, stride: Any, padding: Any, **options: Any) -> Tensor:
+def _pool(pool: Any, x: Tensor, kernel: Any, stride: Any, padding: Any, **options: Any) -> Any:
     steps = kernel if stride is None else stride
     sizes = [1, _one("kernel_size", kernel)]
     out = pool(unsqueeze(x, 2), sizes, [1, _one("stride", steps)], _ends(padding), **options)
-    return squeeze(out, 2)
+    return _rowless(out)
+
+
+def _rowless(out: Any) -> Any:
+    """Images that are one row high as sequences; of a pair, too."""
+    return tuple(squeeze(each, 2) for each in out) if isinstance(out, tuple) else squeeze(out, 2)
 
 
 @SEQUENCES
@@ -145,7 +150,7 @@ def max_pool1d(
     return_mask: bool = False,
     ceil_mode: bool = False,
     name: str | None = None,
-) -> Tensor:
+) -> Any:
     """The largest element under a window that moves along a sequence.
 
     >>> x = fluid.to_tensor([[[1.0, 3.0, 2.0, 0.0]]])
@@ -186,7 +191,7 @@ def adaptive_avg_pool1d(x: Tensor, output_size: Any, name: str | None = None) ->
 @SEQUENCES
 def adaptive_max_pool1d(
     x: Tensor, output_size: Any, return_mask: bool = False, name: str | None = None
-) -> Tensor:
+) -> Any:
     """The largest elements of as many parts of a sequence as are asked for."""
     sizes = [1, _one("output_size", output_size)]
-    return squeeze(images.adaptive_max_pool2d(unsqueeze(x, 2), sizes, return_mask), 2)
+    return _rowless(images.adaptive_max_pool2d(unsqueeze(x, 2), sizes, return_mask))

@@ -6,7 +6,8 @@ from typing import Any
 
 from ...docstrings import Family
 from ...imperative.tensor import Tensor
-from .windows import adaptive_pooling, convolution, pooling, refuse_mask, transposed_convolution
+from .unpooling import places_of_parts, with_places
+from .windows import adaptive_pooling, convolution, pooling, transposed_convolution
 
 VOLUMES = Family(
     {
@@ -18,7 +19,7 @@ VOLUMES = Family(
         "output_padding": "how many planes are added; 0, or given by ``output_size``.",
         "output_size": "the sizes of the result: a number, or three.",
         "kernel_size": "of the window: a number, or three.",
-        "return_mask": "False.",
+        "return_mask": "also give the places of the elements, counted by rows.",
         "ceil_mode": "also windows that reach beyond the volume.",
         "exclusive": "padding does not count.",
         "divisor_override": "what sums are divided by, in the place of the number of elements.",
@@ -101,9 +102,10 @@ def max_pool3d(
     ceil_mode: bool = False,
     data_format: str = "NCDHW",
     name: str | None = None,
-) -> Tensor:
+) -> Any:
     """The largest element under a window that moves through a volume."""
-    refuse_mask("max_pool3d", return_mask)
+    if return_mask:
+        return with_places(3, x, kernel_size, stride, padding, ceil_mode, data_format)
     return pooling(3, "max", x, kernel_size, stride, padding, data_format, ceil_mode=ceil_mode)
 
 
@@ -142,7 +144,10 @@ def adaptive_avg_pool3d(
 @VOLUMES
 def adaptive_max_pool3d(
     x: Tensor, output_size: Any, return_mask: bool = False, name: str | None = None
-) -> Tensor:
-    """The largest elements of as many parts of a volume as are asked for."""
-    refuse_mask("adaptive_max_pool3d", return_mask)
+) -> Any:
+    """The largest elements of as many parts of a volume as are asked for; a pair of them and their
+    places with ``return_mask``.
+    """
+    if return_mask:
+        return places_of_parts(3, x, output_size)
     return adaptive_pooling(3, "max", x, output_size, "NCDHW")

@@ -208,13 +208,3 @@ def adaptive_pooling(rank: int, kind: str, x: Tensor, output_size: Any, data_for
         data_format=data_format,
     )
     return out
-
-
-def refuse_mask(function: str, return_mask: bool) -> None:
-    """Refuse what poolings do not give.
-
-    Raises:
-        ArgumentError: the places of the largest elements are asked for.
-    """
-    if return_mask:
-        raise ArgumentError(f"{function}: return_mask=True is not supported; leave it out")

@@ -17,6 +17,10 @@ from ..value import Value
 from .form import Context, Pass
 
 MOST = 48  #: instructions of one group
+LARGE = 1 << 16  #: work from which on a loop in the place of two is worth compiling
+#: instructions of a graph that is looked at: a group is made anew with each instruction that joins
+#: it, which takes ten times as long as all other passes
+LONGEST = 10_000
 
 
 def fuse_elementwise(graph: Graph, context: Context) -> bool:
@@ -26,7 +30,7 @@ def fuse_elementwise(graph: Graph, context: Context) -> bool:
     to a few units in the last place.
     """
     library = next((each for each in context.libraries if hasattr(each, "group")), None)
-    if library is None:
+    if library is None or len(graph) > LONGEST:
         return False
     return _Fusion(graph, context, library).run()
 
@@ -59,7 +63,9 @@ class _Fusion:
         groups = [g for g in dict.fromkeys(self._groups.values()) if self._pays(g)]
         specs = [[v.stored for v in group.outputs] for group in groups]
         sources = [group.made.source for group in groups if group.made is not None]
-        kernels = self._library.kernels(sources, specs)
+        teams = (getattr(each, "team", None) for each in self._context.libraries)
+        team = next((each for each in teams if each is not None), None)
+        kernels = self._library.kernels(sources, specs, team)
         fused = [(g, kernel) for g, kernel in zip(groups, kernels) if kernel is not None]
         for group, kernel in fused:
             self._replace(group, kernel)
@@ -98,16 +104,17 @@ class _Fusion:
 
     @staticmethod
     def _lies_alike(instruction: Instruction) -> bool:
-        """Whether values are plain, or all lie as a library laid them out for a kernel of NumPy."""
+        """Whether values are plain, or those that are not lie alike.  Where zeros fill them up,
+        that a library has NumPy work on them says that these stay zeros.
+        """
         values = (*instruction.inputs, *instruction.results)
         layouts = {v.layout for v in values if v.size > 1 or v.layout}
-        if not layouts - {None}:
+        others = layouts - {None}
+        if not others:
             return True
-        kernel = instruction.kernel
-        works_alone = kernel is not None and (
-            kernel.scratch is None or type(kernel.scratch) is Scratch
-        )
-        return len(layouts) == 1 and works_alone
+        if len(layouts) == 1 and _is_numpys(instruction):
+            return True
+        return len(others) == 1 and not next(iter(others)).padded
 
     # -- groups ------------------------------------------------------------------------------------
 
@@ -178,7 +185,13 @@ class _Fusion:
     def _pays(self, group: _Group) -> bool:
         """Whether one loop is better than the instructions by themselves."""
         assert group.made is not None
-        return len(group.members) > 1 or group.made.work > 2
+        if len(group.members) > 1:
+            return True
+        (alone,) = group.members
+        if any(v.layout for v in alone.results) and not _is_numpys(alone):
+            return False  # a library has a kernel for values as it lays them out
+        work = group.made.work
+        return bool(work > 2 or (work > 1 and group.made.source.work >= LARGE))
 
     # -- rewriting ---------------------------------------------------------------------------------
 
@@ -210,6 +223,12 @@ class _Fusion:
                 self._drop_views(user.results[0])
                 if not user.results[0].users and not user.results[0].is_output:
                     self._graph.erase(user)
+
+
+def _is_numpys(instruction: Instruction) -> bool:
+    """Whether a kernel of NumPy works on values as they lie."""
+    kernel = instruction.kernel
+    return kernel is not None and (kernel.scratch is None or type(kernel.scratch) is Scratch)
 
 
 def _repeats(instruction: Instruction) -> bool:

@@ -13,7 +13,7 @@ from jax import numpy as jnp
 from ...ir.operator import EMPTY
 from ..driver import Driver, Frame
 from ..step import Environment, Step
-from .interpreter import NotTraceable
+from .refusal import NotTraceable
 
 if TYPE_CHECKING:
     from .trace import StepTrace

@@ -11,6 +11,7 @@ import jax
 import numpy as np
 
 from ... import backend as backends
+from ...backend.jax_ import PRECISIONS
 from ...errors import ArgumentError, UnsupportedError
 from ...weak import WeakTable
 from ..plan import Plan
@@ -28,15 +29,17 @@ class Engine:
     Args:
         gpu: the number of a CUDA device; None for the device that JAX prefers.
         remedy: what to do where there is no such device.
+        precision: of products; what ``FLUIDLITE_JAX_PRECISION`` says when None, or the highest.
 
     Raises:
         UnsupportedError: JAX does not see the device.
-        ArgumentError: ``FLUIDLITE_JAX_RANDOM`` is neither "device" nor "host".
+        ArgumentError: ``FLUIDLITE_JAX_RANDOM`` is neither "device" nor "host", or there is no such
+            precision.
     """
 
     name = "jax"
 
-    def __init__(self, gpu: int | None, remedy: str) -> None:
+    def __init__(self, gpu: int | None, remedy: str, precision: str | None = None) -> None:
         draws = os.environ.get("FLUIDLITE_JAX_RANDOM", "") or "device"
         if draws not in ("device", "host"):
             raise ArgumentError(
@@ -47,7 +50,7 @@ class Engine:
         folder = os.environ.get("FLUIDLITE_JAX_CACHE", "")
         if folder:  # compiled functions stay between processes
             jax.config.update("jax_compilation_cache_dir", folder)
-        self._device = Device(pair, _device(gpu, remedy), draws == "host")
+        self._device = Device(pair, _device(gpu, remedy), draws == "host", _precision(precision))
 
     def session(self, seed: int, count: int, **how: Any) -> DeviceSession:
         """The next run of a program.
@@ -124,6 +127,16 @@ class Engine:
 
 
 _UNBOUND: dict[Any, Any] = {}
+
+
+def _precision(said: str | None) -> str:
+    found = said or os.environ.get("FLUIDLITE_JAX_PRECISION", "") or "highest"
+    if found not in PRECISIONS:
+        where = "FLUIDLITE_JAX_PRECISION" if said is None else "precision"
+        raise ArgumentError(
+            f"expected {where} to be one of {', '.join(PRECISIONS)}, got {found!r:.60}"
+        )
+    return found
 
 
 def _device(gpu: int | None, remedy: str) -> Any:

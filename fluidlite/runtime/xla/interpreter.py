@@ -12,13 +12,10 @@ from ...opdef.definition import Op, lookup
 from ...opdef.interpreter import Eval, kernel_of
 from ...opdef.spec import Spec
 from ...values import SelectedRows
+from .arrays import on_arrays
 
 #: constants of more elements than this are computed where the program runs
 KNOWN_SIZE = 1 << 16
-
-
-class NotTraceable(Exception):
-    """A step cannot be part of a compiled function; the text says why."""
 
 
 class TracedEval(Eval):
@@ -41,6 +38,9 @@ class TracedEval(Eval):
         self, op: Op, ins: Mapping[str, Any], want: Iterable[str] | None = None
     ) -> dict[str, Any]:
         op, ins = dense(op, ins)
+        found = on_arrays(op, ins, self.backend.checks.get())
+        if found is not None:
+            return found
         kernel, reads, draws = kernel_of(op, self.backend.name)
         if kernel is not None and not draws and op.folds:
             known = [_known(ins.get(name), op.reads_shapes) for name in reads]
@@ -83,7 +83,7 @@ def _known(value: Any, shapes_suffice: bool) -> tuple[Any] | None:
 
 def _result_size(op: Op, ins: Mapping[str, Any]) -> int:
     """How many elements the results have at most; no number is too large where none is known."""
-    from_spec = _specs(ins)
+    from_spec = specs(ins)
     try:
         found = op.infer_outputs(from_spec)
     except Exception:
@@ -92,7 +92,8 @@ def _result_size(op: Op, ins: Mapping[str, Any]) -> int:
     return max(sizes, default=0)
 
 
-def _specs(ins: Mapping[str, Any]) -> dict[str, Any]:
+def specs(ins: Mapping[str, Any]) -> dict[str, Any]:
+    """Shapes and element types of what slots hold; None for what is no tensor."""
     return {
         slot: [_spec(each) for each in value] if isinstance(value, list) else _spec(value)
         for slot, value in ins.items()
@@ -100,7 +101,8 @@ def _specs(ins: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _spec(value: Any) -> Spec | None:
-    return None if value is None else Spec(value.shape, as_dtype(value.dtype))
+    is_tensor = hasattr(value, "shape") and hasattr(value, "dtype")
+    return Spec(value.shape, as_dtype(value.dtype)) if is_tensor else None
 
 
 def _listed(value: Any) -> list[Any]:

@@ -21,12 +21,12 @@ from jax.sharding import PartitionSpec as P
 
 from ...errors import UnsupportedError
 from ...ir.callsite import warn
-from ...ir.operator import OpRole
 from ...process_group import Unrepeated, groups
 from ...values import as_fetched, is_device_array
-from ..plan import Plan, UpdateStage, stages_of
+from ..plan import Plan, update_stages
 from ..replicated import Replicas
-from .interpreter import NotTraceable, TracedEval
+from .interpreter import TracedEval
+from .refusal import NotTraceable
 from .trace import StepTrace
 
 AXIS = "devices"
@@ -125,6 +125,7 @@ class MeshFunction:
         scale: what a sum of gradients is multiplied by.
         devices: of JAX.
         backends: JAX's and NumPy's.
+        precision: of products.
     """
 
     def __init__(
@@ -135,7 +136,9 @@ class MeshFunction:
         scale: float,
         devices: Sequence[Any],
         backends: tuple[Any, Any],
+        precision: str = "highest",
     ) -> None:
+        self._precision = precision
         self._plans, self._updates, self._fetches = plans, updates, list(dict.fromkeys(fetches))
         self._scale, self._backends = scale, backends
         self.mesh = Mesh(np.array(devices), (AXIS,))
@@ -178,13 +181,13 @@ class MeshFunction:
         env = {**state, **mine, **feeds}
         count = self.mesh.devices.size
         group = groups.guard(MeshGroup(AXIS, count))
-        with group, backend.checks.guard([]) as checks, jax.default_matmul_precision("highest"):
+        with group, backend.checks.guard([]) as checks, backend.products(self._precision):
             trace = StepTrace(TracedEval(backend, host), backend.run_key(number, (place,)))
             for plan, is_update in zip(self._plans, self._updates, strict=True):
                 for step in plan.steps:
                     trace.step(step, env)
                 if not is_update:
-                    self._sum_gradients(plan, env)
+                    self._sum_gradients(plan, env, trace)
         if trace.unsure.intersection(self.once, self.own, self._fetches):
             raise NotTraceable("what a branch writes is wanted, and it may not be taken")
         truth = jnp.ones((), bool)
@@ -194,12 +197,13 @@ class MeshFunction:
         fetched = {name: jnp.asarray(env[name])[None] for name in self._fetches}
         return {name: jnp.asarray(env[name]) for name in self.once}, own, fetched, truth[None]
 
-    def _sum_gradients(self, plan: Plan, env: Any) -> None:
+    def _sum_gradients(self, plan: Plan, env: Any, trace: StepTrace) -> None:
         for name in sorted(plan.written):
             of = name.removesuffix("@GRAD")
             if of != name and of in plan.persistable and name in env:
                 total = lax.psum(env[name], AXIS)
                 env[name] = total * total.dtype.type(self._scale)
+                trace.rows.join(name, AXIS)
 
 
 class MeshReplicas(Replicas):
@@ -265,20 +269,19 @@ class MeshReplicas(Replicas):
 
     def _function(self, fetches: tuple[str, ...], devices: Sequence[Any]) -> MeshFunction | None:
         """The program as a function over devices; None where it has been found to be none."""
-        stages = stages_of(self._program.global_block().ops)
+        stages = list(update_stages(self._program))
         wanted = tuple(dict.fromkeys(fetches))
-        plans = [
-            self._known.plan(self._program, (wanted, UpdateStage(k)), True, False)
-            for k in range(len(stages))
-        ]
+        plans = [self._known.plan(self._program, (wanted, part), True, False) for part, _ in stages]
         known = self.on.parallel.of(plans[0])
         if known is None:
             known = self.on.parallel.keep(plans[0], {})
         key = wanted, len(devices), self._scale
         if key not in known:
-            updates = [ops[0].role == OpRole.OPTIMIZE for ops in stages]
+            updates = [of_optimizer for _, of_optimizer in stages]
             backends = self.on.backends
-            known[key] = MeshFunction(plans, updates, wanted, self._scale, devices, backends)
+            known[key] = MeshFunction(
+                plans, updates, wanted, self._scale, devices, backends, self.on.precision
+            )
         return known[key] if known[key].failures < FAILURES else None
 
 

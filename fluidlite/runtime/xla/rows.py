@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from jax import lax
 from jax import numpy as jnp
 
-from ...opdef.definition import Op
 from ...opdef.interpreter import Eval
 from ..step import Step
-from .interpreter import NotTraceable
+from .refusal import NotTraceable
 
 
 class NamedRows:
@@ -25,8 +25,8 @@ class NamedRows:
     def note(self, step: Step, ins: Mapping[str, Any]) -> None:
         """Follow the rows through a step."""
         op: Any = step.instance
-        if op.type in _OF_TABLES and op.attr_values().get("is_sparse"):
-            height, padding = ins["W"].shape[0], op.attr_values()["padding_idx"]
+        if op.type in _OF_TABLES and op.is_sparse:
+            height, padding = ins["W"].shape[0], op.padding_idx
             ids = jnp.asarray(ins["Ids"]).reshape(-1)
             ids = jnp.where(ids == padding, height, ids) if padding >= 0 else ids
             self._set(step, jnp.zeros(height, bool).at[ids].set(True, mode="drop"))
@@ -45,6 +45,17 @@ class NamedRows:
                 self._named.pop(name, None)
             else:
                 self._named[name] = rows
+
+    def join(self, name: str, axis: str) -> None:
+        """Let a gradient that devices have summed name the rows of all of them.
+
+        Args:
+            name: of the gradient.
+            axis: of the mesh.
+        """
+        rows = self._named.get(name)
+        if rows is not None:
+            self._named[name] = lax.psum(rows.astype("int32"), axis) > 0
 
     def adam(self, f: Eval, step: Step, ins: dict[str, Any]) -> dict[str, Any] | None:
         """A step of ``adam`` whose gradient names some rows; None for any other step.
@@ -71,9 +82,8 @@ class NamedRows:
         return outs
 
 
-def _betas(op: Op) -> list[tuple[int, float]]:
-    attrs = op.attr_values()
-    return [(1, attrs["beta1"]), (2, attrs["beta2"])]
+def _betas(op: Any) -> list[tuple[int, float]]:
+    return [(1, op.beta1), (2, op.beta2)]
 
 
 _OF_TABLES = frozenset({"lookup_table_grad", "lookup_table_v2_grad"})

@@ -6,19 +6,19 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import jax
-import numpy as np
 
 from ...errors import FluidError, OpError
 from ...ir.operator import located
 from ...profiler import clock
-from ...values import LoDTensor, is_device_array
+from ...values import is_device_array, on_host
 from ...weak import WeakTable
 from ..plan import BlockPlan
 from ..session import Session
 from ..sharding import mesh_in_use
 from ..step import Environment, Step
-from .interpreter import NotTraceable, TracedEval
+from .interpreter import TracedEval
 from .mesh import MeshPlacement
+from .refusal import NotTraceable
 from .stage import CompiledStage, sized
 from .staging import HostStep, Staging, described
 from .trace import StepTrace
@@ -32,11 +32,13 @@ class Device:
         backends: JAX's and NumPy's.
         device: JAX's device; its default when None.
         draws_on_host: whether random numbers are NumPy's.
+        precision: of products.
     """
 
     backends: tuple[Any, Any]
     device: Any = None
     draws_on_host: bool = False
+    precision: str = "highest"
     stagings: WeakTable[BlockPlan, dict[Any, Staging]] = field(default_factory=WeakTable)
 
     #: programs as functions over several devices, by their first plan
@@ -52,7 +54,7 @@ class Device:
         key = also, None if placing is None else placing.key
         found = known.get(key)
         if found is None:
-            how = self.backends, self.draws_on_host, also, placing
+            how = self.backends, self.draws_on_host, also, placing, self.precision
             found = known[key] = Staging(plan, *how)
         return found
 
@@ -102,7 +104,8 @@ class DeviceSession(Session):
     def _run_on_host(self, step: Step, env: Environment) -> None:
         """Run a step on NumPy; blocks that it drives have stages of their own."""
         if step.body is None:
-            for name in (*step.reads, *(name for _, name in step.updates)):
+            asked = () if step.loss is None else (step.loss,)
+            for name in (*step.reads, *(name for _, name in step.updates), *asked):
                 if name in env:
                     env[name] = on_host(env[name])
         self._run_one(step, env, self.profile)
@@ -154,7 +157,7 @@ class DeviceSession(Session):
                 self._run_on_host(step, env)
                 continue
             try:
-                with backend.checks.guard([]):
+                with backend.checks.guard([]), backend.products(self.on.precision):
                     trace.step(step, env)
             except FluidError as error:
                 raise located(error, step.op, []) from error
@@ -173,15 +176,6 @@ class DeviceSession(Session):
             f"{stage.steps[-1].op}; the largest values that they are given: {listed}; use a "
             f"smaller batch, or checkpoints (RecomputeOptimizer)\n  {first}"
         )
-
-
-def on_host(value: Any) -> Any:
-    """A value with its elements in an array of NumPy."""
-    if is_device_array(value):
-        return np.asarray(value)
-    if isinstance(value, LoDTensor) and is_device_array(value.data):
-        return LoDTensor(np.asarray(value.data), value.offsets)
-    return value
 
 
 def _is_out_of_memory(error: Exception) -> bool:

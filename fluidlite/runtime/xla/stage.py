@@ -10,7 +10,9 @@ import numpy as np
 
 from ...values import arrays_in
 from ..step import Environment, Step
-from .interpreter import NotTraceable, TracedEval
+from .arrays import plain
+from .interpreter import TracedEval
+from .refusal import NotTraceable
 from .trace import StepTrace
 
 
@@ -22,6 +24,7 @@ class CompiledStage:
         backends: JAX's and NumPy's.
         also: names that are given back although nothing reads them any more.
         placing: where values lie on a mesh of devices; None for one device.
+        precision: of products.
     """
 
     def __init__(
@@ -30,8 +33,9 @@ class CompiledStage:
         backends: tuple[Any, Any],
         also: Iterable[str] = (),
         placing: Any = None,
+        precision: str = "highest",
     ) -> None:
-        self.steps, self._backends = list(steps), backends
+        self.steps, self._backends, self._precision = list(steps), backends, precision
         self.backend, self.placing = backends[0], placing
         reads: dict[str, None] = {}
         written: dict[str, None] = {}
@@ -137,7 +141,7 @@ class CompiledStage:
         if self.placing is not None:
             env = self.placing.placed(env)
         trace = StepTrace(TracedEval(backend, host), backend.run_key(number, turns))
-        with backend.checks.guard([]) as checks, jax.default_matmul_precision("highest"):
+        with backend.checks.guard([]) as checks, backend.products(self._precision):
             for place, step in enumerate(self.steps):
                 self.place = place
                 trace.step(step, env)
@@ -147,7 +151,7 @@ class CompiledStage:
         )
         if trace.unsure.intersection(self.writes):
             raise NotTraceable("what it writes is read later, and it may not be taken")
-        made = {name: env[name] for name in self.writes if name in env}
+        made = {name: plain(env[name]) for name in self.writes if name in env}
         return made if self.placing is None else self.placing.placed(made), list(checks)
 
     @property

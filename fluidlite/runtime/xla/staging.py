@@ -29,6 +29,7 @@ class Staging:
         draws_on_host: whether random operators are steps of the host.
         also: names that stages give back although nothing reads them any more.
         placing: where values lie on a mesh of devices; None for one device.
+        precision: of products.
     """
 
     def __init__(
@@ -38,8 +39,10 @@ class Staging:
         draws_on_host: bool = False,
         also: Iterable[str] = (),
         placing: Any = None,
+        precision: str = "highest",
     ) -> None:
         self._backends, self._also, self._placing = backends, frozenset(also), placing
+        self._precision = precision
         ragged: set[int] = set()
         for item in plan.items:
             if isinstance(item, Segment) and item.is_ragged:
@@ -60,7 +63,7 @@ class Staging:
         self.parts += self._stages(row)
 
     def _stages(self, steps: Sequence[Step]) -> list[CompiledStage | HostStep]:
-        how = self._backends, self._also, self._placing
+        how = self._backends, self._also, self._placing, self._precision
         return [CompiledStage(steps, *how)] if steps else []
 
     def divided(self, stage: CompiledStage, why: str) -> list[CompiledStage | HostStep]:

@@ -16,8 +16,10 @@ from ..driver import Driver
 from ..plan import BlockPlan
 from ..step import Environment, Step
 from .control import control_flow
-from .interpreter import NotTraceable, TracedEval
+from .interpreter import TracedEval, specs
+from .loops import looped
 from .recurrence import scanned
+from .refusal import NotTraceable
 from .rows import NamedRows
 
 #: steps that the passes through blocks may put into one compiled function
@@ -90,12 +92,20 @@ class StepTrace:
             self._operator(step, env)
         step.let_go(env)
 
+    def apart(self) -> StepTrace:
+        """A trace of its own, for what is computed beside the function."""
+        return StepTrace(self.f, self._key)
+
+    def compute(self, step: Step, env: Environment) -> None:
+        """Compute what a step writes that drives no block; nothing is let go."""
+        self._operator(step, env)
+
     def _control(self, step: Step, env: Environment) -> None:
         op, held = step.instance, dict(env)
         if step.body is None and op.type not in HANDING_ON:
             raise NotTraceable("it runs in Python")
         try:
-            if scanned(self, step, env):
+            if scanned(self, step, env) or looped(self, step, env):
                 return
         except Exception:  # passes that are not alike are unrolled
             env.clear()
@@ -118,6 +128,8 @@ class StepTrace:
             ins[slot] = values if many else values[0]
         for slot, name in step.updates:
             ins[slot] = env.get(name)
+        if step.op.is_unsettled:  # what is declared does not fit: does what comes?
+            op.infer_outputs(specs(ins))
         if op.random:
             self.f.rng = self._drawing(op.random_key(step.op.output_arg_names[0]))
         outs = self.rows.adam(self.f, step, ins)

@@ -1,4 +1,6 @@
+import ctypes
 import math
+import threading
 import warnings
 
 import numpy as np
@@ -29,7 +31,7 @@ def compiler(monkeypatch, tmp_path):
     return made
 
 
-def compiled(compiler, function, *arrays):
+def compiled(compiler, function, *arrays, team=None):
     """What a kernel computes that is generated for a function of arrays."""
     inputs = [Expression("input", (), a.shape, a.dtype) for a in arrays]
     made = function(*map(ArraySymbol, inputs)).node
@@ -37,7 +39,7 @@ def compiled(compiler, function, *arrays):
     for event in compiler.request([source]):
         event.wait()
     kernel = compiler.find([source])[source.name]
-    run = prepared(kernel, source, [(made.shape, made.dtype)])
+    run = prepared(kernel, source, [(made.shape, made.dtype)], team)
     return run.function(*arrays, *([run.scratch()] if run.scratch else []))
 
 
@@ -98,7 +100,7 @@ def test_arrays_that_lie_otherwise_are_taken_too(compiler):
 
 
 def test_random_graphs_compute_what_interpretation_does(compiler):
-    wrong, fused = findings(range(GRAPHS))
+    wrong, fused, _ = findings(range(GRAPHS))
     assert not wrong
     assert fused > GRAPHS * 0.9
 
@@ -117,6 +119,32 @@ def test_any_number_of_threads_gives_the_same_bits(compiler, monkeypatch, rows):
         fluid.kernels.threads._pool.reset()
         found.append(compiled(compiler, work, x))
     np.testing.assert_array_equal(*found)
+
+
+def test_threads_of_another_library_take_the_blocks_and_give_the_same_bits(compiler, monkeypatch):
+    monkeypatch.setenv("FLUIDLITE_NUM_THREADS", "2")
+    fluid.kernels.threads._pool.reset()
+    teams = []
+
+    def parallel(work, data, *_):
+        """What GOMP_parallel does with two threads."""
+        other = threading.Thread(target=work, args=(data,))
+        other.start()
+        work(data)
+        other.join()
+        teams.append(data)
+
+    body = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+    begin = ctypes.CFUNCTYPE(None, body, ctypes.c_void_p, ctypes.c_uint, ctypes.c_uint)(parallel)
+    team = ctypes.cast(begin, ctypes.c_void_p).value
+    x = np.random.default_rng(0).standard_normal((4096, 64)).astype("float32")
+
+    def work(v):
+        return XP.sum(XP.tanh(v) * v, axis=0)
+
+    alone = compiled(compiler, work, x)
+    np.testing.assert_array_equal(compiled(compiler, work, x, team=team), alone)
+    assert len(teams) == 1
 
 
 @pytest.mark.parametrize("rows", [2, 3, 7, 15, 16, 17])

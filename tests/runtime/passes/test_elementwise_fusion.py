@@ -1,12 +1,14 @@
 """Element-wise fusion: which instructions become one, and in which order what is left stands."""
 
 import pytest
+from graphs import after
 
 from fluidlite.backend import get
 from fluidlite.backend.native.library import NativeKernels
 from fluidlite.inspect.graph_text import parsed
 from fluidlite.opdef.prepared import Prepared
-from fluidlite.runtime.graph_verify import verify
+from fluidlite.runtime.graph import verify
+from fluidlite.runtime.passes import elementwise_fusion
 from fluidlite.runtime.passes.elementwise_fusion import ELEMENTWISE_FUSION
 from fluidlite.runtime.passes.form import Context
 
@@ -36,7 +38,7 @@ class Pretending(NativeKernels):
         super().__init__(None, False)
         self._which = which
 
-    def kernels(self, sources, specs):
+    def kernels(self, sources, specs, team=None):
         return [Prepared(print) if k in self._which else None for k in range(len(sources))]
 
 
@@ -64,7 +66,24 @@ def test_small_products_with_a_vector_are_in_the_kernel_of_what_is_around_them()
 
 
 def test_a_chain_with_views_in_between_is_one_kernel():
-    assert fused(CHAIN, {0}) == (True, [("sigmoid", "native")])
+    changed, text = after(ELEMENTWISE_FUSION, CHAIN, libraries=[Pretending({0})])
+    assert changed
+    assert (
+        text
+        == """\
+%0: float32[4, 6] = input "x"
+%5: float32[24] = sigmoid(In0=%0) as sigmoid and 2 more on native
+return "y"=%5
+"""
+    )
+
+
+def test_long_graphs_are_left_alone(monkeypatch):
+    monkeypatch.setattr(elementwise_fusion, "LONGEST", 4)
+    changed, left = fused(CHAIN, {0})
+    assert not changed and len(left) == 5
+    monkeypatch.setattr(elementwise_fusion, "LONGEST", 5)
+    assert fused(CHAIN, {0})[0]
 
 
 def test_without_kernels_nothing_is_changed():

@@ -1,0 +1,117 @@
+"""Images seen through maps of the plane: where their elements come from."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from ...errors import ArgumentError, ShapeError
+from ...imperative.arithmetic import add, matmul, multiply, subtract
+from ...imperative.elementary import abs as size
+from ...imperative.elementary import clip, floor
+from ...imperative.elementary import round as rounded
+from ...imperative.recording import eager
+from ...imperative.shaping import numbers_in, reshape, transpose
+from ...imperative.tensor import Tensor
+
+
+def affine_grid(
+    theta: Tensor, out_shape: Any, align_corners: bool = True, name: str | None = None
+) -> Tensor:
+    """Where each element of an image comes from under an affine map (Jaderberg et al. 2015,
+    "Spatial transformer networks").
+
+    Args:
+        theta: the maps, [N, 2, 3]; or [N, 3, 4] of volumes.
+        out_shape: of the image: [N, C, H, W]; or [N, C, D, H, W].
+        align_corners: -1 and 1 are the centres of the outermost elements, not their outer edges.
+
+    Returns:
+        points (x, y): [N, H, W, 2]; or (x, y, z): [N, D, H, W, 3].
+
+    Raises:
+        ShapeError: the maps are not of the dimensions of the image.
+
+    >>> theta = fluid.to_tensor([[[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]])
+    >>> fluid.nn.functional.affine_grid(theta, [1, 1, 1, 3]).numpy()[0, 0, :, 0].tolist()
+    [-1.0, 0.0, 1.0]
+    """
+    sizes = numbers_in("out_shape", out_shape)[2:]
+    rank = len(sizes)
+    if rank not in (2, 3) or list(theta.array.shape[1:]) != [rank, rank + 1]:
+        raise ShapeError(
+            f"expected theta of shape [N, 2, 3] for images, or [N, 3, 4] for volumes, got "
+            f"{list(theta.array.shape)} with out_shape {list(numbers_in('out_shape', out_shape))}"
+        )
+    lines = []
+    for n in sizes:
+        line = np.linspace(-1, 1, n) if n > 1 else np.zeros(1)
+        lines.append(line if align_corners else line * (n - 1) / n)
+    points = np.meshgrid(*lines, indexing="ij")[::-1]
+    rows = np.stack([*(each.reshape(-1) for each in points), np.ones(prod(sizes))])
+    base: Any = theta.results(rows.astype(theta.array.dtype))
+    return reshape(transpose(matmul(theta, base), [0, 2, 1]), [-1, *sizes, rank])
+
+
+def grid_sample(
+    x: Tensor,
+    grid: Tensor,
+    mode: str = "bilinear",
+    padding_mode: str = "zeros",
+    align_corners: bool = True,
+    name: str | None = None,
+) -> Tensor:
+    """What an image has at points.
+
+    Args:
+        x: [N, C, H, W].
+        grid: points (x, y), [N, h, w, 2].
+        mode: bilinear, or nearest.
+        padding_mode: what is beyond the image: zeros, its border, or its reflection.
+        align_corners: -1 and 1 are the centres of the outermost elements, not their outer edges.
+
+    Raises:
+        ArgumentError: an option is out of range.
+        ShapeError: ``x`` is no batch of images.
+
+    >>> x, grid = fluid.to_tensor([[[[1.0, 2.0]]]]), fluid.to_tensor([[[[0.0, 0.0]]]])
+    >>> fluid.nn.functional.grid_sample(x, grid).tolist()
+    [[[[1.5]]]]
+    """
+    _need("mode", mode, "bilinear", "nearest")
+    _need("padding_mode", padding_mode, "zeros", "border", "reflection")
+    if x.array.ndim != 4:
+        raise ShapeError(f"expected x of shape [N, C, H, W], got {list(x.array.shape)}")
+    sizes = np.array([+x.array.shape[3], +x.array.shape[2]], grid.array.dtype)
+    if not align_corners and sizes.min() < 2:
+        raise ArgumentError(
+            f"expected images of at least 2 rows and columns where align_corners is False, got "
+            f"shape {list(x.array.shape)}"
+        )
+    if padding_mode == "reflection":
+        around = add(grid, 1.0)
+        around = subtract(around, multiply(floor(multiply(around, 0.25)), 4.0))
+        grid = add(multiply(size(subtract(around, 2.0)), -1.0), 1.0)
+    if not align_corners:
+        steps = np.maximum(sizes - 1, 1)
+        grid = multiply(grid, _like(grid, sizes / steps))
+    if padding_mode != "zeros":
+        grid = clip(grid, -1.0, 1.0)
+    if mode == "nearest":
+        halves = np.maximum(sizes - 1, 1) / 2
+        places = rounded(multiply(add(grid, 1.0), _like(grid, halves)))
+        grid = subtract(multiply(places, _like(grid, 1 / halves)), 1.0)
+    return eager.grid_sampler(x, grid)
+
+
+def _like(grid: Tensor, numbers: Any) -> Any:
+    """Numbers for x and y, to compute with the points of a grid."""
+    made: Any = grid.results(np.asarray(numbers, grid.array.dtype).reshape(1, 1, 1, 2))
+    return made
+
+
+def _need(what: str, given: str, *allowed: str) -> None:
+    if given not in allowed:
+        raise ArgumentError(f"expected {what} to be {', '.join(allowed)}, got {given!r}")

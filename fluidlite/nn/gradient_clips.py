@@ -1,0 +1,113 @@
+"""Clips of gradients: those that optimizers take, and functions that change gradients at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from ..clip import GradientClipByGlobalNorm, GradientClipByNorm, GradientClipByValue
+from ..errors import ArgumentError
+from ..imperative.tensor import Tensor
+
+
+class ClipGradByValue(GradientClipByValue):
+    """Keeps every element of a gradient in [min, max].
+
+    Args:
+        max: the largest value.
+        min: the smallest one; ``-max`` when None.
+
+    >>> fluid.nn.ClipGradByValue(0.5).min
+    -0.5
+    """
+
+    def __init__(self, max: float, min: float | None = None) -> None:
+        super().__init__(max, min)
+
+
+class ClipGradByNorm(GradientClipByNorm):
+    """Scales every gradient whose Euclidean norm is larger than ``clip_norm`` to that norm.
+
+    Args:
+        clip_norm: the largest norm.
+    """
+
+    def __init__(self, clip_norm: float) -> None:
+        super().__init__(clip_norm)
+
+
+class ClipGradByGlobalNorm(GradientClipByGlobalNorm):
+    """Scales all gradients by one number when the Euclidean norm of them together is larger than
+    ``clip_norm``, so that it becomes that.
+
+    Args:
+        clip_norm: the largest norm.
+        group_name: which parameters are taken together where they have clips of their own.
+        auto_skip_clip: accepted; nothing is scaled where nothing has to be.
+    """
+
+    def __init__(
+        self, clip_norm: float, group_name: str = "default_group", auto_skip_clip: bool = False
+    ) -> None:
+        super().__init__(clip_norm, group_name)
+
+
+def _with_gradients(parameters: Any) -> list[tuple[Tensor, Tensor]]:
+    given = [parameters] if isinstance(parameters, Tensor) else list(parameters)
+    return [(p, p.grad) for p in given if p.grad is not None]
+
+
+def clip_grad_norm_(
+    parameters: Iterable[Tensor] | Tensor,
+    max_norm: float,
+    norm_type: float = 2.0,
+    error_if_nonfinite: bool = False,
+) -> Tensor:
+    """Scale the gradients of tensors by one number when their norm together is larger than
+    ``max_norm``, so that it becomes that.
+
+    Args:
+        parameters: tensors; those without a gradient are left out.
+        max_norm: the largest norm.
+        norm_type: which norm: a number above 0, or infinity.
+        error_if_nonfinite: refuse gradients whose norm is no number, or infinite.
+
+    Returns:
+        the norm before.
+
+    Raises:
+        ArgumentError: the norm is not finite, where that is refused, or ``norm_type`` is no norm.
+
+    >>> w = fluid.create_parameter([2], "float32")
+    >>> (w * fluid.to_tensor([3.0, 4.0])).sum().backward()
+    >>> float(fluid.nn.utils.clip_grad_norm_([w], 1.0)), w.grad.numpy().round(3).tolist()
+    (5.0, [0.6000000238418579, 0.800000011920929])
+    """
+    if not norm_type > 0:
+        raise ArgumentError(f"expected norm_type above 0, got {norm_type!r}")
+    found = [grad for _, grad in _with_gradients(parameters)]
+    norms = [np.linalg.norm(g.array.reshape(-1).astype("float64"), norm_type) for g in found]
+    whole = float(np.linalg.norm(norms, norm_type)) if norms else 0.0
+    if error_if_nonfinite and not np.isfinite(whole):
+        raise ArgumentError(f"expected gradients with a finite norm, got {whole}")
+    factor = min(max_norm / (whole + 1e-6), 1.0)
+    if factor < 1:
+        _change(parameters, lambda array: array * np.asarray(factor, array.dtype))
+    return Tensor(np.asarray(whole, found[0].array.dtype if found else "float32"))
+
+
+def clip_grad_value_(parameters: Iterable[Tensor] | Tensor, clip_value: float) -> None:
+    """Keep the gradients of tensors in [-clip_value, clip_value].
+
+    Args:
+        parameters: tensors; those without a gradient are left out.
+        clip_value: the largest size of an element.
+    """
+    _change(parameters, lambda array: np.clip(array, -clip_value, clip_value))
+
+
+def _change(parameters: Any, function: Any) -> None:
+    for p, grad in _with_gradients(parameters):
+        p.grad = Tensor(function(grad.array))

@@ -1,0 +1,307 @@
+"""First values of parameters, in the spelling of paddle 2.x."""
+
+from __future__ import annotations
+
+from math import prod, sqrt
+from typing import Any
+
+import numpy as np
+
+from .. import initializer as of_fluid
+from ..absent import answer
+from ..dtypes import DType
+from ..errors import ArgumentError, ShapeError
+from ..imperative.prepared import generator
+from ..imperative.recording import Handle
+from ..initializer import Bilinear
+from ..namespace import listing
+from ..quiet import doors
+from .layer import first_values
+
+__all__ = [
+    "Assign",
+    "Bilinear",
+    "Constant",
+    "Dirac",
+    "KaimingNormal",
+    "KaimingUniform",
+    "Normal",
+    "Orthogonal",
+    "TruncatedNormal",
+    "Uniform",
+    "XavierNormal",
+    "XavierUniform",
+    "calculate_gain",
+    "set_global_initializer",
+]
+
+
+class Constant(of_fluid.Constant):
+    """One number everywhere.
+
+    Args:
+        value: the number.
+
+    >>> fluid.nn.Linear(2, 1, weight_attr=fluid.nn.initializer.Constant(0.5)).weight.tolist()
+    [[0.5], [0.5]]
+    """
+
+    def __init__(self, value: float = 0.0) -> None:
+        super().__init__(value)
+
+
+class Normal(of_fluid.Normal):
+    """Normally distributed numbers.
+
+    Args:
+        mean: their expectation.
+        std: their standard deviation.
+        name: accepted.
+    """
+
+    def __init__(self, mean: float = 0.0, std: float = 1.0, name: str | None = None) -> None:
+        super().__init__(mean, std)
+
+
+class TruncatedNormal(of_fluid.TruncatedNormal):
+    """Normally distributed numbers, drawn again where they are farther than two ``std`` from
+    ``mean``.
+
+    Args:
+        mean: the middle.
+        std: the standard deviation before numbers are drawn again.
+        name: accepted.
+    """
+
+    def __init__(self, mean: float = 0.0, std: float = 1.0, name: str | None = None) -> None:
+        super().__init__(mean, std)
+
+
+class Uniform(of_fluid.Uniform):
+    """Numbers that are equally likely everywhere in [low, high).
+
+    Args:
+        low, high: the bounds.
+        name: accepted.
+    """
+
+    def __init__(self, low: float = -1.0, high: float = 1.0, name: str | None = None) -> None:
+        super().__init__(low, high)
+
+
+class _Xavier(of_fluid.Xavier):
+    """Random numbers of variance 2 / (fan_in + fan_out).
+
+    Args:
+        fan_in: how many numbers one output is made of; taken from the shape when None.
+        fan_out: how many outputs one number goes into; taken from the shape when None.
+        name: accepted.
+    """
+
+    _uniform: bool
+
+    def __init__(
+        self, fan_in: float | None = None, fan_out: float | None = None, name: str | None = None
+    ) -> None:
+        super().__init__(self._uniform, fan_in, fan_out)
+
+
+class XavierNormal(_Xavier):
+    """Normally distributed numbers of variance 2 / (fan_in + fan_out) (Glorot and Bengio 2010,
+    "Understanding the difficulty of training deep feedforward neural networks").
+    """
+
+    _uniform = False
+
+
+class XavierUniform(_Xavier):
+    """Equally likely numbers of variance 2 / (fan_in + fan_out) (Glorot and Bengio 2010,
+    "Understanding the difficulty of training deep feedforward neural networks").
+    """
+
+    _uniform = True
+
+
+class _Kaiming(of_fluid.MSRA):
+    """Random numbers of variance gain^2 / fan_in.
+
+    Args:
+        fan_in: how many numbers one output is made of; taken from the shape when None.
+        negative_slope: of ``leaky_relu``.
+        nonlinearity: what follows the layer, which says the gain: as of :func:`calculate_gain`.
+    """
+
+    _uniform: bool
+
+    def __init__(
+        self,
+        fan_in: float | None = None,
+        negative_slope: float = 0.0,
+        nonlinearity: str = "relu",
+    ) -> None:
+        super().__init__(self._uniform, fan_in)
+        gain = calculate_gain(nonlinearity, negative_slope)
+        object.__setattr__(self, "_share", gain * gain / 2.0)
+
+    def operator(self, var: Any, block: Any, dtype: DType) -> tuple[str, dict[str, Any]]:
+        fan_in = of_fluid.fans(var)[0] if self.fan_in is None else self.fan_in
+        share: float = vars(self)["_share"]
+        return of_fluid.MSRA(self.uniform, fan_in / share).operator(var, block, dtype)
+
+
+class KaimingNormal(_Kaiming):
+    """Normally distributed numbers of variance gain^2 / fan_in (He et al. 2015, "Delving deep into
+    rectifiers").
+    """
+
+    _uniform = False
+
+
+class KaimingUniform(_Kaiming):
+    """Equally likely numbers of variance gain^2 / fan_in (He et al. 2015, "Delving deep into
+    rectifiers").
+    """
+
+    _uniform = True
+
+
+class Assign(of_fluid.NumpyArrayInitializer):
+    """Given values.
+
+    Args:
+        value: an array, a tensor, or a list of numbers, in the shape of the parameter.
+        name: accepted.
+
+    >>> start = fluid.nn.initializer.Assign([[1.0], [2.0]])
+    >>> fluid.nn.Linear(2, 1, weight_attr=start).weight.tolist()
+    [[1.0], [2.0]]
+    """
+
+    def __init__(self, value: Any, name: str | None = None) -> None:
+        array = value.array if isinstance(value, Handle) else np.asarray(value)
+        super().__init__(array.astype("float32") if array.dtype == np.float64 else array)
+
+
+class _Computed(of_fluid.Initializer):
+    """Values that are computed when the parameter is made."""
+
+    def _values(self, shape: tuple[int, ...], seed: int) -> Any:
+        raise NotImplementedError
+
+    def operator(self, var: Any, block: Any, dtype: DType) -> tuple[str, dict[str, Any]]:
+        values = self._values(tuple(var.shape), block.program.random_seed)
+        return of_fluid.NumpyArrayInitializer(values.astype("float32")).operator(var, block, dtype)
+
+
+class Dirac(_Computed):
+    """Filters of convolutions that pass on their input: 1 in the middle of one channel each.
+
+    Args:
+        groups: the filters of each group begin with the first channel.
+        name: accepted.
+
+    >>> layer = fluid.nn.Conv1D(2, 2, 3, padding=1, weight_attr=fluid.nn.initializer.Dirac())
+    >>> layer(fluid.to_tensor([[[1.0, 2.0], [3.0, 4.0]]])).tolist()
+    [[[1.0, 2.0], [3.0, 4.0]]]
+    """
+
+    def __init__(self, groups: int = 1, name: str | None = None) -> None:
+        if groups < 1:
+            raise ArgumentError(f"Dirac: expected groups from 1, got {groups!r}")
+        self.groups = groups
+
+    def _values(self, shape: tuple[int, ...], seed: int) -> Any:
+        if len(shape) not in (3, 4, 5) or shape[0] % self.groups:
+            raise ShapeError(
+                f"Dirac: expected a filter [C, D, ...] of 3 to 5 dimensions whose first size "
+                f"{self.groups} divides, got {list(shape)}"
+            )
+        values, each = np.zeros(shape), shape[0] // self.groups
+        middle = tuple(n // 2 for n in shape[2:])
+        for k in range(shape[0]):
+            if k % each < shape[1]:
+                values[(k, k % each, *middle)] = 1.0
+        return values
+
+
+class Orthogonal(_Computed):
+    """Matrices whose rows, or columns, are of one length and at right angles (Saxe et al. 2014,
+    "Exact solutions to the nonlinear dynamics of learning in deep linear neural networks").
+
+    Args:
+        gain: the length.
+        name: accepted.
+
+    >>> w = fluid.nn.Linear(3, 3, weight_attr=fluid.nn.initializer.Orthogonal()).weight.numpy()
+    >>> bool(np.abs(w @ w.T - np.eye(3)).max() < 1e-5)
+    True
+    """
+
+    def __init__(self, gain: float = 1.0, name: str | None = None) -> None:
+        self.gain = gain
+
+    def _values(self, shape: tuple[int, ...], seed: int) -> Any:
+        if len(shape) < 2:
+            raise ShapeError(f"Orthogonal: expected 2 or more dimensions, got shape {list(shape)}")
+        rows, columns = shape[0], prod(shape[1:])
+        drawn = generator.get()() if not seed else np.random.default_rng(seed)
+        flat = drawn.standard_normal((max(rows, columns), min(rows, columns)))
+        q, r = np.linalg.qr(flat)
+        q = q * np.sign(np.diag(r))
+        return self.gain * (q if rows >= columns else q.T).reshape(shape)
+
+
+def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
+    """How much larger weights have to be before a function, so that activations keep their size.
+
+    Args:
+        nonlinearity: sigmoid, linear, tanh, relu, leaky_relu, selu, or a convolution.
+        param: the slope of ``leaky_relu``; 0.01 when None.
+
+    Raises:
+        ArgumentError: the function is unknown.
+
+    >>> fluid.nn.initializer.calculate_gain("tanh")
+    1.6666666666666667
+    """
+    slope = 0.01 if param is None else param
+    gains = {
+        **dict.fromkeys(("sigmoid", "linear"), 1.0),
+        **{f"conv{n}d{end}": 1.0 for n in (1, 2, 3) for end in ("", "_transpose")},
+        "tanh": 5.0 / 3,
+        "relu": sqrt(2.0),
+        "leaky_relu": sqrt(2.0 / (1 + slope * slope)),
+        "selu": 0.75,
+    }
+    if nonlinearity not in gains:
+        raise ArgumentError(f"expected one of {', '.join(gains)}; got {nonlinearity!r}")
+    return gains[nonlinearity]
+
+
+def set_global_initializer(weight_init: Any, bias_init: Any = None) -> None:
+    """Begin parameters of layers that say nothing of it in another way from now on.
+
+    Args:
+        weight_init: gives weights their first values; None for the layers' own ways.
+        bias_init: the same for biases.
+
+    Raises:
+        ArgumentError: one of them is no initializer.
+
+    >>> fluid.nn.initializer.set_global_initializer(fluid.nn.initializer.Constant(2.0))
+    >>> fluid.nn.Linear(1, 2).weight.tolist()
+    [[2.0, 2.0]]
+    >>> fluid.nn.initializer.set_global_initializer(None)
+    """
+    for what, given in (("weight_init", weight_init), ("bias_init", bias_init)):
+        if given is not None and not isinstance(given, of_fluid.Initializer):
+            raise ArgumentError(
+                f"expected {what} to be an initializer or None, got {given!r:.60} of type "
+                f"{type(given).__name__}"
+            )
+    first_values.switch((weight_init, bias_init))
+
+
+__dir__ = listing(globals())
+doors(globals())
+answer(globals())

@@ -1,0 +1,191 @@
+"""Layers whose weight is made of other parameters before each call."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..errors import ArgumentError
+from ..imperative.arithmetic import divide, multiply
+from ..imperative.elementary import sqrt, square
+from ..imperative.mode import no_grad
+from ..imperative.parameter import Parameter, initial_value
+from ..imperative.reduction import sum as total
+from ..imperative.shaping import reshape
+from ..imperative.tensor import Tensor
+from ..initializer import Normal
+from .conv import Conv1DTranspose, Conv2DTranspose, Conv3DTranspose
+from .dense import Linear
+from .layer import Layer
+from .spectral import by_largest
+
+
+def _taken(layer: Layer, name: str) -> Parameter:
+    """A parameter of a layer, taken out of it.
+
+    Raises:
+        ArgumentError: the layer has no such parameter of its own.
+    """
+    found = layer.own_parameters.get(name)
+    if not isinstance(found, Parameter):
+        raise ArgumentError(
+            f"expected {name!r} to be a parameter of {type(layer).__name__}, which has "
+            f"{', '.join(layer.own_parameters) or 'none'}"
+        )
+    return found
+
+
+def _hooks(layer: Layer) -> dict[str, Any]:
+    """What makes weights of a layer, by their names."""
+    kept: dict[str, Any] = layer.__dict__.setdefault("_weights_made", {})
+    return kept
+
+
+def _need_free(layer: Layer, name: str) -> None:
+    if name in _hooks(layer):
+        raise ArgumentError(f"{name!r} of {type(layer).__name__} is normalised already")
+
+
+def _twin(parameter: Parameter, array: Any, ending: str) -> Parameter:
+    """Another parameter in the place of one."""
+    return Parameter(array, f"{parameter.name}_{ending}", parameter.trainable)
+
+
+def _lengths(v: Any, dim: int | None) -> Any:
+    """The norms of the slices along a dimension, in a form that spreads over all of them."""
+    axes = [d for d in range(len(v.shape)) if d != dim]
+    return sqrt(total(square(v), axes, keepdim=True))
+
+
+def _normalized(v: Any, g: Any, dim: int | None) -> Any:
+    length = _lengths(v, dim)
+    return multiply(v, divide(reshape(g, list(length.shape)), length))
+
+
+def weight_norm(layer: Layer, name: str = "weight", dim: int | None = 0) -> Layer:
+    """Have a layer's weight made of a direction, ``<name>_v``, and lengths, ``<name>_g``, which are
+    trained in its place (Salimans and Kingma 2016, "Weight normalization").
+
+    Args:
+        layer: the layer.
+        name: of the weight.
+        dim: the dimension whose slices have lengths of their own; None or -1 for one length.
+
+    Returns:
+        the layer.
+
+    Raises:
+        ArgumentError: there is no such weight or dimension, or it is normalised already.
+
+    >>> layer = fluid.nn.utils.weight_norm(fluid.nn.Linear(2, 3))
+    >>> [name for name, _ in layer.named_parameters()]
+    ['bias', 'weight_v', 'weight_g']
+    """
+    _need_free(layer, name)
+    weight = _taken(layer, name)
+    along = None if dim in (None, -1) else dim
+    if along is not None and not 0 <= along < weight.array.ndim:
+        raise ArgumentError(
+            f"expected dim to be a dimension of {name!r} of shape {list(weight.array.shape)}, "
+            f"None or -1, got {dim!r}"
+        )
+    with no_grad():
+        lengths = reshape(_lengths(weight, along), [1] if along is None else [-1]).numpy()
+    delattr(layer, name)
+    layer.add_parameter(f"{name}_v", _twin(weight, weight.array, "v"))
+    layer.add_parameter(f"{name}_g", _twin(weight, lengths, "g"))
+
+    def made(owner: Any, inputs: Any) -> None:
+        v, g = getattr(owner, f"{name}_v"), getattr(owner, f"{name}_g")
+        object.__setattr__(owner, name, _normalized(v, g, along))
+
+    made(layer, None)
+    _hooks(layer)[name] = (layer.register_forward_pre_hook(made), weight, along)
+    return layer
+
+
+def remove_weight_norm(layer: Layer, name: str = "weight") -> Layer:
+    """Make a weight that :func:`weight_norm` took apart one parameter again.
+
+    Args:
+        layer: the layer.
+        name: of the weight.
+
+    Returns:
+        the layer.
+
+    Raises:
+        ArgumentError: the weight is not made of a direction and lengths.
+    """
+    if name not in _hooks(layer) or f"{name}_g" not in layer.own_parameters:
+        raise ArgumentError(f"{name!r} of {type(layer).__name__} has no weight_norm")
+    hook, weight, along = _hooks(layer).pop(name)
+    hook.remove()
+    with no_grad():
+        v, g = (layer.own_parameters[f"{name}_{part}"] for part in "vg")
+        weight.set_value(_normalized(v, g, along))
+    for part in "vg":
+        delattr(layer, f"{name}_{part}")
+    layer.__dict__.pop(name, None)
+    layer.add_parameter(name, weight)
+    return layer
+
+
+def spectral_norm(
+    layer: Layer,
+    name: str = "weight",
+    n_power_iterations: int = 1,
+    eps: float = 1e-12,
+    dim: int | None = None,
+) -> Layer:
+    """Have a layer's weight divided by its largest singular value in each call; what is trained is
+    ``<name>_orig`` (Miyato et al. 2018, "Spectral normalization for generative adversarial
+    networks").
+
+    Args:
+        layer: the layer.
+        name: of the weight.
+        n_power_iterations: how often the vectors that find the value are improved in a call, while
+            the layer trains.
+        eps: added to norms that are divided by.
+        dim: the dimension that numbers the rows of the matrix; when None 1 of linear layers and
+            transposed convolutions, else 0.
+
+    Returns:
+        the layer.
+
+    Raises:
+        ArgumentError: there is no such weight, or it is normalised already.
+
+    >>> layer = fluid.nn.utils.spectral_norm(fluid.nn.Linear(2, 3))
+    >>> [name for name, _ in layer.named_parameters()]
+    ['bias', 'weight_orig']
+    """
+    _need_free(layer, name)
+    weight = _taken(layer, name)
+    last = isinstance(layer, (Linear, Conv1DTranspose, Conv2DTranspose, Conv3DTranspose))
+    along = int(last) if dim is None else dim
+    rows = weight.array.shape[along]
+    delattr(layer, name)
+    layer.add_parameter(f"{name}_orig", weight)
+    vectors = [f"{name}_u", f"{name}_v"]
+    for which, size in zip(vectors, (rows, weight.array.size // rows)):
+        start = initial_value(Normal(0.0, 1.0), [size], str(weight.array.dtype))
+        kept = Tensor(start / np.linalg.norm(start))
+        kept.name, kept.persistable = f"{weight.name}_{which[-1]}", True
+        layer.register_buffer(which, kept)
+
+    def made(owner: Any, inputs: Any) -> None:
+        whole = getattr(owner, f"{name}_orig")
+        u, v = (getattr(owner, which) for which in vectors)
+        rounds = n_power_iterations if owner.training else 0
+        found, *after = by_largest(whole, u, v, along, rounds, eps)
+        if rounds and whole.appends is None:
+            for which, value in zip(vectors, after):
+                owner.own_buffers[which].array = value.array
+        object.__setattr__(owner, name, found)
+
+    made(layer, None)
+    _hooks(layer)[name] = (layer.register_forward_pre_hook(made), weight)
+    return layer

@@ -1,0 +1,175 @@
+"""Cells of your own along time: what runs any cell forwards, backwards, or both ways."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..errors import ShapeError
+from ..imperative.creation import full
+from ..imperative.shaping import concat, stack
+from .layer import Layer
+
+
+class RNNCellBase(Layer):
+    """The base of cells: a subclass says in ``forward(inputs, states)`` what it gives and the next
+    states, and in ``state_shape`` the shapes of these, without the batch.
+
+    >>> class Sum(fluid.nn.RNNCellBase):
+    ...     state_shape = [3]
+    ...
+    ...     def forward(self, inputs, states):
+    ...         after = states + inputs
+    ...         return after, after
+    >>> out, last = fluid.nn.RNN(Sum())(fluid.ones([2, 5, 3]))
+    >>> out.shape, last[0].tolist()
+    ([2, 5, 3], [5.0, 5.0, 5.0])
+    """
+
+    #: the shapes of the states, without the batch: sizes, or a list or tuple of such
+    state_shape: Any
+
+    def get_initial_states(
+        self,
+        batch_ref: Any,
+        shape: Any = None,
+        dtype: Any = None,
+        init_value: float = 0.0,
+        batch_dim_idx: int = 0,
+    ) -> Any:
+        """States of one number, one for each row of a batch.
+
+        Args:
+            batch_ref: a tensor that has the batch, or a list or tuple whose first is one.
+            shape: of the states, without the batch, nested as they are; ``state_shape`` when None.
+            dtype: of the states; that of ``batch_ref`` when None.
+            init_value: the number.
+            batch_dim_idx: the dimension of the batch.
+        """
+        while isinstance(batch_ref, (list, tuple)):
+            batch_ref = batch_ref[0]
+        where = [slice(0, 1)] * len(batch_ref.shape)
+        where[batch_dim_idx] = slice(None)
+        column = batch_ref[tuple(where)].reshape([-1, 1])
+        kind = str(batch_ref.dtype.dtype) if dtype is None else dtype
+        zeros = column.cast(kind) * 0.0
+
+        def filled(sizes: list[int]) -> Any:
+            start = zeros + full([1, _product(sizes)], init_value, kind)
+            return start if len(sizes) == 1 else start.reshape([-1, *sizes])
+
+        return _shaped(self.state_shape if shape is None else shape, filled)
+
+
+class RNN(Layer):
+    """A cell along time.
+
+    Args:
+        cell: what is run: an :class:`RNNCellBase`, such as :class:`LSTMCell`.
+        is_reverse: from the last step to the first.
+        time_major: inputs are [T, N, ...] instead of [N, T, ...].
+
+    >>> out, last = fluid.nn.RNN(fluid.nn.GRUCell(3, 4))(fluid.ones([2, 5, 3]))
+    >>> out.shape, last.shape
+    ([2, 5, 4], [2, 4])
+    """
+
+    def __init__(self, cell: Any, is_reverse: bool = False, time_major: bool = False) -> None:
+        super().__init__()
+        self.cell, self.is_reverse, self.time_major = cell, is_reverse, time_major
+
+    def forward(
+        self, inputs: Any, initial_states: Any = None, sequence_length: Any = None, **kwargs: Any
+    ) -> Any:
+        """The outputs of all steps, and the final states.
+
+        Args:
+            inputs: [N, T, ...].
+            initial_states: what the cell begins with; its own, or zeros, when None.
+            sequence_length: [N], steps of each row; behind them states stay as they are.
+            kwargs: further arguments of the cell.
+
+        Raises:
+            ShapeError: the number of steps is unknown.
+        """
+        axis = 0 if self.time_major else 1
+        steps = int(inputs.shape[axis])
+        if steps < 1:
+            raise ShapeError(
+                f"RNN: expected a known number of steps in dimension {axis}, got shape "
+                f"{list(inputs.shape)}; declare it, or use fluid.layers.rnn"
+            )
+        states = initial_states
+        if states is None:
+            states = self.cell.get_initial_states(inputs, batch_dim_idx=1 - axis)
+        outs: list[Any] = [None] * steps
+        times = range(steps)
+        for t in reversed(times) if self.is_reverse else times:
+            out, after = self.cell(inputs[t] if self.time_major else inputs[:, t], states, **kwargs)
+            states = after if sequence_length is None else _kept(sequence_length > t, states, after)
+            outs[t] = out
+        return _joined(outs, lambda parts: stack(parts, axis)), states
+
+
+class BiRNN(Layer):
+    """Two cells along time, one forwards and one backwards, with their outputs side by side.
+
+    Args:
+        cell_fw, cell_bw: what is run: of one size.
+        time_major: inputs are [T, N, ...] instead of [N, T, ...].
+
+    >>> net = fluid.nn.BiRNN(fluid.nn.GRUCell(3, 4), fluid.nn.GRUCell(3, 4))
+    >>> out, (forwards, backwards) = net(fluid.ones([2, 5, 3]))
+    >>> out.shape, backwards.shape
+    ([2, 5, 8], [2, 4])
+    """
+
+    def __init__(self, cell_fw: Any, cell_bw: Any, time_major: bool = False) -> None:
+        super().__init__()
+        self.cell_fw, self.cell_bw, self.time_major = cell_fw, cell_bw, time_major
+
+    def forward(
+        self, inputs: Any, initial_states: Any = None, sequence_length: Any = None, **kwargs: Any
+    ) -> Any:
+        """The outputs of all steps, and a pair of the final states; arguments as of :class:`RNN`,
+        ``initial_states`` a pair, too.
+        """
+        given = (None, None) if initial_states is None else initial_states
+        outs, last = [], []
+        for k, cell in enumerate((self.cell_fw, self.cell_bw)):
+            one = RNN(cell, bool(k), self.time_major)
+            out, states = one.forward(inputs, given[k], sequence_length, **kwargs)
+            outs.append(out)
+            last.append(states)
+        return _joined(outs, lambda parts: concat(parts, -1)), tuple(last)
+
+
+def _product(sizes: list[int]) -> int:
+    found = 1
+    for n in sizes:
+        found *= n
+    return found
+
+
+def _shaped(shape: Any, made: Callable[[list[int]], Any]) -> Any:
+    """What is made of each list of sizes, nested as they are."""
+    if isinstance(shape, int):
+        return made([shape])
+    if all(isinstance(n, int) for n in shape):
+        return made(list(shape))
+    return type(shape)(_shaped(each, made) for each in shape)
+
+
+def _kept(here: Any, old: Any, new: Any) -> Any:
+    """The new states where a row has the step, else the old ones."""
+    if isinstance(new, (list, tuple)):
+        return type(new)(_kept(here, a, b) for a, b in zip(old, new))
+    share = here.cast(str(new.dtype.dtype)).reshape([-1] + [1] * (len(new.shape) - 1))
+    return old + (new - old) * share
+
+
+def _joined(outs: list[Any], function: Callable[[list[Any]], Any]) -> Any:
+    """Outputs, or structures of them, joined part by part."""
+    if isinstance(outs[0], (list, tuple)):
+        return type(outs[0])(_joined(list(parts), function) for parts in zip(*outs))
+    return function(outs)

@@ -1,0 +1,57 @@
+"""Learning rates of optimizers, by paddle 2's names."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..errors import ArgumentError
+from ..layers.decay import LearningRateDecay
+
+if TYPE_CHECKING:
+    from .eager import EagerSteps
+
+
+class HasRate:
+    """What optimizers have by paddle 2's names for their learning rate."""
+
+    if TYPE_CHECKING:
+        _learning_rate: Any
+        _eager: EagerSteps | None
+
+        def current_step_lr(self, scope: Any = None) -> float: ...
+
+    def get_lr(self) -> float:
+        """The learning rate of the next step; in programs the number that they begin with.
+
+        Raises:
+            ArgumentError: the rate is a variable of a program.
+        """
+        return self.current_step_lr()
+
+    def set_lr_scheduler(self, scheduler: LearningRateDecay) -> None:
+        """Take the learning rate from a scheduler from now on.
+
+        Args:
+            scheduler: one of ``fluid.optimizer.lr``, or a decay of ``fluid.dygraph``.
+
+        Raises:
+            ArgumentError: it is something else, or this is an optimizer of programs.
+
+        >>> w = fluid.create_parameter([2], "float32")
+        >>> sgd = fluid.optimizer.SGD(0.1, parameters=[w])
+        >>> sgd.set_lr_scheduler(fluid.optimizer.lr.StepDecay(0.5, 10))
+        >>> sgd.get_lr()
+        0.5
+        """
+        kind = type(self).__name__
+        if not isinstance(scheduler, LearningRateDecay):
+            raise ArgumentError(
+                f"{kind}: expected a scheduler, such as fluid.optimizer.lr.StepDecay(0.1, 10), got "
+                f"{scheduler!r:.60} of type {type(scheduler).__name__}"
+            )
+        if self._eager is None:
+            raise ArgumentError(
+                f"{kind}: a scheduler is for eager parameters; in programs give the optimizer a "
+                f"schedule of fluid.layers, or call set_lr(rate, scope)"
+            )
+        self._learning_rate = self._eager.rate = scheduler

@@ -1,0 +1,124 @@
+"""Schedulers of ``optimizer.lr`` give what paddle 2's gave, and optimizers follow them."""
+
+import pathlib
+
+import numpy as np
+import pytest
+
+import fluidlite as fluid
+from fluidlite.errors import ArgumentError, StateDictError
+from fluidlite.optimizer import lr
+
+RECORDED = pathlib.Path(__file__).parents[1] / "data" / "paddle2_rates.txt"
+CASES = [
+    line.split(" -> ")
+    for line in RECORDED.read_text(encoding="utf-8").splitlines()
+    if not line.startswith("#")
+]
+LOSSES = [
+    *(5, 4, 4.1, 4.2, 4.3, 4.4, 3.9, 3.95, 3.99, 4, 4, 4, 4, 4),
+    *(3.8, 3.79999, 3.8, 3.8, 3.8, 3.8, 3.8, 3.8, 3.8, 3.8),
+]
+
+
+def advance(rate, k):
+    rate.step(LOSSES[k]) if isinstance(rate, lr.ReduceOnPlateau) else rate.step()
+
+
+@pytest.mark.parametrize("expression, recorded", CASES, ids=[case[0] for case in CASES])
+def test_rates_are_those_of_paddle_2(expression, recorded):
+    rate, wanted = eval(expression, {"lr": lr}), recorded.split()
+    found = [rate()]
+    for k in range(len(wanted) - 1):
+        if wanted[k + 1] == "end":
+            with pytest.raises(ArgumentError, match="steps"):
+                rate.step()
+            break
+        advance(rate, k)
+        found.append(rate())
+    numbers = [float(each) for each in wanted if each != "end"]
+    np.testing.assert_allclose(found, numbers, rtol=2e-6, atol=1e-12)
+
+
+@pytest.mark.parametrize("expression", [case[0] for case in CASES])
+def test_a_scheduler_goes_on_from_its_state(expression):
+    rate, other = (eval(expression, {"lr": lr}) for _ in range(2))
+    for k in range(5):
+        advance(rate, k)
+    other.set_state_dict(rate.state_dict())
+    assert (other(), other.last_epoch) == (rate(), rate.last_epoch)
+    advance(rate, 5)
+    advance(other, 5)
+    assert other() == rate()
+
+
+def test_an_optimizer_follows_its_scheduler():
+    w = fluid.create_parameter([1], "float64", default_initializer=fluid.initializer.Constant(0.0))
+    rate = lr.StepDecay(0.5, 1, 0.5)
+    sgd = fluid.optimizer.SGD(rate, parameters=[w])
+    seen = []
+    for _ in range(3):
+        fluid.sum(w * -1.0).backward()
+        sgd.step()
+        sgd.clear_grad()
+        rate.step()
+        seen.append(float(w))
+    np.testing.assert_allclose(seen, [0.5, 0.75, 0.875])
+    assert sgd.current_step_lr() == sgd.get_lr() == 0.0625
+    kept = sgd.state_dict()
+    other = lr.StepDecay(0.5, 1, 0.5)
+    fluid.optimizer.SGD(other, parameters=[w]).set_state_dict(kept)
+    assert other() == rate()
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        *("lr.StepDecay(0.5, 0)", "lr.StepDecay('a', 2)", "lr.StepDecay(0.5, 2, 2.0)"),
+        *("lr.MultiStepDecay(0.5, [3, 2])", "lr.LambdaDecay(0.5, 3)", "lr.LinearLR(0.5, 0)"),
+        *("lr.PiecewiseDecay([1, 2], [1, 2])", "lr.ReduceOnPlateau(0.5, 'x')"),
+        *("lr.LinearWarmup(0.5, 5, 1.0, 0.5)", "lr.ExponentialDecay(0.5, 2.0)"),
+        *("lr.CosineAnnealingDecay(0.5, 0)", "lr.OneCycleLR(0.5, -1)", "lr.NoamDecay(0, 1)"),
+        *("lr.CyclicLR(0.1, 0.5, -3)", "lr.CyclicLR(0.1, 0.5, 3, None, 'x')"),
+        *("lr.PolynomialDecay(0.5, -1)", "lr.StepDecay(-0.5, 2)"),
+        *("lr.OneCycleLR(0.5, 9, anneal_strategy='x')", "lr.LinearLR(0.5, 3, 0.5, 1.5)"),
+        "lr.CosineAnnealingWarmRestarts(0.5, 3, 1.5)",
+    ],
+)
+def test_arguments_out_of_range_are_refused(expression):
+    with pytest.raises(ArgumentError):
+        eval(expression, {"lr": lr})
+
+
+def test_a_step_that_fails_leaves_the_epoch():
+    rate = lr.LambdaDecay(0.5, lambda epoch: 1.0 if epoch < 2 else "x")
+    rate.step()
+    with pytest.raises((ArgumentError, TypeError)):
+        rate.step()
+    assert (rate.last_epoch, rate()) == (1, 0.5)
+
+
+def test_an_optimizer_takes_another_scheduler():
+    w = fluid.create_parameter([1], "float32")
+    sgd = fluid.optimizer.SGD(0.1, parameters=[w])
+    sgd.set_lr_scheduler(lr.StepDecay(0.3, 2))
+    assert sgd.get_lr() == 0.3
+    with pytest.raises(ArgumentError, match="scheduler"):
+        sgd.set_lr_scheduler(0.1)
+    with pytest.raises(ArgumentError, match="eager parameters"):
+        fluid.optimizer.SGD(0.1).set_lr_scheduler(lr.StepDecay(0.3, 2))
+
+
+def test_a_state_that_lacks_something_is_refused():
+    with pytest.raises(StateDictError, match="last_lr"):
+        lr.StepDecay(0.5, 2).set_state_dict({"last_epoch": 3})
+
+
+def test_schedulers_say_how_they_are_set_up_and_print_when_asked(capsys):
+    assert repr(lr.StepDecay(0.5, 3)) == "StepDecay(learning_rate=0.5, step_size=3, last_epoch=0)"
+    warm = lr.LinearWarmup(lr.StepDecay(0.5, 3), 4, 0.0, 0.5)
+    assert repr(warm).startswith("LinearWarmup(learning_rate=StepDecay(")
+    lr.ExponentialDecay(0.5, 0.5, verbose=True).step()
+    assert capsys.readouterr().out.splitlines()[-1] == "epoch 1: the learning rate is 0.25"
+    with pytest.raises(NotImplementedError, match="get_lr"):
+        lr.LRScheduler()
