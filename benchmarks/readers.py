@@ -4,9 +4,10 @@
 
 First lenet's training steps: with the batches in memory, from a loader that reads ahead in a
 thread, and from a reader that is part of the program.  Then a data set whose samples take long to
-compute (a millisecond each, 1,024 of them), read by one process and by four, their start included; the goals are 95 % of the speed in memory, and 1.7 times
-one process on two cores.  Where others use the cores, too, the second line tells more: what four
-processes do in a second of one processor, beside what one does.
+compute (a millisecond each, 1,024 of them), read by one process and by four, their start included;
+the goals are 95 % of the speed in memory, and 1.7 times one process on two cores.  Where others use
+the cores, too, the second line tells more: what four processes do in a second of one processor,
+beside what one does.
 """
 
 from __future__ import annotations
