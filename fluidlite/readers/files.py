@@ -23,7 +23,7 @@ from .buffer import Ahead
 from .dataset_runs import run_each
 from .datasets import checked_size
 from .feed_desc import text_of
-from .multislot import FileLine, FileSlot, Row, batch_of, parsed
+from .multislot import FileLine, FileSlot, Row, batch_of, parsed, without_zeros
 
 _AHEAD = 64  # lines of a file that are parsed ahead
 
@@ -227,7 +227,10 @@ class FileInstantDataset(QueueDataset):
 
 
 class InMemoryDataset(DatasetBase):
-    """Files of slots that are read into memory, and shuffled there."""
+    """Files of slots that are read into memory, and shuffled there.
+
+    Zeros in sequences are left out, as in fluid 1.8; a sequence of nothing else is one zero.
+    """
 
     _feed = "MultiSlotInMemoryDataFeed"
 
@@ -244,7 +247,11 @@ class InMemoryDataset(DatasetBase):
             FluidError: as :meth:`feeds` does.
         """
         self._check()
-        self._loaded = list(self._rows())
+        self._loaded = list(self._stated())
+
+    def _stated(self) -> Iterator[Row]:
+        """The lines as they are kept."""
+        return (without_zeros(row, self._slots) for row in self._rows())
 
     def preload_into_memory(self, thread_num: int | None = None) -> None:
         """Begin to read the files, while something else is done.
@@ -255,7 +262,7 @@ class InMemoryDataset(DatasetBase):
         self._check()
         if thread_num is not None:
             self.set_thread(thread_num)
-        self._preloading = Ahead(lambda: iter([list(self._rows())]), 1, type(self).__name__)
+        self._preloading = Ahead(lambda: iter([list(self._stated())]), 1, type(self).__name__)
 
     def wait_preload_done(self) -> None:
         """Wait until the files are read.

@@ -16,6 +16,8 @@ from ..errors import ArgumentError, FileFormatError
 from ..ir.variable import Variable
 from ..values import LoDTensor, offsets_from
 
+#: numbers that are nearer to zero are taken for it where lines are kept in memory
+_LEAST = 1e-6
 #: the values of a line, by slot
 Row = list[Any]
 
@@ -94,6 +96,25 @@ def parsed(text: str, slots: Sequence[FileSlot], line: FileLine) -> Row:
     return row
 
 
+def without_zeros(row: Row, slots: Sequence[FileSlot]) -> Row:
+    """The values of a line without the zeros of its sequences; one zero stays where there is
+    nothing else.  So fluid 1.8 keeps lines in memory: there, zero is what says nothing.
+
+    Args:
+        row: the values by slot.
+        slots: what they are of.
+    """
+    return [
+        values if slot.is_dense else _stated(values)
+        for slot, values in zip(slots, row, strict=True)
+    ]
+
+
+def _stated(values: Any) -> Any:
+    kept = values[np.abs(values) >= _LEAST]
+    return kept if len(kept) else np.zeros(1, values.dtype)
+
+
 def _count(words: list[str], at: int, slot: FileSlot, line: FileLine) -> int:
     """How many values a slot has."""
     if at >= len(words):
@@ -145,4 +166,4 @@ def batch_of(rows: Sequence[Row], slots: Sequence[FileSlot]) -> dict[str, Any]:
     return found
 
 
-__all__ = ["FileLine", "Row", "FileSlot", "batch_of", "parsed"]
+__all__ = ["FileLine", "Row", "FileSlot", "batch_of", "parsed", "without_zeros"]

@@ -446,3 +446,23 @@ def test_a_generator_that_defines_nothing_says_so():
 
     with pytest.raises(UnsupportedError, match="derive from MultiSlotDataGenerator"):
         Plain().run_from_memory()
+
+
+def test_lines_in_memory_have_no_zeros_in_their_sequences(tmp_path):
+    ids = fluid.data("ids", [None, 1], "int64", lod_level=1)
+    weights = fluid.data("weights", [None, 1], lod_level=1)
+    label = fluid.data("label", [None, 1], "int64")
+    path = tmp_path / "part"
+    path.write_text("3 0 5 0 3 0 -2e-6 9e-7 1 0\n1 0 1 1e-7 1 1\n")
+    kept = {}
+    for kind in ("QueueDataset", "InMemoryDataset"):
+        dataset = dataset_of([ids, weights, label], [str(path)], kind)
+        if kind == "InMemoryDataset":
+            dataset.load_into_memory()
+        (kept[kind],) = dataset.feeds()
+    memory, queue = kept["InMemoryDataset"], kept["QueueDataset"]
+    assert np.array(memory["ids"]).ravel().tolist() == [5, 0]
+    assert memory["ids"].recursive_sequence_lengths() == [[1, 1]]
+    np.testing.assert_allclose(np.array(memory["weights"]).ravel(), [-2e-6, 0], rtol=1e-6)
+    assert memory["label"].tolist() == queue["label"].tolist() == [[0], [1]]
+    assert queue["ids"].recursive_sequence_lengths() == [[3, 1]]

@@ -183,6 +183,34 @@ def test_processes_give_the_batches_in_their_order(shared):
 
 
 @forks
+def test_no_more_processes_are_started_than_there_are_batches():
+    loader = lists_of(Rows(4, 10), batch_size=2, num_workers=8)
+    running = iter(loader)
+    next(running)
+    assert len(multiprocessing.active_children()) <= 2
+    running.close()
+    assert not multiprocessing.active_children()
+
+
+@forks
+def test_a_process_ends_when_it_has_nothing_more_to_do_while_others_go_on(tmp_path):
+    class Slow(Rows):
+        def __getitem__(self, number):
+            while number and not (tmp_path / "go").exists():
+                time.sleep(0.01)
+            return super().__getitem__(number)
+
+    running = iter(lists_of(Slow(2, 10), batch_size=1, num_workers=2))
+    next(running)
+    deadline = time.monotonic() + 30
+    while len(multiprocessing.active_children()) > 1 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert len(multiprocessing.active_children()) == 1
+    (tmp_path / "go").touch()
+    assert len(list(running)) == 1
+
+
+@forks
 def test_each_process_is_begun_by_the_init_function_with_numbers_of_its_own():
     class Drawn(Rows):
         def __getitem__(self, number):
