@@ -57,7 +57,8 @@ class ProgramFeeder:
         self._started_at: CallSite | None = None
         self._ended = False
         self._last: Batch | None = None
-        self._held: list[Batch] = []  # what has been looked at
+        #: the next batch, where it was looked at: see :class:`~fluidlite.opdef.sources.BatchSource`
+        self.held: Sequence[Any] | None = None
         announce(queue, self)
 
     def attach(self, reader: Variable) -> None:
@@ -142,8 +143,7 @@ class ProgramFeeder:
     def reset(self) -> None:
         """End a pass, be there more to read or not."""
         ahead, self._ahead = self._ahead, None
-        self._ended, self._last = False, None
-        self._held.clear()
+        self._ended, self._last, self.held = False, None, None
         if ahead is not None:
             ahead.close()
             ahead.thread.join(_PATIENCE)
@@ -158,12 +158,12 @@ class ProgramFeeder:
         """
         if reading == "again" and self._last is not None:
             return self._last
-        if reading == "peek" and not self._held:
-            self._held.append(self._taken())
-        if reading == "peek":
-            return self._held[0]
-        self._last = self._held.pop() if self._held else self._taken()
-        return self._last
+        if self.held is None:
+            self.held = self._taken()
+        found = self.held
+        if reading != "peek":
+            self._last, self.held = found, None
+        return found
 
     def _taken(self) -> Batch:
         if self._ahead is None:

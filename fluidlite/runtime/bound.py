@@ -15,8 +15,9 @@ from ..values import OneElement, as_fetched
 from .finite import first_bad
 from .ownership import ALONE
 from .plan import Plan
-from .run_state import RunState
+from .run_state import Job, RunState
 from .segment import FUNCTIONS_KEPT
+from .session import Session
 
 if TYPE_CHECKING:
     from .compile import CompiledSegment
@@ -31,10 +32,43 @@ class BoundCall(NamedTuple):
     """
 
     draws: bool  #: whether it takes random numbers
-    #: of feeds by name, what draws random numbers, and whether to look for values that are not
-    #: finite: the fetched values; None, and nothing is committed, where the run has to be planned:
+    #: of feeds by name, what draws random numbers, whether to look for values that are not finite,
+    #: and what batches were read from, which goes on with what is committed: the fetched values; None, and nothing is committed, where the run has to be planned:
     #: feeds or variables have other shapes, the segment failed, or a value is not finite
-    run: Callable[[Mapping[str, Any], Callable[[Any], Any] | None, bool], Any]
+    run: Callable[..., Any]
+
+
+def run_bound(
+    plan: Plan, job: Job, feed: Mapping[str, Any], state: RunState, backend: Any, guard: bool
+) -> list[Any] | None:
+    """Run a plan by the call that is bound to a scope.
+
+    Args:
+        plan, job, feed, state: of the run.
+        backend: whose random numbers are drawn.
+        guard: whether to look for values that are not finite.
+
+    Returns:
+        the fetched values; None, and nothing has happened, where the run has to be planned.
+
+    Raises:
+        Exception: there is no batch to read.
+    """
+    program, _, scope = job
+    call = bound_call(plan, scope)
+    if call is None:
+        return None
+    draw = partial(state.draw, program, backend) if call.draws else None
+    found: list[Any] | None
+    if not plan.reading.steps:
+        found = call.run(feed, draw, guard)
+        return found
+    session = Session(backend, state.seed_of(program), state.count)
+    values, sources = plan.reading.peek(session, scope)
+    if values is None or not values.keys().isdisjoint(feed):
+        return None
+    found = call.run({**feed, **values}, draw, guard, sources)
+    return found
 
 
 def bound_call(plan: Plan, scope: Scope) -> BoundCall | None:
@@ -70,14 +104,16 @@ def bind(
 def _bound(
     plan: Plan,
     segment: CompiledSegment,
-    feed: Mapping[str, Any],
+    feed: Collection[str],
     fetches: Sequence[str],
     scope: Scope,
     state: RunState,
 ) -> BoundCall | None:
-    commits = plan.commits
-    if set(feed) - set(segment.names) or set(commits) - segment.fresh:
+    reading = plan.reading
+    commits = [name for name in plan.commits if name not in reading.makes]
+    if set(feed) - {*segment.names, *reading.names} or set(commits) - segment.fresh:
         return None
+    feed = {*feed, *reading.names}
     if not {*segment.names, *segment.results} >= set(fetches):
         return None
     needed = [*(name for name in segment.names if name not in feed), *commits]
@@ -90,12 +126,12 @@ def _bound(
         **dict(buffers=segment.buffers, donated=segment.donated, run=_quiet(segment)),
         "is_finite": partial(_are_finite, {*fetches, *commits}, segment.results),
         "targets": [*(variables[name] for name in commits), state],
-        "attributes": [*("value" for _ in commits), "count"],
+        "attributes": [*("value" for _ in commits), "count", *("held" for _ in range(reading.count))],
         **{f"v{k}": variables.get(name) for k, name in enumerate(segment.names)},
         **{f"t{k}": spec.dtype.dtype for k, spec in enumerate(segment.specs)},
         **{f"c{k}": variables[name] for k, name in enumerate(commits)},
     }
-    source = "\n".join(_lines(segment, feed, fetches, commits))
+    source = "\n".join(_lines(segment, feed, fetches, commits, reading.count))
     exec(compile(source, "<compiled plan>", "exec"), names)
     return BoundCall(any(each.draws for each in segment.order), names["call"])
 
@@ -108,10 +144,14 @@ def _are_finite(watched: Collection[str], results: Sequence[str], made: tuple[An
 
 
 def _lines(
-    segment: CompiledSegment, feed: Collection[str], fetches: Sequence[str], commits: Sequence[str]
+    segment: CompiledSegment,
+    feed: Collection[str],
+    fetches: Sequence[str],
+    commits: Sequence[str],
+    reads: int,
 ) -> Iterator[str]:
-    """The source of a bound call."""
-    yield "def call(feed, draw, guard):"
+    """The source of a bound call, which is fed so many batches of readers."""
+    yield "def call(feed, draw, guard, sources=()):"
     yield f"    if len(feed) != {len(feed)}: return None"
     given = [f"g{k}" for k in range(len(segment.names))]
     for k, (name, spec) in enumerate(zip(segment.names, segment.specs, strict=True)):
@@ -133,15 +173,16 @@ def _lines(
     owned = ", ".join(
         f"{place[n]} if {_is_owned(place[n])} else array({place[n]})" for n in commits
     )
-    if not commits:
+    if not commits and not reads:
         yield "    state.count += 1"
     else:
-        yield f"    news = [{owned}, state.count + 1]"
+        yield f"    news = [{owned}{', ' if owned else ''}state.count + 1{', None' * reads}]"
         # so that what is replaced is seen to be nobody's
         yield f"    del {', '.join(['made', *given])}"
         yield f"    olds = [{', '.join(f'c{k}.value' for k in range(len(commits)))}]"
         # one call of C, as ``at_once`` says
-        yield "    any(map(setattr, targets, attributes, news))"
+        reached = "[*targets, *sources]" if reads else "targets"
+        yield f"    any(map(setattr, {reached}, attributes, news))"
         for k, name in enumerate(commits):
             if name in segment.donatable:
                 old = f"olds[{k}]"

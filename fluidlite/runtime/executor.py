@@ -33,7 +33,7 @@ from ..process_group import groups
 from ..profiler import Profile, active
 from ..quiet import quick_door
 from ..scope import Scope, global_scope
-from .bound import bind, bound_call
+from .bound import bind, run_bound
 from .engine import chosen
 from .feeding import (
     check_names,
@@ -200,16 +200,13 @@ class Executor(RunsDatasets, KeepsRandomState, TracesRuns, Described):
         group = groups.get()
         begun = group.begin_run()
         try:
-            is_plain = type(feed) is dict and return_numpy and not self._looks
+            is_plain = (feed is None or type(feed) is dict) and return_numpy and not self._looks
             if known is not None and plan is not None and is_plain:
                 results = None
                 if self._engine is not None:
-                    results = None if guard else self._engine.run_bound(plan, job, feed, known)
+                    results = None if guard else self._engine.run_bound(plan, job, feed or {}, known)
                 elif not (guard and plan.gradients):  # which are looked at on the way
-                    call = bound_call(plan, scope)
-                    if call is not None:
-                        draw = partial(known.draw, program, self._backend) if call.draws else None
-                        results = call.run(feed, draw, guard)
+                    results = run_bound(plan, job, feed or {}, known, self._backend, guard)
                 if results is not None:
                     return results
                 group.repeat_from(0)

@@ -18,6 +18,7 @@ from ..weak import WeakTable
 from .allocator import keep_freed_memory
 from .ownership import reusable
 from .ragged import ragged_names
+from .reading import Reading
 from .segment import Segment, segments_in, segments_of, source_of
 from .step import Step, loss_seeded_by
 
@@ -217,13 +218,18 @@ class Plan(BlockPlan):
         for segment in segments_in(self.items):
             segment.commits = set(self.commits).difference(fetches).intersection(segment.writes)
             segment.gradients = self.gradients
+        #: the steps in front that read batches, which bound calls are fed
+        self.reading = Reading(self.items, self.commits)
         #: by scope: the calls of compiled segments that are bound to it
         self.bound: WeakTable[Any, dict[Any, Any]] = WeakTable()
 
     @property
     def compiled(self) -> Any:
-        """The compiled segment that was all of the last run; None where there is none."""
-        only = self.items[0] if len(self.items) == 1 else None
+        """The compiled segment that was all of the last run, but for what read its batches; None
+        where there is none.
+        """
+        items = self.items[len(self.reading.steps) :]
+        only = items[0] if len(items) == 1 else None
         return only.last if isinstance(only, Segment) else None
 
     @property

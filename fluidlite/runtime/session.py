@@ -86,6 +86,15 @@ class Session:
         finally:
             self._counters = before
 
+    def peek(self, step: Step, env: Environment) -> None:
+        """Run a step that reads a batch, which stays the next one.
+
+        Raises:
+            Exception: it failed.
+        """
+        self._reading = "peek"
+        self._drive(step, env)
+
     def _run_items(self, items: Iterable[Segment | Step], env: Environment) -> None:
         for item in items:
             if isinstance(item, Segment):

@@ -8,7 +8,7 @@ import pytest
 
 import fluidlite as fluid
 from fluidlite.errors import NonFiniteError, NotInitializedError, OpError
-from fluidlite.runtime import executor
+from fluidlite.runtime import bound
 
 layers = fluid.layers
 
@@ -17,7 +17,7 @@ layers = fluid.layers
 def fast(monkeypatch):
     """Counts the runs that took the fast path."""
     taken = []
-    bound_call = executor.bound_call
+    bound_call = bound.bound_call
 
     def found(*arguments):
         call = bound_call(*arguments)
@@ -29,7 +29,7 @@ def fast(monkeypatch):
 
         return call and call._replace(run=counted)
 
-    monkeypatch.setattr(executor, "bound_call", found)
+    monkeypatch.setattr(bound, "bound_call", found)
     return lambda: sum(taken)
 
 
@@ -59,7 +59,7 @@ def test_the_fast_path_trains_as_a_planned_run_does(fast, monkeypatch):
     exe, feed, loss = trained()
     found = [exe.run(feed=feed, fetch_list=[loss, "w"]) for _ in range(8)]
     assert fast()
-    monkeypatch.setattr(executor, "bound_call", lambda *_: None)
+    monkeypatch.setattr(bound, "bound_call", lambda *_: None)
     exe.run(fluid.default_startup_program())
     for mine, other in zip(found, [exe.run(feed=feed, fetch_list=[loss, "w"]) for _ in range(8)]):
         np.testing.assert_array_equal(mine[0], other[0])
@@ -179,7 +179,7 @@ def test_random_numbers_are_those_of_a_planned_run(monkeypatch, fast):
     other = fluid.Executor()
     step = other.prepare(feed_names=["x"], fetch_list=[rnn()])
     prepared = outputs(lambda: step(feed)[0])
-    monkeypatch.setattr(executor, "bound_call", lambda *_: None)
+    monkeypatch.setattr(bound, "bound_call", lambda *_: None)
     last = fluid.Executor()
     expected = outputs(lambda: last.run(feed=feed, fetch_list=[rnn()])[0])
     for a, b, c in zip(found, prepared, expected, strict=True):
