@@ -14,7 +14,7 @@ class BatchSource(Protocol):
     """Gives a program batches."""
 
     #: the next batch, where it was looked at; None is put there when it has been used
-    held: Sequence[Any] | None
+    held: Any
 
     def pull(self, reading: str) -> Sequence[Any]:
         """The values of a batch, one for each variable.

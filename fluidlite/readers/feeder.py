@@ -58,7 +58,7 @@ class ProgramFeeder:
         self._ended = False
         self._last: Batch | None = None
         #: the next batch, where it was looked at: see :class:`~fluidlite.opdef.sources.BatchSource`
-        self.held: Sequence[Any] | None = None
+        self.held: Batch | None = None
         announce(queue, self)
 
     def attach(self, reader: Variable) -> None:

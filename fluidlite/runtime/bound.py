@@ -33,8 +33,9 @@ class BoundCall(NamedTuple):
 
     draws: bool  #: whether it takes random numbers
     #: of feeds by name, what draws random numbers, whether to look for values that are not finite,
-    #: and what batches were read from, which goes on with what is committed: the fetched values; None, and nothing is committed, where the run has to be planned:
-    #: feeds or variables have other shapes, the segment failed, or a value is not finite
+    #: and what batches were read from, which goes on as values are committed: the fetched values;
+    #: None, and nothing is committed, where the run has to be planned: feeds or variables have
+    #: other shapes, the segment failed, or a value is not finite
     run: Callable[..., Any]
 
 
@@ -126,7 +127,7 @@ def _bound(
         **dict(buffers=segment.buffers, donated=segment.donated, run=_quiet(segment)),
         "is_finite": partial(_are_finite, {*fetches, *commits}, segment.results),
         "targets": [*(variables[name] for name in commits), state],
-        "attributes": [*("value" for _ in commits), "count", *("held" for _ in range(reading.count))],
+        "attributes": [*["value"] * len(commits), "count", *["held"] * reading.count],
         **{f"v{k}": variables.get(name) for k, name in enumerate(segment.names)},
         **{f"t{k}": spec.dtype.dtype for k, spec in enumerate(segment.specs)},
         **{f"c{k}": variables[name] for k, name in enumerate(commits)},

@@ -194,7 +194,7 @@ class Executor(RunsDatasets, KeepsRandomState, TracesRuns, Described):
         fetch_list: Any = None,
     ) -> list[Any]:
         """Run a program by the highest tier that there is for it."""
-        program, wanted, scope = job
+        program, wanted, _ = job
         known: RunState | None = program.remembered.get(self._key)
         plan = None if known is None else known.plans.get((program.revision, wanted))
         group = groups.get()
@@ -202,11 +202,11 @@ class Executor(RunsDatasets, KeepsRandomState, TracesRuns, Described):
         try:
             is_plain = (feed is None or type(feed) is dict) and return_numpy and not self._looks
             if known is not None and plan is not None and is_plain:
-                results = None
+                results, given = None, feed or {}
                 if self._engine is not None:
-                    results = None if guard else self._engine.run_bound(plan, job, feed or {}, known)
+                    results = None if guard else self._engine.run_bound(plan, job, given, known)
                 elif not (guard and plan.gradients):  # which are looked at on the way
-                    results = run_bound(plan, job, feed or {}, known, self._backend, guard)
+                    results = run_bound(plan, job, given, known, self._backend, guard)
                 if results is not None:
                     return results
                 group.repeat_from(0)

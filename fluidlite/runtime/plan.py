@@ -18,7 +18,7 @@ from ..weak import WeakTable
 from .allocator import keep_freed_memory
 from .ownership import reusable
 from .ragged import ragged_names
-from .reading import Reading
+from .reading import Reading, readers_first
 from .segment import Segment, segments_in, segments_of, source_of
 from .step import Step, loss_seeded_by
 
@@ -67,7 +67,7 @@ class BlockPlan:
         #: what JAX compiles and what the host runs, where JAX runs the plan
         self.staged: Callable[[], list[Any]] | None = None
         #: what is run: segments, and steps that drive blocks
-        self.items = segments_of(self.steps, ragged=ragged)
+        self.items = segments_of(readers_first(iter(self.steps)), ragged=ragged)
         #: outer names that the block writes
         self.exports = [
             n for n in dict.fromkeys(n for _, names in touched for n in names) if n in outer

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from itertools import takewhile
 from typing import Any
 
@@ -74,6 +74,25 @@ class Reading:
         if any(scope.value(name) is not env[name] for name in self.makes):
             return None, None
         return {name: env[name] for name in self.names}, sources
+
+
+def readers_first(steps: Iterator[Step]) -> list[Step]:
+    """Steps with those in front that read batches and do not depend on what was in front of them: a
+    counter of steps, say, is put before all others.
+    """
+    front: list[Step] = []
+    rest: list[Step] = []
+    touched: set[str] = set()
+    for step in steps:
+        names = {*step.reads, *step.writes}
+        if _is_of_reader(step) and touched.isdisjoint(names):
+            front.append(step)
+        elif step.instance.is_control:  # what users see of it is to stay in its place
+            return [*front, *rest, step, *steps]
+        else:
+            rest.append(step)
+            touched |= names
+    return front + rest
 
 
 def _is_reader(block: Block, name: str) -> bool:
