@@ -4,6 +4,7 @@ Most instructions away from the commit are left out; with ``EVERY_INSTRUCTION=1`
 """
 
 import gc
+import itertools
 import os
 import sys
 import threading
@@ -70,7 +71,7 @@ class Interrupt:
     def counts(self, file):
         if self.files is not None:
             return file in self.files
-        return file.startswith(PACKAGE) or file == "<specialised plan>"
+        return file.startswith(PACKAGE) or file == "<compiled plan>"
 
     def trace(self, frame, event, argument):
         if not self.counts(frame.f_code.co_filename):
@@ -95,10 +96,11 @@ class Interrupt:
         return False
 
 
-def net():
+def net(begin=lambda x: None):
     """A net with parameters, moments, powers of beta, running statistics and random numbers."""
     fluid.default_main_program().random_seed = fluid.default_startup_program().random_seed = 3
     x = fluid.data("x", [4, 3], "float32")
+    begin(x)
     hidden = layers.batch_norm(layers.dropout(layers.fc(x, 2), 0.5))
     loss = layers.mean(layers.square(hidden))
     fluid.optimizer.Adam(layers.exponential_decay(0.1, 10, 0.9)).minimize(loss)
@@ -163,6 +165,48 @@ def test_an_interrupt_of_a_bound_call_leaves_a_step_undone_or_done(trained):
     for _ in range(4):
         step()
     assert min(interrupted_everywhere(exe, scope, step, 41)) > 0
+
+
+def test_an_interrupt_of_a_bound_call_takes_a_batch_with_the_step_or_leaves_it():
+    loaders = []
+
+    def begin(x):
+        loaders.append(fluid.io.DataLoader.from_generator([x], capacity=2, iterable=False))
+
+    loss, _ = net(begin)
+    main, exe = fluid.default_main_program(), fluid.Executor()
+    exe.run(fluid.default_startup_program())
+    numbers = (np.full([4, 3], k, "float32") for k in itertools.count())
+    loaders[0].set_batch_generator(lambda: ([each] for each in numbers))
+    loaders[0].start()
+
+    def step():
+        return exe.run(fetch_list=["x", loss])[0][0, 0]
+
+    assert [step() for _ in range(4)] == [0, 1, 2, 3]
+    modules, due = ("runtime/bound", "runtime/reading", "runtime/executor"), 4
+
+    def interrupted(at):
+        found = Interrupt(at, modules)
+        found.files.add("<compiled plan>")
+        return found
+
+    def probe(at):
+        nonlocal due
+        before = exe.random_state(main)["run"]
+        if not interrupted(at).during(step):
+            due += 1
+            return None
+        done = exe.random_state(main)["run"] - before
+        assert step() == due + done, f"interrupted at instruction {at}"
+        due += done + 1
+        return bool(done)
+
+    counter = interrupted(0)
+    assert not counter.during(step)
+    due += 1
+    assert min(tried(counter.seen, 11, probe)) > 0
+    loaders[0].reset()
 
 
 def test_an_interrupt_of_a_compiled_run_leaves_a_step_undone_or_done(trained):

@@ -91,7 +91,6 @@ def test_training_is_that_of_planned_runs(fast):
     for bare in (True, False):
         exe, scope = fluid.Executor(), fluid.Scope()
         exe.run(startup, scope=scope)
-        exe.set_seed(main, 3) if hasattr(exe, "set_seed") else None
         runs = [exe.run(main, None, [loss, "w"], scope=scope, return_numpy=bare) for _ in data]
         found.append([[np.array(value) for value in values] for values in runs])
         loader.reset()
