@@ -18,7 +18,7 @@ from ..weak import WeakTable
 from .allocator import keep_freed_memory
 from .ownership import reusable
 from .ragged import ragged_names
-from .reading import Reading, readers_first
+from .reader_steps import ReaderSteps, readers_first
 from .segment import Segment, segments_in, segments_of, source_of
 from .step import Step, loss_seeded_by
 
@@ -219,7 +219,7 @@ class Plan(BlockPlan):
             segment.commits = set(self.commits).difference(fetches).intersection(segment.writes)
             segment.gradients = self.gradients
         #: the steps in front that read batches, which bound calls are fed
-        self.reading = Reading(self.items, self.commits)
+        self.reading = ReaderSteps(self.items, self.commits)
         #: by scope: the calls of compiled segments that are bound to it
         self.bound: WeakTable[Any, dict[Any, Any]] = WeakTable()
 

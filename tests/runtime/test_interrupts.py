@@ -184,7 +184,7 @@ def test_an_interrupt_of_a_bound_call_takes_a_batch_with_the_step_or_leaves_it()
         return exe.run(fetch_list=["x", loss])[0][0, 0]
 
     assert [step() for _ in range(4)] == [0, 1, 2, 3]
-    modules, due = ("runtime/bound", "runtime/reading", "runtime/executor"), 4
+    modules, due = ("runtime/bound", "runtime/reader_steps", "runtime/executor"), 4
 
     def interrupted(at):
         found = Interrupt(at, modules)

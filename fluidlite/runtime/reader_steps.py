@@ -13,7 +13,7 @@ from ..scope import Scope
 from .step import Environment, Step
 
 
-class Reading:
+class ReaderSteps:
     """The steps at the beginning of a plan that make readers and read their batches.
 
     Args:
