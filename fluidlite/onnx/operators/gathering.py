@@ -157,7 +157,7 @@ def scatter_elements(
 
 
 def _put_among_all(f: Any, x: Any, index: Any, updates: Any, axis: int, reduction: str) -> Any:
-    """Updates put along a dimension of a tensor whose sizes are not known: elements have numbers."""
+    """Updates put along a dimension where sizes are not known: by the numbers of elements."""
     rank, kind = f.ndim(x), f.type_of(x)
     number: Any = np.zeros((), np.int64)
     for k in range(rank):
