@@ -190,7 +190,7 @@ def test_a_compiled_run_that_fails_is_repeated_from_where_its_calls_began():
         for _ in range(2):
             exe.run(main, feed=feed)
         compiled, declines = exe.plan(main).compiled, []
-        compute = compiled._run
+        compute = compiled.run
 
         def declining(*given):
             made = compute(*given)
@@ -198,7 +198,7 @@ def test_a_compiled_run_that_fails_is_repeated_from_where_its_calls_began():
                 raise Declined
             return made
 
-        compiled._run = declining
+        compiled.run = declining
         exe.plan(main).bound.of(fluid.global_scope()).clear()  # it is bound to this one
         for _ in range(3):
             group.calls.clear()

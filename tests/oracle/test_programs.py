@@ -9,7 +9,10 @@ from oracle.golden import every, holds, load, script
 from oracle.programs import assert_same_program, optimizer
 
 # one of the networks clips in the old way
-pytestmark = pytest.mark.filterwarnings("ignore:set_gradient_clip is the old way")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:set_gradient_clip is the old way"),
+    pytest.mark.filterwarnings("ignore:.* an earlier minimize of"),  # minimize_twice means it
+]
 
 GOLDENS = load("program_goldens.json.gz")
 

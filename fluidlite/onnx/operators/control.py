@@ -10,6 +10,9 @@ from ... import layers
 from ...dtypes import Kind
 from ...errors import UnsupportedError
 from ..forms import operator
+from .sequences import TensorSequence
+
+MOST_PASSES = 1024  #: of a loop that is written out
 
 
 def _truth(f: Any, x: Any) -> Any:
@@ -38,6 +41,8 @@ def loop(f: Any, most: Any = None, begin: Any = None, *carried: Any, body: Any) 
     gives = body.outputs - 1 - count
     if body.inputs != count + 2 or gives < 0:
         raise UnsupportedError(f"its body has {body.inputs} inputs and {body.outputs} outputs")
+    if any(isinstance(v, TensorSequence) for v in carried):
+        return _written_out(f, most, begin, carried, body)
     number = layers.fill_constant([1], "int64", 0)
     going = layers.assign(_truth(f, np.array(True) if begin is None else begin))
     limit = None if most is None else f.variable(f.reshaped(f.to(most, "int64"), [1]))
@@ -67,6 +72,22 @@ def loop(f: Any, most: Any = None, begin: Any = None, *carried: Any, body: Any) 
             rows = layers.gather(rows, made)
         stacked.append(rows)
     return (*found, *stacked)
+
+
+def _written_out(f: Any, most: Any, begin: Any, carried: Any, body: Any) -> Any:
+    """A loop that carries sequences of tensors, pass by pass."""
+    limit = None if most is None else f.number(most, "how often a loop that carries sequences runs")
+    going, state, rows = np.array(True) if begin is None else begin, list(carried), []
+    while (limit is None or len(rows) < limit) and f.number(going, "whether a loop goes on"):
+        if len(rows) == MOST_PASSES:
+            raise UnsupportedError(f"a loop that carries sequences makes over {MOST_PASSES} passes")
+        going, *found = body(np.array(len(rows)), going, *state)
+        state = found[: len(carried)]
+        rows.append(found[len(carried) :])
+    if body.outputs > len(carried) + 1 and not rows:
+        raise UnsupportedError("it makes no pass, and what it would stack is not known")
+    stacked = [f.stack([f.variable(v) for v in each], axis=0) for each in zip(*rows)]
+    return (*state, *stacked)
 
 
 def _array(f: Any, like: Any) -> tuple[Any, bool]:

@@ -139,9 +139,12 @@ def scatter_elements(
     f: Any, x: Any, indices: Any, updates: Any, *, axis: int = 0, reduction: str = "none"
 ) -> Any:
     axis %= f.ndim(x)
+    index = counted_from_front(f, indices, x, axis)
+    unknown = -1 in (*f.sizes(x), *f.sizes(indices))
+    if unknown and reduction in ("none", "add"):
+        return _put_among_all(f, x, index, updates, axis, reduction)
     sizes = f.known_sizes(indices)
     need_room(*sizes)
-    index = counted_from_front(f, indices, x, axis)
     grids = [
         np.broadcast_to(
             np.arange(n).reshape([-1 if i == k else 1 for i in range(len(sizes))]), sizes
@@ -151,6 +154,26 @@ def scatter_elements(
     parts = [index if k == axis else grid.astype("int64") for k, grid in enumerate(grids)]
     places = f.stack(parts, axis=-1)
     return scatter_nd(f, x, places, updates, reduction=reduction)
+
+
+def _put_among_all(f: Any, x: Any, index: Any, updates: Any, axis: int, reduction: str) -> Any:
+    """Updates put along a dimension where sizes are not known: by the numbers of elements."""
+    rank, kind = f.ndim(x), f.type_of(x)
+    number: Any = np.zeros((), np.int64)
+    for k in range(rank):
+        at = index if k == axis else f.counted(index, k, rank, k)
+        number = f.elementwise_add(f.elementwise_mul(number, f.size_of(x, k)), at)
+    wide = "int32" if kind.kind == "b" else kind
+    flat, number, new = (
+        f.reshape2(v, shape=[-1]) for v in (f.to(x, wide), number, f.to(updates, wide))
+    )
+    if reduction == "add":
+        out = f.scatter_nd_add(flat, f.added(number, 1), new)
+    else:
+        out = f.scatter(flat, number, new)
+    sizes = list(f.sizes(x))
+    shape = {} if sizes.count(-1) < 2 else dict(Shape=f.to(f.shape(x), "int32"))
+    return f.to(f.reshape2(out, **shape, shape=sizes), kind)
 
 
 @operator("OneHot")

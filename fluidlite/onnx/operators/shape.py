@@ -36,7 +36,9 @@ def size(f: Any, x: Any) -> Any:
 
 @operator("Reshape")
 def reshape(f: Any, x: Any, shape: Any = None, *, allowzero: int = 0) -> Any:
-    sizes = f.numbers(shape, "the shape of Reshape") if allowzero else f.partial(shape)
+    sizes = f.partial(shape)
+    if allowzero and sizes is None:  # fluid takes 0 for a size that stays
+        sizes = f.numbers(shape, "the shape of Reshape")
     whole = f.elements(shape) is not None
     if sizes is None or (not whole and sizes.count(-1) > 1):
         known = sizes or [-1] * f.length(shape)
@@ -101,8 +103,11 @@ def filled(f: Any, shape: Any, value: Any) -> Any:
         if not sizes or 0 in sizes:
             return np.full(sizes, array)
         return f.fill_constant(shape=sizes, **attrs)
-    known = sizes or [-1] * f.length(shape)
-    return f.fill_constant(ShapeTensor=shape, shape=known, **attrs)
+    if sizes is None or set(sizes) == {-1}:
+        known = [-1] * (f.length(shape) if sizes is None else len(sizes))
+        return f.fill_constant(ShapeTensor=shape, shape=known, **attrs)
+    each = [f.cut(shape, 0, i, i + 1) if n == -1 else np.array([n]) for i, n in enumerate(sizes)]
+    return f.fill_constant(ShapeTensorList=each, shape=sizes, **attrs)
 
 
 @operator("ConstantOfShape")
@@ -299,18 +304,18 @@ def space_to_depth(f: Any, x: Any, *, blocksize: int, mode: str = "DCR") -> Any:
 
 @operator("Trilu")
 def trilu(f: Any, x: Any, k: Any = None, *, upper: int = 1) -> Any:
-    rows, columns = f.known_sizes(x, [f.ndim(x) - 2, f.ndim(x) - 1])
-    shift = 0 if k is None else max(min(int(f.number(k, "k of Trilu")), columns), -rows)
-    need_room(rows, columns)
-    inside = np.tri(rows, columns, shift - 1 if upper else shift, dtype=bool)
-    kept = ~inside if upper else inside
+    """A triangle of matrices; what is outside of it may be infinite."""
     if 0 in f.sizes(x):
         return x
-    return (
-        f.elementwise_mul(x, kept.astype(f.type_of(x)))
-        if f.type_of(x).kind != "b"
-        else (f.logical_and(x, f.spread(kept, x)))
-    )
+    rank, shift = f.ndim(x), 0 if k is None else int(f.number(k, "k of Trilu"))
+    rows, columns = (f.counted(x, axis, rank, axis) for axis in (rank - 2, rank - 1))
+    need_room(*(max(n, 1) for n in f.sizes(x)[-2:]))
+    ahead = f.elementwise_sub(columns, rows)
+    shift = np.array(max(min(shift, 2**62), -(2**62)))
+    kept = f.greater_equal(ahead, shift) if upper else f.less_equal(ahead, shift)
+    if f.type_of(x).kind == "b":
+        return f.logical_and(x, f.spread(kept, x))
+    return f.where(f.spread(kept, x), x, f.fill_zeros_like(x))
 
 
 @operator("ReverseSequence")

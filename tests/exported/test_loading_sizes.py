@@ -1,0 +1,76 @@
+"""Models of ONNX whose sizes are known only when they run."""
+
+import numpy as np
+import pytest
+from exported.graphs_of_nodes import graph, helper, model, node, run
+
+import fluidlite as fluid
+from fluidlite.errors import UnsupportedError
+
+load = fluid.onnx.load
+
+
+@pytest.fixture(autouse=True)
+def fresh():
+    with fluid.scope_guard(fluid.Scope()):
+        yield
+
+
+def test_a_loop_that_carries_sequences_is_written_out():
+    body = graph(
+        [
+            node("Gather", "rows i", "row"),
+            node("SequenceInsert", "before row", "after"),
+            node("Add", "i one", "next"),
+            node("Less", "next count", "going"),
+        ],
+        "i:int64[] on:bool[] before",
+        "going:bool[] after next:int64[]",
+    )
+    nodes = [
+        node("SequenceEmpty", "", "none"),
+        helper.make_node("Loop", ["", "begin", "none"], ["all", "numbers"], body=body),
+        node("ConcatFromSequence", "all", "y", axis=0, new_axis=1),
+    ]
+    arrays = dict(one=np.array(1), begin=np.array(True))
+    ins = "rows:float32[n,2] count:int64[]"
+    loaded = load(model(nodes, ins, "y numbers", **arrays), constants={"count": np.array(3)})
+    x = np.arange(8, dtype="float32").reshape(4, 2)
+    y, numbers = run(loaded, rows=x)
+    assert y.tolist() == x[:3].tolist() and numbers.tolist() == [1, 2, 3]
+    with pytest.raises(UnsupportedError, match="whether a loop goes on must be known"):
+        load(model(nodes, ins, "y numbers", **arrays))
+
+
+def test_a_triangle_of_unknown_sizes_may_have_infinity_outside():
+    x = np.full((2, 3), -np.inf, "float32")
+    for upper, right in ((1, np.triu), (0, np.tril)):
+        made = model([node("Trilu", "x k", "y", upper=upper)], "x:float32[n,m]", "y", k=np.array(1))
+        np.testing.assert_array_equal(run(load(made), x=x)[0], right(x, 1))
+
+
+def test_elements_are_put_where_sizes_are_unknown():
+    x = np.arange(6, dtype="float32").reshape(2, 3)
+    index, new = np.array([[2, 0], [1, 2]]), np.array([[9, 8], [7, 6]], "float32")
+    ins = "x:float32[n,m] i:int64[n,2] u:float32[n,2]"
+    for reduction in ("none", "add"):
+        made = model([node("ScatterElements", "x i u", "y", axis=1, reduction=reduction)], ins, "y")
+        right = x.copy()
+        old = np.take_along_axis(x, index, 1) if reduction == "add" else 0
+        np.put_along_axis(right, index, new + old, 1)
+        np.testing.assert_array_equal(run(load(made), x=x, i=index, u=new)[0], right)
+
+
+def test_a_shape_of_which_a_part_is_unknown_makes_others_known():
+    nodes = [
+        node("Shape", "x", "n", end=1),
+        node("Concat", "one n six", "shape", axis=0),
+        node("Expand", "zero shape", "zeros"),
+        node("Reshape", "zeros shape2", "y", allowzero=1),
+    ]
+    nodes.insert(3, node("Concat", "n six", "shape2", axis=0))
+    arrays = dict(one=np.array([1]), six=np.array([6]), zero=np.zeros((), "float32"))
+    loaded = load(model(nodes, "x:float32[n,3]", "zeros y", **arrays))
+    assert [v.shape for v in loaded.fetches] == [(1, -1, 6), (-1, 6)]
+    zeros, y = run(loaded, x=np.ones((4, 3), "float32"))
+    assert zeros.shape == (1, 4, 6) and y.shape == (4, 6)
