@@ -77,7 +77,8 @@ def loop(f: Any, most: Any = None, begin: Any = None, *carried: Any, body: Any) 
 def _written_out(f: Any, most: Any, begin: Any, carried: Any, body: Any) -> Any:
     """A loop that carries sequences of tensors, pass by pass."""
     limit = None if most is None else f.number(most, "how often a loop that carries sequences runs")
-    going, state, rows = np.array(True) if begin is None else begin, list(carried), []
+    going, state = np.array(True) if begin is None else begin, list(carried)
+    rows: list[list[Any]] = []
     while (limit is None or len(rows) < limit) and f.number(going, "whether a loop goes on"):
         if len(rows) == MOST_PASSES:
             raise UnsupportedError(f"a loop that carries sequences makes over {MOST_PASSES} passes")

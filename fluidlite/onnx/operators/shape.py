@@ -311,8 +311,8 @@ def trilu(f: Any, x: Any, k: Any = None, *, upper: int = 1) -> Any:
     rows, columns = (f.counted(x, axis, rank, axis) for axis in (rank - 2, rank - 1))
     need_room(*(max(n, 1) for n in f.sizes(x)[-2:]))
     ahead = f.elementwise_sub(columns, rows)
-    shift = np.array(max(min(shift, 2**62), -(2**62)))
-    kept = f.greater_equal(ahead, shift) if upper else f.less_equal(ahead, shift)
+    edge = np.array(max(min(shift, 2**62), -(2**62)))
+    kept = f.greater_equal(ahead, edge) if upper else f.less_equal(ahead, edge)
     if f.type_of(x).kind == "b":
         return f.logical_and(x, f.spread(kept, x))
     return f.where(f.spread(kept, x), x, f.fill_zeros_like(x))
