@@ -446,6 +446,9 @@ def test_an_interrupt_ends_a_loop_and_its_processes(tmp_path):
         import multiprocessing, os, signal, threading, time
         import fluidlite as fluid
 
+        # a shell may have started the tests with interrupts ignored
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
         class Slow(fluid.io.Dataset):
             def __getitem__(self, number):
                 os.kill(os.getppid(), signal.SIGINT)
