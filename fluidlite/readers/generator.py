@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
+from functools import partial
 from typing import Any
 from weakref import ref
 
@@ -201,9 +202,15 @@ class GeneratorLoader(Described):
         count = place_count(self._called, places)
         source = Batches(reader, form, self._slots, str(caller()), size, drop_last)
         if self._feeder is not None:
-            self._feeder.set_source(lambda: self._batches(source))
+            self._feeder.set_source(partial(self._pass_of_program, ref(self), source))
         self._source, self._places = source, count
         return self
+
+    @staticmethod
+    def _pass_of_program(loader: ref[GeneratorLoader], source: Batches) -> Iterator[Batch]:
+        """A pass for a scope, which keeps a program's reader but neither loader nor program."""
+        alive = loader()
+        return source() if alive is None else alive._batches(source)
 
     def _batches(self, source: Batches) -> Iterator[Batch]:
         """A pass over the batches, made here or in a process."""

@@ -1,7 +1,9 @@
 """Readers that are part of a program, which pulls batches itself."""
 
+import gc
 import threading
 import traceback
+import weakref
 from pathlib import Path
 
 import numpy as np
@@ -58,6 +60,23 @@ def described(program):
 
 def test_a_program_pulls_batches_to_their_end_pass_after_pass(model):
     assert pass_over(*model) == pass_over(*model) == [0, 6, 12]
+
+
+def test_a_scope_keeps_a_reader_and_neither_its_program_nor_its_loader():
+    def read_by_a_program_of_its_own():
+        main = fluid.Program()
+        with fluid.program_guard(main, fluid.Program()):
+            x = fluid.data("x", [None, 3])
+            loader = fluid.io.DataLoader.from_generator([x], capacity=2, iterable=False)
+            total = fluid.layers.reduce_sum(x)
+        loader.set_batch_generator(lambda: ([np.full([2, 3], k, "float32")] for k in range(3)))
+        assert pass_over(loader, total, main) == pass_over(loader, total, main) == [0, 6, 12]
+        return weakref.ref(main), weakref.ref(loader)
+
+    program, loader = read_by_a_program_of_its_own()
+    gc.collect()
+    assert program() is None and loader() is None
+    assert fluid.global_scope().local_var_names()
 
 
 def test_the_end_comes_at_every_run_until_the_reset(model):
