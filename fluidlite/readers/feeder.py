@@ -61,6 +61,14 @@ class ProgramFeeder:
         self.held: Batch | None = None
         announce(queue, self)
 
+    def keep_with(self, reader: Variable) -> None:
+        """Live as long as a reader's variable, and so its program, does.
+
+        Args:
+            reader: the variable.
+        """
+        vars(reader)["queue"] = self
+
     def attach(self, reader: Variable) -> None:
         """Give a reader's variable the functions that old scripts call.
 

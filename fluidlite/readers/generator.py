@@ -129,6 +129,7 @@ class GeneratorLoader(Described):
         for variable, spec in declared:
             if spec is not None:
                 variable.take_spec(spec)
+        feeder.keep_with(reader)
         return feeder
 
     # -- what is read --------------------------------------------------------------------------
