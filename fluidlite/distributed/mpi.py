@@ -33,6 +33,7 @@ _PAUSE = 5e-5  #: seconds between looks after that
 _PAUSE_AT_END = 5e-3
 _LEFT = 1  #: tag of the message of a process that ends
 _GRACE = 1.0  #: seconds in which what an ended process sent must have come
+_FORWARDED = 0.2  #: seconds in which a launcher passes on what was said, before it ends all
 
 
 @dataclass
@@ -350,6 +351,7 @@ class MpiGroup:
         print(f"fluidlite: rank {self.rank} of {self.size} {why}", file=sys.stderr, flush=True)
         if look:
             note_fault(why)
+        time.sleep(_FORWARDED)
         self._world.Abort(1)
         os._exit(1)
 
