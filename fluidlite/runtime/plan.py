@@ -67,7 +67,7 @@ class BlockPlan:
         #: what JAX compiles and what the host runs, where JAX runs the plan
         self.staged: Callable[[], list[Any]] | None = None
         #: what is run: segments, and steps that drive blocks
-        self.items = segments_of(readers_first(iter(self.steps)), ragged=ragged)
+        self.items = segments_of(readers_first(self.steps), ragged=ragged)
         #: outer names that the block writes
         self.exports = [
             n for n in dict.fromkeys(n for _, names in touched for n in names) if n in outer
