@@ -7,7 +7,7 @@ goes through the devices one after the other, as on NumPy.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any
 from weakref import ref
@@ -260,12 +260,19 @@ class MeshReplicas(Replicas):
         shared, own, firsts, fetched, truth = made
         if not bool(truth):
             return None
+        others = {name for each in kept for name in each}.difference(own)
+        own = {**self._unwritten(kept, others), **own}
         self._scope.commit(
             {**shared, **firsts},
             partial(setattr, self._known, "count", self._known.count + 1),
             partial(setattr, self._kept, "values", (ref(self._scope), Stacked(own, self._count))),
         )
         return {name: np.asarray(value) for name, value in fetched.items()}
+
+    def _unwritten(self, kept: Sequence[Any], names: Iterable[str]) -> dict[str, Any]:
+        """What devices keep, and this run has not written, in arrays of all devices."""
+        firsts = {name: self._scope.value(name) for name in names}
+        return _stacked(kept, list(firsts), firsts, self._count)
 
     def _function(self, wanted: Wanted, devices: Sequence[Any]) -> MeshFunction | None:
         """The program as a function over devices; None where there is nothing to run, and where it
