@@ -321,12 +321,6 @@ class Op(Structure):
         """
         return None
 
-    def unset(self, slot: str) -> Any:
-        """What an input is where its persistable variable has never got a value; None where that is
-        an error.
-        """
-        return None
-
     def random_key(self, output: str) -> str:
         """Of a random operator: what tells its draws from others, beside the run.
 

@@ -311,16 +311,14 @@ def without_value(
     return doubts
 
 
-def fetched(name: str, env: Environment, scope: Scope, program: Program, return_numpy: bool) -> Any:
+def fetched(name: str, env: Environment, scope: Scope, return_numpy: bool) -> Any:
     """A copy of a fetched value as the user wants to have it; None where there is none.
 
-    As an array, a gradient that is declared without sequences has none: fluid's have none.
+    As an array, a gradient has no sequences: those of its variable are known.
     """
     value = env[name] if name in env else scope.value(name)
     if return_numpy and type(value) is LoDTensor and name.endswith("@GRAD"):
-        variable = program.global_block().vars.get(name)
-        if variable is not None and not variable.lod_level:
-            value = value.data
+        value = value.data
     return _handed_out(name, value, return_numpy)
 
 

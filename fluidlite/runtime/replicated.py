@@ -159,7 +159,7 @@ class Replicas:
         self, name: str, envs: list[Environment], return_numpy: bool, return_merged: bool
     ) -> Any:
         """A value of each device, joined or as a list."""
-        found = [fetched(name, env, self._scope, self._program, return_numpy) for env in envs]
+        found = [fetched(name, env, self._scope, return_numpy) for env in envs]
         return _joined(found) if return_merged else found
 
 
