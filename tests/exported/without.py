@@ -31,3 +31,18 @@ SOURCE_REASONS = {
     "the kernel was made by a function": "locality_aware_nms",
 }
 SOURCE_WITHOUT = {type: why for why, types in SOURCE_REASONS.items() for type in types.split()}
+
+#: recorded calls of layers without a form: reason -> their names
+LAYER_REASONS = {
+    "how many results there are depends on values": """
+        ctc_greedy sequence_scatter sequence_unpad""",
+    "the kernel chooses what it computes by values": "auc linear_chain_crf",
+    "it calls Python": "py_func",
+    "places in arrays of tensors depend on values": "rank_table_arrays",
+}
+LAYERS_WITHOUT = {name for names in LAYER_REASONS.values() for name in names.split()}
+#: those whose compositions or kernels are written out for the sizes of what is fed
+LAYERS_OF_SIZES = {
+    *("bpr_loss", "kldiv_loss", "rank_loss", "smooth_l1"),
+    *("im2sequence", "sequence_expand", "sequence_expand_as"),
+}
