@@ -219,7 +219,7 @@ class GraphReader:
         self, type: str, form: Any, ins: list[Any], attrs: dict[str, Any], told: dict[str, Any]
     ) -> list[int] | None:
         """What is known of the sizes that are moved to a result."""
-        known = []
+        known: list[Any] = []
         for value in ins:
             if isinstance(value, Variable) and value.dtype.dtype == np.int64:
                 if value.shape is None or -1 in value.shape or math.prod(value.shape) > _MOST_SIZES:

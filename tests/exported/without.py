@@ -5,15 +5,14 @@ REASONS = {
     "how many results there are depends on values": """
         beam_search chunk_eval collect_fpn_proposals ctc_align distribute_fpn_proposals
         filter_by_instag generate_proposals locality_aware_nms matrix_nms
-        retinanet_detection_output retinanet_target_assign sequence_erase unique
-        unique_with_counts selected_rows""",
+        retinanet_detection_output retinanet_target_assign sequence_erase
+        selected_rows""",
     "the kernel chooses what it computes by values": """
-        auc bipartite_match crf_decoding detection_map edit_distance fake_quantize_range_abs_max
-        generate_mask_labels mine_hard_examples perspective_points precision_recall psroi_pool
-        psroi_weights roi_align roi_align_weights roi_perspective_transform roi_pool
-        sequence_pad sequence_scatter sequence_topk_avg_pooling similarity_focus
-        target_assign warpctc yolov3_loss yolov3_targets""",
-    "a size is an input, even where that has a default": "range sequence_mask",
+        auc bipartite_match detection_map edit_distance fake_quantize_range_abs_max
+        generate_mask_labels mine_hard_examples perspective_points precision_recall psroi_weights
+        roi_align_weights roi_perspective_transform sequence_pad sequence_scatter
+        sequence_topk_avg_pooling similarity_focus target_assign warpctc yolov3_loss
+        yolov3_targets""",
     "an index of several kinds": "tdm_child",
     "bits of numbers are taken for other numbers": "hash pyramid_hash",
     "several images, of which NonMaxSuppression's rows form sequences": """

@@ -29,11 +29,11 @@ class PaddedRows(NamedTuple):
     lengths: Any
 
 
-def rows_of(value: Any) -> PaddedRows | None:
-    """The rows of a value; None where a sequence is empty."""
+def rows_of(value: Any, least: int = 1) -> PaddedRows | None:
+    """The rows of a value; None where a sequence has fewer than ``least``."""
     offsets = np.asarray(offsets_of(value, "Input"), np.int64)
     lengths = lengths_of(offsets)
-    if not len(lengths) or lengths.min() < 1:
+    if not len(lengths) or lengths.min() < least or not lengths.max():
         return None
     steps = np.arange(lengths.max())[:, None]
     padded = np.where(steps < lengths, offsets[:-1] + steps, 0)
@@ -210,13 +210,13 @@ def crf_decoding(
 ) -> Any:
     """The steps of all chains at once; where one has ended, its last label is kept."""
     tags = Transition.sizes[1]
-    if Length is None:
-        rows = rows_of(Emission)
-        if rows is None:
-            return NotImplemented
+    rows = rows_of(Emission, 0) if Length is None else None
+    if rows is not None:
         lengths, steps = rows.lengths.astype(np.int64), len(rows.padded)
         count = len(lengths)
         scores = graph.Gather(Emission.bare(), rows.padded, axis=0)
+    elif Length is None:
+        return NotImplemented
     else:
         lengths, steps = graph.like(np.reshape(Length, (-1,)), np.int64), Emission.sizes[1]
         count = Emission.sizes[0]
@@ -236,7 +236,7 @@ def crf_decoding(
         path.append(graph.GatherElements(places, path[-1], axis=1))
     found = graph.node("Concat", path[::-1], axis=1)
     found.spec = spec([count, steps], np.int64)
-    if Length is None:
+    if rows is not None:
         flat = graph.Reshape(graph.Transpose(found, perm=[1, 0]), numbers([-1]))
         found = graph.Unsqueeze(graph.Gather(flat, rows.back, axis=0), numbers([1]))
         found.spec = spec([len(rows.back), 1], np.int64)

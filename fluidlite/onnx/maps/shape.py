@@ -93,7 +93,7 @@ def size(graph: OnnxGraph, op: Any, Input: Any) -> Any:
 
 @maps("fill_any_like", "fill_zeros_like")
 def fill_like(graph: OnnxGraph, op: Any, X: Any) -> Any:
-    dtype = getattr(op, "dtype", -1)
+    dtype: Any = getattr(op, "dtype", -1)
     return np.full_like(X, getattr(op, "value", 0), X.dtype if dtype == -1 else dtype.dtype)
 
 
