@@ -93,23 +93,35 @@ def _block_lines(block: Block, detail: bool, call_sites: bool) -> Iterator[str]:
 
 def variable_text(variable: Variable) -> str:
     """The line that declares a variable."""
-    parameter = hasattr(variable, "trainable")
+    parameter = _has(variable, "trainable")
     word = "param" if parameter else "data" if variable.is_data else "var"
     parts = [f"{word} {name_text(variable.name)}: {_type_text(variable)}"]
     if variable.lod_level:
         parts.append(f"lod={variable.lod_level}")
     parts += _flags_text(variable, word)
-    rate = getattr(variable, "optimize_attr", {}).get("learning_rate", 1.0)
+    rate = (_field(variable, "optimize_attr") or {}).get("learning_rate", 1.0)
     if isinstance(rate, (int, float)) and rate != 1.0:
         parts.append(f"rate={float(rate)!r}")
     known_by_class = [
         f"{what}: {type(value).__name__}"
         for what in ("regularizer", "gradient_clip_attr", "error_clip")
-        if (value := getattr(variable, what, None)) is not None
+        if (value := _field(variable, what)) is not None
     ]
     if known_by_class:
         parts.append(f" # {', '.join(known_by_class)}")
     return " ".join(parts)
+
+
+def _has(variable: Variable, name: str) -> bool:
+    """Whether a variable has a field, as only some have; ``hasattr`` would look for a method of
+    that name in each that has not.
+    """
+    return name in variable.__dict__ or hasattr(type(variable), name)
+
+
+def _field(variable: Variable, name: str) -> Any:
+    """A field of a variable; None where it has none of that name."""
+    return getattr(variable, name) if _has(variable, name) else None
 
 
 def _type_text(variable: Variable) -> str:
@@ -129,7 +141,7 @@ def _flags_text(variable: Variable, word: str) -> Iterator[str]:
     elif word == "data":
         usual["is_data"] = usual["stop_gradient"] = True
     for flag, field in FLAGS.items():
-        value = getattr(variable, field, None)
+        value = _field(variable, field)
         if value is not None and value != usual.get(
             field, None if field == "do_model_average" else False
         ):

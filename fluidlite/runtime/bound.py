@@ -28,7 +28,7 @@ class BoundCall(NamedTuple):
 
     It is valid as long as the names in the scope do not change, and leaves out every look-up and
     check whose outcome follows from that: it is written for the segment, one line for each input,
-    result and variable.
+    result and variable, or loops over them where there are many.
     """
 
     draws: bool  #: whether it takes random numbers
@@ -84,6 +84,9 @@ def bound_call(plan: Plan, scope: Scope) -> BoundCall | None:
 
 
 _UNBOUND: tuple[int, BoundCall | None] = -1, None
+#: inputs and commits up to which a call has a line for each: a loop takes longer to run, but many
+#: lines take long to compile
+MOST_LINES = 32
 
 
 def bind(
@@ -121,6 +124,9 @@ def _bound(
     variables = {n: v for n in needed if (v := scope.find_var(n)) and type(v.value) is np.ndarray}
     if len(variables) < len(set(needed)):
         return None
+    inputs = [(None if n in feed else variables[n], n) for n in segment.names]
+    types = [spec.dtype.dtype for spec in segment.specs]
+    places = {name: k for k, name in enumerate(segment.results)}
     names: dict[str, Any] = {
         **dict(ndarray=np.ndarray, array=np.array, fetched=as_fetched, refs=getrefcount),
         **dict(alone=ALONE, one=OneElement, state=state),
@@ -128,10 +134,16 @@ def _bound(
         "is_finite": partial(_are_finite, {*fetches, *commits}, segment.results),
         "targets": [*(variables[name] for name in commits), state],
         "attributes": [*["value"] * len(commits), "count", *["held"] * reading.count],
-        **{f"v{k}": variables.get(name) for k, name in enumerate(segment.names)},
-        **{f"t{k}": spec.dtype.dtype for k, spec in enumerate(segment.specs)},
-        **{f"c{k}": variables[name] for k, name in enumerate(commits)},
+        "inputs": inputs,
+        "forms": [(tuple(spec.shape), each) for spec, each in zip(segment.specs, types)],
+        "donatable": segment.donatable,
+        "places": [places[name] for name in commits],
+        "replaced": [(k, name) for k, name in enumerate(commits) if name in segment.donatable],
     }
+    if len(inputs) + len(commits) <= MOST_LINES:
+        names |= {f"v{k}": variable for k, (variable, _) in enumerate(inputs)}
+        names |= {f"t{k}": each for k, each in enumerate(types)}
+        names |= {f"c{k}": variables[name] for k, name in enumerate(commits)}
     source = "\n".join(_lines(segment, feed, fetches, commits, reading.count))
     exec(compile(source, "<compiled plan>", "exec"), names)
     return BoundCall(any(each.draws for each in segment.order), names["call"])
@@ -152,44 +164,76 @@ def _lines(
     reads: int,
 ) -> Iterator[str]:
     """The source of a bound call, which is fed so many batches of readers."""
+    loops = len(segment.names) + len(commits) > MOST_LINES
+    given = [f"given[{k}]" if loops else f"g{k}" for k in range(len(segment.names))]
     yield "def call(feed, draw, guard, sources=()):"
     yield f"    if len(feed) != {len(feed)}: return None"
-    given = [f"g{k}" for k in range(len(segment.names))]
-    for k, (name, spec) in enumerate(zip(segment.names, segment.specs, strict=True)):
-        if name in feed:
-            yield f"    g{k} = feed.get({name!r})"
-        else:
-            yield f"    g{k} = v{k}.value"
-        yield f"    if type(g{k}) is not ndarray or g{k}.shape != {tuple(spec.shape)}: return None"
-        yield f"    if g{k}.dtype is not t{k} and g{k}.dtype != t{k}: return None"
-    taken = "".join(f"donated.pop({name!r}, None), " for name in segment.donatable)
+    yield from _LOOP_OF_INPUTS if loops else _inputs(segment, feed)
+    if loops:
+        taken = "*[donated.pop(name, None) for name in donatable]"
+    else:
+        taken = "".join(f"donated.pop({name!r}, None), " for name in segment.donatable)
+    arguments = ["memory", f"[{taken}]", "draw", *(["*given"] if loops else given)]
     yield "    memory = buffers.take()"
     yield "    try:"
-    yield f"        made = run({', '.join(['memory', f'[{taken}]', 'draw', *given])})"
+    yield f"        made = run({', '.join(arguments)})"
     yield "    except Exception: return None"  # a planned run says what is wrong
     yield "    buffers.give_back(memory)"
     yield "    if guard and not is_finite(made): return None"
-    yield from _fetching(segment, fetches)
-    place = {name: f"made[{k}]" for k, name in enumerate(segment.results)}
-    owned = ", ".join(
-        f"{place[n]} if {_is_owned(place[n])} else array({place[n]})" for n in commits
-    )
+    yield from _fetching(segment, fetches, given)
     if not commits and not reads:
         yield "    state.count += 1"
     else:
-        yield f"    news = [{owned}{', ' if owned else ''}state.count + 1{', None' * reads}]"
+        place = {name: f"made[{k}]" for k, name in enumerate(segment.results)}
+        if loops:
+            news = [f"*[{_owned('made[k]')} for k in places]"]
+            olds = "[variable.value for variable in targets[:-1]]"
+        else:
+            news = [_owned(place[n]) for n in commits]
+            olds = f"[{', '.join(f'c{k}.value' for k in range(len(commits)))}]"
+        yield f"    news = [{', '.join([*news, 'state.count + 1'])}{', None' * reads}]"
         # so that what is replaced is seen to be nobody's
-        yield f"    del {', '.join(['made', *given])}"
-        yield f"    olds = [{', '.join(f'c{k}.value' for k in range(len(commits)))}]"
+        yield f"    del {', '.join(['made', *(['given'] if loops else given)])}"
+        yield f"    olds = {olds}"
         # one call of C, as ``at_once`` says
         reached = "[*targets, *sources]" if reads else "targets"
         yield f"    any(map(setattr, {reached}, attributes, news))"
-        for k, name in enumerate(commits):
-            if name in segment.donatable:
-                old = f"olds[{k}]"
-                yield f"    if type({old}) is ndarray and {_is_owned(old)}:"
-                yield f"        if {old}.flags.writeable: donated[{name!r}] = {old}"
+        if loops:
+            yield "    for k, name in replaced:"
+            yield from _donating("olds[k]", "name", "        ")
+        else:
+            for k, name in enumerate(commits):
+                if name in segment.donatable:
+                    yield from _donating(f"olds[{k}]", repr(name), "    ")
     yield "    return results"
+
+
+def _inputs(segment: CompiledSegment, feed: Collection[str]) -> Iterator[str]:
+    """The lines that take inputs and look at them."""
+    for k, (name, spec) in enumerate(zip(segment.names, segment.specs, strict=True)):
+        yield f"    g{k} = feed.get({name!r})" if name in feed else f"    g{k} = v{k}.value"
+        yield f"    if type(g{k}) is not ndarray or g{k}.shape != {tuple(spec.shape)}: return None"
+        yield f"    if g{k}.dtype is not t{k} and g{k}.dtype != t{k}: return None"
+
+
+#: the same for many inputs
+_LOOP_OF_INPUTS = (
+    "    given = [feed.get(name) if v is None else v.value for v, name in inputs]",
+    "    for k, (shape, dtype) in enumerate(forms):",
+    "        if type(given[k]) is not ndarray or given[k].shape != shape: return None",
+    "        if given[k].dtype is not dtype and given[k].dtype != dtype: return None",
+)
+
+
+def _donating(old: str, name: str, indent: str) -> Iterator[str]:
+    """The lines that keep an array that was replaced for the next run, where nobody else has it."""
+    yield f"{indent}if type({old}) is ndarray and {_is_owned(old)}:"
+    yield f"{indent}    if {old}.flags.writeable: donated[{name}] = {old}"
+
+
+def _owned(item: str) -> str:
+    """An item that nobody else can change: itself, or a copy."""
+    return f"{item} if {_is_owned(item)} else array({item})"
 
 
 def _is_owned(item: str) -> str:
@@ -199,12 +243,14 @@ def _is_owned(item: str) -> str:
     return f"refs({item}) <= alone and {item}.base is None"
 
 
-def _fetching(segment: CompiledSegment, fetches: Sequence[str]) -> Iterator[str]:
+def _fetching(
+    segment: CompiledSegment, fetches: Sequence[str], given: Sequence[str]
+) -> Iterator[str]:
     """The lines that give users values: the array itself, where nobody else holds it."""
     made = {name: place for place, name in enumerate(segment.results)}
     for k, name in enumerate(fetches):
         if name not in made:
-            yield f"    r{k} = fetched(array(g{segment.names.index(name)}))"
+            yield f"    r{k} = fetched(array({given[segment.names.index(name)]}))"
             continue
         item, shape = f"made[{made[name]}]", segment.forms[made[name]]
         if name not in segment.fresh:

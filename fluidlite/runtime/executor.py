@@ -165,13 +165,13 @@ class Executor(RunsDatasets, KeepsRandomState, TracesRuns, Described):
         """
         if type(program) is not Program:
             if isinstance(program, CompiledProgram) and program.device_count > 1:
-                names, _ = fetch_names(fetch_list, program.program)
+                wanted = wanted_of(program.program, fetch_list, feed, use_prune)
                 strict = "infinity" if (check_nan_inf or checks_nan_inf()) else ""
                 known = self._known(program.program)
                 session = partial(self._session, program.program, known, strict=strict)
                 kind = Replicas if self._engine is None else self._engine.replicas
                 replicas = kind(program, scope or global_scope(), known, session)
-                return replicas.run(feed, names, return_numpy, return_merged)
+                return replicas.run(feed, wanted, return_numpy, return_merged)
             program, feed = program_and_feed(program, feed)
         if isinstance(feed, list):
             feed = fed_by_loader(feed)

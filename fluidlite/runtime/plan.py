@@ -67,7 +67,7 @@ class BlockPlan:
         #: what JAX compiles and what the host runs, where JAX runs the plan
         self.staged: Callable[[], list[Any]] | None = None
         #: what is run: segments, and steps that drive blocks
-        self.items = segments_of(readers_first(iter(self.steps)), ragged=ragged)
+        self.items = segments_of(readers_first(self.steps), ragged=ragged)
         #: outer names that the block writes
         self.exports = [
             n for n in dict.fromkeys(n for _, names in touched for n in names) if n in outer
@@ -126,22 +126,37 @@ class ProgramPart(NamedTuple):
 
     first: int
     end: int | None = None
+    cut: Pruned | ProgramPart | None = (
+        None  #: what all of them are cut down to, before places are counted
+    )
 
     def select(
         self, ops: list[Operator], fetches: Sequence[str]
     ) -> tuple[list[Operator], Sequence[str]]:
         """The operators that run, and the names to keep."""
+        if self.cut is not None:
+            ops, fetches = self.cut.select(ops, fetches)
         behind = [] if self.end is None else ops[self.end :]
         return ops[self.first : self.end], [*fetches, *(n for op in behind for n in reads_of(op))]
 
 
-def update_stages(program: Program) -> Iterator[tuple[ProgramPart, bool]]:
-    """The parts of a program that are of optimizers or are not, in turn, and whether they are."""
+def update_stages(
+    program: Program, fetches: Sequence[str] = (), cut: Pruned | ProgramPart | None = None
+) -> Iterator[tuple[ProgramPart, bool]]:
+    """The parts of a program that are of optimizers or are not, in turn, and whether they are.
+
+    Args:
+        program: to be run.
+        fetches: names to keep.
+        cut: what a run is cut down to.
+    """
     first = 0
     ops = _without_edges(program.global_block())
+    if cut is not None:
+        ops, _ = cut.select(ops, fetches)
     for updates, row in groupby(ops, lambda op: op.role == OpRole.OPTIMIZE):
         end = first + len(list(row))
-        yield ProgramPart(first, end), updates
+        yield ProgramPart(first, end, cut), updates
         first = end
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Sequence
 from itertools import takewhile
 from typing import Any
 
@@ -76,10 +76,13 @@ class ReaderSteps:
         return {name: env[name] for name in self.names}, sources
 
 
-def readers_first(steps: Iterator[Step]) -> list[Step]:
+def readers_first(given: Sequence[Step]) -> list[Step]:
     """Steps with those in front that read batches and do not depend on what was in front of them: a
     counter of steps, say, is put before all others.
     """
+    if not any(map(_is_read, given)):
+        return list(given)
+    steps = iter(given)
     front: list[Step] = []
     rest: list[Step] = []
     touched: set[str] = set()

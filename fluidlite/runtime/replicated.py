@@ -7,7 +7,7 @@ device keeps for itself from run to run; the scope has that of the first one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
 from typing import Any
@@ -22,7 +22,7 @@ from ..scope import Scope
 from ..values import LoDTensor, SelectedRows, as_fetched
 from .feeding import fed_values, fetched, kept_values, take_persistables, without_value
 from .plan import Plan, update_stages
-from .run_state import RunState
+from .run_state import RunState, Wanted
 from .session import Session
 from .step import Environment
 
@@ -44,10 +44,8 @@ class Replicas:
         is_mean = strategy in (None, GradientScaleStrategy.CoeffNumDevice)
         self._scale = 1 / self._count if is_mean else 1.0
 
-    def run(
-        self, feed: Any, fetches: Sequence[str], return_numpy: bool, return_merged: bool
-    ) -> list[Any]:
-        """Run the program; arguments and results as of ``Executor.run``."""
+    def run(self, feed: Any, wanted: Wanted, return_numpy: bool, return_merged: bool) -> list[Any]:
+        """Run the program, or what is wanted of it; else as ``Executor.run``."""
         if groups.get().size > 1:
             raise UnsupportedError(
                 f"expected one device in each of {groups.get().size} processes, got {self._count}; "
@@ -58,10 +56,11 @@ class Replicas:
         known.warn(doubts)
         kept = ({}, *self._kept.of(scope, self._count))
         envs = [{**own, **each} for own, each in zip(kept, given, strict=True)]
-        wanted = tuple(dict.fromkeys(fetches))
+        fetches, cut = wanted
+        names = tuple(dict.fromkeys(fetches))
         plans = [
-            (known.plan(program, (wanted, part), True, False), updates)
-            for part, updates in update_stages(program)
+            (known.plan(program, (names, part), True, False), updates)
+            for part, updates in update_stages(program, names, cut)
         ]
         written = {name for plan, _ in plans for name in plan.written}
         known.warn(without_value(fetches, written, envs[0], scope, program))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from weakref import ref
 
@@ -56,12 +56,15 @@ def wanted_of(
     Args:
         program: the program.
         fetch_list: as of :meth:`~fluidlite.Executor.run`.
-        fed: names that are fed.
+        fed: names that are fed; of several devices, a list of those of each.
         use_prune: whether only what they need runs, also where there is no operator among them.
     """
     names, targets = fetch_names(fetch_list, program)
-    is_cut = use_prune or targets
-    return tuple(names), pruned_to(program, targets, fed or ()) if is_cut else None
+    if not (use_prune or targets):
+        return tuple(names), None
+    batches = fed if isinstance(fed, (list, tuple)) else [fed or ()]
+    given = (name for each in batches if isinstance(each, Iterable) for name in each)
+    return tuple(names), pruned_to(program, targets, given)
 
 
 def fetch_names(fetch_list: Any, program: Program) -> tuple[list[str], list[Operator]]:

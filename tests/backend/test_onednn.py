@@ -13,6 +13,8 @@ from backend.agreement import agree, fed, gradients, needs_library, ran, sources
 
 import fluidlite as fluid
 from fluidlite import state
+from fluidlite.backend import native
+from fluidlite.backend.native.compiler import COMPILER, Compiler
 from fluidlite.backend.onednn import description, library, memory
 from fluidlite.errors import ArgumentError, UnsupportedError
 from fluidlite.opdef.definition import lookup
@@ -329,6 +331,42 @@ def test_a_forked_process_does_not_wait_for_threads_that_it_does_not_have(monkey
     assert forked(lambda: forked(lambda: np.allclose(ran(), right, atol=1e-5)))
     layers.relu(out)  # so that the child has a plan to make
     assert forked(lambda: np.allclose(ran(), right, atol=1e-5) and "oneDNN" in sources(exe))
+
+
+@needs_library
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes that are forked")
+def test_a_forked_process_runs_generated_kernels_that_used_the_threads_of_onednn(
+    monkeypatch, tmp_path
+):
+    monkeypatch.delenv("FLUIDLITE_CC", raising=False)
+    monkeypatch.setenv("FLUIDLITE_CACHE", str(tmp_path / "cache"))
+    COMPILER.switch(Compiler())
+    if native.description() is None:
+        pytest.skip("no C compiler")
+    shared, by_team, begin = [], native.library._by_team, native.open_library
+    monkeypatch.setattr("fluidlite.kernels.threads.count", lambda: 2)
+    monkeypatch.setattr(native, "open_library", lambda graph, waits: begin(graph, waits=True))
+    monkeypatch.setattr(
+        native.library,
+        "_by_team",
+        lambda *how: lambda arrays: shared.append(1) or by_team(*how)(arrays),
+    )
+    monkeypatch.setenv("FLUIDLITE_KERNELS", "auto")
+    image, feed = fed("x", [8, 16, 48, 48])
+    hidden = layers.tanh(image) + layers.exp(-layers.sigmoid(image))
+    out, exe = layers.conv2d(hidden, 16, 3, padding=1), fluid.Executor()
+    exe.run(fluid.default_startup_program())
+
+    def ran():
+        shared.clear()
+        return [exe.run(feed=feed, fetch_list=[out])[0] for _ in range(4)][-1]
+
+    right = ran()
+    assert shared  # the threads are there
+    for _ in range(2):
+        assert forked(lambda: np.allclose(ran(), right, atol=1e-5) and bool(shared))
+    assert forked(lambda: forked(lambda: np.allclose(ran(), right, atol=1e-5)))
+    np.testing.assert_allclose(ran(), right, atol=1e-5)
 
 
 @needs_library

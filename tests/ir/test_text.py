@@ -12,6 +12,7 @@ from fluidlite.ir.name_scope import name_scope
 from fluidlite.ir.operator import EMPTY, Operator, OpRole
 from fluidlite.ir.program import Program
 from fluidlite.ir.text import operator_text, program_text, variable_text
+from fluidlite.ir.variable import Variable
 from fluidlite.opdef.attribute import BlockRef, Long
 
 
@@ -238,3 +239,12 @@ def test_differences_name_what_differs():
 def test_nothing_but_a_program_is_read():
     with pytest.raises(ParseError, match="expected 'program', got the end of the text"):
         Program.parse("")
+
+
+def test_printing_asks_no_variable_for_methods_that_it_has_not(monkeypatch):
+    asked = []
+    program = program_of_every_kind()
+    expected = program_text(program)
+    monkeypatch.setattr(Variable, "__getattr__", lambda self, name: asked.append(name))
+    assert program_text(program) == expected
+    assert asked == []

@@ -13,6 +13,12 @@ from fluidlite.runtime import bound
 layers = fluid.layers
 
 
+@pytest.fixture(params=[bound.MOST_LINES, 0], ids=["lines", "loops"], autouse=True)
+def form(request, monkeypatch):
+    """Both forms of a call: a line for each input and result, and loops over them."""
+    monkeypatch.setattr(bound, "MOST_LINES", request.param)
+
+
 @pytest.fixture
 def fast(monkeypatch):
     """Counts the runs that took the fast path."""
@@ -277,3 +283,27 @@ def test_an_operator_that_is_added_runs_from_the_next_run_on():
     layers.assign(np.zeros([3, 4], "float32"), fluid.default_main_program().global_block().var("w"))
     exe.run(feed=feed, fetch_list=[loss])
     np.testing.assert_array_equal(weight(), 0)
+
+
+def test_the_source_of_a_call_does_not_grow_with_the_parameters(monkeypatch):
+    monkeypatch.setattr(bound, "MOST_LINES", 32)
+    sources = []
+    monkeypatch.setattr(
+        bound,
+        "compile",
+        lambda source, *more: sources.append(source) or compile(source, *more),
+        raising=False,
+    )
+    for size in (30, 60):
+        main, startup = fluid.Program(), fluid.Program()
+        with fluid.program_guard(main, startup):
+            parameters = [layers.create_parameter([1], "float32") for _ in range(size)]
+            loss = layers.reduce_sum(layers.square(layers.sum(parameters)))
+            fluid.optimizer.Adam(0.1).minimize(loss)
+        with fluid.scope_guard(fluid.Scope()):
+            exe = fluid.Executor()
+            exe.run(startup)
+            for _ in range(3):
+                exe.run(main, fetch_list=[loss])
+    fewer, more = (source.count("\n") for source in sources if source.startswith("def call("))
+    assert fewer == more < 30

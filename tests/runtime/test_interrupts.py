@@ -17,6 +17,7 @@ from threadpoolctl import ThreadpoolController
 import fluidlite as fluid
 from fluidlite import state
 from fluidlite.kernels import threads
+from fluidlite.runtime import bound
 
 layers = fluid.layers
 
@@ -160,7 +161,9 @@ def trained():
     return exe, scope, step
 
 
-def test_an_interrupt_of_a_bound_call_leaves_a_step_undone_or_done(trained):
+@pytest.mark.parametrize("lines", [bound.MOST_LINES, 0])
+def test_an_interrupt_of_a_bound_call_leaves_a_step_undone_or_done(trained, lines, monkeypatch):
+    monkeypatch.setattr(bound, "MOST_LINES", lines)
     exe, scope, step = trained
     for _ in range(4):
         step()

@@ -8,7 +8,7 @@ from fluidlite.errors import FetchTypeError, NotInitializedError
 
 layers = fluid.layers
 
-X = np.ones([2, 3], "float32")
+X, FOUR = np.ones([2, 3], "float32"), np.ones([4, 3], "float32")
 NAMES = ("wa", "ba", "wb", "side", "mean")
 
 
@@ -147,3 +147,52 @@ def test_what_an_operator_of_an_optimizer_needs_must_have_a_value(two):
     fluid.global_scope().erase(["learning_rate_0"])
     with pytest.raises(NotInitializedError, match="'learning_rate_0' has no value"):
         run([made["ra"]])
+
+
+@pytest.fixture
+def on_two_devices(two, monkeypatch):
+    """The same on two devices."""
+    monkeypatch.setenv("CPU_NUM", "2")
+    made, run = two
+    compiled = fluid.CompiledProgram(fluid.default_main_program())
+    compiled.with_data_parallel(loss_name=made["la"].name)
+    both = {"x": FOUR, "z": FOUR}
+    return made, lambda fetches, feed=both, **how: run(fetches, feed, program=compiled, **how)
+
+
+@pytest.mark.parametrize(
+    "fetches, how, changed, count",
+    [
+        (lambda m: [m["la"]], {}, {"wa", "ba", "wb", "side", "mean"}, 1),
+        (lambda m: [m["la"], m["ra"]], {}, {"wa", "ba"}, 1),
+        (lambda m: [m["ra"], m["rb"]], {}, {"wa", "ba", "wb"}, 0),
+        (lambda m: [m["la"], m["ra"]], {"feed": {"x": FOUR}}, {"wa", "ba"}, 1),
+        (lambda m: [m["la"], m["ra"]], {"feed": [{"x": X}, {"x": X}]}, {"wa", "ba"}, 1),
+        (lambda m: [m["la"]], {"use_prune": True}, {"wa", "ba", "wb"}, 1),
+        (lambda m: [m["bn"]], {"use_prune": True}, {"wa", "ba", "wb", "mean"}, 1),
+        (lambda m: [], {"use_prune": True}, {"wa", "ba", "wb"}, 0),
+    ],
+)
+def test_runs_on_several_devices_are_cut_down_alike(on_two_devices, fetches, how, changed, count):
+    made, run = on_two_devices
+    found, wrote = run(fetches(made), **how)
+    assert (wrote, len(found)) == (changed, count)
+
+
+def test_one_operator_on_several_devices_updates_one_parameter(on_two_devices):
+    made, run = on_two_devices
+    for op in made["ra"][0]:
+        assert run([op])[1] == {op.input("Param")[0]}
+
+
+def test_what_no_device_needs_need_not_be_fed(monkeypatch):
+    monkeypatch.setenv("CPU_NUM", "2")
+    x, z = (fluid.data(name, [None, 3], "float32") for name in "xz")
+    total = layers.reduce_sum(x)
+    layers.reduce_sum(x + z)
+    compiled = fluid.CompiledProgram(fluid.default_main_program()).with_data_parallel()
+    run = fluid.Executor().run
+    for _ in range(3):
+        assert run(compiled, {"x": X}, [total], use_prune=True)[0].tolist() == [3, 3]
+    with pytest.raises(ValueError, match="data variable 'z' was not fed"):
+        run(compiled, {"x": X}, [total])

@@ -161,3 +161,33 @@ def test_too_few_devices_take_turns_with_a_warning():
     with pytest.warns(UserWarning, match="on 9 devices, and JAX sees 8: they take turns"):
         (found,) = exe.run(parallel(9), {"x": np.ones([9, 2], "float32")}, [total], scope=scope)
     assert found.tolist() == [2] * 9
+
+
+def test_what_devices_keep_outlives_a_run_that_does_not_write_it():
+    x = fluid.data("x", [None, 3], "float32")
+    first = layers.reduce_mean(x)
+    loss = layers.mean(layers.batch_norm(x, moving_mean_name="mean"))
+    inputs = np.arange(24, dtype="float32").reshape(8, 3)
+    found = []
+    for backend in ("numpy", "jax"):
+        scope, exe = started(backend)
+        program = parallel(2)
+        for fetched, is_cut in ((loss, False), (first, True), (loss, False)):
+            exe.run(program, {"x": inputs}, [fetched], scope=scope, use_prune=is_cut)
+        found += [np.asarray(each["mean"]) for each in program.kept.of(scope, 2)]
+    of_numpy, of_jax = found
+    np.testing.assert_allclose(of_jax, of_numpy, 1e-5)
+
+
+def test_a_run_on_several_devices_is_cut_down_to_an_optimizers_result():
+    x = fluid.data("x", [None, 3], "float32")
+    layers.increment(layers.create_global_var([1], 0.0, "float32", True, name="count"))
+    loss = layers.mean(layers.fc(x, 1, param_attr="w"))
+    made = fluid.optimizer.SGD(0.1).minimize(loss)
+    layers.reduce_sum(x + fluid.data("z", [None, 3], "float32"))
+    scope, exe = started("jax")
+    before = values(scope)
+    for _ in range(3):
+        exe.run(parallel(2), {"x": np.ones([4, 3], "float32")}, [loss, made], scope=scope)
+    after = values(scope)
+    assert after["count"] == 0 and (after["w"] < before["w"]).all()

@@ -7,7 +7,7 @@ goes through the devices one after the other, as on NumPy.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any
 from weakref import ref
@@ -25,6 +25,7 @@ from ...process_group import Unrepeated, groups
 from ...values import as_fetched, is_device_array
 from ..plan import Plan, update_stages
 from ..replicated import Replicas
+from ..run_state import Wanted
 from .interpreter import TracedEval
 from .refusal import NotTraceable
 from .trace import StepTrace
@@ -211,13 +212,12 @@ class MeshReplicas(Replicas):
 
     on: Any = None  #: the :class:`~fluidlite.runtime.xla.session.Device`
 
-    def run(
-        self, feed: Any, fetches: Sequence[str], return_numpy: bool, return_merged: bool
-    ) -> list[Any]:
-        """Run the program; arguments and results as of ``Executor.run``."""
-        found = self._on_mesh(feed, fetches) if return_numpy else None
+    def run(self, feed: Any, wanted: Wanted, return_numpy: bool, return_merged: bool) -> list[Any]:
+        """Run the program, or what is wanted of it; else as ``Executor.run``."""
+        found = self._on_mesh(feed, wanted) if return_numpy else None
         if found is None:
-            return super().run(feed, fetches, return_numpy, return_merged)
+            return super().run(feed, wanted, return_numpy, return_merged)
+        fetches = wanted[0]
         if not return_merged:
             return [[as_fetched(np.array(v)) for v in found[name]] for name in fetches]
         joined = {
@@ -225,7 +225,7 @@ class MeshReplicas(Replicas):
         }
         return [as_fetched(joined[name].copy()) for name in fetches]
 
-    def _on_mesh(self, feed: Any, fetches: Sequence[str]) -> dict[str, Any] | None:
+    def _on_mesh(self, feed: Any, wanted: Wanted) -> dict[str, Any] | None:
         """What is fetched of all devices; None where they have to take turns."""
         devices = jax.devices() if self.on.device is None else jax.devices(self.on.device.platform)
         if len(devices) < self._count:
@@ -240,7 +240,7 @@ class MeshReplicas(Replicas):
         parts = {n: [each[n] for each in given] for n in given[0]}
         if doubts or not all(_joins(n, each, self._program) for n, each in parts.items()):
             return None
-        function = self._function(tuple(fetches), devices[: self._count])
+        function = self._function(wanted, devices[: self._count])
         if function is None:
             return None
         state = {name: self._scope.value(name) for name in function.needs}
@@ -260,6 +260,8 @@ class MeshReplicas(Replicas):
         shared, own, firsts, fetched, truth = made
         if not bool(truth):
             return None
+        others = {name for each in kept for name in each}.difference(own)
+        own = {**self._unwritten(kept, others), **own}
         self._scope.commit(
             {**shared, **firsts},
             partial(setattr, self._known, "count", self._known.count + 1),
@@ -267,20 +269,29 @@ class MeshReplicas(Replicas):
         )
         return {name: np.asarray(value) for name, value in fetched.items()}
 
-    def _function(self, fetches: tuple[str, ...], devices: Sequence[Any]) -> MeshFunction | None:
-        """The program as a function over devices; None where it has been found to be none."""
-        stages = list(update_stages(self._program))
-        wanted = tuple(dict.fromkeys(fetches))
-        plans = [self._known.plan(self._program, (wanted, part), True, False) for part, _ in stages]
+    def _unwritten(self, kept: Sequence[Any], names: Iterable[str]) -> dict[str, Any]:
+        """What devices keep, and this run has not written, in arrays of all devices."""
+        firsts = {name: self._scope.value(name) for name in names}
+        return _stacked(kept, list(firsts), firsts, self._count)
+
+    def _function(self, wanted: Wanted, devices: Sequence[Any]) -> MeshFunction | None:
+        """The program as a function over devices; None where there is nothing to run, and where it
+        has been found to be none.
+        """
+        names = tuple(dict.fromkeys(wanted[0]))
+        stages = list(update_stages(self._program, names, wanted[1]))
+        if not stages:
+            return None
+        plans = [self._known.plan(self._program, (names, part), True, False) for part, _ in stages]
         known = self.on.parallel.of(plans[0])
         if known is None:
             known = self.on.parallel.keep(plans[0], {})
-        key = wanted, len(devices), self._scale
+        key = names, wanted[1], len(devices), self._scale
         if key not in known:
             updates = [of_optimizer for _, of_optimizer in stages]
             backends = self.on.backends
             known[key] = MeshFunction(
-                plans, updates, wanted, self._scale, devices, backends, self.on.precision
+                plans, updates, names, self._scale, devices, backends, self.on.precision
             )
         return known[key] if known[key].failures < FAILURES else None
 
