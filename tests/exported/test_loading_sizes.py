@@ -74,3 +74,38 @@ def test_a_shape_of_which_a_part_is_unknown_makes_others_known():
     assert [v.shape for v in loaded.fetches] == [(1, -1, 6), (-1, 6)]
     zeros, y = run(loaded, x=np.ones((4, 3), "float32"))
     assert zeros.shape == (1, 4, 6) and y.shape == (4, 6)
+
+
+def test_a_shape_of_products_of_sizes_is_taken_when_the_model_runs():
+    nodes = [
+        node("Shape", "x", "n", start=1, end=2),
+        node("Squeeze", "n", "one"),
+        node("Mul", "one two", "twice"),
+        node("Reshape", "twice rest", "count"),
+        node("Concat", "five count four", "shape", axis=0),
+        node("Reshape", "x shape", "y", allowzero=1),
+    ]
+    arrays = {"two": 2, "rest": [-1], "five": [5], "four": [4]}
+    constants = {name: np.array(value) for name, value in arrays.items()}
+    loaded = load(model(nodes, "x:float32[5,n,8]", "y", **constants))
+    assert [v.shape for v in loaded.fetches] == [(5, -1, 4)]
+    x = np.arange(120, dtype="float32").reshape(5, 3, 8)
+    np.testing.assert_array_equal(run(loaded, x=x)[0], x.reshape(5, 6, 4))
+
+
+def test_a_part_of_sizes_that_are_not_known_is_not_guessed():
+    nodes = [node("Shape", "x", "sizes"), node("Gather", "sizes i", "y")]
+    x, i = np.ones((3, 4), "float32"), np.array([1])
+    loaded = load(model(nodes, "x:float32[n,4] i:int64[1]", "y"))
+    assert run(loaded, x=x, i=i)[0].tolist() == [4]
+    assert run(loaded, x=x, i=i - 1)[0].tolist() == [3]
+
+
+def test_groups_of_equal_rows_are_found_in_any_number_of_rows():
+    ins, outs = "x:float32[n,2]", "values first index count"
+    loaded = load(model([node("Unique", "x", outs, axis=0)], ins, outs))
+    for rows in ([[2, 1], [1, 5], [2, 1], [1, 4]], [[3, 3]]):
+        x = np.array(rows, "float32")
+        right = np.unique(x, True, True, True, axis=0)
+        for found, value in zip(run(loaded, x=x), right, strict=True):
+            np.testing.assert_array_equal(found, value.reshape(found.shape))
