@@ -18,7 +18,7 @@ from .form import Context, Pass
 
 MOST = 48  #: instructions of one group
 LARGE = 1 << 16  #: work from which on a loop in the place of two is worth compiling
-#: instructions of a graph that is looked at: the search for groups takes as long as all other passes
+#: instructions of a graph that is looked at: looking takes as long as all other passes together
 LONGEST = 10_000
 
 
