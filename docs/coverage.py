@@ -10,6 +10,7 @@ import gzip
 import importlib
 import importlib.util
 import json
+import sys
 from pathlib import Path
 
 import fluidlite as fluid
@@ -140,23 +141,64 @@ def left_out(names, reasons_of):
     )
 
 
-def written_elsewhere():
-    """By family, how many of the operators that draw no random numbers can be written as what."""
+def tables_of_forms():
+    """The tables of what has no form as ONNX or NumPy source, which tests check."""
     spec = importlib.util.spec_from_file_location("without", TESTS / "exported" / "without.py")
-    tables = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(tables)
-    forms = {"ONNX": tables.WITHOUT, "NumPy source": tables.SOURCE_WITHOUT}
+    found = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(found)
+    return found
+
+
+def tested_types():
+    """The operators with samples that tests write and run: by family."""
+    if str(TESTS) not in sys.path:
+        sys.path.insert(0, str(TESTS))
+    generators = importlib.import_module("samples.form").GENERATORS
+    importlib.import_module("samples")  # fills it
     families = {}
     for op in registered():
-        internal = op.type in ("feed", "fetch") or op.random or op.execute is not None
-        if not internal and op.__module__.startswith("fluidlite.ops."):
+        if op.type in generators and op.type not in ("feed", "fetch") and not op.random:
             families.setdefault(family_of(op.type), []).append(op.type)
-    rows = []
-    for family, types in sorted(families.items()):
-        gone = [[f"`{t}`" for t in types if t in without] for without in forms.values()]
+    return families
+
+
+def written_elsewhere():
+    """How many operators can be written as what, and by family those that cannot."""
+    tables, families = tables_of_forms(), tested_types()
+    forms = {"ONNX": tables.WITHOUT, "NumPy source": tables.SOURCE_WITHOUT}
+    types = [t for each in families.values() for t in each]
+    whole = [len([t for t in types if t not in without]) for without in forms.values()]
+    rows = [["**all**", len(types), *(f"{n} can, {n / len(types):.0%}" for n in whole)]]
+    for family, listed in sorted(families.items()):
+        gone = [[f"`{t}`" for t in listed if t in without] for without in forms.values()]
         if any(gone):
-            rows.append([family, len(types), *(" ".join(each) or "all" for each in gone)])
+            rows.append([family, len(listed), *(" ".join(each) or "all can" for each in gone)])
     return table(["family", "how many", *(f"not as {form}" for form in forms)], rows)
+
+
+def quoted(names):
+    """Names in order, as code."""
+    return " ".join(f"`{name}`" for name in sorted(names))
+
+
+def layers_as_onnx():
+    """How the recorded calls of layers are written as ONNX."""
+    tables = tables_of_forms()
+    names = {case["id"] for case in read(TESTS / "data" / "layer_cases.json.gz")}
+    rest = names - tables.LAYERS_WITHOUT - tables.LAYERS_OF_SIZES
+    rows = [
+        ["sizes stay unknown, as far as they were", len(rest), "the others"],
+        [
+            "for the sizes of what is fed",
+            len(tables.LAYERS_OF_SIZES),
+            quoted(tables.LAYERS_OF_SIZES),
+        ],
+        *(
+            [f"no form: {why}", len(each.split()), quoted(each.split())]
+            for why, each in tables.LAYER_REASONS.items()
+        ),
+    ]
+    return table(["as ONNX", "how many", "which"], rows)
 
 
 def page():
@@ -194,11 +236,14 @@ def page():
             "where positions are known, those that print, read files or call Python never.",
             left_out(sorted(on_host()), on_host().get),
             "## Operators as ONNX and as NumPy source",
-            "What the families have that cannot be written, or not for each of the samples that "
-            "are tested; families that are not here can be written whole. The reasons are in "
-            "`tests/exported/without.py`. Operators that draw random numbers or drive blocks are "
-            "not counted here.",
+            "How many operators can be written for each of the samples that are tested, and then, "
+            "by family, those that cannot, or not for each; families that are not here can be "
+            "written whole. The reasons are in "
+            "`tests/exported/without.py`. Operators that draw random numbers, drive blocks or hold "
+            "arrays of tensors are not counted here.",
             written_elsewhere(),
+            "The calls of layers that were recorded:",
+            layers_as_onnx(),
             "## Public names",
             f"{sum(names.values())} of {len(names)} functions and classes are there. Their "
             "parameters are fluid's; where they differ is listed with reasons in "

@@ -6,7 +6,14 @@ from __future__ import annotations
 
 from ..namespace import listing
 from ..quiet import doors
-from . import control, elementwise, maps, operators, rearranging  # they fill the tables of forms
+from . import (  # they fill the tables of forms
+    arrays,
+    control,
+    elementwise,
+    maps,
+    operators,
+    rearranging,
+)
 from .exporting import Export, export
 from .loading import Imported, load
 

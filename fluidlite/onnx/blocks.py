@@ -139,6 +139,8 @@ class BlockWriter(Writer):
             made = self.graph.constant(bare(value))
             return made.having(offsets) if offsets else made
         cell = value.cell
+        if cell.constant is not None and not cell.name:  # what is computed with it stays known
+            return value
         if cell.constant is not None or (cell.name and cell.name != name):
             spec, offsets = value.spec, value.offsets
             value = self.graph.innermost.Identity(value)

@@ -1,9 +1,10 @@
-"""Loops and branches in ONNX: ``Loop`` and ``If`` with the block as their body."""
+"""Loops and branches in ONNX: ``Loop``, ``Scan`` and ``If`` with the block as their body."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -154,6 +155,55 @@ def select_input(writer: BlockWriter, op: Operator, env: dict[str, Any]) -> None
     env[name] = writer.named(value, name)
 
 
+def recurrent(writer: BlockWriter, op: Operator, env: dict[str, Any]) -> None:
+    """Write `recurrent` down as ``Scan``."""
+    graph = writer.graph.innermost
+    steps = {n: writer.value(op.block, n, env) for n in op.inputs["inputs"]}
+    before = [writer.value(op.block, n, env) for n in op.inputs.get("initial_states", ())]
+    outer, inner = list(op.attrs["states"]), list(op.attrs["ex_states"])
+    stacked = [n for n in op.outputs["outputs"] if n != EMPTY]
+    specs = [_spec(value) for value in before]
+    for _ in range(3):  # until no size changes from step to step but those taken as unknown
+        with body_of(writer) as body:
+            local = {**env, **dict(zip(inner, map(partial(input_of, body), specs)))}
+            for name, value in steps.items():
+                whole = _spec(value)
+                local[name] = input_of(body, whole.with_shape(whole.shape[1:]))
+            writer.run_block(block_of(op), local)
+            writer.raise_failures()
+            behind = [_spec(local[name]) for name in outer]
+            for name in (*outer, *stacked):
+                output(body, local[name], _spec(local[name]))
+        known = [same_or_unknown(a, b) for a, b in zip(specs, behind)]
+        if known == specs:
+            break
+        specs = known
+    backwards = int(bool(op.attrs.get("reverse")))
+    found = graph.node(
+        "Scan",
+        [*before, *steps.values()],
+        len(outer) + len(stacked),
+        body=body,
+        num_scan_inputs=len(steps),
+        scan_input_directions=[backwards] * len(steps),
+        scan_output_directions=[backwards] * len(stacked) or None,
+    )
+    made = (found if isinstance(found, tuple) else (found,))[len(outer) :]
+    count = _spec(next(iter(steps.values()))).shape[0]
+    for name, value in zip(stacked, made):
+        one = _spec(local[name])
+        value.spec = one.with_shape([count, *one.shape])
+        env[name] = writer.named(value, name)
+
+
+def printing(writer: BlockWriter, op: Operator, env: dict[str, Any]) -> None:
+    """Write `print` down as nothing but the value."""
+    (name,), (out,) = op.inputs["In"], op.outputs["Out"]
+    value = writer.value(op.block, name, env)
+    writer.graph.checks.append("print prints nothing")
+    env[out] = writer.named(value, out).having(getattr(value, "offsets", ()))
+
+
 def _spec(value: Any) -> Spec:
     found: Spec = spec_of(value)
     return found._replace(lod_level=0)
@@ -168,6 +218,8 @@ CONTROL.update(
         "while": while_loop,
         "conditional_block": conditional_block,
         "conditional_block_infer": conditional_block,
+        "print": printing,
+        "recurrent": recurrent,
         "select_input": select_input,
     }
 )

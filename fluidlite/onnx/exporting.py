@@ -128,14 +128,14 @@ def _output(writer: BlockWriter, value: Any, name: str) -> TracedArray:
     """A value as an output of the model under a name."""
     if not isinstance(value, TracedArray):
         value = writer.graph.constant(bare(value))
-    cell = value.cell
-    if cell.name != name or cell in writer.graph.inputs or cell.constant is not None:
+    cell, inputs = value.cell, writer.graph.inputs
+    if cell.name != name or cell in inputs or cell.constant is not None:
         made = writer.graph.Identity(value)
         made.spec, value = value.spec, made
-        if cell in writer.graph.inputs and cell.name == name:
-            name = f"{name}.out"
-        elif cell.name == name:
+        if cell.name == name and cell not in inputs:
             cell.name = ""
+    if any(each.name == name for each in inputs):  # what a run changes is given and taken
+        name = f"{name}.out"
     value.cell.name, value.cell.spec = name, value.spec
     return value
 

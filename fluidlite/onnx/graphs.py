@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -24,6 +25,7 @@ _MOVES = frozenset(
     {"Cast", "Concat", "Gather", "Identity", "Reshape", "Slice", "Squeeze", "Unsqueeze"}
 )
 _UNKNOWN = -(2**53)  # stands for an element that is not known
+_MOST_SIZES = 64  #: elements of a vector of sizes that are looked at
 _RANDOM = frozenset({"Bernoulli", "Multinomial"})
 
 
@@ -206,7 +208,7 @@ class GraphReader:
                 return form.call(self._folding, ins, attrs, **told)
             except TooLarge:
                 pass
-        sizes = self._moved(form, ins, attrs, told) if type in _MOVES else None
+        sizes = self._moved(type, form, ins, attrs, told) if type in _MOVES else None
         self.f.stem = "value"
         found = form.call(self.f, ins, attrs, **told)
         if sizes is not None and isinstance(found, Variable):
@@ -214,14 +216,16 @@ class GraphReader:
         return found
 
     def _moved(
-        self, form: Any, ins: list[Any], attrs: dict[str, Any], told: dict[str, Any]
+        self, type: str, form: Any, ins: list[Any], attrs: dict[str, Any], told: dict[str, Any]
     ) -> list[int] | None:
         """What is known of the sizes that are moved to a result."""
-        known = []
+        known: list[Any] = []
         for value in ins:
             if isinstance(value, Variable) and value.dtype.dtype == np.int64:
-                sizes = self.f.partial(value)
-                if sizes is None or -1 in value.shape:
+                if value.shape is None or -1 in value.shape or math.prod(value.shape) > _MOST_SIZES:
+                    return None
+                sizes = self.f.partial(value) or [-1] * math.prod(value.shape)
+                if known and type != "Concat":  # it says how the first one's elements move
                     return None
                 filled = [_UNKNOWN if n == -1 else n for n in sizes]
                 value = np.array(filled, value.dtype.dtype).reshape(value.shape)
@@ -232,7 +236,7 @@ class GraphReader:
             found = form.call(self._folding, known, attrs, **told)
         except (FluidError, *_FAULTS):
             return None
-        if not isinstance(found, np.ndarray) or found.dtype != np.int64 or found.size > 64:
+        if not isinstance(found, np.ndarray) or found.dtype != np.int64 or found.size > _MOST_SIZES:
             return None
         return [-1 if n == _UNKNOWN else n for n in found.reshape(-1).tolist()]
 

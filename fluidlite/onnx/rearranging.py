@@ -18,6 +18,27 @@ def numbers(values: Any) -> Any:
     return np.asarray(values, np.int64).reshape(-1)
 
 
+def sizes_of(graph: OnnxGraph, x: Any, begin: int, end: int) -> Any:
+    """The sizes from one dimension to another: numbers where they are known."""
+    known = x.shape if isinstance(x, np.ndarray) else x.sizes
+    if -1 not in known[begin:end]:
+        return numbers(known[begin:end])
+    return graph.Shape(x, start=begin, end=end)
+
+
+def joined(graph: OnnxGraph, *parts: Any) -> Any:
+    """A shape of parts, as :func:`sizes_of` gives them."""
+    given = [p for p in parts if not isinstance(p, np.ndarray) or p.size]
+    if all(isinstance(p, np.ndarray) for p in given):
+        return np.concatenate(given)
+    return graph.node("Concat", given, axis=0)
+
+
+def in_shape(graph: OnnxGraph, x: Any, *parts: Any) -> Any:
+    """A value in the shape that parts say together."""
+    return graph.Reshape(x, joined(graph, *parts))
+
+
 def _axes(axis: Any, ndim: int) -> Any:
     if axis is None:
         return None

@@ -64,8 +64,10 @@ def computed(case):
     feed = {name: array_of(value) for name, value in zip(names, given)}
     settings = {
         name: value
-        for name, value in list(feed.items())[len(names) > 1 :]
-        if isinstance(value, np.ndarray) and (value.dtype.kind in "iub" or value.ndim < 2)
+        for number, (name, value) in enumerate(feed.items())
+        if isinstance(value, np.ndarray)
+        and (number or len(names) == 1 or not value.ndim)
+        and (value.dtype.kind in "iub" or value.ndim < 2)
     }
     with fluid.scope_guard(fluid.Scope()):
         try:

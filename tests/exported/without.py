@@ -5,15 +5,14 @@ REASONS = {
     "how many results there are depends on values": """
         beam_search chunk_eval collect_fpn_proposals ctc_align distribute_fpn_proposals
         filter_by_instag generate_proposals locality_aware_nms matrix_nms
-        retinanet_detection_output retinanet_target_assign sequence_erase unique
-        unique_with_counts selected_rows""",
+        retinanet_detection_output retinanet_target_assign sequence_erase
+        selected_rows""",
     "the kernel chooses what it computes by values": """
-        auc bipartite_match crf_decoding detection_map edit_distance fake_quantize_range_abs_max
-        generate_mask_labels mine_hard_examples perspective_points precision_recall psroi_pool
-        psroi_weights roi_align roi_align_weights roi_perspective_transform roi_pool
-        sequence_pad sequence_scatter sequence_topk_avg_pooling similarity_focus
-        target_assign warpctc yolov3_loss yolov3_targets""",
-    "a size is an input, even where that has a default": "range sequence_mask",
+        auc bipartite_match detection_map edit_distance fake_quantize_range_abs_max
+        generate_mask_labels mine_hard_examples perspective_points precision_recall psroi_weights
+        roi_align_weights roi_perspective_transform sequence_pad sequence_scatter
+        sequence_topk_avg_pooling similarity_focus target_assign warpctc yolov3_loss
+        yolov3_targets""",
     "an index of several kinds": "tdm_child",
     "bits of numbers are taken for other numbers": "hash pyramid_hash",
     "several images, of which NonMaxSuppression's rows form sequences": """
@@ -31,3 +30,18 @@ SOURCE_REASONS = {
     "the kernel was made by a function": "locality_aware_nms",
 }
 SOURCE_WITHOUT = {type: why for why, types in SOURCE_REASONS.items() for type in types.split()}
+
+#: recorded calls of layers without a form: reason -> their names
+LAYER_REASONS = {
+    "how many results there are depends on values": """
+        ctc_greedy sequence_scatter sequence_unpad""",
+    "the kernel chooses what it computes by values": "auc linear_chain_crf",
+    "it calls Python": "py_func",
+    "places in arrays of tensors depend on values": "rank_table_arrays",
+}
+LAYERS_WITHOUT = {name for names in LAYER_REASONS.values() for name in names.split()}
+#: those whose compositions or kernels are written out for the sizes of what is fed
+LAYERS_OF_SIZES = {
+    *("bpr_loss", "kldiv_loss", "rank_loss", "smooth_l1"),
+    *("im2sequence", "sequence_expand", "sequence_expand_as"),
+}

@@ -9,17 +9,9 @@ import numpy as np
 from ...backend import numpy_
 from ...opdef.definition import lookup
 from ..graph import OnnxGraph
-from ..rearranging import numbers
+from ..rearranging import numbers, sizes_of
 from ..tracing import SizesNeeded
 from ..writing import maps
-
-
-def sizes_of(graph: OnnxGraph, x: Any, begin: int, end: int) -> Any:
-    """The sizes from one dimension to another: numbers where they are known."""
-    known = x.shape if isinstance(x, np.ndarray) else x.sizes
-    if -1 not in known[begin:end]:
-        return numbers(known[begin:end])
-    return graph.Shape(x, start=begin, end=end)
 
 
 def rows_and_columns(graph: OnnxGraph, x: Any, rows: int) -> Any:
@@ -88,7 +80,9 @@ def resize(graph: OnnxGraph, op: Any, X: Any, OutSize: Any, SizeTensor: Any, Sca
     if any(X.sizes[axis] == -1 for axis in op.axes):
         raise SizesNeeded("how images are resized follows from their sizes")
     out = X
-    for axis, attrs in op.weights(X.sizes, op.sizes(X, OutSize, SizeTensor, Scale), X.spec.dtype):
+    for axis, attrs in op.weights(
+        X.sizes, op.sizes(X.spec, OutSize, SizeTensor, Scale), X.spec.dtype
+    ):
         weights = lookup("resize_weights")(attrs).run(numpy_.xp).T
         order = [*(i for i in range(X.ndim) if i != axis), axis]
         out = graph.MatMul(graph.Transpose(out, perm=order), weights)

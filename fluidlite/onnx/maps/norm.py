@@ -42,3 +42,18 @@ def affine_channel(graph: OnnxGraph, op: Any, X: Any, Scale: Any, Bias: Any) -> 
     along = (1,) * (X.ndim - 1) if op.data_layout == "NHWC" else (1,) * (X.ndim - 2)
     shape = (*along, -1) if op.data_layout == "NHWC" else (-1, *along)
     return X * np.reshape(Scale, shape) + np.reshape(Bias, shape)
+
+
+@maps("instance_norm")
+def instance_norm(graph: OnnxGraph, op: Any, X: Any, Scale: Any, Bias: Any, want: Any) -> Any:
+    if want is None or set(want) != {"Y"} or X.dtype != np.float32:
+        return NotImplemented
+    return dict(Y=graph.InstanceNormalization(X, Scale, Bias, epsilon=float(op.epsilon)))
+
+
+@maps("lrn")
+def lrn(graph: OnnxGraph, op: Any, X: Any, want: Any) -> Any:
+    if want is None or set(want) != {"Out"} or op.axis != 1 or X.dtype != np.float32:
+        return NotImplemented
+    alpha = float(op.alpha) * op.n  # ONNX takes the mean of the neighbours
+    return dict(Out=graph.LRN(X, size=op.n, alpha=alpha, beta=float(op.beta), bias=float(op.k)))

@@ -11,8 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...opdef.sequences import lengths_of, offsets_of
+from ...opdef.spec import spec
+from ...ops.recurrent_unit import activated
 from ..graph import OnnxGraph
-from ..tracing import TracedArray
+from ..rearranging import numbers
+from ..tracing import SizesNeeded, TracedArray
 from ..writing import maps
 
 _NAMES = {"sigmoid": "Sigmoid", "tanh": "Tanh", "relu": "Relu"}
@@ -26,11 +29,11 @@ class PaddedRows(NamedTuple):
     lengths: Any
 
 
-def rows_of(value: Any) -> PaddedRows | None:
-    """The rows of a value; None where a sequence is empty."""
+def rows_of(value: Any, least: int = 1) -> PaddedRows | None:
+    """The rows of a value; None where a sequence has fewer than ``least``."""
     offsets = np.asarray(offsets_of(value, "Input"), np.int64)
     lengths = lengths_of(offsets)
-    if not len(lengths) or lengths.min() < 1:
+    if not len(lengths) or lengths.min() < least or not lengths.max():
         return None
     steps = np.arange(lengths.max())[:, None]
     padded = np.where(steps < lengths, offsets[:-1] + steps, 0)
@@ -185,3 +188,63 @@ def _gates(flat: Any, at: int, size: int, width: int) -> Any:
     step = size * width
     parts = [flat[at + k * step : at + (k + 1) * step] for k in (0, 3, 1, 2)]
     return np.reshape(np.concatenate(parts), (4 * size, width))
+
+
+@maps("gru_unit")
+def gru_unit(graph: OnnxGraph, op: Any, Input: Any, HiddenPrev: Any, Weight: Any, Bias: Any) -> Any:
+    size = Weight.sizes[0]
+    x = Input if Bias is None else Input + Bias
+    flat = np.reshape(Weight, (-1,))
+    for_gates = np.reshape(flat[: 2 * size * size], (size, 2 * size))
+    for_candidate = np.reshape(flat[2 * size * size :], (size, size))
+    gates = activated(np, op.gate_activation, x[:, : 2 * size] + np.matmul(HiddenPrev, for_gates))
+    u, reset = gates[:, :size], gates[:, size:] * HiddenPrev
+    c = activated(np, op.activation, x[:, 2 * size :] + np.matmul(reset, for_candidate))
+    old, new = (c, HiddenPrev) if op.origin_mode else (HiddenPrev, c)
+    return np.concatenate([gates, c], axis=1), reset, old + u * (new - old)
+
+
+@maps("crf_decoding")
+def crf_decoding(
+    graph: OnnxGraph, op: Any, Emission: Any, Transition: Any, Label: Any, Length: Any
+) -> Any:
+    """The steps of all chains at once; where one has ended, its last label is kept."""
+    tags = Transition.sizes[1]
+    rows = rows_of(Emission, 0) if Length is None else None
+    if rows is not None:
+        lengths, steps = rows.lengths.astype(np.int64), len(rows.padded)
+        count = len(lengths)
+        scores = graph.Gather(Emission.bare(), rows.padded, axis=0)
+    elif Length is None:
+        return NotImplemented
+    else:
+        lengths, steps = graph.like(np.reshape(Length, (-1,)), np.int64), Emission.sizes[1]
+        count = Emission.sizes[0]
+        scores = graph.Transpose(Emission.bare(), perm=[1, 0, 2])
+    if -1 in (steps, tags):
+        raise SizesNeeded("the steps of chains are written out")
+    scores.spec = spec([steps, count, tags], Emission.dtype)
+    best, came = scores[0] + Transition[0], []
+    same = np.arange(tags)[None]
+    for t in range(1, steps):
+        goes_on = np.expand_dims(np.less(t, lengths), 1)
+        ways = np.expand_dims(best, 2) + Transition[2:]
+        came.append(np.where(goes_on, np.argmax(ways, axis=1), same))
+        best = np.where(goes_on, np.max(ways, axis=1) + scores[t], best)
+    path = [np.argmax(best + Transition[1], axis=1, keepdims=True)]
+    for places in reversed(came):
+        path.append(graph.GatherElements(places, path[-1], axis=1))
+    found = graph.node("Concat", path[::-1], axis=1)
+    found.spec = spec([count, steps], np.int64)
+    if rows is not None:
+        flat = graph.Reshape(graph.Transpose(found, perm=[1, 0]), numbers([-1]))
+        found = graph.Unsqueeze(graph.Gather(flat, rows.back, axis=0), numbers([1]))
+        found.spec = spec([len(rows.back), 1], np.int64)
+    else:
+        inside = np.less(np.arange(steps), np.expand_dims(lengths, 1))
+        found = np.where(inside, found, np.zeros((), np.int64))
+    if Label is not None:
+        right = graph.Reshape(graph.like(Label.bare(), np.int64), graph.Shape(found))
+        found = graph.like(graph.Equal(found, right), np.int64)
+        found = found if Length is None else np.where(inside, found, np.zeros((), np.int64))
+    return found.having(Emission.offsets) if Length is None else found

@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from ...opdef.spec import spec
 from ..graph import OnnxGraph
-from ..rearranging import numbers
+from ..rearranging import numbers, sizes_of
+from ..tracing import TracedArray
 from ..writing import maps
 
 
@@ -50,3 +52,78 @@ def dropout(graph: OnnxGraph, op: Any, X: Any) -> Any:
     if not op.is_test:
         return NotImplemented
     return graph.Mul(X, graph.like(op.factor, X.dtype)), None
+
+
+@maps("one_hot", "one_hot_v2")
+def one_hot(graph: OnnxGraph, op: Any, X: Any, depth_tensor: Any) -> Any:
+    classes = counted(graph, numbers([op.depth]) if depth_tensor is None else depth_tensor)
+    index = X if op.type == "one_hot" else graph.Unsqueeze(X, numbers([-1]))
+    if not op.allow_out_of_range:
+        graph.checks.append(f"an index of {op.type} below its depth is not checked")
+    return graph.like(graph.Equal(graph.like(index, np.int64), classes), op.dtype.dtype)
+
+
+def counted(graph: OnnxGraph, count: Any) -> Any:
+    """The numbers 0, 1, 2 and so on; so many as one element says."""
+    if isinstance(count, TracedArray) and count.constant is not None:
+        count = count.constant
+    if isinstance(count, np.ndarray):
+        return np.arange(count.item())
+    end = graph.Reshape(graph.like(count, np.int64), np.zeros(0, np.int64))
+    return graph.Range(np.array(0), end, np.array(1))
+
+
+@maps("sequence_mask")
+def sequence_mask(graph: OnnxGraph, op: Any, X: Any, MaxLenTensor: Any) -> Any:
+    lengths = graph.like(X, np.int64)
+    if MaxLenTensor is not None:
+        width = MaxLenTensor
+    elif op.maxlen > 0:
+        width = numbers([op.maxlen])
+    else:
+        width = graph.ReduceMax(lengths)
+    inside = graph.Less(counted(graph, width), graph.Unsqueeze(lengths, numbers([-1])))
+    return graph.like(inside, op.out_dtype.dtype)
+
+
+@maps("range")
+def range_of(graph: OnnxGraph, op: Any, Start: Any, End: Any, Step: Any) -> Any:
+    graph.checks.append("that Step leads from Start to End is not checked")
+    return graph.node("Range", [np.reshape(v, ()) for v in (Start, End, Step)])
+
+
+@maps("argsort")
+def argsort(graph: OnnxGraph, op: Any, X: Any) -> Any:
+    axis = op.axis % X.ndim
+    count = sizes_of(graph, X, axis, axis + 1)
+    return graph.node("TopK", [X, count], 2, axis=axis, largest=int(op.descending), sorted=1)
+
+
+@maps("unique", "unique_with_counts")
+def unique(graph: OnnxGraph, op: Any, X: Any) -> Any:
+    given = X if X.dtype.kind == "f" else graph.like(X, np.int64)
+    values, _, index, count = graph.node("Unique", [given], 4, sorted=0)
+    for each in (index, count):
+        each.spec = spec([-1], np.int64)
+    values.spec = spec([-1], given.dtype)
+    number = op.dtype.dtype
+    found = graph.like(values, X.dtype), graph.like(index, number), graph.like(count, number)
+    return found if op.type == "unique_with_counts" else found[:2]
+
+
+@maps("multiplex")
+def multiplex(graph: OnnxGraph, op: Any, Ids: Any, X: Any) -> Any:
+    graph.checks.append("that Ids choose one of the tensors is not checked")
+    places = graph.Reshape(graph.like(Ids, np.int64), numbers([-1, 1]))
+    return graph.GatherND(np.stack(X, axis=1), places, batch_dims=1)
+
+
+@maps("accuracy")
+def accuracy(graph: OnnxGraph, op: Any, Indices: Any, Label: Any) -> Any:
+    hits = np.any(np.equal(graph.like(Indices, np.int64), graph.like(Label, np.int64)), axis=1)
+    correct = np.reshape(np.sum(hits, keepdims=True), (1,))
+    total = sizes_of(graph, Indices, 0, 1)
+    share = graph.Div(
+        graph.like(correct, np.float32), graph.like(graph.Max(total, numbers([1])), np.float32)
+    )
+    return share, graph.like(correct, np.int32), graph.like(total, np.int32)

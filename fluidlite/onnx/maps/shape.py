@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from ...backend import numpy_
 from ..graph import OnnxGraph
-from ..rearranging import numbers
+from ..rearranging import in_shape, joined, numbers, sizes_of
+from ..tracing import SizesNeeded
 from ..writing import maps
 
 
@@ -74,11 +76,80 @@ def expand(graph: OnnxGraph, op: Any, X: Any, ExpandTimes: Any, expand_times_ten
 
 @maps("fill_constant_batch_size_like")
 def fill_like_batch(graph: OnnxGraph, op: Any, Input: Any) -> Any:
-    if Input.sizes[op.input_dim_idx] != -1:
+    if Input.offsets:
         return NotImplemented
-    size = graph.Shape(Input, start=op.input_dim_idx, end=op.input_dim_idx + 1)
-    at = op.output_dim_idx
-    parts = [numbers(op.shape[:at]), size, numbers(op.shape[at + 1 :])]
-    value = float(op.str_value) if op.str_value else op.value
-    whole = graph.node("Concat", [p for p in parts if np.ndim(p) == 0 or len(p)], axis=0)
-    return graph.Expand(np.asarray(value, op.dtype.dtype), whole)
+    source, at = op.input_dim_idx % Input.ndim, op.output_dim_idx % len(op.shape)
+    if Input.sizes[source] != -1:
+        return op.full(np, op.shape_like(Input.spec))
+    size = sizes_of(graph, Input, source, source + 1)
+    whole = joined(graph, numbers(op.shape[:at]), size, numbers(op.shape[at + 1 :]))
+    return graph.Expand(np.asarray(op.number(), op.dtype.dtype), whole)
+
+
+@maps("size")
+def size(graph: OnnxGraph, op: Any, Input: Any) -> Any:
+    return graph.Reshape(graph.Size(Input), numbers([1]))
+
+
+@maps("fill_any_like", "fill_zeros_like")
+def fill_like(graph: OnnxGraph, op: Any, X: Any) -> Any:
+    dtype: Any = getattr(op, "dtype", -1)
+    return np.full_like(X, getattr(op, "value", 0), X.dtype if dtype == -1 else dtype.dtype)
+
+
+@maps("shuffle_channel")
+def shuffle_channel(graph: OnnxGraph, op: Any, X: Any) -> Any:
+    channels = X.sizes[1]
+    if channels == -1:
+        raise SizesNeeded("how channels are grouped follows from their number")
+    lead, image = sizes_of(graph, X, 0, 1), sizes_of(graph, X, 2, 4)
+    rows = in_shape(graph, X, lead, numbers([op.group, channels // op.group]), image)
+    return in_shape(
+        graph, graph.Transpose(rows, perm=[0, 2, 1, 3, 4]), lead, numbers([channels]), image
+    )
+
+
+@maps("unfold")
+def unfold(graph: OnnxGraph, op: Any, X: Any) -> Any:
+    count, height, width = X.sizes[1:]
+    if -1 in X.sizes[1:]:
+        raise SizesNeeded("how a window moves follows from the sizes of images")
+    places = np.arange(1, height * width + 1, dtype=np.float64).reshape(1, 1, height, width)
+    columns = op.run(numpy_.xp, places)[0].astype(np.int64) - 1  # -1 for the zero behind the last
+    flat = graph.Reshape(X, numbers([-1, count, height * width]))
+    taken = graph.Gather(graph.Pad(flat, numbers([0, 0, 0, 0, 0, 1])), columns, axis=2)
+    return graph.Reshape(taken, numbers([-1, count * columns.shape[0], columns.shape[1]]))
+
+
+def bounds_of(graph: OnnxGraph, known: Any, whole: Any, parts: Any) -> Any:
+    """Where slices begin or end: one number for each axis, of an attribute or of tensors."""
+    if parts:
+        graph.checks.append("that a slice takes an element is not checked")
+        each = [graph.Reshape(graph.like(n, np.int64), numbers([1])) for n in parts]
+        return graph.node("Concat", each, axis=0)
+    if whole is not None:
+        graph.checks.append("that a slice takes an element is not checked")
+        return graph.Reshape(graph.like(whole, np.int64), numbers([-1]))
+    return numbers(known)
+
+
+@maps("slice", "strided_slice")
+def slice_of(
+    graph: OnnxGraph,
+    op: Any,
+    Input: Any,
+    StartsTensor: Any,
+    EndsTensor: Any,
+    StartsTensorList: Any,
+    EndsTensorList: Any,
+    StridesTensor: Any,
+    StridesTensorList: Any,
+) -> Any:
+    begin = bounds_of(graph, op.starts, StartsTensor, StartsTensorList)
+    end = bounds_of(graph, op.ends, EndsTensor, EndsTensorList)
+    strides = getattr(op, "strides", None) or [1] * len(op.axes)
+    steps = bounds_of(graph, strides, StridesTensor, StridesTensorList)
+    out = graph.Slice(Input, begin, end, numbers(op.axes), steps)
+    if len(op.decrease_axis) == Input.ndim:
+        return graph.Reshape(out, numbers([1]))
+    return graph.Squeeze(out, numbers(op.decrease_axis)) if op.decrease_axis else out

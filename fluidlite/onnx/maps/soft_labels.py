@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..graph import OnnxGraph
+from ..tracing import SizesNeeded
 from ..writing import maps
 
 
@@ -18,3 +19,11 @@ def sigmoid_cross_entropy(graph: OnnxGraph, op: Any, X: Any, Label: Any) -> Any:
     loss = np.maximum(X, 0) - X * Label + np.log1p(np.exp(-np.abs(X)))
     loss = np.where(kept, loss, np.zeros((), X.dtype))
     return loss / np.maximum(np.sum(graph.like(kept, X.dtype)), np.ones((), X.dtype))
+
+
+@maps("label_smooth")
+def label_smooth(graph: OnnxGraph, op: Any, X: Any, PriorDist: Any) -> Any:
+    if X.sizes[-1] == -1:
+        raise SizesNeeded("the prior follows from the number of classes")
+    prior = 1.0 / X.sizes[-1] if PriorDist is None else np.reshape(PriorDist, (-1,))
+    return (1.0 - op.epsilon) * X + op.epsilon * prior

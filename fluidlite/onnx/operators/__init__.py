@@ -10,6 +10,7 @@ from . import (
     detection,
     elementwise,
     gathering,
+    grouping,
     image,
     matrix,
     norm,
@@ -19,6 +20,7 @@ from . import (
     reduction,
     sequences,
     shape,
+    spectrum,
 )
 
 __all__ = [
@@ -29,6 +31,7 @@ __all__ = [
     "detection",
     "elementwise",
     "gathering",
+    "grouping",
     "image",
     "matrix",
     "norm",
@@ -38,4 +41,5 @@ __all__ = [
     "reduction",
     "sequences",
     "shape",
+    "spectrum",
 ]

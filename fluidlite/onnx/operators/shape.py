@@ -183,10 +183,11 @@ def slice_of(
         axes = f.numbers(along, "the axes of Slice")
     count = len(starts) if begin is None else f.length(begin)
     axes = list(range(count)) if axes is None else [axis % f.ndim(x) for axis in axes]
-    steps = [1] * count if step is None else f.numbers(step, "the steps of Slice")
+    steps: Any = [1] * count if step is None else f.elements(step)
+    steps = step if steps is None else [int(n) for n in steps]
     starts = f.partial(begin) if begin is not None else starts
     ends = f.partial(end) if end is not None else ends
-    if any(v is not None and f.elements(v) is None for v in (begin, end)):
+    if any(v is not None and f.elements(v) is None for v in (begin, end, step)):
         return _slice_at_run(f, x, axes, (begin, starts), (end, ends), steps)
     out = x
     for axis, first, last, stride in zip(axes, starts, ends, steps):
@@ -222,7 +223,7 @@ def _sliced(f: Any, x: Any, axis: int, first: int, last: int, stride: int) -> An
     )
 
 
-def _slice_at_run(f: Any, x: Any, axes: list[int], begin: Any, end: Any, steps: list[int]) -> Any:
+def _slice_at_run(f: Any, x: Any, axes: list[int], begin: Any, end: Any, steps: Any) -> Any:
     """Slices whose bounds are computed."""
     bound = lambda v, known: np.array(known, np.int64) if v is None else v
     limit = lambda v: f.to(f.minimum(f.maximum(v, np.array(-_FAR)), np.array(_FAR)), "int32")
@@ -230,6 +231,9 @@ def _slice_at_run(f: Any, x: Any, axes: list[int], begin: Any, end: Any, steps: 
     attrs = dict(
         axes=axes, starts=[-1] * len(axes), ends=[-1] * len(axes), infer_flags=[-1] * len(axes)
     )
+    if not isinstance(steps, list):
+        moves = dict(StridesTensor=f.to(steps, "int32"), strides=[1] * len(axes))
+        return f.strided_slice(x, StartsTensor=starts, EndsTensor=ends, **moves, **attrs)
     if set(steps) == {1}:
         return f.slice(x, StartsTensor=starts, EndsTensor=ends, **attrs)
     return f.strided_slice(x, StartsTensor=starts, EndsTensor=ends, strides=steps, **attrs)
