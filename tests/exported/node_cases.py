@@ -15,6 +15,7 @@ import numpy as np
 
 import fluidlite as fluid
 from fluidlite.errors import UnsupportedError
+from fluidlite.onnx.widened import HELD
 
 PAGE = pathlib.Path(__file__).parents[2] / "docs" / "onnx.md"
 BEGIN, END = "<!-- node cases -->", "<!-- end of node cases -->"
@@ -31,6 +32,9 @@ REASONS = {
     "of the domain": "another domain",
     "Mismatched": "random numbers",
 }
+
+#: element types of NumPy that variables have not, and those that hold their values
+WIDER = {"uint16": "int32", "uint32": "int64"}
 
 
 @functools.cache
@@ -49,12 +53,18 @@ def cases():
 
 
 def array_of(value):
-    """A value of a case as an array, where it is one."""
+    """A value of a case as an array, where it is one; in a wider element type where variables have
+    not the model's.
+    """
     from onnx import TensorProto, numpy_helper
 
     if isinstance(value, TensorProto):
-        return numpy_helper.to_array(value)
-    return value if isinstance(value, list) else np.asarray(value)
+        array = numpy_helper.to_array(value)
+        return array.astype(HELD[value.data_type][0]) if value.data_type in HELD else array
+    if isinstance(value, list):
+        return value
+    array = np.asarray(value)
+    return array.astype(WIDER.get(array.dtype.name, array.dtype))
 
 
 def computed(case):

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..forms import operator
 from ..types import numpy_type
+from ..widened import BFLOAT16, HELD, Widened, bare, wrapped
 
 # -- of one tensor ---------------------------------------------------------------------------------
 
@@ -135,7 +136,13 @@ def is_inf(f: Any, x: Any, *, detect_negative: int = 1, detect_positive: int = 1
 
 @operator("Cast")
 def cast(f: Any, x: Any, *, to: int, saturate: int = 1, round_mode: str = "up") -> Any:
-    return cast_to(f, x, numpy_type(to))
+    if to in HELD and isinstance(x, Widened) and x.number == to:
+        return x
+    if to not in HELD:
+        return cast_to(f, bare(x), numpy_type(to))
+    if to == BFLOAT16:
+        return Widened(f.to(bare(x), "float32"), to)
+    return wrapped(f, bare(x), to)
 
 
 def cast_to(f: Any, x: Any, dtype: Any) -> Any:
