@@ -190,7 +190,7 @@ class GraphReader:
             found = self._called(form, node.op_type, ins, attrs, told)
             if found is not NotImplemented:
                 return list(found) if isinstance(found, (tuple, list)) else [found]
-        function = standard_function(node, domain, opset, ins, attrs, self.f)
+        function = standard_function(node, domain, opset, [bare(v) for v in ins], attrs, self.f)
         if function is None:
             raise UnsupportedError(
                 "there is no form of it here"

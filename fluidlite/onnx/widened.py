@@ -16,18 +16,30 @@ HELD: dict[int, tuple[np.dtype[Any], int]] = {
     for held, listed in {
         "int32": {4: 16},  # uint16
         "int64": {12: 32},  # uint32
-        "float32": {16: 16, 17: 8, 18: 8, 19: 8, 20: 8, 23: 4},  # bfloat16, of 8 and of 4 bits
+        "float32": {
+            16: 16,
+            17: 8,
+            18: 8,
+            19: 8,
+            20: 8,
+            23: 4,
+            24: 8,
+        },  # bfloat16, of 8 and of 4 bits
         "uint8": {21: 4, 25: 2},
         "int8": {22: 4, 26: 2},
     }.items()
     for number, bits in listed.items()
 }
 BFLOAT16 = 16
-_FLOAT8 = {17: "float8_e4m3fn", 18: "float8_e4m3fnuz", 19: "float8_e5m2", 20: "float8_e5m2fnuz"}
+E8M0 = 24
+#: floats of 8 bits: the bits of the exponent, what is taken from it, and which codes are no numbers
+_FLOAT8 = {17: (4, 7, "fn"), 18: (4, 8, "fnuz"), 19: (5, 15, ""), 20: (5, 16, "fnuz")}
+#: the types that numbers can be rounded to
+ROUNDED = frozenset({17, 18, 19, 20, 23})
 #: what 4 bits mean as a float
 _FLOAT4 = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6], np.float32)
 #: operators that take such values as they are
-TAKERS = frozenset({"Cast", "DequantizeLinear", "QuantizeLinear"})
+TAKERS = frozenset({"Cast", "CastLike", "DequantizeLinear", "QuantizeLinear"})
 #: operators that only move elements of their first input, or of all
 MOVERS = frozenset(
     {"Concat", "Expand", "Flatten", "Gather", "GatherElements", "GatherND", "Identity", "Pad"}
@@ -75,6 +87,20 @@ def bare(value: Any) -> Any:
     return value.value if isinstance(value, Widened) else value
 
 
+def magnitudes(number: int) -> Any:
+    """The finite values of a type of short floats from 0 on, in order.
+
+    Raises:
+        UnsupportedError: it has others.
+    """
+    bits = HELD[number][1]
+    if number not in ROUNDED:
+        raise UnsupportedError(f"numbers are not rounded to {name_of(number)} here")
+    codes = np.arange(2 ** (bits - 1), dtype=np.uint8)
+    found = _FLOAT4 if bits == 4 else decoded(number, codes, len(codes))
+    return found[np.isfinite(found)]
+
+
 def byte_count(number: int, count: int) -> int:
     """How many bytes the elements of a tensor take in a file."""
     return -(-count * HELD[number][1] // 8)
@@ -94,10 +120,8 @@ def decoded(number: int, data: Any, count: int) -> Any:
         if number == BFLOAT16:
             return (whole.astype(np.uint32) << 16).view(np.float32)
         return whole.astype(held)
-    if number in _FLOAT8:
-        import ml_dtypes  # comes with onnx
-
-        return data.view(getattr(ml_dtypes, _FLOAT8[number])).astype(held)
+    if bits == 8:
+        return _floats_of_bytes(number, data.astype(np.int32))
     places = np.arange(0, 8, bits, dtype=np.uint8)
     found = ((data[:, None] >> places) & (2**bits - 1)).reshape(-1)[:count]
     if held.kind == "f":
@@ -106,6 +130,25 @@ def decoded(number: int, data: Any, count: int) -> Any:
     return np.where(signed & (found >= 2 ** (bits - 1)), found.astype(int) - 2**bits, found).astype(
         held
     )
+
+
+def _floats_of_bytes(number: int, codes: Any) -> Any:
+    """What bytes mean as floats."""
+    if number == E8M0:  # a power of two
+        return np.where(codes == 255, np.nan, np.ldexp(1.0, codes - 127)).astype(np.float32)
+    exponent_bits, bias, kind = _FLOAT8[number]
+    digits = 7 - exponent_bits
+    size, exponent = codes & 127, (codes & 127) >> digits
+    whole = (size & 2**digits - 1) + np.where(exponent > 0, 2**digits, 0)
+    found = np.ldexp(whole.astype(np.float32), np.maximum(exponent, 1) - bias - digits)
+    if kind == "fnuz":
+        none = codes == 128
+    elif kind == "fn":
+        none = size == 127
+    else:
+        found = np.where(size == 124, np.float32(np.inf), found)
+        none = size > 124
+    return np.where(none, np.float32(np.nan), np.where(codes & 128, -found, found))
 
 
 @dataclass(frozen=True)

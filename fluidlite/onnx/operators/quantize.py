@@ -9,9 +9,9 @@ import numpy as np
 from ..building import need_room
 from ..forms import operator
 from ..types import numpy_type
-from ..widened import HELD, Widened, bare
+from ..widened import HELD, ROUNDED, Widened, bare
 from .conv import conv, less_zero
-from .elementwise import clipped, rounded
+from .elementwise import clipped, rounded, to_short_floats
 from .matrix import matmul
 
 
@@ -48,6 +48,9 @@ def quantize(
     )
     if zero is not None:
         found = f.elementwise_add(found, f.to(_blocks(f, zero, x, axis, block_size), "float64"))
+    if number in ROUNDED:
+        exact = f.elementwise_div(x, _blocks(f, scale, x, axis, block_size))
+        return to_short_floats(f, exact, number, saturate)
     if number in HELD:
         least, most = Widened(None, number).bounds
         inside = clipped(f, found, f.like(least, found), f.like(most, found))
