@@ -240,7 +240,7 @@ class Executor(RunsDatasets, KeepsRandomState, TracesRuns, Described):
                 return found
         with np.errstate(all="ignore"):  # infinities are values
             self._execute(plan, env, job, known, guard, doubts)
-        results = [fetched(name, env, scope, program, return_numpy) for name in fetches]
+        results = [fetched(name, env, scope, return_numpy) for name in fetches]
         keeps = given or plan.commits
         news, as_is = kept_values(plan.commits, env, given, scope, program) if keeps else ({}, True)
         if news:
