@@ -20,8 +20,7 @@ class BatchSource(Protocol):
         """The values of a batch, one for each variable.
 
         Args:
-            reading: "next" for the next batch, "again" for the last one once more, "peek" for the
-                next one, which stays the next one.
+            reading: "next" for the next batch, "peek" for the same, which stays the next one.
 
         Raises:
             EOFException: there are no more.

@@ -56,7 +56,6 @@ class ProgramFeeder:
         self._ahead: Ahead[Batch] | None = None
         self._started_at: CallSite | None = None
         self._ended = False
-        self._last: Batch | None = None
         #: the next batch, where it was looked at: see :class:`~fluidlite.opdef.sources.BatchSource`
         self.held: Batch | None = None
         announce(queue, self)
@@ -151,7 +150,7 @@ class ProgramFeeder:
     def reset(self) -> None:
         """End a pass, be there more to read or not."""
         ahead, self._ahead = self._ahead, None
-        self._ended, self._last, self.held = False, None, None
+        self._ended, self.held = False, None
         if ahead is not None:
             ahead.close()
             ahead.thread.join(_PATIENCE)
@@ -164,13 +163,11 @@ class ProgramFeeder:
             NotInitializedError: nobody has started it.
             BaseException: what the generator raised.
         """
-        if reading == "again" and self._last is not None:
-            return self._last
         if self.held is None:
             self.held = self._taken()
         found = self.held
         if reading != "peek":
-            self._last, self.held = found, None
+            self.held = None
         return found
 
     def _taken(self) -> Batch:

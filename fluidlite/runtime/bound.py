@@ -12,7 +12,6 @@ import numpy as np
 
 from ..scope import Scope
 from ..values import OneElement, as_fetched
-from .finite import first_bad
 from .ownership import ALONE
 from .plan import Plan
 from .run_state import Job, RunState
@@ -32,22 +31,20 @@ class BoundCall(NamedTuple):
     """
 
     draws: bool  #: whether it takes random numbers
-    #: of feeds by name, what draws random numbers, whether to look for values that are not finite,
-    #: and what batches were read from, which goes on as values are committed: the fetched values;
-    #: None, and nothing is committed, where the run has to be planned: feeds or variables have
-    #: other shapes, the segment failed, or a value is not finite
+    #: of feeds by name, what draws random numbers, and what batches were read from, which goes on
+    #: as values are committed: the fetched values; None, and nothing is committed, where the run
+    #: has to be planned: feeds or variables have other shapes, or the segment failed
     run: Callable[..., Any]
 
 
 def run_bound(
-    plan: Plan, job: Job, feed: Mapping[str, Any], state: RunState, backend: Any, guard: bool
+    plan: Plan, job: Job, feed: Mapping[str, Any], state: RunState, backend: Any
 ) -> list[Any] | None:
     """Run a plan by the call that is bound to a scope.
 
     Args:
         plan, job, feed, state: of the run.
         backend: whose random numbers are drawn.
-        guard: whether to look for values that are not finite.
 
     Returns:
         the fetched values; None, and nothing has happened, where the run has to be planned.
@@ -62,13 +59,13 @@ def run_bound(
     draw = partial(state.draw, program, backend) if call.draws else None
     found: list[Any] | None
     if not plan.reading.steps:
-        found = call.run(feed, draw, guard)
+        found = call.run(feed, draw)
         return found
     session = Session(backend, state.seed_of(program), state.count)
     values, sources = plan.reading.peek(session, scope)
     if values is None or not values.keys().isdisjoint(feed):
         return None
-    found = call.run({**feed, **values}, draw, guard, sources)
+    found = call.run({**feed, **values}, draw, sources)
     return found
 
 
@@ -131,7 +128,6 @@ def _bound(
         **dict(ndarray=np.ndarray, array=np.array, fetched=as_fetched, refs=getrefcount),
         **dict(alone=ALONE, one=OneElement, state=state),
         **dict(buffers=segment.buffers, donated=segment.donated, run=_quiet(segment)),
-        "is_finite": partial(_are_finite, {*fetches, *commits}, segment.results),
         "targets": [*(variables[name] for name in commits), state],
         "attributes": [*["value"] * len(commits), "count", *["held"] * reading.count],
         "inputs": inputs,
@@ -149,13 +145,6 @@ def _bound(
     return BoundCall(any(each.draws for each in segment.order), names["call"])
 
 
-def _are_finite(watched: Collection[str], results: Sequence[str], made: tuple[Any, ...]) -> bool:
-    """Whether the results that are watched are finite."""
-    with np.errstate(all="ignore"):
-        env = dict(zip(results, made))
-        return first_bad([name for name in results if name in watched], env) is None
-
-
 def _lines(
     segment: CompiledSegment,
     feed: Collection[str],
@@ -166,7 +155,7 @@ def _lines(
     """The source of a bound call, which is fed so many batches of readers."""
     loops = len(segment.names) + len(commits) > MOST_LINES
     given = [f"given[{k}]" if loops else f"g{k}" for k in range(len(segment.names))]
-    yield "def call(feed, draw, guard, sources=()):"
+    yield "def call(feed, draw, sources=()):"
     yield f"    if len(feed) != {len(feed)}: return None"
     yield from _LOOP_OF_INPUTS if loops else _inputs(segment, feed)
     if loops:
@@ -179,7 +168,6 @@ def _lines(
     yield f"        made = run({', '.join(arguments)})"
     yield "    except Exception: return None"  # a planned run says what is wrong
     yield "    buffers.give_back(memory)"
-    yield "    if guard and not is_finite(made): return None"
     yield from _fetching(segment, fetches, given)
     if not commits and not reads:
         yield "    state.count += 1"

@@ -42,7 +42,6 @@ class CompiledSegment:
         libraries: give what a kernel library offers for a graph; see ``backend.kernel_libraries``.
         passes: those that run; what ``FLUIDLITE_PASSES`` says when None.
         commits: names of results that replace values of the scope.
-        gradients: names of results that a watch for gradients is told about.
 
     Raises:
         Unsupported: it has to be interpreted.
@@ -56,13 +55,10 @@ class CompiledSegment:
         libraries: Sequence[Callable[[Graph], Any]] = (),
         passes: tuple[Pass, ...] | None = None,
         commits: Collection[str] = (),
-        gradients: Collection[str] = (),
     ) -> None:
         self._lower, self._xp, self._open = lower, backend.xp, libraries
         #: makes the same once more, with the kernels that are there then
-        self.improved = partial(
-            CompiledSegment, lower, backend, libraries, passes, commits, gradients
-        )
+        self.improved = partial(CompiledSegment, lower, backend, libraries, passes, commits)
         self._passes = pipeline.selected() if passes is None else passes
         graph = self.graph = lower()
         #: kernels that a plan made anew would have, once they are compiled
@@ -71,7 +67,6 @@ class CompiledSegment:
         self.order: list[Instruction] = list(graph)
         #: what the steps write: the step, the name and the value
         self.named = [(s, name, graph.current(v)) for s, name, v in graph.names]
-        self._gradients = {v.number for _, name, v in self.named if name in gradients}
         self._variants: dict[str, Callable[..., Any]] = {}
         tuner = _tuner_of_products(self.order)
         self._tuners += [tuner] if tuner is not None else []
@@ -176,13 +171,7 @@ class CompiledSegment:
         """By number of an instruction that a watch is told about, the values that it is given."""
         if kind == "times":
             return {index: [] for index in range(len(self.order))}
-        if kind == "values":
-            return {index: each.results for index, each in enumerate(self.order)}
-        found = {
-            index: [v for v in each.results if v.number in self._gradients]
-            for index, each in enumerate(self.order)
-        }
-        return {index: values for index, values in found.items() if values}
+        return {index: each.results for index, each in enumerate(self.order)}
 
     def _variant(self, kind: str) -> Callable[..., Any]:
         """The function with lines for a kind of watches."""

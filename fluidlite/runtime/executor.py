@@ -52,7 +52,7 @@ from .random_state import KeepsRandomState
 from .replicated import Replicas
 from .run_state import ExecutorToken, Job, RunState, fetch_names, next_number, wanted_of
 from .segment import passes_for
-from .session import Observer, Session, run_guarded
+from .session import Observer, Session
 from .step import Environment
 from .traced_runs import TracesRuns
 
@@ -147,9 +147,8 @@ class Executor(RunsDatasets, KeepsRandomState, TracesRuns, Described):
             return_merged: with several devices, join their values; when False, give lists of them.
             use_program_cache: keep the plan for the next run with the same feeds and fetches.
             use_prune: run only what the fetched variables and the optimizers need.
-            check_nan_inf: look for values that are not finite in what is fetched, in gradients of
-                parameters and in new values of parameters; as ``FLAGS_check_nan_inf`` says when
-                None.
+            check_nan_inf: look for values that are not finite in what each operator computes; as
+                ``FLAGS_check_nan_inf`` says when None.
 
         Returns:
             the values of ``fetch_list``, in its order; copies, and None for variables that have no
@@ -198,22 +197,23 @@ class Executor(RunsDatasets, KeepsRandomState, TracesRuns, Described):
         known: RunState | None = program.remembered.get(self._key)
         plan = None if known is None else known.plans.get((program.revision, wanted))
         group = groups.get()
-        begun = group.begin_run()
+        begun = group.begin_run() if group.size > 1 else None
         try:
-            is_plain = (feed is None or type(feed) is dict) and return_numpy and not self._looks
-            if known is not None and plan is not None and is_plain:
-                results, given = None, feed or {}
+            is_plain = (feed is None or type(feed) is dict) and return_numpy
+            if known is not None and plan is not None and is_plain and not (guard or self._looks):
+                given = feed or {}
                 if self._engine is not None:
-                    results = None if guard else self._engine.run_bound(plan, job, given, known)
-                elif not (guard and plan.gradients):  # which are looked at on the way
-                    results = run_bound(plan, job, given, known, self._backend, guard)
+                    results = self._engine.run_bound(plan, job, given, known)
+                else:
+                    results = run_bound(plan, job, given, known, self._backend)
                 if results is not None:
                     return results
                 group.repeat_from(0)
             self._known(program).warn_of_strangers(fetch_list, program)
             return self._run_planned(job, feed, guard, return_numpy, keep)
         finally:
-            group.end_run(begun)
+            if group.size > 1:
+                group.end_run(begun)
 
     def _run_planned(
         self, job: Job, feed: Any, guard: bool, return_numpy: bool, keep: bool
@@ -240,7 +240,7 @@ class Executor(RunsDatasets, KeepsRandomState, TracesRuns, Described):
                 return found
         with np.errstate(all="ignore"):  # infinities are values
             self._execute(plan, env, job, known, guard, doubts)
-        results = [fetched(name, env, scope, program, return_numpy) for name in fetches]
+        results = [fetched(name, env, scope, return_numpy) for name in fetches]
         keeps = given or plan.commits
         news, as_is = kept_values(plan.commits, env, given, scope, program) if keeps else ({}, True)
         if news:
@@ -274,12 +274,9 @@ class Executor(RunsDatasets, KeepsRandomState, TracesRuns, Described):
         checked = bool(odd) and odd not in known.taken
         session = partial(self._session, job[0], known, profile=profile)
         with nullcontext() if profile is None else profile.run("run"):
-            if guard and not (checked or self._check):
-                run_guarded(session, plan, env, job[1][0])
-            else:
-                strict = "infinity" if guard else "NaN" if self._check else ""
-                compare = self._check and not checked
-                session(strict=strict, checked=checked, compare=compare).run(plan, env)
+            strict = "infinity" if guard else "NaN" if self._check else ""
+            compare = self._check and not checked
+            session(strict=strict, checked=checked, compare=compare).run(plan, env)
         if checked:
             known.take(odd)
 

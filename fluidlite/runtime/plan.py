@@ -224,15 +224,8 @@ class Plan(BlockPlan):
             and v.shape
             and min(v.shape) > 0
         }
-        #: gradients of parameters that something is done to before an optimizer gets them; what
-        #: is not finite in the others is seen in what the optimizer writes
-        updates = [op for op in self.ops if op.role == OpRole.OPTIMIZE]
-        taken = {name for op in updates for name in op.inputs.get("Grad", ())}
-        grads = frozenset(f"{n}@GRAD" for n in self.persistable)
-        self.gradients = (grads & self.written) - taken
         for segment in segments_in(self.items):
             segment.commits = set(self.commits).difference(fetches).intersection(segment.writes)
-            segment.gradients = self.gradients
         #: the steps in front that read batches, which bound calls are fed
         self.reading = ReaderSteps(self.items, self.commits)
         #: by scope: the calls of compiled segments that are bound to it
@@ -243,8 +236,10 @@ class Plan(BlockPlan):
         """The compiled segment that was all of the last run, but for what read its batches; None
         where there is none.
         """
-        items = self.items[len(self.reading.steps) :]
-        only = items[0] if len(items) == 1 else None
+        before = len(self.reading.steps)
+        if len(self.items) != before + 1:
+            return None
+        only = self.items[before]
         return only.last if isinstance(only, Segment) else None
 
     @property

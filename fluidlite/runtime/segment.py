@@ -64,8 +64,6 @@ class Segment:
         self.free = [name for name in self.reads if name in freed and name not in written]
         #: what of that goes to the scope
         self.commits: set[str] = set()
-        #: gradients of parameters that are to be looked at
-        self.gradients: frozenset[str] = frozenset()
         #: the same without its loops, for shapes with which these cannot be unrolled
         self.parts: list[Segment | Step] = []
         if not is_ragged and any(step.instance.is_control for step in steps):
@@ -176,9 +174,7 @@ def function_for(
         compiling = import_module(_COMPILING)
         try:
             lower = partial(compiling.lowered, segment.steps, specs, segment.writes, backend)
-            known = compiling.CompiledSegment(
-                lower, backend, libraries, passes, segment.commits, segment.gradients
-            )
+            known = compiling.CompiledSegment(lower, backend, libraries, passes, segment.commits)
         except (Unsupported, FluidError):  # the steps one by one say what is wrong
             known = None
         except Exception as error:
@@ -231,8 +227,7 @@ class Watch(NamedTuple):
     that one that is not watched pays nothing.
     """
 
-    #: "times": behind each instruction; "values": also its values; "gradients": the values of those
-    #: that make gradients of parameters
+    #: "times": behind each instruction; "values": also its values
     kind: str
     #: called with the number of an instruction, and with the values
     hook: Callable[..., None]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from ..errors import FluidError, NonFiniteError
+from ..errors import FluidError
 from ..ir.analysis import writes_of
 from ..ir.operator import Operator, located
 from ..opdef.interpreter import Eval
@@ -18,8 +18,8 @@ from ..profiler import Profile, clock
 from ..values import arrays_in
 from .checking import refuse_differences
 from .driver import Driver
-from .finite import Suspicious, check_written, first_bad, is_finite
-from .plan import BlockPlan, Plan
+from .finite import check_written
+from .plan import BlockPlan
 from .segment import Segment, Watch, function_for, give_up
 from .step import Environment, Step
 
@@ -49,8 +49,6 @@ class Session:
     #: what to look for after each step, which are then run one by one: "NaN", "infinity" for both,
     #: or nothing
     strict: str = ""
-    #: names of gradients to be looked at as soon as they are computed; None to look at nothing
-    guarded: frozenset[str] | None = None
     #: whether operators look at shapes and element types before they compute; steps are then run
     #: one by one
     checked: bool = False
@@ -60,14 +58,13 @@ class Session:
     profile: Profile | None = None  #: takes the times
     #: those that rewrite plans; what ``FLUIDLITE_PASSES`` says when None
     passes: tuple[Pass, ...] | None = None
-    again: bool = False  #: whether a run is repeated: readers give the same batch again
 
     def __post_init__(self) -> None:
         self.f = Eval(self.backend)
         strict = bool(self.strict) and not self.compare
-        self._reading = "again" if self.again else "next" if self.observer is None else "peek"
+        self._reading = "next" if self.observer is None else "peek"
         self._interprets = self.observer is not None or self.checked or strict
-        self._looks = self._interprets or self.compare or self.guarded is not None
+        self._looks = self._interprets or self.compare
         self._counters: tuple[int | str, ...] = (self.seed, self.count)
 
     def run(self, plan: BlockPlan, env: Environment, turn: int | None = None) -> None:
@@ -76,7 +73,6 @@ class Session:
 
         Raises:
             FluidError: a step failed.
-            Suspicious: a guarded value is not finite.
         """
         before = self._counters
         if turn is not None:
@@ -140,8 +136,6 @@ class Session:
             sent = group.position
             try:
                 self._call(function, env)
-            except Suspicious:
-                raise
             except Declined:  # for these values; others may be computed as compiled
                 group.repeat_from(sent)
                 self._interpret(segment, env, self.profile)
@@ -172,8 +166,6 @@ class Session:
             if not known and ends:
                 self.profile.add_planning(ends[-1][1], clock())
             self.profile.add_kernels(begin, ends, function.order)
-        elif self.guarded is not None:
-            function(env, self._draw, Watch("gradients", partial(_refuse_bad, function)))
         else:
             function(env, self._draw)
 
@@ -220,10 +212,23 @@ class Session:
         """Compute what a step writes."""
         if step.instance.is_control:
             self._drive(step, env)
+            if self.strict:
+                self._refuse_bad(step, env)
             return
         if step.instance.random:
             self.f.rng = self._draw(step.instance.random_key(step.op.output_arg_names[0]))
         step.run(self.f, env, self.checked)
+        if self.strict:  # also at what nothing reads
+            self._refuse_bad(step, env)
+        step.let_go(env)
+
+    def _refuse_bad(self, step: Step, env: Environment) -> None:
+        """Look for what is not finite in what a step wrote.
+
+        Raises:
+            NonFiniteError: there is some.
+        """
+        check_written(step, writes_of(step.op), env, infinities=self.strict == "infinity")
 
     def _draw(self, key: str | tuple[int | str, ...]) -> Any:
         """A source of random numbers for an operator; its key may begin with the numbers of the
@@ -234,58 +239,10 @@ class Session:
 
     def _look(self, step: Step, env: Environment) -> None:
         """Do after a step what this run is to do after each."""
-        if self.strict:
-            check_written(step, writes_of(step.op), env, infinities=self.strict == "infinity")
-        elif self.guarded is not None:
-            names = writes_of(step.op)
-            if not step.instance.is_control:  # what functions of the user return is looked at
-                names = sorted(self.guarded.intersection(names))
-            bad = first_bad(names, env) if names else None
-            if bad is not None:
-                raise Suspicious(bad)
         if self.compare:
             _make_read_only(step.op, env)
         if self.observer is not None:
             self.observer.after(step, env)
-
-
-def run_guarded(
-    session: Callable[..., Session], plan: Plan, env: Environment, fetches: Iterable[str]
-) -> None:
-    """Run a plan, and look for values that are not finite in gradients, in what is fetched and in
-    what goes to the scope.
-
-    Args:
-        session: makes a run of the program; see :class:`Session`.
-        plan, env, fetches: of the run.
-
-    Raises:
-        NonFiniteError: a value is not finite; names the operator it comes from.
-    """
-    before = dict(env)
-    try:
-        session(guarded=plan.gradients).run(plan, env)
-        bad = first_bad((*sorted(plan.written.intersection(fetches)), *plan.commits), env)
-    except Suspicious as found:
-        bad = found.name
-    if bad is not None:  # nothing has been kept so far: the same again, looking closer
-        groups.get().repeat_from(0)
-        session(strict="infinity", profile=None, again=True).run(plan, before)
-        raise NonFiniteError(
-            f"{bad!r} is not finite in the compiled plan, and is when interpreted: it is near the "
-            f"largest number of its element type"
-        )
-
-
-def _refuse_bad(function: CompiledSegment, index: int, *values: Any) -> None:
-    """Look at values that a kernel made.
-
-    Raises:
-        Suspicious: one is not finite.
-    """
-    for value in values:
-        if not all(map(is_finite, arrays_in(value))):
-            raise Suspicious(function.order[index].origin.op.output_arg_names[0])
 
 
 def _written_bytes(step: Step, env: Environment) -> int:

@@ -98,7 +98,7 @@ class Step:
         self.direct = DirectCall.of(op, instance) if takes_any and not self.doubts else None
 
     def run(self, f: Eval, env: Environment, checked: bool = False) -> None:
-        """Compute the outputs into the environment, and drop what nothing reads any more.
+        """Compute the outputs into the environment.
 
         Args:
             f: computes.
@@ -110,7 +110,6 @@ class Step:
         """
         direct = None if checked or type(f) is not Eval else self.direct  # others look on
         if direct is not None and direct.run(f.xp, env):
-            self.let_go(env)
             return
         if self.loss is not None:
             self._check_loss(env)
@@ -150,7 +149,6 @@ class Step:
                 if lod and has_rows(value, lod):
                     value = LoDTensor(value, lod)
             env[name] = value
-        self.let_go(env)
 
     def named(
         self, outs: Mapping[str, Any], ins: Mapping[str, Any], zeros: Callable[[Any], Any]

@@ -227,10 +227,12 @@ def test_values_that_are_not_finite_are_looked_for_when_that_is_said_later(fast)
     assert np.isnan(exe.run(feed=bad, fetch_list=[loss])[0].item())
 
 
-def test_runs_that_look_for_bad_values_take_the_fast_path_until_there_is_one(fast):
+def test_runs_that_look_for_bad_values_look_at_each_operator_and_others_take_the_fast_path(fast):
     exe, feed, loss = trained()
     for _ in range(6):
-        exe.run(feed=feed, fetch_list=[loss], check_nan_inf=True)
+        exe.run(feed=feed, fetch_list=[loss])
+    assert fast() == 4
+    exe.run(feed=feed, fetch_list=[loss], check_nan_inf=True)
     assert fast() == 4
     before = weight()
     bad = {"x": np.full([2, 3], np.inf, "float32")}
@@ -239,7 +241,7 @@ def test_runs_that_look_for_bad_values_take_the_fast_path_until_there_is_one(fas
     np.testing.assert_array_equal(weight(), before)
 
 
-def test_a_gradient_of_some_rows_is_looked_at_where_it_is_fetched(fast):
+def test_a_gradient_of_some_rows_is_looked_at():
     ids = fluid.data("ids", [3, 1], "int64")
     scale = fluid.data("scale", [3, 2], "float32")
     found = layers.embedding(ids, [5, 2], is_sparse=True, param_attr="table")
@@ -250,9 +252,9 @@ def test_a_gradient_of_some_rows_is_looked_at_where_it_is_fetched(fast):
     feed = {"ids": np.array([[1], [3], [1]]), "scale": np.ones([3, 2], "float32")}
     for _ in range(5):
         (rows,) = exe.run(feed=feed, fetch_list=["table@GRAD"], check_nan_inf=True)
-    assert rows.tolist() == [[0, 0], [2, 2], [0, 0], [1, 1], [0, 0]] and fast() == 3
+    assert rows.tolist() == [[0, 0], [2, 2], [0, 0], [1, 1], [0, 0]]
     feed["scale"][0] = np.inf
-    with pytest.raises(NonFiniteError, match="not finite"):
+    with pytest.raises(NonFiniteError, match="elementwise_mul: .* holds infinity"):
         exe.run(feed=feed, fetch_list=["table@GRAD"], check_nan_inf=True)
 
 

@@ -1,4 +1,4 @@
-"""FLAGS_check_nan_inf, and the argument of one run: found cheaply, then located."""
+"""FLAGS_check_nan_inf, and the argument of one run: what each operator computes is looked at."""
 
 import numpy as np
 import pytest
@@ -91,6 +91,51 @@ def test_a_gradient_is_looked_at_before_it_is_clipped(runs, clip):
     with pytest.raises(NonFiniteError, match="sqrt_grad: variable .* holds infinity"):
         exe.run(feed={"x": np.zeros([4, 3], "float32")}, check_nan_inf=True)
     np.testing.assert_array_equal(np.array(weights), before)
+
+
+BOUNDING = {
+    "relu6": layers.relu6,
+    "tanh": layers.tanh,
+    "sigmoid": layers.sigmoid,
+    "clip": lambda y: layers.clip(y, -1.0, 1.0),
+    "shape": layers.shape,
+    "nothing": lambda y: layers.fill_constant([1], "float32", 1.0),
+    "a branch": lambda y: layers.cond(
+        layers.isfinite(y), lambda: layers.relu6(y), lambda: layers.tanh(y)
+    ),
+}
+
+
+@pytest.mark.parametrize("runs", [0, 4], ids=["first", "compiled"])
+@pytest.mark.parametrize("bound", BOUNDING.values(), ids=BOUNDING)
+@pytest.mark.parametrize("made_by", ["conv2d", "scale", "exp"])
+def test_an_infinity_is_found_where_it_is_made_also_if_nothing_shows_it(made_by, bound, runs):
+    x = fluid.data("x", [1, 2, 3, 3], "float32")
+    makes = {
+        "conv2d": lambda: layers.conv2d(x, 2, 1, param_attr="w", bias_attr=False),
+        "scale": lambda: layers.scale(x, 2.0),
+        "exp": lambda: layers.exp(x),
+    }
+    out = bound(makes[made_by]())
+    exe = fluid.Executor()
+    fluid.global_scope().var("w").get_tensor().set(np.ones([2, 2, 1, 1], "float32"))
+    feed = {"x": np.ones([1, 2, 3, 3], "float32")}
+    for _ in range(runs):
+        exe.run(feed=feed, fetch_list=[out])
+    feed["x"][0, 0, 1, 1] = np.inf
+    assert np.isfinite(exe.run(feed=feed, fetch_list=[out])[0]).all()
+    with pytest.raises(NonFiniteError, match=rf"(?s)^{made_by}: variable .*infinity.*finite.py:"):
+        exe.run(feed=feed, fetch_list=[out], check_nan_inf=True)
+
+
+def test_what_is_fed_or_written_into_the_program_may_be_infinite():
+    x = fluid.data("x", [2], "float32")
+    one = layers.fill_constant([1], "int64", 0)
+    bounded = layers.relu6(layers.array_read(layers.array_write(layers.Print(x), one), one))
+    constant = layers.tanh(layers.fill_constant([2], "float32", np.inf))
+    feed = {"x": np.array([1.0, np.inf], "float32")}
+    found = fluid.Executor().run(feed=feed, fetch_list=[x, bounded, constant], check_nan_inf=True)
+    assert [each.tolist() for each in found] == [[1, np.inf], [1, 6], [1, 1]]
 
 
 def test_random_numbers_are_the_same_when_it_is_looked_for_the_operator():

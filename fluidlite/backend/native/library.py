@@ -12,8 +12,7 @@ import numpy as np
 from ...kernels import threads
 from ...opdef.prepared import Declined, Prepared, Scratch
 from .compiler import COMPILER, Compiler, Kernel
-from .groups import Expressions
-from .index_maps import Misfit
+from .groups import GroupKernel, GroupKernels
 from .layouts import relaid
 from .source import KernelSource
 from .symbols import Untraceable
@@ -37,6 +36,7 @@ class NativeKernels:
     def __init__(self, compiler: Compiler, waits: bool) -> None:
         self._compiler, self.waits = compiler, waits
         self._traces: dict[Any, TracedResults | None] = {}
+        self._groups = GroupKernels(self.trace)
         self._wanted: dict[str, KernelSource] = {}
 
     def cost(self, instruction: Any, layouts: Any) -> None:
@@ -51,17 +51,17 @@ class NativeKernels:
             self._traces[key] = _traced(instruction)
         return self._traces[key]
 
-    def group(self, members: Sequence[Any], outputs: Sequence[Any]) -> Expressions | None:
+    def group(
+        self, members: Sequence[Any], outputs: Sequence[Any], before: GroupKernel | None = None
+    ) -> GroupKernel | None:
         """What some instructions compute together; None where that is not one loop.
 
         Args:
             members: the instructions, in order.
             outputs: the values that are read elsewhere.
+            before: what the first of them compute, where that is known.
         """
-        try:
-            return Expressions(self.trace, members, outputs)
-        except Misfit:
-            return None
+        return self._groups.of(members, outputs, before)
 
     def kernels(
         self,

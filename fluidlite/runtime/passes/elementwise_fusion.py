@@ -7,7 +7,7 @@ stands where the last of what it reads has been made, and before the first that 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,8 +18,7 @@ from .form import Context, Pass
 
 MOST = 48  #: instructions of one group
 LARGE = 1 << 16  #: work from which on a loop in the place of two is worth compiling
-#: instructions of a graph that is looked at: a group is made anew with each instruction that joins
-#: it, which takes ten times as long as all other passes
+#: instructions of a graph that is looked at: looking takes as long as all other passes together
 LONGEST = 10_000
 
 
@@ -152,16 +151,18 @@ class _Fusion:
 
     def _merged(self, groups: Sequence[_Group], instruction: Instruction) -> _Group | None:
         """A group of the members of some and an instruction; None where they do not fit."""
-        members = sorted(
-            (m for group in groups for m in group.members), key=lambda m: self._places[m]
-        )
+        groups = sorted(groups, key=lambda group: group.place)
+        members = [member for group in groups for member in group.members]
         members.append(instruction)
-        if len(members) > MOST or len({_repeats(m) for m in members}) > 1:
+        repeats = {_repeats(each.members[0]) for each in groups} | {_repeats(instruction)}
+        if len(members) > MOST or len(repeats) > 1:
             return None
         group = _Group(members, 0.0)
         inside = set(members)
-        group.outputs = _read_outside(group, inside)
-        group.made = self._library.group(members, group.outputs)
+        made = [value for each in groups for value in each.outputs]
+        group.outputs = _read_outside([*made, *instruction.results], inside)
+        before = groups[0].made if groups else None
+        group.made = self._library.group(members, group.outputs, before)
         if group.made is None:
             return None
         group.inputs = group.made.inputs
@@ -173,10 +174,10 @@ class _Fusion:
 
     def _place(self, group: _Group, inside: set[Instruction]) -> float | None:
         """Where a group may stand; None where there is no such place."""
-        makers = [source_of(v).producer for m in group.members for v in m.inputs]
-        places = [self._places[m] for m in makers if m in self._places and m not in inside]
+        makers = [source_of(value).producer for value in group.inputs]
+        places = [self._places[m] for m in makers if m in self._places]
         first = max(places, default=-1.0)
-        users = [user for m in group.members for v in m.results for user in _readers_of(v)]
+        users = [user for value in group.outputs for user in _readers_of(value)]
         places = [self._places[u] for u in users if u in self._places and u not in inside]
         last = min(places, default=first + 1)
         place = (first + min(last, first + 1)) / 2
@@ -269,8 +270,8 @@ def source_of(value: Value) -> Value:
         value = maker.inputs[0]
 
 
-def _read_outside(group: _Group, inside: set[Instruction]) -> list[Value]:
-    """What instructions make that others read, or that is given back."""
+def _read_outside(made: Iterable[Value], inside: set[Instruction]) -> list[Value]:
+    """Those values that others than some instructions read, or that are given back."""
 
     def is_read(value: Value) -> bool:
         if value.is_output:
@@ -284,8 +285,7 @@ def _read_outside(group: _Group, inside: set[Instruction]) -> list[Value]:
                 return True
         return False
 
-    found = [v for m in group.members for v in m.results]
-    return [value for value in found if is_read(value)]
+    return [value for value in made if is_read(value)]
 
 
 ELEMENTWISE_FUSION = Pass("elementwise_fusion", fuse_elementwise, exact=False)

@@ -44,17 +44,17 @@ class Device:
     #: programs as functions over several devices, by their first plan
     parallel: WeakTable[BlockPlan, dict[Any, Any]] = field(default_factory=WeakTable)
 
-    def staging(self, plan: BlockPlan, also: frozenset[str] = frozenset()) -> Staging:
+    def staging(self, plan: BlockPlan) -> Staging:
         """How a block is divided."""
         known = self.stagings.of(plan)
         if known is None:
             known = self.stagings.keep(plan, {})
         mesh = mesh_in_use.get()
         placing = None if mesh is None else MeshPlacement(mesh, plan.block.program)
-        key = also, None if placing is None else placing.key
+        key = None if placing is None else placing.key
         found = known.get(key)
         if found is None:
-            how = self.backends, self.draws_on_host, also, placing, self.precision
+            how = self.backends, self.draws_on_host, placing, self.precision
             found = known[key] = Staging(plan, *how)
         return found
 
@@ -71,7 +71,6 @@ class DeviceSession(Session):
         self._turns: tuple[int, ...] = ()
         jax_, _ = self.on.backends
         self._number = jax_.number_of(self.seed, self.count)
-        self._also = self.guarded or frozenset()
 
     def run(self, plan: BlockPlan, env: Environment, turn: int | None = None) -> None:
         """Run a block on values by name, which take the results."""
@@ -86,7 +85,7 @@ class DeviceSession(Session):
             self._counters, self._turns = before
 
     def _run_plan(self, plan: BlockPlan, env: Environment) -> None:
-        staging = self.on.staging(plan, self._also)
+        staging = self.on.staging(plan)
         for part in list(staging.parts):
             self._run_part(staging, part, env)
 
@@ -131,8 +130,6 @@ class DeviceSession(Session):
         if self.profile is not None:
             jax.block_until_ready([env[n] for n in stage.writes if n in env])
             self.profile.add(stage.steps[-1].op, begin, clock(), 0)
-        for step in stage.steps if self.guarded is not None else ():
-            self._look(step, env)
 
     def _run_divided(
         self, staging: Staging, stage: CompiledStage, env: Environment, error: Exception
@@ -158,13 +155,17 @@ class DeviceSession(Session):
                 continue
             try:
                 with backend.checks.guard([]), backend.products(self.on.precision):
-                    trace.step(step, env)
+                    if step.instance.is_control:  # which hands on values
+                        trace.step(step, env)
+                    else:
+                        trace.compute(step, env)
             except FluidError as error:
                 raise located(error, step.op, []) from error
             except (NotTraceable, TypeError, ValueError):
                 self._run_on_host(step, env)
             else:
-                self._look(step, env)
+                self._refuse_bad(step, env)
+                step.let_go(env)
 
     def _out_of_memory(
         self, stage: CompiledStage, env: Environment, error: Exception

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import jax
@@ -22,7 +22,6 @@ class CompiledStage:
     Args:
         steps: in order.
         backends: JAX's and NumPy's.
-        also: names that are given back although nothing reads them any more.
         placing: where values lie on a mesh of devices; None for one device.
         precision: of products.
     """
@@ -31,7 +30,6 @@ class CompiledStage:
         self,
         steps: Sequence[Step],
         backends: tuple[Any, Any],
-        also: Iterable[str] = (),
         placing: Any = None,
         precision: str = "highest",
     ) -> None:
@@ -46,11 +44,10 @@ class CompiledStage:
             if step.instance.is_control:  # it may leave what was there before
                 reads.update((n, None) for n in step.writes if n not in written)
             written.update((n, None) for n in step.writes)
-        freed = {name for step in steps for name in step.free} - set(also)
+        freed = {name for step in steps for name in step.free}
         self.reads = list(reads)
         self.writes = [name for name in written if name not in freed]
         self.free = [name for name in self.reads if name in freed and name not in written]
-        self._also = frozenset(also)
         self._functions: dict[Any, Any] = {}
         self.made: list[str] = []  #: the names of what is given back
         self.place = 0  #: the number of the step that is traced

@@ -27,7 +27,6 @@ class Staging:
         plan: of the block.
         backends: JAX's and NumPy's.
         draws_on_host: whether random operators are steps of the host.
-        also: names that stages give back although nothing reads them any more.
         placing: where values lie on a mesh of devices; None for one device.
         precision: of products.
     """
@@ -37,11 +36,10 @@ class Staging:
         plan: BlockPlan,
         backends: tuple[Any, Any],
         draws_on_host: bool = False,
-        also: Iterable[str] = (),
         placing: Any = None,
         precision: str = "highest",
     ) -> None:
-        self._backends, self._also, self._placing = backends, frozenset(also), placing
+        self._backends, self._placing = backends, placing
         self._precision = precision
         ragged: set[int] = set()
         for item in plan.items:
@@ -63,7 +61,7 @@ class Staging:
         self.parts += self._stages(row)
 
     def _stages(self, steps: Sequence[Step]) -> list[CompiledStage | HostStep]:
-        how = self._backends, self._also, self._placing, self._precision
+        how = self._backends, self._placing, self._precision
         return [CompiledStage(steps, *how)] if steps else []
 
     def divided(self, stage: CompiledStage, why: str) -> list[CompiledStage | HostStep]:

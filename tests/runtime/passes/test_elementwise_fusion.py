@@ -4,6 +4,7 @@ import pytest
 from graphs import after
 
 from fluidlite.backend import get
+from fluidlite.backend.native import groups
 from fluidlite.backend.native.library import NativeKernels
 from fluidlite.inspect.graph_text import parsed
 from fluidlite.opdef.prepared import Prepared
@@ -116,3 +117,63 @@ return "y"=%8
     changed, left = fused(two, which)
     assert changed
     assert [library for _, library in left].count("native") == 1
+
+
+def long_chain(length):
+    """Additions and hyperbolic tangents, one behind the other."""
+    lines = ['%0: float32[4, 6] = input "x"']
+    for k in range(1, length, 2):
+        lines.append(f"%{k}: float32[4, 6] = elementwise_add(X=%{k - 1}, Y=%0)")
+        lines.append(f"%{k + 1}: float32[4, 6] = tanh(X=%{k})")
+    return "\n".join([*lines, f'return "y"=%{len(lines) - 1}', ""])
+
+
+def test_a_group_like_another_is_not_worked_out_again(monkeypatch):
+    made = []
+
+    class Counted(groups.Expressions):
+        def __init__(self, *arguments):
+            made.append(1)
+            super().__init__(*arguments)
+
+    monkeypatch.setattr(groups, "Expressions", Counted)
+    counts = []
+    for length in (200, 400):
+        made.clear()
+        changed, _ = fused(long_chain(length), range(length))
+        counts.append(len(made))
+        assert changed
+    assert counts[0] == counts[1] < 100
+
+
+ALMOST_ALIKE = """\
+%0: float32[4, 6] = input "x"
+%1: float32[4, 6] = input "y"
+%2: float32[4, 6] = elementwise_sub(X=%0, Y=%1)
+%3: float32[4, 6] = tanh(X=%2)
+%4: float32[24, 5] = input "a"
+%5: float32[5, 24] = input "b"
+%6: float32[24, 24] = matmul(X=%4, Y=%5)
+%7: float32[4, 6] = {second}
+%8: float32[4, 6] = tanh(X=%7)
+return "u"=%3, "v"=%8
+"""
+
+
+@pytest.mark.parametrize(
+    "second, count",
+    [
+        ("elementwise_sub(X=%0, Y=%1)", 1),
+        ("elementwise_sub(X=%0, Y=%0)", 2),
+        ("elementwise_add(X=%0, Y=%1)", 2),
+        ("elementwise_sub(X=%1, Y=%0)", 1),
+    ],
+)
+def test_groups_are_alike_that_read_and_compute_the_same_way(second, count):
+    graph = parsed(ALMOST_ALIKE.format(second=second), backend=get("numpy"))
+    library = Pretending([])
+    pairs = list(graph)[:2], list(graph)[3:]
+    found = [library.group(pair, [pair[1].result]) for pair in pairs]
+    assert len({each.source.name for each in found}) == count
+    for pair, each in zip(pairs, found):
+        assert {v.number for v in each.inputs} == {v.number for v in pair[0].inputs}
