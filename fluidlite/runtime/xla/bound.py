@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from sys import getrefcount
 from typing import Any
 
@@ -12,14 +12,16 @@ import numpy as np
 from ...scope import Scope, ScopeVariable, at_once
 from ...values import as_fetched, is_device_array
 from ..run_state import RunState
+from .guard import guard_of
 from .stage import CompiledStage
 
 
 class BoundStage:
     """A compiled stage with its variables found in a scope.
 
-    What the run replaces is donated to it; where a step refuses its inputs, the function gives back
-    what it was given.
+    What the run replaces is donated to it.  What must hold of its inputs is looked at before it
+    runs, where that follows from what is fed; elsewhere the function looks at it, and gives back
+    what it was given where it does not hold.
 
     Args:
         stage: all of the program.
@@ -29,6 +31,8 @@ class BoundStage:
         state: counts the runs.
         device: where it runs; JAX's default when None.
         donates: whether what is replaced is donated.
+        guard: what says of the values that are fed whether the stage takes them; None where the
+            stage looks at them.
     """
 
     def __init__(
@@ -40,6 +44,7 @@ class BoundStage:
         state: RunState,
         device: Any,
         donates: bool,
+        guard: Callable[..., Any] | None = None,
     ) -> None:
         fetches, commits = names
         self._state, self._stage, self._device = state, stage, device
@@ -52,7 +57,8 @@ class BoundStage:
         self._attributes = ["value"] * len(commits)
         others = [*feed, *(v.name for v in self._kept)]
         self._names = [v.name for v in self._donated], others
-        self._function = stage.function(*self._names)
+        self._guard = guard
+        self._function = stage.function(*self._names, checks=guard is None)
         #: of what is to be fetched and committed: its name, and where it is among what is made
         self._wanted = [*commits, *fetches]
         self._places: list[int] = []
@@ -97,6 +103,8 @@ class BoundStage:
         fetched = None
         try:
             with self._stage.backend.wide(), jax.default_device(self._device):
+                if self._guard is not None and not self._guard(*given[: len(self._fed)]):
+                    return None
                 start = _ZERO if number is None else np.uint32(number)
                 # one call of C: an interrupt finds nothing done, or the results
                 made.extend(map(self._function, [donated], [given], [start], [()]))
@@ -137,11 +145,15 @@ class BoundStage:
         self._places = [made.index(name) for name in self._wanted]
         return self._places
 
-    def trace(self, feed: Mapping[str, Any]) -> bool:
+    def trace(self, feed: Mapping[str, Any]) -> Callable[..., Any] | bool:
         """Trace the stage once; whether that can be done, and what is wanted is made.
 
         Args:
             feed: values by name.
+
+        Returns:
+            where what must hold of its inputs follows from those that are fed, the function of
+            these that says whether it does.
         """
         placing = self._stage.placing
         fed = [(name, feed[name]) for name, *_ in self._fed]
@@ -150,10 +162,14 @@ class BoundStage:
         donated = [v.value for v in self._donated]
         try:
             with self._stage.backend.wide(), jax.default_device(self._device):
-                self._function.eval_shape(donated, given, _ZERO, ())
+                traced = jax.make_jaxpr(self._function)(donated, given, _ZERO, ())
+                traced = traced.jaxpr.eqns[0].params["jaxpr"]
+                truths = len(traced.jaxpr.outvars) - len(self._stage.made)
+                fed = range(len(donated), len(donated) + len(self._fed))
+                guard = guard_of(traced, truths, fed) if truths and placing is None else None
         except Exception:
             return False
-        return self._found() is not None
+        return guard or self._found() is not None
 
 
 _ZERO = np.uint32(0)
@@ -211,7 +227,8 @@ def bound(
         return None
     how = stage, feed, names, variables, state, device
     made = BoundStage(*how, donates=False)
-    if not made.trace(feed):
+    traced = made.trace(feed)
+    if not traced:
         return None
     if not commits:
         return made
@@ -222,4 +239,4 @@ def bound(
             if isinstance(held, np.ndarray) and (name in commits or placing is not None):
                 where = None if placing is None else placing.sharding(name, held.shape)
                 variables[name].value = placed(held, where)
-    return BoundStage(*how, donates=True)
+    return BoundStage(*how, donates=True, guard=None if traced is True else traced)
