@@ -57,7 +57,8 @@ class BoundStage:
         self._attributes = ["value"] * len(commits)
         others = [*feed, *(v.name for v in self._kept)]
         self._names = [v.name for v in self._donated], others
-        self._guard = guard
+        #: of what is fed, whether it is taken; :meth:`trace` finds it
+        self.guard = guard
         self._function = stage.function(*self._names, checks=guard is None)
         #: of what is to be fetched and committed: its name, and where it is among what is made
         self._wanted = [*commits, *fetches]
@@ -103,7 +104,7 @@ class BoundStage:
         fetched = None
         try:
             with self._stage.backend.wide(), jax.default_device(self._device):
-                if self._guard is not None and not self._guard(*given[: len(self._fed)]):
+                if self.guard is not None and not self.guard(*given[: len(self._fed)]):
                     return None
                 start = _ZERO if number is None else np.uint32(number)
                 # one call of C: an interrupt finds nothing done, or the results
@@ -145,15 +146,11 @@ class BoundStage:
         self._places = [made.index(name) for name in self._wanted]
         return self._places
 
-    def trace(self, feed: Mapping[str, Any]) -> Callable[..., Any] | bool:
+    def trace(self, feed: Mapping[str, Any]) -> bool:
         """Trace the stage once; whether that can be done, and what is wanted is made.
 
         Args:
             feed: values by name.
-
-        Returns:
-            where what must hold of its inputs follows from those that are fed, the function of
-            these that says whether it does.
         """
         placing = self._stage.placing
         fed = [(name, feed[name]) for name, *_ in self._fed]
@@ -165,11 +162,12 @@ class BoundStage:
                 traced = jax.make_jaxpr(self._function)(donated, given, _ZERO, ())
                 traced = traced.jaxpr.eqns[0].params["jaxpr"]
                 truths = len(traced.jaxpr.outvars) - len(self._stage.made)
-                fed = range(len(donated), len(donated) + len(self._fed))
-                guard = guard_of(traced, truths, fed) if truths and placing is None else None
+                places = range(len(donated), len(donated) + len(fed))
+                if truths and placing is None:
+                    self.guard = guard_of(traced, truths, places)
         except Exception:
             return False
-        return guard or self._found() is not None
+        return self._found() is not None
 
 
 _ZERO = np.uint32(0)
@@ -227,8 +225,7 @@ def bound(
         return None
     how = stage, feed, names, variables, state, device
     made = BoundStage(*how, donates=False)
-    traced = made.trace(feed)
-    if not traced:
+    if not made.trace(feed):
         return None
     if not commits:
         return made
@@ -239,4 +236,4 @@ def bound(
             if isinstance(held, np.ndarray) and (name in commits or placing is not None):
                 where = None if placing is None else placing.sharding(name, held.shape)
                 variables[name].value = placed(held, where)
-    return BoundStage(*how, donates=True, guard=None if traced is True else traced)
+    return BoundStage(*how, donates=True, guard=made.guard)
