@@ -6,7 +6,6 @@ from ..absent import answer
 from ..imperative.arithmetic import (
     atan2,
     dot,
-    equal,
     floor_divide,
     greater_equal,
     greater_than,
@@ -23,6 +22,7 @@ from ..imperative.arithmetic import (
     pow,
     remainder,
 )
+from ..imperative.composed import logaddexp
 from ..imperative.creation import (
     float16,
     float32,
@@ -33,6 +33,7 @@ from ..imperative.creation import (
     uint8,
 )
 from ..imperative.creation import seed as manual_seed
+from ..imperative.diagonals import atleast_1d, atleast_2d, atleast_3d
 from ..imperative.elementary import (
     abs,
     acos,
@@ -67,12 +68,85 @@ from ..imperative.elementary import (
     tanh,
     trunc,
 )
+from ..imperative.elementary import abs as absolute
+from ..imperative.elementary import acos as arccos
+from ..imperative.elementary import asin as arcsin
+from ..imperative.elementary import atan as arctan
+from ..imperative.elementary import neg as negative
 from ..imperative.mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
-from ..imperative.selection import nonzero, where
+from ..imperative.selection import nonzero
+from ..imperative.shaping import t
 from ..namespace import listing
 from ..quiet import doors
-from . import autograd, nn
+from . import autograd, nn, optim
+from .algebra import (
+    addcdiv,
+    addcmul,
+    addmm,
+    baddbmm,
+    bmm,
+    cross,
+    diag,
+    diagonal,
+    einsum,
+    fmod,
+    inner,
+    kron,
+    lerp,
+    mm,
+    mv,
+    outer,
+    rsub,
+    tensordot,
+    trace,
+)
+from .arranging import (
+    argwhere,
+    bincount,
+    broadcast_tensors,
+    broadcast_to,
+    column_stack,
+    count_nonzero,
+    cumprod,
+    dstack,
+    hsplit,
+    hstack,
+    index_add,
+    index_fill,
+    kthvalue,
+    median,
+    meshgrid,
+    movedim,
+    narrow,
+    quantile,
+    repeat_interleave,
+    scatter,
+    scatter_add,
+    searchsorted,
+    select,
+    swapaxes,
+    swapdims,
+    take,
+    take_along_dim,
+    tensor_split,
+    tile,
+    unflatten,
+    unique,
+    vsplit,
+    vstack,
+)
 from .autograd import inference_mode
+from .comparing import (
+    allclose,
+    eq,
+    equal,
+    ge,
+    gt,
+    isclose,
+    le,
+    lt,
+    ne,
+)
 from .creation import (
     arange,
     eye,
@@ -93,6 +167,8 @@ from .elementary import (
     asinh,
     atanh,
     clamp,
+    clamp_max,
+    clamp_min,
     div,
     erfc,
     exp2,
@@ -100,6 +176,19 @@ from .elementary import (
     logsigmoid,
     mul,
     sub,
+    where,
+)
+from .elementary import (
+    acosh as arccosh,
+)
+from .elementary import (
+    asinh as arcsinh,
+)
+from .elementary import (
+    atanh as arctanh,
+)
+from .elementary import (
+    clamp as clip,
 )
 from .functions import (
     all,
@@ -120,6 +209,27 @@ from .functions import (
     std,
     sum,
     var,
+)
+from .sampling import (
+    as_tensor,
+    bernoulli,
+    empty,
+    empty_like,
+    from_numpy,
+    get_default_dtype,
+    is_floating_point,
+    is_nonzero,
+    is_tensor,
+    logspace,
+    multinomial,
+    normal,
+    numel,
+    rand_like,
+    randint,
+    randint_like,
+    randn_like,
+    randperm,
+    set_default_dtype,
 )
 from .shapes import (
     argsort,
@@ -147,9 +257,114 @@ from .shapes import (
     unbind,
     unsqueeze,
 )
+from .shapes import (
+    cat as concat,
+)
+from .shapes import (
+    reshape as view,
+)
 from .tensor import Tensor, tensor
 
 __all__ = [
+    "absolute",
+    "arccos",
+    "arcsin",
+    "arctan",
+    "negative",
+    "atleast_1d",
+    "atleast_2d",
+    "atleast_3d",
+    "logaddexp",
+    "t",
+    "concat",
+    "view",
+    "arccosh",
+    "arcsinh",
+    "arctanh",
+    "clip",
+    "clamp_max",
+    "clamp_min",
+    "where",
+    "as_tensor",
+    "bernoulli",
+    "empty",
+    "empty_like",
+    "from_numpy",
+    "get_default_dtype",
+    "is_floating_point",
+    "is_nonzero",
+    "is_tensor",
+    "logspace",
+    "multinomial",
+    "normal",
+    "numel",
+    "rand_like",
+    "randint",
+    "randint_like",
+    "randn_like",
+    "randperm",
+    "set_default_dtype",
+    "argwhere",
+    "bincount",
+    "broadcast_tensors",
+    "broadcast_to",
+    "column_stack",
+    "count_nonzero",
+    "cumprod",
+    "dstack",
+    "hsplit",
+    "hstack",
+    "index_add",
+    "index_fill",
+    "kthvalue",
+    "median",
+    "meshgrid",
+    "movedim",
+    "narrow",
+    "quantile",
+    "repeat_interleave",
+    "scatter",
+    "scatter_add",
+    "searchsorted",
+    "select",
+    "swapaxes",
+    "swapdims",
+    "take",
+    "take_along_dim",
+    "tensor_split",
+    "tile",
+    "unflatten",
+    "unique",
+    "vsplit",
+    "vstack",
+    "addcdiv",
+    "addcmul",
+    "addmm",
+    "baddbmm",
+    "bmm",
+    "cross",
+    "diag",
+    "diagonal",
+    "einsum",
+    "fmod",
+    "inner",
+    "kron",
+    "lerp",
+    "mm",
+    "mv",
+    "outer",
+    "rsub",
+    "tensordot",
+    "trace",
+    "allclose",
+    "eq",
+    "equal",
+    "ge",
+    "gt",
+    "isclose",
+    "le",
+    "lt",
+    "ne",
     "Tensor",
     "abs",
     "acos",
@@ -182,7 +397,6 @@ __all__ = [
     "div",
     "dot",
     "enable_grad",
-    "equal",
     "erf",
     "erfc",
     "exp",
@@ -243,6 +457,7 @@ __all__ = [
     "not_equal",
     "ones",
     "ones_like",
+    "optim",
     "permute",
     "pow",
     "prod",
@@ -282,7 +497,6 @@ __all__ = [
     "unbind",
     "unsqueeze",
     "var",
-    "where",
     "zeros",
     "zeros_like",
 ]

@@ -288,13 +288,13 @@ class Module:
         """Let this module and those within be tested.  Returns the module."""
         return self.train(False)
 
-    def zero_grad(self, set_to_none: bool = True) -> None:
+    def zero_grad(self, set_to_none: bool = False) -> None:
         """Drop the gradients of all parameters, or make them zero."""
         for parameter in self.parameters():
             if set_to_none:
                 parameter.grad = None
             elif parameter.grad is not None:
-                parameter.grad.zero_()
+                parameter.grad = parameter.grad.detach() * 0.0
 
     def requires_grad_(self, requires_grad: bool = True) -> Any:
         """Say of all parameters whether they want gradients.  Returns the module."""
