@@ -24,6 +24,9 @@ from ..imperative.arithmetic import (
 )
 from ..imperative.composed import logaddexp
 from ..imperative.creation import (
+    bool_ as bool,
+)
+from ..imperative.creation import (
     float16,
     float32,
     float64,
@@ -32,6 +35,11 @@ from ..imperative.creation import (
     int64,
     uint8,
 )
+from ..imperative.creation import float16 as half
+from ..imperative.creation import float32 as float
+from ..imperative.creation import float64 as double
+from ..imperative.creation import int32 as int
+from ..imperative.creation import int64 as long
 from ..imperative.creation import seed as manual_seed
 from ..imperative.diagonals import atleast_1d, atleast_2d, atleast_3d
 from ..imperative.elementary import (
@@ -76,6 +84,7 @@ from ..imperative.elementary import neg as negative
 from ..imperative.mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from ..imperative.selection import nonzero
 from ..imperative.shaping import t
+from ..imperative.sizes import TensorShape as Size
 from ..namespace import listing
 from ..quiet import doors
 from . import autograd, nn, optim
@@ -190,6 +199,7 @@ from .elementary import (
 from .elementary import (
     clamp as clip,
 )
+from .files import load, save
 from .functions import (
     all,
     amax,
@@ -266,6 +276,15 @@ from .shapes import (
 from .tensor import Tensor, tensor
 
 __all__ = [
+    "load",
+    "save",
+    "Size",
+    "half",
+    "float",
+    "double",
+    "int",
+    "long",
+    "bool",
     "absolute",
     "arccos",
     "arcsin",

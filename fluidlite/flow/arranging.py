@@ -10,6 +10,7 @@ from ..errors import ShapeError
 from ..imperative import counting, diagonals, engine, reduction, selection, shaping
 from ..imperative.items import set_item
 from ..imperative.recording import Handle, eager
+from .functions import Found
 from .shapes import cat, numbers, split, transpose
 
 swapaxes = swapdims = transpose
@@ -291,12 +292,12 @@ def median(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
         flat = input.reshape(-1)
         order = np.argsort(flat.array, kind="stable")
         return flat[int(order[(len(order) - 1) // 2])]
-    return counting.kthvalue(input, (input.array.shape[dim] + 1) // 2, dim, keepdim)
+    return kthvalue(input, (input.array.shape[dim] + 1) // 2, dim, keepdim)
 
 
 def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False) -> Any:
     """The k-th smallest element along a dimension, from 1 on, and its place."""
-    return counting.kthvalue(input, k, dim, keepdim)
+    return Found(*counting.kthvalue(input, k, dim, keepdim))
 
 
 def quantile(input: Any, q: Any, dim: int | None = None, keepdim: bool = False) -> Any:

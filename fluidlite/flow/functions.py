@@ -168,8 +168,15 @@ def log_softmax(input: Any, dim: int, dtype: Any = None) -> Any:
     return arithmetic.subtract(x, reduction.logsumexp(x, dim, True))
 
 
-def relu(input: Any) -> Any:
-    """max(x, 0); its gradient at 0 is 0."""
+def relu(input: Any, inplace: bool = False) -> Any:
+    """max(x, 0); its gradient at 0 is 0.
+
+    Args:
+        input: a tensor.
+        inplace: write the result to it.
+    """
+    if inplace:
+        return input.write(relu)
     if input.array.dtype.kind != "f":
         return elementary.clip(input, 0)
     return eager.relu(input)

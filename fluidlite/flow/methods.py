@@ -7,8 +7,11 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import as_dtype
+from ..errors import ArgumentError
 from ..imperative import creation, elementary, reduction
+from ..imperative.engine import located
 from ..imperative.prepared import generator
+from ..imperative.recording import Handle
 from ..imperative.writing import Writing
 from . import algebra, arranging, comparing, devices, functions, shapes
 from . import elementary as own
@@ -83,6 +86,22 @@ class MoreMethods(Writing, results=False):
     arccosh = own.acosh
     arcsinh = own.asinh
     arctanh = own.atanh
+
+    @property
+    def data(self) -> Any:
+        """A tensor of the same elements that stops gradients, and whose writes nobody notices; what
+        is assigned to it takes the place of the elements.
+        """
+        made: Any = self.detach()
+        made._unnoticed = True
+        return made
+
+    @data.setter
+    def data(self, value: Any) -> None:
+        if not isinstance(value, Handle):
+            raise located(ArgumentError(f"expected a tensor, got {value!r:.60}"))
+        for each in self._sharing or (self,):
+            each.array = value.array
 
     def where(self, condition: Any, other: Any) -> Any:
         """The elements where a condition holds, those of another tensor elsewhere."""

@@ -35,6 +35,7 @@ from .activation import (
 from .containers import (
     ModuleDict,
     ModuleList,
+    ParameterDict,
     ParameterList,
     Sequential,
 )
@@ -212,6 +213,7 @@ __all__ = [
     "NLLLoss",
     "PReLU",
     "Parameter",
+    "ParameterDict",
     "ParameterList",
     "ReLU",
     "ReLU6",
