@@ -7,6 +7,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from ...described import Described
 from ...errors import ArgumentError
 from ...imperative.engine import located
 from ...namespace import listing
@@ -34,7 +35,7 @@ __all__ = [
 ]
 
 
-class LRScheduler:
+class LRScheduler(Described):
     """Sets the rates of an optimizer's groups; subclasses say in ``get_lr`` to what.
 
     Args:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from ...described import Described
 from ...errors import ArgumentError
 from ...imperative.engine import located
 
@@ -16,7 +17,7 @@ def is_state(value: Any) -> bool:
     return all(each is None or isinstance(each, (bool, int, float, str)) for each in listed)
 
 
-class ReduceLROnPlateau:
+class ReduceLROnPlateau(Described):
     """The rate times a factor when a value has not become better for some steps.
 
     Args:
