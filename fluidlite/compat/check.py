@@ -197,11 +197,11 @@ class _Reader(ast.NodeVisitor):
         """A script may be prepared for what is not there."""
         before = self._caught
         self._caught = before | _caught(node)
-        for inner in node.body:
-            self.visit(inner)
+        for tried in node.body:
+            self.visit(tried)
         self._caught = before
-        for inner in (*node.handlers, *node.orelse, *node.finalbody):
-            self.visit(inner)
+        for other in (*node.handlers, *node.orelse, *node.finalbody):
+            self.visit(other)
 
     def _full(self, node: ast.expr) -> str:
         """What a dotted name of the script means; an empty text where it is none of a module."""
