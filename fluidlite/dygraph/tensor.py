@@ -210,6 +210,10 @@ class VarBase(Tensor):
             return np.array(held.value), np.array(held.numbers)
         return super().gradient()
 
+    def _grad_ivar(self) -> Any:
+        """The gradient as a tensor, as ``grad``: the name that fluid 1.8 has for it."""
+        return self.grad
+
     @property
     def type(self) -> Kind:
         """What kind of value it is, as of a variable of a program."""

@@ -22,7 +22,7 @@ from ..opdef.spec import Spec
 from ..values import bare
 from . import control, control_gradients, forms, recurrence  # noqa: F401  they register what they write
 from .definitions import Definitions, blocks
-from .library import expect
+from .library import expect, expect_rows
 from .literals import Namer, quoted
 from .rendering import Renderer, comment, wrapped
 from .sizes import PROBES, FreeSize, Unlike, merged
@@ -317,7 +317,8 @@ class _Job:
 
     def _file(self, body: _Body, text: str, found: NumpySource) -> str:
         definitions = Definitions()
-        for function in (expect, *body.graph.helpers.values()):
+        ragged = [expect_rows] if any(each.offsets for each in self.inputs) else []
+        for function in (expect, *ragged, *body.graph.helpers.values()):
             definitions.add(function)
         imports = sorted({*definitions.imports, "from pathlib import Path"})
         plain = [line for line in imports if line.startswith("import ") and "numpy" not in line]
@@ -362,6 +363,10 @@ class _Job:
             ]
             shape = f"({', '.join(sizes)}{',' if len(sizes) == 1 else ''})"
             dtype = quoted(each.dtype.dtype.name)
+            if each.offsets:
+                levels = [np.diff(level).tolist() for level in each.offsets]
+                call = f"expect_rows({quoted(each.variable.name)}, {name}, {levels})"
+                lines += wrapped(f"    {name} = {call}")
             call = f"expect({quoted(each.variable.name)}, {name}, {shape}, {dtype})"
             lines += wrapped(f"    {name} = {call}")
             for axis, n in enumerate(each.shape):
@@ -377,7 +382,7 @@ class _Job:
         for name, each in zip(body.parameters, self.inputs):
             line = f"{name}: {each.dtype.dtype.name}{self._declared(each)}"
             if each.offsets:
-                line += f", rows of sequences of lengths {lengths_text(each.offsets)}"
+                line += f", and the lengths of sequences of its rows, {lengths_text(each.offsets)}"
             lines.append(f"        {_plain(line)}.")
         if body.graph.draws:
             lines.append("        step, seed: what random numbers follow from.")

@@ -149,6 +149,25 @@ def expect(name: str, value: object, shape: tuple, dtype: str) -> np.ndarray:
     return array
 
 
+def expect_rows(name: str, value: object, lengths: list) -> object:
+    """The rows of what was fed as a pair: rows, and by level the lengths of their sequences.
+
+    Raises:
+        ValueError: it is no such pair, or not of the lengths that this file is written for.
+    """
+    if not isinstance(value, tuple) or len(value) != 2:
+        raise ValueError(
+            f"expected {name} as (rows, lengths), the lengths {lengths}, got {type(value).__name__}"
+        )
+    rows, given = value
+    if [list(level) for level in given] != lengths:
+        raise ValueError(
+            f"expected {name} of sequences of lengths {lengths}, which this file is written for, "
+            f"got {given}"
+        )
+    return rows
+
+
 def stream(*key: object) -> np.random.Generator:
     """Random numbers that depend on nothing but the key: those of Philox."""
     text = "/".join(map(str, key)).encode()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..ir.callsite import warn
 from ..ir.variable import Variable
 from .layer import LayerBuilder, layer
 from .unary import UNARY
@@ -85,8 +86,17 @@ def leaky_relu(
     """``x`` where it is positive, else ``alpha * x``.
 
     Args:
-        alpha: the slope below 0.
+        alpha: the slope below 0; where it is negative, other operators compute it: the gradient of
+            a ``leaky_relu`` follows from the sign of its result.
     """
+    if alpha < 0:
+        warn(
+            f"leaky_relu with alpha={alpha:g} is composed of others: as one operator, its gradient "
+            f"cannot be known from its result (fluid 1.8 took the slope 1 everywhere)",
+            None,
+        )
+        below = f.elementwise_min(f.fill_zeros_like(x), x)  # whose slope at 0 is that of x
+        return f.elementwise_add(f.relu(x), f.scale(below, scale=alpha))
     return f.leaky_relu(x, alpha=alpha)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..dtypes import DType, as_dtype
 from ..errors import FileFormatError, FluidError, UnsupportedError
 from ..ir.analysis import blocks_driven_by
 from ..ir.variable import Variable
@@ -16,6 +17,7 @@ from .building import Appending, ConstantFolding, TooLarge
 from .forms import FORMS
 from .functions import OnnxFunction, check_age, local_functions, standard_function
 from .reading import Tensors
+from .widened import Widened, bare, handling, wrapped
 
 #: how deep bodies and functions may lie in each other, and how many nodes a model may have with
 #: its functions written out
@@ -188,7 +190,7 @@ class GraphReader:
             found = self._called(form, node.op_type, ins, attrs, told)
             if found is not NotImplemented:
                 return list(found) if isinstance(found, (tuple, list)) else [found]
-        function = standard_function(node, domain, opset, ins, attrs, self.f)
+        function = standard_function(node, domain, opset, [bare(v) for v in ins], attrs, self.f)
         if function is None:
             raise UnsupportedError(
                 "there is no form of it here"
@@ -201,8 +203,31 @@ class GraphReader:
         self, form: Any, type: str, ins: list[Any], attrs: dict[str, Any], told: dict[str, Any]
     ) -> Any:
         """What a form gives: at once where all is constant, else built."""
+        how = handling(type, ins)
+        if how is None:
+            return self._built_by(form, type, ins, attrs, told)
+        ins = [bare(v) for v in ins]
+        if how.wraps:
+            ins = [None if v is None else self.f.to(v, "int64") for v in ins]
+        found = self._built_by(form, type, ins, attrs, told)
+        if not how.number:
+            return found
+        several = isinstance(found, (tuple, list))
+        listed = found if several else [found]
+        if how.wraps:
+            made = [wrapped(self.f, v, how.number) for v in listed]
+        else:
+            made = [
+                v if how.loose and not _is_single(v) else Widened(v, how.number) for v in listed
+            ]
+        return made if several else made[0]
+
+    def _built_by(
+        self, form: Any, type: str, ins: list[Any], attrs: dict[str, Any], told: dict[str, Any]
+    ) -> Any:
+        """What a form gives for values of types that variables have."""
         ins = [self.f.constant(v) if i in form.fixed else v for i, v in enumerate(ins)]
-        is_constant = all(v is None or isinstance(v, np.ndarray) for v in ins)
+        is_constant = all(v is None or isinstance(bare(v), np.ndarray) for v in ins)
         if is_constant and type not in _RANDOM and not any(map(callable, attrs.values())):
             try:
                 return form.call(self._folding, ins, attrs, **told)
@@ -320,6 +345,8 @@ class GraphReader:
     def _named(self, value: Any, name: str, marks: tuple[int, int]) -> Any:
         """A value that a node made, under its name of the model's."""
         block = self.f.block
+        if isinstance(value, Widened):
+            return Widened(self._named(value.value, name, marks), value.number)
         if not isinstance(value, Variable) or value.block is not block or value.persistable:
             return value
         wanted = self.named(name)
@@ -366,6 +393,12 @@ _FAULTS = (
     ValueError,
     RecursionError,
 )
+
+
+def _is_single(value: Any) -> bool:
+    """Whether a value is of the type that holds short floats."""
+    dtype = getattr(value, "dtype", None)
+    return dtype is not None and as_dtype(dtype) is DType.FP32
 
 
 def _reason(error: BaseException) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from .building import Appending
 from .graphs import GraphReader
 from .reading import Tensors, read_model
 from .types import numpy_type
+from .widened import HELD, Widened, bare
 
 
 @dataclass
@@ -33,6 +34,9 @@ class Imported:
     fetches: list[Variable]
     opset: int
     metadata: dict[str, str]  #: what the file says of itself
+    wider: dict[str, str] = field(default_factory=dict)
+    """By name of what is fed or fetched the model's element type, where variables have a wider
+    one."""
 
     def __iter__(self) -> Iterator[Any]:
         return iter((self.program, self.feeds, self.fetches))
@@ -90,21 +94,31 @@ def load(
         known = _constants(graph, constants or {}, env)
         choose = _choice(trainable, env, metadata)
         for key, array in list(env.items()):
-            if choose(key, array):
-                env[key] = _parameter(f, reader.named(key), array)
+            if not choose(key, bare(array)):
+                continue
+            made = _parameter(f, reader.named(key), bare(array))
+            env[key] = Widened(made, array.number) if isinstance(array, Widened) else made
         env.update(known)
         fed = _inputs(f, graph, env, feeds or {}, reader)
-        outputs = reader.run(graph, env)
+        ends = reader.run(graph, env)
+        names = (*(each.name for each in graph.input), *(each.name for each in graph.output))
+        wider = {
+            reader.named(n): v.name
+            for n in names
+            if isinstance(v := env.get(n), Widened) and n not in known
+        }
+        outputs = [bare(value) for value in ends]
         for each, value in zip(graph.output, outputs):
             if not isinstance(value, (Variable, np.ndarray)) and value is not reader.missing:
                 reader.fail(f"output {each.name!r}", "it is no tensor")
         reader.raise_failures()
-        ends = zip(graph.output, outputs)
-        fetches = [_output(f, value, reader.named(each.name)) for each, value in ends]
+        fetches = [
+            _output(f, value, reader.named(each.name)) for each, value in zip(graph.output, outputs)
+        ]
     _drop_unread(program, fetches)
     _take_names(program)
     held.commit({n: a for n, a in f.held.items() if n in program.global_block().vars})
-    return Imported(program, startup, held, fed, fetches, opsets[""], metadata)
+    return Imported(program, startup, held, fed, fetches, opsets[""], metadata, wider)
 
 
 def _opsets(message: Any) -> dict[str, int]:
@@ -126,12 +140,22 @@ def _constants(graph: Any, given: Mapping[str, Any], env: dict[str, Any]) -> dic
         if name not in names:
             raise ArgumentError(f"the model has no input {name!r}{suggestion(name, names)}")
         array = np.asarray(value)
-        dtype = numpy_type(names[name].type.tensor_type.elem_type)
+        number = names[name].type.tensor_type.elem_type
+        dtype = held_type(number)
         if array.dtype != dtype:
             raise ArgumentError(f"expected {name!r} to be {dtype}, got {array.dtype} in constants")
         env.pop(name, None)
-        found[name] = array
+        found[name] = Widened(array, number) if number in HELD else array
     return found
+
+
+def held_type(number: int) -> np.dtype[Any]:
+    """The element type of variables that hold values of one of ONNX's.
+
+    Raises:
+        UnsupportedError: there is none.
+    """
+    return HELD[number][0] if number in HELD else numpy_type(number)
 
 
 def _choice(trainable: Any, env: Mapping[str, Any], metadata: Mapping[str, str]) -> Any:
@@ -181,7 +205,7 @@ def _inputs(
             reader.fail(f"input {each.name!r}", str(error))
             env[each.name] = reader.missing
             continue
-        env[each.name] = f.program.global_block().declare_var(
+        made = f.program.global_block().declare_var(
             name=reader.named(each.name),
             shape=shape,
             dtype=as_dtype(dtype),
@@ -189,7 +213,9 @@ def _inputs(
             need_check_feed=True,
             stop_gradient=True,
         )
-        fed.append(env[each.name].name)
+        number = each.type.tensor_type.elem_type
+        env[each.name] = Widened(made, number) if number in HELD else made
+        fed.append(made.name)
     return fed
 
 
@@ -204,7 +230,7 @@ def input_type(info: Any, given: Any = None) -> tuple[tuple[int, ...], Any]:
     if kind != "tensor_type":
         raise UnsupportedError(f"it is no tensor, but of {kind or 'no type'}")
     tensor = info.type.tensor_type
-    dtype = numpy_type(tensor.elem_type)
+    dtype = held_type(tensor.elem_type)
     sizes = None
     if tensor.HasField("shape"):
         sizes = tuple(

@@ -12,7 +12,8 @@ import numpy as np
 
 from ..errors import FileError, FileFormatError, UnsupportedError
 from ..files import LARGEST, Path, inside, open_source, read_bytes
-from .types import numpy_type
+from .types import name_of, numpy_type
+from .widened import HELD, Widened, byte_count, decoded
 
 NEEDS = 'pip install "fluidlite[onnx]"'
 #: where a tensor of a type lies when it does not lie in raw_data
@@ -113,6 +114,8 @@ class Tensors:
             self._fail(place, "a whole tensor", "a segment of one")
         if tensor.data_type == 0:
             self._fail(place, "an element type", "none")
+        if tensor.data_type in HELD:
+            return self._widened(tensor, shape, count, place)
         dtype = numpy_type(tensor.data_type)
         stored = dtype.newbyteorder("<")
         if tensor.data_location == _EXTERNAL:
@@ -133,6 +136,21 @@ class Tensors:
             return np.array(held, "int64").astype("uint16").view("float16").reshape(shape)
         wide = np.array(held, dtype if dtype.kind == "f" else "int64")
         return wide.astype(dtype).reshape(shape)
+
+    def _widened(self, tensor: Any, shape: tuple[int, ...], count: int, place: str) -> Widened:
+        """The array of a tensor whose element type variables have not."""
+        number = tensor.data_type
+        size, bits = byte_count(number, count), HELD[number][1]
+        if tensor.data_location == _EXTERNAL:
+            data = self._external(tensor, np.dtype(np.uint8), (size,), place)
+        elif tensor.HasField("raw_data"):
+            data = np.frombuffer(tensor.raw_data, np.uint8)
+        else:  # an element, or the bytes of several, in each
+            held = tensor.uint64_data if bits == 32 else tensor.int32_data
+            data = np.array(held, np.int64).astype(f"<u{max(bits // 8, 1)}").view(np.uint8)
+        if data.size != size:
+            self._fail(place, f"{size} bytes for {name_of(number)}{list(shape)}", f"{data.size}")
+        return Widened(decoded(number, data, count).reshape(shape), number)
 
     def sparse(self, tensor: Any, place: str) -> Any:
         """The array of a sparse tensor.

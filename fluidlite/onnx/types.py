@@ -48,6 +48,11 @@ _NUMPY = {
 }
 
 
+def name_of(number: int) -> str:
+    """The name of an element type that programs have no variables of."""
+    return _ELSEWHERE.get(number, f"number {number}")
+
+
 def tensor_type(dtype: Any) -> int:
     """The number that ONNX gives an element type.
 
@@ -68,6 +73,5 @@ def numpy_type(number: int) -> np.dtype[Any]:
     """
     found = _NUMPY.get(number)
     if found is None:
-        name = _ELSEWHERE.get(number, f"number {number}")
-        raise UnsupportedError(f"variables here have no element type {name}")
+        raise UnsupportedError(f"variables here have no element type {name_of(number)}")
     return found

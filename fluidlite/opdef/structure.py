@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from .spec import Spec
 
@@ -40,6 +40,10 @@ class Structure:
     is_monotone: ClassVar[bool] = False
     communicates: ClassVar[bool] = False
     condition_slot: ClassVar[str] = ""
+
+    def unset(self, slot: str) -> Any:
+        """What an input is where its persistable variable never got a value; None: an error."""
+        return None
 
     def copies(self) -> bool:
         """Whether Out is the first input, unchanged."""

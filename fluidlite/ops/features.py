@@ -119,7 +119,7 @@ class random_crop(Op):
         stream.
     SeedOut: a number for the next time.
     shape: of a part: the last sizes of Out; the dimensions of X before these number the samples.
-    startup_seed: not read: Seed is always there.
+    startup_seed: Seed, where its variable has no value yet: programs of fluid's give it none.
     """
 
     signature = "X, Seed! -> Out, SeedOut~"
@@ -145,6 +145,9 @@ class random_crop(Op):
                 f"shape={list(self.shape)}"
             )
         return X.with_shape((*X.shape[: X.ndim - k], *self.shape)), spec([1], DType.INT64)
+
+    def unset(self, slot):
+        return np.array([self.startup_seed]) if slot == "Seed" else None
 
     def run(self, xp, rng, X, Seed):
         generator = rng(int(xp.reshape(Seed, -1)[0]))

@@ -197,7 +197,7 @@ class Executor(RunsDatasets, KeepsRandomState, TracesRuns, Described):
         known: RunState | None = program.remembered.get(self._key)
         plan = None if known is None else known.plans.get((program.revision, wanted))
         group = groups.get()
-        begun = group.begin_run()
+        begun = group.begin_run() if group.size > 1 else None
         try:
             is_plain = (feed is None or type(feed) is dict) and return_numpy
             if known is not None and plan is not None and is_plain and not (guard or self._looks):
@@ -212,7 +212,8 @@ class Executor(RunsDatasets, KeepsRandomState, TracesRuns, Described):
             self._known(program).warn_of_strangers(fetch_list, program)
             return self._run_planned(job, feed, guard, return_numpy, keep)
         finally:
-            group.end_run(begun)
+            if group.size > 1:
+                group.end_run(begun)
 
     def _run_planned(
         self, job: Job, feed: Any, guard: bool, return_numpy: bool, keep: bool
@@ -239,7 +240,7 @@ class Executor(RunsDatasets, KeepsRandomState, TracesRuns, Described):
                 return found
         with np.errstate(all="ignore"):  # infinities are values
             self._execute(plan, env, job, known, guard, doubts)
-        results = [fetched(name, env, scope, program, return_numpy) for name in fetches]
+        results = [fetched(name, env, scope, return_numpy) for name in fetches]
         keeps = given or plan.commits
         news, as_is = kept_values(plan.commits, env, given, scope, program) if keeps else ({}, True)
         if news:

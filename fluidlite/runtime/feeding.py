@@ -57,7 +57,7 @@ def fed_values(feed: Any, program: Program) -> tuple[Environment, dict[str, str]
     for name, value in feed.items():
         variable = known.get(name)
         if variable is None:
-            doubts[name] = _unknown(name, program)
+            doubts[name] = unknown_name(name, program)
             continue
         env[name] = fed = _fed_value(variable, value)
         misfit = _misfit(variable, fed.data if isinstance(fed, LoDTensor) else fed)
@@ -76,7 +76,7 @@ def fed_by_loader(feed: list[Any]) -> Any:
     }
 
 
-def _unknown(name: Any, program: Program) -> str:
+def unknown_name(name: Any, program: Program) -> str:
     """What to say of a fed name that the program does not have.
 
     Raises:
@@ -237,6 +237,8 @@ def take_persistables(
         value = scope.value(name) if name in plan.persistable else None
         if value is None and is_empty_array(op, name):
             continue
+        if value is None and (slot := _slot_of(op, name)):
+            value = op.instance().unset(slot)
         if value is None:
             raise _missing(name, op)
         if on_host and is_device_array(value):
@@ -248,6 +250,11 @@ def take_persistables(
         if name not in env and (value := scope.value(name)) is not None:
             env[name] = value
     return doubts
+
+
+def _slot_of(op: Operator, name: str) -> str | None:
+    """The slot in which an operator reads a name."""
+    return next((slot for slot, names in op.inputs.items() if name in names), None)
 
 
 def _of_another_shape(
@@ -304,16 +311,14 @@ def without_value(
     return doubts
 
 
-def fetched(name: str, env: Environment, scope: Scope, program: Program, return_numpy: bool) -> Any:
+def fetched(name: str, env: Environment, scope: Scope, return_numpy: bool) -> Any:
     """A copy of a fetched value as the user wants to have it; None where there is none.
 
-    As an array, a gradient that is declared without sequences has none: fluid's have none.
+    As an array, a gradient has no sequences: those of its variable are known.
     """
     value = env[name] if name in env else scope.value(name)
     if return_numpy and type(value) is LoDTensor and name.endswith("@GRAD"):
-        variable = program.global_block().vars.get(name)
-        if variable is not None and not variable.lod_level:
-            value = value.data
+        value = value.data
     return _handed_out(name, value, return_numpy)
 
 

@@ -236,8 +236,10 @@ class Plan(BlockPlan):
         """The compiled segment that was all of the last run, but for what read its batches; None
         where there is none.
         """
-        items = self.items[len(self.reading.steps) :]
-        only = items[0] if len(items) == 1 else None
+        before = len(self.reading.steps)
+        if len(self.items) != before + 1:
+            return None
+        only = self.items[before]
         return only.last if isinstance(only, Segment) else None
 
     @property

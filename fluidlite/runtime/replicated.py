@@ -20,7 +20,14 @@ from ..errors import FeedError, FeedTypeError, UnsupportedError
 from ..process_group import groups
 from ..scope import Scope
 from ..values import LoDTensor, SelectedRows, as_fetched
-from .feeding import fed_values, fetched, kept_values, take_persistables, without_value
+from .feeding import (
+    fed_values,
+    fetched,
+    kept_values,
+    take_persistables,
+    unknown_name,
+    without_value,
+)
 from .plan import Plan, update_stages
 from .run_state import RunState, Wanted
 from .session import Session
@@ -104,15 +111,18 @@ class Replicas:
 
         Raises:
             FeedTypeError: there are not as many dictionaries as devices.
-            FeedError: there are fewer samples than devices.
+            FeedError: there are fewer samples than devices, or no variable has a fed name.
         """
         if isinstance(feed, (list, tuple)) and feed:
             if len(feed) != self._count:
                 raise FeedTypeError(
                     f"expected a dictionary for each of {self._count} devices, got {len(feed)}"
                 )
+            for each in feed:
+                self._refuse_strangers(each)
             pairs = [fed_values(each, self._program) for each in feed]
             return [env for env, _ in pairs], {k: v for _, d in pairs for k, v in d.items()}
+        self._refuse_strangers(feed)
         whole, doubts = fed_values(feed, self._program)
         known = self._program.global_block().vars
         devices: list[Environment] = [{} for _ in range(self._count)]
@@ -121,6 +131,14 @@ class Replicas:
             for env, part in zip(devices, parts, strict=True):
                 env[name] = part
         return devices, doubts
+
+    def _refuse_strangers(self, feed: Any) -> None:
+        """Refuse names that the program does not have: nothing says how to divide what is fed."""
+        known = self._program.global_block().vars
+        if strangers := [name for name in feed or () if name not in known]:
+            raise FeedError(
+                f"nothing says how to divide it: {unknown_name(strangers[0], self._program)}"
+            )
 
     def _parts(self, name: str, value: Any) -> list[Any]:
         """A batch in parts of as many samples, or sequences, the first of them one longer."""
@@ -141,7 +159,7 @@ class Replicas:
         self, name: str, envs: list[Environment], return_numpy: bool, return_merged: bool
     ) -> Any:
         """A value of each device, joined or as a list."""
-        found = [fetched(name, env, self._scope, self._program, return_numpy) for env in envs]
+        found = [fetched(name, env, self._scope, return_numpy) for env in envs]
         return _joined(found) if return_merged else found
 
 

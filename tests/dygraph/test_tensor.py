@@ -45,6 +45,15 @@ def test_gradients_of_results_are_kept():
     assert (a.gradient().tolist(), y.gradient().tolist()) == ([4, 8], [1])
 
 
+def test_the_gradient_is_had_by_the_name_that_old_code_uses():
+    with fluid.dygraph.guard():
+        x = fluid.dygraph.to_variable(np.ones([2], "float32"))
+        x.stop_gradient = False
+        assert x._grad_ivar() is None
+        fluid.layers.reduce_sum(x * 3.0).backward()
+        assert x._grad_ivar().numpy().tolist() == [3, 3]
+
+
 def test_grad_keeps_no_gradients():
     x = leaf(1.0, 2.0)
     a = x * 2.0

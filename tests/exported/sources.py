@@ -4,7 +4,7 @@ import importlib.util
 
 import numpy as np
 
-from fluidlite.values import bare
+from fluidlite.values import LoDTensor, bare
 
 
 def loaded(path):
@@ -17,7 +17,12 @@ def loaded(path):
 
 def given(written, feed):
     """What a written function takes, in its order."""
-    return [np.asarray(bare(feed[name])) for name in written.inputs]
+    return [
+        (bare(value), value.recursive_sequence_lengths())
+        if isinstance(value := feed[name], LoDTensor) and value.lod()
+        else np.asarray(bare(value))
+        for name in written.inputs
+    ]
 
 
 def run(written, feed):

@@ -38,8 +38,50 @@ def test_a_loop_that_carries_sequences_is_written_out():
     x = np.arange(8, dtype="float32").reshape(4, 2)
     y, numbers = run(loaded, rows=x)
     assert y.tolist() == x[:3].tolist() and numbers.tolist() == [1, 2, 3]
-    with pytest.raises(UnsupportedError, match="whether a loop goes on must be known"):
-        load(model(nodes, ins, "y numbers", **arrays))
+
+
+def sequences_of_a_loop(inner=(), **ends):
+    """A loop of unknown passes that puts rows into a sequence, and what is made of that."""
+    body = graph(
+        [
+            *(node("Gather", "rows i", "row"), *inner),
+            node("SequenceInsert", "before row", "after"),
+            node("Identity", "on", "going"),
+        ],
+        "i:int64[] on:bool[] before",
+        "going:bool[] after",
+    )
+    nodes = [
+        node("SequenceEmpty", "", "none"),
+        helper.make_node("Loop", ["count", "", "none"], ["all"], body=body),
+        node("ConcatFromSequence", "all", "y", **ends),
+        node("SequenceAt", "all last", "z"),
+        node("SequenceLength", "all", "length"),
+    ]
+    ins = "rows:float32[n,2] count:int64[]"
+    return model(nodes, ins, "y z length", last=np.array(-1))
+
+
+@pytest.mark.parametrize(
+    "ends, made",
+    [
+        (dict(axis=0), np.ravel),
+        (dict(axis=0, new_axis=1), np.array),
+        (dict(axis=-1, new_axis=1), np.transpose),
+    ],
+)
+def test_a_sequence_grows_in_a_loop_whose_passes_are_not_known(ends, made):
+    loaded = load(sequences_of_a_loop(**ends))
+    x = np.arange(8, dtype="float32").reshape(4, 2)
+    for count in (3, 1):
+        y, z, length = run(loaded, rows=x, count=count)
+        np.testing.assert_array_equal(y, made(x[:count]))
+        assert z.tolist() == x[count - 1].tolist() and length == count
+
+
+def test_what_a_loop_of_unknown_passes_put_into_a_sequence_is_not_read_there():
+    with pytest.raises(UnsupportedError, match="how often the loop around runs must be known"):
+        load(sequences_of_a_loop([node("SequenceLength", "before", "size")], axis=0))
 
 
 def test_a_triangle_of_unknown_sizes_may_have_infinity_outside():
@@ -109,3 +151,10 @@ def test_groups_of_equal_rows_are_found_in_any_number_of_rows():
         right = np.unique(x, True, True, True, axis=0)
         for found, value in zip(run(loaded, x=x), right, strict=True):
             np.testing.assert_array_equal(found, value.reshape(found.shape))
+
+
+def test_the_last_element_of_an_unknown_number_has_no_dimension_for_it():
+    made = model([node("Gather", "x i", "y", axis=1)], "x:float32[n,m,5]", "y", i=np.array(-1))
+    x = np.arange(30, dtype="float32").reshape(2, 3, 5)
+    (found,) = run(load(made), x=x)
+    np.testing.assert_array_equal(found, x[:, -1])

@@ -36,7 +36,9 @@ for job in json.loads(sys.argv[1]):
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     with np.load(job["feeds"]) as feeds:
-        found = module.predict(module.load(), *(feeds[name] for name in job["inputs"]))
+        given = {name: feeds[name] for name in job["inputs"]}
+    given.update((name, (given[name], lengths)) for name, lengths in job["lengths"].items())
+    found = module.predict(module.load(), *given.values())
     np.savez(job["found"], *found.values())
 """
 
@@ -85,14 +87,32 @@ def test_saved_models_run_where_there_is_only_numpy(tmp_path):
     for model in MODELS:
         written, feeds, right[model] = as_saved(model, tmp_path)
         fed = str(tmp_path / f"{model}-feeds.npz")
-        np.savez(fed, **dict(zip(written.inputs, given(written, feeds))))
+        values = dict(zip(written.inputs, given(written, feeds)))
+        lengths = {name: value[1] for name, value in values.items() if isinstance(value, tuple)}
+        rows = {name: value[0] if name in lengths else value for name, value in values.items()}
+        np.savez(fed, **rows)
         found = str(tmp_path / f"{model}-found.npz")
-        jobs.append({"path": written.path, "feeds": fed, "inputs": written.inputs, "found": found})
+        job = {"path": written.path, "feeds": fed, "inputs": written.inputs, "found": found}
+        jobs.append({**job, "lengths": lengths})
     subprocess.run([sys.executable, "-I", "-c", ALONE, json.dumps(jobs)], check=True)
     for model, job in zip(MODELS, jobs):
         with np.load(job["found"]) as found:
             for key, value in zip(found.files, right[model], strict=True):
                 assert_same(found[key], value)
+
+
+def test_a_file_holds_for_the_lengths_of_its_example_and_refuses_others(program, path):
+    x = fluid.data("x", [-1, 2], "float32", lod_level=1)
+    out = layers.sequence_pool(x, "sum")
+    rows = np.arange(10, dtype="float32").reshape(5, 2)
+    like = fluid.create_lod_tensor(rows, [[2, 3]], None)
+    module = loaded(numpy_source(program, path, feeds={"x": like}, fetches=[out]).path)
+    (found,) = module.predict({}, (rows, [[2, 3]])).values()
+    np.testing.assert_array_equal(found, [rows[:2].sum(0), rows[2:].sum(0)])
+    with pytest.raises(ValueError, match=r"x of sequences of lengths \[\[2, 3\]\].*\[\[3, 2\]\]"):
+        module.predict({}, (rows, [[3, 2]]))
+    with pytest.raises(ValueError, match=r"x as \(rows, lengths\).*ndarray"):
+        module.predict({}, rows)
 
 
 @pytest.mark.parametrize("model", ["fc", "lenet", "mlp_adam", "resnet"])

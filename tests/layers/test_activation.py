@@ -5,8 +5,9 @@ import math
 import numpy as np
 import pytest
 
+import fluidlite as fluid
 from fluidlite import layers
-from fluidlite.errors import ShapeError
+from fluidlite.errors import FluidWarning, ShapeError
 from fluidlite.layers import activation
 
 from building import data, refused, run, written
@@ -101,3 +102,19 @@ def test_softmax_refuses_a_dimension_that_is_not_there():
     x = data()
     with refused(ShapeError, r"(?s)axis.*\[-2, 2\).*x float32\[-1, 4\]"):
         layers.softmax(x, axis=2)
+
+
+def test_a_leaky_rectifier_with_a_negative_slope_is_composed_and_has_its_gradient():
+    """From the sign of its result alone nobody can tell where x was."""
+    x = fluid.data("x", [5], "float32")
+    x.stop_gradient = False
+    with pytest.warns(FluidWarning, match="alpha=-0.5 is composed of others"):
+        out = layers.leaky_relu(x, -0.5)
+    fetches = [out, *fluid.gradients([out], [x])]
+    feed = {"x": np.array([-np.inf, -2, 0, 1, np.inf], "float32")}
+    value, slope = fluid.Executor().run(feed=feed, fetch_list=fetches)
+    assert value.tolist() == [np.inf, 1, 0, 1, np.inf]
+    assert slope.tolist() == [-0.5, -0.5, -0.5, 1, 1]
+    eager = fluid.to_tensor([-2.0, 0.0, 1.0], stop_gradient=False)
+    fluid.nn.functional.leaky_relu(eager, -0.5).sum().backward()
+    assert eager.grad.tolist() == [-0.5, -0.5, 1]

@@ -96,6 +96,19 @@ def test_crops_differ_from_run_to_run_and_from_one_start_to_the_next_are_the_sam
     assert np.array_equal(crops[0], crops[1])
 
 
+def test_crops_of_a_program_that_gives_its_seed_no_value_begin_from_that_of_the_operator():
+    """As programs of fluid 1.8's do."""
+    out = layers.random_crop(images(), [3, 4], seed=5)
+    exe, crops = fluid.Executor(), []
+    for startups in ([], [fluid.default_startup_program()]):
+        scope = fluid.Scope()
+        for each in startups:
+            exe.run(each, scope=scope)
+        crops.append([exe.run(feed={"x": VALUE}, fetch_list=[out], scope=scope) for _ in range(3)])
+    assert np.array_equal(*crops)
+    assert not np.array_equal(crops[0][0], crops[0][1])
+
+
 def test_the_seed_may_be_a_variable():
     seed = layers.fill_constant([1], "int64", 7)
     layers.random_crop(images(), [3, 4], seed=seed)

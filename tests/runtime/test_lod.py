@@ -32,6 +32,20 @@ def test_a_gradient_has_the_sequences_of_its_variable():
     assert found.recursive_sequence_lengths() == [[1, 2]]
 
 
+@pytest.mark.parametrize(
+    "build", [fluid.layers.relu, lambda x: x + x, lambda x: fluid.layers.reshape(x, [-1, 1])]
+)
+def test_a_gradient_is_fetched_as_an_array_whatever_has_sequences(build):
+    x = fluid.data("x", [None, 2], "float32", lod_level=1)
+    x.stop_gradient = False
+    (dx,) = fluid.gradients(build(x), x)
+    fed = fluid.create_lod_tensor(np.ones([3, 2], "float32"), [[1, 2]])
+    exe = fluid.Executor()
+    for _ in range(4):
+        (found,) = exe.run(feed={"x": fed}, fetch_list=[dx])
+        assert type(found) is np.ndarray and found.shape == (3, 2)
+
+
 ROWS = np.arange(5.0, dtype="float32").reshape(5, 1)
 
 

@@ -51,6 +51,12 @@ def test_fetches_are_lists_where_they_are_not_merged(net):
     assert [value.shape for value in hidden] == [(2, 1), (2, 1)]
 
 
+@pytest.mark.parametrize("feed", [{"x": X, "z": Z, "q": X}, [{"x": X, "z": Z, "q": X}] * 2])
+def test_what_is_fed_to_no_variable_is_refused(net, feed):
+    with pytest.raises(FeedError, match="how to divide it: the program has no variable 'q'"):
+        net(["loss"], feed)
+
+
 def test_gradients_are_means_over_devices_or_sums(net):
     (gradient,), _ = net(["w@GRAD"])
     np.testing.assert_allclose(gradient.ravel(), [4.5, 5.5, 6.5] * 2)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...imperative import elementary, reduction, shaping
-from ...imperative.arithmetic import greater_than, multiply, subtract
+from ...imperative.arithmetic import add, greater_than, multiply, subtract
 from ...imperative.recording import eager
 from ...imperative.selection import where
 from ...imperative.tensor import Tensor
@@ -72,7 +72,11 @@ def hardswish(x: Tensor, name: str | None = None) -> Tensor:
 
 def leaky_relu(x: Tensor, negative_slope: float = 0.01, name: str | None = None) -> Tensor:
     """x where it is positive, negative_slope x elsewhere."""
-    return eager.leaky_relu(x, alpha=float(negative_slope))
+    slope = float(negative_slope)
+    if slope < 0:  # the sign of x is not that of the result, which the gradient operator reads
+        below = eager.elementwise_min(eager.fill_zeros_like(x), x)
+        return add(eager.relu(x), elementary.scale(below, slope))
+    return eager.leaky_relu(x, alpha=slope)
 
 
 def elu(x: Tensor, alpha: float = 1.0, name: str | None = None) -> Tensor:

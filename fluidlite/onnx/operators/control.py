@@ -10,7 +10,7 @@ from ... import layers
 from ...dtypes import Kind
 from ...errors import UnsupportedError
 from ..forms import operator
-from .sequences import TensorSequence
+from .sequences import GrowingSequence, StackedSequence, TensorSequence
 
 MOST_PASSES = 1024  #: of a loop that is written out
 
@@ -41,12 +41,13 @@ def loop(f: Any, most: Any = None, begin: Any = None, *carried: Any, body: Any) 
     gives = body.outputs - 1 - count
     if body.inputs != count + 2 or gives < 0:
         raise UnsupportedError(f"its body has {body.inputs} inputs and {body.outputs} outputs")
-    if any(isinstance(v, TensorSequence) for v in carried):
+    growing = [i for i, v in enumerate(carried) if isinstance(v, TensorSequence)]
+    if growing and (any(carried[i].values for i in growing) or _is_counted(f, most, begin)):
         return _written_out(f, most, begin, carried, body)
     number = layers.fill_constant([1], "int64", 0)
     going = layers.assign(_truth(f, np.array(True) if begin is None else begin))
     limit = None if most is None else f.variable(f.reshaped(f.to(most, "int64"), [1]))
-    state = [layers.assign(f.variable(v)) for v in carried]
+    state = [layers.assign(f.variable(v)) for i, v in enumerate(carried) if i not in growing]
     arrays: list[tuple[Any, bool]] = []
 
     def goes_on(number: Any, going: Any, *state: Any) -> Any:
@@ -55,23 +56,57 @@ def loop(f: Any, most: Any = None, begin: Any = None, *carried: Any, body: Any) 
         return layers.logical_and(layers.less_than(number, limit), going)
 
     def step(number: Any, going: Any, *state: Any) -> list[Any]:
-        found = body(f.reshaped(number, []), f.reshaped(going, []), *state)
+        values = with_others(state, growing, [GrowingSequence() for _ in growing])
+        found = body(f.reshaped(number, []), f.reshaped(going, []), *values)
         after = layers.increment(number, 1, in_place=False)
-        for value in map(f.variable, found[count + 1 :]):
+        inserted = [_inserted(found[1 + i]) for i in growing]
+        for value in map(f.variable, [*inserted, *found[count + 1 :]]):
             array, begun = _array(f, value)
             layers.array_write(value, after if begun else number, array)
             arrays.append((array, begun))
-        return [after, _truth(f, found[0]), *map(f.variable, found[1 : count + 1])]
+        kept = [v for i, v in enumerate(found[1 : count + 1]) if i not in growing]
+        return [after, _truth(f, found[0]), *map(f.variable, kept)]
 
     passes, _, *found = layers.while_loop(goes_on, step, [number, going, *state])
-    stacked = []
-    for array, begun in arrays:
-        rows = layers.tensor_array_to_tensor(array, axis=0, use_stack=True)[0]
-        if begun:  # a slice may not be empty
-            made = layers.range(1, layers.increment(passes, 1, in_place=False), 1, "int64")
-            rows = layers.gather(rows, made)
-        stacked.append(rows)
-    return (*found, *stacked)
+    stacked = [_stacked(f, array, begun, passes) for array, begun in arrays]
+    made = [StackedSequence(each) for each in stacked[: len(growing)]]
+    return (*with_others(found, growing, made), *stacked[len(growing) :])
+
+
+def with_others(values: Any, places: list[int], others: list[Any]) -> list[Any]:
+    """Values with others between them, at places of the result."""
+    found = list(values)
+    for place, other in zip(places, others):  # the places ascend
+        found.insert(place, other)
+    return found
+
+
+def _inserted(sequence: Any) -> Any:
+    """The tensor that a pass puts behind those of a sequence.
+
+    Raises:
+        UnsupportedError: it does something else.
+    """
+    if not isinstance(sequence, GrowingSequence) or len(sequence.values) != 1:
+        raise UnsupportedError(
+            "each pass of a loop that runs unknown times has to put one tensor behind a sequence"
+        )
+    return sequence.values[0]
+
+
+def _stacked(f: Any, array: Any, begun: bool, passes: Any) -> Any:
+    """What the passes of a loop gave, side by side."""
+    rows = layers.tensor_array_to_tensor(array, axis=0, use_stack=True)[0]
+    if not begun:
+        return rows
+    made = layers.range(1, layers.increment(passes, 1, in_place=False), 1, "int64")
+    return layers.gather(rows, made)  # a slice may not be empty
+
+
+def _is_counted(f: Any, most: Any, begin: Any) -> bool:
+    """Whether the passes of a loop are known one by one."""
+    known = begin is None or f.elements(begin) is not None
+    return known and (most is None or f.elements(most) is not None)
 
 
 def _written_out(f: Any, most: Any, begin: Any, carried: Any, body: Any) -> Any:

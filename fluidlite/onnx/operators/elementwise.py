@@ -9,8 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from ..building import need_room
 from ..forms import operator
 from ..types import numpy_type
+from ..widened import BFLOAT16, HELD, Widened, bare, magnitudes, wrapped
+from .gathering import gather
 
 # -- of one tensor ---------------------------------------------------------------------------------
 
@@ -135,19 +138,58 @@ def is_inf(f: Any, x: Any, *, detect_negative: int = 1, detect_positive: int = 1
 
 @operator("Cast")
 def cast(f: Any, x: Any, *, to: int, saturate: int = 1, round_mode: str = "up") -> Any:
-    return cast_to(f, x, numpy_type(to))
+    return cast_to(f, x, numpy_type(to) if to not in HELD else to, saturate)
 
 
-def cast_to(f: Any, x: Any, dtype: Any) -> Any:
-    """A value in another element type; what is not zero is true."""
-    if np.dtype(dtype).kind == "b" and f.type_of(x).kind != "b":
+def cast_to(f: Any, x: Any, kind: Any, saturate: int = 1) -> Any:
+    """A value in another element type; what is not zero is true.
+
+    Args:
+        kind: the type, or the number of one that variables have not.
+        saturate: whether what is too large becomes the largest number of a type of short floats.
+    """
+    if isinstance(x, Widened) and x.number == kind:
+        return x
+    x = bare(x)
+    if kind == BFLOAT16:
+        return Widened(f.to(x, "float32"), kind)
+    if isinstance(kind, int):
+        short = HELD[kind][0].kind == "f"
+        return to_short_floats(f, x, kind, saturate) if short else wrapped(f, x, kind)
+    if np.dtype(kind).kind == "b" and f.type_of(x).kind != "b":
         return f.not_equal(x, f.like(0, x))
-    return f.to(x, dtype)
+    return f.to(x, kind)
+
+
+def to_short_floats(f: Any, x: Any, number: int, saturate: int = 1) -> Widened:
+    """The nearest numbers of a type that has few, halves to the even one: the place of each is how
+    many of the middles between neighbours lie below it.
+    """
+    values = magnitudes(number)
+    need_room(*(max(n, 1) for n in f.sizes(x)), len(values))
+    x = f.to(x, "float32")
+    size, most = f.abs(x), values[-1]
+    if saturate:
+        size = f.minimum(size, f.like(most, size))
+    beyond = np.float32(2 * most - values[-2])
+    ends = np.append(values, beyond)
+    middles = (ends[:-1] + ends[1:]) / 2
+    wide = f.added(size, f.ndim(size))
+    to_next = np.where(np.arange(len(middles)) % 2, middles, np.float32(np.inf))
+    above = f.logical_or(f.greater_than(wide, middles), f.equal(wide, to_next))
+    place = f.summed(f.to(above, "int64"), [f.ndim(size)], keep=False)
+    table = np.append(values, np.float32(np.inf if number == 19 else np.nan))
+    found = gather(f, table, place)
+    found = f.where(f.spread(f.less_than(x, f.like(0, x)), found), neg(f, found), found)
+    if len(values) > 8:  # there are others than numbers
+        found = f.where(f.equal(x, x), found, x)
+    return Widened(found, number)
 
 
 @operator("CastLike")
 def cast_like(f: Any, x: Any, like: Any, *, saturate: int = 1, round_mode: str = "up") -> Any:
-    return cast_to(f, x, f.type_of(like))
+    kind = like.number if isinstance(like, Widened) else f.type_of(like)
+    return cast_to(f, x, kind, saturate)
 
 
 # -- of two ----------------------------------------------------------------------------------------

@@ -20,7 +20,8 @@ def counted_from_front(f: Any, index: Any, x: Any, axis: int) -> Any:
     if known is not None and (size != -1 or not (known < 0).any()):
         return np.where(known < 0, known + size, known)
     below = f.to(f.less_than(index, np.array(0)), np.int64)
-    return f.elementwise_add(index, f.elementwise_mul(below, f.size_of(x, axis)))
+    found = f.elementwise_add(index, f.elementwise_mul(below, f.size_of(x, axis)))
+    return found if f.ndim(index) else f.reshaped(found, [])
 
 
 @operator("Gather")

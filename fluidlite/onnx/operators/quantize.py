@@ -9,8 +9,9 @@ import numpy as np
 from ..building import need_room
 from ..forms import operator
 from ..types import numpy_type
+from ..widened import HELD, ROUNDED, Widened, bare
 from .conv import conv, less_zero
-from .elementwise import clipped, rounded
+from .elementwise import clipped, rounded, to_short_floats
 from .matrix import matmul
 
 
@@ -40,16 +41,21 @@ def quantize(
     precision: int = 0,
     saturate: int = 1,
 ) -> Any:
-    if zero is not None:
-        kind = f.type_of(zero)
-    else:
-        kind = numpy_type(output_dtype or 2)
+    number = zero.number if isinstance(zero, Widened) else 0 if zero is not None else output_dtype
+    x, scale, zero = bare(x), bare(scale), bare(zero)
     found = f.to(
         rounded(f, f.elementwise_div(x, _blocks(f, scale, x, axis, block_size))), "float64"
     )
     if zero is not None:
         found = f.elementwise_add(found, f.to(_blocks(f, zero, x, axis, block_size), "float64"))
-    return in_range(f, found, kind)
+    if number in ROUNDED:
+        exact = f.elementwise_div(x, _blocks(f, scale, x, axis, block_size))
+        return to_short_floats(f, exact, number, saturate)
+    if number in HELD:
+        least, most = Widened(None, number).bounds
+        inside = clipped(f, found, f.like(least, found), f.like(most, found))
+        return Widened(f.to(inside, HELD[number][0]), number)
+    return in_range(f, found, numpy_type(number or 2) if zero is None else f.type_of(zero))
 
 
 def in_range(f: Any, x: Any, kind: Any) -> Any:
@@ -69,6 +75,7 @@ def dequantize(
     block_size: int = 0,
     output_dtype: int = 0,
 ) -> Any:
+    x, scale, zero = bare(x), bare(scale), bare(zero)
     kind = numpy_type(output_dtype) if output_dtype else f.type_of(scale)
     wide = f.to(x, "float32" if f.type_of(x).itemsize < 4 else "float64")
     if zero is not None:

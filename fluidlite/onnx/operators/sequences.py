@@ -9,6 +9,7 @@ import numpy as np
 
 from ...errors import UnsupportedError
 from ..forms import operator
+from .gathering import gather
 from .shape import part_of
 
 
@@ -19,6 +20,20 @@ class TensorSequence:
     values: list[Any]
 
 
+@dataclass(frozen=True)
+class GrowingSequence:
+    """What a loop carries whose passes are not known: each puts a tensor behind the others."""
+
+    values: tuple[Any, ...] = ()  #: of this pass
+
+
+@dataclass(frozen=True)
+class StackedSequence:
+    """Tensors of one shape, as many as passes of a loop: one variable with them side by side."""
+
+    stacked: Any
+
+
 def _place(f: Any, sequence: TensorSequence, position: Any, room: int) -> int:
     """A position in a sequence, counted from the front; the last one where it is absent."""
     if position is None:
@@ -27,6 +42,20 @@ def _place(f: Any, sequence: TensorSequence, position: Any, room: int) -> int:
     if not -len(sequence.values) <= at < room:
         raise UnsupportedError(f"expected a position below {room}, got {at}")
     return at + len(sequence.values) if at < 0 else at
+
+
+def _listed(sequence: Any) -> TensorSequence:
+    """A sequence whose tensors are known one by one.
+
+    Raises:
+        UnsupportedError: it is another one.
+    """
+    if not isinstance(sequence, TensorSequence):
+        raise UnsupportedError(
+            "how often the loop around runs must be known when the model is loaded; if an input "
+            "of the model says it, give it: constants={name: array}"
+        )
+    return sequence
 
 
 @operator("SequenceEmpty")
@@ -41,6 +70,9 @@ def sequence_construct(f: Any, *xs: Any) -> Any:
 
 @operator("SequenceInsert")
 def sequence_insert(f: Any, sequence: Any, x: Any, position: Any = None) -> Any:
+    if isinstance(sequence, GrowingSequence) and position is None:
+        return GrowingSequence((*sequence.values, x))
+    sequence = _listed(sequence)
     values = list(sequence.values)
     values.insert(_place(f, sequence, position, len(values) + 1), x)
     return TensorSequence(values)
@@ -48,6 +80,7 @@ def sequence_insert(f: Any, sequence: Any, x: Any, position: Any = None) -> Any:
 
 @operator("SequenceErase")
 def sequence_erase(f: Any, sequence: Any, position: Any = None) -> Any:
+    sequence = _listed(sequence)
     values = list(sequence.values)
     del values[_place(f, sequence, position, len(values))]
     return TensorSequence(values)
@@ -55,19 +88,40 @@ def sequence_erase(f: Any, sequence: Any, position: Any = None) -> Any:
 
 @operator("SequenceAt")
 def sequence_at(f: Any, sequence: Any, position: Any) -> Any:
+    if isinstance(sequence, StackedSequence):
+        return gather(f, sequence.stacked, position, axis=0)
+    sequence = _listed(sequence)
     return sequence.values[_place(f, sequence, position, len(sequence.values))]
 
 
 @operator("SequenceLength")
 def sequence_length(f: Any, sequence: Any) -> Any:
-    return np.array(len(sequence.values), np.int64)
+    if isinstance(sequence, StackedSequence):
+        return f.reshaped(f.size_of(sequence.stacked, 0), [])
+    return np.array(len(_listed(sequence).values), np.int64)
 
 
 @operator("ConcatFromSequence")
 def concat_from_sequence(f: Any, sequence: Any, *, axis: int, new_axis: int = 0) -> Any:
-    if new_axis:
-        return f.stack(sequence.values, axis=axis)
-    return f.concat(sequence.values, axis=axis)
+    if isinstance(sequence, StackedSequence):
+        x = sequence.stacked
+        order = list(range(1, f.ndim(x)))
+        axis %= f.ndim(x) if new_axis else f.ndim(x) - 1
+        order.insert(axis, 0)
+        x = f.transposed(x, order)
+        return x if new_axis else _merged(f, x, axis)
+    values = _listed(sequence).values
+    return f.stack(values, axis=axis) if new_axis else f.concat(values, axis=axis)
+
+
+def _merged(f: Any, x: Any, axis: int) -> Any:
+    """A value with two neighbouring dimensions as one."""
+    sizes = f.sizes(x)
+    shape = [*sizes[:axis], -1, *sizes[axis + 2 :]]
+    if shape.count(-1) == 1:
+        return f.reshaped(x, shape)
+    f.known_sizes(x, [i for i in range(len(sizes)) if i not in (axis, axis + 1)])
+    return x
 
 
 @operator("SplitToSequence")
