@@ -208,9 +208,7 @@ def recurrent(sweep: ReverseSweep, position: int, op: Operator) -> None:
         "inputs@GRAD": of_sequences,
         "parameters@GRAD": of_parameters,
     }
-    attrs = {
-        k: v for k, v in op.attrs.items() if k not in ("sub_block", "skip_eager_deletion_vars")
-    }
+    attrs = {k: v for k, v in op.attrs.items() if k != "sub_block"}
     sweep.records.append(
         PendingOp(
             "recurrent_grad",

@@ -44,6 +44,14 @@ class OnnxGraph:
     #: of whole numbers that are kept as floats, the same as integers
     rounded: dict[Cell, TracedArray] = field(default_factory=dict)
 
+    #: whether kernels see -1 for the size of a batch that is not known: they only reshape by it
+    keeps_batch: bool = False
+
+    @property
+    def top(self) -> OnnxGraph:
+        """The graph of the model."""
+        return self if self.parent is None else self.parent.top
+
     @property
     def innermost(self) -> OnnxGraph:
         """The graph that takes the next nodes: of the bodies that are being written the last."""

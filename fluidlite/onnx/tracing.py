@@ -92,7 +92,7 @@ class TracedArray:
         Raises:
             SizesNeeded: a size is not known.
         """
-        if -1 in self.sizes:
+        if -1 in self.sizes[self.sizes[:1] == (-1,) and self.graph.top.keeps_batch :]:
             raise SizesNeeded(f"it is written out for sizes that are known, got {list(self.sizes)}")
         return self.sizes
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from ..backend import numpy_
 from ..dtypes import as_dtype
-from ..errors import UnsupportedError
+from ..errors import FluidError, UnsupportedError
 from ..opdef.definition import Op
 from ..opdef.interpreter import Eval, Interpreter
 from ..opdef.spec import Spec
@@ -23,6 +23,13 @@ from .tracing import SizesNeeded, TracedArray
 #: type of an operator -> the function that writes it down
 MAPS: dict[str, Form] = {}
 Form = Callable[..., Any]
+#: operators whose compositions and kernels only reshape by the size of a batch: they are written
+#: for one that is not known
+KEEP_BATCHES = frozenset(
+    {"add_position_encoding", "anchor_generator", "cross", "density_prior_box", "fsp", "lstm_unit"}
+    | {"partial_concat", "partial_sum", "pixel_shuffle", "polygon_box_transform", "prior_box"}
+    | {"smooth_l1_loss", "space_to_depth", "squared_l2_distance", "unbind", "unstack", "yolo_box"}
+)
 _RANDOM = "it draws random numbers, and ONNX draws others"
 
 
@@ -79,6 +86,10 @@ class Writer(Interpreter):
                 return op.by_slot(found), "map"
         if op.random:
             raise UnsupportedError(_RANDOM)
+        if op.type in KEEP_BATCHES and not self.graph.top.keeps_batch:
+            found = self._for_any_batch(op, ins, want)
+            if found is not None:
+                return found
         if op.is_composite:
             return op.outputs_for(self, ins, want), "composition"
         nodes = self.graph.innermost.nodes
@@ -88,6 +99,18 @@ class Writer(Interpreter):
         except UnsupportedError:  # it may write into an array that it makes
             del nodes[count:]
             return kernel_outputs(op, namespace(self.graph, True), ins), "kernel"
+
+    def _for_any_batch(self, op: Op, ins: dict[str, Any], want: Any) -> Any:
+        """What is written where the size of a batch is not known; None where that asks for more."""
+        graph = self.graph.innermost
+        count, graph.top.keeps_batch = len(graph.nodes), True
+        try:
+            return self.written(op, ins, want)
+        except (FluidError, TypeError, ValueError, AttributeError, IndexError):
+            del graph.nodes[count:]
+            return None
+        finally:
+            graph.top.keeps_batch = False
 
     def _complete(self, op: Op, ins: dict[str, Any], outs: dict[str, Any]) -> None:
         """Fill in the shapes that forms leave to the operator's own rule."""

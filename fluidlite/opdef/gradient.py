@@ -92,7 +92,9 @@ def derive_grad(forward: type[Op]) -> type[Op]:
             optional=r.optional,
             many=_forward_slot(forward, r).many,
             constant=r.source != "cotangent" and _forward_slot(forward, r).constant,
-            ragged=r.source != "cotangent" and _forward_slot(forward, r).ragged,
+            ragged=_forward_slot(forward, r).ragged
+            if r.source != "cotangent"
+            else forward.ragged_cotangents,
         )
         for r in reads
     ]

@@ -40,9 +40,13 @@ class Structure:
     is_monotone: ClassVar[bool] = False
     communicates: ClassVar[bool] = False
     condition_slot: ClassVar[str] = ""
+    #: whether the rule takes cotangents with their sequences
+    ragged_cotangents: ClassVar[bool] = False
 
     def unset(self, slot: str) -> Any:
-        """What an input is where its persistable variable never got a value; None: an error."""
+        """What an input is that nothing has given a value; ``"@EMPTY@"``: the operator does without
+        it; None: an error.
+        """
         return None
 
     def copies(self) -> bool:

@@ -122,15 +122,19 @@ class while_grad(DrivingGradient):
     def bound_names(self, inputs):
         return self.original_output_grad
 
+    def unset(self, slot):
+        return "@EMPTY@" if slot == "Out@GRAD" else None
+
     def execute(self, run):
         names = run.names("inputs", "X")
-        carried = dict(
-            zip(
-                self.original_output_grad,
-                map(run.value, run.names("inputs", "Out@GRAD")),
-                strict=True,
-            )
-        )
+        carried = {}
+        for name, given in zip(
+            self.original_output_grad, run.names("inputs", "Out@GRAD"), strict=True
+        ):
+            found = run.find(given)
+            if found is None:  # programs of fluid's leave out zeros
+                found = run.zeros_like(run.value(name.removesuffix(GRAD)))
+            carried[name] = found
         local = self.gradient_names({"X": names})
         wanted = run.names("outputs", "X@GRAD")
         # an operator that adds to an array must not find the gradient of a later value of it
@@ -138,8 +142,11 @@ class while_grad(DrivingGradient):
             n for n, x in zip(local, names) if n not in carried and _holds_array(run, x)
         )
         sums, own = {}, set()
+        counted = [name for name in run.body.exports if GRAD not in name]
+        counters = {}  # which the blocks of fluid's programs count back
         for kept in reversed(run.value(run.names("inputs", "StepScopes")[0])):
-            frame = run.run_block({**fresh, **kept, **carried})
+            frame = run.run_block({**fresh, **kept, **carried, **counters})
+            counters = {name: frame[name] for name in counted}
             for name, out in zip(local, wanted):
                 if (
                     out != "@EMPTY@"
@@ -149,6 +156,8 @@ class while_grad(DrivingGradient):
                 ):
                     add_to(sums, own, name, frame[name])
             carried = {name: frame[name] for name in carried}
+        for name, value in counters.items():
+            run.set(name, value)
         for name, out, x in zip(local, wanted, names):
             if out != "@EMPTY@":
                 found = carried.get(name, sums.get(name))
@@ -294,7 +303,8 @@ class recurrent_grad(DrivingGradient):
     inputs, initial_states, parameters, outputs, step_scopes: those of the forward operator.
     outputs@GRAD: the gradients of its outputs.
     step_scopes@GRAD: not read.
-    ex_states, states, reverse, has_states, is_train: those of the forward operator.
+    ex_states, states, reverse, has_states, is_train, skip_eager_deletion_vars: those of the forward
+        operator.
     """
 
     signature = (
@@ -306,6 +316,7 @@ class recurrent_grad(DrivingGradient):
     reverse: bool = False
     has_states: bool = attr(False, inert=True)
     is_train: bool = attr(True, inert=True)
+    skip_eager_deletion_vars: list[str] = attr((), inert=True)
     differentiated = ("inputs", "parameters")
     unrolls = True
 

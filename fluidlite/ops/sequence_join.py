@@ -11,7 +11,7 @@ from ..opdef.definition import Op
 from ..opdef.gradient import differentiated, differentiated_as
 from ..opdef.sequences import lengths_of, lod_of, offsets_of, one_level_of, positions_in
 from ..opdef.spec import agree, known, need_integer, same_dtype, size_of, spec
-from ..values import bare, offsets_from
+from ..values import LoDTensor, bare, offsets_from
 
 
 class sequence_concat(Op):
@@ -165,6 +165,7 @@ class sequence_unpad(Op):
     signature = "X, Length! -> Out"
     host = True
     lod = None
+    ragged_cotangents = True
 
     def infer(self, X, Length):
         need_integer(Length=Length)
@@ -194,8 +195,12 @@ class sequence_unpad(Op):
         row = tuple(X.shape[2:]) or (1,)
         return f.take_rows(f.reshape(X, shape=[-1, *row]), self._index(X, Length))
 
-    def grad(self, f, X, dOut, Length=None):  # fluid takes it from the sequences of dOut
-        return differentiated(f, self, dict(X=X, Length=Length, dOut=dOut))
+    def grad(self, f, X, dOut, Length=None):
+        if Length is None:  # fluid takes it from the sequences of dOut
+            if not isinstance(dOut, LoDTensor):
+                raise LoDError("expected Length, or a gradient of Out with sequences")
+            Length = np.diff(dOut.offsets[-1])
+        return differentiated(f, self, dict(X=X, Length=Length, dOut=bare(dOut)))
 
 
 class sequence_reshape(Op):

@@ -17,7 +17,7 @@ from ..errors import (
     NotInitializedError,
     suggestion,
 )
-from ..ir.operator import Operator, located
+from ..ir.operator import EMPTY, Operator, located
 from ..ir.program import Program
 from ..ir.variable import Parameter, Variable
 from ..scope import Scope
@@ -235,12 +235,8 @@ def take_persistables(
         if name in env:
             continue
         value = scope.value(name) if name in plan.persistable else None
-        if value is None and is_empty_array(op, name):
+        if value is None and (value := _unset(name, op)) is EMPTY:
             continue
-        if value is None and (slot := _slot_of(op, name)):
-            value = op.instance().unset(slot)
-        if value is None:
-            raise _missing(name, op)
         if on_host and is_device_array(value):
             value = np.asarray(value)
         env[name] = value
@@ -252,9 +248,13 @@ def take_persistables(
     return doubts
 
 
-def _slot_of(op: Operator, name: str) -> str | None:
-    """The slot in which an operator reads a name."""
-    return next((slot for slot, names in op.inputs.items() if name in names), None)
+def _unset(name: str, op: Operator) -> Any:
+    """What an operator takes for a variable without a value; ``EMPTY`` where it does without."""
+    slot = next((slot for slot, names in op.inputs.items() if name in names), "")
+    value = EMPTY if is_empty_array(op, name) else op.instance().unset(slot)
+    if value is None:
+        raise _missing(name, op)
+    return value
 
 
 def _of_another_shape(

@@ -27,7 +27,6 @@ REASONS = {
     "inhomogeneous": "sequences and optional values",
     "is of a kind that has no form": "sequences and optional values",
     "Sequence": "sequences and optional values",
-    "before version 9": "its form before version 9",
     "of the domain": "another domain",
     "no element type": "element types",
     "are not rounded to": "element types",

@@ -207,6 +207,15 @@ def test_names_that_are_not_there_are_refused(program, path):
         export(program, path)
 
 
+def test_what_only_a_step_of_training_has_is_written_with_updates(program, path):
+    rate = layers.noam_decay(16, 10)
+    started()
+    with pytest.raises(ArgumentError, match="only a step of training has .*updates=True"):
+        export(program, path, fetches=[rate])
+    export(program, path, fetches=[rate], updates=True)
+    assert checked(path)
+
+
 def test_what_is_fed_fits_what_is_declared_and_the_file_can_be_written(program, path):
     y = layers.relu(fluid.data("x", [-1, 3], "float32"))
     with pytest.raises(ArgumentError, match=r"float32\[-1, 3\].*got float32\[2\]"):

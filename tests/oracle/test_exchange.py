@@ -11,9 +11,9 @@ import pytest
 import fluidlite as fluid
 from fluidlite.opdef.definition import lookup
 
-CASES = json.loads(
-    gzip.decompress((Path(__file__).parents[1] / "data/exchanged_gradients.json.gz").read_bytes())
-)
+DATA = Path(__file__).parents[1] / "data"
+CASES = json.loads(gzip.decompress((DATA / "exchanged_gradients.json.gz").read_bytes()))
+TRAININGS = json.loads(gzip.decompress((DATA / "exchanged_trainings.json.gz").read_bytes()))
 
 
 def array(entry):
@@ -78,3 +78,34 @@ def test_gradients_that_are_written_here_have_the_slots_that_the_real_system_rea
         if made.has_attr("functor_list")
         else True
     )
+
+
+@pytest.mark.parametrize("name", TRAININGS)
+def test_a_training_that_the_real_system_wrote_goes_on_as_it_did_there(name):
+    """Loops count back in their gradients there, and leave out gradients that are zero."""
+    case = TRAININGS[name]
+    program = fluid.Program.parse_from_string(base64.b64decode(case["program"]))
+    scope, exe = fluid.Scope(), fluid.Executor()
+    for each, entry in case["begin"].items():
+        scope.var(each).get_tensor().set(array(entry), fluid.CPUPlace())
+    feed = {each: array(entry) for each, entry in case["feed"].items()}
+    feed |= {each: fluid.create_lod_tensor(feed[each], lod) for each, lod in case["lod"].items()}
+    losses = [
+        exe.run(program, feed, [case["fetch"]], scope=scope)[0].item() for _ in case["losses"]
+    ]
+    np.testing.assert_allclose(losses, case["losses"], rtol=1e-4)
+    assert losses[-1] < losses[0]
+
+
+def test_recurrent_networks_and_their_gradients_are_written_with_what_the_real_system_reads():
+    x = fluid.data("x", [2, 4, 3], "float32")
+    rnn = fluid.layers.StaticRNN()
+    with rnn.step():
+        before = rnn.memory(shape=[-1, 3], batch_ref=rnn.step_input(x))
+        rnn.update_memory(before, fluid.layers.fc(before, 3))
+        rnn.step_output(before)
+    fluid.backward.append_backward(fluid.layers.mean(rnn()))
+    written = fluid.default_main_program().desc.serialize_to_string()
+    theirs = base64.b64decode(TRAININGS["static_rnn"]["program"])
+    for attribute in (b"skip_eager_deletion_vars", b"ex_states", b"is_train"):
+        assert written.count(attribute) == theirs.count(attribute) == 2

@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from ...opdef.spec import spec
 from ..graph import OnnxGraph
+from ..rearranging import in_shape, numbers, sizes_of
 from ..writing import maps
 
 
@@ -57,3 +59,21 @@ def lrn(graph: OnnxGraph, op: Any, X: Any, want: Any) -> Any:
         return NotImplemented
     alpha = float(op.alpha) * op.n  # ONNX takes the mean of the neighbours
     return dict(Out=graph.LRN(X, size=op.n, alpha=alpha, beta=float(op.beta), bias=float(op.k)))
+
+
+@maps("group_norm")
+def group_norm(graph: OnnxGraph, op: Any, X: Any, Scale: Any, Bias: Any, want: Any) -> Any:
+    channels = X.sizes[1]
+    if want is None or set(want) != {"Y"} or op.last or channels == -1 or channels % op.groups:
+        return NotImplemented
+    lead = sizes_of(graph, X, 0, 1)
+    x = in_shape(graph, X, lead, numbers([op.groups, -1]))
+    x.spec = spec([X.sizes[0], op.groups, -1], X.dtype)
+    centred = x - np.mean(x, axis=2, keepdims=True)
+    variance = np.mean(centred * centred, axis=2, keepdims=True)
+    y = in_shape(
+        graph, centred / np.sqrt(variance + op.epsilon), lead, sizes_of(graph, X, 1, X.ndim)
+    )
+    y.spec, along = X.spec, (-1, *[1] * (X.ndim - 2))
+    y = y if Scale is None else y * np.reshape(Scale, along)
+    return dict(Y=y if Bias is None else y + np.reshape(Bias, along))

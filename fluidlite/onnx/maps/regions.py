@@ -136,3 +136,11 @@ def roi_pool(graph: OnnxGraph, op: Any, X: Any, ROIs: Any, RoisLod: Any, want: A
         out = graph.node("Concat", parts, axis=axis)
     empty = graph.Equal(out, least)
     return dict(Out=graph.Where(empty, np.zeros((), X.dtype), out))
+
+
+@maps("grid_sampler")
+def grid_sampler(graph: OnnxGraph, op: Any, X: Any, Grid: Any) -> Any:
+    if X.dtype != np.float32 or -1 not in (*X.sizes, *Grid.sizes):
+        return NotImplemented
+    attrs = dict(mode="linear", padding_mode="zeros", align_corners=1)
+    return graph.GridSample(X, Grid, **attrs)

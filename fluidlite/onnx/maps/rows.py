@@ -127,3 +127,16 @@ def accuracy(graph: OnnxGraph, op: Any, Indices: Any, Label: Any) -> Any:
         graph.like(correct, np.float32), graph.like(graph.Max(total, numbers([1])), np.float32)
     )
     return share, graph.like(correct, np.int32), graph.like(total, np.int32)
+
+
+@maps("index_select")
+def index_select(graph: OnnxGraph, op: Any, X: Any, Index: Any) -> Any:
+    graph.checks.append("that an index of index_select lies in range is not checked")
+    index = graph.Reshape(graph.like(Index, np.int64), numbers([-1]))
+    return graph.Gather(X, index, axis=op.dim % X.ndim)
+
+
+@maps("index_sample")
+def index_sample(graph: OnnxGraph, op: Any, X: Any, Index: Any) -> Any:
+    graph.checks.append("that an index of index_sample lies in range is not checked")
+    return graph.GatherElements(X, graph.like(Index, np.int64), axis=1)

@@ -153,3 +153,29 @@ def slice_of(
     if len(op.decrease_axis) == Input.ndim:
         return graph.Reshape(out, numbers([1]))
     return graph.Squeeze(out, numbers(op.decrease_axis)) if op.decrease_axis else out
+
+
+@maps("pad")
+def pad(graph: OnnxGraph, op: Any, X: Any) -> Any:
+    if min(op.paddings, default=0) < 0:
+        return NotImplemented
+    pairs = np.reshape(op.paddings, (X.ndim, 2))
+    return np.pad(X, pairs, mode="constant", constant_values=op.pad_value)
+
+
+@maps("pad2d")
+def pad2d(graph: OnnxGraph, op: Any, X: Any, Paddings: Any) -> Any:
+    if Paddings is not None or min(op.paddings) < 0:
+        return NotImplemented
+    pairs = np.zeros((4, 2), int)
+    pairs[list(op.axes)] = np.reshape(op.paddings, (2, 2))
+    value = {"constant_values": op.pad_value} if op.mode == "constant" else {}
+    return np.pad(X, pairs, mode=op.mode, **value)
+
+
+@maps("expand_as")
+def expand_as(graph: OnnxGraph, op: Any, X: Any, target_tensor: Any) -> Any:
+    sizes = [sizes_of(graph, v, 0, v.ndim) for v in (target_tensor, X)]
+    if all(isinstance(each, np.ndarray) for each in sizes):
+        return NotImplemented
+    return graph.Tile(X, graph.Div(*sizes))

@@ -9,6 +9,7 @@ import numpy as np
 from ... import layers
 from ...dtypes import Kind
 from ...errors import UnsupportedError
+from ..building import need_room
 from ..forms import operator
 from .sequences import GrowingSequence, StackedSequence, TensorSequence
 
@@ -161,7 +162,8 @@ def scan(
 ) -> Any:
     """States after the steps of some tensors, and what each step gives beside them, stacked."""
     if opset < 9:
-        raise UnsupportedError("its form before version 9, with a batch, is not known")
+        attrs = dict(num_scan_inputs=num_scan_inputs, scan_input_directions=directions)
+        return _by_samples(f, given, body, attrs)
     states = len(given) - num_scan_inputs
     if states < 0 or body.inputs != len(given) or body.outputs < states:
         raise UnsupportedError(f"its body has {body.inputs} inputs and {body.outputs} outputs")
@@ -191,6 +193,18 @@ def scan(
         for v, is_back, axis in zip(results[states:], back, pick(scan_output_axes, gives))
     ]
     return (*last, *stacked)
+
+
+def _by_samples(f: Any, given: Any, body: Any, attrs: dict[str, Any]) -> Any:
+    """The form before version 9: the steps of each sample of a batch for themselves."""
+    lengths, *values = given
+    if lengths is not None:
+        raise UnsupportedError("before version 9, with lengths of sequences, it has no form")
+    (count,) = f.known_sizes(values[0], [0])
+    need_room(count, most=MOST_PASSES)
+    samples = [[f.dropped(f.cut(v, 0, k, k + 1), 0) for v in values] for k in range(count)]
+    found = [scan(f, *sample, body=body, opset=9, **attrs) for sample in samples]
+    return tuple(f.stack([f.variable(v) for v in each], axis=0) for each in zip(*found))
 
 
 def _last(f: Any, x: Any) -> Any:
