@@ -17,9 +17,10 @@ from . import devices, elementary, functions, shapes
 from .conversion import Conversion
 from .inplace import InPlace
 from .methods import MoreMethods
+from .views import Viewing
 
 
-class Tensor(Conversion, MoreMethods, InPlace, Lenient):  # type: ignore[misc]
+class Tensor(Conversion, Viewing, MoreMethods, InPlace, Lenient):  # type: ignore[misc]
     """An array that remembers how it was made, under strict rules.
 
     What is differentiated has one element or is given a gradient, wants a gradient, and has not
@@ -61,12 +62,6 @@ class Tensor(Conversion, MoreMethods, InPlace, Lenient):  # type: ignore[misc]
     log_softmax = functions.log_softmax
     relu = functions.relu
 
-    reshape = shapes.reshape  # type: ignore[assignment]
-    view = shapes.reshape  # type: ignore[assignment]
-    squeeze = shapes.squeeze  # type: ignore[assignment]
-    unsqueeze = shapes.unsqueeze  # type: ignore[assignment]
-    flatten = shapes.flatten  # type: ignore[assignment]
-    transpose = shapes.transpose  # type: ignore[assignment]
     permute = shapes.permute
     expand = shapes.expand  # type: ignore[assignment]
     repeat = shapes.repeat

@@ -546,7 +546,7 @@ class Tensor(Methods, TensorOperators, Kinds, Writing):
         Handle.__init__(made, np.array(self.array), None, self.stop)
         memo[id(self)] = made
         for name, value in self.__dict__.items():
-            if name not in ("_hooks", "_sharing", "_gradient"):
+            if name not in ("_hooks", "_sharing", "_gradient", "_origin"):
                 made.__dict__[name] = value
         if self._gradient is not None:
             made._gradient = self.results(self._gradient.numpy(), None, self._gradient.stop)  # type: ignore[assignment]
