@@ -1,4 +1,6 @@
-"""How long ``import fluidlite`` takes beyond ``import numpy``: medians over fresh processes."""
+"""How long ``import fluidlite`` takes beyond ``import numpy``, and ``fluidlite run`` of a script
+beyond a plain run of one that imports fluidlite: medians over fresh processes, which take turns.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +9,9 @@ import os
 import statistics
 import subprocess
 import sys
+import tempfile
+import time
+from collections.abc import Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -21,18 +26,47 @@ print(middle - start, perf_counter() - middle)
 """
 
 
-def measure() -> tuple[float, float]:
-    """Seconds for numpy, and for fluidlite after it, in a fresh interpreter."""
+#: a script, and how it imports what it uses in a plain run
+SCRIPT = "import paddle.fluid as fluid\nfluid.layers.fc\n"
+PLAIN = SCRIPT.replace("paddle.fluid", "fluidlite")
+
+
+def python(*words: str) -> str:
+    """What a fresh interpreter prints that knows this tree."""
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
     done = subprocess.run(
-        [sys.executable, "-c", PROBE],
+        [sys.executable, *words],
         env={**os.environ, "PYTHONPATH": path},
         stdout=subprocess.PIPE,
         text=True,
         check=True,
     )
-    numpy, fluidlite = map(float, done.stdout.split())
+    return done.stdout
+
+
+def measure() -> tuple[float, float]:
+    """Seconds for numpy, and for fluidlite after it, in a fresh interpreter."""
+    numpy, fluidlite = map(float, python("-c", PROBE).split())
     return numpy, fluidlite
+
+
+def measure_runs(folder: Path) -> tuple[float, float]:
+    """Seconds of a process: a plain run of a script, and ``fluidlite run`` of one."""
+    found = []
+    for words in ([str(folder / "plain.py")], ["-m", "fluidlite", "run", str(folder / "old.py")]):
+        begin = time.perf_counter()
+        python(*words)
+        found.append(time.perf_counter() - begin)
+    return found[0], found[1]
+
+
+def report(name: str, seconds: Sequence[float]) -> None:
+    """Print the median and the range of times."""
+    ms = [1e3 * each for each in seconds]
+    print(
+        f"{name:28s} {statistics.median(ms):7.1f} ms"
+        f"   (median of {len(ms)}; {min(ms):.1f} to {max(ms):.1f})"
+    )
 
 
 def main() -> None:
@@ -44,11 +78,15 @@ def main() -> None:
     measure()  # writes the byte code and warms the disk cache
     times = [measure() for _ in range(runs)]
     for name, column in zip(("numpy", "fluidlite beyond it"), zip(*times)):
-        ms = [1e3 * seconds for seconds in column]
-        print(
-            f"{name:20s} {statistics.median(ms):7.1f} ms"
-            f"   (median of {runs}; {min(ms):.1f} to {max(ms):.1f})"
-        )
+        report(name, column)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "plain.py").write_text(PLAIN)
+        (folder / "old.py").write_text(SCRIPT)
+        measure_runs(folder)
+        both = [measure_runs(folder) for _ in range(runs)]
+    report("a script, plainly", [plain for plain, _ in both])
+    report("fluidlite run beyond it", [run - plain for plain, run in both])
 
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@ are kept, and but for the scale of gradients not read.  On several devices (``re
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
@@ -20,6 +19,7 @@ from .described import Described
 from .errors import ArgumentError, FeedTypeError
 from .ir.program import Program, default_main_program
 from .namespace import listing
+from .place import devices_said
 from .process_group import joined
 from .quiet import doors
 from .scope import Scope
@@ -195,10 +195,7 @@ class CompiledProgram:
             return 1
         if self._places:
             return len(self._places)
-        said = os.environ.get("CPU_NUM", "") or "1"
-        if not said.isdigit() or said == "0":
-            raise ArgumentError(f"expected CPU_NUM to be a number of devices, got {said!r}")
-        return int(said)
+        return devices_said()
 
     def __repr__(self) -> str:
         return f"<CompiledProgram of {self.program!r}>"

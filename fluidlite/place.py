@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from .described import Described
 from .errors import ArgumentError
 
@@ -66,9 +68,24 @@ def cpu_places(device_count: int | None = None) -> list[CPUPlace]:
     """The CPU as a list of places.
 
     Args:
-        device_count: how many; 1 when None.
+        device_count: how many; as ``CPU_NUM`` in the environment says when None, or 1.
+
+    Raises:
+        ArgumentError: ``CPU_NUM`` is no number.
     """
-    return [CPUPlace() for _ in range(device_count or 1)]
+    return [CPUPlace() for _ in range(device_count or devices_said())]
+
+
+def devices_said() -> int:
+    """How many devices ``CPU_NUM`` in the environment says that there are; 1 where it says nothing.
+
+    Raises:
+        ArgumentError: it is no number.
+    """
+    said = os.environ.get("CPU_NUM", "") or "1"
+    if not said.isdigit() or said == "0":
+        raise ArgumentError(f"expected CPU_NUM to be a number of devices, got {said!r}")
+    return int(said)
 
 
 def cuda_places(device_ids: list[int] | None = None) -> list[CUDAPlace]:

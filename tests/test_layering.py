@@ -24,7 +24,7 @@ HEAVY |= {"threadpoolctl", "tqdm"}
 # Also allowed inside functions: a module of the standard library that few programs need.
 LIGHT = {"concurrent", "ctypes", "difflib", "hashlib", "json", "random", "tempfile"}
 VAGUE = {"base", "common", "helper", "helpers", "misc", "util", "utils"}
-IMPORTED_SO = {"nn/utils.py"}  # users of paddle 2 import it by this name
+IMPORTED_SO = {"nn/utils.py", "flow/nn/utils.py"}  # users of paddle 2 import it by this name
 LONGEST, LONGEST_OF_RUNTIME = 600, 400
 
 
@@ -258,7 +258,7 @@ OF_THE_INTERFACE = {"Accuracy", "Normal", "Parameter", "Uniform", "VarDesc"}
 # The packages that have the names of another library: a class that one of them exports is compared
 # with its own ones only, a class that it does not export with all.
 SPELLINGS = {
-    "flow": ("flow", "flow.nn"),
+    "flow": ("flow", "flow.nn", "flow.optim", "flow.optim.lr_scheduler"),
     "nn": ("nn", "nn.initializer"),
     "optimizer": ("optimizer.lr",),
 }

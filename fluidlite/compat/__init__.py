@@ -21,8 +21,6 @@ from .served import CompatWarning
 
 __all__ = ["AliasError", "CompatWarning", "install", "installed", "uninstall"]
 
-_finders: list[AliasFinder] = []
-
 
 class AliasError(FluidError, ImportError):
     """A paddle of another kind is there, or has been imported."""
@@ -30,7 +28,12 @@ class AliasError(FluidError, ImportError):
 
 def installed() -> bool:
     """Whether ``paddle`` is served to this process."""
-    return bool(_finders)
+    return bool(_finders())
+
+
+def _finders() -> list[AliasFinder]:
+    """Those that serve it: where Python looks for modules says so, also after a reload of this."""
+    return [finder for finder in sys.meta_path if isinstance(finder, AliasFinder)]
 
 
 def install(
@@ -53,14 +56,13 @@ def install(
     True
     >>> fluid.compat.uninstall()
     """
-    if not _finders:
+    if not installed():
         if not force:
             _refuse_another()
         forget_another = [name for name in sys.modules if name.partition(".")[0] == PACKAGE]
         for name in forget_another:
             del sys.modules[name]
-        _finders.append(AliasFinder())
-        sys.meta_path.insert(0, _finders[0])
+        sys.meta_path.insert(0, AliasFinder())
         served.forget_notices()
     served.synthetic_data.switch(synthetic_data)
     if dropped_names:
@@ -75,8 +77,8 @@ def uninstall() -> None:
     children.withdraw()
     dropped.uninstall()
     served.synthetic_data.switch(False)
-    while _finders:
-        sys.meta_path.remove(_finders.pop())
+    for finder in _finders():
+        sys.meta_path.remove(finder)
     forget()
 
 

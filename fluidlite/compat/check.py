@@ -63,7 +63,7 @@ def main(words: Sequence[str]) -> int:
     """
     given = parser().parse_args(words)
     status = 0
-    for path in given.scripts:
+    for path in _scripts(given.scripts):
         try:
             source = Path(path).read_bytes()
         except OSError as error:
@@ -73,6 +73,15 @@ def main(words: Sequence[str]) -> int:
             print(finding.located(path))
             status = 1
     return status
+
+
+def _scripts(given: Sequence[str]) -> Iterator[str]:
+    """The files that were given, and those below the folders that were."""
+    for path in given:
+        if Path(path).is_dir():
+            yield from map(str, sorted(Path(path).rglob("*.py")))
+        else:
+            yield path
 
 
 def check(source: str | bytes, path: str = "<script>", *, strict: bool = False) -> list[Finding]:
@@ -92,6 +101,8 @@ def check(source: str | bytes, path: str = "<script>", *, strict: bool = False) 
         tree = ast.parse(source, path)
     except SyntaxError as error:
         message = f"not Python 3: {error.msg}"
+        if "utf-8" in (error.msg or ""):
+            message += '; write in the first line how it is encoded, as "# coding: latin-1"'
         if "print" in (error.msg or "").lower():
             message += "; 2to3, or print(...), makes it so"
         return [Finding(error.lineno or 1, error.offset or 1, message)]
@@ -113,14 +124,17 @@ class _Reader(ast.NodeVisitor):
     def __init__(self) -> None:
         self.meaning: dict[str, str] = {}  # the script's name -> module or MODULE.NAME
         self.found: list[Finding] = []
+        #: MODULE.NAME that the script makes itself, or asks for before it is used
+        self._allowed: set[str] = set()
+        self._caught: set[str] = set()  # errors that what is read is prepared for
 
     def visit_Import(self, node: ast.Import) -> None:
         """``import paddle.fluid as fluid``."""
         for alias in node.names:
             if alias.name.partition(".")[0] not in _WATCHED:
                 continue
-            if alias.name.partition(".")[0] == PACKAGE:
-                self._module(node, alias.name)
+            if alias.name.partition(".")[0] == PACKAGE and not self._module(node, alias.name):
+                continue
             top = alias.name.partition(".")[0]
             self.meaning[alias.asname or top] = alias.name if alias.asname else top
 
@@ -135,21 +149,69 @@ class _Reader(ast.NodeVisitor):
             if alias.name == "*":
                 continue
             full = f"{module}.{alias.name}"
-            self.meaning[alias.asname or alias.name] = full
-            if not is_listed(full):
-                self._name(node, full, importing=True)
+            if is_listed(full) or self._name(node, full, importing=True):
+                self.meaning[alias.asname or alias.name] = full
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
         """``fluid.layers.fc``."""
-        parts = []
-        inner: ast.expr = node
-        while isinstance(inner, ast.Attribute):
-            parts.append(inner.attr)
-            inner = inner.value
-        if not isinstance(inner, ast.Name) or inner.id not in self.meaning:
+        full = self._full(node)
+        if not full:
             self.generic_visit(node)
-            return
-        self._name(node, ".".join([self.meaning[inner.id], *reversed(parts)]))
+        elif isinstance(node.ctx, ast.Store):
+            self._allowed.add(full)
+        else:
+            self._name(node, full)
+
+    def visit_Assign(self, node: ast.Assign) -> None:
+        """``layers = fluid.layers`` gives a module another name."""
+        full = self._full(node.value)
+        self.visit(node.value)
+        for target in node.targets:
+            self.visit(target)
+            if full and isinstance(target, ast.Name) and not _divided(full)[1]:
+                self.meaning[target.id] = full
+
+    def visit_Call(self, node: ast.Call) -> None:
+        """``getattr(fluid.layers, "fc")``."""
+        name = _asked(node, "getattr")
+        full = self._full(node.args[0]) if name else ""
+        if full and len(node.args) == 2:
+            self._name(node, f"{full}.{name}")
+        self.generic_visit(node)
+
+    def visit_If(self, node: ast.If) -> None:
+        """``if hasattr(fluid.layers, "fc"):``."""
+        asked = {
+            f"{self._full(inner.args[0])}.{name}"
+            for inner in ast.walk(node.test)
+            if isinstance(inner, ast.Call) and (name := _asked(inner, "hasattr"))
+        }
+        asked -= self._allowed
+        self._allowed |= asked
+        self.generic_visit(node)
+        self._allowed -= asked
+
+    visit_IfExp: Any = visit_If
+
+    def visit_Try(self, node: ast.Try) -> None:
+        """A script may be prepared for what is not there."""
+        before = self._caught
+        self._caught = before | _caught(node)
+        for tried in node.body:
+            self.visit(tried)
+        self._caught = before
+        for other in (*node.handlers, *node.orelse, *node.finalbody):
+            self.visit(other)
+
+    def _full(self, node: ast.expr) -> str:
+        """What a dotted name of the script means; an empty text where it is none of a module."""
+        parts = []
+        while isinstance(node, ast.Attribute):
+            parts.append(node.attr)
+            node = node.value
+        if not isinstance(node, ast.Name) or node.id not in self.meaning:
+            return ""
+        return ".".join([self.meaning[node.id], *reversed(parts)])
 
     def visit_Name(self, node: ast.Name) -> None:
         """A name that was imported by itself, and is used."""
@@ -176,36 +238,69 @@ class _Reader(ast.NodeVisitor):
     def _module(self, node: ast.AST, name: str) -> bool:
         if is_listed(name):
             return True
-        self._add(node, f"there is no module {name}")
+        if not self._caught & _MISSING["import"]:
+            self._add(node, f"there is no module {name}")
         return False
 
-    def _name(self, node: ast.AST, full: str, importing: bool = False) -> None:
+    def _name(self, node: ast.AST, full: str, importing: bool = False) -> bool:
+        """Add a finding for a name that is not there; False where there is none of that name."""
         module, names = _divided(full)
-        if not names:
-            return
+        if not names or any(full == each or full.startswith(each + ".") for each in self._allowed):
+            return True
         if module.partition(".")[0] != PACKAGE:
             if dropped.is_dropped(module, names[0]):
                 short = module.replace("numpy", "np", 1)
                 now = dropped.meaning(module, names[0])
                 message = f"{short}.{names[0]} is not there any more; write {now}"
                 self._add(node, message, works_in_run=True)
-            return
+            return True
         held: Any = sys.modules.get(module) or _imported(module)
         for name in names:
             if isinstance(held, (AliasModule, type)) and not hasattr(held, name):
                 if is_refused(held):
                     break
-                self._missing(node, held, name)
-                return
+                if not self._caught & _MISSING["import" if importing else "attribute"]:
+                    self._missing(node, held, name)
+                return False
             held = getattr(held, name, None)
             if not isinstance(held, (ModuleType, type)):
                 break
         if not importing and (is_refused(held) or isinstance(held, RefusedValue)):
             self._add(node, refusal(*held.__refused__))
+        return True
 
     def _missing(self, node: ast.AST, held: Any, name: str) -> None:
         where = held.__name__
         self._add(node, f"{where} has no name {name!r}{suggestion(name, _plain(dir(held)))}")
+
+
+#: errors that say that something is not there
+_MISSING = {
+    "import": {"ImportError", "ModuleNotFoundError"},
+    "attribute": {"AttributeError"},
+}
+
+
+def _caught(node: ast.Try) -> set[str]:
+    """Names of errors that a script catches, or all where it catches whatever an import raises."""
+    imports = all(isinstance(inner, (ast.Import, ast.ImportFrom)) for inner in node.body)
+    found: set[str] = set()
+    for handler in node.handlers:
+        names = {n.id for n in ast.walk(handler.type or node) if isinstance(n, ast.Name)}
+        if handler.type is None:
+            names = {"Exception"}
+        found |= names
+        if imports and names & {"Exception", "BaseException"}:
+            found |= _MISSING["import"]
+    return found
+
+
+def _asked(node: ast.Call, function: str) -> str:
+    """The name that a call of ``getattr`` or ``hasattr`` asks for; an empty text of other calls."""
+    if not isinstance(node.func, ast.Name) or node.func.id != function or len(node.args) < 2:
+        return ""
+    name = node.args[1]
+    return name.value if isinstance(name, ast.Constant) and isinstance(name.value, str) else ""
 
 
 def _plain(names: list[str]) -> Iterator[str]:

@@ -25,7 +25,7 @@ def main(words: Sequence[str]) -> int | None:
         status: int = import_module(f"{__package__}.check").main(rest)
         return status
     path = next((word for word in rest if word not in _OPTIONS), "")
-    if path == "-m":
+    if path in ("-m", "-"):
         return script.main(rest)
     if path.startswith("-") or not script.is_script(path):
         return None

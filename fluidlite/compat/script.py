@@ -7,13 +7,16 @@ import os
 import runpy
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
+from importlib.util import find_spec
 from types import ModuleType, TracebackType
 from typing import Any
 
 from . import AliasError, install, rewriting
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
+_STDIN = "-"  # the script is what is written to this process
 
 
 def parser() -> argparse.ArgumentParser:
@@ -35,7 +38,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument(
         "-m", dest="module", action="store_true", help="SCRIPT is a module's name, as for Python"
     )
-    made.add_argument("script", metavar="SCRIPT")
+    made.add_argument("script", metavar="SCRIPT", help="a file, or - to read it from the input")
     made.add_argument("arguments", nargs=argparse.REMAINDER, metavar="...")
     return made
 
@@ -68,7 +71,9 @@ def main(words: Sequence[str]) -> int:
     path = given.script
     source = b""
     try:
-        if not given.module:
+        if path == _STDIN:
+            source = sys.stdin.buffer.read()
+        elif not given.module:
             with open(path, "rb") as file:
                 source = file.read()
     except OSError as error:
@@ -76,7 +81,7 @@ def main(words: Sequence[str]) -> int:
         return 2
     # A plain run has the script's folder first; ``python -m`` had put the working folder there.
     if sys.path and not getattr(sys.flags, "safe_path", False):
-        sys.path[0] = os.getcwd() if given.module else os.path.dirname(os.path.realpath(path))
+        sys.path[0] = _folder(path, given.module)
     sys.argv = [path, *given.arguments]
     try:
         install(
@@ -88,9 +93,29 @@ def main(words: Sequence[str]) -> int:
         print(f"fluidlite: {error}", file=sys.stderr)
         return 1
     if given.module:
-        runpy.run_module(path, run_name="__main__", alter_sys=True)
-        return 0
-    return _run(os.path.abspath(path), source, given.strict)
+        return _reported(partial(_run_module, path))
+    if path == _STDIN:
+        return _reported(partial(_run, "<stdin>", source, given.strict))
+    return _reported(partial(_run, os.path.abspath(path), source, given.strict))
+
+
+def _folder(path: str, is_module: bool) -> str:
+    """Where a plain run looks for modules first."""
+    if path == _STDIN:
+        return ""
+    return os.getcwd() if is_module else os.path.dirname(os.path.realpath(path))
+
+
+def _run_module(name: str) -> int:
+    try:
+        found = find_spec(name)
+    except (ImportError, AttributeError, ValueError):
+        found = None
+    if found is None:
+        print(f"fluidlite: no module named {name}", file=sys.stderr)
+        return 1
+    runpy.run_module(name, run_name="__main__", alter_sys=True)
+    return 0
 
 
 def _run(path: str, source: bytes, strict: bool) -> int:
@@ -98,12 +123,18 @@ def _run(path: str, source: bytes, strict: bool) -> int:
     names: dict[str, Any] = vars(main_module)
     names.update(__file__=path, __builtins__=sys.modules["builtins"], __cached__=None)
     sys.modules["__main__"] = main_module
+    if strict:
+        code = compile(source, path, "exec", dont_inherit=True)
+    else:
+        code = rewriting.compiled(source, path)
+    exec(code, names)
+    return 0
+
+
+def _reported(run: Callable[[], int]) -> int:
+    """Run a program, and show what it raises as Python does."""
     try:
-        if strict:
-            code = compile(source, path, "exec", dont_inherit=True)
-        else:
-            code = rewriting.compiled(source, path)
-        exec(code, names)
+        return run()
     except SystemExit:
         raise
     except BaseException as error:
@@ -112,7 +143,6 @@ def _run(path: str, source: bytes, strict: bool) -> int:
             sys.excepthook = _silent  # the traceback has been shown
             raise
         return 1
-    return 0
 
 
 def _silent(*shown: object) -> None:

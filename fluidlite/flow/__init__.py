@@ -6,7 +6,6 @@ from ..absent import answer
 from ..imperative.arithmetic import (
     atan2,
     dot,
-    equal,
     floor_divide,
     greater_equal,
     greater_than,
@@ -23,6 +22,10 @@ from ..imperative.arithmetic import (
     pow,
     remainder,
 )
+from ..imperative.composed import logaddexp
+from ..imperative.creation import (
+    bool_ as bool,
+)
 from ..imperative.creation import (
     float16,
     float32,
@@ -32,7 +35,13 @@ from ..imperative.creation import (
     int64,
     uint8,
 )
+from ..imperative.creation import float16 as half
+from ..imperative.creation import float32 as float
+from ..imperative.creation import float64 as double
+from ..imperative.creation import int32 as int
+from ..imperative.creation import int64 as long
 from ..imperative.creation import seed as manual_seed
+from ..imperative.diagonals import atleast_1d, atleast_2d, atleast_3d
 from ..imperative.elementary import (
     abs,
     acos,
@@ -67,12 +76,86 @@ from ..imperative.elementary import (
     tanh,
     trunc,
 )
+from ..imperative.elementary import abs as absolute
+from ..imperative.elementary import acos as arccos
+from ..imperative.elementary import asin as arcsin
+from ..imperative.elementary import atan as arctan
+from ..imperative.elementary import neg as negative
 from ..imperative.mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
-from ..imperative.selection import nonzero, where
+from ..imperative.selection import nonzero
+from ..imperative.shaping import t
+from ..imperative.sizes import TensorShape as Size
 from ..namespace import listing
 from ..quiet import doors
-from . import autograd, nn
+from . import autograd, nn, optim
+from .algebra import (
+    addcdiv,
+    addcmul,
+    addmm,
+    baddbmm,
+    bmm,
+    cross,
+    diag,
+    diagonal,
+    einsum,
+    fmod,
+    inner,
+    kron,
+    lerp,
+    mm,
+    mv,
+    outer,
+    rsub,
+    tensordot,
+    trace,
+)
+from .arranging import (
+    argwhere,
+    bincount,
+    broadcast_tensors,
+    broadcast_to,
+    column_stack,
+    count_nonzero,
+    cumprod,
+    dstack,
+    hsplit,
+    hstack,
+    index_add,
+    index_fill,
+    kthvalue,
+    median,
+    meshgrid,
+    movedim,
+    narrow,
+    quantile,
+    repeat_interleave,
+    scatter,
+    scatter_add,
+    searchsorted,
+    select,
+    swapaxes,
+    swapdims,
+    take,
+    take_along_dim,
+    tensor_split,
+    tile,
+    unflatten,
+    unique,
+    vsplit,
+    vstack,
+)
 from .autograd import inference_mode
+from .comparing import (
+    allclose,
+    eq,
+    equal,
+    ge,
+    gt,
+    isclose,
+    le,
+    lt,
+    ne,
+)
 from .creation import (
     arange,
     eye,
@@ -93,6 +176,8 @@ from .elementary import (
     asinh,
     atanh,
     clamp,
+    clamp_max,
+    clamp_min,
     div,
     erfc,
     exp2,
@@ -100,7 +185,21 @@ from .elementary import (
     logsigmoid,
     mul,
     sub,
+    where,
 )
+from .elementary import (
+    acosh as arccosh,
+)
+from .elementary import (
+    asinh as arcsinh,
+)
+from .elementary import (
+    atanh as arctanh,
+)
+from .elementary import (
+    clamp as clip,
+)
+from .files import load, save
 from .functions import (
     all,
     amax,
@@ -120,6 +219,27 @@ from .functions import (
     std,
     sum,
     var,
+)
+from .sampling import (
+    as_tensor,
+    bernoulli,
+    empty,
+    empty_like,
+    from_numpy,
+    get_default_dtype,
+    is_floating_point,
+    is_nonzero,
+    is_tensor,
+    logspace,
+    multinomial,
+    normal,
+    numel,
+    rand_like,
+    randint,
+    randint_like,
+    randn_like,
+    randperm,
+    set_default_dtype,
 )
 from .shapes import (
     argsort,
@@ -147,9 +267,123 @@ from .shapes import (
     unbind,
     unsqueeze,
 )
+from .shapes import (
+    cat as concat,
+)
+from .shapes import (
+    reshape as view,
+)
 from .tensor import Tensor, tensor
 
 __all__ = [
+    "load",
+    "save",
+    "Size",
+    "half",
+    "float",
+    "double",
+    "int",
+    "long",
+    "bool",
+    "absolute",
+    "arccos",
+    "arcsin",
+    "arctan",
+    "negative",
+    "atleast_1d",
+    "atleast_2d",
+    "atleast_3d",
+    "logaddexp",
+    "t",
+    "concat",
+    "view",
+    "arccosh",
+    "arcsinh",
+    "arctanh",
+    "clip",
+    "clamp_max",
+    "clamp_min",
+    "where",
+    "as_tensor",
+    "bernoulli",
+    "empty",
+    "empty_like",
+    "from_numpy",
+    "get_default_dtype",
+    "is_floating_point",
+    "is_nonzero",
+    "is_tensor",
+    "logspace",
+    "multinomial",
+    "normal",
+    "numel",
+    "rand_like",
+    "randint",
+    "randint_like",
+    "randn_like",
+    "randperm",
+    "set_default_dtype",
+    "argwhere",
+    "bincount",
+    "broadcast_tensors",
+    "broadcast_to",
+    "column_stack",
+    "count_nonzero",
+    "cumprod",
+    "dstack",
+    "hsplit",
+    "hstack",
+    "index_add",
+    "index_fill",
+    "kthvalue",
+    "median",
+    "meshgrid",
+    "movedim",
+    "narrow",
+    "quantile",
+    "repeat_interleave",
+    "scatter",
+    "scatter_add",
+    "searchsorted",
+    "select",
+    "swapaxes",
+    "swapdims",
+    "take",
+    "take_along_dim",
+    "tensor_split",
+    "tile",
+    "unflatten",
+    "unique",
+    "vsplit",
+    "vstack",
+    "addcdiv",
+    "addcmul",
+    "addmm",
+    "baddbmm",
+    "bmm",
+    "cross",
+    "diag",
+    "diagonal",
+    "einsum",
+    "fmod",
+    "inner",
+    "kron",
+    "lerp",
+    "mm",
+    "mv",
+    "outer",
+    "rsub",
+    "tensordot",
+    "trace",
+    "allclose",
+    "eq",
+    "equal",
+    "ge",
+    "gt",
+    "isclose",
+    "le",
+    "lt",
+    "ne",
     "Tensor",
     "abs",
     "acos",
@@ -182,7 +416,6 @@ __all__ = [
     "div",
     "dot",
     "enable_grad",
-    "equal",
     "erf",
     "erfc",
     "exp",
@@ -243,6 +476,7 @@ __all__ = [
     "not_equal",
     "ones",
     "ones_like",
+    "optim",
     "permute",
     "pow",
     "prod",
@@ -282,7 +516,6 @@ __all__ = [
     "unbind",
     "unsqueeze",
     "var",
-    "where",
     "zeros",
     "zeros_like",
 ]

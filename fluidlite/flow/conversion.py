@@ -74,6 +74,29 @@ class Conversion(Handle, results=False):
         """The tensor in the element type of another."""
         return _cast(self, target.array.dtype)
 
+    def byte(self) -> Any:
+        """The tensor as uint8."""
+        return _cast(self, "uint8")
+
+    def type(self, dtype: Any = None) -> Any:
+        """The tensor in another element type; the name of its own one when None."""
+        if dtype is None:
+            return f"flow.{_KINDS.get(self.array.dtype.name, self.array.dtype.name)}Tensor"
+        return self.to(dtype=dtype)
+
+    def get_device(self) -> Any:
+        """-1: tensors are on the CPU."""
+        return -1
+
+    def cuda(self, device: Any = None) -> Any:
+        """An error: there are no tensors on other devices.
+
+        Raises:
+            ArgumentError: always.
+        """
+        devices.need_cpu("cuda" if device is None else device)
+        return self
+
     def float(self) -> Any:
         """The tensor as float32."""
         return _cast(self, "float32")
@@ -85,6 +108,10 @@ class Conversion(Handle, results=False):
     def long(self) -> Any:
         """The tensor as int64."""
         return _cast(self, "int64")
+
+
+_KINDS = {"float32": "Float", "float64": "Double", "float16": "Half", "int64": "Long"}
+_KINDS |= {"int32": "Int", "int8": "Char", "uint8": "Byte", "bool": "Bool"}
 
 
 def _cast(tensor: Any, dtype: Any) -> Any:

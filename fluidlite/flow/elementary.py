@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from ..errors import ArgumentError
-from ..imperative import arithmetic, elementary, engine
+from ..imperative import arithmetic, elementary, engine, selection
 from ..imperative.elementary import exp, floats, rsqrt, square
 from ..imperative.function import PyLayer
 from ..imperative.recording import eager
-from ..imperative.selection import where
+from ..imperative.selection import where as choose
 
 
 def _smooth(compute: Callable[[Any], Any], slope: Callable[[Any], Any], name: str) -> Any:
@@ -84,6 +84,16 @@ def exp2(input: Any) -> Any:
     return _exp2(floats(input))
 
 
+def clamp_min(input: Any, min: Any) -> Any:
+    """The elements, but at least a number."""
+    return clamp(input, min=min)
+
+
+def clamp_max(input: Any, max: Any) -> Any:
+    """The elements, but at most a number."""
+    return clamp(input, max=max)
+
+
 def log10(input: Any) -> Any:
     """The logarithm to the base 10."""
     return elementary.log10(input)
@@ -110,8 +120,8 @@ def clamp(input: Any, min: Any = None, max: Any = None) -> Any:
     if min is None and max is None:
         raise engine.located(ArgumentError("clamp: expected min, max or both, got neither"))
     if any(getattr(bound, "array", np.zeros(())).size != 1 for bound in (min, max)):
-        low = input if min is None else where(arithmetic.less_than(input, min), min, input)
-        return low if max is None else where(arithmetic.greater_than(low, max), max, low)
+        low = input if min is None else choose(arithmetic.less_than(input, min), min, input)
+        return low if max is None else selection.where(arithmetic.greater_than(low, max), max, low)
     return elementary.clip(input, min, max)
 
 
@@ -153,3 +163,22 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
             )
         )
     return modes[rounding_mode](quotient)
+
+
+def where(condition: Any, x: Any = None, y: Any = None) -> Any:
+    """x where a condition holds, y elsewhere; the places where it holds when they are left out.
+
+    Args:
+        condition: truth values.
+        x, y: tensors or numbers.
+
+    >>> fluid.flow.where(fluid.flow.tensor([True, False]), 1.0, 2.0).tolist()
+    [1.0, 2.0]
+    """
+    if x is None and y is None:
+        return selection.nonzero(condition, as_tuple=True)
+    if not hasattr(x, "array") and not hasattr(y, "array"):
+        kinds = "f" if any(isinstance(each, float) for each in (x, y)) else "i"
+        kind = arithmetic.default_float() if kinds == "f" else np.dtype("int64")
+        x = condition.results(np.asarray(x, kind))
+    return selection.where(condition, x, y)

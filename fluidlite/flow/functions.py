@@ -2,38 +2,58 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..imperative import arithmetic, elementary, reduction, selection, shaping
-from ..imperative.recording import eager
+from ..imperative.recording import Handle, eager
 
 
-def sum(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
+class Found(NamedTuple):
+    """Elements that were looked for along a dimension, and their places."""
+
+    values: Any
+    indices: Any
+
+    def __repr__(self) -> str:
+        return f"({self.values!r}, {self.indices!r})"
+
+
+def _as(input: Any, dtype: Any) -> Any:
+    return input if dtype is None else elementary.cast(input, dtype)
+
+
+def _numbers(input: Any) -> Any:
+    """The tensor, with truth values as numbers."""
+    return elementary.cast(input, "uint8") if input.array.dtype.kind == "b" else input
+
+
+def sum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
     """The sum of the elements, over some dimensions or all.
 
     Args:
         input: a tensor.
         dim: a dimension or a list of them; all when None.
         keepdim: the dimensions stay, with size 1.
+        dtype: the element type to compute in; the tensor's when None.
 
     >>> x = fluid.flow.tensor([[1.0, 2.0], [3.0, 4.0]])
     >>> fluid.flow.sum(x, dim=0)
     tensor([4., 6.], dtype=float32)
     """
-    return reduction.sum(input, dim, keepdim=keepdim)
+    return reduction.sum(_as(input, dtype), dim, keepdim=keepdim)
 
 
-def mean(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
+def mean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
     """The mean of the elements, over some dimensions or all; see :func:`sum`."""
-    return reduction.mean(input, dim, keepdim)
+    return reduction.mean(_as(input, dtype), dim, keepdim)
 
 
-def prod(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
+def prod(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
     """The product of the elements, over some dimensions or all; see :func:`sum`."""
-    return reduction.prod(input, dim, keepdim)
+    return reduction.prod(_as(input, dtype), dim, keepdim)
 
 
-def max(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
+def max(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
     """The largest element; or those along a dimension, and their places.
 
     Equal ones share the gradient of the first form; that of the second goes to the one whose place
@@ -41,39 +61,43 @@ def max(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
 
     Args:
         input: a tensor.
-        dim: along which dimension; None for the largest of all.
+        dim: along which dimension; None for the largest of all; a tensor for each two.
         keepdim: the dimension stays, with size 1.
 
     >>> fluid.flow.max(fluid.flow.tensor([[1.0, 3.0], [5.0, 2.0]]), dim=1)
     (tensor([3., 5.], dtype=float32), tensor([1, 0], dtype=int64))
     """
+    if isinstance(dim, Handle):
+        return arithmetic.maximum(input, dim)
     if dim is None:
-        return reduction.max(input)
-    return _picked(input, reduction.argmax(input, dim, True), dim, keepdim)
+        return amax(input)
+    return _picked(input, reduction.argmax(_numbers(input), dim, True), dim, keepdim)
 
 
-def min(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
+def min(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
     """The smallest element; or those along a dimension, and their places; see :func:`max`."""
+    if isinstance(dim, Handle):
+        return arithmetic.minimum(input, dim)
     if dim is None:
-        return reduction.min(input)
-    return _picked(input, reduction.argmin(input, dim, True), dim, keepdim)
+        return amin(input)
+    return _picked(input, reduction.argmin(_numbers(input), dim, True), dim, keepdim)
 
 
-def _picked(input: Any, places: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
+def _picked(input: Any, places: Any, dim: int, keepdim: bool) -> Found:
     found = selection.take_along_axis(input, places, dim)
     if keepdim:
-        return found, places
-    return shaping.squeeze(found, dim), shaping.squeeze(places, dim)
+        return Found(found, places)
+    return Found(shaping.squeeze(found, dim), shaping.squeeze(places, dim))
 
 
 def argmax(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
     """The place of the largest element; the first one where several are."""
-    return reduction.argmax(input, dim, keepdim)
+    return reduction.argmax(_numbers(input), dim, keepdim)
 
 
 def argmin(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
     """The place of the smallest element; the first one where several are."""
-    return reduction.argmin(input, dim, keepdim)
+    return reduction.argmin(_numbers(input), dim, keepdim)
 
 
 def var(input: Any, dim: Any = None, unbiased: bool = True, keepdim: bool = False) -> Any:
@@ -85,22 +109,26 @@ def var(input: Any, dim: Any = None, unbiased: bool = True, keepdim: bool = Fals
         unbiased: divide by one less than the number of elements.
         keepdim: the dimensions stay, with size 1.
     """
+    if not input.array.size and dim is None:
+        return reduction.mean(input) * float("nan")
     return reduction.var(input, dim, unbiased, keepdim)
 
 
 def std(input: Any, dim: Any = None, unbiased: bool = True, keepdim: bool = False) -> Any:
     """The root of the mean square distance from the mean; see :func:`var`."""
-    return reduction.std(input, dim, unbiased, keepdim)
+    return elementary.sqrt(var(input, dim, unbiased, keepdim))
 
 
 def amax(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
     """The largest element; equal ones share the gradient."""
-    return reduction.amax(input, dim, keepdim)
+    found = reduction.amax(_numbers(input), dim, keepdim)
+    return elementary.cast(found, "bool") if input.array.dtype.kind == "b" else found
 
 
 def amin(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
     """The smallest element; equal ones share the gradient."""
-    return reduction.amin(input, dim, keepdim)
+    found = reduction.amin(_numbers(input), dim, keepdim)
+    return elementary.cast(found, "bool") if input.array.dtype.kind == "b" else found
 
 
 def all(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
@@ -140,6 +168,15 @@ def log_softmax(input: Any, dim: int, dtype: Any = None) -> Any:
     return arithmetic.subtract(x, reduction.logsumexp(x, dim, True))
 
 
-def relu(input: Any) -> Any:
-    """max(x, 0); its gradient at 0 is 0."""
+def relu(input: Any, inplace: bool = False) -> Any:
+    """max(x, 0); its gradient at 0 is 0.
+
+    Args:
+        input: a tensor.
+        inplace: write the result to it.
+    """
+    if inplace:
+        return input.write(relu)
+    if input.array.dtype.kind != "f":
+        return elementary.clip(input, 0)
     return eager.relu(input)

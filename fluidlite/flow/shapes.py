@@ -7,6 +7,7 @@ from typing import Any
 from ..errors import ArgumentError, ShapeError
 from ..imperative import engine, reduction, selection, shaping
 from ..imperative.recording import eager
+from .functions import Found
 
 
 def numbers(given: tuple[Any, ...]) -> Any:
@@ -130,7 +131,10 @@ def split(x: Any, split_size_or_sections: Any, dim: int = 0) -> tuple[Any, ...]:
 
 def chunk(input: Any, chunks: int, dim: int = 0) -> tuple[Any, ...]:
     """At most so many parts of a tensor along a dimension, of one size but for the last."""
-    return split(input, -(-input.array.shape[dim] // chunks), dim)
+    size = input.array.shape[dim]
+    if not size:  # parts of nothing
+        return (input,) * chunks
+    return split(input, -(-size // chunks), dim)
 
 
 def unbind(input: Any, dim: int = 0) -> tuple[Any, ...]:
@@ -138,9 +142,16 @@ def unbind(input: Any, dim: int = 0) -> tuple[Any, ...]:
     return tuple(shaping.unstack(input, dim))
 
 
-def flip(input: Any, *dims: Any) -> Any:
-    """The tensor with its elements in reverse order along dimensions."""
-    return shaping.flip(input, list(numbers(dims)))
+def flip(input: Any, *args: Any, dims: Any = None) -> Any:
+    """The tensor with its elements in reverse order along dimensions.
+
+    Args:
+        input: a tensor.
+        args: the dimensions, or a list of them.
+        dims: the same, by its name.
+    """
+    given = numbers(args) if dims is None else dims
+    return shaping.flip(input, list(given) if isinstance(given, (list, tuple)) else [given])
 
 
 def roll(input: Any, shifts: Any, dims: Any = None) -> Any:
@@ -174,9 +185,9 @@ def masked_select(input: Any, mask: Any) -> Any:
     return selection.masked_select(input, mask)
 
 
-def sort(input: Any, dim: int = -1, descending: bool = False) -> tuple[Any, Any]:
+def sort(input: Any, dim: int = -1, descending: bool = False) -> Found:
     """The tensor with its elements in order along a dimension, and their places before."""
-    return tuple(eager.argsort(input, axis=dim, descending=descending))
+    return Found(*eager.argsort(input, axis=dim, descending=descending))
 
 
 def argsort(input: Any, dim: int = -1, descending: bool = False) -> Any:
@@ -184,9 +195,17 @@ def argsort(input: Any, dim: int = -1, descending: bool = False) -> Any:
     return selection.argsort(input, dim, descending)
 
 
-def topk(input: Any, k: int, dim: int = -1, largest: bool = True) -> tuple[Any, Any]:
-    """The k largest or smallest elements along a dimension, in order, and their places."""
-    return selection.topk(input, k, dim, largest)
+def topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Found:
+    """The k largest or smallest elements along a dimension, and their places.
+
+    Args:
+        input: a tensor.
+        k: how many.
+        dim: the dimension.
+        largest: whether the largest; if not, the smallest.
+        sorted: accepted: they are in order in any case.
+    """
+    return Found(*selection.topk(input, k, dim, largest))
 
 
 def cumsum(input: Any, dim: int) -> Any:

@@ -16,9 +16,10 @@ from ..imperative.tensor import need_differentiable
 from . import devices, elementary, functions, shapes
 from .conversion import Conversion
 from .inplace import InPlace
+from .methods import MoreMethods
 
 
-class Tensor(Conversion, InPlace, Lenient):
+class Tensor(Conversion, MoreMethods, InPlace, Lenient):  # type: ignore[misc]
     """An array that remembers how it was made, under strict rules.
 
     What is differentiated has one element or is given a gradient, wants a gradient, and has not

@@ -25,6 +25,8 @@ class Writing(Handle, results=False):
     """
 
     _sharing: weakref.WeakSet[Any] | None = None
+    #: whether writes change what gradients of others see, and do not count there
+    _unnoticed: bool = False
 
     def alias(self) -> Any:
         """Another handle of the same value with the same past."""
@@ -91,8 +93,9 @@ class Writing(Handle, results=False):
             )
         for each in self._sharing or (self,):
             each.array = array
-            each.version += 1
-            _mark_overwritten(each.port)
+            if not self._unnoticed:
+                each.version += 1
+                _mark_overwritten(each.port)
         if thread.recording:
             self.port, self.stop = made.port, made.stop
         return self

@@ -101,9 +101,10 @@ def convolved(
     """A convolution with a bias; arguments as of ``conv2d``, with the dimensions of a window."""
     last = is_channels_last(data_format, _KINDS[count][0])
     channels = channels_of(input, count, last)
+    each_alone = channels == groups  # not where groups is None: names of parameters follow from it
     groups, num_filters = groups_of(input, channels, groups), integer(num_filters, "num_filters")
     kind = f"conv{count}d"
-    if count == 2 and channels == groups and num_filters % channels == 0 and not use_cudnn:
+    if count == 2 and each_alone and num_filters % channels == 0 and not use_cudnn:
         kind = f.layer_type = "depthwise_conv2d"
     size = each(filter_size, "filter_size", count)
     paddings, algorithm = padding_of(padding, "padding", last, count)
@@ -142,6 +143,7 @@ def transposed(
     """
     last = is_channels_last(data_format, _KINDS[count][0])
     channels = channels_of(input, count, last)
+    each_alone = channels == groups == num_filters  # as in convolved
     groups = groups_of(input, channels, groups)
     if num_filters % groups:
         raise ArgumentError(
@@ -149,7 +151,7 @@ def transposed(
             f"num_filters={num_filters}"
         )
     kind = f"conv{count}d_transpose"
-    if count == 2 and channels == groups == num_filters and not use_cudnn:
+    if count == 2 and each_alone and not use_cudnn:
         kind = f.layer_type = "depthwise_conv2d_transpose"
     strides, dilations = each(stride, "stride", count), each(dilation, "dilation", count)
     paddings, algorithm = padding_of(padding, "padding", last, count)

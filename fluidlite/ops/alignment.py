@@ -152,8 +152,8 @@ class ctc_align(Op):
 
     Input: labels: sequences, of shape [rows, 1], or padded, [n, width].
     InputLength: how many labels of each padded row count, [n] or [n, 1].
-    Output: as Input; padded with ``padding_value``.  Of sequences, one row of -1 where nothing is
-        left at all.
+    Output: as Input; padded with ``padding_value``.  Of sequences that are all empty, one row of -1
+        that belongs to none.
     OutputLength: how many labels are left of each padded row, [n, 1].
     blank: the label that stands for none.
     merge_repeated: labels that repeat the one before are dropped, too.
@@ -205,8 +205,9 @@ class ctc_align(Op):
         if InputLength is None:
             flat, stays = self.staying(xp, Input)
             found = flat[stays]
-            if not len(found):
-                found = xp.full(1, -1, flat.dtype)
+            if not len(found):  # texts without a row, and yet there is one
+                lod = self.lods(dict(Input=Input))["Output"]
+                return LoDTensor(xp.full((1, 1), -1, flat.dtype), lod), None
             return xp.reshape(found, (-1, 1)), None
         labels = Input.data if isinstance(Input, LoDTensor) else Input
         rows, width = labels.shape

@@ -55,6 +55,17 @@ def test_uninstalling_leaves_the_import_system_as_it_was():
     assert sys.meta_path == before
 
 
+def test_a_module_that_is_read_anew_knows_what_is_installed(alias):
+    before = dict(vars(compat))
+    try:
+        importlib.reload(compat)
+        assert compat.installed()
+        compat.uninstall()
+        assert "paddle" not in sys.modules and not compat.installed()
+    finally:
+        vars(compat).update(before)
+
+
 def test_the_alias_is_refused_where_a_real_paddle_can_be_imported(tmp_path, monkeypatch):
     (tmp_path / "paddle").mkdir()
     (tmp_path / "paddle" / "__init__.py").write_text("real = True\n")

@@ -67,6 +67,58 @@ def test_what_a_function_calls_so_is_its_own():
     assert [found.line for found in check(text)] == [8]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "try:\n    import paddle.nope as p\nexcept ImportError:\n    p = None\np.x",
+        "try:\n    from paddle.fluid import nope\nexcept:\n    nope = None\nnope",
+        "try:\n    fluid.nope()\nexcept AttributeError:\n    pass",
+        "if hasattr(fluid.layers, 'nope'):\n    fluid.layers.nope(1)",
+        "x = fluid.nope if hasattr(fluid, 'nope') else 1",
+        "fluid.layers.nope = 3\nfluid.layers.nope.x",
+        "getattr(fluid, 'nope', None)",
+        "paddle = 3\npaddle.nope",
+    ],
+)
+def test_a_script_may_be_prepared_for_what_is_not_there(text):
+    assert check(f"import paddle.fluid as fluid, paddle\n{text}\n") == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "layers = fluid.layers\nlayers.nope()",
+        "fluid = fluid.layers\nfluid.nope()",
+        "\ngetattr(fluid.layers, 'nope')",
+        "try:\n    fluid.layers.nope()\nexcept Exception:\n    pass",
+        "if hasattr(fluid, 'nope'): pass\nfluid.layers.nope",
+    ],
+)
+def test_a_name_is_found_whatever_leads_to_it(text):
+    (found,) = check(f"import paddle.fluid as fluid\n{text}\n")
+    assert (found.line, "layers has no name 'nope'" in found.message) == (3, True)
+
+
+def test_the_scripts_of_a_folder_are_checked(tmp_path, capsys):
+    (tmp_path / "below").mkdir()
+    (tmp_path / "below" / "b.py").write_text("import paddle.fluid as fluid\nfluid.nope\n")
+    (tmp_path / "a.py").write_text("import paddle.nope\n")
+    (tmp_path / "notes.txt").write_text("import paddle.nope\n")
+    assert main(["check", str(tmp_path)]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split(": ")[0] for line in lines] == [
+        f"{tmp_path / 'a.py'}:1:1",
+        f"{tmp_path / 'below' / 'b.py'}:2:1",
+    ]
+
+
+def test_a_script_in_another_encoding_has_to_say_so():
+    text = "# coding: latin-1\nimport paddle.fluid as fluid\nx = 'é'\n".encode("latin-1")
+    assert check(text) == []
+    (found,) = check(text.partition(b"\n")[2])
+    assert found.line == 2 and "coding: latin-1" in found.message
+
+
 def test_what_is_refused_may_be_imported_and_is_found_where_it_is_used():
     text = "from paddle.fluid.optimizer import PipelineOptimizer as T\n"
     assert check(text) == []

@@ -73,6 +73,42 @@ def test_a_traceback_is_that_of_a_plain_run(tmp_path):
     ]
 
 
+def test_a_script_may_come_from_the_input(tmp_path):
+    text = "import sys\nimport paddle.fluid\nprint(sys.argv, __file__, sys.path[0])\nint('a')\n"
+    run, plain = (
+        subprocess.run(
+            [sys.executable, *words, "-", "a"],
+            input=given,
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        for words, given in (
+            (("-m", "fluidlite", "run"), text),
+            ((), text.replace("paddle.fluid", "math")),
+        )
+    )
+    assert (run.returncode, run.stdout) == (plain.returncode, plain.stdout)
+    assert run.stderr == plain.stderr and "ValueError" in run.stderr
+
+
+def test_a_module_that_is_not_there_is_said_in_a_line(tmp_path):
+    run = python("-m", "fluidlite", "run", "-m", "nothing.at_all", cwd=tmp_path)
+    assert (run.returncode, run.stderr) == (1, "fluidlite: no module named nothing.at_all\n")
+
+
+def test_a_module_ends_as_it_says(tmp_path):
+    (tmp_path / "package").mkdir()
+    (tmp_path / "package" / "__main__.py").write_text(
+        "import sys\nimport paddle.fluid\nprint(__name__, __package__)\nsys.exit(5)\n"
+    )
+    run = python("-m", "fluidlite", "run", "-m", "package", "a", cwd=tmp_path)
+    assert (run.returncode, run.stdout) == (5, "__main__ package\n")
+
+
 def test_processes_that_a_script_starts_have_the_alias(tmp_path):
     (tmp_path / "many.py").write_text(
         "import multiprocessing, numpy as np\n"

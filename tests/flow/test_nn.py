@@ -52,7 +52,8 @@ def test_parameters_and_buffers_are_found_by_where_they_are():
     assert [name for name, _ in net.named_children()] == ["body", "drop", "out"]
     assert len(list(net.modules())) == 8
     assert repr(nn.Sequential(nn.Linear(2, 3), nn.ReLU(inplace=True))) == (
-        "Sequential(\n  (0): Linear(2, 3, bias=True)\n  (1): ReLU(inplace=True)\n)"
+        "Sequential(\n  (0): Linear(in_features=2, out_features=3, bias=True)\n"
+        "  (1): ReLU(inplace=True)\n)"
     )
 
 

@@ -59,6 +59,17 @@ def test_groups_see_their_channels_only():
     assert shapes() == [(6, 2, 3, 3)]
 
 
+@pytest.mark.parametrize("groups, kind", [(None, "conv2d"), (1, "depthwise_conv2d")])
+def test_one_channel_is_a_group_of_its_own_only_where_groups_says_so(groups, kind):
+    # The name of the parameter follows from it, and so what a saved model can be loaded into.
+    layers.conv2d(images(1), 2, 3, groups=groups, use_cudnn=False, bias_attr=False)
+    layers.conv2d_transpose(images(1), 1, None, 3, groups=groups, use_cudnn=False, bias_attr=False)
+    assert [p.name for p in fluid.default_main_program().all_parameters()] == [
+        f"{kind}_0.w_0",
+        f"{kind}_transpose_0.w_0",
+    ]
+
+
 @pytest.mark.parametrize("use_cudnn, kind", [(True, "conv2d"), (False, "depthwise_conv2d")])
 def test_a_group_for_each_channel_may_be_another_operator(use_cudnn, kind):
     out = layers.conv2d(images(), 4, 3, groups=4, use_cudnn=use_cudnn, bias_attr=False)

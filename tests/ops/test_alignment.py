@@ -5,6 +5,7 @@ import functools
 import numpy as np
 import pytest
 
+import fluidlite as fluid
 from fluidlite.errors import LoDError, OutOfRangeError, ShapeError
 from fluidlite.opdef.definition import lookup
 from fluidlite.values import LoDTensor
@@ -82,8 +83,22 @@ def test_labels_of_sequences_stay_sequences():
     assert out[:, 0].tolist() == [1, 1, 2]
     assert op.lods(dict(Input=labels)) == dict(Output=((0, 1, 1, 3),))
     nothing = LoDTensor(np.array([[0], [0]]), [[0, 1, 2]])
-    assert op.run(np, nothing, None)[0].tolist() == [[-1]]
-    assert op.lods(dict(Input=nothing)) == dict(Output=((0, 0, 0),))
+    out = op.run(np, nothing, None)[0]
+    assert (out.data.tolist(), out.offsets) == ([[-1]], ((0, 0, 0),))
+
+
+def test_texts_that_are_all_empty_are_as_far_from_others_as_these_are_long():
+    # An untrained recognizer of characters finds blanks only.
+    x = fluid.data("x", [None, 4], lod_level=1)
+    y = fluid.data("y", [None, 1], "int64", lod_level=1)
+    found = fluid.layers.ctc_greedy_decoder(x, blank=3)
+    distance, count = fluid.layers.edit_distance(found, y, normalized=False)
+    blanks = fluid.create_lod_tensor(np.eye(4, dtype="float32")[[3, 3, 3]], [[2, 1]], None)
+    texts = fluid.create_lod_tensor(np.array([[1], [2], [1]]), [[1, 2]], None)
+    feed = {"x": blanks, "y": texts}
+    out = fluid.Executor().run(feed=feed, fetch_list=[distance, count, found], return_numpy=False)
+    assert np.array(out[0]).tolist() == [[1.0], [2.0]] and np.array(out[1]).tolist() == [2]
+    assert (np.array(out[2]).tolist(), out[2].lod()) == ([[-1]], [[0, 0, 0]])
 
 
 def test_paths_are_followed_back():

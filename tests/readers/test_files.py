@@ -186,6 +186,27 @@ def test_lines_in_memory_stay_until_they_are_released(variables, files):
     assert dataset.get_memory_data_size() == 0
 
 
+@pytest.mark.parametrize("trained", [False, True])
+@pytest.mark.parametrize("how", ["load", "preload"])
+def test_loading_again_replaces_the_lines_also_where_nothing_was_released(
+    variables, files, trained, how
+):
+    # fluid 1.8.5 goes on with the lines of the first files, and says nothing: set_filelist and
+    # load_into_memory have an effect there only behind release_memory.
+    dataset = dataset_of(variables, files, "InMemoryDataset")
+    dataset.load_into_memory()
+    if trained:
+        shown(dataset)
+    dataset.set_filelist(files[1:])
+    if how == "load":
+        dataset.load_into_memory()
+    else:
+        dataset.preload_into_memory()
+        dataset.wait_preload_done()
+    assert dataset.get_memory_data_size() == 1
+    assert shown(dataset) == [([3], [[3.5, 4.5]])]
+
+
 def test_lines_are_loaded_while_something_else_is_done(variables, files):
     dataset = dataset_of(variables, files, "InMemoryDataset")
     dataset.preload_into_memory(thread_num=2)

@@ -176,3 +176,13 @@ def test_each_device_keeps_its_own_statistics_and_the_scope_those_of_the_first(m
         exe.run(fluid.default_startup_program())
         (found,) = exe.run(compiled, {"x": small}, ["mean"])
     np.testing.assert_allclose(found, [0.5, 1.5, 6, 12.5])
+
+
+def test_there_are_as_many_places_as_cpu_num_says(monkeypatch):
+    monkeypatch.delenv("CPU_NUM", raising=False)
+    assert len(fluid.cpu_places()) == 1
+    monkeypatch.setenv("CPU_NUM", "3")
+    assert (len(fluid.cpu_places()), len(fluid.cpu_places(2))) == (3, 2)
+    monkeypatch.setenv("CPU_NUM", "many")
+    with pytest.raises(ArgumentError, match="expected CPU_NUM to be a number of devices"):
+        fluid.cpu_places()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FunctionType
@@ -16,6 +15,7 @@ from ...dygraph.tensor import ParamBase, VarBase
 from ...errors import ArgumentError
 from ...ir import variable as variables
 from ...opdef.definition import is_defined, lookup
+from ...place import devices_said
 
 global_prog_seed = 0
 _current_device = None
@@ -90,7 +90,7 @@ def _var_base_to_np(var_base: Any) -> Any:
 
 
 def _cpu_num() -> int:
-    return int(os.environ.get("CPU_NUM", 1))
+    return devices_said()
 
 
 def _cuda_ids() -> list[int]:

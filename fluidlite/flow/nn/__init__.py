@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...absent import answer
 from ...namespace import listing
 from ...quiet import doors
-from . import functional
+from . import functional, init, utils
 from .activation import (
     CELU,
     ELU,
@@ -35,6 +35,7 @@ from .activation import (
 from .containers import (
     ModuleDict,
     ModuleList,
+    ParameterDict,
     ParameterList,
     Sequential,
 )
@@ -102,8 +103,52 @@ from .pooling import (
     MaxPool2d,
     MaxPool3d,
 )
+from .recurrent import (
+    GRU,
+    LSTM,
+    RNN,
+    GRUCell,
+    LSTMCell,
+    RNNCell,
+)
+from .resampling import (
+    ConstantPad1d,
+    ConstantPad2d,
+    ConstantPad3d,
+    Fold,
+    MaxUnpool1d,
+    MaxUnpool2d,
+    MaxUnpool3d,
+    PixelShuffle,
+    ReflectionPad1d,
+    ReflectionPad2d,
+    ReplicationPad1d,
+    ReplicationPad2d,
+    Unfold,
+    Upsample,
+    UpsamplingBilinear2d,
+    UpsamplingNearest2d,
+    ZeroPad2d,
+)
 
 __all__ = [
+    "Upsample",
+    "UpsamplingNearest2d",
+    "UpsamplingBilinear2d",
+    "Unfold",
+    "Fold",
+    "PixelShuffle",
+    "MaxUnpool1d",
+    "MaxUnpool2d",
+    "MaxUnpool3d",
+    "ConstantPad1d",
+    "ConstantPad2d",
+    "ConstantPad3d",
+    "ZeroPad2d",
+    "ReflectionPad1d",
+    "ReflectionPad2d",
+    "ReplicationPad1d",
+    "ReplicationPad2d",
     "AdaptiveAvgPool1d",
     "AdaptiveAvgPool2d",
     "AdaptiveAvgPool3d",
@@ -168,6 +213,7 @@ __all__ = [
     "NLLLoss",
     "PReLU",
     "Parameter",
+    "ParameterDict",
     "ParameterList",
     "ReLU",
     "ReLU6",
@@ -185,6 +231,14 @@ __all__ = [
     "Threshold",
     "TripletMarginLoss",
     "functional",
+    "init",
+    "utils",
+    "GRU",
+    "GRUCell",
+    "LSTM",
+    "LSTMCell",
+    "RNN",
+    "RNNCell",
 ]
 
 __dir__ = listing(globals())

@@ -41,6 +41,11 @@ class Sequential(Module):
         listed = list(self.children())
         return type(self)(*listed[index]) if isinstance(index, slice) else listed[index]
 
+    def append(self, module: Module) -> Sequential:
+        """Put a module at the end.  Returns the sequence."""
+        self.add_module(str(len(self)), module)
+        return self
+
 
 class ModuleList(Module):
     """A list of modules.
@@ -57,6 +62,22 @@ class ModuleList(Module):
         """Put a module at the end.  Returns the list."""
         self.add_module(str(len(self)), module)
         return self
+
+    def insert(self, index: int, module: Module) -> None:
+        """Put a module in front of another one."""
+        listed = list(self.children())
+        listed.insert(index, module)
+        self.own_modules.clear()
+        self.extend(listed)
+
+    def __setitem__(self, index: int, module: Module) -> None:
+        self.add_module(str(range(len(self))[index]), module)
+
+    def __delitem__(self, index: int) -> None:
+        listed = list(self.children())
+        del listed[index]
+        self.own_modules.clear()
+        self.extend(listed)
 
     def extend(self, modules: Iterable[Module]) -> ModuleList:
         """Put modules at the end.  Returns the list."""
@@ -102,6 +123,18 @@ class ModuleDict(Module):
     def __setitem__(self, name: str, module: Module) -> None:
         self.add_module(name, module)
 
+    def __delitem__(self, name: str) -> None:
+        del self.own_modules[name]
+
+    def update(self, modules: Mapping[str, Module]) -> None:
+        """Add modules, and replace those of the same names."""
+        for name, module in modules.items():
+            self.add_module(name, module)
+
+    def pop(self, name: str) -> Any:
+        """Take a module out.  Returns the module."""
+        return self.own_modules.pop(name)
+
     def keys(self) -> Iterable[str]:
         """The names."""
         return self.own_modules.keys()
@@ -140,3 +173,43 @@ class ParameterList(Module):
 
     def __getitem__(self, index: int) -> Any:
         return list(self)[index]
+
+
+class ParameterDict(Module):
+    """Parameters by name.
+
+    Args:
+        parameters: a dictionary; none when None.
+    """
+
+    def __init__(self, parameters: Mapping[str, Parameter] | None = None) -> None:
+        super().__init__()
+        for name, each in (parameters or {}).items():
+            self.register_parameter(name, each)
+
+    def __len__(self) -> int:
+        return len(self.own_parameters)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.own_parameters)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.own_parameters
+
+    def __getitem__(self, name: str) -> Any:
+        return self.own_parameters[name]
+
+    def __setitem__(self, name: str, parameter: Parameter) -> None:
+        self.register_parameter(name, parameter)
+
+    def keys(self) -> Iterable[str]:
+        """The names."""
+        return self.own_parameters.keys()
+
+    def values(self) -> Iterable[Any]:
+        """The parameters."""
+        return self.own_parameters.values()
+
+    def items(self) -> Iterable[tuple[str, Any]]:
+        """Pairs of them."""
+        return self.own_parameters.items()

@@ -58,6 +58,12 @@ class _Convolution(Module):
         self.weight = made(out_channels, in_channels // groups, *sizes)
         self.register_parameter("bias", made(out_channels) if bias else None)
         self._padding, self._padding_mode = padding, padding_mode
+        self.in_channels, self.out_channels, self.groups = in_channels, out_channels, groups
+        self.kernel_size, self.padding_mode = sizes, padding_mode
+        self.stride = each("stride", stride, self.dimensions)
+        self.dilation = each("dilation", dilation, self.dimensions)
+        named = isinstance(padding, str)
+        self.padding = padding if named else each("padding", padding, self.dimensions)
         self._moved = dict(stride=stride, dilation=dilation, groups=groups)
 
     def forward(self, input: Any) -> Any:
@@ -71,7 +77,7 @@ class _Convolution(Module):
         return function(input, self.weight, self.bias, padding=padding, **self._moved)
 
     def extra_repr(self) -> str:
-        return f"{list(self.weight.shape)}"
+        return _shown(self)
 
 
 class Conv1d(_Convolution):
@@ -96,6 +102,21 @@ class Conv3d(_Convolution):
 
     dimensions = 3
     function = staticmethod(F.conv3d)
+
+
+def _shown(module: Any) -> str:
+    """What a convolution shows of itself."""
+    lines = [f"{module.in_channels}, {module.out_channels}", f"kernel_size={module.kernel_size}"]
+    lines.append(f"stride={module.stride}")
+    plain = {"padding": 0, "dilation": 1, "output_padding": 0}
+    for name, usual in plain.items():
+        value = getattr(module, name, (usual,))
+        if isinstance(value, str) or any(n != usual for n in value):
+            lines.append(f"{name}={value}")
+    lines += [f"groups={module.groups}"] * (module.groups != 1)
+    lines += ["bias=False"] * (module.bias is None)
+    mode = getattr(module, "padding_mode", "zeros")
+    return ", ".join([*lines, *[f"padding_mode={mode}"] * (mode != "zeros")])
 
 
 class _Transposed(Module):
@@ -137,6 +158,12 @@ class _Transposed(Module):
         made = functools.partial(uniform_parameter, bound, dtype, device)
         self.weight = made(in_channels, out_channels // groups, *sizes)
         self.register_parameter("bias", made(out_channels) if bias else None)
+        self.in_channels, self.out_channels, self.groups = in_channels, out_channels, groups
+        self.kernel_size = sizes
+        self.stride = each("stride", stride, self.dimensions)
+        self.padding = each("padding", padding, self.dimensions)
+        self.output_padding = each("output_padding", output_padding, self.dimensions)
+        self.dilation = each("dilation", dilation, self.dimensions)
         self._moved = dict(
             stride=stride,
             padding=padding,
@@ -150,7 +177,7 @@ class _Transposed(Module):
         return type(self).function(input, self.weight, self.bias, **self._moved)
 
     def extra_repr(self) -> str:
-        return f"{list(self.weight.shape)}"
+        return _shown(self)
 
 
 class ConvTranspose1d(_Transposed):

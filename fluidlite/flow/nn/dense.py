@@ -72,7 +72,8 @@ class Linear(Module):
         return F.linear(input, self.weight, self.bias)
 
     def extra_repr(self) -> str:
-        return f"{self.in_features}, {self.out_features}, bias={self.bias is not None}"
+        sizes = f"in_features={self.in_features}, out_features={self.out_features}"
+        return f"{sizes}, bias={self.bias is not None}"
 
 
 class Bilinear(Module):
@@ -116,6 +117,7 @@ class Embedding(Module):
         num_embeddings: how many rows there are.
         embedding_dim: their width.
         padding_idx: the number whose row is 0, and gets no gradient.
+        max_norm, norm_type, scale_grad_by_freq: as of ``functional.embedding``.
         device: the CPU, or None.
         dtype: element type of the table.
 
@@ -128,6 +130,9 @@ class Embedding(Module):
         num_embeddings: int,
         embedding_dim: int,
         padding_idx: int | None = None,
+        max_norm: float | None = None,
+        norm_type: float = 2.0,
+        scale_grad_by_freq: bool = False,
         device: Any = None,
         dtype: Any = None,
     ) -> None:
@@ -140,7 +145,9 @@ class Embedding(Module):
                     f"{padding_idx!r:.60}"
                 )
             )
+        self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
         self.padding_idx = padding_idx
+        self._options = (max_norm, norm_type, scale_grad_by_freq)
         table = creation.randn([num_embeddings, embedding_dim], dtype)
         if padding_idx is not None:
             table[padding_idx] = 0.0
@@ -148,7 +155,7 @@ class Embedding(Module):
 
     def forward(self, input: Any) -> Any:
         """The rows, in the shape of the numbers."""
-        return F.embedding(input, self.weight, self.padding_idx)
+        return F.embedding(input, self.weight, self.padding_idx, *self._options)
 
     def extra_repr(self) -> str:
         return "{}, {}".format(*self.weight.shape)

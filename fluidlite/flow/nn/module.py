@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...errors import ArgumentError, ShapeError, StateDictError, suggestion
 from ...imperative.engine import located
@@ -33,6 +33,13 @@ class Parameter(Tensor, results=False):
 
     def __repr__(self) -> str:
         return "Parameter containing:\n" + super().__repr__()
+
+
+class LoadedKeys(NamedTuple):
+    """What did not fit when a state was loaded."""
+
+    missing_keys: list[str]
+    unexpected_keys: list[str]
 
 
 class Module:
@@ -231,6 +238,36 @@ class Module:
         """The buffers, each once."""
         return (value for _, value in self.named_buffers("", recurse))
 
+    def get_submodule(self, target: str) -> Module:
+        """The module that is found at a place, as "layers.0"; this one at "".
+
+        Raises:
+            ArgumentError: there is none.
+        """
+        found = dict(self.named_modules())
+        if target not in found:
+            raise located(
+                ArgumentError(
+                    f"{type(self).__name__} has no module {target!r}{suggestion(target, found)}"
+                )
+            )
+        return found[target]
+
+    def get_parameter(self, target: str) -> Any:
+        """The parameter that is found at a place, as "layers.0.weight".
+
+        Raises:
+            ArgumentError: there is none.
+        """
+        found = dict(self.named_parameters())
+        if target not in found:
+            raise located(
+                ArgumentError(
+                    f"{type(self).__name__} has no parameter {target!r}{suggestion(target, found)}"
+                )
+            )
+        return found[target]
+
     # -- states ------------------------------------------------------------------------------------
 
     def state_dict(self, prefix: str = "") -> dict[str, Any]:
@@ -244,12 +281,15 @@ class Module:
                     found[start + name] = value.detach()
         return found
 
-    def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True) -> None:
+    def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True) -> LoadedKeys:
         """Take over a state: all of it or, where something does not fit, nothing.
 
         Args:
             state_dict: tensors by name, as :meth:`state_dict` gives them.
             strict: refuse a state that lacks a name, or has another one.
+
+        Returns:
+            the names that are missing, and those that are unknown.
 
         Raises:
             StateDictError: a name is missing, or unknown.
@@ -275,6 +315,7 @@ class Module:
                 )
         for _, tensor, given in fitting:
             tensor.set_value(given)
+        return LoadedKeys(sorted(missing), sorted(unknown))
 
     # -- all of it at once -------------------------------------------------------------------------
 
@@ -288,13 +329,13 @@ class Module:
         """Let this module and those within be tested.  Returns the module."""
         return self.train(False)
 
-    def zero_grad(self, set_to_none: bool = True) -> None:
+    def zero_grad(self, set_to_none: bool = False) -> None:
         """Drop the gradients of all parameters, or make them zero."""
         for parameter in self.parameters():
             if set_to_none:
                 parameter.grad = None
             elif parameter.grad is not None:
-                parameter.grad.zero_()
+                parameter.grad = parameter.grad.detach() * 0.0
 
     def requires_grad_(self, requires_grad: bool = True) -> Any:
         """Say of all parameters whether they want gradients.  Returns the module."""
@@ -327,6 +368,10 @@ class Module:
     def double(self) -> Any:
         """Cast parameters and buffers to float64.  Returns the module."""
         return self.to("float64")
+
+    def half(self) -> Any:
+        """Cast parameters and buffers to float16.  Returns the module."""
+        return self.to("float16")
 
     def cpu(self) -> Any:
         """The module itself, which is there already."""

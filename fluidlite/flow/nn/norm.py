@@ -59,7 +59,8 @@ class LayerNorm(_Affine):
         return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
 
     def extra_repr(self) -> str:
-        return f"{self.normalized_shape}, eps={self.eps}"
+        affine = self.weight is not None
+        return f"{tuple(self.normalized_shape)}, eps={self.eps}, elementwise_affine={affine}"
 
 
 class GroupNorm(_Affine):
@@ -145,7 +146,9 @@ class _Tracked(_Affine):
             )
 
     def extra_repr(self) -> str:
-        return f"{self.num_features}, eps={self.eps}, momentum={self.momentum}"
+        shown = f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, "
+        shown += f"affine={self.weight is not None}, "
+        return shown + f"track_running_stats={self.running_mean is not None}"
 
 
 class _BatchNorm(_Tracked):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from sys import getrefcount
 from typing import Any
 
@@ -12,14 +12,16 @@ import numpy as np
 from ...scope import Scope, ScopeVariable, at_once
 from ...values import as_fetched, is_device_array
 from ..run_state import RunState
+from .guard import guard_of
 from .stage import CompiledStage
 
 
 class BoundStage:
     """A compiled stage with its variables found in a scope.
 
-    What the run replaces is donated to it; where a step refuses its inputs, the function gives back
-    what it was given.
+    What the run replaces is donated to it.  What must hold of its inputs is looked at before it
+    runs, where that follows from what is fed; elsewhere the function looks at it, and gives back
+    what it was given where it does not hold.
 
     Args:
         stage: all of the program.
@@ -29,6 +31,8 @@ class BoundStage:
         state: counts the runs.
         device: where it runs; JAX's default when None.
         donates: whether what is replaced is donated.
+        guard: what says of the values that are fed whether the stage takes them; None where the
+            stage looks at them.
     """
 
     def __init__(
@@ -40,6 +44,7 @@ class BoundStage:
         state: RunState,
         device: Any,
         donates: bool,
+        guard: Callable[..., Any] | None = None,
     ) -> None:
         fetches, commits = names
         self._state, self._stage, self._device = state, stage, device
@@ -52,7 +57,9 @@ class BoundStage:
         self._attributes = ["value"] * len(commits)
         others = [*feed, *(v.name for v in self._kept)]
         self._names = [v.name for v in self._donated], others
-        self._function = stage.function(*self._names)
+        #: of what is fed, whether it is taken; :meth:`trace` finds it
+        self.guard = guard
+        self._function = stage.function(*self._names, checks=guard is None)
         #: of what is to be fetched and committed: its name, and where it is among what is made
         self._wanted = [*commits, *fetches]
         self._places: list[int] = []
@@ -97,6 +104,8 @@ class BoundStage:
         fetched = None
         try:
             with self._stage.backend.wide(), jax.default_device(self._device):
+                if self.guard is not None and not self.guard(*given[: len(self._fed)]):
+                    return None
                 start = _ZERO if number is None else np.uint32(number)
                 # one call of C: an interrupt finds nothing done, or the results
                 made.extend(map(self._function, [donated], [given], [start], [()]))
@@ -150,7 +159,12 @@ class BoundStage:
         donated = [v.value for v in self._donated]
         try:
             with self._stage.backend.wide(), jax.default_device(self._device):
-                self._function.eval_shape(donated, given, _ZERO, ())
+                traced = jax.make_jaxpr(self._function)(donated, given, _ZERO, ())
+                traced = traced.jaxpr.eqns[0].params["jaxpr"]
+                truths = len(traced.jaxpr.outvars) - len(self._stage.made)
+                places = range(len(donated), len(donated) + len(fed))
+                if truths and placing is None:
+                    self.guard = guard_of(traced, truths, places)
         except Exception:
             return False
         return self._found() is not None
@@ -222,4 +236,4 @@ def bound(
             if isinstance(held, np.ndarray) and (name in commits or placing is not None):
                 where = None if placing is None else placing.sharding(name, held.shape)
                 variables[name].value = placed(held, where)
-    return BoundStage(*how, donates=True)
+    return BoundStage(*how, donates=True, guard=made.guard)

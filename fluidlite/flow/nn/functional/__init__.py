@@ -80,6 +80,20 @@ from .projection import (
     one_hot,
     pad,
 )
+from .resampling import (
+    affine_grid,
+    ctc_loss,
+    fold,
+    grid_sample,
+    interpolate,
+    max_unpool1d,
+    max_unpool2d,
+    max_unpool3d,
+    pixel_shuffle,
+    pixel_unshuffle,
+    unfold,
+    upsample,
+)
 from .windows import (
     conv1d,
     conv2d,
@@ -90,6 +104,18 @@ from .windows import (
 )
 
 __all__ = [
+    "affine_grid",
+    "ctc_loss",
+    "fold",
+    "grid_sample",
+    "interpolate",
+    "max_unpool1d",
+    "max_unpool2d",
+    "max_unpool3d",
+    "pixel_shuffle",
+    "pixel_unshuffle",
+    "unfold",
+    "upsample",
     "adaptive_avg_pool1d",
     "adaptive_avg_pool2d",
     "adaptive_avg_pool3d",

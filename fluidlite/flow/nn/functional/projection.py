@@ -9,6 +9,8 @@ import numpy as np
 from ....errors import ArgumentError, ShapeError
 from ....imperative.arithmetic import add, matmul, multiply
 from ....imperative.engine import located
+from ....imperative.flat import kinked
+from ....imperative.mode import no_grad
 from ....imperative.prepared import generator
 from ....imperative.recording import eager
 from ....imperative.shaping import swapaxes
@@ -30,20 +32,47 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
     return out if bias is None else add(out, bias)
 
 
-def embedding(input: Any, weight: Any, padding_idx: int | None = None) -> Any:
+def embedding(
+    input: Any,
+    weight: Any,
+    padding_idx: int | None = None,
+    max_norm: float | None = None,
+    norm_type: float = 2.0,
+    scale_grad_by_freq: bool = False,
+) -> Any:
     """Rows of a table by number.
 
     Args:
         input: integers, of any shape.
         weight: the table, a row for each number.
         padding_idx: the number through whose row no gradient flows.
+        max_norm: rows that are longer are made as long, in the table, before they are looked up.
+        norm_type: the norm that says how long they are.
+        scale_grad_by_freq: the gradient of a row is divided by how often it is looked up.
     """
+    if max_norm is not None:
+        _shorten(weight, np.unique(input.array), float(max_norm), norm_type)
     found = eager.lookup_table_v2(weight, input)
-    if padding_idx is None:
+    share = np.ones(input.array.shape, found.array.dtype)
+    if padding_idx is not None:
+        share[input.array == padding_idx % weight.array.shape[0]] = 0
+    if scale_grad_by_freq:
+        _, where, counts = np.unique(input.array, return_inverse=True, return_counts=True)
+        share /= counts[where].reshape(share.shape)
+    if padding_idx is None and not scale_grad_by_freq:
         return found
-    kept = np.expand_dims(input.array != padding_idx % weight.array.shape[0], -1)
-    still = found.results(np.where(kept, 0, found.array).astype(found.array.dtype))
-    return add(multiply(found, found.results(kept.astype(found.array.dtype))), still)
+    share = np.expand_dims(share, -1)
+    still = found.results((found.array * (1 - share)).astype(found.array.dtype))
+    return add(multiply(found, found.results(share)), still)
+
+
+def _shorten(table: Any, numbers: Any, most: float, norm_type: float) -> None:
+    rows = table.array[numbers]
+    lengths = np.linalg.norm(rows, norm_type, axis=1, keepdims=True)
+    array = table.array.copy()
+    array[numbers] = np.where(lengths > most, rows * (most / (lengths + 1e-7)), rows)
+    with no_grad():
+        table.write(lambda old: old.results(array))
 
 
 def one_hot(input: Any, num_classes: int = -1) -> Any:
@@ -129,7 +158,8 @@ def pad(input: Any, pad: Any, mode: str = "constant", value: float | None = None
     pairs = [(0, 0)] * (ndim - len(pad) // 2) + [
         (int(pad[i]), int(pad[i + 1])) for i in range(len(pad) - 2, -1, -2)
     ]
-    out = input
+    # what repeats elements depends on them, as a maximum does, with a derivative of zero
+    out = kinked(input) if mode in ("reflect", "replicate") else input
     for dim, (before, after) in enumerate(pairs):
         if before or after:
             places = np.arange(out.array.shape[dim])

@@ -1,0 +1,306 @@
+"""More functions that arrange and select elements, in OneFlow's spelling."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..errors import ShapeError
+from ..imperative import counting, diagonals, engine, reduction, selection, shaping
+from ..imperative.items import set_item
+from ..imperative.recording import Handle, eager
+from .functions import Found
+from .shapes import cat, numbers, split, transpose
+
+swapaxes = swapdims = transpose
+
+
+def broadcast_to(input: Any, shape: Any) -> Any:
+    """The tensor repeated along dimensions of size 1, and along new ones in front."""
+    return shaping.broadcast_to(input, shape)
+
+
+def broadcast_tensors(*tensors: Any) -> tuple[Any, ...]:
+    """Tensors, each in the shape that they have together."""
+    return tuple(shaping.broadcast_tensors(list(numbers(tensors))))
+
+
+def tile(input: Any, *dims: Any) -> Any:
+    """The tensor repeated along its last dimensions, and along new ones in front.
+
+    Args:
+        input: a tensor.
+        dims: how often along each dimension, the last one last; or a list of that.
+    """
+    return shaping.tile(input, list(numbers(dims)))
+
+
+def movedim(input: Any, source: Any, destination: Any) -> Any:
+    """Some dimensions moved to other places."""
+    return shaping.moveaxis(input, source, destination)
+
+
+def narrow(input: Any, dim: int, start: int, length: int) -> Any:
+    """So many elements along a dimension, from a place on.
+
+    >>> fluid.flow.narrow(fluid.flow.arange(5), 0, 1, 3).tolist()
+    [1, 2, 3]
+    """
+    size = input.array.shape[dim]
+    first = start + size if start < 0 else start
+    if not 0 <= first <= first + length <= size:
+        raise engine.located(
+            ShapeError(f"expected places within {size}, got {length} of them from {start} on")
+        )
+    dim %= len(input.array.shape)
+    return input[(*[slice(None)] * dim, slice(first, first + length))]
+
+
+def select(input: Any, dim: int, index: int) -> Any:
+    """One slice along a dimension, without it."""
+    dim %= len(input.array.shape)
+    return input[(*[slice(None)] * dim, int(index))]
+
+
+def hstack(tensors: Any) -> Any:
+    """Tensors side by side: along the second dimension, vectors along the only one."""
+    listed = _widened(1, tensors)
+    return cat(listed, 0 if len(listed[0].array.shape) == 1 else 1)
+
+
+def vstack(tensors: Any) -> Any:
+    """Tensors one below the other; vectors count as rows."""
+    return cat(_widened(2, tensors), 0)
+
+
+def dstack(tensors: Any) -> Any:
+    """Tensors behind each other, along the third dimension."""
+    return cat(_widened(3, tensors), 2)
+
+
+def column_stack(tensors: Any) -> Any:
+    """Tensors side by side; vectors count as columns."""
+    return cat([t if len(t.array.shape) > 1 else t.reshape(-1, 1) for t in tensors], 1)
+
+
+def _widened(rank: int, tensors: Any) -> list[Any]:
+    made = [diagonals.atleast_1d, diagonals.atleast_2d, diagonals.atleast_3d][rank - 1]
+    return [made(each) for each in tensors]
+
+
+def tensor_split(input: Any, indices_or_sections: Any, dim: int = 0) -> tuple[Any, ...]:
+    """The parts of a tensor along a dimension.
+
+    Args:
+        input: a tensor.
+        indices_or_sections: how many parts, the first of which may have one more; or where to cut.
+        dim: the dimension.
+
+    >>> [p.tolist() for p in fluid.flow.tensor_split(fluid.flow.arange(5), 2)]
+    [[0, 1, 2], [3, 4]]
+    """
+    total, given = input.array.shape[dim], indices_or_sections
+    if isinstance(given, (list, tuple)):
+        cuts = [min(max(c + total if c < 0 else c, 0), total) for c in given]
+        sizes = np.maximum(np.diff([0, *cuts, total]), 0).tolist()
+        starts = [0, *cuts]
+        return tuple(narrow(input, dim, a, n) for a, n in zip(starts, sizes))
+    size, more = divmod(total, int(given))
+    return split(input, [size + (k < more) for k in range(int(given))], dim)
+
+
+def hsplit(input: Any, indices_or_sections: Any) -> tuple[Any, ...]:
+    """The parts of a tensor along the second dimension, of a vector along the only one."""
+    return tensor_split(input, indices_or_sections, 0 if len(input.array.shape) == 1 else 1)
+
+
+def vsplit(input: Any, indices_or_sections: Any) -> tuple[Any, ...]:
+    """The parts of a tensor along the first dimension."""
+    return tensor_split(input, indices_or_sections, 0)
+
+
+def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Any, ...]:
+    """The coordinates of the points of a grid.
+
+    Args:
+        tensors: the coordinates along each dimension: vectors, or a list of them.
+        indexing: "ij"; with "xy" the first two dimensions are exchanged.
+    """
+    listed = list(numbers(tensors))
+    if indexing == "xy" and len(listed) > 1:
+        listed[:2] = listed[1::-1]
+        found = [transpose(each, 0, 1) for each in shaping.meshgrid(*listed)]
+        return tuple(transpose(each, 0, 1) for each in (found[1], found[0], *found[2:]))
+    return tuple(shaping.meshgrid(*listed))
+
+
+def repeat_interleave(input: Any, repeats: Any, dim: int | None = None) -> Any:
+    """Each slice along a dimension repeated; of all elements when None."""
+    if isinstance(repeats, Handle):
+        x = input.reshape(-1) if dim is None else input
+        times = np.broadcast_to(repeats.array, (x.array.shape[dim or 0],))
+        places = np.repeat(np.arange(len(times)), times)
+        return selection.index_select(x, x.results(places), dim or 0)
+    return shaping.repeat_interleave(input, repeats, dim)
+
+
+def unflatten(input: Any, dim: int, sizes: Any) -> Any:
+    """A dimension made several."""
+    return diagonals.unflatten(input, dim, list(sizes))
+
+
+def unfold(input: Any, dimension: int, size: int, step: int) -> Any:
+    """The windows along a dimension; what is in one becomes the last dimension.
+
+    >>> fluid.flow.arange(5).unfold(0, 3, 2).tolist()
+    [[0, 1, 2], [2, 3, 4]]
+    """
+    dim = dimension % len(input.array.shape)
+    windows = (input.array.shape[dim] - size) // step + 1
+    if windows < 1:
+        raise engine.located(
+            ShapeError(f"expected windows of at most {input.array.shape[dim]}, got {size}")
+        )
+    places = (np.arange(windows)[:, None] * step + np.arange(size)).ravel()
+    found = unflatten(
+        selection.index_select(input, input.results(places), dim), dim, (windows, size)
+    )
+    return movedim(found, dim + 1, -1)
+
+
+def argwhere(input: Any) -> Any:
+    """The places of what is not 0, a row each."""
+    return selection.nonzero(input)
+
+
+def unique(
+    input: Any,
+    sorted: bool = True,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    dim: int | None = None,
+) -> Any:
+    """The different elements, in order.
+
+    Args:
+        input: a tensor.
+        sorted: accepted: they are in order in any case.
+        return_inverse: give for each element its place among them, too.
+        return_counts: give how often each one occurs, too.
+        dim: the different slices along a dimension.
+    """
+    found = np.unique(input.array, return_inverse=True, return_counts=True, axis=dim)
+    values, inverse, counts = (input.results(np.asarray(each)) for each in found)
+    inverse = inverse.reshape(input.array.shape if dim is None else -1)
+    given = [values, *[inverse] * return_inverse, *[counts] * return_counts]
+    return given[0] if len(given) == 1 else tuple(given)
+
+
+def take(input: Any, index: Any) -> Any:
+    """The elements at places of the tensor as a vector."""
+    return counting.take(input, index, "raise")
+
+
+def take_along_dim(input: Any, indices: Any, dim: int | None = None) -> Any:
+    """The elements at indices along a dimension; of the tensor as a vector when None."""
+    if dim is None:
+        return take(input, indices)
+    return selection.take_along_axis(input, indices, dim)
+
+
+def _places(index: Any, dim: int) -> tuple[Any, ...]:
+    """An index of all dimensions, from one along a dimension."""
+    made = list(np.indices(index.array.shape))
+    made[dim] = index.array
+    return tuple(made)
+
+
+def scatter(input: Any, dim: int, index: Any, src: Any, *, reduce: str | None = None) -> Any:
+    """The tensor with elements of another one, or a number, at indices along a dimension.
+
+    Args:
+        input: a tensor.
+        dim: the dimension.
+        index: integers, of as many dimensions.
+        src: a tensor, at least as large as ``index``, or a number.
+        reduce: "add" or "multiply" what is there; None writes over it.
+
+    >>> fluid.flow.scatter(fluid.flow.zeros(3), 0, fluid.flow.tensor([2, 0]), 1.0).tolist()
+    [1.0, 0.0, 1.0]
+    """
+    dim %= len(input.array.shape)
+    places = _places(index, dim)
+    values: Any = src
+    if isinstance(src, Handle):
+        values = values[tuple(slice(n) for n in index.array.shape)]
+    if reduce is None:
+        return set_item(input, places, values)
+    if not isinstance(src, Handle):
+        values = input.results(np.full(index.array.shape, src, input.array.dtype))
+    how = {"add": "add", "multiply": "mul"}[reduce]
+    return selection.put_along_axis(input, index, values, dim, how)
+
+
+def scatter_add(input: Any, dim: int, index: Any, src: Any) -> Any:
+    """The tensor plus elements of another one at indices along a dimension."""
+    places = np.stack(_places(index, dim % len(input.array.shape)), -1)
+    values = src[tuple(slice(n) for n in index.array.shape)]
+    flat = places.reshape(-1, places.shape[-1])
+    return eager.scatter_nd_add(input, input.results(flat), values.reshape(-1))
+
+
+def index_add(input: Any, dim: int, index: Any, source: Any, *, alpha: float = 1) -> Any:
+    """The tensor plus slices of another one at places along a dimension."""
+    return counting.index_add(input, index, dim, source if alpha == 1 else source * alpha)
+
+
+def index_fill(input: Any, dim: int, index: Any, value: Any) -> Any:
+    """The tensor with a number at places along a dimension."""
+    return counting.index_fill(input, index, dim, value)
+
+
+def cumprod(input: Any, dim: int) -> Any:
+    """The products of the elements up to each one along a dimension."""
+    return reduction.cumprod(input, dim)
+
+
+def count_nonzero(input: Any, dim: Any = None) -> Any:
+    """How many elements are not 0."""
+    return reduction.count_nonzero(input, dim)
+
+
+def searchsorted(
+    sorted_sequence: Any, values: Any, *, out_int32: bool = False, right: bool = False
+) -> Any:
+    """Where values would be put into a sequence in order; see ``fluid.searchsorted``."""
+    return counting.searchsorted(sorted_sequence, values, out_int32, right)
+
+
+def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Any:
+    """How often each number from 0 on occurs, or the sum of its weights."""
+    return counting.bincount(input, weights, minlength)
+
+
+def median(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
+    """The element in the middle, the lower one of two; along a dimension with its place.
+
+    >>> float(fluid.flow.median(fluid.flow.tensor([3.0, 1.0, 2.0, 9.0])))
+    2.0
+    """
+    if dim is None:
+        flat = input.reshape(-1)
+        order = np.argsort(flat.array, kind="stable")
+        return flat[int(order[(len(order) - 1) // 2])]
+    return kthvalue(input, (input.array.shape[dim] + 1) // 2, dim, keepdim)
+
+
+def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False) -> Any:
+    """The k-th smallest element along a dimension, from 1 on, and its place."""
+    return Found(*counting.kthvalue(input, k, dim, keepdim))
+
+
+def quantile(input: Any, q: Any, dim: int | None = None, keepdim: bool = False) -> Any:
+    """The value below which a share of the elements lies."""
+    share = q.array.tolist() if isinstance(q, Handle) else q
+    return counting.quantile(input, share, dim, keepdim)

@@ -1,0 +1,59 @@
+"""Tensors in files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from .. import io
+from ..imperative.recording import Handle
+from .tensor import Tensor
+
+
+def save(obj: Any, path: Any) -> None:
+    """Write tensors, numbers and texts, and dictionaries and lists of them, to a file.
+
+    Args:
+        obj: what to write: the state of a module, or of an optimizer.
+        path: the file.
+
+    >>> import tempfile, os
+    >>> file = os.path.join(tempfile.mkdtemp(), "state")
+    >>> fluid.flow.save({"w": fluid.flow.ones(2), "step": 3}, file)
+    >>> fluid.flow.load(file)
+    {'w': tensor([1., 1.], dtype=float32), 'step': 3}
+    """
+    io.save({"saved": _arrays(obj)}, path)
+
+
+def load(path: Any, map_location: Any = None) -> Any:
+    """What :func:`save` wrote.
+
+    Args:
+        path: the file.
+        map_location: accepted: tensors are on the CPU.
+    """
+    found: Any = io.load(path)
+    return _tensors(found["saved"])
+
+
+def _arrays(value: Any) -> Any:
+    if isinstance(value, Handle):
+        return np.array(value.array)
+    if isinstance(value, Mapping):
+        return {name: _arrays(each) for name, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_arrays(each) for each in value]
+    return value
+
+
+def _tensors(value: Any) -> Any:
+    if isinstance(value, (Handle, np.ndarray)):
+        return Tensor(np.array(getattr(value, "array", value)))
+    if isinstance(value, Mapping):
+        return {name: _tensors(each) for name, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_tensors(each) for each in value]
+    return value

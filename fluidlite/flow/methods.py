@@ -1,0 +1,248 @@
+"""Further methods of tensors: functions under the same names, and what is written in place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..dtypes import as_dtype
+from ..errors import ArgumentError
+from ..imperative import creation, elementary, reduction
+from ..imperative.engine import located
+from ..imperative.prepared import generator
+from ..imperative.recording import Handle
+from ..imperative.writing import Writing
+from . import algebra, arranging, comparing, devices, functions, shapes
+from . import elementary as own
+from .shapes import numbers
+
+
+class MoreMethods(Writing, results=False):
+    """Functions whose first argument is the tensor."""
+
+    eq = comparing.eq
+    ne = comparing.ne
+    gt = comparing.gt
+    ge = comparing.ge
+    lt = comparing.lt
+    le = comparing.le
+    equal = comparing.equal
+    allclose = comparing.allclose
+    isclose = comparing.isclose
+
+    mm = algebra.mm
+    bmm = algebra.bmm
+    mv = algebra.mv
+    outer = algebra.outer
+    inner = algebra.inner
+    addmm = algebra.addmm
+    baddbmm = algebra.baddbmm
+    addcmul = algebra.addcmul
+    addcdiv = algebra.addcdiv
+    cross = algebra.cross
+    lerp = algebra.lerp
+    fmod = algebra.fmod
+    rsub = algebra.rsub
+    diagonal = algebra.diagonal
+    diag = algebra.diag
+    trace = algebra.trace
+
+    tile = arranging.tile
+    movedim = arranging.movedim
+    swapaxes = arranging.swapaxes
+    swapdims = arranging.swapdims
+    narrow = arranging.narrow
+    select = arranging.select
+    tensor_split = arranging.tensor_split
+    hsplit = arranging.hsplit
+    vsplit = arranging.vsplit
+    repeat_interleave = arranging.repeat_interleave
+    unflatten = arranging.unflatten
+    unfold = arranging.unfold
+    argwhere = arranging.argwhere
+    unique = arranging.unique
+    take = arranging.take
+    take_along_dim = arranging.take_along_dim
+    scatter = arranging.scatter
+    scatter_add = arranging.scatter_add
+    index_add = arranging.index_add
+    index_fill = arranging.index_fill
+    cumprod = arranging.cumprod
+    count_nonzero = arranging.count_nonzero
+    median = arranging.median
+    kthvalue = arranging.kthvalue
+    quantile = arranging.quantile
+    bincount = arranging.bincount
+    broadcast_to = arranging.broadcast_to
+
+    clamp_min = own.clamp_min
+    clamp_max = own.clamp_max
+    negative = elementary.neg
+    absolute = elementary.abs
+    arccos = elementary.acos
+    arcsin = elementary.asin
+    arctan = elementary.atan
+    arccosh = own.acosh
+    arcsinh = own.asinh
+    arctanh = own.atanh
+
+    @property
+    def data(self) -> Any:
+        """A tensor of the same elements that stops gradients, and whose writes nobody notices; what
+        is assigned to it takes the place of the elements.
+        """
+        made: Any = self.detach()
+        made._unnoticed = True
+        return made
+
+    @data.setter
+    def data(self, value: Any) -> None:
+        if not isinstance(value, Handle):
+            raise located(ArgumentError(f"expected a tensor, got {value!r:.60}"))
+        for each in self._sharing or (self,):
+            each.array = value.array
+
+    def where(self, condition: Any, other: Any) -> Any:
+        """The elements where a condition holds, those of another tensor elsewhere."""
+        return own.where(condition, self, other)
+
+    def reshape_as(self, other: Any) -> Any:
+        """The tensor in the shape of another one."""
+        return shapes.reshape(self, list(other.array.shape))
+
+    view_as = reshape_as
+
+    # -- tensors of the same kind ------------------------------------------------------------------
+
+    def _new(self, lenient: Any, dtype: Any, device: Any, requires_grad: bool) -> Any:
+        devices.need_cpu(device)
+        kind = self.array.dtype if dtype is None else as_dtype(dtype).dtype
+        made: Any = self.results(np.asarray(lenient.array, kind))
+        made.requires_grad = requires_grad
+        return made
+
+    def new_zeros(
+        self, *size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False
+    ) -> Any:
+        """Zeros of the tensor's type, of a shape.
+
+        Args:
+            size: sizes, or a list of them.
+            dtype: another element type.
+            device: the CPU, or None.
+            requires_grad: whether gradients with respect to it are wanted.
+        """
+        return self._new(creation.zeros(list(numbers(size))), dtype, device, requires_grad)
+
+    new_empty = new_zeros
+
+    def new_ones(
+        self, *size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False
+    ) -> Any:
+        """Ones of the tensor's type; see :meth:`new_zeros`."""
+        return self._new(creation.ones(list(numbers(size))), dtype, device, requires_grad)
+
+    def new_full(
+        self,
+        size: Any,
+        fill_value: Any,
+        dtype: Any = None,
+        device: Any = None,
+        requires_grad: bool = False,
+    ) -> Any:
+        """One number in the tensor's type; see :meth:`new_zeros`."""
+        made = creation.full(list(size), fill_value)
+        return self._new(made, dtype, device, requires_grad)
+
+    def new_tensor(
+        self, data: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False
+    ) -> Any:
+        """A tensor of the same type with a copy of some values."""
+        made = creation.to_tensor(data)
+        return self._new(made, dtype, device, requires_grad)
+
+    # -- what there is -----------------------------------------------------------------------------
+
+    def nelement(self) -> int:
+        """The number of elements."""
+        return int(self.array.size)
+
+    def ndimension(self) -> int:
+        """The number of dimensions."""
+        return len(self.array.shape)
+
+    def stride(self, dim: int | None = None) -> Any:
+        """How many elements lie from one place to the next along each dimension, or one."""
+        steps = [int(np.prod(self.array.shape[k + 1 :])) for k in range(len(self.array.shape))]
+        return tuple(steps) if dim is None else steps[dim]
+
+    def storage_offset(self) -> int:
+        """0: elements are where they begin."""
+        return 0
+
+    def is_contiguous(self) -> bool:
+        """True: elements lie behind each other always."""
+        return True
+
+    # -- in place ----------------------------------------------------------------------------------
+
+    def relu_(self) -> Any:
+        """max(x, 0), in place."""
+        return self.write(functions.relu)
+
+    def clamp_min_(self, min: Any) -> Any:
+        """Keep the tensor from a number on, in place."""
+        return self.write(lambda old: own.clamp(old, min=min))
+
+    def clamp_max_(self, max: Any) -> Any:
+        """Keep the tensor up to a number, in place."""
+        return self.write(lambda old: own.clamp(old, max=max))
+
+    def addcmul_(self, tensor1: Any, tensor2: Any, *, value: float = 1) -> Any:
+        """Add value * tensor1 * tensor2, in place."""
+        return self.write(lambda old: algebra.addcmul(old, tensor1, tensor2, value=value))
+
+    def addcdiv_(self, tensor1: Any, tensor2: Any, *, value: float = 1) -> Any:
+        """Add value * tensor1 / tensor2, in place."""
+        return self.write(lambda old: algebra.addcdiv(old, tensor1, tensor2, value=value))
+
+    def scatter_(self, dim: int, index: Any, src: Any, *, reduce: str | None = None) -> Any:  # type: ignore[override]
+        """Write elements at indices along a dimension, in place; see ``scatter``."""
+        return self.write(lambda old: arranging.scatter(old, dim, index, src, reduce=reduce))
+
+    def scatter_add_(self, dim: int, index: Any, src: Any) -> Any:
+        """Add elements at indices along a dimension, in place."""
+        return self.write(lambda old: arranging.scatter_add(old, dim, index, src))
+
+    def index_add_(self, dim: int, index: Any, source: Any, *, alpha: float = 1) -> Any:
+        """Add slices at places along a dimension, in place."""
+        return self.write(lambda old: arranging.index_add(old, dim, index, source, alpha=alpha))
+
+    def index_fill_(self, dim: int, index: Any, value: Any) -> Any:
+        """Write a number at places along a dimension, in place."""
+        return self.write(lambda old: arranging.index_fill(old, dim, index, value))
+
+    def cumsum_(self, dim: int) -> Any:
+        """The sums up to each element along a dimension, in place."""
+        return self.write(lambda old: reduction.cumsum(old, dim))
+
+    def transpose_(self, dim0: int, dim1: int) -> Any:
+        """Exchange two dimensions, in place."""
+        return self.write_shape(lambda old: shapes.transpose(old, dim0, dim1))
+
+    def t_(self) -> Any:
+        """Exchange the two dimensions, in place."""
+        return self.transpose_(0, -1)
+
+    def uniform_(self, a: float = 0.0, b: float = 1.0) -> Any:  # type: ignore[override]
+        """Draw all elements anew, equally likely in [a, b), in place."""
+        return self._again(generator.get()().random(self.array.shape) * (b - a) + a)
+
+    def bernoulli_(self, p: float = 0.5) -> Any:
+        """Make all elements 1 with a probability and 0 else, in place."""
+        return self._again(generator.get()().random(self.array.shape) < p)
+
+    def _again(self, drawn: Any) -> Any:
+        made: Any = self.results(np.asarray(drawn, self.array.dtype))
+        return self.write(lambda old: made)

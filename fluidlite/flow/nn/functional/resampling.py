@@ -1,0 +1,304 @@
+"""Images and volumes of other sizes, windows and grids, in OneFlow's spelling."""
+
+from __future__ import annotations
+
+import math
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from ....errors import ArgumentError, ShapeError
+from ....imperative.arithmetic import add, multiply
+from ....imperative.engine import located
+from ....imperative.recording import eager
+from ....nn.functional import grids, likelihoods, rearranging
+from ...arranging import scatter
+from .pooling import adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d
+from .windows import each
+
+_LINEAR = {"linear": 1, "bilinear": 2, "trilinear": 3}
+_CUBIC = -0.75  # the free number of cubic convolution, as others have it
+
+
+def interpolate(
+    input: Any,
+    size: Any = None,
+    scale_factor: Any = None,
+    mode: str = "nearest",
+    align_corners: bool | None = None,
+    recompute_scale_factor: bool | None = None,
+) -> Any:
+    """Lines, images or volumes of another size.
+
+    Args:
+        input: [N, C, ...], of one to three further dimensions.
+        size: the new sizes: a number, or one for each dimension.
+        scale_factor: how many times larger they are, in the place of ``size``.
+        mode: "nearest", "linear", "bilinear", "trilinear", "bicubic" or "area".
+        align_corners: the outermost elements stay where they are; of the linear and cubic modes.
+        recompute_scale_factor: the factor is the quotient of the sizes, not the given one.
+
+    Raises:
+        ArgumentError: there is no such mode for so many dimensions; size or factor are not given
+            once.
+
+    >>> x = fluid.flow.tensor([[[1.0, 2.0]]])
+    >>> fluid.flow.nn.functional.interpolate(x, scale_factor=2).tolist()
+    [[[1.0, 1.0, 2.0, 2.0]]]
+    """
+    dims = len(input.array.shape) - 2
+    before = input.array.shape[2:]
+    if (size is None) == (scale_factor is None):
+        raise located(ArgumentError("expected either size or scale_factor"))
+    allowed = ["nearest", "area", *[m for m, n in _LINEAR.items() if n == dims]]
+    allowed += ["bicubic"] * (dims == 2)
+    if mode not in allowed:
+        raise located(
+            ArgumentError(
+                f"expected mode one of {', '.join(allowed)} for shape "
+                f"{list(input.array.shape)}, got {mode!r:.60}"
+            )
+        )
+    if align_corners is not None and mode in ("nearest", "area"):
+        raise located(ArgumentError(f"align_corners has no meaning for mode {mode!r}"))
+    if size is not None:
+        sizes = [int(n) for n in each("size", size, dims)]
+        steps = [a / b for a, b in zip(before, sizes)]
+    else:
+        given = scale_factor if isinstance(scale_factor, (list, tuple)) else [scale_factor] * dims
+        sizes = [math.floor(n * float(f)) for n, f in zip(before, given)]
+        steps = [1 / float(f) for f in given]
+        if recompute_scale_factor:
+            steps = [a / b for a, b in zip(before, sizes)]
+    if mode == "area":
+        return (adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d)[dims - 1](
+            input, sizes
+        )
+    out = input
+    for k, (old, new, step) in enumerate(zip(before, sizes, steps)):
+        out = _resampled(out, k + 2, _taps(old, new, step, mode, bool(align_corners)))
+    return out
+
+
+upsample = interpolate
+
+Tap = tuple[Any, Any]  #: places, and weights or None
+
+
+def _taps(old: int, new: int, step: float, mode: str, corners: bool) -> list[Tap]:
+    """For each new element places of old ones, and their weights."""
+    numbers = np.arange(new)
+    if mode == "nearest":
+        return [(np.minimum((numbers * step).astype("int64"), old - 1), None)]
+    if corners:
+        at = numbers * ((old - 1) / (new - 1) if new > 1 else 0.0)
+    else:
+        at = (numbers + 0.5) * step - 0.5
+    if mode != "bicubic":
+        at = np.maximum(at, 0.0)
+    low = np.floor(at).astype("int64")
+    part = at - low
+    if mode != "bicubic":
+        low = np.minimum(low, old - 1)
+        return [(low, 1 - part), (np.minimum(low + 1, old - 1), part)]
+    near = [part + 1, part, 1 - part, 2 - part]
+    inner, outer = _CUBIC + 2, _CUBIC + 3
+    weights = [
+        ((inner * t - outer) * t * t + 1) if k in (1, 2) else (((t - 5) * t + 8) * t - 4) * _CUBIC
+        for k, t in enumerate(near)
+    ]
+    return [(np.clip(low + k - 1, 0, old - 1), w) for k, w in enumerate(weights)]
+
+
+def _resampled(x: Any, dim: int, taps: list[Tap]) -> Any:
+    """The sum of slices along a dimension, with weights."""
+    parts = []
+    for places, weights in taps:
+        part = eager.index_select(x, places, dim=dim)
+        if weights is not None:
+            shape = [-1] + [1] * (len(x.array.shape) - dim - 1)
+            part = multiply(part, part.results(weights.astype(x.array.dtype).reshape(shape)))
+        parts.append(part)
+    found = parts[0]
+    for part in parts[1:]:
+        found = add(found, part)
+    return found
+
+
+def unfold(
+    input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
+) -> Any:
+    """The windows of images, a column each: [N, C kh kw, L].
+
+    Args:
+        input: [N, C, H, W].
+        kernel_size, dilation, padding, stride: of the windows: a number, or one for each dimension.
+    """
+    return rearranging.unfold(input, **_window(kernel_size, dilation, padding, stride))
+
+
+def fold(
+    input: Any,
+    output_size: Any,
+    kernel_size: Any,
+    dilation: Any = 1,
+    padding: Any = 0,
+    stride: Any = 1,
+) -> Any:
+    """The images that windows make, summed where they overlap; see :func:`unfold`.
+
+    Args:
+        input: [N, C kh kw, L].
+        output_size: of the images.
+        kernel_size, dilation, padding, stride: as of :func:`unfold`.
+    """
+    sizes = list(each("output_size", output_size, 2))
+    return rearranging.fold(input, sizes, **_window(kernel_size, dilation, padding, stride))
+
+
+def _window(kernel_size: Any, dilation: Any, padding: Any, stride: Any) -> dict[str, Any]:
+    return {
+        "kernel_sizes": list(each("kernel_size", kernel_size, 2)),
+        "dilations": list(each("dilation", dilation, 2)),
+        "paddings": list(each("padding", padding, 2)),
+        "strides": list(each("stride", stride, 2)),
+    }
+
+
+def pixel_shuffle(input: Any, upscale_factor: int) -> Any:
+    """[N, C r r, H, W] as [N, C, H r, W r]."""
+    return rearranging.pixel_shuffle(input, upscale_factor)
+
+
+def pixel_unshuffle(input: Any, downscale_factor: int) -> Any:
+    """[N, C, H r, W r] as [N, C r r, H, W]."""
+    return rearranging.pixel_unshuffle(input, downscale_factor)
+
+
+def affine_grid(theta: Any, size: Any, align_corners: bool = False) -> Any:
+    """Where the points of images come from under affine maps.
+
+    Args:
+        theta: [N, 2, 3].
+        size: [N, C, H, W] of the images.
+        align_corners: -1 and 1 mean the centres of the outermost elements, not their edges.
+    """
+    return grids.affine_grid(theta, list(size), align_corners)
+
+
+def grid_sample(
+    input: Any,
+    grid: Any,
+    mode: str = "bilinear",
+    padding_mode: str = "zeros",
+    align_corners: bool = False,
+) -> Any:
+    """Images with elements taken from where a grid says.
+
+    Args:
+        input: [N, C, H, W].
+        grid: [N, H', W', 2], places x and y in [-1, 1].
+        mode: "bilinear" or "nearest".
+        padding_mode: "zeros", "border" or "reflection": what is outside.
+        align_corners: as of :func:`affine_grid`.
+    """
+    return grids.grid_sample(input, grid, mode, padding_mode, align_corners)
+
+
+def _unpooled(
+    dims: int, input: Any, indices: Any, kernel_size: Any, stride: Any, padding: Any, size: Any
+) -> Any:
+    window = each("kernel_size", kernel_size, dims)
+    steps = window if stride is None else each("stride", stride, dims)
+    around = each("padding", padding, dims)
+    shape = input.array.shape
+    lead, inner = list(shape[:-dims]), shape[-dims:]
+    sizes = [(n - 1) * s - 2 * p + k for n, s, p, k in zip(inner, steps, around, window)]
+    if size is not None:
+        sizes = [int(n) for n in list(size)[-dims:]]
+    if indices.array.shape != shape:
+        raise located(
+            ShapeError(f"expected indices of shape {list(shape)}, got {list(indices.array.shape)}")
+        )
+    flat = [*lead, prod(inner)]
+    zeros = input.new_zeros(*lead, prod(sizes))
+    found = scatter(zeros, -1, indices.reshape(flat), input.reshape(flat))
+    return found.reshape([*lead, *sizes])
+
+
+def max_unpool1d(
+    input: Any,
+    indices: Any,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    output_size: Any = None,
+) -> Any:
+    """Zeros, and the largest elements of windows where they were.
+
+    Args:
+        input: what ``max_pool1d`` gave.
+        indices: the places that it gave.
+        kernel_size, stride, padding: as it was called with.
+        output_size: the sizes before, where the windows leave that open.
+    """
+    return _unpooled(1, input, indices, kernel_size, stride, padding, output_size)
+
+
+def max_unpool2d(
+    input: Any,
+    indices: Any,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    output_size: Any = None,
+) -> Any:
+    """The same for images; see :func:`max_unpool1d`."""
+    return _unpooled(2, input, indices, kernel_size, stride, padding, output_size)
+
+
+def max_unpool3d(
+    input: Any,
+    indices: Any,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    output_size: Any = None,
+) -> Any:
+    """The same for volumes; see :func:`max_unpool1d`."""
+    return _unpooled(3, input, indices, kernel_size, stride, padding, output_size)
+
+
+def ctc_loss(
+    log_probs: Any,
+    targets: Any,
+    input_lengths: Any,
+    target_lengths: Any,
+    blank: int = 0,
+    reduction: str = "mean",
+    zero_infinity: bool = False,
+) -> Any:
+    """How unlikely labels are, whatever their alignment to steps.
+
+    Args:
+        log_probs: [T, N, C], logarithms of probabilities.
+        targets: [N, S], labels.
+        input_lengths, target_lengths: [N], how many steps and labels count.
+        blank: the label for none.
+        reduction: "mean" of losses divided by lengths, "sum" or "none".
+        zero_infinity: losses of labels that do not fit become 0.
+
+    Raises:
+        ArgumentError: there is no such reduction.
+    """
+    if reduction not in ("mean", "sum", "none"):
+        raise located(ArgumentError(f"expected 'mean', 'sum' or 'none', got {reduction!r:.60}"))
+    loss = likelihoods.ctc_loss(
+        log_probs, targets.int(), input_lengths, target_lengths, blank, "none"
+    ).reshape(-1)
+    if zero_infinity:
+        loss = loss.masked_fill(loss.isinf(), 0.0)
+    if reduction == "mean":
+        return (loss / target_lengths.to(loss.dtype).clamp(min=1)).mean()
+    return loss.sum() if reduction == "sum" else loss

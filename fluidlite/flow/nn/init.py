@@ -1,0 +1,166 @@
+"""Start values of parameters, written in place."""
+
+from __future__ import annotations
+
+from math import prod, sqrt
+from typing import Any
+
+import numpy as np
+
+from ...errors import ArgumentError, ShapeError
+from ...imperative.engine import located
+from ...imperative.mode import no_grad
+from ...imperative.prepared import generator
+from ...namespace import listing
+from ...quiet import doors
+
+
+def _written(tensor: Any, array: Any) -> Any:
+    made = np.asarray(array, tensor.array.dtype)
+    with no_grad():
+        return tensor.write(lambda old: old.results(made))
+
+
+def _draw() -> Any:
+    return generator.get()()
+
+
+def uniform_(tensor: Any, a: float = 0.0, b: float = 1.0) -> Any:
+    """Draw all elements, equally likely in [a, b), in place.
+
+    >>> w = fluid.flow.nn.init.uniform_(fluid.flow.empty(3), -0.5, 0.5)
+    >>> bool((w.abs() <= 0.5).all())
+    True
+    """
+    return _written(tensor, _draw().uniform(a, b, tensor.array.shape))
+
+
+def normal_(tensor: Any, mean: float = 0.0, std: float = 1.0) -> Any:
+    """Draw all elements, normally distributed, in place."""
+    return _written(tensor, _draw().standard_normal(tensor.array.shape) * std + mean)
+
+
+def trunc_normal_(
+    tensor: Any, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0
+) -> Any:
+    """Draw all elements, normally distributed within [a, b], in place."""
+    if not a < b:
+        raise located(ArgumentError(f"expected a below b, got {a} and {b}"))
+    drawn = _draw().standard_normal(tensor.array.shape) * std + mean
+    for _ in range(10_000):
+        outside = (drawn < a) | (drawn > b)
+        if not outside.any():
+            return _written(tensor, drawn)
+        drawn[outside] = _draw().standard_normal(int(outside.sum())) * std + mean
+    raise located(ArgumentError(f"there are hardly any such numbers in [{a}, {b}]"))
+
+
+def constant_(tensor: Any, val: float) -> Any:
+    """Make all elements one number, in place."""
+    return _written(tensor, np.full(tensor.array.shape, val))
+
+
+def ones_(tensor: Any) -> Any:
+    """Make all elements 1, in place."""
+    return constant_(tensor, 1.0)
+
+
+def zeros_(tensor: Any) -> Any:
+    """Make all elements 0, in place."""
+    return constant_(tensor, 0.0)
+
+
+def eye_(tensor: Any) -> Any:
+    """Make a matrix the one of ones where row and column are the same, in place."""
+    if tensor.array.ndim != 2:
+        raise located(ShapeError(f"expected a matrix, got shape {list(tensor.array.shape)}"))
+    return _written(tensor, np.eye(*tensor.array.shape))
+
+
+def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
+    """The factor by which weights in front of a function are larger.
+
+    Args:
+        nonlinearity: linear, conv1d, ..., sigmoid, tanh, relu, leaky_relu or selu.
+        param: the slope of leaky_relu; 0.01.
+
+    Raises:
+        ArgumentError: there is no such function.
+
+    >>> fluid.flow.nn.init.calculate_gain("tanh")
+    1.6666666666666667
+    """
+    gains = {"sigmoid": 1.0, "tanh": 5.0 / 3, "relu": sqrt(2.0), "selu": 0.75}
+    if nonlinearity == "leaky_relu":
+        return sqrt(2.0 / (1 + (0.01 if param is None else param) ** 2))
+    if nonlinearity in gains:
+        return gains[nonlinearity]
+    if nonlinearity == "linear" or nonlinearity.startswith("conv"):
+        return 1.0
+    raise located(ArgumentError(f"there is no gain of {nonlinearity!r:.60}"))
+
+
+def _fans(tensor: Any) -> tuple[int, int]:
+    """How many numbers an output is made of, and an input goes to."""
+    shape = tensor.array.shape
+    if len(shape) < 2:
+        raise located(ShapeError(f"expected 2 or more dimensions, got shape {list(shape)}"))
+    window = prod(shape[2:])
+    return shape[1] * window, shape[0] * window
+
+
+def xavier_uniform_(tensor: Any, gain: float = 1.0) -> Any:
+    """Draw all elements so that the variance stays forwards and backwards, equally likely."""
+    bound = gain * sqrt(6.0 / sum(_fans(tensor)))
+    return uniform_(tensor, -bound, bound)
+
+
+def xavier_normal_(tensor: Any, gain: float = 1.0) -> Any:
+    """Draw all elements so that the variance stays forwards and backwards, normally."""
+    return normal_(tensor, 0.0, gain * sqrt(2.0 / sum(_fans(tensor))))
+
+
+def _spread(tensor: Any, a: float, mode: str, nonlinearity: str) -> float:
+    if mode not in ("fan_in", "fan_out"):
+        raise located(ArgumentError(f"expected mode 'fan_in' or 'fan_out', got {mode!r:.60}"))
+    fan = _fans(tensor)[mode == "fan_out"]
+    return calculate_gain(nonlinearity, a) / sqrt(fan)
+
+
+def kaiming_uniform_(
+    tensor: Any, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu"
+) -> Any:
+    """Draw all elements so that the variance stays behind a function, equally likely.
+
+    Args:
+        tensor: of 2 or more dimensions.
+        a: the slope of leaky_relu.
+        mode: "fan_in": forwards; "fan_out": backwards.
+        nonlinearity: the function, as :func:`calculate_gain` has it.
+    """
+    bound = sqrt(3.0) * _spread(tensor, a, mode, nonlinearity)
+    return uniform_(tensor, -bound, bound)
+
+
+def kaiming_normal_(
+    tensor: Any, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu"
+) -> Any:
+    """Draw all elements so that the variance stays behind a function, normally; see
+    :func:`kaiming_uniform_`.
+    """
+    return normal_(tensor, 0.0, _spread(tensor, a, mode, nonlinearity))
+
+
+def orthogonal_(tensor: Any, gain: float = 1.0) -> Any:
+    """Make rows, or columns where they are fewer, orthogonal to each other, at random."""
+    shape = tensor.array.shape
+    _fans(tensor)
+    rows, columns = shape[0], prod(shape[1:])
+    drawn = _draw().standard_normal((max(rows, columns), min(rows, columns)))
+    q, r = np.linalg.qr(drawn)
+    q = q * np.sign(np.diag(r))
+    return _written(tensor, gain * (q if rows >= columns else q.T).reshape(shape))
+
+
+__dir__ = listing(globals())
+doors(globals())

@@ -1,0 +1,130 @@
+"""Optimizers whose steps are scaled by running means of the gradient and of its square."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from .optimizer import Arrays, Optimizer
+
+
+class _OfMoments(Optimizer):
+    """What Adam and its kin have in common.
+
+    Args:
+        params: parameters, or groups of them.
+        lr: the learning rate.
+        betas: how much of the running means of the gradient and of its square stays.
+        eps: added to the root.
+        weight_decay: how much weights are drawn to 0.
+        amsgrad: divide by the root of the largest mean of squares so far.
+        do_bias_correction: make up for means that begin with 0.
+    """
+
+    def __init__(
+        self,
+        params: Iterable[Any],
+        lr: float = 0.001,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0.0,
+        amsgrad: bool = False,
+        do_bias_correction: bool = True,
+        **more: Any,
+    ) -> None:
+        options = dict(lr=lr, betas=betas, eps=eps, weight_decay=weight_decay, amsgrad=amsgrad)
+        super().__init__(params, {**options, "do_bias_correction": do_bias_correction, **more})
+
+
+def _direction(gradient: Any, group: Mapping[str, Any], kept: Arrays) -> Any:
+    """The mean of gradients, divided by the root of the mean of their squares."""
+    (beta1, beta2), steps = group["betas"], kept.get("step", 0) + 1
+    mean = kept.get("exp_avg", 0.0) * beta1 + (1 - beta1) * gradient
+    square = kept.get("exp_avg_sq", 0.0) * beta2 + (1 - beta2) * gradient * gradient
+    kept.update(step=steps, exp_avg=mean, exp_avg_sq=square)
+    if group["amsgrad"]:
+        square = np.maximum(kept.get("max_exp_avg_sq", square), square)
+        kept["max_exp_avg_sq"] = square
+    first, second = 1.0, 1.0
+    if group["do_bias_correction"]:
+        first, second = 1 - beta1**steps, 1 - beta2**steps
+    return mean / first / (np.sqrt(square / second) + group["eps"])
+
+
+class Adam(_OfMoments):
+    """Adam, whose decay of weights is a part of the gradient.
+
+    Args:
+        params: parameters, or groups of them.
+        lr: the learning rate.
+        betas: how much of the running means of the gradient and of its square stays.
+        eps: added to the root.
+        weight_decay: times the weight is added to the gradient.
+        amsgrad: divide by the root of the largest mean of squares so far.
+        do_bias_correction: make up for means that begin with 0.
+
+    >>> net = fluid.flow.nn.Linear(2, 1)
+    >>> adam = fluid.flow.optim.Adam([{"params": [net.weight], "lr": 0.1}, {"params": [net.bias]}])
+    >>> net(fluid.flow.ones(3, 2)).sum().backward()
+    >>> adam.step()
+    >>> [group["lr"] for group in adam.param_groups]
+    [0.1, 0.001]
+    """
+
+    def updated(self, array: Any, gradient: Any, group: Mapping[str, Any], kept: Arrays) -> Any:
+        """The new elements of a parameter."""
+        if group["weight_decay"]:
+            gradient = gradient + group["weight_decay"] * array
+        return array - group["lr"] * _direction(gradient, group, kept)
+
+
+class AdamW(_OfMoments):
+    """Adam, whose decay of weights is apart from the gradient: lr * weight_decay of each step.
+
+    Args:
+        params, lr, betas, eps, amsgrad, do_bias_correction: as of :class:`Adam`.
+        weight_decay: times the rate and the weight is subtracted.
+    """
+
+    def updated(self, array: Any, gradient: Any, group: Mapping[str, Any], kept: Arrays) -> Any:
+        """The new elements of a parameter."""
+        smaller = array * (1 - group["lr"] * group["weight_decay"])
+        return smaller - group["lr"] * _direction(gradient, group, kept)
+
+
+class LAMB(_OfMoments):
+    """Adam with steps as long as weights are, for each parameter.
+
+    Args:
+        params, lr, betas, eps, amsgrad, do_bias_correction: as of :class:`Adam`.
+        weight_decay: how much weights are drawn to 0.
+        adam_w_mode: the decay is a part of the step; if not, of the gradient.
+    """
+
+    def __init__(
+        self,
+        params: Iterable[Any],
+        lr: float = 0.001,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0.0,
+        adam_w_mode: bool = True,
+        do_bias_correction: bool = True,
+        amsgrad: bool = False,
+    ) -> None:
+        options = (lr, betas, eps, weight_decay, amsgrad, do_bias_correction)
+        super().__init__(params, *options, adam_w_mode=adam_w_mode)
+
+    def updated(self, array: Any, gradient: Any, group: Mapping[str, Any], kept: Arrays) -> Any:
+        """The new elements of a parameter."""
+        decay = group["weight_decay"]
+        if not group["adam_w_mode"]:
+            gradient = gradient + decay * array
+        step = _direction(gradient, group, kept)
+        lengths = float(np.linalg.norm(array)), float(np.linalg.norm(step))
+        ratio = lengths[0] / lengths[1] if all(lengths) else 1.0
+        if group["adam_w_mode"]:
+            step = step + decay * array
+        return array - group["lr"] * ratio * step

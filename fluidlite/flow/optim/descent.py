@@ -1,0 +1,180 @@
+"""Optimizers that scale the gradient by what was seen of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from ...errors import ArgumentError
+from ...imperative.engine import located
+from .optimizer import Arrays, Optimizer
+
+
+def _decayed(array: Any, gradient: Any, group: Mapping[str, Any]) -> Any:
+    """The gradient of the loss and of half the squares of the weights."""
+    decay = group["weight_decay"]
+    return gradient + decay * array if decay else gradient
+
+
+class SGD(Optimizer):
+    """Steps against the gradient, or a running sum of it.
+
+    Args:
+        params: parameters, or groups of them.
+        lr: the learning rate.
+        momentum: how much of the sum stays.
+        dampening: how much of the gradient does not enter the sum.
+        weight_decay: times the weight is added to the gradient.
+        nesterov: look ahead along the sum.
+        maximize: go with the gradient.
+
+    Raises:
+        ArgumentError: ``nesterov`` without a momentum, or with a dampening.
+
+    >>> w = fluid.flow.tensor([1.0, 2.0], requires_grad=True)
+    >>> sgd = fluid.flow.optim.SGD([w], lr=0.1)
+    >>> (w * w).sum().backward()
+    >>> sgd.step()
+    >>> w.detach().numpy().round(2).tolist()
+    [0.800000011920929, 1.600000023841858]
+    """
+
+    def __init__(
+        self,
+        params: Iterable[Any],
+        lr: float = 0.001,
+        momentum: float = 0.0,
+        dampening: float = 0.0,
+        weight_decay: float = 0.0,
+        nesterov: bool = False,
+        maximize: bool = False,
+    ) -> None:
+        if nesterov and (momentum <= 0 or dampening != 0):
+            raise located(ArgumentError("nesterov needs a momentum, and no dampening"))
+        options = dict(lr=lr, momentum=momentum, dampening=dampening, weight_decay=weight_decay)
+        super().__init__(params, {**options, "nesterov": nesterov, "maximize": maximize})
+
+    def updated(self, array: Any, gradient: Any, group: Mapping[str, Any], kept: Arrays) -> Any:
+        """The new elements of a parameter."""
+        gradient = _decayed(array, gradient, group)
+        momentum = group["momentum"]
+        if momentum:
+            share = (1 - group["dampening"]) * gradient
+            kept["momentum_buffer"] = kept.get("momentum_buffer", 0.0) * momentum + share
+            buffer = kept["momentum_buffer"]
+            gradient = gradient + momentum * buffer if group["nesterov"] else buffer
+        return array - group["lr"] * gradient
+
+
+class RMSprop(Optimizer):
+    """Steps against the gradient divided by the root of a running mean of its square.
+
+    Args:
+        params: parameters, or groups of them.
+        lr: the learning rate.
+        alpha: how much of the mean stays.
+        eps: added under the root.
+        weight_decay: times the weight is added to the gradient.
+        momentum: how much of a running sum of steps stays.
+        centered: subtract the square of the mean gradient under the root.
+    """
+
+    def __init__(
+        self,
+        params: Iterable[Any],
+        lr: float = 0.001,
+        alpha: float = 0.99,
+        eps: float = 1e-8,
+        weight_decay: float = 0.0,
+        momentum: float = 0.0,
+        centered: bool = False,
+    ) -> None:
+        options = dict(lr=lr, alpha=alpha, eps=eps, weight_decay=weight_decay, momentum=momentum)
+        super().__init__(params, {**options, "centered": centered})
+
+    def updated(self, array: Any, gradient: Any, group: Mapping[str, Any], kept: Arrays) -> Any:
+        """The new elements of a parameter."""
+        gradient = _decayed(array, gradient, group)
+        alpha = group["alpha"]
+        square = kept.get("square_avg", 0.0) * alpha + (1 - alpha) * gradient * gradient
+        kept["square_avg"] = square
+        if group["centered"]:
+            kept["grad_avg"] = kept.get("grad_avg", 0.0) * alpha + (1 - alpha) * gradient
+            square = square - kept["grad_avg"] ** 2
+        step = gradient / np.sqrt(square + group["eps"])
+        if group["momentum"]:
+            kept["momentum_buffer"] = kept.get("momentum_buffer", 0.0) * group["momentum"] + step
+            step = kept["momentum_buffer"]
+        return array - group["lr"] * step
+
+
+class Adagrad(Optimizer):
+    """Steps against the gradient divided by the root of the sum of its squares.
+
+    Args:
+        params: parameters, or groups of them.
+        lr: the learning rate.
+        lr_decay: the rate is divided by 1 + lr_decay times the number of steps before.
+        weight_decay: times the weight is added to the gradient.
+        initial_accumulator_value: what the sum begins with.
+        eps: added to the root.
+    """
+
+    def __init__(
+        self,
+        params: Iterable[Any],
+        lr: float = 0.001,
+        lr_decay: float = 0.0,
+        weight_decay: float = 0.0,
+        initial_accumulator_value: float = 0.0,
+        eps: float = 1e-10,
+    ) -> None:
+        first = dict(initial_accumulator_value=initial_accumulator_value, eps=eps)
+        options = dict(lr=lr, lr_decay=lr_decay, weight_decay=weight_decay)
+        super().__init__(params, {**options, **first})
+
+    def updated(self, array: Any, gradient: Any, group: Mapping[str, Any], kept: Arrays) -> Any:
+        """The new elements of a parameter."""
+        gradient = _decayed(array, gradient, group)
+        steps = kept.get("step", 0)
+        before = kept.get("sum", group["initial_accumulator_value"])
+        kept["step"], kept["sum"] = steps + 1, before + gradient * gradient
+        rate = group["lr"] / (1 + steps * group["lr_decay"])
+        return array - rate * gradient / (np.sqrt(kept["sum"]) + group["eps"])
+
+
+class Adadelta(Optimizer):
+    """Steps scaled by running means of the squares of gradients and of steps.
+
+    Args:
+        params: parameters, or groups of them.
+        lr: what steps are multiplied with.
+        rho: how much of the means stays.
+        eps: added under the roots.
+        weight_decay: times the weight is added to the gradient.
+        maximize: go with the gradient.
+    """
+
+    def __init__(
+        self,
+        params: Iterable[Any],
+        lr: float = 1.0,
+        rho: float = 0.9,
+        eps: float = 1e-6,
+        weight_decay: float = 0.0,
+        maximize: bool = False,
+    ) -> None:
+        options = dict(lr=lr, rho=rho, eps=eps, weight_decay=weight_decay)
+        super().__init__(params, {**options, "maximize": maximize})
+
+    def updated(self, array: Any, gradient: Any, group: Mapping[str, Any], kept: Arrays) -> Any:
+        """The new elements of a parameter."""
+        gradient = _decayed(array, gradient, group)
+        rho, eps = group["rho"], group["eps"]
+        square = kept.get("square_avg", 0.0) * rho + (1 - rho) * gradient * gradient
+        steps = kept.get("acc_delta", 0.0)
+        step = np.sqrt(steps + eps) / np.sqrt(square + eps) * gradient
+        kept["square_avg"], kept["acc_delta"] = square, steps * rho + (1 - rho) * step * step
+        return array - group["lr"] * step

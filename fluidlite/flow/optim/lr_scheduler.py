@@ -1,0 +1,518 @@
+"""Learning rates that change from step to step."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from ...described import Described
+from ...errors import ArgumentError
+from ...imperative.engine import located
+from ...namespace import listing
+from ...quiet import doors
+from .optimizer import Optimizer
+from .plateau import ReduceLROnPlateau, is_state
+
+__all__ = [
+    "ChainedScheduler",
+    "ConstantLR",
+    "CosineAnnealingLR",
+    "CosineAnnealingWarmRestarts",
+    "CosineDecayLR",
+    "ExponentialLR",
+    "LRScheduler",
+    "LambdaLR",
+    "LinearLR",
+    "MultiStepLR",
+    "PolynomialLR",
+    "ReduceLROnPlateau",
+    "SequentialLR",
+    "StepLR",
+    "WarmUpLR",
+    "WarmupLR",
+]
+
+
+class LRScheduler(Described):
+    """Sets the rates of an optimizer's groups; subclasses say in ``get_lr`` to what.
+
+    Args:
+        optimizer: whose.
+        last_step: the number of the step before; -1 at the beginning.
+        verbose: print each rate that is set.
+
+    Raises:
+        ArgumentError: that is no optimizer.
+    """
+
+    def __init__(self, optimizer: Any, last_step: int = -1, verbose: bool = False) -> None:
+        if not isinstance(optimizer, Optimizer):
+            raise located(ArgumentError(f"expected an optimizer, got {optimizer!r:.60}"))
+        self.optimizer, self.last_step, self.verbose = optimizer, last_step, verbose
+        for group in optimizer.param_groups:
+            group.setdefault("initial_lr", group["lr"])
+        self.base_lrs = [group["initial_lr"] for group in optimizer.param_groups]
+        self.step()
+
+    def get_lr(self, base_lr: float, step: int) -> float:
+        """The rate of a group in a step: written by subclasses.
+
+        Args:
+            base_lr: the rate that the optimizer was made with.
+            step: the number of the step, from 0.
+        """
+        raise NotImplementedError(f"{type(self).__name__} needs a method get_lr(self, ...)")
+
+    def rates(self, step: int) -> list[float]:
+        """The rates of all groups in a step."""
+        return [float(self.get_lr(base, step)) for base in self.base_lrs]
+
+    def step(self) -> None:
+        """Set the rates of the next step."""
+        self.last_step += 1
+        self.update_lrs(self.rates(self.last_step))
+
+    def update_lrs(self, lrs: Sequence[float]) -> None:
+        """Set the rates of all groups."""
+        self._last_lr = list(lrs)
+        for k, (group, rate) in enumerate(zip(self.optimizer.param_groups, lrs)):
+            group["lr"] = rate
+            if self.verbose:
+                self.print_lr(k, rate)
+
+    def print_lr(self, group: int, lr: float) -> None:
+        """Print the rate of a group."""
+        print(f"step {self.last_step}: learning rate of group {group} is {lr:.6g}")
+
+    def get_last_lr(self) -> list[float]:
+        """The rates that were set last."""
+        return self._last_lr
+
+    def state_dict(self) -> dict[str, Any]:
+        """What has to be kept so that training can go on."""
+        return {name: value for name, value in vars(self).items() if is_state(value)}
+
+    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
+        """Go on from a state, which :meth:`state_dict` gave."""
+        vars(self).update(state_dict)
+
+
+class StepLR(LRScheduler):
+    """The rate times gamma, every so many steps.
+
+    Args:
+        optimizer: whose.
+        step_size: how many.
+        gamma: the factor.
+        last_step, verbose: as of :class:`LRScheduler`.
+
+    >>> w = fluid.flow.zeros(1, requires_grad=True)
+    >>> sgd = fluid.flow.optim.SGD([w], lr=1.0)
+    >>> rates = fluid.flow.optim.lr_scheduler.StepLR(sgd, 2)
+    >>> for _ in range(2):
+    ...     rates.step()
+    >>> rates.get_last_lr()
+    [0.1]
+    """
+
+    def __init__(
+        self,
+        optimizer: Any,
+        step_size: int,
+        gamma: float = 0.1,
+        last_step: int = -1,
+        verbose: bool = False,
+    ) -> None:
+        if step_size < 1:
+            raise located(ArgumentError(f"expected step_size from 1 on, got {step_size!r:.60}"))
+        self.step_size, self.gamma = step_size, gamma
+        super().__init__(optimizer, last_step, verbose)
+
+    def get_lr(self, base_lr: float, step: int) -> float:
+        """The rate of a group in a step."""
+        return base_lr * self.gamma ** (step // self.step_size)
+
+
+class MultiStepLR(LRScheduler):
+    """The rate times gamma at each milestone.
+
+    Args:
+        optimizer: whose.
+        milestones: numbers of steps, in order.
+        gamma: the factor.
+        last_step, verbose: as of :class:`LRScheduler`.
+    """
+
+    def __init__(
+        self,
+        optimizer: Any,
+        milestones: Sequence[int],
+        gamma: float = 0.1,
+        last_step: int = -1,
+        verbose: bool = False,
+    ) -> None:
+        self.milestones, self.gamma = sorted(milestones), gamma
+        super().__init__(optimizer, last_step, verbose)
+
+    def get_lr(self, base_lr: float, step: int) -> float:
+        """The rate of a group in a step."""
+        return base_lr * self.gamma ** bisect_right(self.milestones, step)
+
+
+class ExponentialLR(LRScheduler):
+    """The rate times gamma in every step.
+
+    Args:
+        optimizer: whose.
+        gamma: the factor.
+        last_step, verbose: as of :class:`LRScheduler`.
+    """
+
+    def __init__(
+        self, optimizer: Any, gamma: float, last_step: int = -1, verbose: bool = False
+    ) -> None:
+        self.gamma = gamma
+        super().__init__(optimizer, last_step, verbose)
+
+    def get_lr(self, base_lr: float, step: int) -> float:
+        """The rate of a group in a step."""
+        return base_lr * self.gamma**step
+
+
+class LambdaLR(LRScheduler):
+    """The rate times what a function gives for the number of the step.
+
+    Args:
+        optimizer: whose.
+        lr_lambda: a function, or one for each group.
+        last_step, verbose: as of :class:`LRScheduler`.
+
+    Raises:
+        ArgumentError: there are more or fewer functions than groups.
+    """
+
+    def __init__(
+        self, optimizer: Any, lr_lambda: Any, last_step: int = -1, verbose: bool = False
+    ) -> None:
+        groups = len(optimizer.param_groups)
+        listed = isinstance(lr_lambda, (list, tuple))
+        self.lr_lambdas: list[Callable[[int], float]] = (
+            list(lr_lambda) if listed else [lr_lambda] * groups
+        )
+        if len(self.lr_lambdas) != groups:
+            raise located(ArgumentError(f"expected {groups} functions, got {len(self.lr_lambdas)}"))
+        super().__init__(optimizer, last_step, verbose)
+
+    def rates(self, step: int) -> list[float]:
+        """The rates of all groups in a step."""
+        return [base * float(f(step)) for base, f in zip(self.base_lrs, self.lr_lambdas)]
+
+
+class ConstantLR(LRScheduler):
+    """The rate times a factor in the first steps, and the rate itself then.
+
+    Args:
+        optimizer: whose.
+        factor: the factor.
+        total_iters: how many steps.
+        last_step, verbose: as of :class:`LRScheduler`.
+    """
+
+    def __init__(
+        self,
+        optimizer: Any,
+        factor: float = 1.0 / 3,
+        total_iters: int = 5,
+        last_step: int = -1,
+        verbose: bool = False,
+    ) -> None:
+        self.factor, self.total_iters = factor, total_iters
+        super().__init__(optimizer, last_step, verbose)
+
+    def get_lr(self, base_lr: float, step: int) -> float:
+        """The rate of a group in a step."""
+        return base_lr * self.factor if step < self.total_iters else base_lr
+
+
+class LinearLR(LRScheduler):
+    """The rate times a factor that goes from one to another in the first steps.
+
+    Args:
+        optimizer: whose.
+        start_factor, end_factor: the factors.
+        total_iters: how many steps.
+        last_step, verbose: as of :class:`LRScheduler`.
+    """
+
+    def __init__(
+        self,
+        optimizer: Any,
+        start_factor: float = 1.0 / 3,
+        end_factor: float = 1.0,
+        total_iters: int = 5,
+        last_step: int = -1,
+        verbose: bool = False,
+    ) -> None:
+        self.start_factor, self.end_factor = start_factor, end_factor
+        self.total_iters = total_iters
+        super().__init__(optimizer, last_step, verbose)
+
+    def get_lr(self, base_lr: float, step: int) -> float:
+        """The rate of a group in a step."""
+        part = min(step / self.total_iters, 1.0) if self.total_iters else 1.0
+        return base_lr * (self.start_factor + (self.end_factor - self.start_factor) * part)
+
+
+class CosineAnnealingLR(LRScheduler):
+    """The rate along a cosine, down to a least one and up again.
+
+    Args:
+        optimizer: whose.
+        T_max: steps from the top to the bottom.
+        eta_min: the least rate.
+        last_step, verbose: as of :class:`LRScheduler`.
+    """
+
+    def __init__(
+        self,
+        optimizer: Any,
+        T_max: int,
+        eta_min: float = 0.0,
+        last_step: int = -1,
+        verbose: bool = False,
+    ) -> None:
+        self.T_max, self.eta_min = T_max, eta_min
+        super().__init__(optimizer, last_step, verbose)
+
+    def get_lr(self, base_lr: float, step: int) -> float:
+        """The rate of a group in a step."""
+        return _cosine(base_lr, self.eta_min, step / self.T_max)
+
+
+def _cosine(top: float, bottom: float, part: float) -> float:
+    return bottom + (top - bottom) * (1 + math.cos(math.pi * part)) / 2
+
+
+class CosineDecayLR(LRScheduler):
+    """The rate along a cosine, down to a share of it, where it stays.
+
+    Args:
+        optimizer: whose.
+        decay_steps: steps to the bottom.
+        alpha: the share.
+        last_step, verbose: as of :class:`LRScheduler`.
+    """
+
+    def __init__(
+        self,
+        optimizer: Any,
+        decay_steps: int,
+        alpha: float = 0.0,
+        last_step: int = -1,
+        verbose: bool = False,
+    ) -> None:
+        self.decay_steps, self.alpha = decay_steps, alpha
+        super().__init__(optimizer, last_step, verbose)
+
+    def get_lr(self, base_lr: float, step: int) -> float:
+        """The rate of a group in a step."""
+        return _cosine(base_lr, base_lr * self.alpha, min(step / self.decay_steps, 1.0))
+
+
+class CosineAnnealingWarmRestarts(LRScheduler):
+    """The rate down along a cosine, again and again.
+
+    Args:
+        optimizer: whose.
+        T_0: steps of the first time.
+        T_mult: each time takes so many times the steps of the one before.
+        eta_min: the least rate.
+        decay_rate: each time begins with so much of the one before.
+        restart_limit: after so many times the rate stays the least one; 0 for no limit.
+        last_step, verbose: as of :class:`LRScheduler`.
+    """
+
+    def __init__(
+        self,
+        optimizer: Any,
+        T_0: int,
+        T_mult: int = 1,
+        eta_min: float = 0.0,
+        decay_rate: float = 1.0,
+        restart_limit: int = 0,
+        last_step: int = -1,
+        verbose: bool = False,
+    ) -> None:
+        self.T_0, self.T_mult, self.eta_min = T_0, T_mult, eta_min
+        self.decay_rate, self.restart_limit = decay_rate, restart_limit
+        super().__init__(optimizer, last_step, verbose)
+
+    def get_lr(self, base_lr: float, step: int) -> float:
+        """The rate of a group in a step."""
+        time, length = 0, self.T_0
+        while step >= length:
+            step, time, length = step - length, time + 1, length * self.T_mult
+        if self.restart_limit and time >= self.restart_limit:
+            return self.eta_min
+        return _cosine(base_lr * self.decay_rate**time, self.eta_min, step / length)
+
+
+class PolynomialLR(LRScheduler):
+    """The rate down to another one along a power.
+
+    Args:
+        optimizer: whose.
+        decay_batch: how many steps.
+        end_learning_rate: the rate behind them.
+        power: the power.
+        cycle: begin anew behind them, from lower and lower.
+        last_step, verbose: as of :class:`LRScheduler`.
+    """
+
+    def __init__(
+        self,
+        optimizer: Any,
+        decay_batch: int,
+        end_learning_rate: float = 0.0001,
+        power: float = 1.0,
+        cycle: bool = False,
+        last_step: int = -1,
+        verbose: bool = False,
+    ) -> None:
+        self.decay_batch, self.end_learning_rate = decay_batch, end_learning_rate
+        self.power, self.cycle = power, cycle
+        super().__init__(optimizer, last_step, verbose)
+
+    def get_lr(self, base_lr: float, step: int) -> float:
+        """The rate of a group in a step."""
+        length = self.decay_batch
+        if self.cycle:
+            step = max(step, 1)  # as OneFlow, where step 0 counts as step 1
+            length *= math.ceil(step / length)
+        part = 1 - min(step, length) / length
+        return self.end_learning_rate + (base_lr - self.end_learning_rate) * part**self.power
+
+
+class WarmupLR(LRScheduler):
+    """A smaller rate in the first steps, in front of another scheduler.
+
+    Args:
+        scheduler_or_optimizer: what says the rates behind; an optimizer for its own rate.
+        warmup_factor: the factor to begin with.
+        warmup_iters: how many steps.
+        warmup_method: "linear", or "constant".
+        warmup_prefix: the other scheduler begins behind these steps; if not, it has counted them.
+        last_step, verbose: as of :class:`LRScheduler`.
+
+    Raises:
+        ArgumentError: there is no such method.
+    """
+
+    def __init__(
+        self,
+        scheduler_or_optimizer: Any,
+        warmup_factor: float = 1.0 / 3,
+        warmup_iters: int = 5,
+        warmup_method: str = "linear",
+        warmup_prefix: bool = False,
+        last_step: int = -1,
+        verbose: bool = False,
+    ) -> None:
+        if warmup_method not in ("linear", "constant"):
+            raise located(
+                ArgumentError(f"expected 'linear' or 'constant', got {warmup_method!r:.60}")
+            )
+        given = scheduler_or_optimizer
+        self.behind = given if isinstance(given, LRScheduler) else None
+        self.warmup_factor, self.warmup_iters = warmup_factor, warmup_iters
+        self.warmup_method, self.warmup_prefix = warmup_method, warmup_prefix
+        super().__init__(given if self.behind is None else given.optimizer, last_step, verbose)
+
+    def rates(self, step: int) -> list[float]:
+        """The rates of all groups in a step."""
+        start = self.warmup_iters if self.warmup_prefix else 0
+        if step >= self.warmup_iters:
+            return self._behind(step - start)
+        first = [base * self.warmup_factor for base in self.base_lrs]
+        if self.warmup_method == "constant":
+            return first
+        part, last = step / self.warmup_iters, self._behind(self.warmup_iters - start)
+        return [a + (b - a) * part for a, b in zip(first, last)]
+
+    def _behind(self, step: int) -> list[float]:
+        return self.base_lrs if self.behind is None else self.behind.rates(step)
+
+
+WarmUpLR = WarmupLR
+
+
+class ChainedScheduler(LRScheduler):
+    """Schedulers whose factors are multiplied.
+
+    Args:
+        schedulers: of one optimizer.
+    """
+
+    def __init__(self, schedulers: Iterable[LRScheduler]) -> None:
+        self.schedulers = list(schedulers)
+        super().__init__(_one_optimizer(self.schedulers))
+
+    def rates(self, step: int) -> list[float]:
+        """The rates of all groups in a step."""
+        found = list(self.base_lrs)
+        for each in self.schedulers:
+            factors = [r / b if b else 0.0 for r, b in zip(each.rates(step), each.base_lrs)]
+            found = [rate * factor for rate, factor in zip(found, factors)]
+        return found
+
+
+class SequentialLR(LRScheduler):
+    """Schedulers one after the other.
+
+    Args:
+        optimizer: whose.
+        schedulers: in order.
+        milestones: the numbers of steps at which the second, the third, ... take over.
+        interval_rescaling: whether a scheduler counts from where it took over, and not from the
+            beginning; for all of them, or for each milestone.
+        last_step, verbose: as of :class:`LRScheduler`.
+
+    Raises:
+        ArgumentError: there are not as many milestones as there are changes.
+    """
+
+    def __init__(
+        self,
+        optimizer: Any,
+        schedulers: Sequence[LRScheduler],
+        milestones: Sequence[int],
+        interval_rescaling: Any = False,
+        last_step: int = -1,
+        verbose: bool = False,
+    ) -> None:
+        changes = len(schedulers) - 1
+        if len(milestones) != changes:
+            raise located(ArgumentError(f"expected {changes} milestones, got {len(milestones)}"))
+        given = interval_rescaling
+        self.rescaling = [given] * changes if isinstance(given, bool) else list(given)
+        self.schedulers, self.milestones = list(schedulers), list(milestones)
+        super().__init__(optimizer, last_step, verbose)
+
+    def rates(self, step: int) -> list[float]:
+        """The rates of all groups in a step."""
+        place = bisect_right(self.milestones, step)
+        if place and self.rescaling[place - 1]:
+            step -= self.milestones[place - 1]
+        return self.schedulers[place].rates(step)
+
+
+def _one_optimizer(schedulers: Sequence[LRScheduler]) -> Any:
+    if not schedulers or any(s.optimizer is not schedulers[0].optimizer for s in schedulers):
+        raise located(ArgumentError("expected schedulers of one optimizer"))
+    return schedulers[0].optimizer
+
+
+__dir__ = listing(globals())
+doors(globals())

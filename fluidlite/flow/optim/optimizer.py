@@ -1,0 +1,243 @@
+"""What optimizers of tensors have in common: groups of parameters, states, steps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ...errors import ArgumentError, StateDictError
+from ...imperative.engine import located
+from ...imperative.mode import no_grad
+from ...imperative.recording import Handle
+from ..nn.utils import clip_grad_norm_
+
+Arrays = dict[str, Any]  #: what is kept of a parameter: arrays, and the number of its steps
+
+
+class Optimizer:
+    """Updates parameters by their gradients; subclasses say how, in ``updated``.
+
+    Args:
+        params: parameters; or dictionaries with ``params`` and options for those, the groups.
+        defaults: options of groups that do not say them.
+
+    Raises:
+        ArgumentError: something is no leaf that wants a gradient, stands twice, or is no option;
+            there is nothing to update.
+    """
+
+    #: options -> from which number on they are; what else is no number or has no bound
+    least: ClassVar[Mapping[str, float]] = {
+        "lr": 0.0,
+        "momentum": 0.0,
+        "weight_decay": 0.0,
+        "eps": 0.0,
+        "alpha": 0.0,
+        "lr_decay": 0.0,
+        "initial_accumulator_value": 0.0,
+    }
+
+    def __init__(self, params: Iterable[Any], defaults: Mapping[str, Any]) -> None:
+        if isinstance(params, Handle):
+            raise located(ArgumentError("expected a list of parameters, got one tensor"))
+        self.defaults = dict(defaults)
+        self.param_groups: list[dict[str, Any]] = []
+        self._kept: dict[int, Arrays] = {}  # by the identity of parameters, which groups hold
+        listed = list(params)
+        if not listed:
+            raise located(ArgumentError("expected parameters to update, got none"))
+        groups = listed if isinstance(listed[0], Mapping) else [{"params": listed}]
+        for group in groups:
+            self.add_param_group(group)
+
+    def add_param_group(self, param_group: Mapping[str, Any]) -> None:
+        """Update further parameters, by options of their own.
+
+        Args:
+            param_group: ``params``, and options that are not the defaults.
+        """
+        given = param_group.get("params", [])
+        params = [given] if isinstance(given, Handle) else list(given)
+        seen = {id(p) for group in self.param_groups for p in group["params"]}
+        for each in params:
+            if not isinstance(each, Handle):
+                raise located(ArgumentError(f"expected parameters to be tensors, got {each!r:.60}"))
+            if not each.is_leaf or each.array.dtype.kind != "f":  # type: ignore[attr-defined]
+                raise located(
+                    ArgumentError(
+                        f"expected parameters to be leaves of fractions, got the result of an "
+                        f"operator or {each.array.dtype}: {each!r:.60}"
+                    )
+                )
+            if id(each) in seen:
+                raise located(ArgumentError(f"a parameter stands twice: {each!r:.60}"))
+            seen.add(id(each))
+        more = {"clip_grad_max_norm", "clip_grad_norm_type", "initial_lr"}
+        unknown = param_group.keys() - {"params"} - self.defaults.keys() - more
+        if unknown:
+            raise located(
+                ArgumentError(
+                    f"{type(self).__name__} has no options {sorted(unknown)}, but "
+                    f"{sorted(self.defaults)}"
+                )
+            )
+        group = {**self.defaults, **param_group, "params": params}
+        self.check(group)
+        self.param_groups.append(group)
+
+    def check(self, group: Mapping[str, Any]) -> None:
+        """Refuse options that mean nothing.
+
+        Args:
+            group: options by their names.
+
+        Raises:
+            ArgumentError: one lies outside of its range.
+        """
+        for name, least in self.least.items():
+            value = group.get(name, least)
+            if not value >= least:
+                raise located(ArgumentError(f"expected {name} from {least} on, got {value!r:.60}"))
+        for beta in group.get("betas", ()):
+            if not 0.0 <= beta < 1.0:
+                raise located(ArgumentError(f"expected betas in [0, 1), got {beta!r:.60}"))
+
+    def updated(self, array: Any, gradient: Any, group: Mapping[str, Any], kept: Arrays) -> Any:
+        """The new elements of a parameter: written by subclasses.
+
+        Args:
+            array: those before, which are not to be written to.
+            gradient: its gradient, of the same shape and type.
+            group: the options.
+            kept: what the steps before left, empty in the first; may be changed.
+        """
+        raise NotImplementedError(f"{type(self).__name__} needs a method updated(self, ...)")
+
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        """Update all parameters that have a gradient, or, where one fails, none.
+
+        Args:
+            closure: called first; finds the gradients, and gives the loss.
+
+        Returns:
+            what ``closure`` gives.
+        """
+        loss = None if closure is None else closure()
+        found = []
+        for group in self.param_groups:
+            for param in group["params"]:
+                if param.grad is not None and not param.stop:
+                    kept = dict(self._kept.get(id(param), {}))
+                    gradient = param.grad.array.astype(param.array.dtype, copy=False)
+                    if group.get("maximize"):
+                        gradient = -gradient
+                    array = self.updated(param.array, gradient, group, kept)
+                    found.append((param, np.asarray(array, param.array.dtype), kept))
+        with no_grad():
+            for param, array, kept in found:
+                _write(param, array)
+                self._kept[id(param)] = kept
+        return loss
+
+    def zero_grad(self, set_to_none: bool = False) -> None:
+        """Drop the gradients of all parameters, or make them zero."""
+        for group in self.param_groups:
+            for param in group["params"]:
+                if set_to_none:
+                    param.grad = None
+                elif param.grad is not None:
+                    param.grad = param.grad.detach() * 0.0
+
+    def clip_grad(self) -> None:
+        """Clip the gradients of each group that says ``clip_grad_max_norm``, and perhaps
+        ``clip_grad_norm_type``, to that norm.
+        """
+        for group in self.param_groups:
+            if "clip_grad_max_norm" in group:
+                kind = group.get("clip_grad_norm_type", 2.0)
+                clip_grad_norm_(group["params"], group["clip_grad_max_norm"], kind)
+
+    def state_dict(self) -> dict[str, Any]:
+        """What has to be kept so that training can go on: ``state`` by number of the parameter, and
+        ``param_groups``, with numbers in the place of parameters.
+        """
+        numbers, groups = self._numbered()
+        make: Any = self.param_groups[0]["params"][0].results if numbers else None
+        state = {
+            numbers[p]: {
+                name: value if not isinstance(value, np.ndarray) else make(np.array(value))
+                for name, value in kept.items()
+            }
+            for p, kept in self._kept.items()
+            if p in numbers
+        }
+        return {"state": state, "param_groups": groups}
+
+    def _numbered(self) -> tuple[dict[int, int], list[dict[str, Any]]]:
+        numbers: dict[int, int] = {}
+        groups = []
+        for group in self.param_groups:
+            for param in group["params"]:
+                numbers[id(param)] = len(numbers)
+            params = [numbers[id(param)] for param in group["params"]]
+            groups.append({**group, "params": params})
+        return numbers, groups
+
+    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
+        """Go on from a state.
+
+        Args:
+            state_dict: what :meth:`state_dict` gave.
+
+        Raises:
+            StateDictError: it has other groups, or states of other shapes.
+        """
+        given, state = list(state_dict["param_groups"]), state_dict["state"]
+        sizes = [len(group["params"]) for group in self.param_groups]
+        if [len(group["params"]) for group in given] != sizes:
+            raise located(
+                StateDictError(
+                    f"expected groups of {sizes} parameters, got groups of "
+                    f"{[len(group['params']) for group in given]}"
+                )
+            )
+        params = [p for group in self.param_groups for p in group["params"]]
+        places = [number for group in given for number in group["params"]]
+        taken = {}
+        for param, number in zip(params, places):
+            if number in state:
+                taken[id(param)] = _arrays(param, state[number])
+        self._kept = taken
+        for own, other in zip(self.param_groups, given):
+            own.update({name: value for name, value in other.items() if name != "params"})
+
+    def __repr__(self) -> str:
+        lines = [f"{type(self).__name__} ("]
+        for k, group in enumerate(self.param_groups):
+            lines.append(f"Parameter Group {k}")
+            lines += [f"    {n}: {group[n]}" for n in sorted(group) if n != "params"]
+        return "\n".join([*lines, ")"])
+
+
+def _arrays(param: Any, state: Mapping[str, Any]) -> Arrays:
+    """A state of a parameter as arrays."""
+    found = {}
+    for name, value in state.items():
+        if isinstance(value, Handle):
+            if value.array.shape != param.array.shape:
+                raise located(
+                    StateDictError(
+                        f"expected {name} of shape {list(param.array.shape)}, got "
+                        f"{list(value.array.shape)}"
+                    )
+                )
+            found[name] = np.array(value.array, param.array.dtype)
+        else:
+            found[name] = value
+    return found
+
+
+def _write(param: Any, array: Any) -> None:
+    param.write(lambda old: old.results(array))

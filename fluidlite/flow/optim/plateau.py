@@ -1,0 +1,114 @@
+"""Learning rates that follow what was measured."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from ...described import Described
+from ...errors import ArgumentError
+from ...imperative.engine import located
+
+
+def is_state(value: Any) -> bool:
+    """Whether something is kept in a state: a number, a text, or a list of them."""
+    listed = value if isinstance(value, (list, tuple)) else [value]
+    return all(each is None or isinstance(each, (bool, int, float, str)) for each in listed)
+
+
+class ReduceLROnPlateau(Described):
+    """The rate times a factor when a value has not become better for some steps.
+
+    Args:
+        optimizer: whose.
+        mode: "min", lower is better, or "max".
+        factor: the factor.
+        patience: how many steps may go by.
+        threshold: how much better it has to be.
+        threshold_mode: "rel", a share of the best value, or "abs".
+        cooldown: steps behind a change that are not counted.
+        min_lr: the least rate, or one for each group.
+        eps: changes smaller than that are left out.
+        verbose: print each rate that is set.
+
+    Raises:
+        ArgumentError: there is no such mode, or the factor is not below 1.
+    """
+
+    def __init__(
+        self,
+        optimizer: Any,
+        mode: str = "min",
+        factor: float = 0.1,
+        patience: int = 10,
+        threshold: float = 1e-4,
+        threshold_mode: str = "rel",
+        cooldown: int = 0,
+        min_lr: Any = 0,
+        eps: float = 1e-8,
+        verbose: bool = False,
+    ) -> None:
+        if mode not in ("min", "max") or threshold_mode not in ("rel", "abs"):
+            raise located(
+                ArgumentError(
+                    f"expected mode 'min' or 'max' and threshold_mode 'rel' or 'abs', got "
+                    f"{mode!r:.60} and {threshold_mode!r:.60}"
+                )
+            )
+        if factor >= 1.0:
+            raise located(ArgumentError(f"expected a factor below 1, got {factor!r:.60}"))
+        self.optimizer, self.mode, self.factor, self.patience = optimizer, mode, factor, patience
+        self.threshold, self.threshold_mode, self.cooldown = threshold, threshold_mode, cooldown
+        groups = len(optimizer.param_groups)
+        self.min_lrs = list(min_lr) if isinstance(min_lr, (list, tuple)) else [min_lr] * groups
+        self.eps, self.verbose, self.last_step = eps, verbose, 0
+        self.best = math.inf if mode == "min" else -math.inf
+        self.num_bad_steps = self.cooldown_counter = 0
+        self._last_lr = [group["lr"] for group in optimizer.param_groups]
+
+    def step(self, metrics: Any) -> None:
+        """Look at a value, and perhaps lower the rates."""
+        value = float(metrics)
+        self.last_step += 1
+        better = self.is_better(value, self.best)
+        self.best = value if better else self.best
+        self.num_bad_steps = 0 if better else self.num_bad_steps + 1
+        if self.cooldown_counter > 0:
+            self.cooldown_counter -= 1
+            self.num_bad_steps = 0
+        if self.num_bad_steps > self.patience:
+            self._reduce()
+            self.cooldown_counter, self.num_bad_steps = self.cooldown, 0
+        self._last_lr = [group["lr"] for group in self.optimizer.param_groups]
+
+    def _reduce(self) -> None:
+        for k, (group, least) in enumerate(zip(self.optimizer.param_groups, self.min_lrs)):
+            rate = max(group["lr"] * self.factor, least)
+            if group["lr"] - rate > self.eps:
+                group["lr"] = rate
+                if self.verbose:
+                    print(f"step {self.last_step}: learning rate of group {k} is {rate:.6g}")
+
+    def is_better(self, a: float, best: float) -> bool:
+        """Whether a value is better than the best one before."""
+        sign = 1 if self.mode == "max" else -1
+        if self.threshold_mode == "abs":
+            return sign * a > sign * best + self.threshold
+        return sign * a > sign * best * (1 + sign * self.threshold)
+
+    def in_cooldown(self) -> bool:
+        """Whether steps are not counted now."""
+        return self.cooldown_counter > 0
+
+    def get_last_lr(self) -> list[float]:
+        """The rates as they are."""
+        return self._last_lr
+
+    def state_dict(self) -> dict[str, Any]:
+        """What has to be kept so that training can go on."""
+        return {name: value for name, value in vars(self).items() if is_state(value)}
+
+    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
+        """Go on from a state, which :meth:`state_dict` gave."""
+        vars(self).update(state_dict)

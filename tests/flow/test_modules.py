@@ -1,0 +1,150 @@
+"""What modules of ``flow`` hold, show, and are made of."""
+
+import numpy as np
+import pytest
+
+from fluidlite import errors, flow
+
+nn = flow.nn
+
+
+@pytest.mark.parametrize(
+    "make, shown",
+    [
+        ("Linear(2, 3)", "Linear(in_features=2, out_features=3, bias=True)"),
+        (
+            "Conv2d(2, 3, 3, padding=1)",
+            "Conv2d(2, 3, kernel_size=(3, 3), stride=(1, 1), padding=(1, 1))",
+        ),
+        (
+            "ConvTranspose1d(2, 4, 3, 2, output_padding=1, groups=2, bias=False)",
+            "ConvTranspose1d(2, 4, kernel_size=(3,), stride=(2,), output_padding=(1,), groups=2, "
+            "bias=False)",
+        ),
+        (
+            "BatchNorm2d(3)",
+            "BatchNorm2d(3, eps=1e-05, momentum=0.1, affine=True, track_running_stats=True)",
+        ),
+        ("LayerNorm(4)", "LayerNorm((4,), eps=1e-05, elementwise_affine=True)"),
+        ("LSTM(3, 4, num_layers=2)", "LSTM(3, 4, num_layers=2)"),
+        ("Dropout(0.3)", "Dropout(p=0.3, inplace=False)"),
+        ("Embedding(3, 4)", "Embedding(3, 4)"),
+    ],
+)
+def test_modules_are_shown_as_oneflow_shows_them(make, shown):
+    assert repr(eval(make, vars(nn))) == shown
+
+
+def test_lists_and_dictionaries_of_modules_change():
+    listed = nn.ModuleList([nn.Linear(1, 1)])
+    listed.insert(0, nn.ReLU())
+    listed[0] = nn.Tanh()
+    assert [type(each).__name__ for each in listed] == ["Tanh", "Linear"]
+    del listed[0]
+    assert [name for name, _ in listed.named_parameters()] == ["0.weight", "0.bias"]
+    named = nn.ModuleDict({"a": nn.Linear(1, 1)})
+    named.update({"b": nn.ReLU(), "c": nn.Tanh()})
+    del named["a"]
+    assert type(named.pop("b")) is nn.ReLU
+    assert list(named) == ["c"]
+    assert len(nn.Sequential(nn.ReLU()).append(nn.Tanh())) == 2
+
+
+def test_a_dictionary_of_parameters_is_found():
+    held = nn.ParameterDict({"a": nn.Parameter(flow.ones(1))})
+    held["b"] = nn.Parameter(flow.zeros(2))
+    assert [name for name, _ in held.named_parameters()] == list(held.keys()) == ["a", "b"]
+    assert "b" in held
+    assert len(held) == 2
+
+
+def test_modules_and_parameters_are_found_by_their_place():
+    net = nn.Sequential(nn.Linear(1, 2), nn.Sequential(nn.Linear(2, 1)))
+    assert net.get_submodule("1.0") is net[1][0]
+    assert net.get_parameter("1.0.bias") is net[1][0].bias
+    with pytest.raises(errors.ArgumentError, match="no parameter '1.0.bia'; did you mean"):
+        net.get_parameter("1.0.bia")
+    with pytest.raises(errors.ArgumentError, match="no module '2'"):
+        net.get_submodule("2")
+
+
+def test_loading_says_what_did_not_fit():
+    layer = nn.Linear(2, 1)
+    found = layer.load_state_dict({"weight": layer.weight, "more": layer.bias}, strict=False)
+    assert found == (["bias"], ["more"])
+
+
+def test_what_is_written_to_data_is_not_noticed():
+    x = flow.tensor([1.0, 2.0], requires_grad=True)
+    y = (x * x).sum()
+    x.data.mul_(3.0)
+    y.backward()
+    assert x.grad.tolist() == [6.0, 12.0]
+    x.data = flow.tensor([5.0, 6.0])
+    assert (x.tolist(), x.requires_grad) == ([5.0, 6.0], True)
+    with pytest.raises(errors.ArgumentError, match="expected a tensor"):
+        x.data = 3.0
+
+
+def test_start_values_have_the_spread_that_they_say():
+    flow.manual_seed(3)
+    w = flow.empty(200, 300)
+    assert abs(nn.init.xavier_uniform_(w).std().item() - (2 / 500) ** 0.5) < 1e-3
+    assert abs(nn.init.kaiming_normal_(w, mode="fan_out").std().item() - 0.1) < 2e-3
+    assert nn.init.trunc_normal_(w, a=-1.0, b=0.5).max().item() <= 0.5
+    rows = nn.init.orthogonal_(flow.empty(3, 5), gain=2.0)
+    assert np.allclose((rows @ rows.t()).numpy(), 4 * np.eye(3), atol=1e-5)
+    assert nn.init.eye_(flow.empty(2, 3)).tolist() == [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]
+    bias = nn.init.constant_(nn.Linear(2, 3).bias, 0.5)
+    assert (bias.tolist(), bias.requires_grad) == ([0.5] * 3, True)
+
+
+def test_start_values_are_refused_where_they_mean_nothing():
+    with pytest.raises(errors.ShapeError, match="2 or more dimensions"):
+        nn.init.xavier_normal_(flow.empty(3))
+    with pytest.raises(errors.ArgumentError, match="no gain of 'sine'"):
+        nn.init.calculate_gain("sine")
+    with pytest.raises(errors.ArgumentError, match="expected mode 'fan_in'"):
+        nn.init.kaiming_uniform_(flow.empty(3, 3), mode="fan")
+
+
+def test_a_weight_is_made_of_direction_and_length():
+    layer = nn.Linear(2, 3)
+    x = flow.ones(1, 2)
+    before = layer(x).detach().numpy()
+    nn.utils.weight_norm(layer)
+    assert np.allclose(layer(x).detach().numpy(), before, atol=1e-6)
+    layer(x).sum().backward()
+    assert layer.weight_g.grad is not None
+    layer.weight_g.data.mul_(2.0)
+    doubled = layer(x).detach().numpy()
+    nn.utils.remove_weight_norm(layer)
+    assert np.allclose(layer(x).detach().numpy(), doubled, atol=1e-6)
+    assert sorted(name for name, _ in layer.named_parameters()) == ["bias", "weight"]
+    with pytest.raises(errors.ArgumentError, match="has no weight_norm"):
+        nn.utils.remove_weight_norm(layer)
+
+
+def test_sequences_are_padded_and_cut_again():
+    parts = [flow.tensor([1.0, 2.0]), flow.tensor([3.0])]
+    padded = nn.utils.rnn.pad_sequence(parts, padding_value=-1.0)
+    assert padded.tolist() == [[1.0, 3.0], [2.0, -1.0]]
+    found = nn.utils.rnn.unpad_sequence(padded, [2, 1])
+    assert [each.tolist() for each in found] == [[1.0, 2.0], [3.0]]
+
+
+def test_long_rows_of_a_table_are_shortened():
+    table = nn.Embedding(2, 2, max_norm=1.0)
+    table.weight.data = flow.tensor([[3.0, 4.0], [6.0, 8.0]])
+    assert table(flow.tensor([0])).tolist() == [pytest.approx([0.6, 0.8])]
+    assert table.weight.tolist()[1] == [6.0, 8.0]
+
+
+def test_states_are_saved_and_loaded(tmp_path):
+    net, file = nn.Linear(2, 3), tmp_path / "state"
+    flow.save({"net": net.state_dict(), "step": 3, "rates": [0.1, 0.2]}, file)
+    found = flow.load(file, map_location="cpu")
+    other = nn.Linear(2, 3)
+    other.load_state_dict(found["net"])
+    assert flow.equal(other.weight, net.weight)
+    assert (found["step"], found["rates"]) == (3, [0.1, 0.2])
