@@ -1,6 +1,5 @@
 """Element types of ONNX that variables have not are held in wider ones."""
 
-import ml_dtypes
 import numpy as np
 import pytest
 from exported.graphs_of_nodes import helper, model, node, run
@@ -10,6 +9,7 @@ import fluidlite as fluid
 from fluidlite import layers
 from fluidlite.errors import FileFormatError, UnsupportedError
 
+ml_dtypes = pytest.importorskip("ml_dtypes", reason="onnx brings it")
 load = fluid.onnx.load
 TYPES = onnx.TensorProto
 
