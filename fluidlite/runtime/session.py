@@ -8,7 +8,7 @@ from functools import partial
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from ..errors import FluidError
+from ..errors import FluidError, NonFiniteError
 from ..ir.analysis import writes_of
 from ..ir.operator import Operator, located
 from ..opdef.interpreter import Eval
@@ -66,6 +66,9 @@ class Session:
         self._interprets = self.observer is not None or self.checked or strict
         self._looks = self._interprets or self.compare
         self._counters: tuple[int | str, ...] = (self.seed, self.count)
+        #: what was found not to be finite, where other processes wait for what this one sends
+        self._bad: NonFiniteError | None = None
+        self._runs = False
 
     def run(self, plan: BlockPlan, env: Environment, turn: int | None = None) -> None:
         """Run a block on values by name, which take the results; ``turn``, how often it ran before
@@ -74,13 +77,16 @@ class Session:
         Raises:
             FluidError: a step failed.
         """
-        before = self._counters
+        before, inside = self._counters, self._runs
+        self._runs = True
         if turn is not None:
             self._counters = (*before, turn)
         try:
             self._run_items(plan.items, env)
         finally:
-            self._counters = before
+            self._counters, self._runs = before, inside
+        if self._bad is not None and not inside:
+            raise self._bad
 
     def peek(self, step: Step, env: Environment) -> None:
         """Run a step that reads a batch, which stays the next one.
@@ -223,12 +229,18 @@ class Session:
         step.let_go(env)
 
     def _refuse_bad(self, step: Step, env: Environment) -> None:
-        """Look for what is not finite in what a step wrote.
+        """Look for what is not finite in what a step wrote.  Where other processes wait for what
+        this one sends, the run goes on to its end before it is refused.
 
         Raises:
             NonFiniteError: there is some.
         """
-        check_written(step, writes_of(step.op), env, infinities=self.strict == "infinity")
+        try:
+            check_written(step, writes_of(step.op), env, infinities=self.strict == "infinity")
+        except NonFiniteError as error:
+            if groups.get().size == 1:
+                raise
+            self._bad = self._bad or error
 
     def _draw(self, key: str | tuple[int | str, ...]) -> Any:
         """A source of random numbers for an operator; its key may begin with the numbers of the
