@@ -3,18 +3,14 @@
 What is large goes through memory that both processes see: an unnamed file in memory, whose
 descriptor is handed over.  It has no name that could be left behind, and is gone when it has been
 read, however the processes end.  Where the system has no such files, and for what is small,
-everything goes through the connection.  A descriptor goes along with what describes it, in one
-message: whoever waits is woken once, and never for a part.
+everything goes through the connection.
 """
 
 from __future__ import annotations
 
 import os
 import pickle
-import socket
-import struct
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from multiprocessing import reduction
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -23,7 +19,7 @@ import numpy as np
 SMALL = 32 * 1024  #: bytes up to which arrays go through the connection
 _ALIGNMENT = 64
 #: whether arrays can go through memory that is seen by both
-HAS_SHARED_MEMORY = hasattr(os, "memfd_create") and hasattr(socket, "MSG_CMSG_CLOEXEC")
+HAS_SHARED_MEMORY = hasattr(os, "memfd_create") and reduction.HAVE_SEND_HANDLE
 
 
 def send(connection: Connection, item: Any, shared: bool = True) -> None:
@@ -46,78 +42,17 @@ def send(connection: Connection, item: Any, shared: bool = True) -> None:
         places.append((size, part.nbytes))
         size += -(-part.nbytes // _ALIGNMENT) * _ALIGNMENT
     if not (shared and HAS_SHARED_MEMORY) or size <= SMALL:
-        _put(connection, pickle.dumps((None, [bytes(part) for part in parts]), protocol=5))
+        connection.send_bytes(pickle.dumps((None, [bytes(part) for part in parts]), protocol=5))
         return
     file = os.memfd_create("fluidlite", os.MFD_CLOEXEC)
     try:
         os.ftruncate(file, size)
         for (begin, _), part in zip(places, parts):
             _write(file, part, begin)
-        _put(connection, pickle.dumps((size, places), protocol=5), [file])
+        connection.send_bytes(pickle.dumps((size, places), protocol=5))
+        reduction.send_handle(connection, file, 0)
     finally:
         os.close(file)
-
-
-_LENGTH = struct.Struct("!Q")  # stands before each message
-_HANDLE = struct.Struct("i")
-
-
-@contextmanager
-def _socket_of(connection: Connection) -> Iterator[socket.socket]:
-    found = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, fileno=connection.fileno())
-    try:
-        found.settimeout(None)  # whatever socket.setdefaulttimeout says
-        yield found
-    finally:
-        found.detach()  # it stays the connection's
-
-
-def _put(connection: Connection, message: bytes, handles: Sequence[int] = ()) -> None:
-    """Send a message, and descriptors with its first byte."""
-    if not HAS_SHARED_MEMORY:
-        connection.send_bytes(message)
-        return
-    length = _LENGTH.pack(len(message))
-    packed = b"".join(map(_HANDLE.pack, handles))
-    with _socket_of(connection) as end:
-        rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, packed)] if handles else []
-        sent = end.sendmsg([length, message], rights)
-        if sent < len(length) + len(message):
-            end.sendall(memoryview(length + message)[sent:])
-
-
-def _get(connection: Connection) -> tuple[bytearray | bytes, list[int]]:
-    """A message, and the descriptors that came with it.
-
-    Raises:
-        EOFError, OSError: nobody is there any more.
-    """
-    if not HAS_SHARED_MEMORY:
-        return connection.recv_bytes(), []
-    with _socket_of(connection) as end:
-        begin, rights, _, _ = end.recvmsg(
-            _LENGTH.size, socket.CMSG_SPACE(_HANDLE.size), socket.MSG_CMSG_CLOEXEC
-        )
-        handles = [h for _, _, packed in rights for (h,) in _HANDLE.iter_unpack(packed)]
-        try:
-            if len(begin) < _LENGTH.size:
-                begin += _exactly(end, _LENGTH.size - len(begin))
-            return _exactly(end, _LENGTH.unpack(begin)[0]), handles
-        except BaseException:
-            for handle in handles:
-                os.close(handle)
-            raise
-
-
-def _exactly(end: socket.socket, count: int) -> bytearray:
-    data = bytearray(count)
-    rest = memoryview(data)
-    while rest:
-        got = end.recv_into(rest)
-        if not got:
-            raise EOFError
-        rest = rest[got:]
-    return data
 
 
 def _write(file: int, part: memoryview, begin: int) -> None:
@@ -132,12 +67,11 @@ def receive(connection: Connection) -> Any:
     Raises:
         EOFError, OSError: nobody is there any more.
     """
-    message, handles = _get(connection)
-    size, places = pickle.loads(message)
+    size, places = pickle.loads(connection.recv_bytes())
     if size is None:
         inside, *parts = places
         return pickle.loads(inside, buffers=map(bytearray, parts))  # which can be written to
-    (file,) = handles
+    file = reduction.recv_handle(connection)
     try:
         memory = np.empty(size, "uint8").data
         done = 0
