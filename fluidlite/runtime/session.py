@@ -82,11 +82,18 @@ class Session:
         if turn is not None:
             self._counters = (*before, turn)
         try:
-            self._run_items(plan.items, env)
+            self._run_plan(plan, env)
+        except FluidError as error:  # it may follow from what was found before
+            if self._bad is None or inside:
+                raise
+            raise self._bad from error
         finally:
             self._counters, self._runs = before, inside
         if self._bad is not None and not inside:
             raise self._bad
+
+    def _run_plan(self, plan: BlockPlan, env: Environment) -> None:
+        self._run_items(plan.items, env)
 
     def peek(self, step: Step, env: Environment) -> None:
         """Run a step that reads a batch, which stays the next one.

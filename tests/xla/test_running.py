@@ -11,6 +11,7 @@ import pytest
 import fluidlite as fluid
 from fluidlite import layers
 from fluidlite.errors import ArgumentError, FluidError, NonFiniteError, OutOfRangeError
+from fluidlite.process_group import OneProcess, groups
 
 ROWS, CLASSES = 16, 4
 
@@ -151,6 +152,20 @@ def test_a_value_that_is_not_finite_is_traced_to_its_operator_and_nothing_change
         exe.run(feed=wrong, fetch_list=[loss], scope=scope, check_nan_inf=True)
     for name, value in parameters(scope).items():
         np.testing.assert_array_equal(value, before[name])
+
+
+class Two(OneProcess):
+    """A group with another process, which waits for what this one sends."""
+
+    size = 2
+
+
+def test_a_run_that_others_take_part_in_is_refused_at_its_end():
+    x = fluid.data("x", [2], "float32")
+    y = layers.log(x)
+    exe = fluid.Executor(backend="jax")
+    with groups.guard(Two()), pytest.raises(NonFiniteError, match="^log: .* infinity"):
+        exe.run(feed={"x": np.zeros(2, "float32")}, fetch_list=[y], check_nan_inf=True)
 
 
 def test_random_numbers_depend_on_the_seed_the_run_and_the_name_only():

@@ -74,15 +74,15 @@ class DeviceSession(Session):
 
     def run(self, plan: BlockPlan, env: Environment, turn: int | None = None) -> None:
         """Run a block on values by name, which take the results."""
-        before = self._counters, self._turns
+        before = self._turns
         if turn is not None:
-            self._counters, self._turns = (*self._counters, turn), (*self._turns, turn)
+            self._turns = (*before, turn)
         jax_, _ = self.on.backends
         try:
             with jax_.wide(), jax.default_device(self.on.device):
-                self._run_plan(plan, env)
+                super().run(plan, env, turn)
         finally:
-            self._counters, self._turns = before
+            self._turns = before
 
     def _run_plan(self, plan: BlockPlan, env: Environment) -> None:
         staging = self.on.staging(plan)
