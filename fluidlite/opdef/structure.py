@@ -29,6 +29,9 @@ class Structure:
         of a control-flow operator whose block a graph may hold as a body: where its condition is.
     ``is_monotone``
         element by element, and never falling: it gives the same before and behind a maximum.
+    ``hands_on``
+        nothing is computed: a value that is not finite was fed, written by the user, or found where
+        it was made.
     ``communicates``
         other processes take part: it runs once in a run, whether its results are read or not, and
         such operators run in the order of the program, which is the same in each process.
@@ -38,6 +41,7 @@ class Structure:
     is_update: ClassVar[bool] = False
     adds_all: ClassVar[bool] = False
     is_monotone: ClassVar[bool] = False
+    hands_on: ClassVar[bool] = False
     communicates: ClassVar[bool] = False
     condition_slot: ClassVar[str] = ""
     #: whether the rule takes cotangents with their sequences

@@ -31,6 +31,7 @@ class write_to_array(Op):
     """
 
     signature = "X[], I! -> Out"
+    hands_on = True
     updates = ("Out",)
     direct = True
     lod = None
@@ -57,6 +58,7 @@ class read_from_array(Op):
     """
 
     signature = "X, I!, X_W?![] -> Out"
+    hands_on = True
     direct = True
     lod = None
 
@@ -111,6 +113,7 @@ class tensor_array_to_tensor(Op):
     """
 
     signature = "X -> Out, OutIndex!"
+    hands_on = True
     axis: int = 0
     use_stack: bool = False
     lod = None

@@ -22,6 +22,7 @@ class Driving(Op, abstract=True):
     skip_eager_deletion_vars: not read: what is kept follows from the program.
     """
 
+    hands_on = True
     sub_block: BlockRef = REQUIRED
     skip_eager_deletion_vars: list[str] = attr((), inert=True)
     lod = None
@@ -395,6 +396,7 @@ class select_input(Op):
     """
 
     signature = "X*, Mask! -> Out"
+    hands_on = True
     direct = True
     lod = None
 
@@ -416,6 +418,7 @@ class select_output(Op):
     """
 
     signature = "X, Mask! -> Out*"
+    hands_on = True
     branches: int = attr(0, local=True)
     direct = True
     lod = None

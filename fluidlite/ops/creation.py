@@ -99,6 +99,7 @@ class ConstantFill(Creation, abstract=True):
     str_value: the number as a text, exact where a C float is not; wins over ``value``.
     """
 
+    hands_on = True
     value: float = 0.0
     str_value: str = ""
     force_cpu: bool = attr(False, inert=True)

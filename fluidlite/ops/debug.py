@@ -56,6 +56,7 @@ class Print(Op, type="print"):
     """
 
     signature = "In -> Out"
+    hands_on = True
     first_n: int = REQUIRED
     message: str = REQUIRED
     summarize: int = REQUIRED

@@ -20,6 +20,7 @@ class Masked(Op, abstract=True):
     level: of the sequences that are divided; 0 for the outermost, or for rows.
     """
 
+    hands_on = True
     level: int = 0
     direct = True
     host = True

@@ -71,6 +71,7 @@ class lod_tensor_to_array(Op):
     """
 
     signature = "X[], RankTable! -> Out"
+    hands_on = True
     direct = True
     host = True
     lod = None
@@ -104,6 +105,7 @@ class array_to_lod_tensor(Op):
     """
 
     signature = "X, RankTable! -> Out[]"
+    hands_on = True
     direct = True
     host = True
     lod = None
@@ -152,6 +154,7 @@ class shrink_rnn_memory(Op):
     """
 
     signature = "X[], RankTable!, I! -> Out[]"
+    hands_on = True
     host = True
     lod = None
 
@@ -219,6 +222,8 @@ class Reordering(Op, abstract=True):
 
 class reorder_lod_tensor_by_rank(Reordering):
     """Out = the rows of X, or the sequences of an X that has some, in the order of a rank table."""
+
+    hands_on = True
 
     def order(self, table):
         return table.order

@@ -74,6 +74,7 @@ class read(ReaderOp):
     """
 
     signature = "Reader -> Out*"
+    hands_on = True
     throw_eof_exp: bool = True
     infer_out: bool = attr(True, inert=True)
     drop_last: bool = attr(True, inert=True)

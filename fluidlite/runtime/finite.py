@@ -14,15 +14,6 @@ from ..ir.operator import located
 from ..values import arrays_in
 from .step import Environment, Step, spec_of
 
-#: operators that compute nothing: what is not finite there was fed or written by the user, or was
-#: found where it was made
-_HANDING_ON = frozenset(
-    "fill_constant fill_constant_batch_size_like print read conditional_block while recurrent "  # noqa: SIM905
-    "write_to_array read_from_array select_input select_output lod_tensor_to_array "
-    "array_to_lod_tensor shrink_rnn_memory split_lod_tensor merge_lod_tensor "
-    "reorder_lod_tensor_by_rank tensor_array_to_tensor".split()
-)
-
 
 def is_finite(array: Any) -> bool:
     """Whether all elements of an array are finite.  The caller lets NumPy ignore overflow.
@@ -80,7 +71,7 @@ def check_written(
     Raises:
         NonFiniteError: there are some; names the operator, its line, and what is wrong.
     """
-    name = None if step.op.type in _HANDING_ON else first_bad(names, env)
+    name = None if step.instance.hands_on else first_bad(names, env)
     if name is not None and (infinities or _holds_nan(env[name])):
         error = NonFiniteError(f"variable {name!r} holds {described(env[name])}")
         raise located(error, step.op, [(name, spec_of(env[name]))])

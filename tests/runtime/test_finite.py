@@ -5,6 +5,8 @@ import pytest
 
 import fluidlite as fluid
 from fluidlite.errors import ArgumentError, NonFiniteError
+from fluidlite.opdef.definition import lookup
+from fluidlite.process_group import OneProcess, groups
 from fluidlite.runtime.finite import described, is_finite
 
 layers = fluid.layers
@@ -184,3 +186,35 @@ def test_the_message_counts_and_gives_the_range_of_the_rest():
         "NaN: 2 of 4 elements are not finite (1 NaN); the others: min -3, max 1, mean -1"
     )
     assert described(np.array([np.inf])) == "infinity: 1 of 1 elements are not finite"
+
+
+class Two(OneProcess):
+    """A group with another process, which waits for what this one sends."""
+
+    size = 2
+
+
+@pytest.mark.parametrize("ends", ["well", "by an error"])
+def test_a_run_that_others_take_part_in_goes_on_to_its_end_and_is_refused_then(ends):
+    x = fluid.data("x", [2], "float32")
+    y = layers.log(x)
+    seen = []
+
+    def look(value):
+        seen.append(np.array(value))
+        if ends != "well":
+            raise ValueError("what follows from infinity")
+
+    layers.py_func(look, y, None)
+    with groups.guard(Two()), pytest.raises(NonFiniteError, match="^log: .* infinity") as info:
+        fluid.Executor().run(feed={"x": np.zeros(2, "float32")}, fetch_list=[y], check_nan_inf=True)
+    assert len(seen) == 1
+    assert (info.value.__cause__ is None) is (ends == "well")
+
+
+def test_operators_hand_on_what_kin_do():
+    types = (
+        "conditional_block conditional_block_infer merge_lod_tensor merge_lod_tensor_infer while"
+    )
+    assert all(lookup(type).hands_on for type in types.split())
+    assert not lookup("while_grad").hands_on and not lookup("scale").hands_on
