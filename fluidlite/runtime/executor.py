@@ -197,7 +197,7 @@ class Executor(RunsDatasets, KeepsRandomState, TracesRuns, Described):
         known: RunState | None = program.remembered.get(self._key)
         plan = None if known is None else known.plans.get((program.revision, wanted))
         group = groups.get()
-        begun = group.begin_run() if group.size > 1 else None
+        begun = group.begin_run()
         try:
             is_plain = (feed is None or type(feed) is dict) and return_numpy
             if known is not None and plan is not None and is_plain and not (guard or self._looks):
@@ -212,8 +212,7 @@ class Executor(RunsDatasets, KeepsRandomState, TracesRuns, Described):
             self._known(program).warn_of_strangers(fetch_list, program)
             return self._run_planned(job, feed, guard, return_numpy, keep)
         finally:
-            if group.size > 1:
-                group.end_run(begun)
+            group.end_run(begun)
 
     def _run_planned(
         self, job: Job, feed: Any, guard: bool, return_numpy: bool, keep: bool

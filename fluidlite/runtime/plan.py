@@ -126,9 +126,8 @@ class ProgramPart(NamedTuple):
 
     first: int
     end: int | None = None
-    cut: Pruned | ProgramPart | None = (
-        None  #: what all of them are cut down to, before places are counted
-    )
+    #: what all of them are cut down to, before places are counted
+    cut: Pruned | ProgramPart | None = None
 
     def select(
         self, ops: list[Operator], fetches: Sequence[str]
