@@ -12,7 +12,7 @@ import numpy as np
 from ...kernels import threads
 from ...opdef.prepared import Declined, Prepared, Scratch
 from .compiler import COMPILER, Compiler, Kernel
-from .groups import GroupKernel, GroupKernels
+from .group_forms import GroupKernel, GroupKernels
 from .layouts import relaid
 from .source import KernelSource
 from .symbols import Untraceable

@@ -4,7 +4,7 @@ import pytest
 from graphs import after
 
 from fluidlite.backend import get
-from fluidlite.backend.native import groups
+from fluidlite.backend.native import group_forms, groups
 from fluidlite.backend.native.library import NativeKernels
 from fluidlite.inspect.graph_text import parsed
 from fluidlite.opdef.prepared import Prepared
@@ -136,7 +136,7 @@ def test_a_group_like_another_is_not_worked_out_again(monkeypatch):
             made.append(1)
             super().__init__(*arguments)
 
-    monkeypatch.setattr(groups, "Expressions", Counted)
+    monkeypatch.setattr(group_forms, "Expressions", Counted)
     counts = []
     for length in (200, 400):
         made.clear()
