@@ -14,20 +14,21 @@ from fluidlite.runtime.xla import bound, guard  # noqa: E402
 
 def test_a_truth_of_inputs_is_cut_out_of_a_function():
     def step(weight, label):
-        return weight * 2, (label < 3).all()
+        return [weight * 2, weight], [(label < 3).all(), label >= 0]
 
-    traced = jax.make_jaxpr(step)(np.ones(4, "float32"), np.zeros(2, "int32"))
-    holds = guard.guard_of(traced, 1, [1])
+    traced = jax.jit(step).trace(np.ones(4, "float32"), np.zeros(2, "int32"))
+    holds = guard.guard_of(traced, [1])
     assert holds(np.array([0, 2], "int32"))
     assert not holds(np.array([0, 3], "int32"))
+    assert not holds(np.array([0, -1], "int32"))
 
 
 def test_a_truth_of_something_else_is_not():
     def step(weight, label):
-        return weight * 2, (label < weight.sum()).all()
+        return [weight * 2], [(label < weight.sum()).all()]
 
-    traced = jax.make_jaxpr(step)(np.ones(4, "float32"), np.zeros(2, "int32"))
-    assert guard.guard_of(traced, 1, [1]) is None
+    traced = jax.jit(step).trace(np.ones(4, "float32"), np.zeros(2, "int32"))
+    assert guard.guard_of(traced, [1]) is None
 
 
 def trained(labels):

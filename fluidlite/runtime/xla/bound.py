@@ -57,13 +57,11 @@ class BoundStage:
         self._attributes = ["value"] * len(commits)
         others = [*feed, *(v.name for v in self._kept)]
         self._names = [v.name for v in self._donated], others
-        #: of what is fed, whether it is taken; :meth:`trace` finds it
-        self.guard = guard
+        self._guard = guard
         self._function = stage.function(*self._names, checks=guard is None)
         #: of what is to be fetched and committed: its name, and where it is among what is made
         self._wanted = [*commits, *fetches]
         self._places: list[int] = []
-        self._zero = np.uint32(0)
 
     @property
     def draws(self) -> bool:
@@ -104,7 +102,7 @@ class BoundStage:
         fetched = None
         try:
             with self._stage.backend.wide(), jax.default_device(self._device):
-                if self.guard is not None and not self.guard(*given[: len(self._fed)]):
+                if self._guard is not None and not self._guard(*given[: len(self._fed)]):
                     return None
                 start = _ZERO if number is None else np.uint32(number)
                 # one call of C: an interrupt finds nothing done, or the results
@@ -146,11 +144,15 @@ class BoundStage:
         self._places = [made.index(name) for name in self._wanted]
         return self._places
 
-    def trace(self, feed: Mapping[str, Any]) -> bool:
-        """Trace the stage once; whether that can be done, and what is wanted is made.
+    def trace(self, feed: Mapping[str, Any]) -> Any:
+        """Trace the stage once.
 
         Args:
             feed: values by name.
+
+        Returns:
+            what JAX gives for its function; None where that cannot be done, or what is wanted is
+            not made.
         """
         placing = self._stage.placing
         fed = [(name, feed[name]) for name, *_ in self._fed]
@@ -159,15 +161,10 @@ class BoundStage:
         donated = [v.value for v in self._donated]
         try:
             with self._stage.backend.wide(), jax.default_device(self._device):
-                traced = jax.make_jaxpr(self._function)(donated, given, _ZERO, ())
-                traced = traced.jaxpr.eqns[0].params["jaxpr"]
-                truths = len(traced.jaxpr.outvars) - len(self._stage.made)
-                places = range(len(donated), len(donated) + len(fed))
-                if truths and placing is None:
-                    self.guard = guard_of(traced, truths, places)
+                traced = self._function.trace(donated, given, _ZERO, ())
         except Exception:
-            return False
-        return self._found() is not None
+            return None
+        return None if self._found() is None else traced
 
 
 _ZERO = np.uint32(0)
@@ -225,10 +222,13 @@ def bound(
         return None
     how = stage, feed, names, variables, state, device
     made = BoundStage(*how, donates=False)
-    if not made.trace(feed):
+    traced = made.trace(feed)
+    if traced is None:
         return None
     if not commits:
         return made
+    # on several devices each has a share of what is fed
+    guard = guard_of(traced, range(len(feed))) if stage.placing is None else None
     with stage.backend.wide(), jax.default_device(device):
         placing = stage.placing
         for name in stage.reads:
@@ -236,4 +236,4 @@ def bound(
             if isinstance(held, np.ndarray) and (name in commits or placing is not None):
                 where = None if placing is None else placing.sharding(name, held.shape)
                 variables[name].value = placed(held, where)
-    return BoundStage(*how, donates=True, guard=made.guard)
+    return BoundStage(*how, donates=True, guard=guard)

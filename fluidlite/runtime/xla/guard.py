@@ -11,18 +11,20 @@ import jax
 from jax.extend.core import jaxpr_as_fun
 
 
-def guard_of(traced: Any, truths: int, inputs: Sequence[int]) -> Callable[..., Any] | None:
+def guard_of(traced: Any, inputs: Sequence[int]) -> Callable[..., Any] | None:
     """A compiled function of inputs that gives whether all truths hold.
 
     Args:
-        traced: the ``ClosedJaxpr`` of a function whose last results are the truths.
-        truths: how many there are, at least one.
+        traced: what JAX gives for a function of a pair, values and the truths that must hold.
         inputs: the numbers of the inputs that it may take, in their order.
 
     Returns:
-        the function of these inputs; None where a truth depends on something else.
+        the function of these inputs; None where there are no truths, and where one depends on
+        something else.
     """
-    jaxpr = traced.jaxpr
+    jaxpr, truths = traced.jaxpr.jaxpr, len(traced.out_info[1])
+    if not truths:
+        return None
     needed = {v for v in jaxpr.outvars[-truths:] if not _is_literal(v)}
     for equation in reversed(jaxpr.eqns):
         if needed.intersection(equation.outvars):
@@ -31,7 +33,7 @@ def guard_of(traced: Any, truths: int, inputs: Sequence[int]) -> Callable[..., A
             needed.update(v for v in equation.invars if not _is_literal(v))
     if any(v in needed for k, v in enumerate(jaxpr.invars) if k not in inputs):
         return None
-    function = jaxpr_as_fun(traced)
+    function = jaxpr_as_fun(traced.jaxpr)
     others = [(v.aval.shape, v.aval.dtype) for v in jaxpr.invars]
 
     def hold(*given: Any) -> Any:  # JAX leaves out what no truth needs
