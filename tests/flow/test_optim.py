@@ -191,3 +191,19 @@ def test_amsgrad_keeps_the_largest_mean():
     adam.step()
     largest = adam.state_dict()["state"][0]["max_exp_avg_sq"]
     assert np.allclose(largest.numpy(), 0.1)
+
+
+def test_a_state_of_another_kind_changes_nothing():
+    o = flow.optim.SGD([weight(1.0)], lr=1.0)
+    steps, exponential = RATES["StepLR"](o, 2), RATES["ExponentialLR"](o, 0.5)
+    before = dict(steps.state_dict())
+    with pytest.raises(errors.StateDictError, match=r"StepLR: missing names \['step_size'\]"):
+        steps.load_state_dict(exponential.state_dict())
+    assert steps.state_dict() == before
+    with pytest.raises(errors.StateDictError, match="expected 'state' and 'param_groups'"):
+        o.load_state_dict({"w": 1})
+    state = o.state_dict()
+    state["param_groups"][0]["lr"] = -1.0
+    with pytest.raises(errors.ArgumentError, match="expected lr from 0"):
+        o.load_state_dict(state)
+    assert o.param_groups[0]["lr"] == 1.0

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from ...described import Described
 from ...errors import ArgumentError
 from ...imperative.engine import located
 from ...namespace import listing
 from ...quiet import doors
 from .optimizer import Optimizer
-from .plateau import ReduceLROnPlateau, is_state
+from .plateau import ReduceLROnPlateau
+from .rates import SetsRates
 
 __all__ = [
     "ChainedScheduler",
@@ -35,7 +35,7 @@ __all__ = [
 ]
 
 
-class LRScheduler(Described):
+class LRScheduler(SetsRates):
     """Sets the rates of an optimizer's groups; subclasses say in ``get_lr`` to what.
 
     Args:
@@ -85,18 +85,6 @@ class LRScheduler(Described):
     def print_lr(self, group: int, lr: float) -> None:
         """Print the rate of a group."""
         print(f"step {self.last_step}: learning rate of group {group} is {lr:.6g}")
-
-    def get_last_lr(self) -> list[float]:
-        """The rates that were set last."""
-        return self._last_lr
-
-    def state_dict(self) -> dict[str, Any]:
-        """What has to be kept so that training can go on."""
-        return {name: value for name, value in vars(self).items() if is_state(value)}
-
-    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Go on from a state, which :meth:`state_dict` gave."""
-        vars(self).update(state_dict)
 
 
 class StepLR(LRScheduler):

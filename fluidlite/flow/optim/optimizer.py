@@ -192,8 +192,16 @@ class Optimizer:
             state_dict: what :meth:`state_dict` gave.
 
         Raises:
-            StateDictError: it has other groups, or states of other shapes.
+            StateDictError: it is no state of an optimizer, has other groups, or states of other
+                shapes; nothing is changed then.
+            ArgumentError: an option lies outside of its range.
         """
+        if not state_dict.keys() >= {"state", "param_groups"}:
+            raise located(
+                StateDictError(
+                    f"expected 'state' and 'param_groups', got {sorted(map(str, state_dict))!r:.60}"
+                )
+            )
         given, state = list(state_dict["param_groups"]), state_dict["state"]
         sizes = [len(group["params"]) for group in self.param_groups]
         if [len(group["params"]) for group in given] != sizes:
@@ -209,9 +217,12 @@ class Optimizer:
         for param, number in zip(params, places):
             if number in state:
                 taken[id(param)] = _arrays(param, state[number])
+        options = [{n: v for n, v in group.items() if n != "params"} for group in given]
+        for each in options:
+            self.check(each)
         self._kept = taken
-        for own, other in zip(self.param_groups, given):
-            own.update({name: value for name, value in other.items() if name != "params"})
+        for own, other in zip(self.param_groups, options):
+            own.update(other)
 
     def __repr__(self) -> str:
         lines = [f"{type(self).__name__} ("]

@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import Any
 
-from ...described import Described
 from ...errors import ArgumentError
 from ...imperative.engine import located
+from .rates import SetsRates
 
 
-def is_state(value: Any) -> bool:
-    """Whether something is kept in a state: a number, a text, or a list of them."""
-    listed = value if isinstance(value, (list, tuple)) else [value]
-    return all(each is None or isinstance(each, (bool, int, float, str)) for each in listed)
-
-
-class ReduceLROnPlateau(Described):
+class ReduceLROnPlateau(SetsRates):
     """The rate times a factor when a value has not become better for some steps.
 
     Args:
@@ -100,15 +93,3 @@ class ReduceLROnPlateau(Described):
     def in_cooldown(self) -> bool:
         """Whether steps are not counted now."""
         return self.cooldown_counter > 0
-
-    def get_last_lr(self) -> list[float]:
-        """The rates as they are."""
-        return self._last_lr
-
-    def state_dict(self) -> dict[str, Any]:
-        """What has to be kept so that training can go on."""
-        return {name: value for name, value in vars(self).items() if is_state(value)}
-
-    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Go on from a state, which :meth:`state_dict` gave."""
-        vars(self).update(state_dict)
