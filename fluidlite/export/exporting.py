@@ -382,7 +382,7 @@ class _Job:
         for name, each in zip(body.parameters, self.inputs):
             line = f"{name}: {each.dtype.dtype.name}{self._declared(each)}"
             if each.offsets:
-                line += f", and the lengths of sequences of its rows, {lengths_text(each.offsets)}"
+                line += f", in a pair with the lengths of sequences, {lengths_text(each.offsets)}"
             lines.append(f"        {_plain(line)}.")
         if body.graph.draws:
             lines.append("        step, seed: what random numbers follow from.")

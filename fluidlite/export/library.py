@@ -157,13 +157,14 @@ def expect_rows(name: str, value: object, lengths: list) -> object:
     """
     if not isinstance(value, tuple) or len(value) != 2:
         raise ValueError(
-            f"expected {name} as (rows, lengths), the lengths {lengths}, got {type(value).__name__}"
+            f"expected {name} as a pair, (rows, {lengths}), got {type(value).__name__}"
         )
     rows, given = value
-    if [list(level) for level in given] != lengths:
+    levels = [np.asarray(level).tolist() for level in given]
+    if levels != lengths:
         raise ValueError(
             f"expected {name} of sequences of lengths {lengths}, which this file is written for, "
-            f"got {given}"
+            f"got {levels}"
         )
     return rows
 

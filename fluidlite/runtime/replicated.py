@@ -133,11 +133,11 @@ class Replicas:
         return devices, doubts
 
     def _refuse_strangers(self, feed: Any) -> None:
-        """Refuse names that the program does not have: nothing says how to divide what is fed."""
+        """Refuse names that the program does not have, as fluid 1.8 does on several devices."""
         known = self._program.global_block().vars
         if strangers := [name for name in feed or () if name not in known]:
             raise FeedError(
-                f"nothing says how to divide it: {unknown_name(strangers[0], self._program)}"
+                f"on {self._count} devices: {unknown_name(strangers[0], self._program)}"
             )
 
     def _parts(self, name: str, value: Any) -> list[Any]:

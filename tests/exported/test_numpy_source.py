@@ -111,7 +111,9 @@ def test_a_file_holds_for_the_lengths_of_its_example_and_refuses_others(program,
     np.testing.assert_array_equal(found, [rows[:2].sum(0), rows[2:].sum(0)])
     with pytest.raises(ValueError, match=r"x of sequences of lengths \[\[2, 3\]\].*\[\[3, 2\]\]"):
         module.predict({}, (rows, [[3, 2]]))
-    with pytest.raises(ValueError, match=r"x as \(rows, lengths\).*ndarray"):
+    with pytest.raises(ValueError, match=r"lengths \[\[2, 3\]\].*got \[2, 3\]"):
+        module.predict({}, (rows, [2, 3]))
+    with pytest.raises(ValueError, match=r"x as a pair, \(rows, \[\[2, 3\]\]\), got ndarray"):
         module.predict({}, rows)
 
 

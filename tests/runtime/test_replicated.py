@@ -53,7 +53,7 @@ def test_fetches_are_lists_where_they_are_not_merged(net):
 
 @pytest.mark.parametrize("feed", [{"x": X, "z": Z, "q": X}, [{"x": X, "z": Z, "q": X}] * 2])
 def test_what_is_fed_to_no_variable_is_refused(net, feed):
-    with pytest.raises(FeedError, match="how to divide it: the program has no variable 'q'"):
+    with pytest.raises(FeedError, match="on 2 devices: the program has no variable 'q'"):
         net(["loss"], feed)
 
 
