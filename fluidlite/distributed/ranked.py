@@ -43,8 +43,7 @@ def main(words: list[str]) -> None:
         code = end.code
         note(f"ended {code if isinstance(code, int) else int(code is not None)}")
         raise
-    except BaseException as error:
-        note("ended 1")
+    except BaseException as error:  # ``_report`` notes the end, behind what was raised
         error.__traceback__ = _without_own(error.__traceback__)
         raise
     note("ended 0")
@@ -73,6 +72,7 @@ def _report(kind: type[BaseException], error: BaseException, trace: TracebackTyp
     sys.stdout.flush()
     print("\n".join(f"[rank {rank}] {line}" for line in lines), file=sys.stderr, flush=True)
     note(f"raised {' '.join(lines[-1].split())}")
+    note("ended 1")  # from here on the launcher ends the others
 
 
 if __name__ == "__main__":
