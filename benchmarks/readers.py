@@ -7,13 +7,15 @@ thread, and from a reader that is part of the program.  Then a data set whose sa
 compute (a millisecond each, 1,024 of them), read by one process and by four, their start included;
 the goals are 95 % of the speed in memory, and 1.7 times one process on two cores.  Where others use
 the cores, too, the second line tells more: what four processes do in a second of one processor,
-beside what one does.
+beside what one does.  The third is the bound of the machine: the same samples computed by processes
+that hand nothing over; two cores that share a processor's units give less than 1.7 times one.
 """
 
 from __future__ import annotations
 
 import argparse
 import itertools
+import multiprocessing
 import os
 import resource
 import statistics
@@ -109,6 +111,24 @@ def reading(workers: int, samples: int, work: int) -> tuple[float, float]:
     return count / (time.perf_counter() - begin), count / (processor_time() - used)
 
 
+def bare(workers: int, samples: int, work: int) -> float:
+    """Samples a second of processes that compute them and hand nothing over."""
+    data = Computed(samples, work)
+
+    def share() -> None:
+        for number in range(samples // workers):
+            data[number]
+
+    context = multiprocessing.get_context("fork")
+    processes = [context.Process(target=share) for _ in range(workers)]
+    begin = time.perf_counter()
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+    return samples / (time.perf_counter() - begin)
+
+
 def processor_time() -> float:
     """Seconds that this process and those that it started have computed."""
     taken = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
@@ -127,13 +147,21 @@ def main() -> None:
         middle = statistics.median(seconds)
         print(f"lenet {way:<15} {middle * 1e3:7.3f} ms a step, {base / middle:6.1%} of the speed")
     samples, work = (64, 2000) if args.small else (1024, 30_000)
-    rates = [(reading(1, samples, work), reading(4, samples, work)) for _ in range(3)]
+    rates, bounds = [], []
+    for _ in range(5):
+        rates.append((reading(1, samples, work), reading(4, samples, work)))
+        bounds.append((bare(1, samples, work), bare(4, samples, work)))
     for k, clock in enumerate(("on the clock", "of the processors")):
         one, four = (statistics.median(rate[n][k] for rate in rates) for n in (0, 1))
         print(
             f"batches in a second {clock}: one process {one:.1f}, four {four:.1f}, "
             f"{four / one:.2f} times"
         )
+    alone, together = map(statistics.median, zip(*bounds, strict=True))
+    print(
+        f"samples in a second, nothing handed over: one process {alone:.0f}, "
+        f"four {together:.0f}, {together / alone:.2f} times"
+    )
     print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
 
 
