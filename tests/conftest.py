@@ -44,8 +44,14 @@ def pytest_cmdline_main(config):
         config.option.numprocesses = "auto"
 
 
+def pytest_collection():
+    """Tests are made and kept by the thousand: looking for garbage among them takes long."""
+    gc.disable()
+
+
 def pytest_collection_finish():
-    """Collecting garbage passes over the thousands of tests that there are."""
+    """What there is by now stays, so that later searches for garbage leave it out."""
+    gc.enable()
     gc.collect()
     gc.freeze()
 
