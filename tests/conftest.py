@@ -56,6 +56,15 @@ def pytest_collection_finish():
     gc.freeze()
 
 
+@pytest.fixture(scope="session", autouse=True)
+def bytecode_of_processes(tmp_path_factory):
+    """Processes that tests start keep what they compile, for those after them: where this one is
+    told to keep nothing, in a folder that goes with the others of the tests.
+    """
+    if os.environ.pop("PYTHONDONTWRITEBYTECODE", None) and not sys.pycache_prefix:
+        os.environ["PYTHONPYCACHEPREFIX"] = str(tmp_path_factory.mktemp("bytecode"))
+
+
 @pytest.fixture(autouse=True)
 def fresh_state():
     """What a process starts with; afterwards, what was built is read back from its text."""
