@@ -383,6 +383,21 @@ def test_a_step_gives_back_parameters_of_any_name(program, path, name):
         assert_same(found[loss.name], right)
 
 
+@pytest.mark.parametrize("kind", ["SGD", "Momentum", "Adam"])
+def test_the_rate_of_a_step_is_the_parameter_for_all_that_it_trains(program, path, kind):
+    """For weights and for biases, which have fewer dimensions."""
+    x = fluid.data("x", [-1, 2], "float32")
+    loss = layers.mean(layers.fc(x, 1, param_attr="w", bias_attr="b"))
+    more = {"momentum": 0.9} if kind == "Momentum" else {}
+    getattr(fluid.optimizer, kind)(0.5, **more).minimize(loss)
+    started()
+    step = loaded(numpy_source(program, path, fetches=[loss]).path)
+    params = {**step.load(), "learning_rate_0": np.zeros([1], "float32")}
+    _, after = step.train_step(params, np.ones([3, 2], "float32"))
+    for name in ("w", "b"):
+        np.testing.assert_array_equal(after[name], params[name])
+
+
 def test_what_is_fed_is_checked(program, path):
     y = layers.relu(fluid.data("x", [-1, 3], "float32"))
     z = y + fluid.data("more", [-1, 3], "float32")
