@@ -292,9 +292,27 @@ def drawing(key: Any, *counters: Any) -> Callable[[Any], Draws]:
 
 def wide() -> Any:
     """Allows 64 bits inside a ``with`` block."""
-    if hasattr(jax, "enable_x64"):
-        return jax.enable_x64(True)
-    return import_module("jax.experimental").enable_x64()
+    return _enable_x64(True)
+
+
+_enable_x64: Any = (
+    jax.enable_x64 if hasattr(jax, "enable_x64") else import_module("jax.experimental").enable_x64
+)
+
+
+def wide_on(device: Any) -> Any:
+    """Allows 64 bits inside a ``with`` block, which puts values on a device.
+
+    Args:
+        device: of JAX; None for the one that JAX prefers.
+    """
+    return wide() if device is None else _wide_on(device)
+
+
+@contextmanager
+def _wide_on(device: Any) -> Iterator[None]:
+    with wide(), jax.default_device(device):
+        yield
 
 
 def argsort(x: Any, axis: Any = -1, kind: Any = None) -> Any:

@@ -13,7 +13,7 @@ Each run takes the highest tier that it can; all of them compute the same values
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from functools import partial
 from typing import Any
@@ -36,7 +36,6 @@ from ..scope import Scope, global_scope
 from .bound import bind, run_bound
 from .engine import chosen
 from .feeding import (
-    check_names,
     fed_by_loader,
     fed_values,
     fetched,
@@ -48,9 +47,10 @@ from .feeding import (
 from .finite import checks_nan_inf
 from .from_dataset import RunsDatasets
 from .plan import Plan
+from .prepared_runs import PreparesRuns
 from .random_state import KeepsRandomState
 from .replicated import Replicas
-from .run_state import ExecutorToken, Job, RunState, fetch_names, next_number, wanted_of
+from .run_state import ExecutorToken, Job, RunState, next_number, wanted_of
 from .segment import passes_for
 from .session import Observer, Session
 from .step import Environment
@@ -58,7 +58,7 @@ from .traced_runs import TracesRuns
 
 
 @quick_door
-class Executor(RunsDatasets, KeepsRandomState, TracesRuns, Described):
+class Executor(PreparesRuns, RunsDatasets, KeepsRandomState, TracesRuns, Described):
     """Runs programs.
 
     With ``FLUIDLITE_CHECK=1`` in the environment each run interprets a program, looks for NaN after
@@ -285,47 +285,6 @@ class Executor(RunsDatasets, KeepsRandomState, TracesRuns, Described):
         if self._engine is not None:
             return self._engine.session(seed, known.count, **how)
         return Session(self._backend, seed, known.count, passes=self._passes, **how)
-
-    def prepare(
-        self,
-        program: Program | CompiledProgram | None = None,
-        feed_names: Sequence[str] = (),
-        fetch_list: Sequence[Variable | str] | Variable | str | None = None,
-        scope: Scope | None = None,
-    ) -> Callable[[Mapping[str, Any]], list[Any]]:
-        """A function of the feeds that runs a program, for loops over many small steps.
-
-        It leaves out what need not be looked up and checked again; shapes and element types of the
-        feeds are still checked.
-
-        Args:
-            program: what to run; the default main program when None.
-            feed_names: the data variables that will be fed.
-            fetch_list: variables, or their names, whose values are wanted.
-            scope: where persistable variables are kept; the global scope when None.
-
-        Returns:
-            a function of a dictionary of feeds, which gives the fetched values.
-
-        Raises:
-            FeedError: the program has no data variable of a name.
-            FetchError: the program has no variable of a fetched name.
-
-        >>> x = fluid.data("x", [None, 2], "float32")
-        >>> y = fluid.layers.reduce_sum(x)
-        >>> step = fluid.Executor().prepare(feed_names=["x"], fetch_list=[y])
-        >>> step({"x": np.ones([3, 2], "float32")})
-        [array([6.], dtype=float32)]
-        """
-        program, _ = program_and_feed(program)
-        fetches, _ = fetch_names(fetch_list, program)
-        check_names(program, feed_names, fetches)
-        job = program, (tuple(fetches), None), global_scope() if scope is None else scope
-        return partial(self._run_prepared, job)
-
-    @quick_door
-    def _run_prepared(self, job: Job, feed: Mapping[str, Any]) -> list[Any]:
-        return self._run(job, feed, checks_nan_inf())
 
     def plan(
         self,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from operator import attrgetter
 from sys import getrefcount
 from typing import Any
 
@@ -53,8 +54,8 @@ class BoundStage:
         replaced = set(commits) if donates else set()
         self._donated = [variables[name] for name in read if name in replaced]
         self._kept = [variables[name] for name in read if name not in replaced]
-        self._targets: list[Any] = [variables[name] for name in commits]
-        self._attributes = ["value"] * len(commits)
+        self._targets: list[Any] = [*(variables[name] for name in commits), state]
+        self._attributes = [*["value"] * len(commits), "count"]
         others = [*feed, *(v.name for v in self._kept)]
         self._names = [v.name for v in self._donated], others
         self._guard = guard
@@ -94,14 +95,14 @@ class BoundStage:
             if type(value) is not np.ndarray or value.shape != shape or value.dtype != dtype:
                 return None
             given.append(value if placing is None else placing.given(name, value))
-        given += [variable.value for variable in self._kept]
-        donated = [variable.value for variable in self._donated]
-        if not _nobody_elses(donated):
+        given += map(_value, self._kept)
+        donated = list(map(_value, self._donated))
+        if donated and not _nobody_elses(donated):
             return None
         made: list[Any] = []
         fetched = None
         try:
-            with self._stage.backend.wide(), jax.default_device(self._device):
+            with self._stage.backend.wide_on(self._device):
                 if self._guard is not None and not self._guard(*given[: len(self._fed)]):
                     return None
                 start = _ZERO if number is None else np.uint32(number)
@@ -121,13 +122,13 @@ class BoundStage:
         places = self._places or self._found()
         if places is None:
             return None
-        count = len(self._targets)
+        count = len(self._targets) - 1
         if truths and not all(map(bool, truths)):
             self._keep(values, places)
             return None
-        news = [values[k] for k in places[:count]]
+        news: list[Any] = [values[k] for k in places[:count]]
         news.append(self._state.count + 1)
-        at_once(setattr, [*self._targets, self._state], [*self._attributes, "count"], news)
+        at_once(setattr, self._targets, self._attributes, news)
         return [as_fetched(np.array(values[k])) for k in places[count:]]
 
     def _keep(self, values: list[Any], places: list[int]) -> None:
@@ -160,7 +161,7 @@ class BoundStage:
         given += [v.value for v in self._kept]
         donated = [v.value for v in self._donated]
         try:
-            with self._stage.backend.wide(), jax.default_device(self._device):
+            with self._stage.backend.wide_on(self._device):
                 traced = self._function.trace(donated, given, _ZERO, ())
         except Exception:
             return None
@@ -170,22 +171,20 @@ class BoundStage:
 _ZERO = np.uint32(0)
 
 
+_value = attrgetter("value")
+
+
 def _nobody_elses(donated: list[Any]) -> bool:
     """Whether nobody but the scope holds what is to be donated, each array once."""
-    for k in range(len(donated)):
-        if getrefcount(donated[k]) > _IN_SCOPE or not is_device_array(donated[k]):
-            return False
-    return True
-
-
-def _references(holder: list[Any], variable: ScopeVariable) -> int:
-    return getrefcount(holder[0])
+    return max(map(getrefcount, donated)) <= _IN_SCOPE and all(
+        map(is_device_array, {type(each): each for each in donated}.values())
+    )
 
 
 def _in_scope() -> int:
     """What Python counts of a value that a variable and a list hold."""
-    variable = ScopeVariable("", object())
-    return _references([variable.value], variable)
+    variables = [ScopeVariable("", object())]
+    return max(map(getrefcount, list(map(_value, variables))))
 
 
 _IN_SCOPE = _in_scope()
@@ -229,7 +228,7 @@ def bound(
         return made
     # on several devices each has a share of what is fed
     guard = guard_of(traced, range(len(feed))) if stage.placing is None else None
-    with stage.backend.wide(), jax.default_device(device):
+    with stage.backend.wide_on(device):
         placing = stage.placing
         for name in stage.reads:
             held = None if name in feed else variables[name].value

@@ -10,9 +10,12 @@ from typing import Any
 import jax
 from jax.extend.core import jaxpr_as_fun
 
+from .ranges import Ranges, looked_at
+
 
 def guard_of(traced: Any, inputs: Sequence[int]) -> Callable[..., Any] | None:
-    """A compiled function of inputs that gives whether all truths hold.
+    """A function of inputs that gives whether all truths hold: by ranges of whole numbers where
+    these suffice, or else by what is compiled.
 
     Args:
         traced: what JAX gives for a function of a pair, values and the truths that must hold.
@@ -42,7 +45,11 @@ def guard_of(traced: Any, inputs: Sequence[int]) -> Callable[..., Any] | None:
             values[place] = value
         return jax.numpy.stack([each.all() for each in function(*values)[-truths:]]).all()
 
-    return jax.jit(hold)
+    compiled, ranges = jax.jit(hold), Ranges(jaxpr, inputs)
+    if not all(ranges.suffice(v) for v in jaxpr.outvars[-truths:]):
+        return compiled
+    within = looked_at(ranges.found, inputs)
+    return lambda *given: within(*given) or compiled(*given)
 
 
 def _is_literal(variable: Any) -> bool:

@@ -79,7 +79,7 @@ class DeviceSession(Session):
             self._turns = (*before, turn)
         jax_, _ = self.on.backends
         try:
-            with jax_.wide(), jax.default_device(self.on.device):
+            with jax_.wide_on(self.on.device):
                 super().run(plan, env, turn)
         finally:
             self._turns = before

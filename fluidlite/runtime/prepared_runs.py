@@ -1,0 +1,120 @@
+"""Prepared runs: a function of the feeds, for loops over many small steps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from ..compiler import CompiledProgram, program_and_feed
+from ..ir.program import Program
+from ..ir.variable import Variable
+from ..process_group import groups
+from ..quiet import quick_door
+from ..scope import Scope, global_scope
+from .bound import bound_call
+from .feeding import check_names
+from .finite import checks_nan_inf
+from .run_state import Job, RunState, fetch_names
+
+
+class KeptCall:
+    """The bound call of a prepared run, kept where nothing can replace it but a change of the
+    program or of the names in the scope.
+
+    Args:
+        job: what is run.
+        backend: whose random numbers are drawn.
+    """
+
+    __slots__ = ("_backend", "_changes", "_revision", "draw", "job", "run")
+
+    def __init__(self, job: Job, backend: Any) -> None:
+        self.job, self._backend = job, backend
+        self._revision = self._changes = -1
+        #: as of :class:`BoundCall`, where it is valid
+        self.run: Any = None
+        self.draw: Callable[..., Any] | None = None
+
+    def find(self, key: Any) -> None:
+        """Keep the call that the next run would take.
+
+        Args:
+            key: of what the program remembers for the executor; None where that was closed.
+        """
+        program, wanted, scope = self.job
+        state: RunState | None = program.remembered.get(key)
+        revision = program.revision
+        plan = None if state is None else state.plans.get((revision, wanted))
+        call = None if plan is None or plan.reading.steps else bound_call(plan, scope)
+        if state is None or plan is None or call is None or plan.compiled.improvement is not None:
+            self._revision = -1
+            return
+        self.draw = partial(state.draw, program, self._backend) if call.draws else None
+        self._revision, self._changes, self.run = revision, scope.revision, call.run
+
+    def is_valid(self) -> bool:
+        """Whether it is what the next run would take."""
+        program, _, scope = self.job
+        return self._revision == program.revision and self._changes == scope.revision
+
+
+class PreparesRuns:
+    """What an executor does with programs that are prepared."""
+
+    # what an executor has
+    _backend: Any
+    _engine: Any
+    _key: Any
+    _looks: Any
+    _run: Callable[..., list[Any]]
+
+    def prepare(
+        self,
+        program: Program | CompiledProgram | None = None,
+        feed_names: Sequence[str] = (),
+        fetch_list: Sequence[Variable | str] | Variable | str | None = None,
+        scope: Scope | None = None,
+    ) -> Callable[[Mapping[str, Any]], list[Any]]:
+        """A function of the feeds that runs a program, for loops over many small steps.
+
+        It leaves out what need not be looked up and checked again; shapes and element types of the
+        feeds are still checked.
+
+        Args:
+            program: what to run; the default main program when None.
+            feed_names: the data variables that will be fed.
+            fetch_list: variables, or their names, whose values are wanted.
+            scope: where persistable variables are kept; the global scope when None.
+
+        Returns:
+            a function of a dictionary of feeds, which gives the fetched values.
+
+        Raises:
+            FeedError: the program has no data variable of a name.
+            FetchError: the program has no variable of a fetched name.
+
+        >>> x = fluid.data("x", [None, 2], "float32")
+        >>> y = fluid.layers.reduce_sum(x)
+        >>> step = fluid.Executor().prepare(feed_names=["x"], fetch_list=[y])
+        >>> step({"x": np.ones([3, 2], "float32")})
+        [array([6.], dtype=float32)]
+        """
+        program, _ = program_and_feed(program)
+        fetches, _ = fetch_names(fetch_list, program)
+        check_names(program, feed_names, fetches)
+        job = program, (tuple(fetches), None), global_scope() if scope is None else scope
+        return partial(self._run_prepared, KeptCall(job, self._backend))
+
+    @quick_door
+    def _run_prepared(self, kept: KeptCall, feed: Mapping[str, Any]) -> list[Any]:
+        guard = checks_nan_inf()
+        is_plain = not (guard or self._looks or self._key is None) and type(feed) is dict
+        if is_plain and kept.is_valid() and groups.get().size == 1:
+            found: list[Any] | None = kept.run(feed, kept.draw)
+            if found is not None:
+                return found
+        results = self._run(kept.job, feed, guard)
+        if self._engine is None:
+            kept.find(self._key)
+        return results
