@@ -34,6 +34,7 @@ class BoundStage:
         donates: whether what is replaced is donated.
         guard: what says of the values that are fed whether the stage takes them; None where the
             stage looks at them.
+        numbered: whether the stage is given what random operators start from.
     """
 
     def __init__(
@@ -46,6 +47,7 @@ class BoundStage:
         device: Any,
         donates: bool,
         guard: Callable[..., Any] | None = None,
+        numbered: bool = True,
     ) -> None:
         fetches, commits = names
         self._state, self._stage, self._device = state, stage, device
@@ -59,7 +61,9 @@ class BoundStage:
         others = [*feed, *(v.name for v in self._kept)]
         self._names = [v.name for v in self._donated], others
         self._guard = guard
-        self._function = stage.function(*self._names, checks=guard is None)
+        self._function = stage.function(*self._names, guard is None, numbered)
+        self._numbered = numbered
+        self._kinds = {type(variable.value) for variable in self._donated}
         #: of what is to be fetched and committed: its name, and where it is among what is made
         self._wanted = [*commits, *fetches]
         self._places: list[int] = []
@@ -97,7 +101,8 @@ class BoundStage:
             given.append(value if placing is None else placing.given(name, value))
         given += map(_value, self._kept)
         donated = list(map(_value, self._donated))
-        if donated and not _nobody_elses(donated):
+        # nobody but the scope may hold what is donated, and each array once
+        if donated and (max(map(getrefcount, donated)) > _IN_SCOPE or not self._are_alike(donated)):
             return None
         made: list[Any] = []
         fetched = None
@@ -105,9 +110,12 @@ class BoundStage:
             with self._stage.backend.wide_on(self._device):
                 if self._guard is not None and not self._guard(*given[: len(self._fed)]):
                     return None
-                start = _ZERO if number is None else np.uint32(number)
                 # one call of C: an interrupt finds nothing done, or the results
-                made.extend(map(self._function, [donated], [given], [start], [()]))
+                if self._numbered:
+                    start = _ZERO if number is None else np.uint32(number)
+                    made.extend(map(self._function, [donated], [given], [start], [()]))
+                else:
+                    made.extend(map(self._function, [donated], [given]))
         except Exception:
             if any(v.is_deleted() for v in donated):
                 raise
@@ -116,6 +124,10 @@ class BoundStage:
             if made:
                 fetched = self._committed(*made[0])
         return fetched
+
+    def _are_alike(self, donated: list[Any]) -> bool:
+        """Whether values are arrays on the device, as they were."""
+        return {*map(type, donated)} == self._kinds
 
     def _committed(self, values: list[Any], truths: list[Any]) -> list[Any] | None:
         """Give variables their new values; the fetched ones, or None where a step refuses them."""
@@ -162,7 +174,8 @@ class BoundStage:
         donated = [v.value for v in self._donated]
         try:
             with self._stage.backend.wide_on(self._device):
-                traced = self._function.trace(donated, given, _ZERO, ())
+                numbers = (_ZERO, ()) if self._numbered else ()
+                traced = self._function.trace(donated, given, *numbers)
         except Exception:
             return None
         return None if self._found() is None else traced
@@ -172,13 +185,6 @@ _ZERO = np.uint32(0)
 
 
 _value = attrgetter("value")
-
-
-def _nobody_elses(donated: list[Any]) -> bool:
-    """Whether nobody but the scope holds what is to be donated, each array once."""
-    return max(map(getrefcount, donated)) <= _IN_SCOPE and all(
-        map(is_device_array, {type(each): each for each in donated}.values())
-    )
 
 
 def _in_scope() -> int:
@@ -224,15 +230,13 @@ def bound(
     traced = made.trace(feed)
     if traced is None:
         return None
-    if not commits:
-        return made
     # on several devices each has a share of what is fed
-    guard = guard_of(traced, range(len(feed))) if stage.placing is None else None
+    guard = guard_of(traced, range(len(feed))) if commits and stage.placing is None else None
     with stage.backend.wide_on(device):
         placing = stage.placing
         for name in stage.reads:
             held = None if name in feed else variables[name].value
-            if isinstance(held, np.ndarray) and (name in commits or placing is not None):
+            if isinstance(held, np.ndarray):
                 where = None if placing is None else placing.sharding(name, held.shape)
                 variables[name].value = placed(held, where)
-    return BoundStage(*how, donates=True, guard=guard)
+    return BoundStage(*how, donates=bool(commits), guard=guard, numbered=stage.draws)

@@ -91,23 +91,31 @@ class CompiledStage:
             env.pop(name, None)
         return True
 
-    def function(self, first: Sequence[str], second: Sequence[str], checks: bool = True) -> Any:
+    def function(
+        self,
+        first: Sequence[str],
+        second: Sequence[str],
+        checks: bool = True,
+        numbered: bool = True,
+    ) -> Any:
         """A compiled function of lists of values.
 
         Args:
             first: the names of what is donated.
             second: those of what else is given.
             checks: whether it looks at what must hold; if not, that has been done.
+            numbered: whether it is given what random operators start from; only where there are
+                none it need not be.
 
         Returns:
-            a function of two lists of values, the number that random operators start from, and
-            the numbers of passes, which gives a list of values (called ``made``) and the truths
-            that must hold.
+            a function of two lists of values and, where it is numbered, of the number that random
+            operators start from and the numbers of passes, which gives a list of values (called
+            ``made``) and the truths that must hold.
         """
-        key = tuple(first), tuple(second), checks
+        key = tuple(first), tuple(second), checks, numbered
         if key not in self._functions:
 
-            def listed(donated: Any, given: Any, number: Any, turns: Any) -> Any:
+            def listed(donated: Any, given: Any, number: Any = _ZERO, turns: Any = ()) -> Any:
                 env = {**dict(zip(first, donated)), **dict(zip(second, given))}
                 made, truths = self.traced(dict(env), number, turns)
                 truths = truths if checks else []
@@ -157,6 +165,9 @@ class CompiledStage:
     def size(self) -> int:
         """How many operators it has."""
         return len(self.steps)
+
+
+_ZERO = np.uint32(0)
 
 
 def sized(env: Mapping[str, Any]) -> list[tuple[int, str]]:
