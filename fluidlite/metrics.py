@@ -232,9 +232,9 @@ class ChunkEvaluator(MetricBase):
 
     def __init__(self, name: str | None = None) -> None:
         super().__init__(name)
-        self.num_infer_chunks = 0
-        self.num_label_chunks = 0
-        self.num_correct_chunks = 0
+        self.num_infer_chunks: Any = 0
+        self.num_label_chunks: Any = 0
+        self.num_correct_chunks: Any = 0
 
     def update(  # type: ignore[override]
         self, num_infer_chunks: Any, num_label_chunks: Any, num_correct_chunks: Any
@@ -250,22 +250,28 @@ class ChunkEvaluator(MetricBase):
             ArgumentError: one of them is no number.
         """
         counts = [
-            _one_number("ChunkEvaluator", what, value)
+            _count("ChunkEvaluator", what, value)
             for what, value in (
                 ("num_infer_chunks", num_infer_chunks),
                 ("num_label_chunks", num_label_chunks),
                 ("num_correct_chunks", num_correct_chunks),
             )
         ]
-        self.num_infer_chunks += int(counts[0])
-        self.num_label_chunks += int(counts[1])
-        self.num_correct_chunks += int(counts[2])
+        # New objects: an array that was counted first stays the caller's.
+        self.num_infer_chunks = self.num_infer_chunks + counts[0]
+        self.num_label_chunks = self.num_label_chunks + counts[1]
+        self.num_correct_chunks = self.num_correct_chunks + counts[2]
 
-    def eval(self) -> tuple[float, float, float]:
-        """Precision, recall and their harmonic mean; 0 where there are no chunks."""
-        precision = _ratio(self.num_correct_chunks, self.num_infer_chunks)
-        recall = _ratio(self.num_correct_chunks, self.num_label_chunks)
-        return precision, recall, _ratio(2 * precision * recall, precision + recall)
+    def eval(self) -> tuple[Any, Any, Any]:
+        """Precision, recall and their harmonic mean; 0 where there are no chunks.
+
+        They are numbers, or arrays of one element where such arrays were counted.
+        """
+        found, there, right = self.num_infer_chunks, self.num_label_chunks, self.num_correct_chunks
+        precision = right / found if found else 0
+        recall = right / there if there else 0
+        both = precision + recall
+        return precision, recall, 2 * precision * recall / both if right and both else 0
 
 
 class EditDistance(MetricBase):
@@ -443,6 +449,16 @@ def _one_number(metric: str, what: str, value: Any) -> float:
             f"type {type(value).__name__}"
         )
     return float(value)
+
+
+def _count(metric: str, what: str, value: Any) -> Any:
+    """A number of things, as an array of one element where it was given as such.
+
+    Raises:
+        ArgumentError: it is neither.
+    """
+    number = int(_one_number(metric, what, value))
+    return value if isinstance(value, np.ndarray) and value.ndim else number
 
 
 def _ratio(part: float, whole: float) -> float:

@@ -44,10 +44,25 @@ def pytest_cmdline_main(config):
         config.option.numprocesses = "auto"
 
 
+def pytest_collection():
+    """Tests are made and kept by the thousand: looking for garbage among them takes long."""
+    gc.disable()
+
+
 def pytest_collection_finish():
-    """Collecting garbage passes over the thousands of tests that there are."""
+    """What there is by now stays, so that later searches for garbage leave it out."""
+    gc.enable()
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def bytecode_of_processes(tmp_path_factory):
+    """Processes that tests start keep what they compile, for those after them: where this one is
+    told to keep nothing, in a folder that goes with the others of the tests.
+    """
+    if os.environ.pop("PYTHONDONTWRITEBYTECODE", None) and not sys.pycache_prefix:
+        os.environ["PYTHONPYCACHEPREFIX"] = str(tmp_path_factory.mktemp("bytecode"))
 
 
 @pytest.fixture(autouse=True)

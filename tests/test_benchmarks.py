@@ -153,7 +153,7 @@ def test_the_speed_of_files_is_measured(tmp_path):
 def test_the_speed_of_readers_is_measured():
     said = run("readers.py", "--small", "--rounds", 1, "--steps", 2)
     assert re.search(r"^lenet by a thread +[\d.]+ ms a step, +[\d.]+%", said, re.M)
-    assert said.count("one process") == 2
+    assert said.count("one process") == 3
 
 
 def test_steps_on_sequences_are_measured_beside_others():

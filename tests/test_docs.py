@@ -10,6 +10,7 @@ import doctest
 import importlib
 import importlib.util
 import inspect
+import itertools
 import re
 import shlex
 import sys
@@ -31,6 +32,7 @@ PAGES = [
 ]
 PICTURES = sorted(ROOT.glob("docs/pictures/**/*.*"))
 LARGEST = 50_000  # bytes of a picture
+DEFINITIONS = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 DRAWS = re.compile(r"^(import|from) matplotlib", re.MULTILINE)
 MARK = re.compile(r"<!-- (no-run|needs \w+) -->")
@@ -187,19 +189,22 @@ def docstrings():
     for path in sorted((ROOT / "fluidlite").rglob("*.py")):
         parts = path.relative_to(ROOT).with_suffix("").parts
         module = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-        yield from docstrings_in(ast.parse(path.read_text(encoding="utf-8")), module, "", path)
+        text = path.read_text(encoding="utf-8")
+        if ">>>" in text:
+            yield from docstrings_in(ast.parse(text), module, "", path)
 
 
 def docstrings_in(node, module, qualname, path):
-    if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+    if isinstance(node, ast.Module | DEFINITIONS):
         text = ast.get_docstring(node, clean=False)
         if text and ">>>" in text:
             line = node.body[0].end_lineno - text.count("\n") - 1
             title = f"{module}.{qualname}" if qualname else module
             yield pytest.param(module, title, text, path, line, id=title)
-    for child in ast.iter_child_nodes(node):
-        name = getattr(child, "name", None)
-        inner = ".".join(filter(None, [qualname, name])) if isinstance(name, str) else qualname
+    statements = [getattr(node, name, ()) for name in ("body", "handlers", "orelse", "finalbody")]
+    for child in itertools.chain(*statements):
+        name = getattr(child, "name", None) if isinstance(child, DEFINITIONS) else None
+        inner = ".".join(filter(None, [qualname, name]))
         yield from docstrings_in(child, module, inner, path)
 
 

@@ -6,6 +6,8 @@ and see what the tool does not.  All but the last read sources and import nothin
 
 import ast
 import configparser
+import functools
+import gc
 import graphlib
 import re
 import subprocess
@@ -49,8 +51,8 @@ class Import:
         return self.target.split(".")[0] == PACKAGE
 
 
-class Reader(ast.NodeVisitor):
-    """Collects the imports of one module."""
+class Reader:
+    """Collects the imports of one module, statement by statement: expressions import nothing."""
 
     def __init__(self, module, is_package, modules):
         self.module, self.is_package, self.modules = module, is_package, modules
@@ -64,38 +66,35 @@ class Reader(ast.NodeVisitor):
             Import(self.module, node.lineno, target, name, relative, function, self.typing)
         )
 
-    def visit_Import(self, node):
-        for alias in node.names:
-            self.add(node, alias.name, "")
+    def visit(self, statements):
+        for node in statements:
+            if isinstance(node, ast.Import):
+                for alias in node.names:
+                    self.add(node, alias.name, "")
+            elif isinstance(node, ast.ImportFrom):
+                self.add_names(node)
+            elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                self.functions.append(node.name)
+                self.visit(node.body)
+                self.functions.pop()
+            elif isinstance(node, ast.If):
+                before = self.typing
+                wanted = ("TYPE_CHECKING", "typing.TYPE_CHECKING")
+                self.typing = before or ast.unparse(node.test) in wanted
+                self.visit(node.body)
+                self.typing = before
+                self.visit(node.orelse)
+            else:  # classes, loops, with, try and its handlers, match and its cases
+                for name in ("body", "handlers", "cases", "orelse", "finalbody"):
+                    self.visit(getattr(node, name, ()))
 
-    def visit_ImportFrom(self, node):
+    def add_names(self, node):
         target = node.module or ""
         if node.level:
             up = self.module.split(".")[: None if self.is_package else -1]
             target = ".".join([*up[: len(up) - node.level + 1], *filter(None, [node.module])])
         for alias in node.names:
             self.add(node, target, alias.name, relative=node.level > 0)
-
-    def visit_FunctionDef(self, node):
-        self.functions.append(node.name)
-        self.generic_visit(node)
-        self.functions.pop()
-
-    visit_AsyncFunctionDef = visit_FunctionDef
-
-    def visit_Lambda(self, node):
-        self.functions.append("<lambda>")
-        self.generic_visit(node)
-        self.functions.pop()
-
-    def visit_If(self, node):
-        before = self.typing
-        self.typing = before or ast.unparse(node.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING")
-        for child in node.body:
-            self.visit(child)
-        self.typing = before
-        for child in node.orelse:
-            self.visit(child)
 
 
 def name_of(path):
@@ -104,17 +103,37 @@ def name_of(path):
 
 
 FILES = {name_of(path): path for path in sorted((ROOT / PACKAGE).rglob("*.py"))}
-SOURCES = {module: path.read_text(encoding="utf-8") for module, path in FILES.items()}
-TREES = {module: ast.parse(text, FILES[module]) for module, text in SOURCES.items()}
 
 
+@functools.cache
+def source_of(module):
+    return FILES[module].read_text(encoding="utf-8")
+
+
+@functools.cache
+def tree_of(module):
+    return ast.parse(source_of(module), FILES[module])
+
+
+@functools.cache
 def imports_of(module):
     reader = Reader(module, FILES[module].name == "__init__.py", FILES)
-    reader.visit(TREES[module])
+    reader.visit(tree_of(module).body)
     return reader.found
 
 
-IMPORTS = [found for module in FILES for found in imports_of(module)]
+@pytest.fixture(scope="module", autouse=True)
+def searches_for_garbage_wait():
+    """The trees of all sources stay: each search among them would take longer than to read one."""
+    gc.disable()
+    yield
+    gc.enable()
+
+
+@pytest.fixture(scope="module")
+def imports():
+    """All imports of the package."""
+    return [found for module in FILES for found in imports_of(module)]
 
 
 def contracts():
@@ -148,7 +167,7 @@ def test_every_module_has_a_place_among_the_layers():
 
 
 @pytest.mark.parametrize("contract", CONTRACTS)
-def test_no_module_imports_upwards(contract):
+def test_no_module_imports_upwards(contract, imports):
     layers = CONTRACTS[contract]
     rank = {name: i for i, (modules, _) in enumerate(layers) for name in modules}
     strict = {name for modules, independent in layers if independent for name in modules}
@@ -160,24 +179,24 @@ def test_no_module_imports_upwards(contract):
         (upper,), (lower,) = upper, lower
         return rank[lower] < rank[upper] or (rank[lower] == rank[upper] and upper in strict)
 
-    report([i for i in IMPORTS if i.internal and not i.typing and is_wrong(i)])
+    report([i for i in imports if i.internal and not i.typing and is_wrong(i)])
 
 
-def test_no_module_imports_the_package_itself():
-    report([i for i in IMPORTS if i.target == PACKAGE and i.importer != PACKAGE])
+def test_no_module_imports_the_package_itself(imports):
+    report([i for i in imports if i.target == PACKAGE and i.importer != PACKAGE])
 
 
-def test_modules_of_the_package_import_each_other_relatively():
-    report([i for i in IMPORTS if i.internal and not i.relative])
+def test_modules_of_the_package_import_each_other_relatively(imports):
+    report([i for i in imports if i.internal and not i.relative])
 
 
-def test_no_import_has_a_star():
-    report([i for i in IMPORTS if i.name == "*"])
+def test_no_import_has_a_star(imports):
+    report([i for i in imports if i.name == "*"])
 
 
-def test_no_cycle_among_the_imports_at_module_level():
+def test_no_cycle_among_the_imports_at_module_level(imports):
     needs = {module: set() for module in FILES}
-    for i in IMPORTS:
+    for i in imports:
         if i.internal and not i.function and not i.typing and i.target != i.importer:
             needs[i.importer].add(i.target)
     try:
@@ -186,28 +205,28 @@ def test_no_cycle_among_the_imports_at_module_level():
         pytest.fail("cycle: " + " <- ".join(error.args[1]), pytrace=False)
 
 
-def test_functions_import_only_packages_that_cost_more_than_they_are_used():
+def test_functions_import_only_packages_that_cost_more_than_they_are_used(imports):
     def is_allowed(found):
         if found.importer == PACKAGE and found.function == "__getattr__":
             return True
         return found.target.split(".")[0] in HEAVY | LIGHT
 
-    report([i for i in IMPORTS if i.function and not is_allowed(i)])
+    report([i for i in imports if i.function and not is_allowed(i)])
 
 
 def is_private(name):
     return name.startswith("_") and not name.startswith("__")
 
 
-def test_private_names_stay_in_their_modules():
-    names = [(i, [*i.target.split("."), i.name]) for i in IMPORTS if i.internal]
+def test_private_names_stay_in_their_modules(imports):
+    names = [(i, [*i.target.split("."), i.name]) for i in imports if i.internal]
     report(i for i, parts in names if any(map(is_private, parts)))
 
 
 def test_private_attributes_of_modules_are_not_used_elsewhere():
     def uses(module):
         own = {i.target.split(".")[-1] for i in imports_of(module) if i.internal and not i.name}
-        for node in ast.walk(TREES[module]):
+        for node in ast.walk(tree_of(module)):
             if (
                 isinstance(node, ast.Attribute)
                 and isinstance(node.value, ast.Name)
@@ -226,7 +245,7 @@ def test_no_file_has_a_name_that_says_nothing():
 
 
 def test_no_file_is_longer_than_two_ideas():
-    sizes = {module: text.count("\n") for module, text in SOURCES.items()}
+    sizes = {module: source_of(module).count("\n") for module in FILES}
     most = {
         module: LONGEST_OF_RUNTIME if module.startswith(f"{PACKAGE}.runtime.") else LONGEST
         for module in sizes
@@ -266,7 +285,7 @@ SPELLINGS = {
 
 def exported(module):
     """The names in ``__all__`` of a module, where it is a list of texts."""
-    for node in TREES[f"{PACKAGE}.{module}"].body:
+    for node in tree_of(f"{PACKAGE}.{module}").body:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
             return {text.value for text in node.value.elts}
     return set()
@@ -275,11 +294,11 @@ def exported(module):
 def test_the_name_of_a_public_class_occurs_once():
     exports = {s: set().union(*map(exported, modules)) for s, modules in SPELLINGS.items()}
     places = {}
-    for module, tree in TREES.items():
+    for module in FILES:
         spelling = module.split(".")[1] if "." in module else ""
         if spelling == "compat":
             continue  # the classes of another time, by their names there
-        for node in tree.body:
+        for node in tree_of(module).body:
             if isinstance(node, ast.ClassDef) and not is_private(node.name):
                 own = spelling if node.name in exports.get(spelling, ()) else ""
                 places.setdefault((own, node.name), []).append(module)
@@ -309,7 +328,7 @@ def changed_in(tree):
 
 def test_what_a_block_holds_changes_in_its_own_methods_only():
     def changes(module):
-        for target, line in changed_in(TREES[module]):
+        for target, line in changed_in(tree_of(module)):
             held = target.value if isinstance(target, ast.Subscript) else target
             if not isinstance(held, ast.Attribute) or held.attr not in {"ops", "vars"}:
                 continue
@@ -318,5 +337,5 @@ def test_what_a_block_holds_changes_in_its_own_methods_only():
 
     report(c for module in FILES if module != f"{PACKAGE}.ir.block" for c in changes(module))
     assert len(list(changes(f"{PACKAGE}.ir.block"))) == 0
-    own = {ast.unparse(target) for target, _ in changed_in(TREES[f"{PACKAGE}.ir.block"])}
+    own = {ast.unparse(target) for target, _ in changed_in(tree_of(f"{PACKAGE}.ir.block"))}
     assert {"self.ops", "self.vars", "self.ops[index]", "self.vars[name]"} <= own

@@ -166,16 +166,35 @@ def test_chunks_have_precision_recall_and_their_harmonic_mean():
     assert (precision, recall) == (10 / 13, 10 / 12)
     assert f1 == pytest.approx(2 / (1 / precision + 1 / recall))
     chunks.reset()
-    assert chunks.eval() == (0.0, 0.0, 0.0)
+    assert chunks.eval() == (0, 0, 0)
 
 
-def test_edit_distances_have_a_mean_and_a_part_that_differs():
-    distance = EditDistance("distance")
-    distance.update(np.array([[0.0], [2.0], [3.0]]), 3)
-    distance.update(np.array([[1.0]]), np.array([1]))
-    assert distance.eval() == (1.5, 0.75)
-    with pytest.raises(ArgumentError, match="expected distances to be an array"):
-        distance.update([1.0], 1)
+@pytest.mark.parametrize(
+    "counts, shown",
+    [
+        ((10, 8, 4), "(0.4, 0.5, 0.4444444444444445)"),
+        ((np.int64(10), np.array(8), 4), "(0.4, 0.5, 0.4444444444444445)"),
+        ((0, 8, 0), "(0, 0.0, 0)"),
+        (
+            (np.array([10]), np.array([8]), np.array([4])),
+            "(array([0.4]), array([0.5]), array([0.44444444]))",
+        ),
+        ((np.array([10]), np.array([8]), np.array([0])), "(array([0.]), array([0.]), 0)"),
+        ((np.array([0]), np.array([0]), np.array([0])), "(0, 0, 0)"),
+    ],
+)
+def test_chunks_that_are_counted_in_arrays_are_scored_in_arrays(counts, shown):
+    chunks = ChunkEvaluator()
+    chunks.update(*counts)
+    assert repr(chunks.eval()) == shown
+
+
+def test_an_array_that_is_counted_stays_as_it_is():
+    counts = [np.array([n]) for n in (10, 8, 4)]
+    chunks = ChunkEvaluator()
+    for _ in range(2):
+        chunks.update(*counts)
+    assert [int(n[0]) for n in counts] == [10, 8, 4]
 
 
 # -- the area under a curve ------------------------------------------------------------------------

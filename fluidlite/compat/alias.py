@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Sequence
 from importlib import import_module
 from importlib.machinery import ModuleSpec
+from importlib.util import module_from_spec
 from types import CodeType, ModuleType
 from typing import Any
 
@@ -38,7 +39,7 @@ class AliasModule(ModuleType):
                 name=name,
                 obj=self,
             )
-        found = _resolved(module, name, entry)
+        found = _resolved(self, name, entry)
         super().__setattr__(name, found)
         return found
 
@@ -63,22 +64,35 @@ def _public(module: str) -> list[str]:
     return [name for name in found.names if not name.startswith("_")]
 
 
-def _resolved(module: str, name: str, entry: Entry) -> Any:
+def _resolved(holder: AliasModule, name: str, entry: Entry) -> Any:
+    module = holder.__name__
     if entry.kind == "module":
-        return _module(module, name, entry.home)
+        return _module(holder, name, entry.home)
     if entry.kind != "from":
         return own(module, name, entry)
+    if is_listed(entry.home):
+        return getattr(_related(holder, entry.home), entry.name)
     try:
         return getattr(import_module(entry.home), entry.name)
     except (ImportError, AttributeError):
-        if is_listed(entry.home):
-            raise
         return refused("value", module, name)  # of a library that is not installed
 
 
-def _module(module: str, name: str, home: str) -> Any:
+def _related(holder: AliasModule, name: str) -> Any:
+    """Another module of 1.8: what was served with this one, also when nothing is served any more.
+
+    By then ``import`` finds none, or that of another installation, or a real paddle's.
+    """
+    finder: AliasFinder | None = holder.__loader__ if holder.__spec__ else None  # type: ignore[assignment]
+    if finder is None or finder in sys.meta_path:
+        return import_module(name)
+    return finder.module(name)
+
+
+def _module(holder: AliasModule, name: str, home: str) -> Any:
+    module = holder.__name__
     if is_listed(home):
-        return import_module(home)
+        return _related(holder, home)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)  # nobody asked for these modules
@@ -89,6 +103,18 @@ def _module(module: str, name: str, home: str) -> Any:
 
 class AliasFinder:
     """Finds and makes the modules."""
+
+    def __init__(self) -> None:
+        self._made: dict[str, ModuleType] = {}
+
+    def module(self, name: str) -> ModuleType:
+        """The module of that name that this made, or makes now, whatever is imported by then."""
+        if name not in self._made:
+            spec = self.find_spec(name, None)
+            if spec is None:
+                raise ModuleNotFoundError(f"no module named {name!r}", name=name)
+            module_from_spec(spec)
+        return self._made[name]
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -105,6 +131,7 @@ class AliasFinder:
         kind = PROPERTIES.get(spec.name)
         made = _with_properties(kind)(spec.name) if kind else AliasModule(spec.name)
         made.__doc__ = f"The names of {spec.name} 1.8, served by fluidlite."
+        self._made[spec.name] = made
         return made
 
     def exec_module(self, module: ModuleType) -> None:

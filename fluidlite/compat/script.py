@@ -9,13 +9,18 @@ import sys
 import traceback
 from collections.abc import Callable, Sequence
 from functools import partial
-from importlib.util import find_spec
+from importlib.util import find_spec, module_from_spec
 from types import ModuleType, TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
+from zipimport import ZipImportError, zipimporter
+
+if TYPE_CHECKING:
+    from importlib.abc import InspectLoader
 
 from . import AliasError, install, rewriting
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
+_MAIN = "__main__"
 _STDIN = "-"  # the script is what is written to this process
 
 
@@ -38,13 +43,19 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument(
         "-m", dest="module", action="store_true", help="SCRIPT is a module's name, as for Python"
     )
-    made.add_argument("script", metavar="SCRIPT", help="a file, or - to read it from the input")
+    made.add_argument(
+        "script",
+        metavar="SCRIPT",
+        help="a file, a folder or an archive with a __main__.py, or - to read it from the input",
+    )
     made.add_argument("arguments", nargs=argparse.REMAINDER, metavar="...")
     return made
 
 
 def is_script(path: str) -> bool:
-    """Whether a file is a script in Python, not a saved program; its content says so."""
+    """Whether a path is that of a script in Python, not of a saved program; its content says so."""
+    if is_package(path):
+        return True
     if not os.path.isfile(path):
         return path.endswith(".py")
     with open(path, "rb") as file:
@@ -61,6 +72,18 @@ def is_script(path: str) -> bool:
     return any(line.lstrip().startswith(("import ", "from ")) for line in text.splitlines())
 
 
+def is_package(path: str) -> bool:
+    """Whether Python runs a folder or an archive: its ``__main__`` is what is run."""
+    if os.path.isdir(path):
+        return any(os.path.isfile(os.path.join(path, _MAIN + end)) for end in (".py", ".pyc"))
+    if not os.path.isfile(path) or path.endswith(".py"):
+        return False
+    try:
+        return zipimporter(path).find_spec(_MAIN) is not None
+    except ZipImportError:
+        return False
+
+
 def main(words: Sequence[str]) -> int:
     """Run a script; returns the exit status.
 
@@ -70,10 +93,11 @@ def main(words: Sequence[str]) -> int:
     given = parser().parse_args(words)
     path = given.script
     source = b""
+    is_folder = not given.module and is_package(path)
     try:
         if path == _STDIN:
             source = sys.stdin.buffer.read()
-        elif not given.module:
+        elif not given.module and not is_folder:
             with open(path, "rb") as file:
                 source = file.read()
     except OSError as error:
@@ -81,7 +105,7 @@ def main(words: Sequence[str]) -> int:
         return 2
     # A plain run has the script's folder first; ``python -m`` had put the working folder there.
     if sys.path and not getattr(sys.flags, "safe_path", False):
-        sys.path[0] = _folder(path, given.module)
+        sys.path[0] = os.path.abspath(path) if is_folder else _folder(path, given.module)
     sys.argv = [path, *given.arguments]
     try:
         install(
@@ -94,6 +118,8 @@ def main(words: Sequence[str]) -> int:
         return 1
     if given.module:
         return _reported(partial(_run_module, path))
+    if is_folder:
+        return _reported(partial(_run_package, os.path.abspath(path)))
     if path == _STDIN:
         return _reported(partial(_run, "<stdin>", source, given.strict))
     return _reported(partial(_run, os.path.abspath(path), source, given.strict))
@@ -118,11 +144,28 @@ def _run_module(name: str) -> int:
     return 0
 
 
+def _run_package(path: str) -> int:
+    """Run what a folder or an archive holds; what finds modules compiles it as it does others."""
+    held = sys.modules.pop(_MAIN)
+    try:
+        spec = find_spec(_MAIN)
+        if spec is None or spec.loader is None:
+            raise ImportError(f"can't find {_MAIN!r} module in {path!r}", name=_MAIN, path=path)
+        sys.modules[_MAIN] = made = module_from_spec(spec)
+        code = cast("InspectLoader", spec.loader).get_code(_MAIN)
+    except BaseException:
+        sys.modules[_MAIN] = held
+        raise
+    if code is not None:
+        exec(code, vars(made))
+    return 0
+
+
 def _run(path: str, source: bytes, strict: bool) -> int:
-    main_module = ModuleType("__main__")
+    main_module = ModuleType(_MAIN)
     names: dict[str, Any] = vars(main_module)
     names.update(__file__=path, __builtins__=sys.modules["builtins"], __cached__=None)
-    sys.modules["__main__"] = main_module
+    sys.modules[_MAIN] = main_module
     if strict:
         code = compile(source, path, "exec", dont_inherit=True)
     else:

@@ -51,8 +51,12 @@ for _module, _prefix in (
     (np, "np"),
 ):
     for _name in dir(_module):
-        if not _name.startswith("_") and callable(getattr(_module, _name, None)):
-            _NAMES[id(getattr(_module, _name))] = f"{_prefix}.{_name}"
+        _found = getattr(_module, _name, None)
+        if not _name.startswith("_") and callable(_found):
+            # By its first name: NumPy 1 has arctan, and no atan.
+            _own = getattr(_found, "__name__", _name)
+            _own = _own if getattr(_module, _own, None) is _found else _name
+            _NAMES[id(_found)] = f"{_prefix}.{_own}"
 _PACKAGE = __name__.partition(".")[0] + "."
 _DEFAULTS = {"axis": None, "dtype": None, "keepdims": False, "out": None}
 
@@ -98,19 +102,25 @@ def plain(graph: Any, function: Any, name: str, args: Any, named: dict[str, Any]
     elif function in (np.unstack,) if hasattr(np, "unstack") else False:
         raise UnsupportedError("how many results there are is not known")
     if isinstance(function, np.ufunc) and len(args) == 2:
-        args = _weak(*args), _weak(*args[::-1])
+        args = _weakened(*args)
     made = graph.expression(call(name, args, _given(named)), outputs=count)
     return list(made) if count > 1 or function in (np.split, np.array_split) else made
 
 
 def binary(graph: Any, sign: str, level: int, x: Any, y: Any) -> Any:
     """An operator between two values."""
-    x, y = _weak(x, y), _weak(y, x)
+    x, y = _weakened(x, y)
     if sign in "+-" and isinstance(y, (int, float)) and y < 0:
         sign, y = "-" if sign == "+" else "+", -y
     tighter = level + 1
     left = operand(x, level if level > COMPARISON else tighter)
     return graph.expression([*left, f" {sign} ", *operand(y, tighter)], level)
+
+
+def _weakened(x: Any, y: Any) -> tuple[Any, Any]:
+    """Two operands, of which one at most is a number of Python's: two would give another one."""
+    x = _weak(x, y)
+    return x, _weak(y, x)
 
 
 def _weak(x: Any, other: Any) -> Any:
@@ -170,7 +180,7 @@ def _transpose(graph: Any, x: Any, axes: Any = None) -> Any:
 
 
 def _power(graph: Any, x: Any, y: Any) -> Any:
-    x, y = _weak(x, y), _weak(y, x)
+    x, y = _weakened(x, y)
     return graph.expression(call("np.power", (x, y), {}))
 
 

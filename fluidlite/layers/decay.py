@@ -104,6 +104,10 @@ class LearningRateDecay(Described):
         """The rate that the last call gave; before the first one, the rate that it will give."""
         return self.number(self.step()) if self._last is None else self._last
 
+    def used(self) -> float:
+        """The rate of the last step, also when an epoch has changed it since."""
+        return self.current() if self._last is None else self._last
+
     def number(self, rate: Any) -> float:
         """A rate as a number.
 

@@ -192,7 +192,8 @@ class ReduceLROnPlateau(LearningRateDecay):
         self.cooldown_counter = self.num_bad_epochs = self.epoch_num = 0
 
     def __call__(self) -> Any:
-        return self.create_lr_var(self.learning_rate)
+        self._last = self.learning_rate
+        return self.create_lr_var(self._last)
 
     def current(self) -> float:
         return self.learning_rate

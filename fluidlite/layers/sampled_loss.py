@@ -163,7 +163,8 @@ def hsigmoid(
             of shape [N, L], with -1 for none.
         path_code: the turns taken there, 0 or 1, in the shape of ``path_table``.
         is_custom: whether there is a tree of yours; else it is the complete binary tree.
-        is_sparse: the gradient of the weight holds the selected rows only.
+        is_sparse: in a tree of yours, the gradient of the weight holds the selected rows only;
+            in the complete one it holds all rows, as in fluid 1.8.
 
     Returns:
         A variable of shape [N, 1].
@@ -200,8 +201,8 @@ def hsigmoid(
         {slot: value for slot, value in ins.items() if value is not None},
         {"Out": out, "PreOut": turns, "W_Out": weight},
         num_classes=num_classes,
-        is_sparse=is_sparse,
-        remote_prefetch=is_sparse,
+        is_sparse=is_sparse and is_custom,
+        remote_prefetch=is_sparse and is_custom,
     )
     return out
 

@@ -208,7 +208,7 @@ class EagerSteps:
         """The rate of the last step; before that, of the first one."""
         rate = self.rate
         if isinstance(rate, LearningRateDecay):
-            return rate.current()
+            return rate.used()
         shown = self._rate_tensor
         if shown is not None and shown.array is not self._rate_shown:  # a script wrote to it
             self.set_rate(float(shown.array.reshape(-1)[0]))

@@ -269,3 +269,34 @@ def test_errors_are_caught_by_the_classes_of_then(alias):
     with pytest.raises(TypeError):
         fluid.layers.fc("x", 2)
     assert issubclass(fluid.core.EOFException, Exception)
+
+
+def test_a_module_that_was_kept_answers_names_that_nobody_asked_for_before(tmp_path, monkeypatch):
+    compat.install(force=True)
+    paddle = importlib.import_module("paddle")
+    kept = importlib.import_module("paddle.fluid")
+    layers = kept.layers
+    compat.uninstall()
+    (tmp_path / "paddle").mkdir()
+    (tmp_path / "paddle" / "__init__.py").write_text("raise AssertionError('a real one')\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert kept.layers is layers
+    assert kept.layers.nn.fc is layers.fc is fluidlite.layers.fc  # of a module of 1.8
+    assert kept.optimizer.Adam is fluidlite.optimizer.Adam
+    assert paddle.dataset.mnist.train is paddle.dataset.mnist.train
+    assert paddle.fluid is kept
+    assert kept.layers.nn.__spec__.name == kept.layers.nn.__name__ == "paddle.fluid.layers.nn"
+    with pytest.raises(AttributeError, match="no attribute 'convv'"):
+        kept.layers.convv  # noqa: B018
+    assert not [name for name in sys.modules if name.split(".")[0] == "paddle"]
+
+
+def test_a_module_that_was_kept_stays_apart_from_those_of_another_installation(alias):
+    first = importlib.import_module("paddle.fluid")
+    compat.uninstall()
+    compat.install(force=True)
+    second = importlib.import_module("paddle.fluid")
+    assert first is not second
+    assert first.io is first.io is not second.io
+    assert second.io is sys.modules["paddle.fluid.io"]
+    assert first.io.batch is second.io.batch

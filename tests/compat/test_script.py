@@ -1,12 +1,14 @@
 """``fluidlite run``: a script of 2019 as Python runs a script."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+import fluidlite as fluid
 from fluidlite import compat
 from fluidlite.__main__ import main
 from fluidlite.compat.script import is_script
@@ -241,8 +243,52 @@ def test_the_content_says_what_a_file_is(tmp_path):
     assert not is_script(str(tmp_path / "none.txt"))
 
 
+@pytest.mark.parametrize("packed", [False, True], ids=["folder", "archive"])
+def test_a_folder_with_a_main_module_runs_as_python_runs_it(tmp_path, packed):
+    package = tmp_path / "trainer"
+    package.mkdir()
+    (package / "beside.py").write_text("def half(x):\n    return x / 2\n")
+    (package / "__main__.py").write_text(
+        "import os, sys\n"
+        "import beside\n"
+        "print(sys.argv, __file__, __name__, repr(__package__), __spec__.name, os.getcwd())\n"
+        "print(sys.path[0], beside.__file__, sys.modules['__main__'].beside is beside)\n"
+        "beside.half('a')\n"
+    )
+    place = shutil.make_archive(str(package), "zip", package) if packed else str(package)
+    plain = python(place, "a", "--strict", cwd=tmp_path)
+    run = python("-m", "fluidlite", "run", place, "a", "--strict", cwd=tmp_path)
+    assert (run.returncode, run.stdout) == (1, plain.stdout)
+    assert run.stdout.startswith(f"['{place}', 'a', '--strict'] {place}")
+    own = [line for line in plain.stderr.splitlines() if "<frozen runpy>" not in line]
+    assert run.stderr.splitlines() == own
+    assert "unsupported operand" in own[-1]
+
+
+def test_dropped_names_work_in_a_folder_too(here, tmp_path, capsys, recwarn):
+    (tmp_path / "__main__.py").write_text(
+        "import numpy as np\nimport paddle.fluid as fluid\n"
+        "print(np.int(3), '%f' % np.array([1.5]), fluid.layers.fc.__name__)\n"
+    )
+    assert main(["run", str(tmp_path)]) == 0
+    assert capsys.readouterr().out == "3 1.500000 fc\n"
+    compat.uninstall()
+    assert main(["run", "--strict", str(tmp_path)]) == 1
+    assert "no attribute 'int'" in capsys.readouterr().err
+
+
+def test_run_takes_a_folder_with_a_saved_program(tmp_path, capsys):
+    x = fluid.data("x", [None, 2], "float32")
+    three = fluid.initializer.Constant(3.0)
+    y = fluid.layers.fc(x, 1, param_attr=fluid.ParamAttr(initializer=three))
+    exe = fluid.Executor()
+    exe.run(fluid.default_startup_program())
+    fluid.io.save_inference_model(str(tmp_path), ["x"], [y], exe)
+    assert main(["run", str(tmp_path), "--feed", "x=[[1, 2]]"]) == 0
+    assert "[[9.]]" in capsys.readouterr().out
+
+
 def test_run_goes_on_taking_saved_programs(tmp_path, capsys):
-    import fluidlite as fluid
 
     x = fluid.data("x", [None, 2], "float32")
     y = fluid.layers.scale(x, 3.0)

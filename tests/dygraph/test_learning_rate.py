@@ -230,3 +230,34 @@ def test_what_is_written_to_the_tensor_of_a_constant_rate_counts():
         loss.backward()
         sgd.minimize(loss)
         np.testing.assert_allclose(weight.numpy(), before - 6.0, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "rate, used",
+    [
+        (lambda: dygraph.StepDecay(0.4, 1, 0.5), [0.4, 0.4, 0.4, 0.2, 0.2]),
+        (lambda: dygraph.MultiStepDecay(0.4, [1], 0.5), [0.4, 0.4, 0.4, 0.2, 0.2]),
+        (lambda: dygraph.LambdaDecay(0.4, lambda e: 0.5**e), [0.4, 0.4, 0.4, 0.2, 0.2]),
+        (
+            lambda: dygraph.ReduceLROnPlateau(0.4, decay_rate=0.5, patience=0, threshold=9.0),
+            [0.4, 0.4, 0.4, 0.4, 0.4, 0.2, 0.2],
+        ),
+    ],
+)
+def test_the_rate_that_is_said_is_that_of_the_last_step_until_there_is_another(rate, used):
+    """What an epoch changes counts from the next step on, as fluid 1.8 says it."""
+    with dygraph.guard():
+        weight, decay = layers.create_parameter([1], "float32"), rate()
+        sgd = fluid.optimizer.SGD(decay, parameter_list=[weight])
+        said = [sgd.current_step_lr()]
+        while len(said) < len(used):
+            loss = weight * 1.0
+            loss.backward()
+            sgd.minimize(loss)
+            said.append(sgd.current_step_lr())
+            if hasattr(decay, "epoch"):
+                decay.epoch()
+            else:
+                decay.step(loss)
+            said.append(sgd.current_step_lr())
+    assert said == pytest.approx(used)

@@ -130,6 +130,25 @@ def test_a_file_holds_for_every_size_of_the_batch(model, tmp_path):
         assert_same(found, right[:1])
 
 
+def test_what_follows_from_constants_keeps_its_shape_and_type(program, path):
+    """Numbers of Python's would become a number of double precision."""
+    half = layers.fill_constant([1], "float32", 0.5)
+    both = layers.elementwise_mul(half, layers.fill_constant([1], "float32", 0.25))
+    power = layers.elementwise_pow(both, half)
+    most = layers.elementwise_max(power, half)
+    found = run(numpy_source(program, path, fetches=[both, power, most]), {})
+    right = [np.float32(v) for v in (0.125, 0.125**0.5, 0.5)]
+    for value, expected in zip(found.values(), right, strict=True):
+        assert_same(value, np.array([expected]))
+
+
+def test_functions_have_the_names_that_numpy_1_knows(program, path):
+    x = fluid.data("x", [-1, 3], "float32")
+    out = layers.acos(layers.asin(layers.atan(x)))
+    text = Path(numpy_source(program, path, fetches=[out]).path).read_text(encoding="utf-8")
+    assert "np.arccos(np.arcsin(np.arctan(x)))" in text
+
+
 def test_a_layer_is_a_line_with_the_names_of_the_program(program, path):
     x = fluid.data("x", [-1, 3], "float32")
     hidden = layers.fc(x, 2, param_attr="weights", bias_attr="shift", name="hidden", act="relu")

@@ -91,6 +91,20 @@ def test_hsigmoid_takes_a_tree_of_yours():
     assert run(out, x=X, label=LABEL, table=table, code=code).shape == (2, 1)
 
 
+def test_rows_of_hsigmoid_are_selected_in_a_tree_of_yours_only():
+    """As in fluid 1.8, whose Adam would else leave the rows that were not met as they are."""
+    table, code = (fluid.data(n, [None, 3], "int64") for n in ("table", "code"))
+    layers.hsigmoid(*inputs(), 6, is_sparse=True)
+    layers.hsigmoid(*inputs(), 6, path_table=table, path_code=code, is_custom=True, is_sparse=True)
+    complete, yours = (
+        op
+        for op in fluid.default_main_program().global_block().ops
+        if op.type == "hierarchical_sigmoid"
+    )
+    assert [op.attr("is_sparse") for op in (complete, yours)] == [False, True]
+    assert [op.attr("remote_prefetch") for op in (complete, yours)] == [False, True]
+
+
 def test_hsigmoid_refuses_half_a_tree():
     x, label = inputs()
     table = data("table", [None, 3], "int64")
