@@ -97,6 +97,7 @@ class CompiledStage:
         second: Sequence[str],
         checks: bool = True,
         numbered: bool = True,
+        wanted: Sequence[str] | None = None,
     ) -> Any:
         """A compiled function of lists of values.
 
@@ -106,13 +107,20 @@ class CompiledStage:
             checks: whether it looks at what must hold; if not, that has been done.
             numbered: whether it is given what random operators start from; only where there are
                 none it need not be.
+            wanted: the names of what it gives, as one list without truths; all when None.
 
         Returns:
             a function of two lists of values and, where it is numbered, of the number that random
             operators start from and the numbers of passes, which gives a list of values (called
             ``made``) and the truths that must hold.
         """
-        key = tuple(first), tuple(second), checks, numbered
+        key = (
+            tuple(first),
+            tuple(second),
+            checks,
+            numbered,
+            None if wanted is None else tuple(wanted),
+        )
         if key not in self._functions:
 
             def listed(donated: Any, given: Any, number: Any = _ZERO, turns: Any = ()) -> Any:
@@ -123,6 +131,8 @@ class CompiledStage:
                     truths = [jax.numpy.stack(truths).all()]
                     for name in made.keys() & set(first):
                         made[name] = jax.numpy.where(truths[0], made[name], env[name])
+                if wanted is not None:
+                    return [made[name] for name in wanted]
                 self.made = list(made)
                 return list(made.values()), truths
 
