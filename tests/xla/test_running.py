@@ -266,3 +266,20 @@ def test_an_environment_that_says_something_else_is_refused(monkeypatch, name):
     monkeypatch.setenv(name, "torch")
     with pytest.raises(ArgumentError, match=f"expected {name} to be .*, got 'torch'"):
         fluid.Executor(backend=None if name == "FLUIDLITE_BACKEND" else "jax")
+
+
+def test_parameters_that_a_program_only_reads_stay_on_the_device_too():
+    x = fluid.data("x", [None, 3], "float32")
+    y = fluid.layers.fc(x, 2, param_attr="w")
+    exe = fluid.Executor(backend="jax")
+    exe.run(fluid.default_startup_program())
+    weight = fluid.global_scope().find_var("w")
+    weight.get_tensor().set(np.arange(6, dtype="float32").reshape(3, 2), fluid.CPUPlace())
+    feed = {"x": np.eye(3, dtype="float32")}
+    for _ in range(3):
+        (found,) = exe.run(feed=feed, fetch_list=[y])
+        np.testing.assert_array_equal(found, np.arange(6).reshape(3, 2))
+    assert not isinstance(weight.value, np.ndarray)
+    weight.get_tensor().set(np.ones((3, 2), "float32"), fluid.CPUPlace())
+    (found,) = exe.run(feed=feed, fetch_list=[y])
+    np.testing.assert_array_equal(found, np.ones((3, 2)))

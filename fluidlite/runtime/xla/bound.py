@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
 from operator import attrgetter
 from sys import getrefcount
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from ...errors import OpError
 from ...scope import Scope, ScopeVariable, at_once
 from ...values import as_fetched, is_device_array
 from ..run_state import RunState
@@ -20,9 +22,9 @@ from .stage import CompiledStage
 class BoundStage:
     """A compiled stage with its variables found in a scope.
 
-    What the run replaces is donated to it.  What must hold of its inputs is looked at before it
-    runs, where that follows from what is fed; elsewhere the function looks at it, and gives back
-    what it was given where it does not hold.
+    What the run replaces is donated to it where nothing can fail behind that: what must hold of its
+    inputs is looked at before it runs, where that follows from what is fed.  Elsewhere the function
+    looks at it, and nothing is donated.
 
     Args:
         stage: all of the program.
@@ -34,6 +36,7 @@ class BoundStage:
         donates: whether what is replaced is donated.
         guard: what says of the values that are fed whether the stage takes them; None where the
             stage looks at them.
+        numbered: whether the stage is given what random operators start from.
     """
 
     def __init__(
@@ -46,6 +49,7 @@ class BoundStage:
         device: Any,
         donates: bool,
         guard: Callable[..., Any] | None = None,
+        numbered: bool = True,
     ) -> None:
         fetches, commits = names
         self._state, self._stage, self._device = state, stage, device
@@ -59,9 +63,13 @@ class BoundStage:
         others = [*feed, *(v.name for v in self._kept)]
         self._names = [v.name for v in self._donated], others
         self._guard = guard
-        self._function = stage.function(*self._names, checks=guard is None)
-        #: of what is to be fetched and committed: its name, and where it is among what is made
+        self._numbered, self._donates = numbered, donates
         self._wanted = [*commits, *fetches]
+        order = self._wanted if donates else None
+        self._function = stage.function(*self._names, not donates, numbered, order)
+        self._is_warm = False
+        self._kinds = {type(variable.value) for variable in self._donated}
+        #: where what is to be committed and fetched is among what is made
         self._places: list[int] = []
 
     @property
@@ -97,25 +105,47 @@ class BoundStage:
             given.append(value if placing is None else placing.given(name, value))
         given += map(_value, self._kept)
         donated = list(map(_value, self._donated))
-        if donated and not _nobody_elses(donated):
+        # nobody but the scope may hold what is donated, and each array once
+        if donated and (max(map(getrefcount, donated)) > _IN_SCOPE or not self._are_alike(donated)):
             return None
-        made: list[Any] = []
-        fetched = None
         try:
             with self._stage.backend.wide_on(self._device):
                 if self._guard is not None and not self._guard(*given[: len(self._fed)]):
                     return None
-                start = _ZERO if number is None else np.uint32(number)
-                # one call of C: an interrupt finds nothing done, or the results
-                made.extend(map(self._function, [donated], [given], [start], [()]))
-        except Exception:
-            if any(v.is_deleted() for v in donated):
-                raise
+                arguments: tuple[list[Any], ...] = [donated], [given]
+                if self._numbered:
+                    arguments += [_ZERO if number is None else np.uint32(number)], [()]
+                if not self._donates:
+                    values, truths = self._function(*(each[0] for each in arguments))
+                    return self._committed(values, truths)
+                return self._replaced(donated, *arguments[1:])
+        except Exception as error:
+            if lost := [v.name for v in self._donated if _is_deleted(v.value)]:
+                raise OpError(
+                    f"the device failed while it ran {self._stage.size} operators that end with "
+                    f"{self._stage.steps[-1].op}, and the values that these replace are lost: "
+                    f"{', '.join(lost[:5])}{', ...' * (len(lost) > 5)}; run the startup program "
+                    f"again, or load what has been saved\n  {str(error).partition(chr(10))[0]}"
+                ) from error
             return None  # a planned run says what is wrong
-        finally:
-            if made:
-                fetched = self._committed(*made[0])
-        return fetched
+
+    def _replaced(self, donated: list[Any], *others: list[Any]) -> list[Any]:
+        """Run the stage on what it may overwrite, and commit; the fetched values."""
+        if not self._is_warm:  # JAX runs Python code the first time, and an interrupt may end that
+            donated = [each.copy() for each in donated]
+        commits, count = self._targets[:-1], self._state.count + 1
+        cells = [_Cell() for _ in range(len(self._wanted) - len(commits))]
+        targets = chain(commits, cells, self._targets[-1:])
+        attributes = chain(self._attributes[:-1], ["value"] * len(cells), ["count"])
+        # one call of C runs the function and commits: an interrupt finds nothing done, or all
+        results = chain.from_iterable(map(self._function, [donated], *others))
+        at_once(setattr, targets, attributes, chain(results, [count]))
+        self._is_warm = True
+        return [as_fetched(np.array(cell.value)) for cell in cells]
+
+    def _are_alike(self, donated: list[Any]) -> bool:
+        """Whether values are arrays on the device, as they were."""
+        return {*map(type, donated)} == self._kinds
 
     def _committed(self, values: list[Any], truths: list[Any]) -> list[Any] | None:
         """Give variables their new values; the fetched ones, or None where a step refuses them."""
@@ -124,18 +154,11 @@ class BoundStage:
             return None
         count = len(self._targets) - 1
         if truths and not all(map(bool, truths)):
-            self._keep(values, places)
             return None
         news: list[Any] = [values[k] for k in places[:count]]
         news.append(self._state.count + 1)
         at_once(setattr, self._targets, self._attributes, news)
         return [as_fetched(np.array(values[k])) for k in places[count:]]
-
-    def _keep(self, values: list[Any], places: list[int]) -> None:
-        """Let variables whose arrays were donated have what these held."""
-        held = {id(variable) for variable in self._donated}
-        pairs = [(v, values[k]) for v, k in zip(self._targets, places) if id(v) in held]
-        at_once(setattr, [v for v, _ in pairs], ["value"] * len(pairs), [v for _, v in pairs])
 
     def _found(self) -> list[int] | None:
         """Where what is wanted stands among what the stage makes; None where it is not there."""
@@ -162,7 +185,8 @@ class BoundStage:
         donated = [v.value for v in self._donated]
         try:
             with self._stage.backend.wide_on(self._device):
-                traced = self._function.trace(donated, given, _ZERO, ())
+                numbers = (_ZERO, ()) if self._numbered else ()
+                traced = self._function.trace(donated, given, *numbers)
         except Exception:
             return None
         return None if self._found() is None else traced
@@ -171,14 +195,19 @@ class BoundStage:
 _ZERO = np.uint32(0)
 
 
+class _Cell:
+    """Takes one fetched value."""
+
+    __slots__ = ("value",)
+
+    value: Any
+
+
+def _is_deleted(value: Any) -> bool:
+    return is_device_array(value) and value.is_deleted()
+
+
 _value = attrgetter("value")
-
-
-def _nobody_elses(donated: list[Any]) -> bool:
-    """Whether nobody but the scope holds what is to be donated, each array once."""
-    return max(map(getrefcount, donated)) <= _IN_SCOPE and all(
-        map(is_device_array, {type(each): each for each in donated}.values())
-    )
 
 
 def _in_scope() -> int:
@@ -224,15 +253,14 @@ def bound(
     traced = made.trace(feed)
     if traced is None:
         return None
-    if not commits:
-        return made
     # on several devices each has a share of what is fed
-    guard = guard_of(traced, range(len(feed))) if stage.placing is None else None
+    guard = guard_of(traced, range(len(feed))) if commits and stage.placing is None else None
     with stage.backend.wide_on(device):
         placing = stage.placing
         for name in stage.reads:
             held = None if name in feed else variables[name].value
-            if isinstance(held, np.ndarray) and (name in commits or placing is not None):
+            if isinstance(held, np.ndarray):
                 where = None if placing is None else placing.sharding(name, held.shape)
                 variables[name].value = placed(held, where)
-    return BoundStage(*how, donates=True, guard=guard)
+    donates = bool(commits) and (guard is not None or not stage.has_checks)
+    return BoundStage(*how, donates=donates, guard=guard, numbered=stage.draws)

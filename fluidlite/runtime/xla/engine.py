@@ -13,6 +13,7 @@ import numpy as np
 from ... import backend as backends
 from ...backend.jax_ import PRECISIONS
 from ...errors import ArgumentError, UnsupportedError
+from ...ir.program import Program
 from ...weak import WeakTable
 from ..plan import Plan
 from ..run_state import Job, RunState
@@ -80,13 +81,14 @@ class Engine:
         revision, call = (plan.bound.of(scope) or _UNBOUND).get(mesh_in_use.get(), (-1, None))
         if call is None or revision != scope.revision:
             return None
-        return self._called(call, feed, known.seed_of(program), known)
+        return self._called(call, feed, program, known)
 
     def _called(
-        self, call: BoundStage, feed: Mapping[str, Any], seed: int, known: RunState
+        self, call: BoundStage, feed: Mapping[str, Any], program: Program, known: RunState
     ) -> list[Any] | None:
-        number = self._device.backends[0].number_of(seed, known.count) if call.draws else None
-        return call(feed, number)
+        if not call.draws:
+            return call(feed, None)
+        return call(feed, self._device.backends[0].number_of(known.seed_of(program), known.count))
 
     def run_anew(
         self, plan: Plan, job: Job, feed: Mapping[str, Any], known: RunState
@@ -108,7 +110,7 @@ class Engine:
         names = fetches, plan.commits
         call = bound(stage, feed, names, scope, known, self._device.device)
         calls[mesh_in_use.get()] = scope.revision, call
-        return None if call is None else self._called(call, feed, known.seed_of(program), known)
+        return None if call is None else self._called(call, feed, program, known)
 
     def replicas(self, *how: Any) -> MeshReplicas:
         """A run of a program on several devices.

@@ -91,23 +91,39 @@ class CompiledStage:
             env.pop(name, None)
         return True
 
-    def function(self, first: Sequence[str], second: Sequence[str], checks: bool = True) -> Any:
+    def function(
+        self,
+        first: Sequence[str],
+        second: Sequence[str],
+        checks: bool = True,
+        numbered: bool = True,
+        wanted: Sequence[str] | None = None,
+    ) -> Any:
         """A compiled function of lists of values.
 
         Args:
             first: the names of what is donated.
             second: those of what else is given.
             checks: whether it looks at what must hold; if not, that has been done.
+            numbered: whether it is given what random operators start from; only where there are
+                none it need not be.
+            wanted: the names of what it gives, as one list without truths; all when None.
 
         Returns:
-            a function of two lists of values, the number that random operators start from, and
-            the numbers of passes, which gives a list of values (called ``made``) and the truths
-            that must hold.
+            a function of two lists of values and, where it is numbered, of the number that random
+            operators start from and the numbers of passes, which gives a list of values (called
+            ``made``) and the truths that must hold.
         """
-        key = tuple(first), tuple(second), checks
+        key = (
+            tuple(first),
+            tuple(second),
+            checks,
+            numbered,
+            None if wanted is None else tuple(wanted),
+        )
         if key not in self._functions:
 
-            def listed(donated: Any, given: Any, number: Any, turns: Any) -> Any:
+            def listed(donated: Any, given: Any, number: Any = _ZERO, turns: Any = ()) -> Any:
                 env = {**dict(zip(first, donated)), **dict(zip(second, given))}
                 made, truths = self.traced(dict(env), number, turns)
                 truths = truths if checks else []
@@ -115,6 +131,8 @@ class CompiledStage:
                     truths = [jax.numpy.stack(truths).all()]
                     for name in made.keys() & set(first):
                         made[name] = jax.numpy.where(truths[0], made[name], env[name])
+                if wanted is not None:
+                    return [made[name] for name in wanted]
                 self.made = list(made)
                 return list(made.values()), truths
 
@@ -157,6 +175,9 @@ class CompiledStage:
     def size(self) -> int:
         """How many operators it has."""
         return len(self.steps)
+
+
+_ZERO = np.uint32(0)
 
 
 def sized(env: Mapping[str, Any]) -> list[tuple[int, str]]:
