@@ -15,7 +15,7 @@ from fluidlite.backend.native.library import prepared
 from fluidlite.backend.native.source import kernel_source
 from fluidlite.backend.native.symbols import XP, ArraySymbol, Expression
 
-GRAPHS = 150
+GRAPHS = 300
 
 
 @pytest.fixture
