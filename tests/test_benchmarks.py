@@ -116,6 +116,14 @@ def test_memory_is_measured_and_written(page):
     assert said.strip() in part(page.read_text(encoding="utf-8"), "memory")
 
 
+def test_first_steps_are_measured_and_written(page):
+    said = run(
+        "first_steps.py", "--only", "fit_a_line", "--small", "--patience", 0, "--write", page
+    )
+    assert [line.split()[0] for line in said.splitlines()] == ["nothing", "step", "fit_a_line"]
+    assert said.strip() in part(page.read_text(encoding="utf-8"), "first steps")
+
+
 def test_heads_are_measured_and_written(page):
     said = run("heads.py", "--small", "--rounds", 1, "--seconds", 0, "--write", page)
     rows = [line.split()[0] for line in said.splitlines()]

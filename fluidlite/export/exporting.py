@@ -22,7 +22,7 @@ from ..opdef.spec import Spec
 from ..values import bare
 from . import control, control_gradients, forms, recurrence  # noqa: F401  they register what they write
 from .definitions import Definitions, blocks
-from .library import expect, expect_rows
+from .library import SequenceRows, expect, expect_rows
 from .literals import Namer, quoted
 from .rendering import Renderer, comment, wrapped
 from .sizes import PROBES, FreeSize, Unlike, merged
@@ -217,6 +217,7 @@ class _Job:
         self._raise_failures(writer)
         namer = Namer(["predict", "train_step", "load", "KEYS", *(f.name for f in self.free)])
         namer.take(graph.helpers)
+        namer.take(each.__name__ for each in (expect, expect_rows, SequenceRows))
         keys = _keys(graph)
         renderer = Renderer(namer, keys)
         inputs = [renderer.name(cell) for cell in graph.inputs]
@@ -232,7 +233,7 @@ class _Job:
         for name in self.changed:
             held = self.values(name)
             if held is not None:
-                arrays.setdefault(name, np.asarray(bare(held)))
+                arrays.setdefault(_key(name), np.asarray(bare(held)))
         return _Body("\n".join(lines), arrays, graph, writer, inputs)
 
     def _raise_failures(self, writer: SourceWriter) -> None:
@@ -270,7 +271,7 @@ class _Job:
         lines = wrapped(f"    outputs = {{{', '.join(pairs)}}}")
         lines += ["    return outputs, {", "        **params,"]
         for name, value in zip(self.changed, changed):
-            lines.append(f"        {quoted(name)}: {renderer.read(value)},")
+            lines.append(f"        {quoted(_key(name))}: {renderer.read(value)},")
         return [*lines, "    }"]
 
     # -- the file ----------------------------------------------------------------------------------
@@ -412,12 +413,17 @@ def _load(found: NumpySource) -> str:
     )
 
 
+def _key(name: str) -> str:
+    """What the file of arrays calls a variable: names in archives end at a zero."""
+    return name.replace("\0", "\\0")
+
+
 def _keys(graph: SourceGraph) -> dict[Cell, str]:
     """What the file of arrays calls parameters and constants."""
     taken: set[str] = set()
     found = {}
     for cell in graph.tables:
-        stem = cell.name or "constant"
+        stem = _key(cell.name) or "constant"
         names = itertools.chain([stem], (f"{stem}.{k}" for k in itertools.count(2)))
         found[cell] = next(name for name in names if name not in taken)
         taken.add(found[cell])

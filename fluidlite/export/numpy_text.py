@@ -128,7 +128,7 @@ def _weak(x: Any, other: Any) -> Any:
     if isinstance(x, float) and getattr(other, "known_dtype", None) == np.float32:
         return float(str(np.float32(x)))
     if isinstance(x, TracedArray):
-        if x.constant is None:
+        if x.constant is None or x.cell.name:  # a parameter is read where it is used
             return x
         x = np.asarray(x.constant)
     if not isinstance(x, (np.ndarray, np.generic)) or not isinstance(other, TracedArray):

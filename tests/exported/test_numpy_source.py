@@ -353,6 +353,51 @@ def test_names_of_a_program_are_no_code(program, tmp_path):
     assert_same(run(written, feed)[out.name], right)
 
 
+@pytest.mark.parametrize(
+    "name", ["expect", "expect_rows", "SequenceRows", "load", "ze\0ro", "np.exp"]
+)
+def test_names_are_none_of_those_that_the_file_has(program, path, name):
+    x = fluid.data(name, [-1, 2], "float32")
+    more = fluid.data("more", [-1, 2], "float32", lod_level=1)
+    weights = layers.create_parameter([2, 2], "float32", name=f"{name}.w")
+    out = layers.sequence_pool(layers.matmul(more, weights), "sum") + layers.reduce_sum(x)
+    executor = started()
+    rows = fluid.create_lod_tensor(np.ones([3, 2], "float32"), [[1, 2]], None)
+    written = numpy_source(program, path, feeds={"more": rows, name: [3, 2]}, fetches=[out])
+    feed = {name: np.ones([3, 2], "float32"), "more": rows}
+    (right,) = executor.run(program, feed=feed, fetch_list=[out])
+    assert_same(run(written, feed)[out.name], right)
+
+
+@pytest.mark.parametrize("name", ["expect", "ze\0ro"])
+def test_a_step_gives_back_parameters_of_any_name(program, path, name):
+    x = fluid.data("x", [-1, 2], "float32")
+    loss = layers.mean(layers.fc(x, 1, param_attr=name))
+    fluid.optimizer.Momentum(0.1, 0.9).minimize(loss)
+    executor, value = started(), np.ones([3, 2], "float32")
+    step = loaded(numpy_source(program, path, fetches=[loss]).path)
+    params = step.load()
+    for _ in range(3):
+        found, params = step.train_step(params, value)
+        (right,) = executor.run(program, feed={"x": value}, fetch_list=[loss])
+        assert_same(found[loss.name], right)
+
+
+@pytest.mark.parametrize("kind", ["SGD", "Momentum", "Adam"])
+def test_the_rate_of_a_step_is_the_parameter_for_all_that_it_trains(program, path, kind):
+    """For weights and for biases, which have fewer dimensions."""
+    x = fluid.data("x", [-1, 2], "float32")
+    loss = layers.mean(layers.fc(x, 1, param_attr="w", bias_attr="b"))
+    more = {"momentum": 0.9} if kind == "Momentum" else {}
+    getattr(fluid.optimizer, kind)(0.5, **more).minimize(loss)
+    started()
+    step = loaded(numpy_source(program, path, fetches=[loss]).path)
+    params = {**step.load(), "learning_rate_0": np.zeros([1], "float32")}
+    _, after = step.train_step(params, np.ones([3, 2], "float32"))
+    for name in ("w", "b"):
+        np.testing.assert_array_equal(after[name], params[name])
+
+
 def test_what_is_fed_is_checked(program, path):
     y = layers.relu(fluid.data("x", [-1, 3], "float32"))
     z = y + fluid.data("more", [-1, 3], "float32")

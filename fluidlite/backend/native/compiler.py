@@ -7,16 +7,21 @@ cut short, or that somebody else wrote, is not loaded.
 
 from __future__ import annotations
 
+import atexit
+import contextlib
 import ctypes
 import importlib.util
 import os
 import platform
+import shlex
 import shutil
+import signal
 import stat
 import subprocess
 import sys
 import tempfile
 import threading
+import time
 import warnings
 from collections.abc import Iterable, Sequence
 from functools import cached_property
@@ -35,6 +40,8 @@ FLAGS = (
 )
 KEPT = 64 << 20  #: bytes of libraries that are kept on disk
 PATIENCE = 600  #: seconds for one kernel
+MAKING = "making-"  #: begins the names of folders where kernels are made
+ANSWER = 10  #: seconds for what the compiler says of itself, which a first run waits for
 _PRELUDE = Path(__file__).with_name("prelude.h")
 
 
@@ -66,6 +73,9 @@ class Compiler:
         self._queue: list[KernelSource] = []
         self._works = False  # whether there is a thread
         self._warned = False
+        self._process: subprocess.Popen[bytes] | None = None  # what compiles just now
+        self._making: str | None = None  # and the folder where it does
+        self._closed = False
 
     @cached_property
     def command(self) -> list[str]:
@@ -74,7 +84,12 @@ class Compiler:
         """
         said = os.environ.get("FLUIDLITE_CC")
         if said is not None:
-            return said.split()
+            if os.path.isfile(said):  # a path with spaces in it
+                return [said]
+            try:
+                return shlex.split(said)
+            except ValueError:  # of quotes, one is missing
+                return []
         for name in ("cc", "gcc", "clang"):
             path = shutil.which(name)
             if path is not None:
@@ -91,13 +106,59 @@ class Compiler:
         if platform.python_implementation() != "CPython":
             return ""
         try:
-            said = subprocess.run(
-                [*self.command, "--version"], capture_output=True, text=True, timeout=PATIENCE
-            )
-        except (OSError, subprocess.SubprocessError):
+            status, said, _ = self._ran([*self.command, "--version"], b"", ANSWER)
+        except subprocess.TimeoutExpired:
+            self.warn(f"the compiler {self.command[0]} has not said its version in {ANSWER} s")
             return ""
-        lines = said.stdout.splitlines()
-        return lines[0].strip() if said.returncode == 0 and lines else ""
+        except (OSError, ValueError):
+            return ""
+        lines = said.splitlines()
+        return lines[0].strip() if status == 0 and lines else ""
+
+    def _ran(self, command: list[str], given: bytes, patience: float) -> tuple[int, str, str]:
+        """Run the compiler: its status, and what it says and complains of.
+
+        It has a session of its own: an interrupt from the keyboard is meant for Python, and what
+        it starts can be ended with it.
+
+        Raises:
+            subprocess.TimeoutExpired: it has not come to an end.
+        """
+        pipe = subprocess.PIPE
+        process = self._process = subprocess.Popen(
+            command, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True
+        )
+        try:
+            if self._closed:
+                raise ChildProcessError("Python ends")
+            said = process.communicate(given, timeout=patience)
+        finally:
+            self._process = None
+            if process.poll() is None:
+                _end(process)
+                process.wait()
+            for end in (process.stdin, process.stdout, process.stderr):
+                with contextlib.suppress(OSError):
+                    if end is not None:
+                        end.close()
+        out, complaints = (each.decode("utf-8", "replace") for each in said)
+        return process.returncode, out, complaints
+
+    def close(self) -> None:
+        """Compile no more: end what compiles, and remove what it has made so far."""
+        self._closed = True
+        del self._queue[:]
+        process, making = self._process, self._making
+        if process is not None:
+            _end(process)
+        if making is not None:
+            shutil.rmtree(making, ignore_errors=True)
+
+    def begin_anew(self) -> None:
+        """Forget the thread that a forked process does not have, and what it was at."""
+        self._lock, self._works = threading.Lock(), False
+        self._pending, self._queue = {}, []
+        self._process = self._making = None
 
     @cached_property
     def _processor(self) -> str:
@@ -118,8 +179,12 @@ class Compiler:
         home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
         path = Path(said) if said else Path(home) / "fluidlite"
         try:
+            if not said and not path.is_absolute():
+                raise FileNotFoundError("the user has no home folder")
             path.mkdir(mode=0o700, parents=True, exist_ok=True)
-            if not os.access(path, os.W_OK) or not _is_ours(path):
+            if not os.access(path, os.W_OK):
+                raise PermissionError("nothing can be written there")
+            if not _is_ours(path):
                 raise PermissionError("it belongs to somebody else, or others may write there")
         except OSError as error:
             self.warn(f"generated kernels cannot be kept in {path} ({error}); they are not used")
@@ -127,8 +192,8 @@ class Compiler:
         return path
 
     def warn(self, text: str) -> None:
-        """Warn once in a process."""
-        if not self._warned:
+        """Warn once in a process, unless it ends."""
+        if not self._warned and not self._closed:
             self._warned = True
             warnings.warn(f"{text}; NumPy computes instead", RuntimeWarning, stacklevel=2)
 
@@ -191,7 +256,8 @@ class Compiler:
             try:
                 made = self._compiled(source)
             except Exception as error:
-                self.warn(f"a kernel could not be compiled: {error}")
+                with contextlib.suppress(Warning):  # where warnings are errors: nobody is here
+                    self.warn(f"a kernel could not be compiled: {error}")
             with self._lock:
                 self._known[source.name] = made
                 self._pending.pop(source.name).set()
@@ -222,29 +288,31 @@ class Compiler:
         Raises:
             RuntimeError: the compiler refuses them.
         """
-        said = subprocess.run(
-            [*self.command, *FLAGS, *more, "-", "-o", str(place)],
-            input=self._head + text,
-            capture_output=True,
-            text=True,
-            timeout=PATIENCE,
-        )
-        if said.returncode:
-            raise RuntimeError((said.stderr.strip().splitlines() or ["no reason given"])[0])
+        command = [*self.command, *FLAGS, *more, "-", "-o", str(place)]
+        try:
+            status, _, said = self._ran(command, (self._head + text).encode(), PATIENCE)
+        except subprocess.TimeoutExpired:
+            raise RuntimeError(f"the compiler has not come to an end in {PATIENCE} s") from None
+        if status:
+            raise RuntimeError((said.strip().splitlines() or ["no reason given"])[0])
 
     def _compiled(self, source: KernelSource) -> Kernel | None:
         folder = self.folder
         if folder is None:
             return None
-        with tempfile.TemporaryDirectory(
-            dir=folder, prefix="making-", ignore_cleanup_errors=True
-        ) as made:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # somebody may have removed it
+        # a TemporaryDirectory would be removed at Python's end, before the compiler is told of it
+        made = self._making = tempfile.mkdtemp(dir=folder, prefix=MAKING)
+        try:
             place, digest = Path(made) / "kernel.so", Path(made) / "digest"
             self._call(source.text, place)
             digest.write_text(blake2b(place.read_bytes()).hexdigest(), encoding="ascii")
             base = self.digest(source)
             os.replace(digest, folder / f"{base}.sum")
             os.replace(place, folder / f"{base}.so")
+        finally:
+            self._making = None
+            shutil.rmtree(made, ignore_errors=True)
         found = self._loaded(source)
         if found is None:
             self.warn(f"a kernel that was compiled cannot be loaded from {folder}")
@@ -273,8 +341,14 @@ class Compiler:
 
     @staticmethod
     def _make_room(folder: Path) -> None:
-        """Remove the libraries that were used longest ago, where there is too much."""
+        """Remove the libraries that were used longest ago, where there is too much, and what
+        processes have left behind that were killed.
+        """
         found = []
+        for path in folder.glob(f"{MAKING}*"):
+            with contextlib.suppress(OSError):
+                if path.stat().st_mtime < time.time() - 2 * PATIENCE:
+                    shutil.rmtree(path, ignore_errors=True)
         for path in folder.glob("*.so"):
             try:
                 about = path.stat()
@@ -287,7 +361,14 @@ class Compiler:
                 break
             total -= size
             for each in (path, path.with_suffix(".sum")):
-                each.unlink(missing_ok=True)
+                with contextlib.suppress(OSError):  # it may be in a folder that was locked since
+                    each.unlink(missing_ok=True)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End a compiler with all that it has started."""
+    with contextlib.suppress(OSError):
+        os.killpg(process.pid, signal.SIGKILL)
 
 
 def _is_ours(path: Path) -> bool:
@@ -315,5 +396,13 @@ def _fits(library: Any) -> bool:
 #: one for the process
 COMPILER: state.StateSlot[Compiler] = state.slot("compiler", Compiler)
 
+
+def _forked() -> None:
+    """Plans hold on to the compiler that they had before; others take one of their own."""
+    COMPILER.get().begin_anew()
+    COMPILER.reset()
+
+
+atexit.register(lambda: COMPILER.get().close())
 if hasattr(os, "register_at_fork"):  # a forked process has no thread that compiles
-    os.register_at_fork(after_in_child=COMPILER.reset)
+    os.register_at_fork(after_in_child=_forked)

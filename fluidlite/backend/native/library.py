@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -106,19 +107,22 @@ class Improvement:
         sources: the kernels.
     """
 
-    #: runs of a plan from which on it is worth while
-    RUNS = 8
+    #: runs of a plan from which on it is worth while, and seconds since its first one: what takes
+    #: long need not run often
+    RUNS, SECONDS = 8, 1.0
 
     def __init__(self, compiler: Compiler, sources: Sequence[KernelSource]) -> None:
         self._compiler, self._sources = compiler, sources
         self._events: list[threading.Event] | None = None
-        self._runs = 0
+        self._runs, self._begin = 0, 0.0
 
     def is_ready(self) -> bool:
         """Whether the kernels are there; asked once in each run of the plan."""
         if self._events is None:
+            now = time.monotonic()
+            self._begin = self._begin or now
             self._runs += 1
-            if self._runs >= self.RUNS:
+            if self._runs >= self.RUNS or now - self._begin >= self.SECONDS:
                 self._events = self._compiler.request(self._sources)
             return False
         while self._events and self._events[-1].is_set():
