@@ -283,18 +283,3 @@ def test_parameters_that_a_program_only_reads_stay_on_the_device_too():
     weight.get_tensor().set(np.ones((3, 2), "float32"), fluid.CPUPlace())
     (found,) = exe.run(feed=feed, fetch_list=[y])
     np.testing.assert_array_equal(found, np.ones((3, 2)))
-
-
-@pytest.mark.parametrize("said, found", [(None, False), ("1", True)])
-def test_processors_compute_in_the_thread_that_asks_unless_the_user_says_otherwise(said, found):
-    name = "jax_cpu_enable_async_dispatch"
-    env = {key: value for key, value in os.environ.items() if key != name.upper()}
-    program = (
-        "import jax, fluidlite as fluid; fluid.Executor(backend='jax');"
-        f"print(jax.config.values[{name!r}])"
-    )
-    env |= {} if said is None else {name.upper(): said}
-    done = subprocess.run(
-        [sys.executable, "-c", program], env=env, stdout=subprocess.PIPE, text=True, check=True
-    )
-    assert done.stdout.strip() == str(found)

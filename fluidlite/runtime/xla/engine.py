@@ -51,7 +51,6 @@ class Engine:
         folder = os.environ.get("FLUIDLITE_JAX_CACHE", "")
         if folder:  # compiled functions stay between processes
             jax.config.update("jax_compilation_cache_dir", folder)
-        _compute_at_once()
         self._device = Device(pair, _device(gpu, remedy), draws == "host", _precision(precision))
 
     def session(self, seed: int, count: int, **how: Any) -> DeviceSession:
@@ -130,20 +129,6 @@ class Engine:
 
 
 _UNBOUND: dict[Any, Any] = {}
-
-
-def _compute_at_once() -> None:
-    """Let processors compute in the thread that asks, unless the user has said otherwise.
-
-    A run waits for what it fetches in any case; handing small steps to another thread and waiting
-    for it takes longer than they do.  Without effect where JAX has its devices already.
-    """
-    if _ELSEWHERE.upper() not in os.environ:
-        jax.config.update(_ELSEWHERE, False)
-
-
-#: JAX's name for computing in another thread
-_ELSEWHERE = "jax_cpu_enable_async_dispatch"
 
 
 def _precision(said: str | None) -> str:
