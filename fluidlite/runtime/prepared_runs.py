@@ -25,12 +25,13 @@ class KeptCall:
     Args:
         job: what is run.
         backend: whose random numbers are drawn.
+        engine: that runs programs in place of NumPy; None where NumPy does.
     """
 
-    __slots__ = ("_backend", "_changes", "_revision", "draw", "job", "run")
+    __slots__ = ("_backend", "_changes", "_engine", "_revision", "draw", "job", "run")
 
-    def __init__(self, job: Job, backend: Any) -> None:
-        self.job, self._backend = job, backend
+    def __init__(self, job: Job, backend: Any, engine: Any) -> None:
+        self.job, self._backend, self._engine = job, backend, engine
         self._revision = self._changes = -1
         #: as of :class:`BoundCall`, where it is valid
         self.run: Any = None
@@ -44,14 +45,20 @@ class KeptCall:
         """
         program, wanted, scope = self.job
         state: RunState | None = program.remembered.get(key)
-        revision = program.revision
-        plan = None if state is None else state.plans.get((revision, wanted))
-        call = None if plan is None or plan.reading.steps else bound_call(plan, scope)
-        if state is None or plan is None or call is None or plan.compiled.improvement is not None:
-            self._revision = -1
+        plan = None if state is None else state.plans.get((program.revision, wanted))
+        self._revision = -1
+        if state is None or plan is None:
             return
-        self.draw = partial(state.draw, program, self._backend) if call.draws else None
-        self._revision, self._changes, self.run = revision, scope.revision, call.run
+        if self._engine is not None:
+            self.run = self._engine.bound_run(plan, self.job, state)
+        else:
+            call = None if plan.reading.steps else bound_call(plan, scope)
+            if call is None or plan.compiled.improvement is not None:
+                return
+            self.run = call.run
+            self.draw = partial(state.draw, program, self._backend) if call.draws else None
+        if self.run is not None:
+            self._revision, self._changes = program.revision, scope.revision
 
     def is_valid(self) -> bool:
         """Whether it is what the next run would take."""
@@ -104,7 +111,7 @@ class PreparesRuns:
         fetches, _ = fetch_names(fetch_list, program)
         check_names(program, feed_names, fetches)
         job = program, (tuple(fetches), None), global_scope() if scope is None else scope
-        return partial(self._run_prepared, KeptCall(job, self._backend))
+        return partial(self._run_prepared, KeptCall(job, self._backend, self._engine))
 
     @quick_door
     def _run_prepared(self, kept: KeptCall, feed: Mapping[str, Any]) -> list[Any]:
@@ -115,6 +122,5 @@ class PreparesRuns:
             if found is not None:
                 return found
         results = self._run(kept.job, feed, guard)
-        if self._engine is None:
-            kept.find(self._key)
+        kept.find(self._key)
         return results

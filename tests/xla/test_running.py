@@ -283,3 +283,32 @@ def test_parameters_that_a_program_only_reads_stay_on_the_device_too():
     weight.get_tensor().set(np.ones((3, 2), "float32"), fluid.CPUPlace())
     (found,) = exe.run(feed=feed, fetch_list=[y])
     np.testing.assert_array_equal(found, np.ones((3, 2)))
+
+
+def test_a_prepared_run_is_bound_as_a_run_is_and_sees_what_changes():
+    fluid.default_startup_program().random_seed = 5
+    x = fluid.data("x", [None, 3], "float32")
+    kept = layers.dropout(x, 0.5)
+    loss = layers.mean(layers.square(layers.fc(kept, 2, param_attr="w", bias_attr=False)))
+    fluid.optimizer.Adam(0.1).minimize(loss)
+    feed, wide = (np.ones([n, 3], "float32") for n in (2, 5))
+    main, startup = fluid.default_main_program(), fluid.default_startup_program()
+    exe = fluid.Executor(backend="jax")
+    turns = [{"x": feed}] * 4 + [{"x": wide}] * 2 + [{"x": feed}] * 2
+
+    def losses(run):
+        exe.run(startup)
+        exe.set_random_state(main, {"seed": 3, "run": 0})
+        return [run(fed)[0].item() for fed in turns]
+
+    step = exe.prepare(feed_names=["x"], fetch_list=[loss])
+    expected = losses(lambda fed: exe.run(feed=fed, fetch_list=[loss]))
+    np.testing.assert_array_equal(losses(step), expected)
+    fluid.global_scope().find_var("w").get_tensor().set(np.zeros((3, 2), "float32"))
+    assert step({"x": feed})[0].item() == 0
+    fluid.global_scope().erase(["w"])
+    with pytest.raises(FluidError, match="'w' has no value"):
+        step({"x": feed})
+    exe.close()
+    with pytest.raises(FluidError, match="closed"):
+        step({"x": feed})

@@ -59,12 +59,12 @@ class BoundStage:
         self._donated = [variables[name] for name in read if name in replaced]
         self._kept = [variables[name] for name in read if name not in replaced]
         self._targets: list[Any] = [*(variables[name] for name in commits), state]
-        self._attributes = [*["value"] * len(commits), "count"]
+        self._attributes = [*["value"] * (len(commits) + len(fetches)), "count"]
         others = [*feed, *(v.name for v in self._kept)]
         self._names = [v.name for v in self._donated], others
         self._guard = guard
         self._numbered, self._donates = numbered, donates
-        self._wanted = [*commits, *fetches]
+        self._fetched, self._wanted = fetches, [*commits, *fetches]
         order = self._wanted if donates else None
         self._function = stage.function(*self._names, not donates, numbered, order)
         self._is_warm = False
@@ -133,13 +133,12 @@ class BoundStage:
         """Run the stage on what it may overwrite, and commit; the fetched values."""
         if not self._is_warm:  # JAX runs Python code the first time, and an interrupt may end that
             donated = [each.copy() for each in donated]
-        commits, count = self._targets[:-1], self._state.count + 1
-        cells = [_Cell() for _ in range(len(self._wanted) - len(commits))]
-        targets = chain(commits, cells, self._targets[-1:])
-        attributes = chain(self._attributes[:-1], ["value"] * len(cells), ["count"])
+        cells = [_Cell() for _ in self._fetched]
+        targets = chain(self._targets[:-1], cells, self._targets[-1:])
         # one call of C runs the function and commits: an interrupt finds nothing done, or all
         results = chain.from_iterable(map(self._function, [donated], *others))
-        at_once(setattr, targets, attributes, chain(results, [count]))
+        news = chain(results, [self._state.count + 1])
+        at_once(setattr, targets, self._attributes, news)
         self._is_warm = True
         return [as_fetched(np.array(cell.value)) for cell in cells]
 
@@ -157,7 +156,7 @@ class BoundStage:
             return None
         news: list[Any] = [values[k] for k in places[:count]]
         news.append(self._state.count + 1)
-        at_once(setattr, self._targets, self._attributes, news)
+        at_once(setattr, self._targets, [*self._attributes[:count], "count"], news)
         return [as_fetched(np.array(values[k])) for k in places[count:]]
 
     def _found(self) -> list[int] | None:

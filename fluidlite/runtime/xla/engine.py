@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -82,6 +82,29 @@ class Engine:
         if call is None or revision != scope.revision:
             return None
         return self._called(call, feed, program, known)
+
+    def bound_run(
+        self, plan: Plan, job: Job, known: RunState
+    ) -> Callable[..., list[Any] | None] | None:
+        """What :meth:`run_bound` calls, as a function of the feeds; None where there is nothing.
+
+        It gives None where another mesh is in use than now.
+
+        Args:
+            plan, job, known: see there.
+        """
+        program, _, scope = job
+        mesh = mesh_in_use.get()
+        revision, call = (plan.bound.of(scope) or _UNBOUND).get(mesh, (-1, None))
+        if call is None or revision != scope.revision:
+            return None
+
+        def run(feed: Mapping[str, Any], _: None) -> list[Any] | None:
+            if mesh_in_use.get() is not mesh:
+                return None
+            return self._called(call, feed, program, known)
+
+        return run
 
     def _called(
         self, call: BoundStage, feed: Mapping[str, Any], program: Program, known: RunState
