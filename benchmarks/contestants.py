@@ -107,6 +107,9 @@ CONTESTANTS = {
         requires="prepare",
     ),
     "fluidlite on JAX": Entry("peers.fluid", ("jax",), options={"backend": "jax"}),
+    "fluidlite on JAX, prepared": Entry(
+        "peers.fluid", ("jax",), options={"backend": "jax", "prepared": True}
+    ),
     "paddle": Entry("peers.fluid", ("paddle.fluid",), options={"module": "paddle.fluid"}),
     "torch": Entry("peers.torch_", ("torch",)),
     "torch.compile": Entry("peers.torch_", ("torch",), options={"compiled": True}),
