@@ -125,7 +125,7 @@ def _fed_value(variable: Variable, value: Any) -> Any:
     try:
         data = np.asarray(data)
         as_dtype(data.dtype)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, Warning) as error:  # NumPy before 1.24 warns of ragged rows
         raise FeedError(f"variable {variable.name!r}: {error}") from None
     return LoDTensor(data, lod) if lod else data
 
