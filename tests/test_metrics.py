@@ -197,6 +197,15 @@ def test_an_array_that_is_counted_stays_as_it_is():
     assert [int(n[0]) for n in counts] == [10, 8, 4]
 
 
+def test_edit_distances_have_a_mean_and_a_part_that_differs():
+    distance = EditDistance("distance")
+    distance.update(np.array([[0.0], [2.0], [3.0]]), 3)
+    distance.update(np.array([[1.0]]), np.array([1]))
+    assert distance.eval() == (1.5, 0.75)
+    with pytest.raises(ArgumentError, match="expected distances to be an array"):
+        distance.update([1.0], 1)
+
+
 # -- the area under a curve ------------------------------------------------------------------------
 
 
