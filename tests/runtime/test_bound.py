@@ -2,6 +2,7 @@
 
 import gc
 import weakref
+from functools import partial
 
 import numpy as np
 import pytest
@@ -194,7 +195,8 @@ def test_random_numbers_are_those_of_a_planned_run(monkeypatch, fast):
     assert len({a.tobytes() for a in found}) == 7
 
 
-def test_an_operator_that_fails_is_named_and_changes_nothing():
+@pytest.mark.parametrize("prepared", [False, True])
+def test_an_operator_that_fails_is_named_and_changes_nothing(prepared):
     x = fluid.data("x", [2, 3], "float32")
     label = fluid.data("label", [2, 1], "int64")
     guess = layers.fc(x, 4, act="softmax", param_attr="w")
@@ -203,13 +205,17 @@ def test_an_operator_that_fails_is_named_and_changes_nothing():
     exe = fluid.Executor()
     exe.run(fluid.default_startup_program())
     feed = {"x": np.ones([2, 3], "float32"), "label": np.array([[0], [3]])}
+    if prepared:
+        step = exe.prepare(feed_names=list(feed), fetch_list=[loss])
+    else:
+        step = partial(exe.run, fetch_list=[loss])
     for _ in range(5):
-        exe.run(feed=feed, fetch_list=[loss])
+        step(feed=feed)
     before = weight()
     with pytest.raises(OpError, match="label"):
-        exe.run(feed={**feed, "label": np.array([[0], [9]])}, fetch_list=[loss])
+        step(feed={**feed, "label": np.array([[0], [9]])})
     np.testing.assert_array_equal(weight(), before)
-    exe.run(feed=feed, fetch_list=[loss])
+    step(feed=feed)
     assert not np.array_equal(weight(), before)
 
 
