@@ -16,7 +16,7 @@ from ...scope import Scope, ScopeVariable, at_once
 from ...values import as_fetched, is_device_array
 from ..run_state import RunState
 from .guard import guard_of
-from .stage import CompiledStage
+from .stage import NO_SEED, CompiledStage
 
 
 class BoundStage:
@@ -114,7 +114,7 @@ class BoundStage:
                     return None
                 arguments: tuple[list[Any], ...] = [donated], [given]
                 if self._numbered:
-                    arguments += [_ZERO if number is None else np.uint32(number)], [()]
+                    arguments += [NO_SEED if number is None else np.uint32(number)], [()]
                 if not self._donates:
                     values, truths = self._function(*(each[0] for each in arguments))
                     return self._committed(values, truths)
@@ -184,14 +184,11 @@ class BoundStage:
         donated = [v.value for v in self._donated]
         try:
             with self._stage.backend.wide_on(self._device):
-                numbers = (_ZERO, ()) if self._numbered else ()
+                numbers = (NO_SEED, ()) if self._numbered else ()
                 traced = self._function.trace(donated, given, *numbers)
         except Exception:
             return None
         return None if self._found() is None else traced
-
-
-_ZERO = np.uint32(0)
 
 
 class _Cell:

@@ -14,6 +14,7 @@ from ... import backend as backends
 from ...backend.jax_ import PRECISIONS
 from ...errors import ArgumentError, UnsupportedError
 from ...ir.program import Program
+from ...scope import Scope
 from ...weak import WeakTable
 from ..plan import Plan
 from ..run_state import Job, RunState
@@ -78,10 +79,8 @@ class Engine:
             the fetched values; None where the run has to be planned.
         """
         program, _, scope = job
-        revision, call = (plan.bound.of(scope) or _UNBOUND).get(mesh_in_use.get(), (-1, None))
-        if call is None or revision != scope.revision:
-            return None
-        return self._called(call, feed, program, known)
+        call = _bound_stage(plan, scope)
+        return None if call is None else self._called(call, feed, program, known)
 
     def bound_run(
         self, plan: Plan, job: Job, known: RunState
@@ -94,9 +93,8 @@ class Engine:
             plan, job, known: see there.
         """
         program, _, scope = job
-        mesh = mesh_in_use.get()
-        revision, call = (plan.bound.of(scope) or _UNBOUND).get(mesh, (-1, None))
-        if call is None or revision != scope.revision:
+        mesh, call = mesh_in_use.get(), _bound_stage(plan, scope)
+        if call is None:
             return None
 
         def run(feed: Mapping[str, Any], _: None) -> list[Any] | None:
@@ -152,6 +150,13 @@ class Engine:
 
 
 _UNBOUND: dict[Any, Any] = {}
+
+
+def _bound_stage(plan: Plan, scope: Scope) -> BoundStage | None:
+    """The stage of a plan that is bound to a scope, for the mesh in use; None without one."""
+    call: BoundStage | None
+    revision, call = (plan.bound.of(scope) or _UNBOUND).get(mesh_in_use.get(), (-1, None))
+    return call if revision == scope.revision else None
 
 
 def _precision(said: str | None) -> str:

@@ -15,6 +15,9 @@ from .interpreter import TracedEval
 from .refusal import NotTraceable
 from .trace import StepTrace
 
+#: what a stage that draws nothing is given to start from
+NO_SEED = np.uint32(0)
+
 
 class CompiledStage:
     """Steps in a row that are compiled as one function of what they read.
@@ -114,16 +117,11 @@ class CompiledStage:
             operators start from and the numbers of passes, which gives a list of values (called
             ``made``) and the truths that must hold.
         """
-        key = (
-            tuple(first),
-            tuple(second),
-            checks,
-            numbered,
-            None if wanted is None else tuple(wanted),
-        )
+        names = None if wanted is None else tuple(wanted)
+        key = tuple(first), tuple(second), checks, numbered, names
         if key not in self._functions:
 
-            def listed(donated: Any, given: Any, number: Any = _ZERO, turns: Any = ()) -> Any:
+            def listed(donated: Any, given: Any, number: Any = NO_SEED, turns: Any = ()) -> Any:
                 env = {**dict(zip(first, donated)), **dict(zip(second, given))}
                 made, truths = self.traced(dict(env), number, turns)
                 truths = truths if checks else []
@@ -175,9 +173,6 @@ class CompiledStage:
     def size(self) -> int:
         """How many operators it has."""
         return len(self.steps)
-
-
-_ZERO = np.uint32(0)
 
 
 def sized(env: Mapping[str, Any]) -> list[tuple[int, str]]:
