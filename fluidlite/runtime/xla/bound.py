@@ -237,9 +237,9 @@ def bound(
 ) -> BoundStage | None:
     """A stage bound to a scope; None where something of it is no array, or is not there."""
     fetches, commits = names
-    needed = {*(name for name in stage.reads if name not in feed), *commits}
+    needed = {*(name for name in stage.needs if name not in feed), *commits}
     variables = {name: v for name in needed if (v := scope.find_var(name)) is not None}
-    if len(variables) < len(needed) or any(name in stage.reads for name in fetches):
+    if len(variables) < len(needed) or any(name in stage.needs for name in fetches):
         return None
     values = {name: v.value for name, v in variables.items()}
     if not all(isinstance(v, np.ndarray) or is_device_array(v) for v in values.values()):
@@ -254,7 +254,7 @@ def bound(
     with stage.backend.wide_on(device):
         placing = stage.placing
         for name in stage.reads:
-            held = None if name in feed else variables[name].value
+            held = variables[name].value if name in variables else None
             if isinstance(held, np.ndarray):
                 where = None if placing is None else placing.sharding(name, held.shape)
                 variables[name].value = placed(held, where)

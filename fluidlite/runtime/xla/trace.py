@@ -17,6 +17,7 @@ from ..plan import BlockPlan
 from ..step import Environment, Step
 from .control import control_flow
 from .interpreter import TracedEval, specs
+from .likelihoods import Likelihoods
 from .loops import looped
 from .recurrence import scanned
 from .refusal import NotTraceable
@@ -62,6 +63,7 @@ class StepTrace:
         self._turns: tuple[Any, ...] = ()
         self._steps = 0
         self.rows = NamedRows()
+        self._likelihoods = Likelihoods(f)
         self.draws = False  #: whether a step has taken random numbers
         #: names that only a branch has written, which may not have been taken
         self.unsure: set[str] = set()
@@ -136,6 +138,7 @@ class StepTrace:
         if outs is None:
             outs = self.f.apply(op, ins, step.want)
         self.rows.note(step, ins)
+        self._likelihoods.improve(step, ins, outs)
         if op.lods(ins):
             raise NotTraceable("it makes sequences")
         for _, _, name, value in step.named(outs, ins, self._zeros):
