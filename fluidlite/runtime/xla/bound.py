@@ -55,6 +55,9 @@ class BoundStage:
         self._state, self._stage, self._device = state, stage, device
         self._fed = [(name, value.shape, value.dtype) for name, value in feed.items()]
         read = [name for name in stage.reads if name in variables and name not in feed]
+        known = {name: k for k, name in enumerate(read)}
+        # JAX gives the memory of what is donated to results of that shape in their order
+        commits = sorted(commits, key=lambda name: known.get(name, len(known)))
         replaced = set(commits) if donates else set()
         self._donated = [variables[name] for name in read if name in replaced]
         self._kept = [variables[name] for name in read if name not in replaced]
