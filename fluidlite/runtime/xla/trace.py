@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -68,13 +68,21 @@ class StepTrace:
         #: names that only a branch has written, which may not have been taken
         self.unsure: set[str] = set()
 
-    def run(self, plan: BlockPlan, env: Any, turn: Any = None) -> None:
-        """Run a block; ``turn`` is how often it ran before."""
+    def run(self, plan: BlockPlan, env: Any, turn: Any = None, done: Collection[int] = ()) -> None:
+        """Run a block.
+
+        Args:
+            plan: of the block.
+            env: the values, which take the results.
+            turn: how often it ran before.
+            done: the steps that have been computed, by ``id``.
+        """
         before = self._turns
         self._turns = before if turn is None else (*before, turn)
         try:
             for step in plan.steps:
-                self.step(step, env)
+                if id(step) not in done:
+                    self.step(step, env)
         finally:
             self._turns = before
 
