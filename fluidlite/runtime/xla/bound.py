@@ -106,7 +106,9 @@ class BoundStage:
         place = self._given
         for name, shape, dtype in self._fed:
             value = feed.get(name)
-            if type(value) is not np.ndarray or value.shape != shape or value.dtype != dtype:
+            if type(value) is not np.ndarray or value.shape != shape:
+                return None
+            if value.dtype is not dtype and value.dtype != dtype:
                 return None
             given.append(value if place is None else place(name, value))
         given += map(_value, self._kept)
@@ -120,17 +122,17 @@ class BoundStage:
             with self._stage.backend.wide_on(self._device):
                 if self._guard is not None and not self._guard(*given[: len(self._fed)]):
                     return None
-                others: tuple[Any, ...] = ()
+                others = _NOTHING  # as columns of arguments
                 if self._numbered:
-                    others = NO_SEED if number is None else np.uint32(number), ()
+                    others = ((NO_SEED if number is None else np.uint32(number),), ((),))
                 if not self._donates:
-                    values, truths = self._function(donated, given, *others)
+                    values, truths = self._function(donated, given, *(each for (each,) in others))
                     return self._committed(values, truths)
                 if not self._is_warm:  # JAX runs Python code the first time, and an interrupt may
                     donated = [each.copy() for each in donated]  # end that
                 # one call of C runs the function and commits: an interrupt finds nothing done, or
                 # all; what is fetched is left over
-                called = map(self._function, (donated,), (given,), *((each,) for each in others))
+                called = map(self._function, (donated,), (given,), *others)
                 made = chain.from_iterable(called)
                 news = chain(islice(made, 1), (self._state.count + 1,), made)
                 at_once(setattr, self._targets, self._attributes, news)
@@ -196,6 +198,7 @@ def _is_deleted(value: Any) -> bool:
 
 
 _value = attrgetter("value")
+_NOTHING: tuple[Any, ...] = ()
 
 
 def _in_scope() -> int:
