@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...ir.callsite import warn
+from ...values import LoDTensor
 
 #: runs in a row, each with shapes that have not been there before, after which it is said
 RUNS = 5
@@ -23,7 +24,11 @@ class ShapeWatch:
         """Look at what a run is fed that does not fit what was compiled before; warn once where
         that has been so for some runs in a row.
         """
-        shapes = {name: tuple(value.shape) for name, value in feed.items()}
+        shapes = {  # what works on sequences is not compiled
+            name: tuple(value.shape)
+            for name, value in feed.items()
+            if not isinstance(value, LoDTensor)
+        }
         key = tuple(sorted(shapes.items()))
         if self._said or key in self._seen:
             self._row.clear()
