@@ -524,4 +524,6 @@ def on_host(value: Any) -> Any:
         return np.asarray(value)
     if isinstance(value, LoDTensor) and is_device_array(value.data):
         return LoDTensor(np.asarray(value.data), value.offsets)
+    if type(value) is LoDTensorArray and any(map(is_device_array, value.items)):
+        return LoDTensorArray(map(on_host, value.items))
     return value

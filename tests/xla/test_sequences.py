@@ -8,6 +8,10 @@ import pytest
 import fluidlite as fluid
 from fluidlite import layers
 
+pytest.importorskip("jax")
+
+from fluidlite.runtime.xla import session
+
 WORDS, CLASSES = 50, 3
 
 
@@ -74,3 +78,37 @@ def test_batches_of_other_sizes_beside_sequences_are_named_alone():
     with pytest.warns(UserWarning, match="'label'") as found:
         trained("jax", loss, feeds)
     assert "'ids'" not in str(found[0].message)
+
+
+def test_passes_of_a_dynamic_network_are_the_host_s_as_a_whole_and_the_rest_is_compiled():
+    loss = network()
+    exe = fluid.Executor(backend="jax")
+    exe.run(fluid.default_startup_program())
+    exe.run(feed=batches(1)[0], fetch_list=[loss])
+    program = fluid.default_main_program()
+    stages = exe.plan(program, [loss]).stages
+    compiled = [each for each in stages if each.where == "compiled"]
+    assert sum(each.operators for each in compiled) >= 15  # behind the network, and the optimizer
+    loop = next(k for k, each in enumerate(stages) if each.text.startswith("while:"))
+    size = len(program.block(1).ops)
+    assert {each.where for each in stages[loop : loop + 1 + size]} == {"host"}
+    assert "a few operators beside those of sequences" in stages[loop + 1].text
+
+
+def test_values_of_a_loop_on_the_host_come_from_the_device_once(monkeypatch):
+    loss = network()
+    exe = fluid.Executor(backend="jax")
+    exe.run(fluid.default_startup_program())
+    feed = batches(1)[0]
+    for _ in range(3):
+        exe.run(feed=feed, fetch_list=[loss])
+    seen = []
+    before = session.on_host
+    monkeypatch.setattr(session, "on_host", lambda value: seen.append(1) or before(value))
+    exe.run(feed=feed, fetch_list=[loss])
+    longest = max(feed["ids"].recursive_sequence_lengths()[0])
+    few = len(seen)
+    seen.clear()
+    feed["ids"] = fluid.create_lod_tensor(np.zeros([40, 1], "int64"), [[37, 1, 1, 1]])
+    exe.run(feed=feed, fetch_list=[loss])
+    assert longest < 37 and len(seen) == few  # whatever the number of passes
