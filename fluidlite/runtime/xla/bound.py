@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from itertools import chain, islice
 from operator import attrgetter, is_, itemgetter
 from sys import getrefcount
@@ -56,7 +57,7 @@ class BoundStage:
     ) -> None:
         same = same or {}
         fetches, commits = names
-        self._state, self._stage, self._device = state, stage, device
+        self._state, self._stage = state, stage
         self._fed = [(name, value.shape, value.dtype) for name, value in feed.items()]
         read = [n for n in stage.reads if n in variables and n not in feed and n not in same]
         known = {name: k for k, name in enumerate(read)}
@@ -84,6 +85,8 @@ class BoundStage:
         self._is_warm = False
         self._kinds = [type(each.value) for each in self._donated]
         self._given = None if stage.placing is None else stage.placing.given
+        backend = stage.backend
+        self._wide = backend.wide if device is None else partial(backend.wide_on, device)
         #: where what is to be committed and fetched is among what is made
         self._places: list[int] = []
 
@@ -130,7 +133,7 @@ class BoundStage:
         if self._sharing and not self._share():
             return None
         try:
-            with self._stage.backend.wide_on(self._device):
+            with self._wide():
                 if self._guard is not None and not self._guard(*given[: len(self._fed)]):
                     return None
                 others = _NOTHING  # as columns of arguments
@@ -210,7 +213,7 @@ class BoundStage:
         given += [v.value for v in self._kept]
         donated = [v.value for v in self._donated]
         try:
-            with self._stage.backend.wide_on(self._device):
+            with self._wide():
                 numbers = (NO_SEED, ()) if self._numbered else ()
                 traced = self._function.trace(donated, given, *numbers)
         except Exception:
