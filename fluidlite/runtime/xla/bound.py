@@ -13,7 +13,7 @@ import numpy as np
 
 from ...errors import OpError
 from ...scope import Scope, ScopeVariable, at_once
-from ...values import as_fetched, is_device_array
+from ...values import as_fetched, is_device_array, on_host
 from ..run_state import RunState
 from .guard import guard_of
 from .stage import NO_SEED, CompiledStage
@@ -140,7 +140,7 @@ class BoundStage:
         news = chain(results, [self._state.count + 1])
         at_once(setattr, targets, self._attributes, news)
         self._is_warm = True
-        return [as_fetched(np.array(cell.value)) for cell in cells]
+        return [as_fetched(np.array(on_host(cell.value))) for cell in cells]
 
     def _are_alike(self, donated: list[Any]) -> bool:
         """Whether values are arrays on the device, as they were."""
@@ -157,7 +157,7 @@ class BoundStage:
         news: list[Any] = [values[k] for k in places[:count]]
         news.append(self._state.count + 1)
         at_once(setattr, self._targets, [*self._attributes[:count], "count"], news)
-        return [as_fetched(np.array(values[k])) for k in places[count:]]
+        return [as_fetched(np.array(on_host(values[k]))) for k in places[count:]]
 
     def _found(self) -> list[int] | None:
         """Where what is wanted stands among what the stage makes; None where it is not there."""

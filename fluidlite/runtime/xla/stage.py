@@ -178,7 +178,7 @@ class CompiledStage:
 def sized(env: Mapping[str, Any]) -> list[tuple[int, str]]:
     """Bytes and names of values, the largest first."""
     found = [
-        (sum(a.nbytes for a in arrays_in(value)) or getattr(value, "nbytes", 0), name)
+        (getattr(value, "nbytes", 0) or sum(a.nbytes for a in arrays_in(value)), name)
         for name, value in env.items()
     ]
     return sorted(found, reverse=True)
