@@ -238,9 +238,7 @@ def take_persistables(
         value = scope.value(name) if name in plan.persistable else None
         if value is None and (value := _unset(name, op)) is EMPTY:
             continue
-        if to_host:
-            value = on_host(value)
-        env[name] = value
+        value = env[name] = on_host(value) if to_host else value
         if name in shapes and value.__class__ is np.ndarray and value.shape != shapes[name]:
             doubts[name] = _of_another_shape(name, op, value, shapes[name], scope)
     for name in plan.open:

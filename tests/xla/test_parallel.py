@@ -92,6 +92,25 @@ def test_a_table_of_which_devices_name_different_rows_is_trained_as_on_one(optim
     assert len(held.sharding.device_set) == DEVICES  # they did not take turns
 
 
+@pytest.mark.parametrize("lazy", [False, True])
+def test_a_batch_that_does_not_divide_trains_the_rows_of_a_table_that_it_names(lazy):
+    word = fluid.data("word", [None, 1], "int64")
+    loss = layers.mean(layers.square(layers.embedding(word, [20, 8], is_sparse=True)))
+    fluid.optimizer.Adam(0.1, lazy_mode=lazy).minimize(loss)
+    rng = np.random.default_rng(0)
+    feeds = [{"word": rng.integers(0, 20, [rows, 1])} for rows in (8, 5, 8, 6)]
+    trained = []
+    for backend in ("numpy", "jax"):
+        scope, exe = started(backend)
+        program = parallel(4)
+        for feed in feeds:
+            exe.run(program, feed, [loss], scope=scope)
+        trained.append(values(scope))
+    right, found = trained
+    for name, value in right.items():
+        np.testing.assert_allclose(found[name], value, 1e-4, 1e-6, err_msg=name)
+
+
 def test_statistics_are_those_of_each_device_as_on_numpy(jax):
     loss = network(normal=True)
     results = {}

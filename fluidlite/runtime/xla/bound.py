@@ -104,6 +104,8 @@ class BoundStage:
                 return None
             given.append(value if placing is None else placing.given(name, value))
         given += map(_value, self._kept)
+        if placing is not None and placing.is_shared and any(map(_is_own, given)):
+            return None  # the other processes may have another value
         donated = list(map(_value, self._donated))
         # nobody but the scope may hold what is donated, and each array once
         if donated and (max(map(getrefcount, donated)) > _IN_SCOPE or not self._are_alike(donated)):
@@ -189,6 +191,10 @@ class BoundStage:
         except Exception:
             return None
         return None if self._found() is None else traced
+
+
+def _is_own(value: Any) -> bool:
+    return isinstance(value, np.ndarray)
 
 
 class _Cell:

@@ -112,9 +112,7 @@ class Engine:
             return call(feed, None)
         return call(feed, self._device.backends[0].number_of(known.seed_of(program), known.count))
 
-    def meet(
-        self, job: Job, env: dict[str, Any], feed: Mapping[str, Any], known: RunState
-    ) -> None:
+    def meet(self, job: Job, env: dict[str, Any], feed: Mapping[str, Any], known: RunState) -> None:
         """Bring the values of a run to all processes that run it on a mesh.
 
         Args:
@@ -138,7 +136,7 @@ class Engine:
         """
         program, (fetches, _), scope = job
         watch = self._watches.of(plan) or self._watches.keep(plan, ShapeWatch())
-        watch.note(feed)
+        watch.note(feed, known.count)
         stage = self._device.staging(plan).only
         if stage is None or not all(type(value) is np.ndarray for value in feed.values()):
             return None

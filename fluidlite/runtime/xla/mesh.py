@@ -33,8 +33,8 @@ def made(sizes: Mapping[str, int]) -> Mesh:
         )
     if jax.process_count() > 1 and count < len(devices):
         raise ArgumentError(
-            f"expected a mesh of all {len(devices)} devices of {jax.process_count()} processes, got "
-            f"{' x '.join(map(str, sizes.values()))} = {count}"
+            f"expected a mesh of all {len(devices)} devices of {jax.process_count()} processes, "
+            f"got {' x '.join(map(str, sizes.values()))} = {count}"
         )
     return Mesh(np.array(devices[:count]).reshape(tuple(sizes.values())), tuple(sizes))
 
@@ -82,6 +82,11 @@ class MeshPlacement:
             for name, value in env.items()
         }
 
+    @property
+    def is_shared(self) -> bool:
+        """Whether several processes have devices of the mesh."""
+        return jax.process_count() > 1
+
     def is_data(self, name: str) -> bool:
         """Whether each process feeds a part of a variable."""
         variable = self._block.vars.get(name)
@@ -89,7 +94,7 @@ class MeshPlacement:
 
     def given(self, name: str, value: Any) -> Any:
         """A value for a function: of several processes, the parts that they were fed together."""
-        if jax.process_count() == 1 or not isinstance(value, np.ndarray):
+        if not (self.is_shared and isinstance(value, np.ndarray)):
             return value
         if not self.is_data(name) or not value.ndim:
             return _spread(value, self.sharding(name, value.shape))

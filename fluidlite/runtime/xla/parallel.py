@@ -143,6 +143,7 @@ class MeshFunction:
         self._plans, self._updates, self._fetches = plans, updates, list(dict.fromkeys(fetches))
         self._scale, self._backends = scale, backends
         self.mesh = Mesh(np.array(devices), (AXIS,))
+        self._names_rows = any(step.op.type == "adam" for plan in plans for step in plan.steps)
         written: dict[str, None] = {}
         self.needs: dict[str, None] = {}
         once: set[str] = set()
@@ -183,7 +184,8 @@ class MeshFunction:
         count = self.mesh.devices.size
         group = groups.guard(MeshGroup(AXIS, count))
         with group, backend.checks.guard([]) as checks, backend.products(self._precision):
-            trace = StepTrace(TracedEval(backend, host), backend.run_key(number, (place,)))
+            key = backend.run_key(number, (place,))
+            trace = StepTrace(TracedEval(backend, host), key, self._names_rows)
             for plan, is_update in zip(self._plans, self._updates, strict=True):
                 for step in plan.steps:
                     trace.step(step, env)

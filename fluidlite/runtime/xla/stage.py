@@ -13,6 +13,7 @@ from ..step import Environment, Step
 from .arrays import plain
 from .interpreter import TracedEval
 from .refusal import NotTraceable
+from .rows import stored
 from .trace import StepTrace
 
 #: what a stage that draws nothing is given to start from
@@ -27,6 +28,7 @@ class CompiledStage:
         backends: JAX's and NumPy's.
         placing: where values lie on a mesh of devices; None for one device.
         precision: of products.
+        names_rows: whether a gradient of a table that it hands on says which rows it names.
     """
 
     def __init__(
@@ -35,7 +37,9 @@ class CompiledStage:
         backends: tuple[Any, Any],
         placing: Any = None,
         precision: str = "highest",
+        names_rows: bool = False,
     ) -> None:
+        self._names_rows = names_rows
         self.steps, self._backends, self._precision = list(steps), backends, precision
         self.backend, self.placing = backends[0], placing
         reads: dict[str, None] = {}
@@ -88,8 +92,7 @@ class CompiledStage:
         )
         if truths and not all(map(bool, truths)):
             return False
-        made = dict(zip(self.made, values, strict=True))
-        env.update(made)
+        env.update(stored(dict(zip(self.made, values, strict=True))))
         for name in self.free:
             env.pop(name, None)
         return True
@@ -155,7 +158,8 @@ class CompiledStage:
         self.shapes.add(tuple((n, v.shape, v.dtype.name) for n, v in env.items()))
         if self.placing is not None:
             env = self.placing.placed(env)
-        trace = StepTrace(TracedEval(backend, host), backend.run_key(number, turns))
+        key = backend.run_key(number, turns)
+        trace = StepTrace(TracedEval(backend, host), key, self._names_rows)
         with backend.checks.guard([]) as checks, backend.products(self._precision):
             for place, step in enumerate(self.steps):
                 self.place = place
@@ -167,6 +171,8 @@ class CompiledStage:
         if trace.unsure.intersection(self.writes):
             raise NotTraceable("what it writes is read later, and it may not be taken")
         made = {name: plain(env[name]) for name in self.writes if name in env}
+        if self._names_rows:
+            made |= trace.rows.of(made)
         return made if self.placing is None else self.placing.placed(made), list(checks)
 
     @property
