@@ -9,7 +9,7 @@ from . import state
 from .absent import answer
 from .described import Described
 from .namespace import listing
-from .quiet import doors
+from .quiet import doors, is_door
 
 
 class NameGenerator(Described):
@@ -23,6 +23,7 @@ class NameGenerator(Described):
         self.prefix = prefix
         self.counts: dict[str, int] = {}
 
+    @is_door  # each layer asks for names, and nothing here calls the user back
     def __call__(self, stem: str) -> str:
         """The next name of a stem."""
         count = self.counts.get(stem, 0)
@@ -33,6 +34,7 @@ class NameGenerator(Described):
 _generator: state.StateSlot[NameGenerator] = state.slot("names", NameGenerator)
 
 
+@is_door
 def generate(key: str) -> str:
     """A name that was not generated before.
 
@@ -77,5 +79,5 @@ def guard(new_generator: NameGenerator | str | bytes | None = None) -> Iterator[
 
 
 __dir__ = listing(globals())
-doors(globals(), quick=True)  # each layer asks for names
+doors(globals(), quick=True)
 answer(globals())

@@ -525,6 +525,8 @@ def on_host(value: Any) -> Any:
         return _elements(value)
     if isinstance(value, LoDTensor) and is_device_array(value.data):
         return LoDTensor(_elements(value.data), value.offsets)
+    if type(value) is LoDTensorArray and any(map(is_device_array, value.items)):
+        return LoDTensorArray(map(on_host, value.items))
     return value
 
 

@@ -73,14 +73,16 @@ class GradientEmitter:
         outputs = {}
         for slot, refs in record.outs.items():
             names = []
+            is_empty = True
             for ref in refs:
                 if ref is None:
                     names.append(EMPTY)
                 else:
+                    is_empty = False
                     names.append(ref.name)
                     if ref.name not in block.vars and id(ref) not in sweep.foreign:
                         _declare(ref, block, sweep, _lod_level(record, ref, block))
-            if any(name != EMPTY for name in names) or not _optional(record, slot):
+            if not is_empty or not _optional(record, slot):
                 outputs[slot] = tuple(names)
         inputs = {
             slot: tuple([EMPTY if v is None else v if type(v) is str else v.name for v in values])
@@ -214,16 +216,9 @@ def _declare(ref: Ref, block: Block, sweep: ReverseSweep, lod_level: int) -> Non
         outer = block.parent
         if outer is not None and outer.find_var_recursive(name) is not None:
             return  # the gradient that comes in goes out under the same name
-    block.declare(
-        Variable(
-            block,
-            name,
-            kind=ref.kind,
-            shape=ref.shape or like.shape,
-            dtype=like.dtype,
-            lod_level=lod_level,
-        )
-    )
+    made = Variable(block, name, kind=ref.kind, lod_level=lod_level)
+    made.redeclare(ref.shape or like.shape, like.dtype)
+    block.declare(made)
 
 
 def _save_values(sweep: ReverseSweep) -> None:

@@ -327,8 +327,10 @@ class ReverseSweep:
             if not slots[slot].constant:
                 find = self.byproduct if slot in byproducts else self.active
                 variables = [find(n) for n in names]
-                if any(v is not None for v in variables):
-                    wanted[slot] = variables
+                for variable in variables:
+                    if variable is not None:
+                        wanted[slot] = variables
+                        break
         return wanted
 
     def counted_inputs(self, op: Operator, definition: type[Op]) -> dict[str, list[Variable]]:
@@ -456,7 +458,8 @@ class ReverseSweep:
                 refs = [None if v is None else Ref(v, "", kind) for v in variables]
                 outs[name] = refs
                 self.contribute_all(variables, refs, position)
-        for slot, counted in self.counted_inputs(op, definition).items():
+        counts = self.counted_inputs(op, definition) if definition.counted else {}
+        for slot, counted in counts.items():
             refs = [Ref(v) for v in counted]
             outs[slot] = [Ref(v, v.name) for v in counted]
             outs[gradient.counted_slots[slot]] = refs

@@ -16,7 +16,8 @@ from ..ir.block import Block
 from ..onnx.blocks import BlockWriter
 from ..onnx.tracing import TracedArray
 from ..onnx.writing import kernel_outputs
-from ..opdef.definition import Op, takes_rng
+from ..opdef.definition import Op
+from ..opdef.interpreter import takes_rng
 from ..opdef.sequences import lod_of
 from ..values import bare
 from . import library

@@ -32,7 +32,7 @@ from .name_scope import current_name_scope
 from .old_names import OldBlock
 from .operator import EMPTY, FRAMEWORK_ATTRIBUTES, Operator, located
 from .rebuilding import building_site
-from .results import declare_result
+from .results import declare_result, results_of, with_levels
 from .text import block_text
 from .variable import Parameter, Variable, as_shape
 from .views import views
@@ -473,9 +473,12 @@ class Block(OldBlock):
         )
         specs: dict[str, Any] = {}
         known = True
+        variables = self.vars
 
         def find(name: str) -> Variable:
-            found = self.find_var_recursive(name)
+            found = variables.get(name)
+            if found is None:
+                found = self.find_var_recursive(name)
             return taken_over(self, name, (inputs, outputs), site) if found is None else found
 
         slots = definition.input_slots
@@ -488,30 +491,30 @@ class Block(OldBlock):
                 (name,) = names
                 specs[slot] = spec = None if name == EMPTY else find(name).spec
                 known = known and spec is not None
-        targets = {
-            slot: [None if n == EMPTY else find(n) for n in names]
+        targets = [
+            (slot, [None if n == EMPTY else find(n) for n in names])
             for slot, names in op.outputs.items()
-        }
+        ]
         if known and (not instance.is_control or instance.infers):
             try:
-                inferred = instance.infer_outputs(specs)
+                results = results_of(op, instance, specs)
             except FluidError as error:
                 other = inferred_otherwise(op, instance, specs, error)
                 if other is None:
                     pairs = [(n, find(n).spec) for n in op.input_arg_names if n != EMPTY]
                     raise located(error, op, pairs) from None
-                inferred = other
-            for slot, variables in targets.items():
-                made = inferred.get(slot)
-                if isinstance(made, list) and len(variables) > len(made):
-                    many = f"expected {len(made)} variables in {slot}, got {len(variables)}"
+                results = with_levels(other, instance, specs)
+            for slot, written in targets:
+                made = results.get(slot)
+                if isinstance(made, list) and len(written) > len(made):
+                    many = f"expected {len(made)} variables in {slot}, got {len(written)}"
                     raise located(SlotError(many), op, [])
-            for slot, variables in targets.items():
-                one = inferred.get(slot)
-                each = one if isinstance(one, list) else [one] * len(variables)
-                for variable, spec in zip(variables, each):
+            for slot, written in targets:
+                one = results.get(slot)
+                each = one if isinstance(one, list) else [one] * len(written)
+                for variable, spec in zip(written, each):
                     if variable is not None and spec is not None:
-                        declare_result(variable, spec, instance, slot, specs)
+                        declare_result(variable, spec)
         return op
 
     def remove_op(self, index: int) -> None:

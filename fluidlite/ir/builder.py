@@ -36,8 +36,13 @@ class Builder(Interpreter):
 
     def new_variable(self, dtype: Any = None, stop_gradient: bool = False) -> Variable:
         """A variable for a result."""
-        return self.block.declare_var(
-            name=unique_name.generate(self.stem),
+        block, name = self.block, unique_name.generate(self.stem)
+        if dtype is None and name not in block.vars:
+            made = Variable(block, name, stop_gradient=stop_gradient)
+            block.declare(made)
+            return made
+        return block.declare_var(
+            name=name,
             dtype=dtype,
             persistable=False,
             stop_gradient=stop_gradient,

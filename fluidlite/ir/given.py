@@ -70,6 +70,10 @@ def names_by_slot(
         if declared is None:
             unknown.append(slot)
             continue
+        only = getattr(values, "name", None)  # one variable, in most cases
+        if only.__class__ is str:
+            found[slot] = (only,)
+            continue
         names = _names(values, definition.type, slot)
         if len(names) > 1 and not declared.many:
             raise SlotError(
@@ -94,9 +98,6 @@ def _no_slot(type: str, side: str, slot: str, slots: Mapping[str, Any]) -> str:
 
 
 def _names(values: Any, type: str, slot: str) -> Names:
-    only = getattr(values, "name", None)  # one variable, in most cases
-    if only.__class__ is str:
-        return (only,)
     if values is None:
         return ()
     if not isinstance(values, (list, tuple)):

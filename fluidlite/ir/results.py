@@ -1,8 +1,9 @@
-"""Declaring what operators give: shapes and element types as inferred, and levels of sequences."""
+"""What operators give: shapes and element types as inferred, and levels of sequences."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from ..dtypes import Kind
 from ..opdef.definition import Op, first_slot
@@ -10,28 +11,80 @@ from ..opdef.sequences import has_no_sequences
 from ..opdef.spec import Spec
 from .variable import Parameter, Variable
 
+if TYPE_CHECKING:
+    from .operator import Operator
 
-def declare_result(
-    variable: Variable, spec: Spec, instance: Op, slot: str, specs: dict[str, Any]
-) -> None:
-    """Give an output what was inferred, with the LoD level of the input that the operator shares it
-    with.
+
+#: kept for each definition; the programs of most models have fewer forms of one operator
+FORMS_KEPT = 256
+
+
+def results_of(op: Operator, instance: Op, specs: Mapping[str, Any]) -> dict[str, Any]:
+    """Specs by output slot with the LoD levels of the inputs that they share, lists of them for
+    list slots.  What was inferred for equal attributes and inputs is not inferred again.
+
+    Args:
+        op: the operator.
+        instance: its definition and attributes.
+        specs: of the inputs, by slot.
+
+    Raises:
+        FluidError: the inputs do not fit the operator or each other.
+    """
+    forms = type(instance).forms
+    key = (
+        *op.attrs.items(),
+        *[
+            (slot, spec if spec.__class__ is not list else tuple(spec))
+            for slot, spec in specs.items()
+        ],
+    )
+    try:
+        known = forms.get(key)
+    except TypeError:  # an attribute of a kind of its own
+        known, forms = None, {}
+    if known is None:
+        known = with_levels(instance.infer_outputs(specs), instance, specs)
+        if not (instance.is_control or instance.sees_outputs):
+            if len(forms) >= FORMS_KEPT:
+                forms.clear()
+            forms[key] = known
+    return known
+
+
+def with_levels(
+    inferred: Mapping[str, Any], instance: Op, specs: Mapping[str, Any]
+) -> dict[str, Any]:
+    """What was inferred, with the LoD level of the input that each output shares it with.
+
+    Args:
+        inferred: specs by output slot.
+        instance: the operator.
+        specs: of the inputs, by slot.
+    """
+    return {
+        slot: [one and _with_levels(one, instance, slot, specs) for one in given]
+        if isinstance(given, list)
+        else given and _with_levels(given, instance, slot, specs)
+        for slot, given in inferred.items()
+    }
+
+
+def declare_result(variable: Variable, spec: Spec) -> None:
+    """Give an output what was inferred.
 
     Args:
         variable: the output; a parameter stays as the user declared it.
         spec: what was inferred.
-        instance: the operator.
-        slot: of the output.
-        specs: of the inputs, by slot.
     """
     if isinstance(variable, Parameter):
         return
-    variable.take_spec(_with_levels(spec, instance, slot, specs))
+    variable.take_spec(spec)
     if spec.kind is not variable.kind and spec.kind is not Kind.LOD_TENSOR:
         variable.kind = spec.kind
 
 
-def _with_levels(spec: Spec, instance: Op, slot: str, specs: dict[str, Any]) -> Spec:
+def _with_levels(spec: Spec, instance: Op, slot: str, specs: Mapping[str, Any]) -> Spec:
     """A spec with the levels of sequences that the value will have."""
     if instance.says_lod:
         if instance.lod is None or spec.lod_level:

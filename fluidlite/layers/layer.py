@@ -70,7 +70,7 @@ class LayerBuilder(Builder, Parameters):
     """
 
     def __init__(self, layer_type: str, name: str | None) -> None:
-        super().__init__(default_main_program().current_block(), "")
+        self.block = default_main_program().current_block()  # the stem follows from the name
         self.startup = default_startup_program()
         self.layer_type = layer_type
         self.given_name = name

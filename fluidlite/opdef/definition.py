@@ -167,6 +167,7 @@ class Op(Structure):
     input_slots: ClassVar[dict[str, Slot]] = {}
     output_slots: ClassVar[dict[str, Slot]] = {}
     required_attributes: ClassVar[tuple[str, ...]] = ()
+    visible_outputs: ClassVar[tuple[str, ...]] = ()
     required_inputs: ClassVar[tuple[str, ...]] = ()
     required_outputs: ClassVar[tuple[str, ...]] = ()
     block_attributes: ClassVar[tuple[str, ...]] = ()
@@ -174,6 +175,8 @@ class Op(Structure):
     says_lod: ClassVar[bool] = False  #: whether ``infer`` says the levels of results
     run_reads: ClassVar[dict[str, tuple[str, ...]]] = {}
     rule_arguments: ClassVar[tuple[RuleArgument, ...]] = ()
+    forms: ClassVar[dict[Any, dict[str, Any]]] = {}  #: attributes and inputs -> results, as known
+    last_made: ClassVar[tuple[Any, Op] | None] = None  #: attributes, and the operator with them
 
     def __init_subclass__(
         cls, type: str | None = None, abstract: bool = False, **more: Any
@@ -526,6 +529,7 @@ def _complete(cls: type[Op]) -> None:
         cls.inputs, cls.outputs = cls.signature
     cls.input_slots = {slot.name: slot for slot in cls.inputs}
     cls.output_slots = {slot.name: slot for slot in cls.outputs}
+    cls.visible_outputs = tuple(slot.name for slot in cls.outputs if not slot.hidden)
     cls.required_attributes = tuple(
         a.name for a in cls.attributes.values() if a.default is REQUIRED
     )
@@ -555,7 +559,7 @@ def _complete(cls: type[Op]) -> None:
         raise DefinitionError(
             f"{cls.type} needs one of run, expand and execute; it has {ways or 'none'}"
         )
-    cls.run_reads = {}
+    cls.run_reads, cls.forms, cls.last_made = {}, {}, None
     for method in ("run", "run_numpy", "run_jax", "expand", "infer"):
         function = getattr(cls, method, None)
         if function is not None:
@@ -592,9 +596,3 @@ def _parameters(function: Any, cls: type[Op]) -> tuple[str, ...]:
                 f"{suggestion(name, cls.input_slots)}; the inputs are {', '.join(cls.input_slots)}"
             )
     return names
-
-
-def takes_rng(function: Any) -> bool:
-    """Whether a kernel has a parameter ``rng``."""
-    code = getattr(function, "__code__", None)
-    return code is not None and "rng" in code.co_varnames[: code.co_argcount]

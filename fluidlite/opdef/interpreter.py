@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from ..errors import SlotError, suggestion
 from ..values import LoDTensor, SelectedRows, bare
-from .definition import Op, lookup, takes_rng
+from .definition import Op, lookup
 
 
 class Interpreter:
@@ -45,17 +45,16 @@ _EXACT = frozenset({bool, int, str})
 class Call:
     """An operator type bound to an interpreter."""
 
-    __slots__ = ("_definition", "_interpreter", "_last")
+    __slots__ = ("_definition", "_interpreter")
 
     def __init__(self, interpreter: Interpreter, definition: type[Op]) -> None:
         self._interpreter = interpreter
         self._definition = definition
-        self._last: tuple[Any, Op] | None = None
 
     def __call__(self, *inputs: Any, **named: Any) -> Any:
         """The visible outputs: one, or a tuple of them."""
         outs = self.all(*inputs, **named)
-        visible = [outs.get(slot.name) for slot in self._definition.outputs if not slot.hidden]
+        visible = [outs.get(name) for name in self._definition.visible_outputs]
         return visible[0] if len(visible) == 1 else tuple(visible)
 
     def all(self, *inputs: Any, **named: Any) -> dict[str, Any]:
@@ -71,8 +70,8 @@ class Call:
                 f"{definition.type} takes {len(definition.inputs)} inputs "
                 f"({', '.join(definition.input_slots)}), got {len(inputs)}"
             )
-        ins = {slot.name: value for slot, value in zip(definition.inputs, inputs, strict=False)}
         slots = definition.input_slots
+        ins = dict(zip(slots, inputs, strict=False))
         attrs = {}
         for name, value in named.items():
             if name in slots:
@@ -87,13 +86,14 @@ class Call:
         return self._interpreter.apply(self._operator(attrs), ins)
 
     def _operator(self, attrs: dict[str, Any]) -> Op:
-        """The operator with attributes; the same for those it was called with last."""
+        """The operator with attributes; the same for those that its type was called with last."""
+        definition = self._definition
         key = tuple(attrs.items())
-        last = self._last
+        last = definition.last_made
         if last is not None and last[0] == key and _EXACT.issuperset(map(type, attrs.values())):
             return last[1]
-        made = self._definition(attrs)
-        self._last = key, made
+        made = definition(attrs)
+        definition.last_made = key, made
         return made
 
 
@@ -161,6 +161,12 @@ def _taken(value: Any, takes_rows: bool, is_ragged: bool) -> Any:
     if isinstance(value, SelectedRows):
         return value if takes_rows else value.to_dense()
     return value if is_ragged else bare(value)
+
+
+def takes_rng(function: Any) -> bool:
+    """Whether a kernel has a parameter ``rng``."""
+    code = getattr(function, "__code__", None)
+    return code is not None and "rng" in code.co_varnames[: code.co_argcount]
 
 
 def kernel_of(op: Op, backend: str) -> tuple[Any, tuple[str, ...], bool]:

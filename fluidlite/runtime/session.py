@@ -206,7 +206,9 @@ class Session:
         refuse_differences(segment, function, given, mine, env, self._run_step, self._draw, repeat)
         env.update((name, mine[name]) for name in function.results)
 
-    def _interpret(self, segment: Segment, env: Environment, profile: Profile | None) -> None:
+    def _interpret(
+        self, segment: Segment | BlockPlan, env: Environment, profile: Profile | None
+    ) -> None:
         """Run steps one by one."""
         if profile is not None or self._looks or type(self.f) is not Eval:
             for step in segment.steps:

@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 import fluidlite as fluid
+from fluidlite.dtypes import DType
+from fluidlite.opdef.definition import Op
 
 from one_operator import OneOperator
 
@@ -52,3 +54,40 @@ def test_results_have_the_sequences_that_fluid_gives_them_and_are_declared_so(na
         found = one.scope.find_var(variable.name).get_tensor()
         assert found.recursive_sequence_lengths() == (lengths if levels else []), slot
         assert variable.lod_level == levels, slot
+
+
+def test_what_was_inferred_is_taken_for_equal_attributes_and_inputs_alone():
+    calls = []
+
+    class counted_rows(Op):
+        signature = "X, Y? -> Out"
+        times: int = 1
+
+        def infer(self, X, Y):
+            calls.append((X.shape, Y and Y.shape, self.times))
+            return X.with_shape((X.shape[0] * self.times, *X.shape[1:]))
+
+        def run(self, xp, X, Y):
+            return xp.concatenate([X] * self.times)
+
+    block = fluid.default_main_program().global_block()
+    x, wide = fluid.data("x", [2, 3], "float32"), fluid.data("wide", [2, 4], "float32")
+
+    def shape(times, **inputs):
+        out = block.create_var()
+        block.append_op("counted_rows", inputs, {"Out": out}, {"times": times})
+        return list(out.shape), out.dtype
+
+    assert shape(1, X=x) == shape(1, X=x) == ([2, 3], DType.FP32)
+    assert len(calls) == 1
+    assert shape(2, X=x) == ([4, 3], DType.FP32)
+    assert shape(2, X=wide) == ([4, 4], DType.FP32)
+    assert shape(2, X=x, Y=wide) == ([4, 3], DType.FP32)
+    assert shape(2, X=fluid.data("d", [2, 3], "float64")) == ([4, 3], DType.FP64)
+    assert len(calls) == 5
+
+
+def test_equal_shapes_with_sequences_and_without_have_their_own_levels():
+    for name, level in (("a", 1), ("b", 0), ("c", 2), ("d", 1)):
+        x = fluid.data(name, [-1, 3], "float32", lod_level=level)
+        assert fluid.layers.relu(x).lod_level == level

@@ -178,3 +178,60 @@ def test_a_recurrent_network_with_gradients_is_a_scan_as_short_for_many_steps(re
     text = str(jax.make_jaxpr(function)(parameters, {"x": given}))
     assert text.count("scan[") == 2
     assert text.count(" tanh ") == 1
+
+
+def recurrent(block):
+    """A loss of the outputs of a recurrent network, and its gradients.
+
+    Args:
+        block: makes the state behind a pass from a step of ``x`` and the state before.
+    """
+    x = fluid.data("x", [6, 2, 3], "float32")
+    x.stop_gradient = False
+    rnn = layers.StaticRNN()
+    with rnn.step():
+        now = rnn.step_input(x)
+        before = rnn.memory(shape=[-1, 4], batch_ref=now, init_value=0.5)
+        after = block(now, before)
+        rnn.update_memory(before, after)
+        rnn.step_output(after)
+    loss = layers.reduce_mean(layers.square(rnn()))
+    return [loss, *fluid.gradients(loss, [x, *fluid.default_main_program().all_parameters()])]
+
+
+def normed(now, before):
+    hidden = layers.fc([layers.scale(now, 2.0), before], 4, act="tanh")
+    return layers.scale(layers.relu(layers.fc(hidden, 4)), 0.5)
+
+
+def rebound(now, before):
+    gate = layers.sigmoid(layers.fc(now, 4))
+    layers.assign(layers.scale(now, 0.5), now)
+    return layers.elementwise_mul(layers.fc([now, before], 4, act="tanh"), gate)
+
+
+def of_columns(now, before):
+    added = layers.create_parameter([2], "float32")  # one number for each row
+    return layers.fc([now, layers.elementwise_add(before, added, axis=0)], 4, act="tanh")
+
+
+def shared(now, before):
+    same = fluid.ParamAttr("shared")
+    twice = layers.fc(layers.fc(now, 4), 4, param_attr=same)
+    return layers.tanh(twice + layers.fc(before, 4, param_attr=same))
+
+
+@pytest.mark.parametrize("block", [normed, rebound, of_columns, shared])
+def test_products_of_all_passes_as_one_are_those_of_passes(block):
+    given = np.random.default_rng(1).normal(size=[6, 2, 3]).astype("float32")
+    check(recurrent(block), {"x": given})
+
+
+def test_products_that_do_not_wait_for_states_are_outside_the_scan(jax):
+    found = recurrent(lambda now, before: layers.fc([now, before], 4, act="tanh"))
+    fluid.Executor(backend="numpy").run(fluid.default_startup_program())
+    function, parameters = fluid.jax.function(feeds=["x"], fetches=found)
+    given = {"x": np.zeros([6, 2, 3], "float32")}
+    equations = jax.make_jaxpr(function)(parameters, given).jaxpr.eqns
+    outside = [each for each in equations if each.primitive.name == "dot_general"]
+    assert len(outside) == 3  # of x, and the gradients of two weights

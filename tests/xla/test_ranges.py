@@ -86,3 +86,8 @@ def test_what_ranges_refuse_the_function_itself_decides():
     assert holds(IDS - 100)
     assert not holds(IDS - 1)
     assert not holds(IDS + 5)
+
+
+def test_what_is_always_true_needs_no_range():
+    assert found(lambda x: inside(x) & np.True_, IDS) == {0: (0, 4)}
+    assert found(lambda x: True, IDS) == {}

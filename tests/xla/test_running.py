@@ -322,3 +322,24 @@ def test_a_prepared_run_is_bound_as_a_run_is_and_sees_what_changes():
     exe.close()
     with pytest.raises(FluidError, match="closed"):
         step({"x": feed})
+
+
+def test_a_recurrent_network_is_bound_as_others_are():
+    x = fluid.data("x", [6, 2, 4], "float32")
+    rnn = layers.StaticRNN()
+    with rnn.step():
+        word = rnn.step_input(x)
+        before = rnn.memory(shape=[-1, 3], batch_ref=word)
+        hidden = layers.fc([word, before], 3, act="tanh", bias_attr=False)
+        rnn.update_memory(before, hidden)
+        rnn.step_output(hidden)
+    loss = layers.mean(rnn())
+    fluid.optimizer.Adam(0.01).minimize(loss)
+    feed = {"x": np.random.default_rng(0).normal(size=[6, 2, 4]).astype("float32")}
+    _, exe, scope = trained("jax", loss, [feed] * 2)
+    plan = exe.plan(fluid.default_main_program(), [loss])
+    ((_, call),) = plan.bound.of(scope).values()
+    assert call is not None and call.takes(feed)
+    mine, _, _ = trained("jax", loss, [feed] * 4)
+    right, _, _ = trained("numpy", loss, [feed] * 4)
+    np.testing.assert_allclose(mine, right, 1e-5)

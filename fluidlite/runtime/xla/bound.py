@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from itertools import chain
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain, islice
 from operator import attrgetter
 from sys import getrefcount
 from typing import Any
@@ -55,11 +55,16 @@ class BoundStage:
         self._state, self._stage, self._device = state, stage, device
         self._fed = [(name, value.shape, value.dtype) for name, value in feed.items()]
         read = [name for name in stage.reads if name in variables and name not in feed]
+        known = {name: k for k, name in enumerate(read)}
+        # JAX gives the memory of what is donated to results of that shape in their order
+        commits = sorted(commits, key=lambda name: known.get(name, len(known)))
         replaced = set(commits) if donates else set()
         self._donated = [variables[name] for name in read if name in replaced]
         self._kept = [variables[name] for name in read if name not in replaced]
-        self._targets: list[Any] = [*(variables[name] for name in commits), state]
-        self._attributes = [*["value"] * (len(commits) + len(fetches)), "count"]
+        replacing = [variables[name] for name in commits]
+        # the first of what is made is there when the function has run: then runs are counted
+        self._targets: list[Any] = [*replacing[:1], state, *replacing[1:]]
+        self._attributes = ["count" if each is state else "value" for each in self._targets]
         others = [*feed, *(v.name for v in self._kept)]
         self._names = [v.name for v in self._donated], others
         self._guard = guard
@@ -68,7 +73,9 @@ class BoundStage:
         order = self._wanted if donates else None
         self._function = stage.function(*self._names, not donates, numbered, order)
         self._is_warm = False
-        self._kinds = {type(variable.value) for variable in self._donated}
+        self._kinds = [type(variable.value) for variable in self._donated]
+        self._given = None if stage.placing is None else stage.placing.given
+        self._is_shared = stage.placing is not None and stage.placing.is_shared
         #: where what is to be committed and fetched is among what is made
         self._places: list[int] = []
 
@@ -97,30 +104,43 @@ class BoundStage:
         if len(feed) != len(self._fed):
             return None
         given: list[Any] = []
-        placing = self._stage.placing
+        place = self._given
         for name, shape, dtype in self._fed:
             value = feed.get(name)
-            if type(value) is not np.ndarray or value.shape != shape or value.dtype != dtype:
+            if type(value) is not np.ndarray or value.shape != shape:
                 return None
-            given.append(value if placing is None else placing.given(name, value))
+            if value.dtype is not dtype and value.dtype != dtype:
+                return None
+            given.append(value if place is None else place(name, value))
         given += map(_value, self._kept)
-        if placing is not None and placing.is_shared and any(map(_is_own, given)):
+        if self._is_shared and any(map(_is_own, given)):
             return None  # the other processes may have another value
         donated = list(map(_value, self._donated))
         # nobody but the scope may hold what is donated, and each array once
-        if donated and (max(map(getrefcount, donated)) > _IN_SCOPE or not self._are_alike(donated)):
+        if donated and (
+            max(map(getrefcount, donated)) > _IN_SCOPE or [*map(type, donated)] != self._kinds
+        ):
             return None
         try:
             with self._stage.backend.wide_on(self._device):
                 if self._guard is not None and not self._guard(*given[: len(self._fed)]):
                     return None
-                arguments: tuple[list[Any], ...] = [donated], [given]
+                others = _NOTHING  # as columns of arguments
                 if self._numbered:
-                    arguments += [NO_SEED if number is None else np.uint32(number)], [()]
+                    others = ((NO_SEED if number is None else np.uint32(number),), ((),))
                 if not self._donates:
-                    values, truths = self._function(*(each[0] for each in arguments))
+                    values, truths = self._function(donated, given, *(each for (each,) in others))
                     return self._committed(values, truths)
-                return self._replaced(donated, *arguments[1:])
+                if not self._is_warm:  # JAX runs Python code the first time, and an interrupt may
+                    donated = [each.copy() for each in donated]  # end that
+                # one call of C runs the function and commits: an interrupt finds nothing done, or
+                # all; what is fetched is left over
+                called = map(self._function, (donated,), (given,), *others)
+                made = chain.from_iterable(called)
+                news = chain(islice(made, 1), (self._state.count + 1,), made)
+                at_once(setattr, self._targets, self._attributes, news)
+                self._is_warm = True
+                return self._handed_out(made)
         except Exception as error:
             if lost := [v.name for v in self._donated if _is_deleted(v.value)]:
                 raise OpError(
@@ -131,22 +151,10 @@ class BoundStage:
                 ) from error
             return None  # a planned run says what is wrong
 
-    def _replaced(self, donated: list[Any], *others: list[Any]) -> list[Any]:
-        """Run the stage on what it may overwrite, and commit; the fetched values."""
-        if not self._is_warm:  # JAX runs Python code the first time, and an interrupt may end that
-            donated = [each.copy() for each in donated]
-        cells = [_Cell() for _ in self._fetched]
-        targets = chain(self._targets[:-1], cells, self._targets[-1:])
-        # one call of C runs the function and commits: an interrupt finds nothing done, or all
-        results = chain.from_iterable(map(self._function, [donated], *others))
-        news = chain(results, [self._state.count + 1])
-        at_once(setattr, targets, self._attributes, news)
-        self._is_warm = True
-        return [as_fetched(np.array(on_host(cell.value))) for cell in cells]
-
-    def _are_alike(self, donated: list[Any]) -> bool:
-        """Whether values are arrays on the device, as they were."""
-        return {*map(type, donated)} == self._kinds
+    def _handed_out(self, values: Iterable[Any]) -> list[Any]:
+        """Values as they are fetched."""
+        found = map(on_host, values) if self._is_shared else values
+        return [as_fetched(np.array(value)) for value in found]
 
     def _committed(self, values: list[Any], truths: list[Any]) -> list[Any] | None:
         """Give variables their new values; the fetched ones, or None where a step refuses them."""
@@ -157,9 +165,9 @@ class BoundStage:
         if truths and not all(map(bool, truths)):
             return None
         news: list[Any] = [values[k] for k in places[:count]]
-        news.append(self._state.count + 1)
-        at_once(setattr, self._targets, [*self._attributes[:count], "count"], news)
-        return [as_fetched(np.array(on_host(values[k]))) for k in places[count:]]
+        news.insert(1, self._state.count + 1)
+        at_once(setattr, self._targets, self._attributes, news)
+        return self._handed_out(values[k] for k in places[count:])
 
     def _found(self) -> list[int] | None:
         """Where what is wanted stands among what the stage makes; None where it is not there."""
@@ -197,19 +205,12 @@ def _is_own(value: Any) -> bool:
     return isinstance(value, np.ndarray)
 
 
-class _Cell:
-    """Takes one fetched value."""
-
-    __slots__ = ("value",)
-
-    value: Any
-
-
 def _is_deleted(value: Any) -> bool:
     return is_device_array(value) and value.is_deleted()
 
 
 _value = attrgetter("value")
+_NOTHING: tuple[Any, ...] = ()
 
 
 def _in_scope() -> int:
@@ -243,9 +244,9 @@ def bound(
 ) -> BoundStage | None:
     """A stage bound to a scope; None where something of it is no array, or is not there."""
     fetches, commits = names
-    needed = {*(name for name in stage.reads if name not in feed), *commits}
+    needed = {*(name for name in stage.needs if name not in feed), *commits}
     variables = {name: v for name in needed if (v := scope.find_var(name)) is not None}
-    if len(variables) < len(needed) or any(name in stage.reads for name in fetches):
+    if len(variables) < len(needed) or any(name in stage.needs for name in fetches):
         return None
     values = {name: v.value for name, v in variables.items()}
     if not all(isinstance(v, np.ndarray) or is_device_array(v) for v in values.values()):
@@ -260,7 +261,7 @@ def bound(
     with stage.backend.wide_on(device):
         placing = stage.placing
         for name in stage.reads:
-            held = None if name in feed else variables[name].value
+            held = variables[name].value if name in variables else None
             if isinstance(held, np.ndarray):
                 where = None if placing is None else placing.sharding(name, held.shape)
                 variables[name].value = placed(held, where)

@@ -98,10 +98,12 @@ class Engine:
         if call is None:
             return None
 
+        plain, draws, used = call.__call__, call.draws, mesh_in_use.get
+
         def run(feed: Mapping[str, Any], _: None) -> list[Any] | None:
-            if mesh_in_use.get() is not mesh:
+            if used() is not mesh:
                 return None
-            return self._called(call, feed, program, known)
+            return self._called(call, feed, program, known) if draws else plain(feed, None)
 
         return run
 

@@ -40,10 +40,12 @@ class Ranges:
         return self._holds(truth, self._outside)
 
     def _holds(self, truth: Any, place: _Place) -> bool:
-        made = _made(truth, place)
-        if made is None:
+        if hasattr(truth, "val"):
+            return bool(np.all(truth.val))
+        equation = _made(truth, place)
+        if equation is None:
             return False
-        equation, name = made, made.primitive.name
+        name = equation.primitive.name
         if name in ("reduce_and", "and"):
             return all(self._holds(v, place) for v in equation.invars)
         if name not in _FROM_BELOW and name not in _FROM_ABOVE:

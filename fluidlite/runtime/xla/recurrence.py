@@ -15,6 +15,7 @@ from ...opdef.gradient import GRAD
 from ..driver import Driver, Frame
 from ..step import Environment, Step
 from .control import like_before
+from .lifting import GradientsBehind, ProductsAhead, WatchedFrame
 
 if TYPE_CHECKING:
     from .trace import StepTrace
@@ -94,25 +95,30 @@ def _forward(trace: StepTrace, step: Step, run: Driver) -> bool:
     outputs = run.names("outputs", "outputs")
     initial = [jnp.asarray(run.value(n)) for n in run.names("inputs", "initial_states")]
     checks, constant = trace.f.backend.checks, dict[str, Any]()
+    ahead = ProductsAhead(run, op.ex_states, sequences)
+    products, truths = ahead.values(trace)
+    same, names = {**ahead.sequences, **products}, set[str]()
 
     def one_pass(carry: Any, values: Any) -> Any:
         states, number, truth = carry
         frame = Frame(run.env, {**values, **dict(zip(op.ex_states, states, strict=True))})
         with checks.guard([]) as inner:
-            trace.run(run.body, frame, number)
+            trace.run(run.body, frame, number, ahead.steps)
         news = [
             like_before(name, frame[name], old) for name, old in zip(op.states, states, strict=True)
         ]
         kept = run.saved(frame)
         constant.update({name: value for name, value in kept.items() if _is_known(value)})
-        stacked = {name: kept[name] for name in sorted(kept.keys() - constant.keys())}
+        names.update(kept)
+        stacked = {n: kept[n] for n in sorted(kept.keys() - constant.keys() - same.keys())}
         made = [jnp.asarray(frame[name]) for name in outputs]
         return (news, number + 1, _all(truth, inner)), (made, stacked)
 
     (_, _, truth), (made, stacked) = lax.scan(
-        one_pass, (initial, *_before()), sequences, reverse=op.reverse
+        one_pass, (initial, *_before()), {**sequences, **products}, reverse=op.reverse
     )
-    checks.get().append(truth)
+    checks.get().extend([truth, *truths])
+    stacked |= {name: same[name] for name in same.keys() & names - constant.keys()}
     for name, value in zip(outputs, made, strict=True):
         run.set(name, value)
     passes = ScannedPasses(stacked, constant, count, op.reverse)
@@ -133,12 +139,14 @@ def _gradient(trace: StepTrace, step: Step, run: Driver) -> bool:
     initial = [run.value(n) for n in run.names("inputs", "initial_states")]
     carried = [jnp.zeros(v.shape, v.dtype) for v in initial]
     checks = trace.f.backend.checks
+    behind = GradientsBehind(run, of_parameters, passes.stacked)
+    watched = behind.reads
 
     def pulled(states: Any, number: Any, values: Any) -> Any:
         """The gradients of the states before a pass, of its inputs and of parameters."""
         kept, fed = values
         own = dict(zip((name + GRAD for name in op.states), states, strict=True))
-        frame = Frame(run.env, {**passes.constant, **kept, **fed, **own})
+        frame = WatchedFrame(watched, run.env, {**passes.constant, **kept, **fed, **own})
         with checks.guard([]) as inner:
             trace.run(run.body, frame, number)
         news = [
@@ -146,28 +154,33 @@ def _gradient(trace: StepTrace, step: Step, run: Driver) -> bool:
             for name, old in zip(op.ex_states, states, strict=True)
         ]
         found = {n: jnp.asarray(v) for n in local if (v := dict.get(frame, n)) is not None}
-        return news, found, inner
+        return news, found, inner, {n: v for n, v in frame.seen.items() if hasattr(v, "ndim")}
 
     rows = passes.stacked, seeds
     first = jax.tree.map(lambda v: v[0], rows)
-    specs = jax.eval_shape(lambda *a: pulled(*a)[1], carried, jnp.zeros((), "int32"), first)
-    sums = {n: jnp.zeros(specs[n].shape, specs[n].dtype) for n in of_parameters if n in specs}
+    specs, seen = jax.eval_shape(lambda *a: pulled(*a)[1::2], carried, _before()[0], first)
+    in_rows = behind.choose(seen)
+    summed = [name for name in of_parameters if name in specs and name not in in_rows]
+    sums = {name: jnp.zeros(specs[name].shape, specs[name].dtype) for name in summed}
 
     def one_pass(carry: Any, values: Any) -> Any:
         states, number, truth, sums = carry
-        news, found, inner = pulled(states, number, values)
+        news, found, inner, seen = pulled(states, number, values)
         sums = {name: before + found[name] for name, before in sums.items()}
         parts = {name: found[name] for name in of_inputs if name in found}
-        return (news, number + 1, _all(truth, inner), sums), parts
+        return (news, number + 1, _all(truth, inner), sums), (
+            parts,
+            {name: seen[name] for name in sorted(behind.reads)},
+        )
 
-    (carried, _, truth, sums), parts = lax.scan(
+    (carried, _, truth, sums), (parts, seen) = lax.scan(
         one_pass, (carried, *_before(), sums), rows, reverse=not passes.reverse
     )
     checks.get().append(truth)
     made = [*zip(of_inputs, names["inputs"], run.names("outputs", "inputs@GRAD"), strict=False)]
     outs = run.names("outputs", "parameters@GRAD")
     made += zip(of_parameters, names["parameters"], outs, strict=False)
-    found = {**parts, **sums}
+    found = {**parts, **sums, **behind.gradients(trace, seen)}
     for name, x, out in made:
         if out != EMPTY:
             run.set(out, found[name] if name in found else run.zeros_like(run.value(x)))

@@ -73,6 +73,7 @@ class DeviceSession(Session):
     def __post_init__(self) -> None:
         super().__post_init__()
         self._turns: tuple[int, ...] = ()
+        self._on_host = False  #: whether a block is run whose values are all on the host
         jax_, _ = self.on.backends
         self._number = jax_.number_of(self.seed, self.count)
 
@@ -90,6 +91,9 @@ class DeviceSession(Session):
 
     def _run_plan(self, plan: BlockPlan, env: Environment) -> None:
         staging = self.on.staging(plan)
+        if self._on_host and staging.is_on_host:  # nothing of the device is in reach
+            self._interpret(plan, env, self.profile)
+            return
         for part in list(staging.parts):
             self._run_part(staging, part, env)
 
@@ -106,12 +110,17 @@ class DeviceSession(Session):
 
     def _run_on_host(self, step: Step, env: Environment) -> None:
         """Run a step on NumPy; blocks that it drives have stages of their own."""
-        if step.body is None:
+        before = self._on_host
+        self._on_host = step.body is not None and self.on.staging(step.body).is_on_host
+        if step.body is None or self._on_host:
             asked = () if step.loss is None else (step.loss,)
             for name in (*step.reads, *(name for _, name in step.updates), *asked):
                 if name in env:
                     env[name] = on_host(env[name])
-        self._run_one(step, env, self.profile)
+        try:
+            self._run_one(step, env, self.profile)
+        finally:
+            self._on_host = before
 
     def _run_stage(self, staging: Staging, stage: CompiledStage, env: Environment) -> None:
         donated = {n: env[n] for n in stage.reads if n in self.donates and is_device_array(env[n])}

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...ir.callsite import warn
+from ...values import LoDTensor
 
 #: runs in a row, each with shapes that have not been there before, after which it is said
 RUNS = 5
@@ -31,7 +32,11 @@ class ShapeWatch:
         if run > self._last + 1:  # the runs between were compiled before
             self._row.clear()
         self._last = run
-        shapes = {name: tuple(value.shape) for name, value in feed.items()}
+        shapes = {  # what works on sequences is not compiled
+            name: tuple(value.shape)
+            for name, value in feed.items()
+            if not isinstance(value, LoDTensor)
+        }
         key = tuple(sorted(shapes.items()))
         if self._said or key in self._seen:
             self._row.clear()

@@ -43,16 +43,18 @@ class CompiledStage:
         self.steps, self._backends, self._precision = list(steps), backends, precision
         self.backend, self.placing = backends[0], placing
         reads: dict[str, None] = {}
+        left: dict[str, None] = {}
         written: dict[str, None] = {}
         for step in steps:
             for name in (*step.reads, *(name for _, name in step.updates)):
                 if name not in written:
                     reads[name] = None
-            if step.instance.is_control:  # it may leave what was there before
-                reads.update((n, None) for n in step.writes if n not in written)
+            if step.instance.is_control:
+                left.update((n, None) for n in step.writes if n not in written)
             written.update((n, None) for n in step.writes)
         freed = {name for step in steps for name in step.free}
-        self.reads = list(reads)
+        #: what it cannot do without, and what a control-flow operator may leave as it was before
+        self.needs, self.reads = reads, list(reads | left)
         self.writes = [name for name in written if name not in freed]
         self.free = [name for name in self.reads if name in freed and name not in written]
         self._functions: dict[Any, Any] = {}

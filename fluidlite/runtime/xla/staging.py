@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import groupby
 from typing import Any, NamedTuple
 
 from ..plan import BlockPlan
-from ..segment import Segment
+from ..segment import FEWEST_COMPILED, Segment
 from ..step import Step
 from .stage import CompiledStage
 
@@ -48,19 +49,23 @@ class Staging:
             if isinstance(item, Segment) and item.is_ragged:
                 ragged.update(map(id, item.steps))
         self.parts: list[CompiledStage | HostStep] = []
-        row: list[Step] = []
+        reasons = []
         for step in plan.steps:
             why = ""
             if id(step) in ragged:
                 why = "it works on sequences, and each set of lengths would be compiled anew"
             elif draws_on_host and _draws(step):
                 why = "it draws random numbers, which are to be NumPy's"
-            if why:
-                self.parts += [*self._stages(row), HostStep(step, why)]
-                row = []
+            reasons.append((step, why))
+        for is_host, group in groupby(reasons, lambda pair: bool(pair[1])):
+            row = list(group)
+            if is_host:
+                self.parts += [HostStep(*pair) for pair in row]
+            elif ragged and len(row) < FEWEST_COMPILED and not any(s.body for s, _ in row):
+                few = "a few operators beside those of sequences are no function of their own"
+                self.parts += [HostStep(step, few) for step, _ in row]
             else:
-                row.append(step)
-        self.parts += self._stages(row)
+                self.parts += self._stages([step for step, _ in row])
 
     def _stages(self, steps: Sequence[Step]) -> list[CompiledStage | HostStep]:
         how = self._backends, self._placing, self._precision, self._names_rows
@@ -84,6 +89,11 @@ class Staging:
         """Put parts in the place of a stage."""
         at = next(k for k, part in enumerate(self.parts) if part is stage)
         self.parts[at : at + 1] = list(parts)
+
+    @property
+    def is_on_host(self) -> bool:
+        """Whether the host runs all steps, and none of them drives a block."""
+        return all(isinstance(part, HostStep) and part.step.body is None for part in self.parts)
 
     @property
     def only(self) -> CompiledStage | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from ..plan import BlockPlan
 from ..step import Environment, Step
 from .control import control_flow
 from .interpreter import TracedEval, specs
+from .likelihoods import Likelihoods
 from .loops import looped
 from .recurrence import scanned
 from .refusal import NotTraceable
@@ -63,17 +64,26 @@ class StepTrace:
         self._turns: tuple[Any, ...] = ()
         self._steps = 0
         self.rows = NamedRows(rows_matter)
+        self._likelihoods = Likelihoods(f)
         self.draws = False  #: whether a step has taken random numbers
         #: names that only a branch has written, which may not have been taken
         self.unsure: set[str] = set()
 
-    def run(self, plan: BlockPlan, env: Any, turn: Any = None) -> None:
-        """Run a block; ``turn`` is how often it ran before."""
+    def run(self, plan: BlockPlan, env: Any, turn: Any = None, done: Collection[int] = ()) -> None:
+        """Run a block.
+
+        Args:
+            plan: of the block.
+            env: the values, which take the results.
+            turn: how often it ran before.
+            done: the steps that have been computed, by ``id``.
+        """
         before = self._turns
         self._turns = before if turn is None else (*before, turn)
         try:
             for step in plan.steps:
-                self.step(step, env)
+                if id(step) not in done:
+                    self.step(step, env)
         finally:
             self._turns = before
 
@@ -139,6 +149,7 @@ class StepTrace:
         if outs is None:
             outs = self.f.apply(op, ins, step.want)
         self.rows.note(step, ins)
+        self._likelihoods.improve(step, ins, outs)
         if op.lods(ins):
             raise NotTraceable("it makes sequences")
         for _, _, name, value in step.named(outs, ins, self._zeros):

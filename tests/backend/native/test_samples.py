@@ -9,7 +9,8 @@ from fluidlite.backend.native import tracing
 from fluidlite.backend.native.compiler import COMPILER, Compiler
 from fluidlite.dtypes import as_dtype
 from fluidlite.errors import FetchTypeError
-from fluidlite.opdef.definition import registered, takes_rng
+from fluidlite.opdef.definition import registered
+from fluidlite.opdef.interpreter import takes_rng
 from fluidlite.opdef.spec import Spec
 
 from cases import parameters
