@@ -75,6 +75,7 @@ class ProgramFunction:
             seed: what random operators start from.
 
         Raises:
+            ArgumentError: the seed is negative, or has more than 32 bits.
             FeedError: a feed is missing.
             UnsupportedError: an operator of the program cannot be compiled; says which and why.
         """
@@ -83,6 +84,8 @@ class ProgramFunction:
             raise FeedError(
                 f"expected values of {', '.join(self.feeds)}; {missing[0]!r} is missing"
             )
+        if isinstance(seed, int) and not 0 <= seed < 1 << 32:
+            raise ArgumentError(f"expected seed in [0, 2**32), got {seed}")
         backend, _ = self._backends
         with warnings.catch_warnings():
             # of types of 64 bits that JAX does not have unless it was told to
