@@ -299,7 +299,7 @@ def _needed(ops: list[Operator], fetches: Sequence[str], pruned: Pruned) -> list
 def _changed(touched: list[tuple[Operator, Touched]], fed: frozenset[str]) -> set[tuple[int, str]]:
     """Where operators give fed names another value than was fed: what was fed has been read."""
     read: set[str] = set()
-    found = set()
+    found: set[tuple[int, str]] = set()
     for place, (_, (reads, writes)) in enumerate(touched):
         read.update(reads)
         found.update((place, name) for name in writes if name in fed and name in read)

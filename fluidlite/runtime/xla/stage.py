@@ -18,6 +18,8 @@ from .trace import StepTrace
 
 #: what a stage that draws nothing is given to start from
 NO_SEED = np.uint32(0)
+#: functions that a stage keeps; behind so many it begins anew, since each takes megabytes
+MOST_SHAPES = 100
 
 
 class CompiledStage:
@@ -124,6 +126,11 @@ class CompiledStage:
         """
         names = None if wanted is None else tuple(wanted)
         key = tuple(first), tuple(second), checks, numbered, names
+        if len(self.shapes) > MOST_SHAPES:
+            for each in self._functions.values():
+                each.clear_cache()
+            self._functions.clear()
+            self.shapes.clear()
         if key not in self._functions:
 
             def listed(donated: Any, given: Any, number: Any = NO_SEED, turns: Any = ()) -> Any:
