@@ -1,57 +1,82 @@
-"""The memory of a training step: what its plan says, and what is measured.
+"""The memory of a training step: what its plan says, and what its process takes.
 
-    python benchmarks/memory.py [--only lenet] [--small] [--write]
+    python benchmarks/memory.py [--only lenet] [--small] [--python PYTHON] [--write]
 
-Prints a table, in MiB.  ``--write`` puts it into docs/performance.md.  Counted is what there is
-beside feeds, parameters and the states of optimizers, at the moment when it is most.
+Prints two tables, in MiB.  ``--write`` puts them into docs/performance.md.  Counted is what lies in
+memory (the resident set) at the moment when it is most, in a process of its own for each figure.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
-import tracemalloc
-from collections.abc import Callable
+import sys
 from pathlib import Path
 from typing import Any
 
 import machine
-import programs
 from page import PAGE, block, replace_part
-from problems import FULL, Problem, problem
+from problems import FULL
+from steps import Player
 
-import fluidlite as fluid
+PLANNED = {"fluidlite": "numpy", "fluidlite, oneDNN": "auto"}
+BESIDE = ("fluidlite", "fluidlite, oneDNN", "torch", "TensorFlow")
+STEPS = 6
+#: memory that is let go of goes back to the system at once, so that it is not counted twice; and no
+#: kernels are generated, whose plan takes the place of the first one's while that is still there
+ENVIRONMENT = {
+    "MALLOC_MMAP_THRESHOLD_": "65536",
+    "MALLOC_TRIM_THRESHOLD_": "65536",
+    "FLUIDLITE_CC": "",
+}
 
 
-def measured(step: Callable[[int], Any], runs: int = 3) -> int:
-    """Bytes at the worst moment of runs beyond what was there before them; what makes buffers for
-    the first time is among them.
+def asked(title: str, name: str, small: bool, pythons: list[str], before: int) -> dict[str, Any]:
+    """What a contestant says of its memory; empty where it cannot take part."""
+    for python in pythons:
+        player = Player(title, python, None, 0)
+        try:
+            if player.ask("hello") or player.ask("make", name, small, "float32"):
+                continue
+            answer = player.ask("memory", before, STEPS)
+            if "failed" not in answer:
+                return answer
+        finally:
+            player.close()
+    return {}
+
+
+def planned(names: list[str], small: bool) -> list[str]:
+    """What plans say, and what six steps on them take beside what is there before."""
+    lines = ["step            kernels   all kept   planned   measured   differs"]
+    print(lines[0], flush=True)
+    for name in names:
+        for title, kernels in PLANNED.items():
+            found = asked(title, name, small, [sys.executable], before=2)
+            everything, peak = found["planned"]
+            lines.append(
+                f"{name:<16}{kernels:<7}{everything / 2**20:11.2f}{peak / 2**20:10.2f}"
+                f"{found['more'] / 2**20:11.2f}{peak / found['more'] - 1:+10.1%}"
+            )
+            print(lines[-1], flush=True)
+    return lines
+
+
+def beside(names: list[str], small: bool, pythons: list[str]) -> list[str]:
+    """The processes of several libraries: as much as they ever take, and what of it came with the
+    steps, the first among them.
     """
-    tracemalloc.start()
-    before = tracemalloc.get_traced_memory()[0]
-    tracemalloc.reset_peak()
-    for turn in range(runs):
-        step(turn)
-    peak = tracemalloc.get_traced_memory()[1] - before
-    tracemalloc.stop()
-    return peak
-
-
-def both(given: Problem) -> tuple[int, int, int]:
-    """Bytes that all values of a step take together, the planned peak, and the measured one."""
-    main, startup, loss = programs.build(fluid, given)
-    exe, scope = fluid.Executor(), fluid.Scope()
-    exe.run(startup, scope=scope)
-
-    def step(turn: int) -> None:
-        exe.run(main, feed=given.feeds[turn], fetch_list=[loss], scope=scope)
-
-    for turn in range(2):  # interpreted, and traced; what is left has its buffers to make
-        step(turn)
-    found = measured(step)
-    footprint = exe.plan(main, [loss]).footprint
-    assert footprint is not None, "not all of it has been planned"
-    return footprint.everything, footprint.peak, found
+    lines = [f"{'step':<16}" + "".join(f"{title:>20}" for title in BESIDE)]
+    print(lines[0], flush=True)
+    for name in names:
+        line = f"{name:<16}"
+        for title in BESIDE:
+            found = asked(title, name, small, pythons, before=0)
+            cell = f"{found['most'] / 2**20:.0f} ({found['more'] / 2**20:.0f})" if found else "-"
+            line += f"{cell:>20}"
+        lines.append(line)
+        print(line, flush=True)
+    return lines
 
 
 def main() -> None:
@@ -60,19 +85,12 @@ def main() -> None:
     steps = [name for name in FULL if name != "fit_a_line"]  # which has no arrays to speak of
     parser.add_argument("--only", nargs="*", default=steps, choices=list(FULL), metavar="STEP")
     parser.add_argument("--small", action="store_true", help="the smallest sizes")
+    parser.add_argument("--python", nargs="*", default=[], help="further interpreters to look in")
     parser.add_argument("--write", metavar="PAGE", nargs="?", const=str(PAGE))
     args = parser.parse_args()
-    lines = ["step            kernels   all kept   planned   measured   differs"]
-    print(lines[0], flush=True)
-    for name in args.only:
-        for kernels in ("numpy", "auto"):
-            os.environ["FLUIDLITE_KERNELS"] = kernels
-            whole, planned, found = both(problem(name, args.small))
-            lines.append(
-                f"{name:<16}{kernels:<7}{whole / 2**20:11.2f}{planned / 2**20:10.2f}"
-                f"{found / 2**20:11.2f}{planned / found - 1:+10.1%}"
-            )
-            print(lines[-1], flush=True)
+    os.environ.update(ENVIRONMENT)
+    lines = [*planned(args.only, args.small), ""]
+    lines += beside(args.only, args.small, [sys.executable, *args.python])
     if args.write:
         replace_part(Path(args.write), "memory", f"{machine.description()}\n\n{block(lines)}")
 

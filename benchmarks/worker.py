@@ -7,6 +7,7 @@ Commands are lists of a word and arguments; each is answered by one object.
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import json
 import os
@@ -14,6 +15,7 @@ import platform
 import sys
 import time
 import traceback
+from pathlib import Path
 from typing import Any, TextIO
 
 import numpy as np
@@ -92,12 +94,41 @@ class Worker:
             times.append(time.perf_counter() - begin)
         return {"times": times}
 
+    def memory(self, before: int, steps: int) -> dict[str, Any]:
+        """Bytes of this process at the worst moment of some steps, and how many more that is than
+        before them; where a plan says what it takes, that too.
+
+        Args:
+            before: steps that are run first, and whose memory has been given back.
+            steps: that are looked at.
+        """
+        assert self._problem is not None
+        self._step.load(self._problem.start)
+        for k in range(before):
+            self._step.step(self._problem.feeds[k % BATCHES])
+        gc.collect()
+        ctypes.CDLL(None).malloc_trim(0)
+        there = _resident("VmRSS")
+        Path("/proc/self/clear_refs").write_text("5")  # what is most is noted anew
+        for k in range(steps):
+            self._step.step(self._problem.feeds[k % BATCHES])
+        most = _resident("VmHWM")
+        planned = getattr(self._step, "planned", lambda: None)()
+        return {"most": most, "more": most - there, "planned": planned}
+
     def about(self) -> dict[str, Any]:
         """Versions, threads and libraries of this process."""
         found = {"python": platform.python_version(), "numpy": np.__version__, "blas": _pools()}
         describe = getattr(sys.modules.get(self._entry.module), "describe", dict)
         found.update(describe())
         return found
+
+
+def _resident(what: str) -> int:
+    """Bytes of this process that lie in memory (VmRSS), or did at the worst moment (VmHWM)."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    (line,) = (line for line in lines if line.startswith(what + ":"))
+    return int(line.split()[1]) * 1024
 
 
 def _in_short(error: Exception) -> str:

@@ -61,6 +61,14 @@ class Step:
         )
         return fetched[0].item()
 
+    def planned(self) -> tuple[int, int] | None:
+        """Bytes that all values of a step take, and those that its plan says it takes at the worst
+        moment; None before there is one, and where a step is compiled by another.
+        """
+        plan = getattr(self._exe, "plan", None)
+        footprint = plan and plan(self._main, [self._loss]).footprint
+        return (footprint.everything, footprint.peak) if footprint else None
+
     def parameters(self) -> dict[str, Array]:
         return {name: np.array(self._scope.find_var(name).get_tensor()) for name in self._names}
 

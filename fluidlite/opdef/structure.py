@@ -53,6 +53,15 @@ class Structure:
         """
         return None
 
+    def temporaries(self, *specs: Any) -> int:
+        """Bytes of the arrays that ``run`` makes beside its results, at the moment when they are
+        most; 0 where that is little.
+
+        Args:
+            specs: of the values that ``run`` takes, in its order.
+        """
+        return 0
+
     def copies(self) -> bool:
         """Whether Out is the first input, unchanged."""
         return False

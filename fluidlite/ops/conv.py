@@ -215,6 +215,19 @@ def check_bias(Filter, Bias, filters):
 class Convolution(Conv, abstract=True):
     """What the convolutions by a filter have in common."""
 
+    def bytes_of_patches(self, image, filter, dtype):
+        """What an image with its border takes, and the patches that are made at a time."""
+        n, channels, *sizes = self.nchw(image)
+        _, _, rows, *columns = self.nchw(self.convolved(image, filter))
+        kernel = filter[2:]
+        padded = [size + sum(pair) for size, pair in zip(sizes, self.pads(sizes, kernel))]
+        border = math.prod(padded) if padded != sizes else 0
+        patches = math.prod([*kernel, rows, *columns])
+        whole = n * channels * patches * dtype.dtype.itemsize
+        at_once = blocks(rows, whole)[0].stop if rows else 0
+        part = whole * min(rows, at_once) // max(rows, 1)
+        return n * channels * border * dtype.dtype.itemsize + part
+
     def convolve(self, xp, Input, Filter):
         """The product of filters and patches, as :meth:`inner` keeps it."""
         n, filters, *positions = self.nchw(self.convolved(Input.shape, Filter.shape))
@@ -274,6 +287,10 @@ class Conv2d(UseQuantizer, Convolution, abstract=True):
         check_bias(Filter, Bias, Filter.shape[0])
         return Input.with_shape(self.convolved(Input.shape, Filter.shape))
 
+    def temporaries(self, Input, Filter, Bias):
+        made = math.prod(self.convolved(Input.shape, Filter.shape)) * Input.dtype.dtype.itemsize
+        return max(made, self.bytes_of_patches(Input.shape, Filter.shape, Input.dtype))
+
     def run(self, xp, Input, Filter, Bias):
         out = self.convolve(xp, Input, Filter)
         if Bias is not None:
@@ -317,6 +334,9 @@ class AdjointInput(Convolution, abstract=True):
         self.check(G=G, Filter=Filter)
         check_adjoint(G, self.convolved(self.size, Filter.shape))
         return G.with_shape(self.size)
+
+    def temporaries(self, G, Filter):
+        return self.bytes_of_patches(self.size, Filter.shape, G.dtype)
 
     def run(self, xp, G, Filter):
         samples, channels, *sizes = self.nchw(self.size)
@@ -375,6 +395,9 @@ class AdjointFilter(Convolution, abstract=True):
         self.check(Input=Input, G=G)
         check_adjoint(G, self.convolved(Input.shape, self.size))
         return G.with_shape(self.size)
+
+    def temporaries(self, Input, G):
+        return self.bytes_of_patches(Input.shape, self.size, G.dtype)
 
     def run(self, xp, Input, G):
         g, out = self.inner(xp, G), 0

@@ -79,6 +79,13 @@ class Observation:
         return self._orders.get(value.number, tuple(range(len(value.stored[0]))))
 
 
+def _spec(operand: Any) -> Any:
+    """What is known of an operand: a value, a list of them, or None."""
+    if isinstance(operand, list):
+        return [_spec(each) for each in operand]
+    return None if operand is None else operand.spec
+
+
 def _owner_of(array: Any) -> int:
     """What arrays over the same memory have in common: the array that owns it; 0 for memory that
     belongs to something else.
@@ -186,7 +193,10 @@ class BufferAssignment:
             if type(target) is int:
                 self._held[value.number] = target
                 self._in_buffers.add(value.number)
-        between = 0 if kernel is None else kernel.between
+        if kernel is None:
+            between = instruction.op.temporaries(*map(_spec, instruction.operands))
+        else:
+            between = kernel.between
         self._most = max(self._most, self._live + between)
         made.dead = [v for v in dying if v.number not in self._outside]
         made.lets_go = any(self._is_large(v) for v in made.dead)

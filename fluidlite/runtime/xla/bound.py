@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from itertools import chain, islice
-from operator import attrgetter
+from operator import attrgetter, is_, itemgetter
 from sys import getrefcount
 from typing import Any
 
@@ -16,6 +17,7 @@ from ...scope import Scope, ScopeVariable, at_once
 from ...values import as_fetched, is_device_array, on_host
 from ..run_state import RunState
 from .guard import guard_of
+from .powers import same_powers
 from .stage import NO_SEED, CompiledStage
 
 
@@ -37,6 +39,7 @@ class BoundStage:
         guard: what says of the values that are fed whether the stage takes them; None where the
             stage looks at them.
         numbered: whether the stage is given what random operators start from.
+        same: of what is replaced, names of variables that share the values of others.
     """
 
     def __init__(
@@ -50,15 +53,17 @@ class BoundStage:
         donates: bool,
         guard: Callable[..., Any] | None = None,
         numbered: bool = True,
+        same: Mapping[str, str] | None = None,
     ) -> None:
+        same = same or {}
         fetches, commits = names
-        self._state, self._stage, self._device = state, stage, device
+        self._state, self._stage = state, stage
         self._fed = [(name, value.shape, value.dtype) for name, value in feed.items()]
-        read = [name for name in stage.reads if name in variables and name not in feed]
+        read = [n for n in stage.reads if n in variables and n not in feed and n not in same]
         known = {name: k for k, name in enumerate(read)}
         # JAX gives the memory of what is donated to results of that shape in their order
         commits = sorted(commits, key=lambda name: known.get(name, len(known)))
-        replaced = set(commits) if donates else set()
+        replaced = set(commits).difference(same.values()) if donates else set()
         self._donated = [variables[name] for name in read if name in replaced]
         self._kept = [variables[name] for name in read if name not in replaced]
         replacing = [variables[name] for name in commits]
@@ -70,12 +75,19 @@ class BoundStage:
         self._guard = guard
         self._numbered, self._donates = numbered, donates
         self._fetched, self._wanted = fetches, [*commits, *fetches]
-        order = self._wanted if donates else None
-        self._function = stage.function(*self._names, not donates, numbered, order)
+        made = [name for name in commits if name not in same] + [*fetches]
+        order = made if donates else None
+        self._function = stage.function(*self._names, not donates, numbered, order, same)
+        self._sharing = [variables[name] for name in same]
+        self._shared = [variables[name] for name in same.values()]
+        #: gives each variable its part of what is made
+        self._spread = itemgetter(*(made.index(same.get(n, n)) for n in self._wanted))
         self._is_warm = False
-        self._kinds = [type(variable.value) for variable in self._donated]
+        self._kinds = [type(each.value) for each in self._donated]
         self._given = None if stage.placing is None else stage.placing.given
         self._is_shared = stage.placing is not None and stage.placing.is_shared
+        backend = stage.backend
+        self._wide = backend.wide if device is None else partial(backend.wide_on, device)
         #: where what is to be committed and fetched is among what is made
         self._places: list[int] = []
 
@@ -121,8 +133,10 @@ class BoundStage:
             max(map(getrefcount, donated)) > _IN_SCOPE or [*map(type, donated)] != self._kinds
         ):
             return None
+        if self._sharing and not self._share():
+            return None
         try:
-            with self._stage.backend.wide_on(self._device):
+            with self._wide():
                 if self._guard is not None and not self._guard(*given[: len(self._fed)]):
                     return None
                 others = _NOTHING  # as columns of arguments
@@ -136,6 +150,8 @@ class BoundStage:
                 # one call of C runs the function and commits: an interrupt finds nothing done, or
                 # all; what is fetched is left over
                 called = map(self._function, (donated,), (given,), *others)
+                if self._sharing:
+                    called = map(self._spread, called)
                 made = chain.from_iterable(called)
                 news = chain(islice(made, 1), (self._state.count + 1,), made)
                 at_once(setattr, self._targets, self._attributes, news)
@@ -155,6 +171,18 @@ class BoundStage:
         """Values as they are fetched."""
         found = map(on_host, values) if self._is_shared else values
         return [as_fetched(np.array(value)) for value in found]
+
+    def _share(self) -> bool:
+        """Let variables share the values of others, if they have the same; whether they do."""
+        if all(map(is_, map(_value, self._sharing), map(_value, self._shared))):
+            return True
+        pairs = list(zip(self._sharing, self._shared, strict=True))
+        values = [(np.asarray(one.value), np.asarray(other.value)) for one, other in pairs]
+        if not all(a.dtype == b.dtype and a.tobytes() == b.tobytes() for a, b in values):
+            return False
+        for one, other in pairs:
+            one.value = other.value
+        return True
 
     def _committed(self, values: list[Any], truths: list[Any]) -> list[Any] | None:
         """Give variables their new values; the fetched ones, or None where a step refuses them."""
@@ -193,7 +221,7 @@ class BoundStage:
         given += [v.value for v in self._kept]
         donated = [v.value for v in self._donated]
         try:
-            with self._stage.backend.wide_on(self._device):
+            with self._wide():
                 numbers = (NO_SEED, ()) if self._numbered else ()
                 traced = self._function.trace(donated, given, *numbers)
         except Exception:
@@ -266,4 +294,7 @@ def bound(
                 where = None if placing is None else placing.sharding(name, held.shape)
                 variables[name].value = placed(held, where)
     donates = bool(commits) and (guard is not None or not stage.has_checks)
-    return BoundStage(*how, donates=donates, guard=guard, numbered=stage.draws)
+    same = {}
+    if donates and stage.placing is None:
+        same = same_powers(stage.steps, {name: v.value for name, v in variables.items()})
+    return BoundStage(*how, donates=donates, guard=guard, numbered=stage.draws, same=same)

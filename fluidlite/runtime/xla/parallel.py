@@ -114,7 +114,7 @@ class Stacked(Sequence[Any]):
     def __getitem__(self, index: Any) -> Any:
         if not 0 <= index < len(self):
             raise IndexError(index)
-        return {name: np.asarray(value[index + 1]) for name, value in self.arrays.items()}
+        return {name: np.asarray(value)[index + 1] for name, value in self.arrays.items()}
 
 
 class MeshFunction:
@@ -280,7 +280,8 @@ class MeshReplicas(Replicas):
         shared, own, firsts, fetched, truth = made
         if not bool(truth):
             return None
-        others = {name for each in kept for name in each}.difference(own)
+        known = [kept.arrays] if isinstance(kept, Stacked) else kept
+        others = {name for each in known for name in each}.difference(own)
         own = {**self._unwritten(kept, others), **own}
         self._scope.commit(
             {**shared, **firsts},

@@ -108,6 +108,7 @@ class CompiledStage:
         checks: bool = True,
         numbered: bool = True,
         wanted: Sequence[str] | None = None,
+        same: Mapping[str, str] | None = None,
     ) -> Any:
         """A compiled function of lists of values.
 
@@ -118,6 +119,7 @@ class CompiledStage:
             numbered: whether it is given what random operators start from; only where there are
                 none it need not be.
             wanted: the names of what it gives, as one list without truths; all when None.
+            same: names of what is not given, since it is what another name has.
 
         Returns:
             a function of two lists of values and, where it is numbered, of the number that random
@@ -125,16 +127,18 @@ class CompiledStage:
             ``made``) and the truths that must hold.
         """
         names = None if wanted is None else tuple(wanted)
-        key = tuple(first), tuple(second), checks, numbered, names
         if len(self.shapes) > MOST_SHAPES:
             for each in self._functions.values():
                 each.clear_cache()
             self._functions.clear()
             self.shapes.clear()
+        pairs = tuple((same or {}).items())
+        key = tuple(first), tuple(second), checks, numbered, names, pairs
         if key not in self._functions:
 
             def listed(donated: Any, given: Any, number: Any = NO_SEED, turns: Any = ()) -> Any:
                 env = {**dict(zip(first, donated)), **dict(zip(second, given))}
+                env |= {name: env[other] for name, other in pairs}
                 made, truths = self.traced(dict(env), number, turns)
                 truths = truths if checks else []
                 if first and truths:  # what is donated must not be lost where a step refuses
