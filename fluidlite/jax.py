@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import Any
 
 from . import backend as backends
-from .errors import ArgumentError, FeedError, NotInitializedError, UnsupportedError
+from .errors import ArgumentError, FeedError, FluidError, NotInitializedError, UnsupportedError
 from .ir.operator import located
 from .ir.program import Program, default_main_program
 from .ir.variable import Variable
@@ -17,6 +17,7 @@ from .runtime.feeding import check_names
 from .runtime.plan import Plan, Pruned
 from .runtime.run_state import fetch_names
 from .scope import Scope, global_scope
+from .values import LoDTensor
 
 __all__ = ["function"]
 
@@ -75,14 +76,17 @@ class ProgramFunction:
             seed: what random operators start from.
 
         Raises:
-            FeedError: a feed is missing.
+            ArgumentError: the seed is negative, or has more than 32 bits.
+            FeedError: a feed or a parameter is missing, or has other dimensions than declared.
+            FluidError: an operator refuses what it is given.
             UnsupportedError: an operator of the program cannot be compiled; says which and why.
         """
-        missing = [name for name in self.feeds if name not in feeds]
-        if missing:
-            raise FeedError(
-                f"expected values of {', '.join(self.feeds)}; {missing[0]!r} is missing"
-            )
+        for names, given, what in ((self.feeds, feeds, ""), (self.parameters, parameters, "the ")):
+            if missing := [name for name in names if name not in given]:
+                said = "parameters " * bool(what) + ", ".join(names)
+                raise FeedError(f"expected values of {what}{said}; {missing[0]!r} is missing")
+        if isinstance(seed, int) and not 0 <= seed < 1 << 32:
+            raise ArgumentError(f"expected seed in [0, 2**32), got {seed}")
         backend, _ = self._backends
         with warnings.catch_warnings():
             # of types of 64 bits that JAX does not have unless it was told to
@@ -99,6 +103,8 @@ class ProgramFunction:
         """The error that an operator cannot be compiled."""
         steps = self._stage.steps
         step = steps[min(self._stage.place, len(steps) - 1)]
+        if isinstance(error, FluidError) and not isinstance(error, UnsupportedError):
+            return located(error, step.op, [])
         message = (
             f"the program cannot be a function of JAX: {step.op.type}: {self._described(error)}; "
             f"Executor(backend='jax') would run the operator on the host"
@@ -109,7 +115,19 @@ class ProgramFunction:
         """A fed array of the element type that is declared."""
         variable = self._block.vars[name]
         dtype = variable.dtype.dtype if variable.has_dtype else None
-        return self._backends[0].asarray(value, dtype)
+        if isinstance(value, LoDTensor):
+            raise FeedError(f"expected an array for variable {name!r}, got sequences; pad them")
+        array = self._backends[0].asarray(value, dtype)
+        fits = not variable.has_shape or (
+            array.ndim == len(variable.shape)
+            and all(d in (-1, n) for n, d in zip(array.shape, variable.shape))
+        )
+        if variable.need_check_feed and not fits:
+            raise FeedError(
+                f"variable {name!r} is declared with shape {list(variable.shape)} and was fed "
+                f"shape {list(array.shape)}"
+            )
+        return array
 
 
 def function(

@@ -9,6 +9,7 @@ and one of 3.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from importlib import import_module
 from itertools import pairwise
 from typing import Any
 
@@ -111,7 +112,7 @@ class LoDTensor(Allocated):
         return as_dtype(self.data.dtype)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
-        return np.array(np.zeros(0, "float32") if self.data is None else self.data, dtype=dtype)
+        return np.array(np.zeros(0, "float32") if self.data is None else on_host(self.data), dtype)
 
     def __getitem__(self, index: Any) -> LoDTensor:
         """Some rows, or a part of them, without sequences; a number keeps its dimension."""
@@ -510,7 +511,7 @@ def arrays_in(value: Any) -> list[np.ndarray[Any, Any]]:
         value = value.value
     if isinstance(value, np.ndarray):
         return [value]
-    return [np.asarray(value)] if is_device_array(value) else []
+    return [_elements(value)] if is_device_array(value) else []
 
 
 def is_device_array(value: Any) -> bool:
@@ -521,9 +522,17 @@ def is_device_array(value: Any) -> bool:
 def on_host(value: Any) -> Any:
     """A value with its elements in an array of NumPy."""
     if is_device_array(value):
-        return np.asarray(value)
+        return _elements(value)
     if isinstance(value, LoDTensor) and is_device_array(value.data):
-        return LoDTensor(np.asarray(value.data), value.offsets)
+        return LoDTensor(_elements(value.data), value.offsets)
     if type(value) is LoDTensorArray and any(map(is_device_array, value.items)):
         return LoDTensorArray(map(on_host, value.items))
     return value
+
+
+def _elements(array: Any) -> np.ndarray:
+    """The elements of a device array; of one that is split over processes, all call this."""
+    if getattr(array, "is_fully_addressable", True) or array.is_fully_replicated:
+        return np.asarray(array)
+    gather = import_module("jax.experimental.multihost_utils").process_allgather
+    return np.asarray(gather(array, tiled=True))

@@ -22,7 +22,7 @@ from jax.scipy import special
 
 from .. import state
 from ..opdef.rank_table import RankTable
-from ..values import LoDTensor, LoDTensorArray, SelectedRows
+from ..values import LoDTensor, LoDTensorArray, SelectedRows, on_host
 from . import numpy_
 
 name = "jax"
@@ -52,7 +52,7 @@ def in_range(index: Any, size: int, what: str) -> Any:
         OutOfRangeError: one of them is outside [0, size).
     """
     if is_known(index):
-        return numpy_.in_range(np.asarray(index), size, what)
+        return numpy_.in_range(np.asarray(on_host(index)), size, what)
     if index.size:
         checks.get().append(((index >= 0) & (index < size)).all())
     return index

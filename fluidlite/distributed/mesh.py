@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import socket
+import time
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from importlib import import_module
@@ -74,27 +76,61 @@ def initialize(
     num_processes: int | None = None,
     process_id: int | None = None,
     local_device_ids: int | Sequence[int] | None = None,
+    timeout: int = 300,
 ) -> None:
     """Let the processes of several hosts run programs together; call it before anything runs.
 
     Each process then feeds its part of the batch, inside a :func:`mesh` of all devices, and all of
-    them get the same results.  This is ``jax.distributed.initialize``.
+    them get the same results; parameters and seeds are those of process 0.  This is
+    ``jax.distributed.initialize``.
 
     Args:
         coordinator_address: host and port of process 0; found out on clusters that JAX knows.
         num_processes: how many there are.
         process_id: which of them this is.
         local_device_ids: the devices that this process uses; all that it sees when None.
+        timeout: how many seconds to wait for the other processes.
 
     Raises:
+        ArgumentError: process 0 does not listen at its address.
         UnsupportedError: JAX is not installed.
     """
     jax = _jax("jax")
     if (jax.config.jax_platforms or "").startswith("cpu"):  # processes on CPUs meet by gloo
         jax.config.update("jax_cpu_collectives_implementation", "gloo")
+    if coordinator_address is not None and process_id:
+        _wait_for(coordinator_address, timeout)
     jax.distributed.initialize(
-        coordinator_address, num_processes, process_id, local_device_ids=local_device_ids
+        coordinator_address,
+        num_processes,
+        process_id,
+        local_device_ids=local_device_ids,
+        initialization_timeout=timeout,
     )
+
+
+def _wait_for(address: str, seconds: float) -> None:
+    """Wait until somebody listens at an address: JAX would end the process where nobody does.
+
+    Raises:
+        ArgumentError: nobody does.
+    """
+    host, _, port = address.rpartition(":")
+    if not host or not port.isdecimal():
+        raise ArgumentError(f"expected the address of process 0 as host:port, got {address!r:.60}")
+    end = time.monotonic() + seconds
+    while True:
+        try:
+            socket.create_connection((host.strip("[]"), int(port)), 5).close()
+        except OSError as error:
+            if time.monotonic() > end:
+                raise ArgumentError(
+                    f"waited {seconds} seconds for process 0 to listen at {address}: {error}; "
+                    f"start it there, or give its address"
+                ) from None
+            time.sleep(0.1)
+        else:
+            return
 
 
 def _jax(name: str) -> Any:

@@ -229,8 +229,10 @@ class Executor(PreparesRuns, RunsDatasets, KeepsRandomState, TracesRuns, Describ
             warn("the program has no operators: there is nothing to run", None)
         plan = known.plan(program, wanted, keep, self._check)
         known.begin_in(scope, program)
-        if odd := take_persistables(plan, env, scope, on_host=self._engine is None):
+        if odd := take_persistables(plan, env, scope, to_host=self._engine is None):
             known.warn(odd)
+        if self._engine is not None:
+            self._engine.meet(job, env, given, known)
         if fetches and (missing := without_value(fetches, plan.written, env, scope, program)):
             known.warn(missing)
         if self._engine is not None and return_numpy and keep and not (guard or doubts):

@@ -28,6 +28,7 @@ from ..values import (
     arrays_in,
     as_fetched,
     is_device_array,
+    on_host,
 )
 from .plan import Plan
 from .step import Environment, is_empty_array
@@ -214,13 +215,13 @@ def _agree(shape: Sequence[int], declared: Sequence[int]) -> bool:
 
 
 def take_persistables(
-    plan: Plan, env: Environment, scope: Scope, on_host: bool = True
+    plan: Plan, env: Environment, scope: Scope, to_host: bool = True
 ) -> dict[str, str]:
     """Put what the operators read and nothing computes into the environment.
 
     Args:
         plan, env, scope: of the run.
-        on_host: whether to fetch what lies on a device.
+        to_host: whether to fetch what lies on a device.
 
     Returns:
         what to say of values in the scope that have another shape than their variables.
@@ -237,9 +238,7 @@ def take_persistables(
         value = scope.value(name) if name in plan.persistable else None
         if value is None and (value := _unset(name, op)) is EMPTY:
             continue
-        if on_host and is_device_array(value):
-            value = np.asarray(value)
-        env[name] = value
+        value = env[name] = on_host(value) if to_host else value
         if name in shapes and value.__class__ is np.ndarray and value.shape != shapes[name]:
             doubts[name] = _of_another_shape(name, op, value, shapes[name], scope)
     for name in plan.open:
@@ -338,7 +337,8 @@ def _handed_out(name: str, value: Any, return_numpy: bool) -> Any:
             f"variable {name!r} holds sequences (LoD {value.lod()}), which an array cannot say; "
             "fetch it with return_numpy=False"
         )
-    return as_fetched(np.array(value)) if return_numpy else LoDTensor(np.array(value))
+    value = np.array(on_host(value))
+    return as_fetched(value) if return_numpy else LoDTensor(value)
 
 
 def kept_values(

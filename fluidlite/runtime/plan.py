@@ -282,13 +282,25 @@ def _with_touched(ops: Iterable[Operator]) -> list[tuple[Operator, Touched]]:
 
 def _needed(ops: list[Operator], fetches: Sequence[str], pruned: Pruned) -> list[Operator]:
     """The operators that compute what is fetched and that others among them need."""
-    wanted = set(fetches) - pruned.fed
-    kept = []
-    for op, (reads, writes) in reversed(_with_touched(ops)):
-        if op in pruned.targets or not wanted.isdisjoint(writes):
+    wanted, kept = set(fetches), []
+    touched = _with_touched(ops)
+    changed = _changed(touched, pruned.fed)
+    for place, (op, (reads, writes)) in reversed([*enumerate(touched)]):
+        computed = {n for n in writes if n not in pruned.fed or (place, n) in changed}
+        if op in pruned.targets or not wanted.isdisjoint(computed):
             kept.append(op)
             instance = op.instance()
             if not (instance.is_control or instance.updates):  # which leave some of what there was
                 wanted.difference_update(writes)
-            wanted.update(name for name in reads if name not in pruned.fed)
+            wanted.update(reads)
     return kept[::-1]
+
+
+def _changed(touched: list[tuple[Operator, Touched]], fed: frozenset[str]) -> set[tuple[int, str]]:
+    """Where operators give fed names another value than was fed: what was fed has been read."""
+    read: set[str] = set()
+    found: set[tuple[int, str]] = set()
+    for place, (_, (reads, writes)) in enumerate(touched):
+        read.update(reads)
+        found.update((place, name) for name in writes if name in fed and name in read)
+    return found

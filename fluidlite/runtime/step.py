@@ -15,7 +15,14 @@ from ..opdef.doubts import Doubtful
 from ..opdef.interpreter import Eval
 from ..opdef.sequences import lengths_text
 from ..opdef.spec import Spec, size_of
-from ..values import LoDTensor, LoDTensorArray, SelectedRows, bare, zeros_like
+from ..values import (
+    LoDTensor,
+    LoDTensorArray,
+    SelectedRows,
+    bare,
+    is_device_array,
+    zeros_like,
+)
 from .direct import DirectCall
 from .shared_lod import Lods, has_rows, shared_lod
 
@@ -305,4 +312,5 @@ def spec_of(value: Any) -> Any:
         return RaggedSpec(value)
     if isinstance(value, SelectedRows):
         return Spec(value.shape, as_dtype(value.dtype), Kind.SELECTED_ROWS)
-    return Spec(value.shape, as_dtype(value.dtype)) if isinstance(value, np.ndarray) else None
+    is_array = isinstance(value, np.ndarray) or is_device_array(value)
+    return Spec(value.shape, as_dtype(value.dtype)) if is_array else None

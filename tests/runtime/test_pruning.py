@@ -196,3 +196,16 @@ def test_what_no_device_needs_need_not_be_fed(monkeypatch):
         assert run(compiled, {"x": X}, [total], use_prune=True)[0].tolist() == [3, 3]
     with pytest.raises(ValueError, match="data variable 'z' was not fed"):
         run(compiled, {"x": X}, [total])
+
+
+def test_what_an_operator_makes_of_what_was_fed_is_computed():
+    x = fluid.data("x", [1, 3], "float32")
+    number, last = (layers.fill_constant([1], "int64", n) for n in (0, 3))
+    _, doubled = layers.while_loop(
+        lambda n, _: layers.less_than(n, last), lambda n, h: [n + 1, h * 2.0], [number, x]
+    )
+    assert doubled is x  # the loop writes to what it is given
+    once = layers.scale(fluid.data("z", [1, 3], "float32"), 2.0)
+    feed = {"x": np.ones([1, 3], "float32"), once.name: np.ones([1, 3], "float32")}
+    found = fluid.Executor().run(feed=feed, fetch_list=[x, once], use_prune=True)
+    assert [value.tolist() for value in found] == [[[8.0] * 3], [[1.0] * 3]]

@@ -8,7 +8,13 @@ import pytest
 
 import fluidlite as fluid
 from fluidlite import layers
-from fluidlite.errors import FeedError, NotInitializedError, UnsupportedError
+from fluidlite.errors import (
+    ArgumentError,
+    FeedError,
+    NotInitializedError,
+    OutOfRangeError,
+    UnsupportedError,
+)
 
 from saved_models import unpack
 
@@ -100,5 +106,40 @@ def test_what_is_missing_is_named(model):
     function, parameters = fluid.jax.function(feeds=["x"], fetches=[p])
     with pytest.raises(FeedError, match="expected values of x; 'x' is missing"):
         function(parameters, {})
+    del parameters["fc_1.b_0"]
+    with pytest.raises(FeedError, match="of the parameters fc_0.w_0, .*; 'fc_1.b_0' is missing"):
+        function(parameters, {"x": X})
     with pytest.raises(NotInitializedError, match=r"'fc_0.w_0' has no value"):
         fluid.jax.function(feeds=["x"], fetches=[p], scope=fluid.Scope())
+
+
+def test_what_does_not_fit_is_refused_as_by_an_executor(model):
+    function, parameters = fluid.jax.function(feeds=["x", "y"], fetches=[model[1]])
+    labels = np.ones([5, 1], "int64")
+    with pytest.raises(FeedError, match=r"'x' is declared with shape \[-1, 4\] and was fed shape"):
+        function(parameters, {"x": X[:, :3], "y": labels})
+    with pytest.raises(FeedError, match="an array for variable 'x', got sequences"):
+        rows = fluid.create_lod_tensor(X, [[2, 3]], fluid.CPUPlace())
+        function(parameters, {"x": rows, "y": labels})
+    with pytest.raises(OutOfRangeError, match=r"label in \[0, 3\), got 8[^$]*test_interop.py:\d+"):
+        function(parameters, {"x": X, "y": labels + 7})
+    with pytest.raises(ArgumentError, match="seed in .*, got -1"):
+        function(parameters, {"x": X, "y": labels}, seed=-1)
+
+
+def test_a_parameter_that_only_a_loop_reads_is_one_of_the_function(jax):
+    x = fluid.data("x", [2, 3], "float32")
+    number, last = (layers.fill_constant([1], "int64", n) for n in (0, 6))
+
+    def one_pass(number, state):
+        return [number + 1, layers.fc(state, 3, act="tanh", param_attr="w", bias_attr=False)]
+
+    layers.while_loop(lambda n, _: layers.less_than(n, last), one_pass, [number, x])
+    exe = fluid.Executor(backend="numpy")
+    exe.run(fluid.default_startup_program())
+    function, parameters = fluid.jax.function(feeds=["x"], fetches=[x])
+    feed = {"x": X[:2, :3]}
+    found = jax.jit(function)(parameters, feed)
+    np.testing.assert_allclose(found, exe.run(feed=feed, fetch_list=[x]), 1e-5)
+    slopes = jax.grad(lambda given: function(given, feed)[0].sum())(parameters)
+    assert np.abs(slopes["w"]).min() > 0

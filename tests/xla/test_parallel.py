@@ -5,7 +5,7 @@ import pytest
 
 import fluidlite as fluid
 from fluidlite import layers
-from fluidlite.errors import OutOfRangeError
+from fluidlite.errors import NonFiniteError, OutOfRangeError
 from fluidlite.layers import collective
 
 DEVICES = 8
@@ -90,6 +90,63 @@ def test_a_table_of_which_devices_name_different_rows_is_trained_as_on_one(optim
         np.testing.assert_allclose(values(scope)[name], value, 1e-4, 1e-6, err_msg=name)
     held = scope.find_var("embedding_0.w_0").value
     assert len(held.sharding.device_set) == DEVICES  # they did not take turns
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+def test_a_batch_that_does_not_divide_trains_the_rows_of_a_table_that_it_names(lazy):
+    word = fluid.data("word", [None, 1], "int64")
+    loss = layers.mean(layers.square(layers.embedding(word, [20, 8], is_sparse=True)))
+    fluid.optimizer.Adam(0.1, lazy_mode=lazy).minimize(loss)
+    rng = np.random.default_rng(0)
+    feeds = [{"word": rng.integers(0, 20, [rows, 1])} for rows in (8, 5, 8, 6)]
+    trained = []
+    for backend in ("numpy", "jax"):
+        scope, exe = started(backend)
+        program = parallel(4)
+        for feed in feeds:
+            exe.run(program, feed, [loss], scope=scope)
+        trained.append(values(scope))
+    right, found = trained
+    for name, value in right.items():
+        np.testing.assert_allclose(found[name], value, 1e-4, 1e-6, err_msg=name)
+
+
+def test_a_value_that_is_not_finite_is_looked_for_on_every_device_and_nothing_changes():
+    loss = network()
+    wrong = batch()
+    wrong["x"][9, 2] = np.nan
+    said = []
+    for backend in ("numpy", "jax"):
+        scope, exe = started(backend)
+        exe.run(parallel(2), batch(), [loss], scope=scope)
+        before = values(scope)
+        with pytest.raises(NonFiniteError) as info:
+            exe.run(parallel(2), wrong, [loss], scope=scope, check_nan_inf=True)
+        said.append(str(info.value).split(" holds ")[0])
+        for name, value in values(scope).items():
+            np.testing.assert_array_equal(value, before[name])
+    assert said == ["mul: variable 'fc_0.tmp_0'"] * 2
+
+
+def dropped(backend, rows):
+    fluid.default_main_program().random_seed = 3
+    scope, exe = started(backend)
+    program, name = parallel(2), fluid.default_main_program().global_block().ops[0].output("Out")
+    return [exe.run(program, {"x": np.ones([n, 6])}, name, scope=scope)[0] for n in rows]
+
+
+def test_devices_that_take_turns_draw_what_they_draw_together():
+    layers.dropout(fluid.data("x", [None, 6], "float64"), 0.5)
+    together, turns = dropped("jax", [4, 4]), dropped("jax", [5, 5])
+    for mine, other in zip(together, turns):  # 2 and 2 rows; 3 and 2
+        np.testing.assert_array_equal(mine[0], other[0])
+        np.testing.assert_array_equal(mine[2:], other[3:])
+
+
+def test_devices_draw_on_the_host_where_they_are_to(monkeypatch):
+    monkeypatch.setenv("FLUIDLITE_JAX_RANDOM", "host")
+    layers.dropout(fluid.data("x", [None, 6], "float64"), 0.5)
+    np.testing.assert_array_equal(dropped("jax", [4, 4]), dropped("numpy", [4, 4]))
 
 
 def test_statistics_are_those_of_each_device_as_on_numpy(jax):

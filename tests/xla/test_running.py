@@ -230,6 +230,33 @@ def test_shapes_that_change_in_every_run_are_said_once_with_the_feed_to_pad():
     assert "'z'" not in str(said[0].message)
 
 
+def test_buckets_that_come_one_after_the_other_are_not_warned_of():
+    x = fluid.data("x", [None, 2], "float32")
+    total = layers.reduce_sum(x)
+    exe = fluid.Executor(backend="jax")
+    for rows in (1, 2, 3, 4, 5, 6, 7, 8):
+        for _ in range(2):
+            feed = {"x": np.ones([rows, 2], "float32")}
+            assert exe.run(feed=feed, fetch_list=[total])[0] == 2 * rows
+
+
+def test_functions_of_many_shapes_are_let_go(monkeypatch):
+    from fluidlite.runtime.xla import stage
+
+    monkeypatch.setattr(stage, "MOST_SHAPES", 3)
+    made = []
+    jit = stage.jax.jit
+    monkeypatch.setattr(stage.jax, "jit", lambda *a, **how: made.append(a) or jit(*a, **how))
+    x = fluid.data("x", [None, 2], "float32")
+    total = layers.reduce_sum(x)
+    exe = fluid.Executor(backend="jax")
+    for rows in (1, 2, 3, 1, 2, 3, 4, 5, 6, 4, 1):
+        feed = {"x": np.ones([rows, 2], "float32")}
+        for _ in range(2):
+            assert exe.run(feed=feed, fetch_list=[total])[0] == 2 * rows
+    assert len(made) > 2
+
+
 def test_compiled_functions_are_kept_between_processes_where_a_folder_is_named(tmp_path):
     script = (
         "import numpy as np, fluidlite as fluid\n"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import chain, islice
 from operator import attrgetter, is_, itemgetter
@@ -14,7 +14,7 @@ import numpy as np
 
 from ...errors import OpError
 from ...scope import Scope, ScopeVariable, at_once
-from ...values import as_fetched, is_device_array
+from ...values import as_fetched, is_device_array, on_host
 from ..run_state import RunState
 from .guard import guard_of
 from .powers import same_powers
@@ -85,6 +85,7 @@ class BoundStage:
         self._is_warm = False
         self._kinds = [type(each.value) for each in self._donated]
         self._given = None if stage.placing is None else stage.placing.given
+        self._is_shared = stage.placing is not None and stage.placing.is_shared
         backend = stage.backend
         self._wide = backend.wide if device is None else partial(backend.wide_on, device)
         #: where what is to be committed and fetched is among what is made
@@ -124,6 +125,8 @@ class BoundStage:
                 return None
             given.append(value if place is None else place(name, value))
         given += map(_value, self._kept)
+        if self._is_shared and any(map(_is_own, given)):
+            return None  # the other processes may have another value
         donated = list(map(_value, self._donated))
         # nobody but the scope may hold what is donated, and each array once
         if donated and (
@@ -153,7 +156,7 @@ class BoundStage:
                 news = chain(islice(made, 1), (self._state.count + 1,), made)
                 at_once(setattr, self._targets, self._attributes, news)
                 self._is_warm = True
-                return [as_fetched(np.array(value)) for value in made]
+                return self._handed_out(made)
         except Exception as error:
             if lost := [v.name for v in self._donated if _is_deleted(v.value)]:
                 raise OpError(
@@ -163,6 +166,11 @@ class BoundStage:
                     f"again, or load what has been saved\n  {str(error).partition(chr(10))[0]}"
                 ) from error
             return None  # a planned run says what is wrong
+
+    def _handed_out(self, values: Iterable[Any]) -> list[Any]:
+        """Values as they are fetched."""
+        found = map(on_host, values) if self._is_shared else values
+        return [as_fetched(np.array(value)) for value in found]
 
     def _share(self) -> bool:
         """Let variables share the values of others, if they have the same; whether they do."""
@@ -187,7 +195,7 @@ class BoundStage:
         news: list[Any] = [values[k] for k in places[:count]]
         news.insert(1, self._state.count + 1)
         at_once(setattr, self._targets, self._attributes, news)
-        return [as_fetched(np.array(values[k])) for k in places[count:]]
+        return self._handed_out(values[k] for k in places[count:])
 
     def _found(self) -> list[int] | None:
         """Where what is wanted stands among what the stage makes; None where it is not there."""
@@ -219,6 +227,10 @@ class BoundStage:
         except Exception:
             return None
         return None if self._found() is None else traced
+
+
+def _is_own(value: Any) -> bool:
+    return isinstance(value, np.ndarray)
 
 
 def _is_deleted(value: Any) -> bool:

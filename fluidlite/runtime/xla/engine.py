@@ -20,6 +20,7 @@ from ..plan import Plan
 from ..run_state import Job, RunState
 from ..sharding import mesh_in_use
 from .bound import BoundStage, bound
+from .mesh import MeshPlacement
 from .parallel import MeshReplicas
 from .session import Device, DeviceSession, stages_text
 from .shapes import ShapeWatch
@@ -113,6 +114,20 @@ class Engine:
             return call(feed, None)
         return call(feed, self._device.backends[0].number_of(known.seed_of(program), known.count))
 
+    def meet(self, job: Job, env: dict[str, Any], feed: Mapping[str, Any], known: RunState) -> None:
+        """Bring the values of a run to all processes that run it on a mesh.
+
+        Args:
+            job: what is run, and in which scope.
+            env: the values of the run, by name; takes those of all processes.
+            feed: what this process was fed.
+            known: counts the runs.
+        """
+        mesh, (program, _, scope) = mesh_in_use.get(), job
+        if mesh is not None and jax.process_count() > 1:
+            placing = MeshPlacement(mesh, program)
+            self._device.meeting.hold(placing, program, env, feed, scope, known)
+
     def run_anew(
         self, plan: Plan, job: Job, feed: Mapping[str, Any], known: RunState
     ) -> list[Any] | None:
@@ -123,7 +138,7 @@ class Engine:
         """
         program, (fetches, _), scope = job
         watch = self._watches.of(plan) or self._watches.keep(plan, ShapeWatch())
-        watch.note(feed)
+        watch.note(feed, known.count)
         stage = self._device.staging(plan).only
         if stage is None or not all(type(value) is np.ndarray for value in feed.values()):
             return None

@@ -21,6 +21,7 @@ from jax.sharding import PartitionSpec as P
 
 from ...errors import UnsupportedError
 from ...ir.callsite import warn
+from ...opdef.definition import lookup
 from ...process_group import Unrepeated, groups
 from ...values import as_fetched, is_device_array
 from ..plan import Plan, update_stages
@@ -143,6 +144,7 @@ class MeshFunction:
         self._plans, self._updates, self._fetches = plans, updates, list(dict.fromkeys(fetches))
         self._scale, self._backends = scale, backends
         self.mesh = Mesh(np.array(devices), (AXIS,))
+        self._names_rows = any(step.op.type == "adam" for plan in plans for step in plan.steps)
         written: dict[str, None] = {}
         self.needs: dict[str, None] = {}
         once: set[str] = set()
@@ -183,7 +185,9 @@ class MeshFunction:
         count = self.mesh.devices.size
         group = groups.guard(MeshGroup(AXIS, count))
         with group, backend.checks.guard([]) as checks, backend.products(self._precision):
-            trace = StepTrace(TracedEval(backend, host), backend.run_key(number, (place,)))
+            whole = backend.run_key(number)  # the first device draws as one that is alone
+            key = jnp.where(place == 0, whole, jax.random.fold_in(whole, place))
+            trace = StepTrace(TracedEval(backend, host), key, self._names_rows)
             for plan, is_update in zip(self._plans, self._updates, strict=True):
                 for step in plan.steps:
                     trace.step(step, env)
@@ -213,8 +217,19 @@ class MeshReplicas(Replicas):
     on: Any = None  #: the :class:`~fluidlite.runtime.xla.session.Device`
 
     def run(self, feed: Any, wanted: Wanted, return_numpy: bool, return_merged: bool) -> list[Any]:
-        """Run the program, or what is wanted of it; else as ``Executor.run``."""
-        found = self._on_mesh(feed, wanted) if return_numpy else None
+        """Run the program, or what is wanted of it; else as ``Executor.run``.
+
+        Raises:
+            UnsupportedError: there are several processes.
+        """
+        if jax.process_count() > 1:
+            raise UnsupportedError(
+                f"data parallelism of compiled programs is for the devices of one process, not of "
+                f"{jax.process_count()}: run the program itself inside "
+                f"fluid.distributed.mesh(data={jax.device_count()})"
+            )
+        takes_turns = not return_numpy or self._session().strict or self._draws_on_host()
+        found = None if takes_turns else self._on_mesh(feed, wanted)
         if found is None:
             return super().run(feed, wanted, return_numpy, return_merged)
         fetches = wanted[0]
@@ -224,6 +239,11 @@ class MeshReplicas(Replicas):
             name: np.concatenate([np.atleast_1d(v) for v in value]) for name, value in found.items()
         }
         return [as_fetched(joined[name].copy()) for name in fetches]
+
+    def _draws_on_host(self) -> bool:
+        """Whether random numbers are to be NumPy's, and the program draws some."""
+        blocks = self._program.blocks if self.on.draws_on_host else ()
+        return any(lookup(op.type).random for block in blocks for op in block.ops)
 
     def _on_mesh(self, feed: Any, wanted: Wanted) -> dict[str, Any] | None:
         """What is fetched of all devices; None where they have to take turns."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+import numpy as np
 from jax import lax
 from jax import numpy as jnp
 
 from ...opdef.interpreter import Eval
+from ...values import SelectedRows, on_host
 from ..step import Step
 from .refusal import NotTraceable
 
@@ -17,9 +19,13 @@ class NamedRows:
     """The rows that gradients of tables name: truths by variable, [height].
 
     ``adam`` is the optimizer that treats such a gradient in another way than one of all rows.
+
+    Args:
+        matter: whether the program has it.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, matter: bool = False) -> None:
+        self.matter = matter
         self._named: dict[str, Any] = {}
 
     def note(self, step: Step, ins: Mapping[str, Any]) -> None:
@@ -45,6 +51,28 @@ class NamedRows:
                 self._named.pop(name, None)
             else:
                 self._named[name] = rows
+
+    def of(self, names: Iterable[str]) -> dict[str, Any]:
+        """The rows of those among some variables that name rows, under the names that
+        :func:`stored` knows.
+        """
+        return {name + _ROWS: self._named[name] for name in names if name in self._named}
+
+    def around(self, step: Step) -> Callable[[], None]:
+        """What is called behind a step with blocks: what they named is known in them only.
+
+        It raises :class:`NotTraceable` behind passes that named rows, each its own, for Adam.
+        """
+        before = dict(self._named)
+
+        def leave() -> None:
+            found, self._named = self._named, before
+            for name in step.writes:
+                before.pop(name, None)
+            if self.matter and step.instance.type in _OF_PASSES and found.keys() - before.keys():
+                raise NotTraceable("each of its passes names other rows of a table")
+
+        return leave
 
     def join(self, name: str, axis: str) -> None:
         """Let a gradient that devices have summed name the rows of all of them.
@@ -82,10 +110,21 @@ class NamedRows:
         return outs
 
 
+def stored(made: dict[str, Any]) -> dict[str, Any]:
+    """What a function made, with gradients of tables as the host knows them: as stored rows."""
+    found = {name: value for name, value in made.items() if not name.endswith(_ROWS)}
+    for name in found.keys() & {n.removesuffix(_ROWS) for n in made if n not in found}:
+        dense, rows = on_host(found[name]), np.flatnonzero(on_host(made[name + _ROWS]))
+        found[name] = SelectedRows(rows, len(dense), dense[rows])
+    return found
+
+
 def _betas(op: Any) -> list[tuple[int, float]]:
     return [(1, op.beta1), (2, op.beta2)]
 
 
+_ROWS = "@ROWS"
 _OF_TABLES = frozenset({"lookup_table_grad", "lookup_table_v2_grad"})
+_OF_PASSES = frozenset({"while_grad", "recurrent_grad"})
 #: operators that keep the rows of what they are given
 _FOLLOWED = frozenset({"sum", "merge_selected_rows", "scale", "assign", "clip", "cast"})

@@ -18,6 +18,7 @@ from ..sharding import mesh_in_use
 from ..step import Environment, Step
 from .interpreter import TracedEval
 from .mesh import MeshPlacement
+from .processes import Meeting
 from .refusal import NotTraceable
 from .stage import CompiledStage, sized
 from .staging import HostStep, Staging, described
@@ -43,6 +44,9 @@ class Device:
 
     #: programs as functions over several devices, by their first plan
     parallel: WeakTable[BlockPlan, dict[Any, Any]] = field(default_factory=WeakTable)
+
+    #: of several processes
+    meeting: Meeting = field(default_factory=Meeting)
 
     def staging(self, plan: BlockPlan) -> Staging:
         """How a block is divided."""

@@ -18,12 +18,20 @@ class ShapeWatch:
     def __init__(self) -> None:
         self._seen: set[Any] = set()
         self._row: list[dict[str, tuple[int, ...]]] = []
+        self._last = 0
         self._said = False
 
-    def note(self, feed: Mapping[str, Any]) -> None:
+    def note(self, feed: Mapping[str, Any], run: int) -> None:
         """Look at what a run is fed that does not fit what was compiled before; warn once where
         that has been so for some runs in a row.
+
+        Args:
+            feed: values by name.
+            run: its number.
         """
+        if run > self._last + 1:  # the runs between were compiled before
+            self._row.clear()
+        self._last = run
         shapes = {  # what works on sequences is not compiled
             name: tuple(value.shape)
             for name, value in feed.items()

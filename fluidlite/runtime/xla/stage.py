@@ -13,10 +13,13 @@ from ..step import Environment, Step
 from .arrays import plain
 from .interpreter import TracedEval
 from .refusal import NotTraceable
+from .rows import stored
 from .trace import StepTrace
 
 #: what a stage that draws nothing is given to start from
 NO_SEED = np.uint32(0)
+#: functions that a stage keeps; behind so many it begins anew, since each takes megabytes
+MOST_SHAPES = 100
 
 
 class CompiledStage:
@@ -27,6 +30,7 @@ class CompiledStage:
         backends: JAX's and NumPy's.
         placing: where values lie on a mesh of devices; None for one device.
         precision: of products.
+        names_rows: whether a gradient of a table that it hands on says which rows it names.
     """
 
     def __init__(
@@ -35,7 +39,9 @@ class CompiledStage:
         backends: tuple[Any, Any],
         placing: Any = None,
         precision: str = "highest",
+        names_rows: bool = False,
     ) -> None:
+        self._names_rows = names_rows
         self.steps, self._backends, self._precision = list(steps), backends, precision
         self.backend, self.placing = backends[0], placing
         reads: dict[str, None] = {}
@@ -90,8 +96,7 @@ class CompiledStage:
         )
         if truths and not all(map(bool, truths)):
             return False
-        made = dict(zip(self.made, values, strict=True))
-        env.update(made)
+        env.update(stored(dict(zip(self.made, values, strict=True))))
         for name in self.free:
             env.pop(name, None)
         return True
@@ -122,6 +127,11 @@ class CompiledStage:
             ``made``) and the truths that must hold.
         """
         names = None if wanted is None else tuple(wanted)
+        if len(self.shapes) > MOST_SHAPES:
+            for each in self._functions.values():
+                each.clear_cache()
+            self._functions.clear()
+            self.shapes.clear()
         pairs = tuple((same or {}).items())
         key = tuple(first), tuple(second), checks, numbered, names, pairs
         if key not in self._functions:
@@ -161,7 +171,8 @@ class CompiledStage:
         self.shapes.add(tuple((n, v.shape, v.dtype.name) for n, v in env.items()))
         if self.placing is not None:
             env = self.placing.placed(env)
-        trace = StepTrace(TracedEval(backend, host), backend.run_key(number, turns))
+        key = backend.run_key(number, turns)
+        trace = StepTrace(TracedEval(backend, host), key, self._names_rows)
         with backend.checks.guard([]) as checks, backend.products(self._precision):
             for place, step in enumerate(self.steps):
                 self.place = place
@@ -173,6 +184,8 @@ class CompiledStage:
         if trace.unsure.intersection(self.writes):
             raise NotTraceable("what it writes is read later, and it may not be taken")
         made = {name: plain(env[name]) for name in self.writes if name in env}
+        if self._names_rows:
+            made |= trace.rows.of(made)
         return made if self.placing is None else self.placing.placed(made), list(checks)
 
     @property
@@ -184,7 +197,7 @@ class CompiledStage:
 def sized(env: Mapping[str, Any]) -> list[tuple[int, str]]:
     """Bytes and names of values, the largest first."""
     found = [
-        (sum(a.nbytes for a in arrays_in(value)) or getattr(value, "nbytes", 0), name)
+        (getattr(value, "nbytes", 0) or sum(a.nbytes for a in arrays_in(value)), name)
         for name, value in env.items()
     ]
     return sorted(found, reverse=True)

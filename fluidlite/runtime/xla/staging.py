@@ -42,6 +42,8 @@ class Staging:
     ) -> None:
         self._backends, self._placing = backends, placing
         self._precision = precision
+        blocks = plan.block.program.blocks  # others do the same with whole gradients
+        self._names_rows = any(op.type == "adam" for block in blocks for op in block.ops)
         ragged: set[int] = set()
         for item in plan.items:
             if isinstance(item, Segment) and item.is_ragged:
@@ -66,7 +68,7 @@ class Staging:
                 self.parts += self._stages([step for step, _ in row])
 
     def _stages(self, steps: Sequence[Step]) -> list[CompiledStage | HostStep]:
-        how = self._backends, self._placing, self._precision
+        how = self._backends, self._placing, self._precision, self._names_rows
         return [CompiledStage(steps, *how)] if steps else []
 
     def divided(self, stage: CompiledStage, why: str) -> list[CompiledStage | HostStep]:

@@ -56,13 +56,14 @@ class StepTrace:
     Args:
         f: the interpreter.
         key: of JAX: what random operators of this run start from.
+        rows_matter: whether it has to follow which rows gradients of tables name.
     """
 
-    def __init__(self, f: TracedEval, key: Any) -> None:
+    def __init__(self, f: TracedEval, key: Any, rows_matter: bool = False) -> None:
         self.f, self._key = f, key
         self._turns: tuple[Any, ...] = ()
         self._steps = 0
-        self.rows = NamedRows()
+        self.rows = NamedRows(rows_matter)
         self._likelihoods = Likelihoods(f)
         self.draws = False  #: whether a step has taken random numbers
         #: names that only a branch has written, which may not have been taken
@@ -97,7 +98,9 @@ class StepTrace:
             raise NotTraceable(f"its passes would be more than {UNROLLED} operators")
         op = step.instance
         if op.is_control:
+            leave = self.rows.around(step)
             self._control(step, env)
+            leave()
         else:
             self._operator(step, env)
         step.let_go(env)
