@@ -25,7 +25,7 @@ def device_of(op: Op, site: CallSite | None) -> str:
         op: the operator.
         site: the user's line, for a warning.
     """
-    device = current_device()
+    device = _current.get()
     if device and op.block_attributes:
         warn(f"{op.type} drives a block and stays without the device {device!r}", site)
         return ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 from .. import state
@@ -18,7 +19,8 @@ _told: state.StateSlot[list[CellRun]] = state.slot("cells that build again", lis
 def building_site(program: Program) -> CallSite | None:
     """The user's line that builds into a program; a cell that does so is noted."""
     site = caller()
-    _note_cell(program, site)
+    if "IPython" in sys.modules:  # elsewhere there are no cells
+        _note_cell(program, site)
     return site
 
 

@@ -253,7 +253,7 @@ def _layer(function: FunctionType, stem: str | None, act: bool) -> Callable[...,
                         out = function(runner, *args, **kwargs)
                     return runner.activation(out, last) if act else out
                 f = LayerBuilder(layer_type, name)
-                undo = Undo(f.block, f.startup.global_block())
+                undo = Undo(f.block, f.startup.blocks[0])
                 out = function(f, *args, **kwargs)
                 return f.activation(out, last) if act else out
             except BaseException as error:
@@ -345,7 +345,10 @@ class Undo:
         if blocks[0].idx:
             whole = [b if b.idx == 0 else b.program.blocks[0] for b in blocks]
             blocks = tuple(dict.fromkeys((*blocks, *whole)))
-        self._marks = [(b, len(b.vars), len(b.ops), b.ops[0] if b.ops else None) for b in blocks]
+        self._marks = marks = []
+        for b in blocks:
+            ops = b.ops
+            marks.append((b, len(b.vars), len(ops), ops[0] if ops else None))
 
     def __call__(self) -> None:
         """Undo."""
