@@ -345,10 +345,10 @@ class Undo:
         if blocks[0].idx:
             whole = [b if b.idx == 0 else b.program.blocks[0] for b in blocks]
             blocks = tuple(dict.fromkeys((*blocks, *whole)))
-        self._marks = marks = []
+        self._marks: list[tuple[Block, int, int, Any]] = []
         for b in blocks:
             ops = b.ops
-            marks.append((b, len(b.vars), len(ops), ops[0] if ops else None))
+            self._marks.append((b, len(b.vars), len(ops), ops[0] if ops else None))
 
     def __call__(self) -> None:
         """Undo."""
