@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import ArgumentError
 from ..files import Transaction
 from ..ir.program import Program
 from ..ir.variable import Variable
@@ -45,8 +46,14 @@ def stablehlo(
         what is in the file.
 
     Raises:
+        ArgumentError: ``feeds`` are names alone.
         FluidError: as :func:`fluidlite.jax.function` does.
     """
+    if not isinstance(feeds, Mapping):
+        raise ArgumentError(
+            f"expected feeds as a dictionary of arrays by name, whose shapes and types the "
+            f"function is made for, got {feeds!r:.60}"
+        )
     made, parameters = function(program, list(feeds), fetches, scope)
     jax, export = import_module("jax"), import_module("jax.export")
 

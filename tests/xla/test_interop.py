@@ -70,6 +70,11 @@ def test_a_saved_model_of_paddle_is_a_function_of_jax(tmp_path, jax):
     np.testing.assert_allclose(found, right, 1e-5)
 
 
+def test_stablehlo_is_made_for_the_shapes_of_arrays_and_refuses_names_alone(model):
+    with pytest.raises(ArgumentError, match="a dictionary of arrays by name, .* got .'x'"):
+        fluid.export.stablehlo(None, ["x"], [])
+
+
 def test_stablehlo_runs_without_fluidlite(model, tmp_path):
     p, loss = model
     feed = {"x": X, "y": np.ones([5, 1], "int64")}
