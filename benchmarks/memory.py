@@ -1,6 +1,6 @@
 """The memory of a training step: what its plan says, and what its process takes.
 
-    python benchmarks/memory.py [--only lenet] [--small] [--python PYTHON] [--write]
+    python benchmarks/memory.py [--only lenet] [--small] [--beside torch] [--python P] [--write]
 
 Prints two tables, in MiB.  ``--write`` puts them into docs/performance.md.  Counted is what lies in
 memory (the resident set) at the moment when it is most, in a process of its own for each figure.
@@ -53,24 +53,26 @@ def planned(names: list[str], small: bool) -> list[str]:
     for name in names:
         for title, kernels in PLANNED.items():
             found = asked(title, name, small, [sys.executable], before=2)
+            if not found:  # the library is not installed
+                continue
             everything, peak = found["planned"]
             lines.append(
                 f"{name:<16}{kernels:<7}{everything / 2**20:11.2f}{peak / 2**20:10.2f}"
-                f"{found['more'] / 2**20:11.2f}{peak / found['more'] - 1:+10.1%}"
+                f"{found['more'] / 2**20:11.2f}{peak / max(found['more'], 1) - 1:+10.1%}"
             )
             print(lines[-1], flush=True)
     return lines
 
 
-def beside(names: list[str], small: bool, pythons: list[str]) -> list[str]:
+def beside(names: list[str], titles: list[str], small: bool, pythons: list[str]) -> list[str]:
     """The processes of several libraries: as much as they ever take, and what of it came with the
     steps, the first among them.
     """
-    lines = [f"{'step':<16}" + "".join(f"{title:>20}" for title in BESIDE)]
+    lines = [f"{'step':<16}" + "".join(f"{title:>20}" for title in titles)]
     print(lines[0], flush=True)
     for name in names:
         line = f"{name:<16}"
-        for title in BESIDE:
+        for title in titles:
             found = asked(title, name, small, pythons, before=0)
             cell = f"{found['most'] / 2**20:.0f} ({found['more'] / 2**20:.0f})" if found else "-"
             line += f"{cell:>20}"
@@ -85,12 +87,13 @@ def main() -> None:
     steps = [name for name in FULL if name != "fit_a_line"]  # which has no arrays to speak of
     parser.add_argument("--only", nargs="*", default=steps, choices=list(FULL), metavar="STEP")
     parser.add_argument("--small", action="store_true", help="the smallest sizes")
+    parser.add_argument("--beside", nargs="*", default=list(BESIDE), metavar="TITLE")
     parser.add_argument("--python", nargs="*", default=[], help="further interpreters to look in")
     parser.add_argument("--write", metavar="PAGE", nargs="?", const=str(PAGE))
     args = parser.parse_args()
     os.environ.update(ENVIRONMENT)
     lines = [*planned(args.only, args.small), ""]
-    lines += beside(args.only, args.small, [sys.executable, *args.python])
+    lines += beside(args.only, args.beside, args.small, [sys.executable, *args.python])
     if args.write:
         replace_part(Path(args.write), "memory", f"{machine.description()}\n\n{block(lines)}")
 

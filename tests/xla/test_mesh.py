@@ -148,6 +148,7 @@ def test_an_address_at_which_nobody_listens_is_refused(address, message):
 @pytest.fixture(scope="module")
 def said():
     """What two processes found, by the name of the trial."""
+    pytest.importorskip("jax", reason='the backend "jax" needs fluidlite[jax]')
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         address = f"127.0.0.1:{free.getsockname()[1]}"
