@@ -27,6 +27,11 @@ def place(file: str, line: int) -> str:
     return f"{file}:{line}" if number is None else f"cell {number}, line {line}"
 
 
+def may_run() -> bool:
+    """Whether there may be cells: IPython has been imported."""
+    return "IPython" in sys.modules
+
+
 def running(file: str) -> CellRun | None:
     """The run of a cell that is under way in the calling code.
 
@@ -52,7 +57,7 @@ def _shell() -> Any:
 
 def _number(file: str) -> int | None:
     """The number of the last run of the cell that a file stands for."""
-    if "IPython" not in sys.modules or os.path.exists(file):
+    if not may_run() or os.path.exists(file):
         return None
     shell = _shell()
     if shell is None:

@@ -13,11 +13,6 @@ from .callsite import CallSite, warn
 _current: state.StateSlot[str] = state.slot("device", lambda: "")
 
 
-def current_device() -> str:
-    """The device of the innermost guard; an empty text where there is none."""
-    return _current.get()
-
-
 def device_of(op: Op, site: CallSite | None) -> str:
     """The device that an operator is meant for: none for one that drives blocks.
 

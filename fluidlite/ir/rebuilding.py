@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
 from .. import state
-from ..cells import CellRun, running
+from ..cells import CellRun, may_run, running
 from .callsite import CallSite, caller, warn
 
 if TYPE_CHECKING:
@@ -19,7 +18,7 @@ _told: state.StateSlot[list[CellRun]] = state.slot("cells that build again", lis
 def building_site(program: Program) -> CallSite | None:
     """The user's line that builds into a program; a cell that does so is noted."""
     site = caller()
-    if "IPython" in sys.modules:  # elsewhere there are no cells
+    if may_run():
         _note_cell(program, site)
     return site
 

@@ -215,6 +215,11 @@ def check_bias(Filter, Bias, filters):
 class Convolution(Conv, abstract=True):
     """What the convolutions by a filter have in common."""
 
+    def bytes_of_convolving(self, Input, Filter):
+        """What :meth:`convolve` makes: images and patches first, then parts that are joined."""
+        made = math.prod(self.convolved(Input.shape, Filter.shape)) * Input.dtype.dtype.itemsize
+        return max(made, self.bytes_of_patches(Input.shape, Filter.shape, Input.dtype))
+
     def bytes_of_patches(self, image, filter, dtype):
         """What an image with its border takes, and the patches that are made at a time."""
         n, channels, *sizes = self.nchw(image)
@@ -288,8 +293,7 @@ class Conv2d(UseQuantizer, Convolution, abstract=True):
         return Input.with_shape(self.convolved(Input.shape, Filter.shape))
 
     def temporaries(self, Input, Filter, Bias):
-        made = math.prod(self.convolved(Input.shape, Filter.shape)) * Input.dtype.dtype.itemsize
-        return max(made, self.bytes_of_patches(Input.shape, Filter.shape, Input.dtype))
+        return self.bytes_of_convolving(Input, Filter)
 
     def run(self, xp, Input, Filter, Bias):
         out = self.convolve(xp, Input, Filter)

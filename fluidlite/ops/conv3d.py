@@ -40,6 +40,9 @@ class conv3d(Convolution3d):
         self.check(Input=Input, Filter=Filter)
         return Input.with_shape(self.convolved(Input.shape, Filter.shape))
 
+    def temporaries(self, Input, Filter):
+        return self.bytes_of_convolving(Input, Filter)
+
     def run(self, xp, Input, Filter):
         return self.outer(xp, self.convolve(xp, Input, Filter))
 

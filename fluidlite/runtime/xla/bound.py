@@ -17,6 +17,7 @@ from ...scope import Scope, ScopeVariable, at_once
 from ...values import as_fetched, is_device_array, on_host
 from ..run_state import RunState
 from .guard import guard_of
+from .mesh import is_own
 from .powers import same_powers
 from .stage import NO_SEED, CompiledStage
 
@@ -125,7 +126,7 @@ class BoundStage:
                 return None
             given.append(value if place is None else place(name, value))
         given += map(_value, self._kept)
-        if self._is_shared and any(map(_is_own, given)):
+        if self._is_shared and any(map(is_own, given)):
             return None  # the other processes may have another value
         donated = list(map(_value, self._donated))
         # nobody but the scope may hold what is donated, and each array once
@@ -227,10 +228,6 @@ class BoundStage:
         except Exception:
             return None
         return None if self._found() is None else traced
-
-
-def _is_own(value: Any) -> bool:
-    return isinstance(value, np.ndarray)
 
 
 def _is_deleted(value: Any) -> bool:

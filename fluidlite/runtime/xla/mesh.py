@@ -134,6 +134,11 @@ def _refuse_split(variable: Any, layout: Split, mesh: Mesh) -> None:
         )
 
 
+def is_own(value: Any) -> bool:
+    """Whether an array is of this process alone."""
+    return isinstance(value, np.ndarray) or getattr(value, "is_fully_addressable", False)
+
+
 def _spread(value: Any, sharding: NamedSharding) -> Any:
     """A value that all processes have, on the devices of all."""
     return jax.make_array_from_callback(value.shape, sharding, lambda index: value[index])
@@ -150,4 +155,4 @@ def _keeps_parts(sharding: NamedSharding, shape: tuple[int, ...]) -> bool:
     return True
 
 
-__all__ = ["Split", "MeshPlacement", "made"]
+__all__ = ["Split", "MeshPlacement", "is_own", "made"]

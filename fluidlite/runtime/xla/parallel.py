@@ -29,6 +29,7 @@ from ..replicated import Replicas
 from ..run_state import Wanted
 from .interpreter import TracedEval
 from .refusal import NotTraceable
+from .rows import rows_matter
 from .trace import StepTrace
 
 AXIS = "devices"
@@ -144,7 +145,7 @@ class MeshFunction:
         self._plans, self._updates, self._fetches = plans, updates, list(dict.fromkeys(fetches))
         self._scale, self._backends = scale, backends
         self.mesh = Mesh(np.array(devices), (AXIS,))
-        self._names_rows = any(step.op.type == "adam" for plan in plans for step in plan.steps)
+        self._names_rows = rows_matter(step.op for plan in plans for step in plan.steps)
         written: dict[str, None] = {}
         self.needs: dict[str, None] = {}
         once: set[str] = set()

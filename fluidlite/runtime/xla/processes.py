@@ -7,12 +7,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from itertools import count
 from typing import Any
 
 import jax
 import numpy as np
-from jax._src import distributed  # no public name has the coordinator
 from jax.experimental import multihost_utils
 
 from ...errors import ArgumentError, FeedError, UnsupportedError
@@ -20,7 +20,7 @@ from ...ir.program import Program
 from ...scope import Scope
 from ...weak import WeakTable
 from ..run_state import RunState
-from .mesh import MeshPlacement
+from .mesh import MeshPlacement, is_own
 
 SECONDS = 300  #: how long a process waits for what the others say
 
@@ -64,7 +64,7 @@ class Meeting:
                     f"variable {name!r}; feed padded rows and their lengths"
                 )
         data = [name for name in fed if placing.is_data(name)]
-        own = sorted(n for n, v in env.items() if n not in data and _is_own(v))
+        own = sorted(n for n, v in env.items() if n not in data and is_own(v))
         last = self._shapes.of(program) or self._shapes.keep(program, [])
         shapes = {name: [list(fed[name].shape), str(fed[name].dtype)] for name in sorted(data)}
         if own or last != [shapes]:
@@ -84,11 +84,6 @@ class Meeting:
                 held.value = env[name]
         for name in data:
             env[name] = placing.given(name, fed[name])
-
-
-def _is_own(value: Any) -> bool:
-    """Whether an array is of this process alone."""
-    return isinstance(value, np.ndarray) or getattr(value, "is_fully_addressable", False)
 
 
 def _types(program: Program) -> list[str]:
@@ -154,7 +149,8 @@ def _exchanged(text: str) -> list[str]:
     Raises:
         ArgumentError: one of them does not come.
     """
-    client: Any = distributed.global_state.client
+    # no public name has the coordinator; what runs in one process does without
+    client: Any = import_module("jax._src.distributed").global_state.client
     place, found = f"fluidlite/{next(_numbers)}", []
     client.key_value_set(f"{place}/{jax.process_index()}", text)
     for number in range(jax.process_count()):

@@ -9,10 +9,23 @@ import numpy as np
 from jax import lax
 from jax import numpy as jnp
 
+from ...ir.operator import Operator
 from ...opdef.interpreter import Eval
 from ...values import SelectedRows, on_host
 from ..step import Step
 from .refusal import NotTraceable
+
+
+def rows_matter(ops: Iterable[Operator]) -> bool:
+    """Whether an operator treats a gradient of some rows in another way than one of all rows.
+
+    Args:
+        ops: of a program.
+    """
+    return any(op.type == _OF_ROWS for op in ops)
+
+
+_OF_ROWS = "adam"  #: others do the same with whole gradients
 
 
 class NamedRows:
@@ -92,7 +105,7 @@ class NamedRows:
             NotTraceable: an option needs the rows themselves.
         """
         op: Any = step.instance
-        if op.type != "adam" or not self._named:
+        if op.type != _OF_ROWS or not self._named:
             return None
         rows = self._named.get(step.op.inputs["Grad"][0])
         if rows is None:

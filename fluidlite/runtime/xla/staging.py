@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from ..plan import BlockPlan
 from ..segment import FEWEST_COMPILED, Segment
 from ..step import Step
+from .rows import rows_matter
 from .stage import CompiledStage
 
 
@@ -42,8 +43,8 @@ class Staging:
     ) -> None:
         self._backends, self._placing = backends, placing
         self._precision = precision
-        blocks = plan.block.program.blocks  # others do the same with whole gradients
-        self._names_rows = any(op.type == "adam" for block in blocks for op in block.ops)
+        blocks = plan.block.program.blocks
+        self._names_rows = rows_matter(op for block in blocks for op in block.ops)
         ragged: set[int] = set()
         for item in plan.items:
             if isinstance(item, Segment) and item.is_ragged:
