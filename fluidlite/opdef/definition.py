@@ -281,8 +281,8 @@ class Op(Structure):
         return f"{self.type}({', '.join(f'{k}={v!r}' for k, v in self.attr_values().items())})"
 
     def infer(self, *specs: Spec | None) -> Any:
-        """Specs of the outputs from those of the inputs.  Default: every output is like the first
-        input.
+        """Specs of the outputs from those of the inputs and the attributes alone, since what it
+        gives is kept for equal ones.  Default: every output is like the first input.
         """
         first = next((s for s in specs if s is not None), None)
         first = first[0] if isinstance(first, list) else first
