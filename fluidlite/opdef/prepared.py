@@ -9,6 +9,8 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from .structure import Epilogue
+
 ALIGNMENT = 64  #: bytes; of memory to work in
 
 
@@ -109,10 +111,14 @@ class Offer(NamedTuple):
 class Epilogues(NamedTuple):
     """What a kernel may compute at once behind an instruction."""
 
-    #: in order: what it is (see ``Structure.epilogue``) and the instruction
-    chain: tuple[tuple[str, Any], ...] = ()
+    #: in order: what it is, and the instruction
+    chain: tuple[tuple[Epilogue, Any], ...] = ()
     #: the gradient of the first of the chain, where the gradient of the instruction alone reads it
     mask: Any = None
+
+    def begins_with(self, function: str) -> bool:
+        """Whether the first of the chain is a function (see ``Epilogue``)."""
+        return bool(self.chain) and self.chain[0][0].function == function
 
 
 class KernelLibrary(Protocol):

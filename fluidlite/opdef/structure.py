@@ -15,6 +15,22 @@ class MatrixProduct(NamedTuple):
     transpose_y: bool = False
 
 
+class Epilogue(NamedTuple):
+    """What an operator does with each element of the result of a kernel before it."""
+
+    #: ``"add"``, ``"subtract"`` or ``"multiply"`` of another value; ``"scale"``, ``"relu"`` or
+    #: another function of the element alone, named after its operator
+    function: str
+    numbers: tuple[float, ...] = ()  #: that the function depends on, as attributes tell
+    #: of the other value, aligned with the result: as many dimensions, of 1 where it is stretched
+    shape: tuple[int, ...] = ()
+
+    @property
+    def commutes(self) -> bool:
+        """Whether it is the same with the two values exchanged."""
+        return self.function in ("add", "multiply")
+
+
 class Structure:
     """Properties of operators that passes rely on; a definition says what differs from this.
 
@@ -98,8 +114,6 @@ class Structure:
         """
         return None
 
-    def epilogue(self, x: Spec, *others: Spec) -> str:
-        """What a kernel before this operator may do at once: ``"bias"`` (a number for each channel
-        is added), ``"activation:relu"``, or nothing.
-        """
-        return ""
+    def epilogue(self, x: Spec, *others: Spec) -> Epilogue | None:
+        """What a kernel before this operator may do at once; None where it is nothing so simple."""
+        return None

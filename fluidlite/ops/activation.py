@@ -10,6 +10,7 @@ from ..errors import AttributeValueError, NoGradientError, ShapeError
 from ..opdef.attribute import REQUIRED, attr
 from ..opdef.definition import Op
 from ..opdef.spec import agree, need_float, normal_axis, same_dtype, size_of
+from ..opdef.structure import Epilogue
 from .elementwise import indicator, sum_like
 from .knobs import UseMkldnn
 from .unary import Activation, Unary
@@ -127,6 +128,9 @@ class gelu(Activation):
 
     approximate: bool = False
 
+    def epilogue(self, x):
+        return Epilogue(self.type, (float(self.approximate),))
+
     def run(self, xp, X):
         if self.approximate:
             inner = math.sqrt(2 / math.pi) * (X + 0.044715 * X**3)
@@ -151,6 +155,9 @@ class swish(UseMkldnn, Unary):
     """Out = X / (1 + e^(-beta X))."""
 
     beta: float = 1.0
+
+    def epilogue(self, x):
+        return Epilogue(self.type, (self.beta,))
 
     def run(self, xp, X):
         return X * logistic(xp, self.beta * X)
@@ -190,9 +197,6 @@ class relu(Activation):
 
     is_monotone = True
 
-    def epilogue(self, x):
-        return "activation:relu"
-
     def run(self, xp, X):
         return xp.maximum(X, 0)
 
@@ -204,6 +208,9 @@ class relu6(Unary):
     """Out = min(max(X, 0), threshold)."""
 
     threshold: float = 6.0
+
+    def epilogue(self, x):
+        return Epilogue(self.type, (self.threshold,))
 
     def run(self, xp, X):
         return xp.clip(X, 0, self.threshold)
@@ -242,6 +249,9 @@ class leaky_relu(UseMkldnn, Unary):
 
     alpha: float = 0.02
 
+    def epilogue(self, x):
+        return Epilogue(self.type, (self.alpha,))
+
     def run(self, xp, X):
         return xp.where(X > 0, X, self.alpha * X)
 
@@ -258,6 +268,9 @@ class elu(Unary):
     """Out = X where X > 0, alpha (e^X - 1) elsewhere (Clevert et al., arXiv 1511.07289)."""
 
     alpha: float = 1.0
+
+    def epilogue(self, x):
+        return Epilogue(self.type, (self.alpha,))
 
     def run(self, xp, X):
         return xp.where(X > 0, X, self.alpha * xp.expm1(xp.minimum(X, 0)))

@@ -18,6 +18,7 @@ from ..opdef.spec import (
     same_dtype,
     size_of,
 )
+from ..opdef.structure import Epilogue
 from ..values import SelectedRows
 from .knobs import UseMkldnn
 
@@ -41,6 +42,13 @@ def align(xp, X, Y, axis):
     if X.ndim > Y.ndim:
         return X, xp.reshape(Y, aligned(Y.shape, X.ndim, axis))
     return xp.reshape(X, aligned(X.shape, Y.ndim, axis)), Y
+
+
+def following(function, x, y, axis):
+    """The epilogue that combines each element of X with one of Y."""
+    if len(y.shape) > len(x.shape):
+        return None
+    return Epilogue(function, shape=aligned(y.shape, len(x.shape), axis))
 
 
 def aligned_ufunc(ufunc, X, Y, axis):
@@ -126,7 +134,7 @@ class elementwise_add(Elementwise):
     whole = False
 
     def epilogue(self, x, y):
-        return "bias" if self.axis == 1 and y.shape == x.shape[1:2] else ""
+        return following("add", x, y, self.axis)
 
     def grad_numpy(self, xp, X, Y, dOut):
         return {
@@ -142,6 +150,9 @@ class elementwise_sub(Elementwise):
     """Out = X - Y."""
 
     ufunc = np.subtract
+
+    def epilogue(self, x, y):
+        return following("subtract", x, y, self.axis)
 
     def grad(self, f, X, Y, dOut):
         return self.likewise(f, X, Y, lambda: dOut, lambda: -dOut)
@@ -175,6 +186,9 @@ class elementwise_mul(Elementwise):
 
     ufunc = np.multiply
     rows = ("X",)
+
+    def epilogue(self, x, y):
+        return following("multiply", x, y, self.axis)
 
     def infer(self, X, Y):
         found = super().infer(X, Y)

@@ -9,7 +9,7 @@ from ..errors import AttributeValueError, DTypeError, ShapeError
 from ..opdef.attribute import REQUIRED, attr
 from ..opdef.definition import Op
 from ..opdef.spec import agree, broadcast, flat, known, need_float, same_dtype, size_of
-from ..opdef.structure import MatrixProduct
+from ..opdef.structure import Epilogue, MatrixProduct
 from ..values import SelectedRows
 from .activation import between
 from .elementwise import sum_like
@@ -311,6 +311,12 @@ class scale(Op):
 
     def copies(self):
         return self.scale == 1.0 and not self.bias
+
+    def epilogue(self, x, *others):
+        if others:  # ScaleTensor
+            return None
+        bias = self.bias if self.bias_after_scale else self.scale * self.bias
+        return Epilogue(self.type, (self.scale, bias))
 
     def grad(self, f, ScaleTensor, dOut):
         # all attributes are given since programs list those of this operator

@@ -11,6 +11,7 @@ from ..errors import ShapeError
 from ..opdef.definition import Op
 from ..opdef.prepared import Prepared
 from ..opdef.spec import need_float, size_of
+from ..opdef.structure import Epilogue
 from .knobs import UseCudnn, UseMkldnn
 
 
@@ -26,6 +27,9 @@ class Unary(Op, abstract=True):
 
 class Activation(UseMkldnn, UseCudnn, Unary, abstract=True):
     """A function of each element, with the knobs that most of them have."""
+
+    def epilogue(self, x):
+        return Epilogue(self.type)
 
 
 class exp(Activation):

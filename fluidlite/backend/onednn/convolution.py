@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import prod
 from typing import Any
 
 from ...opdef.prepared import Epilogues, Offer, Prepared
+from ...opdef.structure import Epilogue
 from .library import TRAINING, NotDone, dims
 from .memory import (
     Layout,
@@ -20,7 +21,8 @@ from .memory import (
     with_channels_last,
 )
 from .norms import bounded, linear, made_by, product
-from .offers import HIGH, LOW, RELU_EPILOGUE, Layouts, OneDnnKernels, serves, whole
+from .offers import HIGH, LOW, Layouts, OneDnnKernels, serves, whole
+from .post_ops import OTHER, POST, PostOp, post_ops
 
 DIRECT = 1
 SOURCE, WEIGHTS, TARGET, BIAS = 1, 33, 17, 41
@@ -31,6 +33,7 @@ OF_TARGET, OF_TARGET_BACK = 133, 134
 BLOCK = 16  #: channels are rounded up to a multiple of it
 USEFUL = 0.9  #: the share of channels that are no filling, from which on blocks pay
 SMALLEST = 1 << 20  #: operations; below it a layout is not worth its conversions
+RELU = (0x20, 0.0, 0.0)  #: by a maximum, which takes NaN for zero
 
 
 class ConvolutionGeometry:
@@ -112,10 +115,15 @@ class ConvolutionForward:
         return self._image, self._out
 
     def followed(
-        self, onednn: OneDnnKernels, g: ConvolutionGeometry, bias: Layout | None, relu: bool
+        self,
+        onednn: OneDnnKernels,
+        g: ConvolutionGeometry,
+        bias: Layout | None,
+        posts: Sequence[PostOp],
     ) -> PrimitiveDescriptor:
         """A descriptor in the same layouts, with what follows."""
-        return self._made(onednn, g, self._image, self._filter, self._out, bias, relu)
+        listed = [(*p.how, self._out) if p.value is not None else p.how for p in posts]
+        return self._made(onednn, g, self._image, self._filter, self._out, bias, listed)
 
     def _made(
         self,
@@ -125,14 +133,14 @@ class ConvolutionForward:
         filter: Any,
         out: Any,
         bias: Layout | None = None,
-        relu: bool = False,
+        posts: Sequence[tuple[Any, ...]] = (),
     ) -> PrimitiveDescriptor:
         library = onednn.library
         return PrimitiveDescriptor(
             library,
             "convolution_forward",
             *(TRAINING, DIRECT, image, filter, bias, out, *g.steps),
-            relu=relu,
+            posts=posts,
         )
 
 
@@ -208,19 +216,23 @@ def _offer(
 def convolution(
     onednn: OneDnnKernels, instruction: Any, layouts: Layouts, epilogues: Epilogues
 ) -> Offer | None:
-    """The convolution, and the bias and the relu that follow."""
+    """The convolution, and what follows: a bias, values of the same shape, and activations."""
     image, filter, *more = instruction.operands
     if any(each is not None for each in more[1:]):
         return None
     bias = more[0] if more else None
     g = ConvolutionGeometry(instruction.op, image.shape, filter.shape)
     forward = _forward(onednn, g)
-    behind, chain = None, list(epilogues.chain)
-    if bias is None and not g.is_channels_last and chain and chain[0][0] == "bias":
-        behind = chain.pop(0)[1]
-        bias = behind.operands[1]
-    relu = bool(chain) and chain[0][0] == RELU_EPILOGUE
-    fused = (behind is not None) + relu
+    chain, result, behind = list(epilogues.chain), instruction.results[0], []
+    by_channel = (1, result.shape[1], *(1 for _ in result.shape[2:]))
+    if bias is None and not g.is_channels_last and epilogues.begins_with("add"):
+        epilogue, adding = chain[0]
+        if epilogue.shape == by_channel:
+            (bias,) = behind = [v for v in adding.inputs if v is not result]
+            result = adding.result
+            del chain[0]
+    posts = _posts(chain, result)
+    fused = len(behind) + len(posts)
     numbers = [(SOURCE, (OF_SOURCE, 0)), (WEIGHTS, (OF_WEIGHTS, 0))]
     chosen_layouts = [forward.image, forward.filter]
     descriptor, seen = forward.descriptor, None
@@ -228,8 +240,11 @@ def convolution(
         seen = Layout(onednn.library, row_major(bias.shape))
         numbers.append((BIAS, (OF_WEIGHTS, 1)))
         chosen_layouts.append(None)
-    if relu or bias is not None:
-        descriptor = forward.followed(onednn, g, seen, relu)
+    others = [(place, post.value) for place, post in enumerate(posts) if post.value is not None]
+    numbers += [(POST * (place + 1) | OTHER, (OF_TARGET, 0)) for place, _ in others]
+    chosen_layouts += [forward.out for _ in others]
+    if posts or bias is not None:
+        descriptor = forward.followed(onednn, g, seen, posts)
     offer = _offer(
         onednn,
         descriptor,
@@ -237,17 +252,44 @@ def convolution(
         (*chosen_layouts, forward.out),
         instruction.results[0].shape,
     )
-    offer = offer._replace(takes=(*(offer.takes or ())[:2], *(None for _ in more)), fused=fused)
-    if onednn.hides:
-        place = len(instruction.operands) if behind is not None else 2
-        positions = prod(g.out.sizes) / g.out.sizes[1]
-        added = None if bias is None else linear((place, bias, positions**0.5))
-        rule = product(image, filter, g.gain, added)
-        offer = bounded(offer, made_by(instruction, epilogues, fused), rule, hides=relu)
-    if behind is None:
+    given = len(instruction.operands)
+    layouts_of = (forward.image, forward.filter, *(None for _ in (*more, *behind)))
+    operands = (*instruction.operands, *behind, *(value for _, value in others))
+    takes = (*layouts_of, *(forward.out for _ in others))
+    offer = offer._replace(takes=takes, operands=operands, fused=fused)
+    if not onednn.hides:
         return offer
-    takes = (*(offer.takes or ()), None)
-    return offer._replace(takes=takes, operands=(*instruction.operands, bias))
+    positions = prod(g.out.sizes) / g.out.sizes[1]
+    terms = [(given + len(behind) + k, value, 1.0) for k, (_, value) in enumerate(others)]
+    if bias is not None:
+        terms.append((given if behind else 2, bias, positions**0.5))
+    rule = product(image, filter, g.gain, linear(*terms) if terms else None)
+    hides = any(post.how[1:] == RELU for post in posts)
+    return bounded(offer, made_by(instruction, epilogues, fused), rule, hides=hides)
+
+
+def _is_bounded(epilogue: Epilogue, shape: tuple[int, ...]) -> bool:
+    """Whether a norm behind an epilogue is no greater than before, and of what is added."""
+    if epilogue.function == "leaky_relu":
+        return 0.0 < abs(epilogue.numbers[0]) <= 1.0
+    of_two = epilogue.function in ("add", "subtract") and epilogue.shape == shape
+    return of_two or epilogue.function in ("tanh", "abs")
+
+
+def _posts(chain: Iterable[tuple[Epilogue, Any]], result: Any) -> list[PostOp]:
+    """The epilogues of a convolution, from the first on, that the library computes, and that make
+    the norm of the result no greater than it and those of what is added to it.
+    """
+    found = []
+    for epilogue, instruction in chain:
+        if epilogue.function == "relu":
+            found.append(PostOp(("eltwise", *RELU)))
+        elif _is_bounded(epilogue, result.shape):
+            found += post_ops([(epilogue, instruction)], result)
+        else:
+            break
+        result = instruction.result
+    return found
 
 
 @serves("conv2d_adjoint_input", "conv3d_adjoint_input", cost=_cost)

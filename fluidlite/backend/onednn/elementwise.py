@@ -24,7 +24,7 @@ from .memory import (
     row_major,
 )
 from .norms import bounded, linear, made_by
-from .offers import RELU_EPILOGUE, Layouts, OneDnnKernels, serves, whole
+from .offers import Layouts, OneDnnKernels, serves, whole
 
 SOURCE, OTHER, TARGET, SOURCE_BACK, TARGET_BACK = 1, 2, 17, 129, 145
 OF_SOURCE = 129
@@ -134,7 +134,7 @@ def added(
     layout = _common(instruction, layouts)
     if layout is None or len(instruction.inputs) < 2:
         return None
-    relu = bool(epilogues.chain) and epilogues.chain[0][0] == RELU_EPILOGUE
+    relu = epilogues.begins_with("relu")
     first = _sum(onednn, layout, relu and len(instruction.inputs) == 2)
     more = _sum(onednn, layout, relu)
 

@@ -26,7 +26,6 @@ from .norms import Rule, bounded, made_by, measured, norm_of, require
 from .offers import (
     HIGH,
     LOW,
-    RELU_EPILOGUE,
     SMALLEST,
     Layouts,
     OneDnnKernels,
@@ -101,7 +100,7 @@ def batch_norm(
         return None
     form = _form(op, x.shape)
     layout = held(x, form, layouts)
-    masks = op.by_batch and epilogues.mask is not None and epilogues.chain[0][0] == RELU_EPILOGUE
+    masks = op.by_batch and epilogues.mask is not None and epilogues.begins_with("relu")
     norm = BatchNormForward(onednn, op, form, layout, masks)
     one = Layout(onednn.library, row_major(instruction.operands[1].shape))
     arguments: list[tuple[int, Any]] = [(SOURCE, norm.source), (MEAN, one), (VARIANCE, one)]

@@ -28,7 +28,6 @@ SMALLEST_OF_MANY = 1 << 18
 
 #: costs as multiples of NumPy's: of what pays, and of what does not
 LOW, HIGH = 0.5, 2.0
-RELU_EPILOGUE = "activation:relu"
 #: operators whose kernels here take NaN for a small number, or mask it
 HIDING = ("relu", "relu_grad", "pool2d", "pool3d")
 

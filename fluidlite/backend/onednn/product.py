@@ -1,26 +1,17 @@
-"""Products of matrices."""
+"""Products of matrices and of stacks of them, with what follows."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
-import numpy as np
+from collections.abc import Sequence
+from contextlib import suppress
+from math import prod
+from typing import Any, NamedTuple
 
 from ...kernels import threads
 from ...opdef.prepared import Epilogues, Offer, Prepared
 from ...opdef.spec import flat
-from .library import Library, NotDone
-from .memory import (
-    ContextFactory,
-    ExecutionContext,
-    Form,
-    Layout,
-    Primitive,
-    PrimitiveDescriptor,
-    address_of,
-    row_major,
-)
+from .library import NotDone
+from .memory import Form, Layout, Primitive, PrimitiveDescriptor, plain, row_major
 from .offers import (
     HIGH,
     LOW,
@@ -31,71 +22,175 @@ from .offers import (
     serves,
     whole,
 )
+from .post_ops import LINEAR, OTHER, POST, PostOp, post_ops
 
-#: operations from which on a product is faster here on one thread, and there with an operand that
-#: is transposed
-SMALLEST, SMALLEST_TRANSPOSED = 1 << 21, 1 << 23
-NARROW = 32  #: rows or columns, below which that BLAS is faster on one thread
-SMALLEST_STACK = 1 << 20  #: the same of a stack, of which NumPy multiplies one after the other
+#: operations from which on a product is faster here on one thread, and there with Y transposed,
+#: and of a stack, of which NumPy multiplies one after the other
+SMALLEST, SMALLEST_TRANSPOSED, SMALLEST_STACK = 1 << 21, 1 << 18, 1 << 20
+NARROW = 16  #: rows or columns, below which that BLAS is faster on one thread
+NARROW_OF_MANY = 2  #: the same on several, of which those of two libraries wait for each other
 MOST_DIMENSIONS = 6
 WAYS = 4  #: in which operands of one product may lie
 SOURCE, WEIGHTS, TARGET = 1, 33, 17
-FLOAT, ITEM = np.dtype("float32"), 4
-
-#: a function of two matrices and ``out``
-Multiply = Callable[..., Any]
+ITEM = 4  #: bytes of an element
+NOT_COPIED = (False, False)
 
 
-def _steps(matrix: Any) -> tuple[bytes, int] | None:
-    """Whether a matrix is transposed, and the elements between its rows; None for other views."""
-    (down, across), (rows, columns) = matrix.strides, matrix.shape
-    if across == ITEM and down >= columns * ITEM and down % ITEM == 0:
-        return b"N", down // ITEM
-    if down == ITEM and across >= rows * ITEM and across % ITEM == 0:
-        return b"T", across // ITEM
-    return None
+class Way(NamedTuple):
+    """How operands are multiplied that lie in one way."""
+
+    primitive: Primitive
+    copied: tuple[bool, bool]  #: which are copied to plain arrays before
 
 
-def multiply(library: Library) -> Multiply:
-    """A function that multiplies matrices of float32 as ``np.matmul`` does."""
-    sgemm = library.sgemm
+class ProductGeometry:
+    """A product of matrices, or of two stacks of as many, as the library sees it.
 
-    def product(a: Any, b: Any, out: Any = None) -> Any:
-        if out is None:
-            out = np.empty((a.shape[0], b.shape[1]), FLOAT)
-        first, second, third = _steps(a), _steps(b), _steps(out)
-        if first is None or second is None or third is None or third[0] != b"N":
-            return np.matmul(a, b, out=out)
-        count, depth = a.shape
-        columns = b.shape[1]
-        failed = sgemm(
-            *(first[0], second[0], count, columns, depth, 1.0),
-            *(address_of(a), first[1], address_of(b), second[1], 0.0, address_of(out), third[1]),
+    Args:
+        op: its attributes: of ``mul`` or ``matmul``.
+        x, y: shapes.
+
+    Raises:
+        NotDone: it is another product.
+    """
+
+    def __init__(self, op: Any, x: tuple[int, ...], y: tuple[int, ...]) -> None:
+        if op.type == "mul":
+            #: dimensions of the result that are rows, or stand for matrices of a stack
+            self._lead = op.x_num_col_dims
+            self._given: tuple[tuple[int, ...], ...] = (
+                flat(x, self._lead),
+                flat(y, op.y_num_col_dims),
+            )
+            self._turned, self.factor = (False, False), 1.0
+            #: whether operands are seen in their own shape
+            self._is_own = self._given == (x, y)
+            #: of the result
+            self.shape = (*x[: self._lead], *y[op.y_num_col_dims :])
+        else:
+            if op.head_number != 1 or not 2 <= len(x) <= MOST_DIMENSIONS or x[:-2] != y[:-2]:
+                raise NotDone("no product of as many matrices")
+            self._lead, self._given = len(x) - 1, (x, y)
+            self._turned, self.factor = (op.transpose_X, op.transpose_Y), op.alpha
+            self._is_own = True
+            rows, columns = x[-1 if op.transpose_X else -2], y[-2 if op.transpose_Y else -1]
+            self.shape = (*x[:-2], rows, columns)
+        (*stack, rows, _), (*_, columns) = self._seen(0), self._seen(1)
+        #: of the result, as matrices
+        self.sizes: tuple[int, ...] = (*stack, rows, columns)
+
+    def _seen(self, place: int) -> tuple[int, ...]:
+        """The sizes of an operand, as matrices that are multiplied."""
+        sizes = self._given[place]
+        return (*sizes[:-2], sizes[-1], sizes[-2]) if self._turned[place] else sizes
+
+    def form(self, place: int, strides: Sequence[int] | None = None) -> Form | None:
+        """How an operand lies; None where the library does not multiply what lies like that.
+
+        Args:
+            place: of the operand.
+            strides: bytes between its elements; None for a plain array.
+        """
+        sizes = self._given[place]
+        if strides is None:
+            steps = row_major(sizes).steps
+        else:
+            steps = tuple(step // ITEM for step in strides)
+            odd = any(step % ITEM or step <= 0 for step in strides)
+            if odd or 1 not in steps[-2:] or not self._is_own:
+                return None
+        if self._turned[place]:
+            steps = (*steps[:-2], steps[-1], steps[-2])
+        return Form(self._seen(place), steps)
+
+    def aligned(self, shape: Sequence[int]) -> tuple[int, ...] | None:
+        """The sizes of a value that a post-op combines with the result; None where it cannot.
+
+        Args:
+            shape: aligned with that of the result.
+        """
+        if len(self.sizes) == len(self.shape):
+            return tuple(shape)
+        sizes = prod(shape[: self._lead]), prod(shape[self._lead :])
+        return sizes if all(n in (1, most) for n, most in zip(sizes, self.sizes)) else None
+
+
+class Product:
+    """A product and what follows, for operands that lie in one way or another.
+
+    Args:
+        onednn: the kernels of the graph.
+        geometry: of the product.
+        posts: what follows.
+
+    Raises:
+        NotDone: the library has no fast kernel for plain arrays.
+    """
+
+    def __init__(
+        self, onednn: OneDnnKernels, geometry: ProductGeometry, posts: Sequence[PostOp]
+    ) -> None:
+        self.contexts, self._geometry = onednn.contexts, geometry
+        library = onednn.library
+        self._made = Layout(library, row_major(geometry.sizes))
+        self._posts: list[tuple[Any, ...]] = []
+        self._others: list[tuple[int, Layout]] = []
+        if geometry.factor != 1.0:
+            self._posts.append(("eltwise", LINEAR, geometry.factor, 0.0))
+        for post in posts:
+            how = post.how
+            if post.value is not None:
+                sizes = geometry.aligned(post.shape)
+                if sizes is None:
+                    raise NotDone("a post-op of another shape")
+                layout = Layout(library, row_major(sizes))
+                self._others.append((POST * (len(self._posts) + 1) | OTHER, layout))
+                how = (*how, layout)
+            self._posts.append(how)
+        #: by the strides of the operands, which are known when they come; None for plain ones
+        self._ways: dict[Any, Way] = {}
+        self._way((None, None))
+
+    def _way(self, strides: tuple[Any, Any]) -> Way:
+        """How operands are multiplied that have these strides."""
+        while len(self._ways) >= WAYS:
+            self._ways.pop(next(iter(self._ways)))
+        way = None
+        forms = [self._geometry.form(place, each) for place, each in enumerate(strides)]
+        if None not in forms:
+            with suppress(NotDone):
+                way = Way(self._primitive(forms), NOT_COPIED)
+        if way is None:
+            if strides == (None, None):
+                raise NotDone("no fast kernel for plain arrays")
+            known = self._ways.get((None, None)) or self._way((None, None))
+            first, second = strides
+            way = Way(known.primitive, (first is not None, second is not None))
+        self._ways[strides] = way
+        return way
+
+    def _primitive(self, forms: Sequence[Any]) -> Primitive:
+        library = self.contexts.library
+        first, second = (Layout(library, form) for form in forms)
+        descriptor = PrimitiveDescriptor(
+            library, "matmul", first, second, None, self._made, posts=self._posts
         )
-        return np.matmul(a, b, out=out) if failed else out
+        arguments = [(SOURCE, first), (WEIGHTS, second), *self._others, (TARGET, self._made)]
+        return Primitive(self.contexts, descriptor, arguments)
 
-    return product
-
-
-def _prepared(onednn: OneDnnKernels, op: Any, x: Any, y: Any) -> Prepared | None:
-    """A kernel for matrices."""
-    product = multiply(onednn.library)
-    if op.type == "mul":
-        rows, columns = op.x_num_col_dims, op.y_num_col_dims
-        first, second = flat(x.shape, rows), flat(y.shape, columns)
-        if x.ndim == y.ndim == 2:
-            return Prepared(product, out=True)
-        shape = x.shape[:rows] + y.shape[columns:]
-        return Prepared(lambda a, b: product(a.reshape(first), b.reshape(second)).reshape(shape))
-    if x.ndim != 2 or y.ndim != 2 or op.alpha != 1.0:
-        return None
-    if op.transpose_X and op.transpose_Y:
-        return Prepared(lambda a, b, out=None: product(a.T, b.T, out=out), out=True)
-    if op.transpose_X:
-        return Prepared(lambda a, b, out=None: product(a.T, b, out=out), out=True)
-    if op.transpose_Y:
-        return Prepared(lambda a, b, out=None: product(a, b.T, out=out), out=True)
-    return Prepared(product, out=True)
+    def run(self, a: Any, b: Any, *rest: Any, out: Any = None) -> Any:
+        """The product of two arrays; behind them come what post-ops read, and a context."""
+        *others, context = rest
+        key = (
+            None if a.flags.c_contiguous else a.strides,
+            None if b.flags.c_contiguous else b.strides,
+        )
+        primitive, copied = self._ways.get(key) or self._way(key)
+        if copied is not NOT_COPIED:
+            a, b = (plain(each) if copies else each for each, copies in zip((a, b), copied))
+        out = whole(out, self._geometry.shape)
+        primitive.at(context)(a, b, *map(plain, others), out)
+        return out
 
 
 def _are_stacks(instruction: Any) -> bool:
@@ -115,73 +210,33 @@ def _cost(onednn: OneDnnKernels, instruction: Any, layouts: Layouts) -> float:
         return LOW if 2 * made.size * depth >= SMALLEST_STACK else HIGH
     operations, least = operations_of(x, y, made)
     if onednn.library.is_newer_than_blas or (threads.count() > 1 and onednn.works_anyhow):
-        return LOW if operations > SMALLEST_OF_MANY else HIGH
+        return LOW if operations > SMALLEST_OF_MANY and least >= NARROW_OF_MANY else HIGH
     if threads.count() > 1:
         return HIGH
     product = instruction.op.product(x.spec, y.spec)
-    transposed = product is not None and any(product)
-    pays = operations >= (SMALLEST_TRANSPOSED if transposed else SMALLEST) and least >= NARROW
-    return LOW if pays else HIGH
+    least_operations = SMALLEST_TRANSPOSED if product and product.transpose_y else SMALLEST
+    return LOW if operations >= least_operations and least >= NARROW else HIGH
 
 
 @serves("mul", "matmul", cost=_cost)
-def matmul(
+def product(
     onednn: OneDnnKernels, instruction: Any, layouts: Layouts, epilogues: Epilogues
 ) -> Offer | None:
-    """The product of two matrices, or of two stacks of them; either may be transposed."""
+    """The product of two matrices, or of two stacks of them, either of which may be transposed, and
+    what follows.
+    """
     x, y = instruction.operands
-    if instruction.op.type == "matmul" and instruction.op.head_number != 1:
-        return None
-    if _are_stacks(instruction):
-        return _stacks(onednn, instruction)
-    prepared = _prepared(onednn, instruction.op, x, y)
-    if prepared is None:
-        return None
-    return Offer(prepared, (None, None), (None,))
-
-
-def _stacks(onednn: OneDnnKernels, instruction: Any) -> Offer | None:
-    """The products of the matrices in two stacks."""
-    op, x, made = instruction.op, instruction.operands[0], instruction.results[0]
-    shape = made.shape
-    if made.ndim > MOST_DIMENSIONS:
-        return None
-    turned = (*range(x.ndim - 2), x.ndim - 1, x.ndim - 2)
-    factor = None if op.alpha == 1.0 else np.asarray(op.alpha, FLOAT)
-    contexts = onednn.contexts
-    #: by the steps of the operands, which are known when they come; None for NumPy
-    ways: dict[Any, Primitive | None] = {}
-
-    def run(a: Any, b: Any, context: ExecutionContext, out: Any = None) -> Any:
-        a = a.transpose(turned) if op.transpose_X else a
-        b = b.transpose(turned) if op.transpose_Y else b
-        out = whole(out, shape)
-        key = a.strides, b.strides
-        if key not in ways:
-            while len(ways) >= WAYS:
-                ways.pop(next(iter(ways)))
-            ways[key] = _stacked(contexts, a, b, shape)
-        way = ways[key]
-        if way is None:
-            np.matmul(a, b, out=out)
-        else:
-            way.at(context)(a, b, out)
-        return out if factor is None else np.multiply(out, factor, out=out)
-
-    return Offer(Prepared(run, out=True, scratch=contexts), (None, None), (None,))
-
-
-def _stacked(contexts: ContextFactory, a: Any, b: Any, shape: tuple[int, ...]) -> Primitive | None:
-    """The primitive for stacks that lie as these do; None where there is no fast one."""
-    forms = []
-    for array in (a, b):
-        steps = tuple(step // ITEM for step in array.strides)
-        if any(step % ITEM or step <= 0 for step in array.strides) or 1 not in steps[-2:]:
-            return None
-        forms.append(Form(array.shape, steps))
-    first, second, out = (Layout(contexts.library, f) for f in (*forms, row_major(shape)))
-    try:
-        descriptor = PrimitiveDescriptor(contexts.library, "matmul", first, second, None, out)
-        return Primitive(contexts, descriptor, [(SOURCE, first), (WEIGHTS, second), (TARGET, out)])
-    except NotDone:
-        return None
+    geometry = ProductGeometry(instruction.op, x.shape, y.shape)
+    posts = post_ops(epilogues.chain, instruction.result)
+    while True:
+        try:
+            made = Product(onednn, geometry, posts)
+            break
+        except NotDone:
+            if not posts:
+                raise
+            posts.pop()
+    prepared = Prepared(made.run, out=True, scratch=made.contexts)
+    operands = (x, y, *(post.value for post in posts if post.value is not None))
+    takes = (None,) * len(operands)
+    return Offer(prepared, takes, (None,), operands=operands, fused=len(posts))

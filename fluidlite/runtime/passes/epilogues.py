@@ -5,33 +5,47 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ...opdef.prepared import Epilogues
+from ...opdef.structure import Epilogue
 from ..graph import Instruction
 from ..value import Value
 
-_LONGEST = 2  #: a bias and an activation
+_LONGEST = 4  #: a bias, an activation, what it is scaled by and what that is added to
 
 
 def epilogues_of(instruction: Instruction, position: Mapping[Instruction, int]) -> Epilogues:
     """The chain of epilogues behind an instruction. By their positions, what they read must be
     there before the instruction.
     """
-    chain: list[tuple[str, Instruction]] = []
+    chain: list[tuple[Epilogue, Instruction]] = []
     at = instruction
     while len(chain) < _LONGEST and at.results:
         value = at.results[0]
         reader = value.only_user
-        if reader is None or not reader.operands or reader.operands[0] is not value:
+        if reader is None or reader.bodies or reader.phase or len(reader.results) != 1:
             break
-        others = reader.inputs[1:]
-        kind = reader.op.epilogue(value.spec, *(v.spec for v in others))
-        if not kind or reader.result.shape != value.shape:
+        found = _epilogue(reader, value)
+        if found is None or reader.result.shape != value.shape:
             break
+        others = [v for v in reader.inputs if v is not value]
         if any(not _is_there(v, instruction, position) for v in others):
             break
-        chain.append((kind, reader))
+        chain.append((found, reader))
         at = reader
     mask = _mask(instruction, chain[0][1]) if len(chain) else None
     return Epilogues(tuple(chain), mask)
+
+
+def _epilogue(reader: Instruction, value: Value) -> Epilogue | None:
+    """What an instruction does with a value that it reads once."""
+    inputs = reader.inputs
+    if sum(v is value for v in inputs) != 1 or isinstance(reader.operands[0], list):
+        return None
+    if inputs[0] is value:
+        return reader.op.epilogue(value.spec, *(v.spec for v in inputs[1:]))
+    if len(inputs) != 2 or inputs[0].shape != value.shape:
+        return None
+    found = reader.op.epilogue(value.spec, inputs[0].spec)
+    return found if found is not None and found.commutes else None
 
 
 def _is_there(value: Value, instruction: Instruction, position: Mapping[Instruction, int]) -> bool:

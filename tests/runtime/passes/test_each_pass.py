@@ -580,7 +580,7 @@ def test_an_epilogue_whose_operand_comes_later_is_left_alone():
     conv, tanh, *_ = made
     assert not epilogues_of(conv, position).chain
     position[tanh] = -1
-    assert [kind for kind, _ in epilogues_of(conv, position).chain] == ["bias", "activation:relu"]
+    assert [each.function for each, _ in epilogues_of(conv, position).chain] == ["add", "relu"]
 
 
 def test_zeros_are_left_out_of_sums_alone():
@@ -628,4 +628,4 @@ def test_a_normalisation_whose_relu_is_not_differentiated_has_no_mask():
     position = {each: index for index, each in enumerate(made)}
     norm = next(iter(made))
     found = epilogues_of(norm, position)
-    assert [kind for kind, _ in found.chain] == ["activation:relu"] and found.mask is None
+    assert [each.function for each, _ in found.chain] == ["relu"] and found.mask is None

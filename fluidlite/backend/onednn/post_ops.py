@@ -1,0 +1,65 @@
+"""Post-ops: epilogues that the library's products and convolutions compute by themselves.
+
+Only what is finite where it is finite with NumPy: the library's own maximum of a number and zero
+takes NaN for zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+from ...opdef.structure import Epilogue
+
+POST, OTHER = 1 << 15, 2  #: the number of the other operand of a post-op is made of these
+#: functions of two values
+BINARY = {"add": 0x1FFF0, "multiply": 0x1FFF1, "subtract": 0x1FFF5}
+LEAKY_RELU, TANH, ELU, SQUARE, ABS = 0x20, 0x21, 0x22, 0x23, 0x24
+LINEAR, LOGISTIC, GELU_TANH, SWISH = 0x26, 0x29, 0x2B, 0x2C
+
+#: by function of one value, the library's with its two numbers; None where it has none
+UNARY: dict[str, Callable[..., tuple[int, float, float] | None]] = {
+    # x above zero, -0 (e^x - 1) = 0 below, and NaN stays
+    "relu": lambda: (ELU, -0.0, 0.0),
+    "leaky_relu": lambda alpha: (LEAKY_RELU, alpha, 0.0) if alpha else None,
+    "elu": lambda alpha: (ELU, alpha, 0.0),
+    "sigmoid": lambda: (LOGISTIC, 0.0, 0.0),
+    "tanh": lambda: (TANH, 0.0, 0.0),
+    "abs": lambda: (ABS, 0.0, 0.0),
+    "square": lambda: (SQUARE, 0.0, 0.0),
+    "swish": lambda beta: (SWISH, beta, 0.0),
+    # the exact one gives NaN for infinity
+    "gelu": lambda approximate: (GELU_TANH, 0.0, 0.0) if approximate else None,
+    "scale": lambda factor, bias: (LINEAR, factor, bias),
+}
+
+
+class PostOp(NamedTuple):
+    """An epilogue as the library takes it."""
+
+    how: tuple[Any, ...]  #: without the layout of the other value
+    value: Any = None  #: the other value, of a function of two
+    shape: tuple[int, ...] = ()  #: its shape, aligned with the result's
+
+
+def post_ops(chain: Iterable[tuple[Epilogue, Any]], result: Any) -> list[PostOp]:
+    """The epilogues from the first on that the library can compute.
+
+    Args:
+        chain: of the epilogues.
+        result: the value that the first of them reads.
+    """
+    found = []
+    for epilogue, instruction in chain:
+        if epilogue.function in BINARY:
+            (other,) = (v for v in instruction.inputs if v is not result)
+            how = ("binary", BINARY[epilogue.function])
+            found.append(PostOp(how, other, epilogue.shape))
+        else:
+            make = UNARY.get(epilogue.function)
+            made = None if make is None else make(*epilogue.numbers)
+            if made is None:
+                break
+            found.append(PostOp(("eltwise", *made)))
+        result = instruction.result
+    return found
