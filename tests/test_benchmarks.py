@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from mpi_jobs import need_mpi
 
+from fluidlite.backend.onednn import description
+
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "benchmarks"
 PAGE = ROOT / "docs" / "performance.md"
@@ -131,6 +133,13 @@ def test_first_steps_are_measured_and_written(page):
     )
     assert [line.split()[0] for line in said.splitlines()] == ["nothing", "step", "fit_a_line"]
     assert said.strip() in part(page.read_text(encoding="utf-8"), "first steps")
+
+
+@pytest.mark.skipif(description() is None, reason="oneDNN is not installed")
+def test_products_are_measured_and_written(page):
+    said = run("products.py", "--small", "--seconds", 0, "--write", page)
+    assert re.findall(r"^2, 3, 4(?:, Y turned)? +(?:[\d.]+ +){5}[\d.]+$", said, re.MULTILINE)
+    assert said.strip() in part(page.read_text(encoding="utf-8"), "products")
 
 
 def test_heads_are_measured_and_written(page):

@@ -184,7 +184,7 @@ def test_there_is_one_thread_where_products_stay_with_the_other_library(monkeypa
     monkeypatch.setattr("fluidlite.backend.onednn.offers.ThreadTuner", Noted)
 
     def layer():
-        x, feed = fed("x", [64, 200])
+        x, feed = fed("x", [64, 80])
         hidden = layers.fc(x, 300, bias_attr=False) if product else x
         return [layers.layer_norm(hidden)], feed
 

@@ -21,7 +21,7 @@ from .memory import ContextFactory, ExecutionContext, Form, Layout, Primitive, n
 SMALLEST = 1 << 12  #: elements of the largest value of a kernel; below it NumPy is as fast
 #: operations of a product for which several threads of the library are worth while, and elements of
 #: a parameter for whose step by Adam they are
-LARGE, LARGE_STEP = 1 << 25, 1 << 15
+LARGE, LARGE_STEP = 1 << 22, 1 << 15
 #: operations from which on products go to the library where it works on the plan anyhow, or the
 #: BLAS takes older kernels; that takes one thread for smaller ones
 SMALLEST_OF_MANY = 1 << 18

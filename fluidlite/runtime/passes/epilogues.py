@@ -9,7 +9,7 @@ from ...opdef.structure import Epilogue
 from ..graph import Instruction
 from ..value import Value
 
-_LONGEST = 4  #: a bias, an activation, what it is scaled by and what that is added to
+_LONGEST = 8  #: more than a bias, an activation and what a residual block adds
 
 
 def epilogues_of(instruction: Instruction, position: Mapping[Instruction, int]) -> Epilogues:
