@@ -120,6 +120,10 @@ class Epilogues(NamedTuple):
         """Whether the first of the chain is a function (see ``Epilogue``)."""
         return bool(self.chain) and self.chain[0][0].function == function
 
+    def order_behind(self, count: int) -> tuple[int, ...]:
+        """The order that dimensions get behind so many of the chain; empty where they stay."""
+        return self.chain[count][0].order if count < len(self.chain) else ()
+
 
 class KernelLibrary(Protocol):
     """Kernels for the instructions of one graph."""

@@ -19,11 +19,12 @@ class Epilogue(NamedTuple):
     """What an operator does with each element of the result of a kernel before it."""
 
     #: ``"add"``, ``"subtract"`` or ``"multiply"`` of another value; ``"scale"``, ``"relu"`` or
-    #: another function of the element alone, named after its operator
+    #: another function of the element alone, named after its operator; or ``"transpose"``
     function: str
     numbers: tuple[float, ...] = ()  #: that the function depends on, as attributes tell
     #: of the other value, aligned with the result: as many dimensions, of 1 where it is stretched
     shape: tuple[int, ...] = ()
+    order: tuple[int, ...] = ()  #: of the dimensions, where they are moved
 
     @property
     def commutes(self) -> bool:

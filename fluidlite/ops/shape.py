@@ -11,6 +11,7 @@ from ..errors import ShapeError
 from ..opdef.attribute import REQUIRED, attr
 from ..opdef.definition import Op
 from ..opdef.spec import flat, normal_axis, resolved, size_of, spec
+from ..opdef.structure import Epilogue
 from .given import foretold, numbers
 from .knobs import UseMkldnn, UseQuantizer
 
@@ -262,11 +263,17 @@ class Transpose(UseMkldnn, UseQuantizer, Op, abstract=True):
         return X.with_shape(X.shape[d] for d in self.axis)
 
     @property
+    def order(self):
+        """``axis``, counted from the first dimension."""
+        return [d % len(self.axis) for d in self.axis]
+
+    @property
     def inverse(self):
         """The order that undoes ``axis``."""
-        ndim = len(self.axis)
-        order = [d % ndim for d in self.axis]
-        return [order.index(d) for d in range(ndim)]
+        return [self.order.index(d) for d in range(len(self.axis))]
+
+    def epilogue(self, x):
+        return Epilogue("transpose", order=tuple(self.order))
 
 
 class transpose(Transpose):

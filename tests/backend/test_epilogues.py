@@ -1,5 +1,7 @@
 """Products and convolutions of oneDNN compute what follows them."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from backend.agreement import agree, fed, gradients, needs_library, ran
@@ -128,6 +130,36 @@ def test_a_mask_that_is_stretched_over_a_stack(monkeypatch, shape):
         return layers.elementwise_add(x, other(x, shape))
 
     agree(monkeypatch, followed, 2e-6, begin=stacks, following=masked)
+
+
+def moved(x, order, following="relu"):
+    """A value with its dimensions in another order, and what copies it where it lies otherwise."""
+    out = layers.transpose(FOLLOWING[following](x), order)
+    return layers.reshape(out, [out.shape[0], -1])
+
+
+@pytest.mark.parametrize("order", [[0, 2, 1, 3], [2, 1, 0, -1]])
+def test_a_stack_is_written_with_its_dimensions_in_another_order(monkeypatch, order):
+    source = agree(monkeypatch, followed, 2e-6, begin=stacks, following=partial(moved, order=order))
+    assert [type for type, _ in instructions(source)] == ["matmul", "reshape2"]
+
+
+@pytest.mark.parametrize("order", [[0, 2, 1, 3], [3, 1, 0, 2], [0, 1, 3, 2]])
+@pytest.mark.parametrize("following", FOLLOWING)
+def test_an_order_that_the_library_does_not_write_is_left(monkeypatch, order, following):
+    agree(
+        *(monkeypatch, followed, 2e-6),
+        begin=stacks,
+        following=partial(moved, order=order, following=following),
+    )
+
+
+def test_rows_that_the_library_sees_as_one_dimension_are_moved_behind_it(monkeypatch):
+    def turned(x):
+        return layers.transpose(x, [1, 0, 2])
+
+    source = agree(monkeypatch, followed, 2e-6, begin=rows_of_sequences, following=turned)
+    assert [type for type, _ in instructions(source)] == ["mul", "transpose2"]
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])

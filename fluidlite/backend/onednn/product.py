@@ -122,17 +122,30 @@ class Product:
         onednn: the kernels of the graph.
         geometry: of the product.
         posts: what follows.
+        order: of the dimensions of the result; as they are when empty.
 
     Raises:
         NotDone: the library has no fast kernel for plain arrays.
     """
 
     def __init__(
-        self, onednn: OneDnnKernels, geometry: ProductGeometry, posts: Sequence[PostOp]
+        self,
+        onednn: OneDnnKernels,
+        geometry: ProductGeometry,
+        posts: Sequence[PostOp],
+        order: Sequence[int] = (),
     ) -> None:
         self.contexts, self._geometry = onednn.contexts, geometry
         library = onednn.library
-        self._made = Layout(library, row_major(geometry.sizes))
+        #: of the result
+        self.shape = tuple(geometry.shape[i] for i in order) or geometry.shape
+        made = row_major(geometry.sizes)
+        if order:
+            if geometry.sizes != geometry.shape:
+                raise NotDone("dimensions that the library sees as one")
+            lying = row_major(self.shape).steps
+            made = Form(made.sizes, tuple(lying[order.index(i)] for i in range(len(order))))
+        self._made = Layout(library, made)
         self._posts: list[tuple[Any, ...]] = []
         self._others: list[tuple[int, Layout]] = []
         if geometry.factor != 1.0:
@@ -188,7 +201,7 @@ class Product:
         primitive, copied = self._ways.get(key) or self._way(key)
         if copied is not NOT_COPIED:
             a, b = (plain(each) if copies else each for each, copies in zip((a, b), copied))
-        out = whole(out, self._geometry.shape)
+        out = whole(out, self.shape)
         primitive.at(context)(a, b, *map(plain, others), out)
         return out
 
@@ -222,21 +235,26 @@ def _cost(onednn: OneDnnKernels, instruction: Any, layouts: Layouts) -> float:
 def product(
     onednn: OneDnnKernels, instruction: Any, layouts: Layouts, epilogues: Epilogues
 ) -> Offer | None:
-    """The product of two matrices, or of two stacks of them, either of which may be transposed, and
-    what follows.
+    """The product of two matrices or of two stacks of them, either of which may be transposed, what
+    follows, and the order of the dimensions of that.
     """
     x, y = instruction.operands
     geometry = ProductGeometry(instruction.op, x.shape, y.shape)
     posts = post_ops(epilogues.chain, instruction.result)
+    order = epilogues.order_behind(len(posts))
     while True:
         try:
-            made = Product(onednn, geometry, posts)
+            made = Product(onednn, geometry, posts, order)
             break
         except NotDone:
-            if not posts:
+            if order:
+                order = ()
+            elif posts:
+                posts.pop()
+            else:
                 raise
-            posts.pop()
     prepared = Prepared(made.run, out=True, scratch=made.contexts)
     operands = (x, y, *(post.value for post in posts if post.value is not None))
     takes = (None,) * len(operands)
-    return Offer(prepared, takes, (None,), operands=operands, fused=len(posts))
+    fused = len(posts) + bool(order)
+    return Offer(prepared, takes, (None,), operands=operands, fused=fused)

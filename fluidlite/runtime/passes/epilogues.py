@@ -21,15 +21,20 @@ def epilogues_of(instruction: Instruction, position: Mapping[Instruction, int]) 
     while len(chain) < _LONGEST and at.results:
         value = at.results[0]
         reader = value.only_user
-        if reader is None or reader.bodies or reader.phase or len(reader.results) != 1:
+        if reader is None or reader.bodies or reader.phase or not reader.results:
+            break
+        made, *more = reader.results
+        if any(v.users or v.is_output for v in more):
             break
         found = _epilogue(reader, value)
-        if found is None or reader.result.shape != value.shape:
+        if found is None or (made.shape != value.shape and not found.order):
             break
         others = [v for v in reader.inputs if v is not value]
         if any(not _is_there(v, instruction, position) for v in others):
             break
         chain.append((found, reader))
+        if found.order:  # shapes of what follows are other ones
+            break
         at = reader
     mask = _mask(instruction, chain[0][1]) if len(chain) else None
     return Epilogues(tuple(chain), mask)
@@ -60,8 +65,8 @@ def _mask(instruction: Instruction, epilogue: Instruction) -> Instruction | None
     gradients = [user for user in backward if user.op.derived_from is own]
     found = [
         user
-        for user in epilogue.result.users
-        if user.op.derived_from is type(epilogue.op) and user.operands[0] is epilogue.result
+        for user in epilogue.results[0].users
+        if user.op.derived_from is type(epilogue.op) and user.operands[0] is epilogue.results[0]
     ]
     if len(found) != 1 or len(gradients) != 1:
         return None

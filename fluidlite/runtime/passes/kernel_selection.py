@@ -100,7 +100,7 @@ class _Selection:
         """Let an instruction make what its epilogues made."""
         last = None
         for _, epilogue in epilogues.chain[: offer.fused]:
-            last = epilogue.result
+            last = epilogue.results[0]
             epilogue.set_outs({})
             first = next(iter(instruction.outs))
             instruction.set_outs({**instruction.outs, first: last})
