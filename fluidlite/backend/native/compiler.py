@@ -1,66 +1,37 @@
-"""The compiler behind generated kernels, and the libraries that it has made, kept on disk.
-
-Kernels are compiled in the background.  Each is a library of its own, in a file named after its
-source, the compiler and the processor; beside it stands a digest of the file, so that one that was
-cut short, or that somebody else wrote, is not loaded.
-"""
+"""The compiler behind generated kernels, which works in the background."""
 
 from __future__ import annotations
 
 import atexit
 import contextlib
-import ctypes
 import importlib.util
 import os
 import platform
 import shlex
 import shutil
 import signal
-import stat
 import subprocess
 import sys
 import tempfile
 import threading
-import time
 import warnings
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
-
-import numpy as np
 
 from ... import state
+from .kernel import Kernel, opened
+from .kernel_cache import KernelCache
 from .source import KernelSource
 
 FLAGS = (
     *("-O3", "-march=native", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"),
     *("-fopenmp-simd", "-fno-strict-aliasing", "-shared", "-fPIC", "-w", "-x", "c"),
 )
-KEPT = 64 << 20  #: bytes of libraries that are kept on disk
 PATIENCE = 600  #: seconds for one kernel
-MAKING = "making-"  #: begins the names of folders where kernels are made
 ANSWER = 10  #: seconds for what the compiler says of itself, which a first run waits for
 _PRELUDE = Path(__file__).with_name("prelude.h")
-
-
-class Kernel:
-    """The functions of a kernel, in a loaded library."""
-
-    def __init__(self, library: Any, free: Any, name: str) -> None:
-        def found(where: Any, function: str, *more: Any) -> Any:
-            made = where[function]
-            made.argtypes, made.restype = [ctypes.py_object, *more], ctypes.c_int
-            return made
-
-        self.library = library
-        #: all of it, with Python's lock and without
-        self.run, self.run_free = found(library, name), found(free, name)
-        self.check, self.end = found(library, f"{name}_check"), found(free, f"{name}_end")
-        self.part = found(free, f"{name}_part", ctypes.c_longlong)
-        #: all of it, with what starts threads of OpenMP
-        self.team = found(free, f"{name}_team", ctypes.c_void_p)
 
 
 class Compiler:
@@ -76,6 +47,7 @@ class Compiler:
         self._process: subprocess.Popen[bytes] | None = None  # what compiles just now
         self._making: str | None = None  # and the folder where it does
         self._closed = False
+        self.cache = KernelCache(self.warn)
 
     @cached_property
     def command(self) -> list[str]:
@@ -170,27 +142,6 @@ class Compiler:
         except OSError:
             return f"{platform.machine()} {platform.processor()}"
 
-    @cached_property
-    def folder(self) -> Path | None:
-        """Where libraries are kept: ``FLUIDLITE_CACHE``, or the user's cache; None where nothing
-        can be written that is nobody else's.
-        """
-        said = os.environ.get("FLUIDLITE_CACHE")
-        home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-        path = Path(said) if said else Path(home) / "fluidlite"
-        try:
-            if not said and not path.is_absolute():
-                raise FileNotFoundError("the user has no home folder")
-            path.mkdir(mode=0o700, parents=True, exist_ok=True)
-            if not os.access(path, os.W_OK):
-                raise PermissionError("nothing can be written there")
-            if not _is_ours(path):
-                raise PermissionError("it belongs to somebody else, or others may write there")
-        except OSError as error:
-            self.warn(f"generated kernels cannot be kept in {path} ({error}); they are not used")
-            return None
-        return path
-
     def warn(self, text: str) -> None:
         """Warn once in a process, unless it ends."""
         if not self._warned and not self._closed:
@@ -216,10 +167,10 @@ class Compiler:
                     continue
                 if source.name in self._pending:
                     continue
-            if not self.version or self.folder is None:
+            if not self.version or self.cache.folder is None:
                 found[source.name] = None
                 continue
-            kernel = self._loaded(source)
+            kernel = self.cache.load(self.digest(source), source.name)
             if kernel is not None:
                 found[source.name] = self._known[source.name] = kernel
         return found
@@ -262,8 +213,6 @@ class Compiler:
                 self._known[source.name] = made
                 self._pending.pop(source.name).set()
 
-    # -- files -------------------------------------------------------------------------------------
-
     @cached_property
     def _head(self) -> str:
         """What every kernel begins with."""
@@ -278,9 +227,9 @@ class Compiler:
         with tempfile.TemporaryDirectory(prefix="fluidlite-") as made:
             place = Path(made) / "kernels.so"
             self._call("".join(source.text for source in sources), place, level)
-            loaded, free = ctypes.PyDLL(str(place)), ctypes.CDLL(str(place))
-        if _fits(loaded):
-            self._known.update({s.name: Kernel(loaded, free, s.name) for s in sources})
+            found = opened(place)
+        if found is not None:
+            self._known.update({s.name: Kernel(*found, s.name) for s in sources})
 
     def _call(self, text: str, place: Path, *more: str) -> None:
         """Compile kernels into a file.
@@ -297,100 +246,28 @@ class Compiler:
             raise RuntimeError((said.strip().splitlines() or ["no reason given"])[0])
 
     def _compiled(self, source: KernelSource) -> Kernel | None:
-        folder = self.folder
-        if folder is None:
+        cache = self.cache
+        if cache.folder is None:
             return None
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # somebody may have removed it
-        # a TemporaryDirectory would be removed at Python's end, before the compiler is told of it
-        made = self._making = tempfile.mkdtemp(dir=folder, prefix=MAKING)
+        made = self._making = cache.new_folder()
         try:
-            place, digest = Path(made) / "kernel.so", Path(made) / "digest"
+            place, base = Path(made) / "kernel.so", self.digest(source)
             self._call(source.text, place)
-            digest.write_text(blake2b(place.read_bytes()).hexdigest(), encoding="ascii")
-            base = self.digest(source)
-            os.replace(digest, folder / f"{base}.sum")
-            os.replace(place, folder / f"{base}.so")
+            cache.keep(place, base)
         finally:
             self._making = None
             shutil.rmtree(made, ignore_errors=True)
-        found = self._loaded(source)
+        found = cache.load(base, source.name)
         if found is None:
-            self.warn(f"a kernel that was compiled cannot be loaded from {folder}")
-        self._make_room(folder)
+            self.warn(f"a kernel that was compiled cannot be loaded from {cache.folder}")
+        cache.make_room()
         return found
-
-    def _loaded(self, source: KernelSource) -> Kernel | None:
-        """The kernel from its file; None where there is none that can be trusted."""
-        assert self.folder is not None
-        base = self.folder / self.digest(source)
-        library, digest = base.with_suffix(".so"), base.with_suffix(".sum")
-        try:
-            if not (_is_ours(library) and _is_ours(digest)):
-                return None
-            said = digest.read_text(encoding="ascii")
-            if blake2b(library.read_bytes()).hexdigest() != said:
-                return None
-            loaded, free = ctypes.PyDLL(str(library)), ctypes.CDLL(str(library))
-            if not _fits(loaded):
-                self.warn("arrays lie in memory in another way than generated kernels expect")
-                return None
-            os.utime(library)
-            return Kernel(loaded, free, source.name)
-        except (OSError, ValueError, AttributeError):
-            return None
-
-    @staticmethod
-    def _make_room(folder: Path) -> None:
-        """Remove the libraries that were used longest ago, where there is too much, and what
-        processes have left behind that were killed.
-        """
-        found = []
-        for path in folder.glob(f"{MAKING}*"):
-            with contextlib.suppress(OSError):
-                if path.stat().st_mtime < time.time() - 2 * PATIENCE:
-                    shutil.rmtree(path, ignore_errors=True)
-        for path in folder.glob("*.so"):
-            try:
-                about = path.stat()
-            except OSError:
-                continue
-            found.append((about.st_mtime, about.st_size, path))
-        total = sum(size for _, size, _ in found)
-        for _, size, path in sorted(found):
-            if total <= KEPT:
-                break
-            total -= size
-            for each in (path, path.with_suffix(".sum")):
-                with contextlib.suppress(OSError):  # it may be in a folder that was locked since
-                    each.unlink(missing_ok=True)
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
     """End a compiler with all that it has started."""
     with contextlib.suppress(OSError):
         os.killpg(process.pid, signal.SIGKILL)
-
-
-def _is_ours(path: Path) -> bool:
-    """Whether a file or folder is the user's own, and nobody else may write to it."""
-    about = path.stat()
-    if not hasattr(os, "getuid"):
-        return True
-    others = about.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
-    return about.st_uid == os.getuid() and not others
-
-
-def _fits(library: Any) -> bool:
-    """Whether tuples and arrays lie in memory as the library takes them to."""
-    library.setup.argtypes = [ctypes.c_longlong, ctypes.c_longlong, ctypes.c_void_p]
-    library.setup(tuple.__basicsize__, object.__basicsize__, id(np.ndarray))
-    library.probe.argtypes, library.probe.restype = [ctypes.py_object], ctypes.c_longlong
-    content = np.arange(6, dtype=np.uint8).reshape(2, 3) + 7
-    return bool(
-        library.probe((content,)) == 6007
-        and library.probe((content.T,)) == -1
-        and library.probe((None,)) == -1
-    )
 
 
 #: one for the process

@@ -12,8 +12,9 @@ import numpy as np
 
 from ...kernels import threads
 from ...opdef.prepared import Declined, Prepared, Scratch
-from .compiler import COMPILER, Compiler, Kernel
+from .compiler import COMPILER, Compiler
 from .group_forms import GroupKernel, GroupKernels
+from .kernel import Kernel
 from .layouts import relaid
 from .source import KernelSource
 from .symbols import Untraceable
@@ -271,5 +272,5 @@ def description() -> dict[str, str] | None:
     compiler = COMPILER.get()
     if not compiler.version:
         return None
-    folder, home = str(compiler.folder or "none"), os.path.expanduser("~")
+    folder, home = str(compiler.cache.folder or "none"), os.path.expanduser("~")
     return {"compiler": compiler.version, "cache": folder.replace(home, "~", 1)}

@@ -145,13 +145,13 @@ def test_a_user_without_a_home_has_no_cache_in_the_current_folder(using, monkeyp
     monkeypatch.delenv("FLUIDLITE_CACHE")
     monkeypatch.setenv("XDG_CACHE_HOME", "here")
     with pytest.warns(RuntimeWarning, match="the user has no home folder"):
-        assert compiler.folder is None
+        assert compiler.cache.folder is None
     assert not Path("here").exists()
 
 
 def test_what_a_killed_process_has_left_is_removed_after_a_while(using):
     compiler = using(VERSION + f'{RESULT}echo no library > "$place"\n')
-    old, new = (compiler.folder / f"making-{age}" for age in ("old", "new"))
+    old, new = (compiler.cache.folder / f"making-{age}" for age in ("old", "new"))
     for path in (old, new):
         path.mkdir()
     os.utime(old, (0, 0))

@@ -10,7 +10,7 @@ from elementwise_graphs import Recording, findings, is_rounding, results
 import fluidlite as fluid
 from fluidlite import layers
 from fluidlite.backend.native import compiler as compilers
-from fluidlite.backend.native import library
+from fluidlite.backend.native import kernel_cache, library
 from fluidlite.backend.native.library import prepared
 from fluidlite.backend.native.source import kernel_source
 from fluidlite.backend.native.symbols import XP, ArraySymbol, Expression
@@ -213,16 +213,16 @@ def writable_for_all(path):
 @pytest.mark.parametrize("harm", [spoiled, writable_for_all])
 def test_a_file_that_cannot_be_trusted_is_not_loaded(compiler, harm):
     plan_of_tanh()
-    for path in compiler.folder.glob("*.so"):
+    for path in compiler.cache.folder.glob("*.so"):
         harm(path)
     compilers.COMPILER.switch(Recording())
     assert ", native" not in plan_of_tanh()
 
 
 def test_old_kernels_are_removed_where_there_are_too_many(compiler, monkeypatch):
-    monkeypatch.setattr(compilers, "KEPT", 1)
+    monkeypatch.setattr(kernel_cache, "KEPT", 1)
     compiled(compiler, lambda v: v + 1.0, np.ones(3, "float32"))
-    assert not list(compiler.folder.glob("*.so")) + list(compiler.folder.glob("*.sum"))
+    assert not list(compiler.cache.folder.glob("*.so")) + list(compiler.cache.folder.glob("*.sum"))
 
 
 def test_a_compiler_that_fails_means_numpy_and_one_warning(monkeypatch, tmp_path):

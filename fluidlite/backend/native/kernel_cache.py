@@ -1,0 +1,139 @@
+"""Libraries of kernels, kept on disk.
+
+Each kernel is a library of its own, in a file named after its source, the compiler and the
+processor; beside it stands a digest of the file, so that one that was cut short, or that somebody
+else wrote, is not loaded.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import stat
+import tempfile
+import time
+from collections.abc import Callable
+from functools import cached_property
+from hashlib import blake2b
+from pathlib import Path
+
+from .kernel import Kernel, opened
+
+KEPT = 64 << 20  #: bytes of libraries that are kept on disk
+MAKING = "making-"  #: begins the names of folders where kernels are made
+ABANDONED = 1200  #: seconds after which nobody works in such a folder any more
+
+
+class KernelCache:
+    """The folder of the libraries.
+
+    Args:
+        warn: is told of what is wrong with it.
+    """
+
+    def __init__(self, warn: Callable[[str], None]) -> None:
+        self._warn = warn
+
+    @cached_property
+    def folder(self) -> Path | None:
+        """Where libraries are kept: ``FLUIDLITE_CACHE``, or the user's cache; None where nothing
+        can be written that is nobody else's.
+        """
+        said = os.environ.get("FLUIDLITE_CACHE")
+        home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+        path = Path(said) if said else Path(home) / "fluidlite"
+        try:
+            if not said and not path.is_absolute():
+                raise FileNotFoundError("the user has no home folder")
+            path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if not os.access(path, os.W_OK):
+                raise PermissionError("nothing can be written there")
+            if not _is_ours(path):
+                raise PermissionError("it belongs to somebody else, or others may write there")
+        except OSError as error:
+            self._warn(f"generated kernels cannot be kept in {path} ({error}); they are not used")
+            return None
+        return path
+
+    def new_folder(self) -> str:
+        """A folder beside the libraries, to make one in.
+
+        Raises:
+            OSError: there can be none.
+        """
+        assert self.folder is not None
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # somebody may have removed it
+        # a TemporaryDirectory would be removed at Python's end, before the compiler is told of it
+        return tempfile.mkdtemp(dir=self.folder, prefix=MAKING)
+
+    def keep(self, library: Path, base: str) -> None:
+        """Move a library to its place.
+
+        Args:
+            library: in a new folder.
+            base: of its name.
+        """
+        assert self.folder is not None
+        digest = library.with_suffix(".sum")
+        digest.write_text(blake2b(library.read_bytes()).hexdigest(), encoding="ascii")
+        os.replace(digest, self.folder / f"{base}.sum")
+        os.replace(library, self.folder / f"{base}.so")
+
+    def load(self, base: str, name: str) -> Kernel | None:
+        """A kernel from its file; None where there is none that can be trusted.
+
+        Args:
+            base: of the file's name.
+            name: of the kernel.
+        """
+        assert self.folder is not None
+        library, digest = self.folder / f"{base}.so", self.folder / f"{base}.sum"
+        try:
+            if not (_is_ours(library) and _is_ours(digest)):
+                return None
+            said = digest.read_text(encoding="ascii")
+            if blake2b(library.read_bytes()).hexdigest() != said:
+                return None
+            found = opened(library)
+            if found is None:
+                self._warn("arrays lie in memory in another way than generated kernels expect")
+                return None
+            os.utime(library)
+            return Kernel(*found, name)
+        except (OSError, ValueError, AttributeError):
+            return None
+
+    def make_room(self) -> None:
+        """Remove the libraries that were used longest ago, where there is too much, and what
+        processes have left behind that were killed.
+        """
+        assert self.folder is not None
+        found = []
+        for path in self.folder.glob(f"{MAKING}*"):
+            with contextlib.suppress(OSError):
+                if path.stat().st_mtime < time.time() - ABANDONED:
+                    shutil.rmtree(path, ignore_errors=True)
+        for path in self.folder.glob("*.so"):
+            try:
+                about = path.stat()
+            except OSError:
+                continue
+            found.append((about.st_mtime, about.st_size, path))
+        total = sum(size for _, size, _ in found)
+        for _, size, path in sorted(found):
+            if total <= KEPT:
+                break
+            total -= size
+            for each in (path, path.with_suffix(".sum")):
+                with contextlib.suppress(OSError):  # it may be in a folder that was locked since
+                    each.unlink(missing_ok=True)
+
+
+def _is_ours(path: Path) -> bool:
+    """Whether a file or folder is the user's own, and nobody else may write to it."""
+    about = path.stat()
+    if not hasattr(os, "getuid"):
+        return True
+    others = about.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    return about.st_uid == os.getuid() and not others
