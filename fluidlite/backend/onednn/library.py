@@ -195,6 +195,11 @@ class Library:
         library.dnnl_memory_desc_equal.argtypes = (_handle, _handle)
         library.dnnl_primitive_desc_query_md.argtypes = (_handle, c_int, c_int)
         library.dnnl_primitive_desc_query_md.restype = _handle
+        library.dnnl_sgemm.argtypes = (
+            *(ctypes.c_char, ctypes.c_char, c_int64, c_int64, c_int64, c_float, c_void_p, c_int64),
+            *(c_void_p, c_int64, c_float, c_void_p, c_int64),
+        )
+        self.sgemm = library.dnnl_sgemm
         self.execute = library.dnnl_primitive_execute
         self.set_data = library.dnnl_memory_set_data_handle
         #: those of OpenMP, where the library has its threads from there

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from math import prod
 from typing import Any, NamedTuple
@@ -10,8 +10,17 @@ from typing import Any, NamedTuple
 from ...kernels import threads
 from ...opdef.prepared import Epilogues, Offer, Prepared
 from ...opdef.spec import flat
-from .library import NotDone
-from .memory import Form, Layout, Primitive, PrimitiveDescriptor, plain, row_major
+from .library import Library, NotDone
+from .memory import (
+    ExecutionContext,
+    Form,
+    Layout,
+    Primitive,
+    PrimitiveDescriptor,
+    address_of,
+    plain,
+    row_major,
+)
 from .offers import (
     HIGH,
     LOW,
@@ -29,6 +38,7 @@ from .post_ops import LINEAR, OTHER, POST, PostOp, post_ops
 SMALLEST, SMALLEST_TRANSPOSED, SMALLEST_STACK = 1 << 21, 1 << 18, 1 << 20
 NARROW = 16  #: rows or columns, below which that BLAS is faster on one thread
 NARROW_OF_MANY = 2  #: the same on several, of which those of two libraries wait for each other
+LARGE_TURNED = 1 << 25  #: operations from which on the primitive is slower where X is transposed
 MOST_DIMENSIONS = 6
 WAYS = 4  #: in which operands of one product may lie
 SOURCE, WEIGHTS, TARGET = 1, 33, 17
@@ -36,10 +46,45 @@ ITEM = 4  #: bytes of an element
 NOT_COPIED = (False, False)
 
 
+class Gemm:
+    """A product of matrices by a function of the library that has no post-ops.  It reads what is
+    transposed where it lies, while the primitive copies X then.
+
+    Args:
+        library: it.
+        x, y: how the operands lie.
+    """
+
+    def __init__(self, library: Library, x: Form, y: Form) -> None:
+        self._sgemm = library.sgemm
+        self._first, self._second = _read(x), _read(y)
+        (self._rows, self._depth), (_, self._columns) = x.sizes, y.sizes
+
+    def at(self, context: ExecutionContext) -> Callable[..., None]:
+        """A function of two operands and the result, which is a plain array."""
+        return self._run
+
+    def _run(self, a: Any, b: Any, out: Any) -> None:
+        (how, step), (other_how, other_step) = self._first, self._second
+        failed = self._sgemm(
+            *(how, other_how, self._rows, self._columns, self._depth, 1.0),
+            *(address_of(a), step, address_of(b), other_step),
+            *(0.0, address_of(out), self._columns),
+        )
+        if failed:
+            raise NotDone(f"oneDNN failed to multiply matrices, status {failed}")
+
+
+def _read(form: Form) -> tuple[bytes, int]:
+    """Whether a matrix is transposed, and the elements between its rows."""
+    down, across = form.steps
+    return (b"N", down) if across == 1 else (b"T", across)
+
+
 class Way(NamedTuple):
     """How operands are multiplied that lie in one way."""
 
-    primitive: Primitive
+    primitive: Primitive | Gemm
     copied: tuple[bool, bool]  #: which are copied to plain arrays before
 
 
@@ -75,9 +120,10 @@ class ProductGeometry:
             self._is_own = True
             rows, columns = x[-1 if op.transpose_X else -2], y[-2 if op.transpose_Y else -1]
             self.shape = (*x[:-2], rows, columns)
-        (*stack, rows, _), (*_, columns) = self._seen(0), self._seen(1)
+        (*stack, rows, depth), (*_, columns) = self._seen(0), self._seen(1)
         #: of the result, as matrices
         self.sizes: tuple[int, ...] = (*stack, rows, columns)
+        self.operations = 2 * prod(self.sizes) * depth
 
     def _seen(self, place: int) -> tuple[int, ...]:
         """The sizes of an operand, as matrices that are multiplied."""
@@ -160,6 +206,8 @@ class Product:
                 self._others.append((POST * (len(self._posts) + 1) | OTHER, layout))
                 how = (*how, layout)
             self._posts.append(how)
+        is_alone = not (self._posts or order or len(geometry.sizes) > 2)
+        self._suits_gemm = is_alone and geometry.operations >= LARGE_TURNED
         #: by the strides of the operands, which are known when they come; None for plain ones
         self._ways: dict[Any, Way] = {}
         self._way((None, None))
@@ -169,22 +217,26 @@ class Product:
         while len(self._ways) >= WAYS:
             self._ways.pop(next(iter(self._ways)))
         way = None
-        forms = [self._geometry.form(place, each) for place, each in enumerate(strides)]
-        if None not in forms:
+        first, second = (self._geometry.form(place, each) for place, each in enumerate(strides))
+        if first is not None and second is not None:
+            is_turned = first.steps[-1] != 1 and second.steps[-1] == 1
             with suppress(NotDone):
-                way = Way(self._primitive(forms), NOT_COPIED)
+                make = self._gemm if is_turned and self._suits_gemm else self._primitive
+                way = Way(make(first, second), NOT_COPIED)
         if way is None:
             if strides == (None, None):
                 raise NotDone("no fast kernel for plain arrays")
             known = self._ways.get((None, None)) or self._way((None, None))
-            first, second = strides
-            way = Way(known.primitive, (first is not None, second is not None))
+            way = Way(known.primitive, (strides[0] is not None, strides[1] is not None))
         self._ways[strides] = way
         return way
 
-    def _primitive(self, forms: Sequence[Any]) -> Primitive:
+    def _gemm(self, x: Form, y: Form) -> Gemm:
+        return Gemm(self.contexts.library, x, y)
+
+    def _primitive(self, x: Form, y: Form) -> Primitive:
         library = self.contexts.library
-        first, second = (Layout(library, form) for form in forms)
+        first, second = Layout(library, x), Layout(library, y)
         descriptor = PrimitiveDescriptor(
             library, "matmul", first, second, None, self._made, posts=self._posts
         )
@@ -193,7 +245,6 @@ class Product:
 
     def run(self, a: Any, b: Any, *rest: Any, out: Any = None) -> Any:
         """The product of two arrays; behind them come what post-ops read, and a context."""
-        *others, context = rest
         key = (
             None if a.flags.c_contiguous else a.strides,
             None if b.flags.c_contiguous else b.strides,
@@ -202,7 +253,11 @@ class Product:
         if copied is not NOT_COPIED:
             a, b = (plain(each) if copies else each for each, copies in zip((a, b), copied))
         out = whole(out, self.shape)
-        primitive.at(context)(a, b, *map(plain, others), out)
+        run = primitive.at(rest[-1])
+        if len(rest) == 1:
+            run(a, b, out)
+        else:
+            run(a, b, *map(plain, rest[:-1]), out)
         return out
 
 
