@@ -175,7 +175,8 @@ def test_gradients_of_layer_norm_and_softmax(monkeypatch):
         return [out, *gradients(loss, [x, *parameters])], feed
 
     source = agree(monkeypatch, net)
-    for type in ("layer_norm", "layer_norm_grad", "softmax", "softmax_grad", "mul"):
+    newer = "AVX-512" in description()["instructions"]  # for others there is a reference only
+    for type in ("layer_norm", "layer_norm_grad", "softmax", "mul", *["softmax_grad"] * newer):
         assert any(f"# {type}" in s and "oneDNN" in s for s in source.splitlines()), type
 
 
