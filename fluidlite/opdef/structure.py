@@ -105,8 +105,16 @@ class Structure:
         """Whether each element of Out is the largest one of some of the first input."""
         return False
 
-    def slices(self, x: Spec) -> list[slice] | None:
-        """Of a slice: which positions it takes along each dimension."""
+    def slices(self, x: Spec) -> list[list[slice]] | None:
+        """Where the results are parts of the only input: of each, which positions it takes along
+        each dimension.
+        """
+        return None
+
+    def joins(self, x: Spec) -> int | None:
+        """The dimension along which Out has all X, one behind the other, of which ``x`` is the
+        first.
+        """
         return None
 
     def part(self, inputs: Sequence[Spec], cuts: Sequence[slice]) -> int | str | None:

@@ -64,6 +64,9 @@ class concat(UseMkldnn, UseQuantizer, Op):
 
         return dict(X=parts)
 
+    def joins(self, x):
+        return normal_axis(self.axis, x.ndim)
+
     def place(self, AxisTensor):
         """The dimension."""
         return self.axis if AxisTensor is None else int(AxisTensor.reshape(()))
@@ -123,6 +126,15 @@ class split(Op):
 
     def grad(self, f, AxisTensor, dOut):
         return dict(X=lambda: f.concat(dOut, AxisTensor, axis=self.axis))
+
+    def slices(self, x):
+        axis, found, start = normal_axis(self.axis, x.ndim), [], 0
+        for n in self.sizes(x.shape[axis], self.sections):
+            cuts = [slice(0, size, 1) for size in x.shape]
+            cuts[axis] = slice(start, start + n, 1)
+            found.append(cuts)
+            start += n
+        return found
 
     def sizes(self, size, sections):
         """The sizes of the parts of ``size`` elements; unknown ones are -1.

@@ -147,7 +147,7 @@ class Slice(Slicing, type="slice"):
     def slices(self, x):
         ones = (1,) * len(self.axes)
         cuts = self.cuts(x.shape, self.starts, self.ends, ones)
-        return [slice(*cut.indices(size)) for cut, size in zip(cuts, x.shape)]
+        return [[slice(*cut.indices(size)) for cut, size in zip(cuts, x.shape)]]
 
     def grad(self, f, Input, StartsTensor, EndsTensor, StartsTensorList, EndsTensorList, dOut):
         def placed():

@@ -1,8 +1,9 @@
-"""Copy elimination: what only hands a value on is left out."""
+"""Copy elimination: what only hands a value on, or puts its parts together again, is left out."""
 
 from __future__ import annotations
 
-from ..graph import Graph
+from ...opdef.looks import whole_of
+from ..graph import Graph, Instruction
 from ..value import Value
 from .form import Context, Pass
 
@@ -11,13 +12,39 @@ def eliminate_copies(graph: Graph, context: Context) -> bool:
     """Let readers of a copy read what was copied."""
     changed = False
     for instruction in graph:
-        if not instruction.op.copies() or len(instruction.results) != 1:
+        if len(instruction.results) != 1:
             continue
-        given = instruction.inputs
-        if len(given) == 1 and isinstance(instruction.operands[0], Value):
-            graph.replace(instruction, given[0])
+        if instruction.op.copies():
+            given = instruction.inputs
+            if len(given) == 1 and isinstance(instruction.operands[0], Value):
+                graph.replace(instruction, given[0])
+                changed = True
+            continue
+        whole = _put_together(instruction)
+        if whole is not None:
+            made = instruction.result
+            if whole.shape != made.shape:
+                with context.builder.at(instruction) as f:
+                    whole = f.reshape(whole, shape=list(made.shape))
+            graph.replace(instruction, whole)
             changed = True
     return changed
+
+
+def _put_together(instruction: Instruction) -> Value | None:
+    """The value all of whose elements an instruction puts one behind the other again, in their
+    order; None where it does something else.
+    """
+    parts, made = instruction.inputs, instruction.result
+    if made.is_output or not made.is_static or not parts:
+        return None  # what is given back is an array of its own
+    axis = instruction.op.joins(parts[0].spec)
+    if axis is None or any(n != 1 for n in made.shape[:axis]):
+        return None
+    if type(instruction.operands[0]) is not list or len(instruction.operands[0]) != len(parts):
+        return None
+    found = whole_of(parts)
+    return found[0] if found and found[1] == list(range(len(parts))) else None
 
 
 COPY_ELIMINATION = Pass("copy_elimination", eliminate_copies)

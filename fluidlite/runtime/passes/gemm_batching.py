@@ -6,7 +6,8 @@ the pass before is computed for all passes at once:
 - products of what is there before the first of them with one matrix, such as the inputs of all
   passes with their weight: of all of them, one below the other;
 - sums of products, such as the gradient of a weight that every pass reads: the sum of all A'B is
-  the product of the A, one below the other, and the B, one below the other.
+  the product of the A, one below the other, and the B, one below the other; in an order in which
+  these are an array that is there, if there is such an order.
 
 A matrix by whose transpose several passes multiply a few rows is transposed once.
 """
@@ -20,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from ...dtypes import Kind
+from ...opdef.looks import whole_of
 from ...opdef.prepared import Prepared
 from ...opdef.structure import MatrixProduct
 from ..graph import Graph, Instruction
@@ -47,8 +49,12 @@ def batch_products(graph: Graph, context: Context) -> bool:
     for group in groups.values():
         if len(group) >= FEWEST:
             changed |= _batch(_ready_before_first(group, position), graph, context, position)
-    for total in sums:
-        build = _sum_of([v.producer for v in total.inputs], [total] * len(total.inputs))
+    orders = _Orders()
+    builds = [
+        _sum_of([v.producer for v in total.inputs], [total] * len(total.inputs), orders)
+        for total in sums
+    ]
+    for total, build in zip(sums, builds):
         if build is not None:
             with context.builder.at(total) as f:
                 graph.replace(total, build(f))
@@ -154,7 +160,35 @@ def _batch(
 # -- sums of products ------------------------------------------------------------------------------
 
 
-def _sum_of(terms: Sequence[Instruction | None], readers: Sequence[Instruction]) -> Build | None:
+class _Orders:
+    """The orders in which factors are joined.
+
+    The terms of a sum may stand in any order.  In that in which one factor of each makes up an
+    array that is there, such as what is fed to all passes, nothing is copied for it; and the other
+    factors are joined alike in all sums that have them.
+    """
+
+    def __init__(self) -> None:
+        self._places: dict[frozenset[int], dict[int, int]] = {}
+
+    def note(self, factors: Sequence[Value], others: Sequence[Value]) -> None:
+        """Keep to the order in which ``others`` make up an array, where they do."""
+        found = whole_of(others)
+        if found is not None:
+            places = {factors[k].number: place for place, k in enumerate(found[1])}
+            self._places.setdefault(frozenset(places), places)
+
+    def joined(self, f: Any, factors: Sequence[Value], values: Sequence[Value]) -> Value:
+        """Values one below the other, in the order of the factors of the same terms."""
+        places = self._places.get(frozenset(v.number for v in factors))
+        order = sorted(range(len(values)), key=lambda k: places[factors[k].number] if places else k)
+        made: Value = f.concat([values[k] for k in order], axis=0)
+        return made
+
+
+def _sum_of(
+    terms: Sequence[Instruction | None], readers: Sequence[Instruction], orders: _Orders
+) -> Build | None:
     """What makes the sum of what instructions make, each of which one reader alone may read; None
     where it is made term by term.
     """
@@ -168,20 +202,21 @@ def _sum_of(terms: Sequence[Instruction | None], readers: Sequence[Instruction])
     if len(like) > 1 or len(set(made)) < len(made):
         return None
     if first.op.multiplies():
-        return _sum_of_products(made)
+        return _sum_of_products(made, orders)
     given, shape = first.inputs, list(first.result.shape)
     if len(given) != 1 or given[0].kind is not Kind.LOD_TENSOR:
         return None
     if first.op.reshapes():
-        build = _sum_of([t.inputs[0].producer for t in made], made)
+        build = _sum_of([t.inputs[0].producer for t in made], made, orders)
         return build and (lambda f: f.reshape(build(f), shape=shape))
     if first.op.sums_rows(given[0].spec):
         rows, keeps = [t.inputs[0] for t in made], len(shape) == 2
-        return lambda f: f.reduce_sum(f.concat(rows, axis=0), dim=[0], keep_dim=keeps)
+        orders.note(rows, rows)
+        return lambda f: f.reduce_sum(orders.joined(f, rows, rows), dim=[0], keep_dim=keeps)
     return None
 
 
-def _sum_of_products(terms: Sequence[Instruction]) -> Build | None:
+def _sum_of_products(terms: Sequence[Instruction], orders: _Orders) -> Build | None:
     """What makes the sum of A'B."""
     product = _small_product(terms[0])
     if product is None or product != MatrixProduct(transpose_x=True):
@@ -191,7 +226,15 @@ def _sum_of_products(terms: Sequence[Instruction]) -> Build | None:
     if rows * (height + width) > 2 * height * width:  # to concatenate costs more than to add
         return None
     above, beside = ([t.operands[k] for t in terms] for k in (0, 1))
-    return lambda f: f.matmul(f.concat(above, axis=0), f.concat(beside, axis=0), transpose_X=True)
+    orders.note(beside, above)
+    orders.note(beside, beside)
+
+    def build(f: Any) -> Value:
+        joined = [orders.joined(f, beside, each) for each in (above, beside)]
+        made: Value = f.matmul(*joined, transpose_X=True)
+        return made
+
+    return build
 
 
 def _shape(value: Any) -> Any:

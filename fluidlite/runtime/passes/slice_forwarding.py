@@ -18,16 +18,16 @@ def forward_slices(graph: Graph, context: Context) -> bool:
     """Replace slices of stacked and padded values by what was stacked or padded, or by zeros."""
     changed = False
     for instruction in graph:
-        cuts = None
+        parts = None
         if len(instruction.inputs) == 1 and len(instruction.results) == 1:
             whole = instruction.inputs[0]
             maker = whole.producer
             if maker is not None and len(maker.results) == 1:
-                cuts = instruction.op.slices(whole.spec)
-        if cuts is None:
+                parts = instruction.op.slices(whole.spec)
+        if parts is None:
             continue
         assert maker is not None
-        source = maker.op.part([v.spec for v in maker.inputs], cuts)
+        source = maker.op.part([v.spec for v in maker.inputs], parts[0])
         made = instruction.result
         if source is None or (source == "zero" and made.size > FOLDED_SIZE):
             continue

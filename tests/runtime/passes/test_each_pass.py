@@ -45,6 +45,76 @@ def test_readers_of_a_copy_read_what_was_copied():
     )
 
 
+def test_parts_that_are_put_together_in_their_order_are_what_they_are_parts_of():
+    rewrites(
+        COPY_ELIMINATION,
+        """\
+        %0: float32[3, 2, 4] = input "x"
+        %1: float32[1, 2, 4] = slice(Input=%0) {axes=(0,), starts=(0,), ends=(1,)}
+        %2: float32[2, 4] = reshape(X=%1) {shape=(2, 4)}
+        %3: float32[2, 2, 4] = slice(Input=%0) {axes=(0,), starts=(1,), ends=(3,)}
+        %4: float32[4, 4] = reshape(X=%3) {shape=(4, 4)}
+        %5: float32[6, 4] = concat(X=[%2, %4])
+        %6: float32[6, 4] = tanh(X=%5)
+        return "y"=%6
+        """,
+        """\
+        %0: float32[3, 2, 4] = input "x"
+        %1: float32[1, 2, 4] = slice(Input=%0) {axes=(0,), starts=(0,), ends=(1,)}
+        %2: float32[2, 4] = reshape(X=%1) {shape=(2, 4)}
+        %3: float32[2, 2, 4] = slice(Input=%0) {axes=(0,), starts=(1,), ends=(3,)}
+        %4: float32[4, 4] = reshape(X=%3) {shape=(4, 4)}
+        %7: float32[6, 4] = reshape(X=%0) {shape=(6, 4)}
+        %6: float32[6, 4] = tanh(X=%7)
+        return "y"=%6
+        """,
+    )
+
+
+@pytest.mark.parametrize(
+    "second, order",
+    [("1,), ends=(2,)", "%2, %1"), ("0,), ends=(1,)", "%1, %2"), ("2,), ends=(3,)", "%1, %2")],
+    ids=["in another order", "the same twice", "with a gap"],
+)
+def test_parts_that_make_up_something_else_are_put_together(second, order):
+    leaves(
+        COPY_ELIMINATION,
+        f"""\
+%0: float32[{3 if "3" in second else 2}, 4] = input "x"
+%1: float32[1, 4] = slice(Input=%0) {{axes=(0,), starts=(0,), ends=(1,)}}
+%2: float32[1, 4] = slice(Input=%0) {{axes=(0,), starts=({second}}}
+%3: float32[2, 4] = concat(X=[{order}])
+%4: float32[2, 4] = tanh(X=%3)
+return "y"=%4
+""",
+    )
+
+
+def test_columns_that_are_put_one_below_the_other_are_in_another_order():
+    leaves(
+        COPY_ELIMINATION,
+        """\
+%0: float32[2, 4] = input "x"
+[%1: float32[2, 2], %2: float32[2, 2]] = split(X=%0) {num=2, axis=1}
+%3: float32[4, 2] = concat(X=[%1, %2])
+%4: float32[4, 2] = tanh(X=%3)
+return "y"=%4
+""",
+    )
+
+
+def test_what_is_given_back_is_put_together_as_an_array_of_its_own():
+    leaves(
+        COPY_ELIMINATION,
+        """\
+%0: float32[4] = input "x"
+[%1: float32[2], %2: float32[2]] = split(X=%0) {num=2}
+%3: float32[4] = concat(X=[%1, %2])
+return "y"=%3
+""",
+    )
+
+
 def test_what_is_computed_twice_is_computed_once():
     rewrites(
         COMMON_SUBEXPRESSIONS,

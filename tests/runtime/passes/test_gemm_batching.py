@@ -93,6 +93,14 @@ def test_a_weight_is_transposed_once_for_all_passes():
     assert source.count("# transpose") == 1
 
 
+def test_what_is_fed_to_all_passes_is_multiplied_as_it_lies():
+    """Only gates and states are put together, and the gates once for all gradients."""
+    _, source = results(network())
+    joined = [line for line in source.splitlines() if "# concat," in line]
+    assert len(joined) == 2
+    assert source.count("# reduce_sum,") == 1
+
+
 def test_what_depends_on_the_pass_before_is_not_moved():
     """The same matrix multiplies what the pass before has computed."""
     x = fluid.data("x", [BATCH, WIDTH], "float32")
