@@ -78,8 +78,12 @@ class Instruction:
     @property
     def rematerializes(self) -> bool:
         """Whether the backward pass repeats it on purpose, to hold its value for a shorter time."""
-        role = 0 if self.origin is None else int(self.origin.op.role)
-        return bool(role & _BACKWARD) and self.origin.instance.derived_from is None
+        return self.is_backward and self.origin.instance.derived_from is None
+
+    @property
+    def is_backward(self) -> bool:
+        """Whether it is part of the backward pass."""
+        return self.origin is not None and bool(int(self.origin.op.role) & _BACKWARD)
 
     @property
     def is_update(self) -> bool:

@@ -119,9 +119,9 @@ class _ChannelWriter:
             )
             yield from self._pass(phase)
         yield from self._for_lanes(
-            f"{array}[r * {lanes}L + l] = {self._name(each)};"
-            for array, each, by_row in self._nest.stores
-            if by_row
+            f"{store.array}[r * {lanes}L + l] = {self._name(store.found)};"
+            for store in self._nest.stores
+            if store.by_row
         )
         yield "  }"
 
@@ -155,9 +155,9 @@ class _ChannelWriter:
 
     def _pass(self, phase: int) -> Iterator[str]:
         stores = [
-            (array, each)
-            for array, each, by_row in self._nest.stores
-            if not by_row and each.phase == phase
+            (store.array, store.found)
+            for store in self._nest.stores
+            if not store.by_row and store.found.phase == phase
         ]
         reductions = [e for e in self._order if e.is_reduction and e.phase == phase + 1]
         if not stores and not reductions:

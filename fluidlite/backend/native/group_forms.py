@@ -5,9 +5,11 @@ Long programs repeat themselves, and a group is looked at anew with each instruc
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
+from ...opdef.looks import looks
 from .groups import Expressions, Misfit, Trace
 from .source import KernelSource
 
@@ -58,6 +60,7 @@ class GroupKernels:
         self._made: dict[tuple[int, ...], tuple[list[int], KernelSource, int] | None] = {}
         self._features: dict[Any, int] = {}  #: numbers of what values and instructions are like
         self._members: dict[Any, tuple[int, list[tuple[Any, int]]]] = {}
+        self._uncut: set[Any] = set()  # members that read no parts of values
 
     def of(
         self, members: Sequence[Any], outputs: Sequence[Any], before: GroupKernel | None = None
@@ -77,18 +80,23 @@ class GroupKernels:
             form.add(*known)
         key = (*form.parts, -1, *(form.places[value.number] for value in outputs))
         if key not in self._made:
-            try:
-                made = Expressions(self._trace, members, outputs)
-            except Misfit:
-                self._made[key] = None
-            else:
-                inputs = [form.places[value.number] for value in made.inputs]
-                self._made[key] = inputs, made.source, made.work
+            self._made[key] = self._worked_out(members, outputs, form)
         found = self._made[key]
         if found is None:
             return None
         inputs, source, work = found
         return GroupKernel(form, [form.values[place] for place in inputs], source, work)
+
+    def _worked_out(
+        self, members: Sequence[Any], outputs: Sequence[Any], form: GroupForm
+    ) -> tuple[list[int], KernelSource, int] | None:
+        """The kernel of instructions, which takes parts of values from these if that fits."""
+        has_parts = not self._uncut.issuperset(members)
+        for cuts in (True, False) if has_parts else (False,):
+            with suppress(Misfit):
+                made = Expressions(self._trace, members, outputs, cuts)
+                return [form.places[v.number] for v in made.inputs], made.source, made.work
+        return None
 
     def _looked_at(self, member: Any) -> tuple[int, list[tuple[Any, int]]]:
         """What an instruction is like, and what each value is like that it reads, or that it reads
@@ -96,23 +104,18 @@ class GroupKernels:
         """
         trace = self._trace(member)
         operands = [each if isinstance(each, list) else [each] for each in member.operands]
-        chains = [[list(_seen_through(value)) for value in each] for each in operands]
-        lengths = tuple(tuple(map(len, each)) for each in chains)
-        values = [v for each in chains for chain in each for v in chain] + member.results
-        feature = self._feature((id(trace), lengths, tuple(member.outs), len(values)))
+        chains = [[[] if v is None else list(looks(v)) for v in each] for each in operands]
+        flat = [look for each in chains for chain in each for look in chain]
+        if all(look.is_all for look in flat):
+            self._uncut.add(member)
+        cuts = repr([[[(c.starts, c.sizes) for c in chain] for chain in each] for each in chains])
+        values = [v for each in operands for v in each if v is not None]
+        values += [*(look.whole for look in flat), *member.results]
+        feature = self._feature((id(trace), cuts, tuple(member.outs), len(values)))
         return feature, [(value, self._feature(_kind_of(value))) for value in values]
 
     def _feature(self, found: Any) -> int:
         return self._features.setdefault(found, len(self._features))
-
-
-def _seen_through(value: Any) -> Iterator[Any]:
-    """A value, and what it is another look at, step by step; nothing for None."""
-    while value is not None:
-        yield value
-        maker = value.producer
-        is_view = maker is not None and maker.op.reshapes() and maker.results[0] is value
-        value = maker.inputs[0] if is_view else None
 
 
 def _kind_of(value: Any) -> Any:

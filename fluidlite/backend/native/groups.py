@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any
 
+from ...opdef.looks import Look, look_of, looks
 from .index_maps import Misfit
 from .source import kernel_source
 from .symbols import Expression
@@ -13,6 +14,8 @@ from .tracing import TracedResults, is_plain
 
 __all__ = ["Expressions", "Misfit", "Trace"]
 MOST_ARRAYS, MOST_EXPRESSIONS = 40, 300
+#: functions that are only another look at something
+MOVES = frozenset(["view", "stretch", "index", "part", "concat"])
 
 Trace = Callable[[Any], TracedResults | None]
 
@@ -24,17 +27,18 @@ class Expressions:
         trace: gives the expressions of an instruction.
         members: the instructions, in order.
         outputs: the values that the kernel is to make.
+        cuts: whether parts of values are taken from these in the loops; else they are arrays that
+            the kernel is given.
 
     Raises:
         Misfit: they do not fit into one loop.
     """
 
     def __init__(
-        self,
-        trace: Trace,
-        members: Sequence[Any],
-        outputs: Sequence[Any],
+        self, trace: Trace, members: Sequence[Any], outputs: Sequence[Any], cuts: bool = True
     ) -> None:
+        self._cuts = cuts
+        self._made = {value.number for member in members for value in member.results}
         self._values: dict[int, Expression] = {}
         self._given: dict[int, tuple[Any, Expression]] = {}
         self._same: dict[Any, Expression] = {}
@@ -55,7 +59,7 @@ class Expressions:
         nodes = [used[s] for s in used]
         #: functions that are not only another look at something
         self.work = sum(
-            n.function not in ("input", "number", "view", "stretch", "cast", "index") for n in nodes
+            n.function not in MOVES and n.function not in ("input", "number", "cast") for n in nodes
         )
         self.source = kernel_source([node for _, node in given], made)
 
@@ -86,20 +90,35 @@ class Expressions:
         if value.constant is not None and value.size == 1:
             data = value.constant.reshape(()).item()
             return self._node("number", (), tuple(value.shape), value.dtype, data)
-        maker = value.producer
-        if maker is not None and maker.op.reshapes() and maker.results[0] is value:
-            inner = maker.inputs[0]
-            if inner.number in self._values or (
-                inner.producer is not None and inner.producer.op.reshapes()
-            ):
-                below = self._of(inner)
-                return self._node("view", (below,), tuple(value.shape), value.dtype, None)
+        look = self._look(value)
+        if look is not None:
+            below = self._of(look.whole)
+            if not look.is_all:
+                below = self._node("part", (below,), look.sizes, value.dtype, look.starts)
+            return self._node("view", (below,), tuple(value.shape), value.dtype, None)
         if not is_plain(value.spec):
             raise Misfit
         node = Expression("input", (), tuple(value.stored[0]), value.dtype)
         self._values[value.number] = node
         self._given[value.number] = value, node
         return node
+
+    def _look(self, value: Any) -> Look | None:
+        """What a value shows of another one, where its elements are taken from that."""
+        look = look_of(value)
+        if look is None or look.whole.layout is not None:
+            return None
+        if look.is_all:
+            is_known = look.whole.number in self._values or self._look(look.whole) is not None
+        else:  # a part that is an array as it is taken stays one: wherever it begins
+            is_known = self._cuts and (look.begin is None or self._is_made(look.whole))
+        return look if is_known else None
+
+    def _is_made(self, value: Any) -> bool:
+        """Whether a value shows what a member makes."""
+        return value.number in self._made or any(
+            look.whole.number in self._made for look in looks(value)
+        )
 
     def _node(
         self, function: str, arguments: Sequence[Expression], shape: Any, dtype: Any, data: Any

@@ -94,6 +94,8 @@ class _Relaid:
         elif name == "view":
             if self._plain in before or node.shape == self._plain:
                 raise Untraceable("images in another shape")
+        elif name in ("part", "concat"):
+            raise Untraceable("parts of images")
         elif name == "index":
             raise Untraceable("positions in images")
         return Expression(name, given, shape, node.dtype, data)

@@ -11,8 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from math import isinf, isnan
+from typing import NamedTuple
 
-from .index_maps import Map, Misfit, composed, identity, merged, split, stretched
+from .index_maps import Map, Misfit, begun, composed, cut, identity, merged, split, stretched
+from .pieces import piece_of
 from .symbols import Expression
 
 ROW, COLUMN = 1, 2  #: what a value depends on
@@ -161,6 +163,15 @@ class Element:
     name: str = ""
 
 
+class Store(NamedTuple):
+    """What is written to an array."""
+
+    array: str  #: its C name
+    found: Element
+    by_row: bool  #: whether there is one for each row
+    position: str = "r"  #: the C of its place
+
+
 class Nest:
     """Loops over rows and columns.
 
@@ -174,9 +185,7 @@ class Nest:
         self.size, self.columns, self._leaves = size, columns, leaves
         self._known: dict[tuple[int, Map], Element] = {}
         self._order: list[Element] = []
-        self.stores: list[
-            tuple[str, Element, bool]
-        ] = []  # array, element, whether one for each row
+        self.stores: list[Store] = []
         #: what is added up over rows: the expression, its element, and "rows" or "all"
         self.totals: list[tuple[Expression, Element, str]] = []
 
@@ -202,14 +211,16 @@ class Nest:
 
     def _level(self, seen: Map) -> tuple[int, str]:
         """What a value depends on that is seen by a map, and the C of its position."""
+        begin, seen = begun(seen)
+        first = [f"{begin}L"] if begin else []
         if not self.columns:
             if not seen or all(step == 0 for _, step in seen):
-                return 0, "0"
+                return 0, f"{begin}"
             if seen != identity(self.size):
                 raise Misfit
-            return ROW | COLUMN, "at + c"
+            return ROW | COLUMN, " + ".join(["at", "c", *first])
         rows, step = split(seen, self.columns)
-        terms, below = [], 1
+        terms, below = first, 1
         for extent, own in reversed(rows):
             if own:
                 number = "r" if below == 1 else f"(r / {below})"
@@ -217,7 +228,7 @@ class Nest:
                 number = number if outermost else f"{number} % {extent}"
                 terms.append(f"({number}) * {own}L" if own != 1 else f"({number})")
             below *= extent
-        level = (ROW if terms else 0) | (COLUMN if step else 0)
+        level = (ROW if len(terms) > bool(begin) else 0) | (COLUMN if step else 0)
         terms += ["c"] if step else []
         return level, " + ".join(terms) or "0"
 
@@ -242,6 +253,11 @@ class Nest:
         if name == "stretch":
             (inner,) = node.arguments
             return self.element(inner, composed(seen, stretched(inner.shape, node.shape)))
+        if name == "part":
+            (inner,) = node.arguments
+            return self.element(inner, composed(seen, cut(node.data, node.shape, inner.shape)))
+        if name == "concat":
+            return self.element(*piece_of(node, seen))
         if name in ("sum", "max"):
             return self._along_row(node, seen)
         given = tuple(self.element(a, seen) for a in node.arguments)
@@ -268,10 +284,29 @@ class Nest:
         Raises:
             Misfit: it has no place in the loops.
         """
-        found = self.element(node, self.by_row if by_row else identity(self.size))
-        if by_row and found.level & COLUMN:
+        if not by_row:
+            self.store_part(array, node, identity(self.size))
+            return
+        found = self.element(node, self.by_row)
+        if found.level & COLUMN:
             raise Misfit
-        self.stores.append((array, found, by_row))
+        self.stores.append(Store(array, found, True))
+
+    def store_part(self, array: str, node: Expression, seen: Map) -> None:
+        """Write the elements of an expression that a map names to their places in an array.
+
+        Raises:
+            Misfit: they have no place in the loops.
+        """
+        _, position = self._level(seen)
+        self.stores.append(Store(array, self.element(node, seen), False, position))
+
+    def computed(self) -> Iterator[tuple[Expression, int]]:
+        """The expressions that are computed, and of how many elements."""
+        for each in self._order:
+            if each.given:
+                row = self.size // self.columns if self.columns else 1
+                yield each.node, self.size if each.level & COLUMN else row
 
     def total(self, node: Expression) -> None:
         """Add an expression up over rows, or over everything, to an array of its number.
@@ -312,13 +347,12 @@ class RowWriter:
     _held: dict[Element, int] = field(default_factory=dict)  # elements to keep
 
     def __post_init__(self) -> None:
-        stored = {found: array for array, found, by_row in self.nest.stores if not by_row}
+        stored = {each.found: each for each in self.nest.stores if not each.by_row}
         self._phases = max((e.phase for e in self.order), default=0) + 1
         #: what each pass is for
         self._sinks: list[list[Element]] = [[] for _ in range(self._phases)]
-        for _, found, by_row in self.nest.stores:
-            if not by_row:
-                self._sinks[found.phase].append(found)
+        for found in stored:
+            self._sinks[found.phase].append(found)
         for _, found, over in self.nest.totals:
             if found.level & COLUMN or over == "rows" or not self.nest.columns:
                 self._sinks[found.phase].append(found)
@@ -346,11 +380,10 @@ class RowWriter:
             visit(sink)
         return list(found)
 
-    def _keep(self, each: Element, stored: dict[Element, str]) -> None:
+    def _keep(self, each: Element, stored: dict[Element, Store]) -> None:
         """Let a later pass load what is dear."""
         if each in stored:
-            base = "at" if not self.nest.columns else f"r * {self.nest.columns}L"
-            self._kept[each] = f"{stored[each]}[{base} + c]"
+            self._kept[each] = f"{stored[each].array}[{stored[each].position}]"
         elif each.costly and each in self._needed(each.phase):
             if self.nest.columns > WIDEST:
                 raise Misfit
@@ -446,10 +479,9 @@ class RowWriter:
                 raise Misfit
             if self._held.get(each) == phase:
                 yield f"{self._kept[each]} = {each.name};"
-        for array, each, by_row in nest.stores:
-            if not by_row and each.phase == phase:
-                position = f"r * {nest.columns}L + c" if nest.columns else "at + c"
-                yield f"{array}[{position}] = {each.name};"
+        for store in nest.stores:
+            if not store.by_row and store.found.phase == phase:
+                yield f"{store.array}[{store.position}] = {store.found.name};"
         for each in sums:
             yield f"{each.name} += {each.given[0].name};"
         for each in largest:
@@ -462,9 +494,9 @@ class RowWriter:
                 yield f"acc{k}[c] += {each.name};"
 
     def _behind_columns(self) -> Iterator[str]:
-        for array, each, by_row in self.nest.stores:
-            if by_row:
-                yield f"    {array}[r] = {each.name};"
+        for store in self.nest.stores:
+            if store.by_row:
+                yield f"    {store.array}[{store.position}] = {store.found.name};"
         for k, (node, each, over) in enumerate(self.nest.totals):
             if over == "all" and self.nest.columns and not each.level & COLUMN:
                 times = 1 if node.arguments[0].size != self.nest.size else self.nest.columns

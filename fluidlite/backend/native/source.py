@@ -10,6 +10,7 @@ from typing import NamedTuple
 from .channels import ChannelNest, channels_of
 from .index_maps import Misfit
 from .loops import BLOCKS, C_TYPES, COSTLY, FLAT, SMALLEST_CUT, Nest, ordered, reduction_of
+from .pieces import Pieces
 from .symbols import Expression
 
 MOST_COLUMNS = 1 << 15  #: of which sums over rows are kept
@@ -46,7 +47,8 @@ class _Kernel:
         known = {node.serial for node in inputs}
         if any(n.function == "input" and n.serial not in known for n in self._nodes):
             raise Misfit
-        self._size = max(node.size for node in self._nodes)
+        self._pieces = Pieces(self._nodes, outputs)
+        self._size = self._pieces.size
         self._names = {node.serial: f"a{k}" for k, node in enumerate(inputs)}
         self._columns: int | None = None  # as reductions ask for; None where they do not
         self._totals: list[Expression] = []
@@ -110,14 +112,19 @@ class _Kernel:
         for node in self._nodes:
             if node.function == "stretch" and node.size == self._size:
                 found |= {prod(node.shape[k:]) for k in range(1, len(node.shape))}
-        return [0, *sorted((n for n in found if n > 1), reverse=True)]
+        found |= {n for n in self._pieces.rows() if self._size % n == 0}
+        return [0, *sorted((n for n in found if n > 1 or self._pieces.is_cut), reverse=True)]
 
     def _with_rows(self, columns: int) -> KernelSource:
         nest = Nest(self._size, columns, self._names)
         tails: dict[int, list[int]] = {}
         for k, node in enumerate(self._outputs):
+            maps = self._pieces.maps(node)
             if node.serial in self._late:
                 tails.setdefault(node.size, []).append(k)
+            elif maps:
+                for each in maps:
+                    nest.store_part(f"o{k}", node, each)
             elif node.size == self._size:
                 nest.store(f"o{k}", node, False)
             elif columns and node.size * columns == self._size:
@@ -127,18 +134,22 @@ class _Kernel:
         for node in self._totals:
             nest.total(node)
         body = list(nest.written()) if nest.stores or nest.totals else []
-        behind = list(self._behind(nest, tails))
+        nests = [nest]
+        behind = list(self._behind(nests, tails))
+        if self._pieces.is_cut:
+            self._pieces.check(each for some in nests for each in some.computed())
         rows = f"n / {columns}L" if columns else f"(n + {FLAT - 1}) / {FLAT}"
         return self._assembled(nest, rows, body, behind)
 
-    def _behind(self, nest: Nest, tails: dict[int, list[int]]) -> Iterator[str]:
-        """What is computed when all rows are done."""
+    def _behind(self, nests: list[Nest], tails: dict[int, list[int]]) -> Iterator[str]:
+        """What is computed when all rows are done; its loops are added to the others."""
         leaves = {
             **self._names,
             **{node.serial: f"total{k}" for k, node in enumerate(self._totals)},
         }
         for size, places in tails.items():
             tail = Nest(size, 0, leaves)
+            nests.append(tail)
             for k in places:
                 tail.store(f"o{k}", self._outputs[k], False)
             yield f"  {{ const i64 n = {size}, first = 0, last = (n + {FLAT - 1}) / {FLAT};"
@@ -212,14 +223,16 @@ class _Kernel:
         ]
         text = "\n".join(line for line in lines if line)
         name = f"k{blake2b(text.encode(), digest_size=10).hexdigest()}"
-        costs = sum(8 if n.function in COSTLY else 1 for n in self._nodes if n.size == self._size)
+        costs = sum(
+            (8 if n.function in COSTLY else 1) * n.size for n in self._nodes if n.size >= self._size
+        )
         return KernelSource(
             name,
             text.replace("NAME", name) + "\n",
             len(self._inputs),
             offset,
             blocks,
-            float(costs * self._size),
+            float(costs),
         )
 
     def _count(self) -> str:

@@ -29,7 +29,8 @@ class Expression:
         function: the name of a function of elements; ``"input"``, ``"number"``, ``"index"`` (the
             position along the last dimension), ``"view"`` (the same elements in another shape),
             ``"stretch"`` (repeated along dimensions of size 1), ``"sum"`` and ``"max"`` (over the
-            dimensions in ``data``), ``"check"`` (the first argument; what it may be is ``data``).
+            dimensions in ``data``), ``"check"`` (the first argument; what it may be is ``data``),
+            ``"part"`` (which begins at ``data``), ``"concat"`` (along the dimension ``data``).
         arguments: expressions.
         shape, dtype: of the result.
         data: what else the function takes.
@@ -341,6 +342,23 @@ def broadcast_to(value: Any, shape: Any) -> ArraySymbol:
     return ArraySymbol(_stretched(node, made))
 
 
+def concatenate(values: Sequence[Any], axis: int = 0) -> ArraySymbol:
+    """Values one behind the other along a dimension."""
+    if not all(isinstance(value, ArraySymbol) and value.ndim for value in values):
+        raise Untraceable("what is put together with arrays")
+    first = values[0]
+    axis %= first.ndim
+    shape = list(first.shape)
+    shape[axis] = sum(value.shape[axis] for value in values)
+    if any((*v.shape[:axis], shape[axis], *v.shape[axis + 1 :]) != tuple(shape) for v in values):
+        raise Untraceable("sizes that do not fit")
+    made = np.result_type(*(value.dtype for value in values))
+    nodes = [cast(value, made).node for value in values]
+    return ArraySymbol(
+        nodes[0] if len(nodes) == 1 else Expression("concat", nodes, tuple(shape), made, axis)
+    )
+
+
 #: elements of a matrix up to which its product with a vector is computed with what is around it
 SMALL_MATRIX = 1 << 12
 
@@ -477,6 +495,7 @@ def _namespace() -> Any:
         logaddexp=logaddexp,
         reshape=reshape,
         broadcast_to=broadcast_to,
+        concatenate=concatenate,
         sum=total,
         matmul=matmul,
         swapaxes=swapaxes,

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ...opdef.looks import look_of
 from ...opdef.prepared import Scratch
 from ..graph import Graph, Instruction
 from ..value import Value
@@ -59,6 +60,7 @@ class _Fusion:
         for instruction in order:
             if self._fits(instruction):
                 self._add(instruction)
+        self._join_what_is_cut()
         groups = [g for g in dict.fromkeys(self._groups.values()) if self._pays(g)]
         specs = [[v.stored for v in group.outputs] for group in groups]
         sources = [group.made.source for group in groups if group.made is not None]
@@ -73,8 +75,8 @@ class _Fusion:
         return bool(fused)
 
     def _position(self, instruction: Instruction) -> tuple[float, int]:
-        """Where an instruction goes: a view behind what makes its elements, and those of a group
-        that has no kernel in the order that they had.
+        """Where an instruction goes: what shows elements of a value behind what makes that, and
+        those of a group that has no kernel in the order that they had.
         """
         at = instruction
         while _views(at):
@@ -99,6 +101,8 @@ class _Fusion:
             return False
         if instruction.op.reshapes() or instruction.op.is_view or instruction.op.copies():
             return False
+        if _joins(instruction) and any(v.layout for v in values):
+            return False
         return self._library.trace(instruction) is not None
 
     @staticmethod
@@ -119,19 +123,41 @@ class _Fusion:
 
     def _add(self, instruction: Instruction) -> None:
         """Put an instruction into the groups that make what it reads, or read what it reads, or
-        into one of its own.
+        into one of its own.  What only puts values together goes where these are made.
         """
         before = self._makers(instruction)
+        if _joins(instruction):
+            makers = [source_of(value).producer for value in instruction.inputs]
+            early = instruction.is_backward and not all(m and m.is_backward for m in makers)
+            if all(maker in self._groups for maker in makers) and not early:
+                self._put(self._merged(before, [instruction]))
+            return
         choices: list[list[_Group]] = [before] if len(before) > 1 else []
         choices += [[group] for group in reversed(before)]
         choices += [[group] for group in self._readers(instruction) if group not in before]
         for groups in [*choices, []]:
-            merged = self._merged(groups, instruction)
-            if merged is not None:
-                for member in merged.members:
-                    self._groups[member] = merged
-                    self._places[member] = merged.place
+            if self._put(self._merged(groups, [instruction])):
                 return
+
+    def _put(self, merged: _Group | None) -> bool:
+        """Let instructions be of a group, if there is one."""
+        for member in () if merged is None else merged.members:
+            assert merged is not None
+            self._groups[member] = merged
+            self._places[member] = merged.place
+        return merged is not None
+
+    def _join_what_is_cut(self) -> None:
+        """Let groups that read parts of a value make it, where nothing else reads it: not before
+        all its parts are read in one group do the parts alone make a loop.
+        """
+        for reader in dict.fromkeys(self._groups.values()):
+            for value in reader.inputs:
+                group, maker = self._groups[reader.members[0]], self._groups.get(value.producer)
+                if maker in (None, group) or value.number not in {v.number for v in maker.outputs}:
+                    continue
+                if not _read_outside([value], {*maker.members, *group.members}):
+                    self._put(self._merged([maker, group], []))
 
     def _makers(self, instruction: Instruction) -> list[_Group]:
         found: dict[_Group, None] = {}
@@ -149,18 +175,19 @@ class _Fusion:
                     found[self._groups[user]] = None
         return list(found)[-2:]
 
-    def _merged(self, groups: Sequence[_Group], instruction: Instruction) -> _Group | None:
-        """A group of the members of some and an instruction; None where they do not fit."""
+    def _merged(self, groups: Sequence[_Group], more: Sequence[Instruction]) -> _Group | None:
+        """A group of the members of some and further ones; None where they do not fit."""
         groups = sorted(groups, key=lambda group: group.place)
         members = [member for group in groups for member in group.members]
-        members.append(instruction)
-        repeats = {_repeats(each.members[0]) for each in groups} | {_repeats(instruction)}
+        members += more
+        repeats = {_repeats(each) for each in (*(group.members[0] for group in groups), *more)}
         if len(members) > MOST or len(repeats) > 1:
             return None
         group = _Group(members, 0.0)
         inside = set(members)
         made = [value for each in groups for value in each.outputs]
-        group.outputs = _read_outside([*made, *instruction.results], inside)
+        made += [value for each in more for value in each.results]
+        group.outputs = _read_outside(made, inside)
         before = groups[0].made if groups else None
         group.made = self._library.group(members, group.outputs, before)
         if group.made is None:
@@ -175,6 +202,8 @@ class _Fusion:
     def _place(self, group: _Group, inside: set[Instruction]) -> float | None:
         """Where a group may stand; None where there is no such place."""
         makers = [source_of(value).producer for value in group.inputs]
+        if not inside.isdisjoint(makers):
+            return None  # it would read what it makes
         places = [self._places[m] for m in makers if m in self._places]
         first = max(places, default=-1.0)
         users = [user for value in group.outputs for user in _readers_of(value)]
@@ -204,12 +233,12 @@ class _Fusion:
         made.kernel, made.library = kernel, self._library.name
         made.variant = f" and {len(group.members) - 1} more" if len(group.members) > 1 else ""
         self._graph.insert(made, last)
-        results = [value for member in group.members for value in member.results]
+        read = [value for member in group.members for value in member.inputs]
         for member in group.members:
             for value in member.inputs:
                 value.users.pop(member, None)
             member.set_outs({})
-        for value in results:
+        for value in read:
             self._drop_views(value)
         for member in reversed(group.members):
             self._graph.erase(member)
@@ -218,12 +247,13 @@ class _Fusion:
         self._context.choices[made] = f"native, {len(group.members)} instructions"
 
     def _drop_views(self, value: Value) -> None:
-        """Take out views of a value that nothing reads any more."""
-        for user in list(value.users):
-            if _views(user):
-                self._drop_views(user.results[0])
-                if not user.results[0].users and not user.results[0].is_output:
-                    self._graph.erase(user)
+        """Take out what shows a value, and others through which it does, where nothing reads it."""
+        maker = value.producer
+        while maker is not None and maker.graph is self._graph and _views(maker):
+            if any(map(_is_used, maker.results)):
+                return
+            self._graph.erase(maker)
+            maker = maker.inputs[0].producer
 
 
 def _is_numpys(instruction: Instruction) -> bool:
@@ -234,16 +264,25 @@ def _is_numpys(instruction: Instruction) -> bool:
 
 def _repeats(instruction: Instruction) -> bool:
     """Whether the backward pass repeats an instruction, which then must not run earlier."""
-    return instruction.rematerializes and not instruction.op.adds_all
+    plain = instruction.op.adds_all or _joins(instruction)  # of which gradients are made, too
+    return instruction.rematerializes and not plain
+
+
+def _joins(instruction: Instruction) -> bool:
+    """Whether an instruction only puts values one behind the other."""
+    given = instruction.inputs
+    return bool(given) and instruction.op.joins(given[0].spec) is not None
 
 
 def _views(instruction: Instruction) -> bool:
-    """Whether an instruction only sees the elements of what it reads in another shape."""
-    op = instruction.op
-    if op is None or instruction.phase or not instruction.results or not op.reshapes():
+    """Whether an instruction only shows elements of what it reads, in another shape or a part."""
+    if instruction.op is None or instruction.phase or not instruction.results:
         return False
-    others = instruction.results[1:]
-    return not any(v.layout for v in instruction.inputs) and not any(map(_is_used, others))
+    if any(v.layout for v in instruction.inputs):
+        return False
+    return look_of(instruction.results[0]) is not None and not any(
+        _is_used(value) and look_of(value) is None for value in instruction.results[1:]
+    )
 
 
 def _is_used(value: Value) -> bool:
@@ -255,14 +294,14 @@ def _readers_of(value: Value) -> list[Instruction]:
     found = []
     for user in value.users:
         if _views(user) and user.inputs[0] is value:
-            found += _readers_of(user.results[0])
+            found += [each for shown in user.results for each in _readers_of(shown)]
         else:
             found.append(user)
     return found
 
 
 def source_of(value: Value) -> Value:
-    """The value of which another one is only a view in another shape."""
+    """The value of which another one only shows elements."""
     while True:
         maker = value.producer
         if maker is None or not maker.inputs or not _views(maker):
@@ -281,7 +320,7 @@ def _read_outside(made: Iterable[Value], inside: set[Instruction]) -> list[Value
                 continue
             if not _views(user):
                 return True
-            if user.inputs[0] is not value or is_read(user.results[0]):
+            if user.inputs[0] is not value or any(map(is_read, user.results)):
                 return True
         return False
 
