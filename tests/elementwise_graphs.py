@@ -41,6 +41,37 @@ class Recording(Compiler):
         return []
 
 
+def cut_and_joined(x, rng):
+    """A value whose parts go different ways and are put together again."""
+    axis = int(rng.integers(-2, 2))
+    size = x.shape[axis]
+    if size < 2:
+        return layers.tanh(x)
+    low = int(rng.integers(1, size))
+    high = int(rng.integers(low, size))
+    kind = int(rng.integers(4))
+    if kind == 0:  # equal parts, some of them in another order, or not at all
+        parts = layers.split(x, 2 if size % 2 == 0 else size, dim=axis)
+        parts = [layers.tanh(parts[int(rng.integers(len(parts)))]) for _ in parts]
+        return layers.elementwise_mul(layers.concat(parts, axis=axis), x)
+    if kind == 1:  # of other sizes
+        parts = layers.split(x, [low, size - low], dim=axis)
+        return layers.concat([layers.tanh(parts[0]), layers.sigmoid(parts[1])], axis=axis)
+    if kind == 2:  # some elements in both of them
+        first = layers.slice(x, axes=[axis], starts=[0], ends=[high])
+        second = layers.slice(x, axes=[axis], starts=[size - high], ends=[size])
+        if high < 1:
+            return layers.tanh(x)
+        made = layers.sigmoid(first) * layers.tanh(second)
+        both = [made, made * 0.5, *([first] if rng.integers(2) else [])]
+        whole = layers.concat(both, axis=axis)
+        return layers.elementwise_add(
+            x, layers.reduce_mean(layers.square(whole), dim=[axis], keep_dim=True)
+        )
+    gates = layers.split(layers.concat([x, layers.tanh(x)], axis=axis), 2, dim=axis)
+    return layers.sigmoid(gates[1]) * gates[0]
+
+
 def build(seed, dtype="float32"):
     """A program, what is fed to it, and the variables that are fetched; the numbers are the same in
     every element type.
@@ -65,7 +96,7 @@ def build(seed, dtype="float32"):
             return full[int(rng.integers(max(0, len(full) - 4), len(full)))]
 
         for _ in range(int(rng.integers(2, 12))):
-            kind = int(rng.integers(13))
+            kind = int(rng.integers(16))
             if kind < 4:
                 made = UNARY[int(rng.integers(len(UNARY)))](pick())
             elif kind < 6:
@@ -78,6 +109,10 @@ def build(seed, dtype="float32"):
                 made = layers.elementwise_sub(pick(), made)
             elif kind == 12:
                 made = layers.elementwise_add(pick(), layers.matmul(pick(), given["m"]))
+            elif kind > 12:
+                made = cut_and_joined(pick(), rng)
+                if rng.integers(4) == 0:
+                    fetched.append(made)
             elif kind == 8:
                 fetched.append(layers.reduce_sum(pick(), dim=[0]))
                 continue

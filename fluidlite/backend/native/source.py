@@ -85,6 +85,8 @@ class _Kernel:
         if len(spaces) != 1:
             raise Misfit
         (space,) = spaces
+        if prod(space) != self._size:
+            raise Misfit
         self._totals.clear()
         nest = ChannelNest(space, self._names)
         for k, node in enumerate(self._outputs):
