@@ -153,8 +153,9 @@ class _Fusion:
         """
         for reader in dict.fromkeys(self._groups.values()):
             for value in reader.inputs:
-                group, maker = self._groups[reader.members[0]], self._groups.get(value.producer)
-                if maker in (None, group) or value.number not in {v.number for v in maker.outputs}:
+                group, source = self._groups[reader.members[0]], value.producer
+                maker = None if source is None else self._groups.get(source)
+                if maker is None or maker is group:
                     continue
                 if not _read_outside([value], {*maker.members, *group.members}):
                     self._put(self._merged([maker, group], []))

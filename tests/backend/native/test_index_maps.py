@@ -1,6 +1,14 @@
 import pytest
 
-from fluidlite.backend.native.index_maps import Misfit, composed, identity, split, stretched
+from fluidlite.backend.native.index_maps import (
+    Misfit,
+    composed,
+    cut,
+    identity,
+    split,
+    stretched,
+    within,
+)
 
 
 def test_a_row_vector_repeats_for_each_row():
@@ -36,3 +44,26 @@ def test_rows_are_cut_off_where_steps_allow():
 def test_a_row_of_two_kinds_of_steps_does_not_fit():
     with pytest.raises(Misfit):
         split(((3, 1), (4, 0)), 12)
+
+
+def test_a_part_begins_where_it_is_cut():
+    assert cut((0, 2), (3, 2), (3, 6)) == ((1, 2), (3, 6), (2, 1))
+
+
+def test_a_part_of_what_is_repeated_is_a_part_of_a_row():
+    assert composed(cut((0, 2), (3, 2), (3, 6)), stretched((6,), (3, 6))) == (
+        (1, 2),
+        (3, 0),
+        (2, 1),
+    )
+
+
+def test_what_lies_in_one_piece_is_found_there():
+    seen = cut((0, 2), (3, 2), (3, 6))
+    assert within(seen, (0, 2), (3, 2), (3, 6)) == identity(6)
+    assert within(seen, (0, 0), (3, 3), (3, 6)) is None
+
+
+def test_a_part_across_the_edge_of_a_row_does_not_fit():
+    with pytest.raises(Misfit):
+        composed(cut((4,), (6,), (18,)), stretched((6,), (3, 6)))

@@ -99,6 +99,46 @@ def test_arrays_that_lie_otherwise_are_taken_too(compiler):
     np.testing.assert_array_equal(compiled(compiler, lambda v: v * 2.0 + 1.0, x), x * 2 + 1)
 
 
+def part(v, starts, sizes):
+    return ArraySymbol(Expression("part", (v.node,), sizes, v.dtype, starts))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32"])
+@pytest.mark.parametrize("axis", [0, 1, 2])
+@pytest.mark.parametrize("size", [1, 3, 2048])
+def test_parts_go_different_ways_and_are_put_together(compiler, axis, size, dtype):
+    shape, whole = [3, 2, 5], [3, 2, 5]
+    shape[axis], whole[axis] = size, 2 * size
+    x = np.arange(np.prod(whole)).reshape(whole).astype(dtype)
+    if dtype != "int32":
+        x.flat[:3] = np.nan, np.inf, -np.inf
+    starts = tuple(size if k == axis else 0 for k in range(3))
+
+    def work(v):
+        first, second = part(v, (0, 0, 0), tuple(shape)), part(v, starts, tuple(shape))
+        return XP.concatenate([second * second, first - second, second], axis=axis)
+
+    first, second = np.split(x, 2, axis=axis)
+    meant = np.concatenate([second * second, first - second, second], axis=axis)
+    np.testing.assert_array_equal(compiled(compiler, work, x), meant)
+
+
+def test_any_number_of_threads_gives_the_same_bits_of_pieces(compiler, monkeypatch):
+    x = np.random.default_rng(0).standard_normal((4096, 64)).astype("float32")
+
+    def work(v):
+        first, second = part(v, (0, 0), (4096, 32)), part(v, (0, 32), (4096, 32))
+        return XP.tanh(XP.concatenate([XP.exp(second) * first, XP.tanh(first)], axis=1))
+
+    found = []
+    monkeypatch.setattr(library, "SHARED", 0)
+    for count in ("1", "2"):
+        monkeypatch.setenv("FLUIDLITE_NUM_THREADS", count)
+        fluid.kernels.threads._pool.reset()
+        found.append(compiled(compiler, work, x))
+    np.testing.assert_array_equal(*found)
+
+
 def test_random_graphs_compute_what_interpretation_does(compiler):
     wrong, fused, _ = findings(range(GRAPHS))
     assert not wrong

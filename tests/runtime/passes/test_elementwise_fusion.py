@@ -177,3 +177,77 @@ def test_groups_are_alike_that_read_and_compute_the_same_way(second, count):
     assert len({each.source.name for each in found}) == count
     for pair, each in zip(pairs, found):
         assert {v.number for v in each.inputs} == {v.number for v in pair[0].inputs}
+
+
+CELL = """\
+%0: float32[4, 12] = input "x"
+%1: float32[12] = input "b"
+%2: float32[4, 12] = elementwise_add(X=%0, Y=%1)
+[%3: float32[4, 6], %4: float32[4, 6]] = split(X=%2) {num=2, axis=-1}
+%5: float32[4, 6] = sigmoid(X=%3)
+%6: float32[4, 6] = tanh(X=%4)
+%7: float32[4, 6] = elementwise_mul(X=%5, Y=%6)
+"""
+
+
+def kinds(text):
+    """The instructions that are left where every group has a kernel, and the libraries of these."""
+    return fused(text, range(9))[1]
+
+
+def test_a_sum_whose_parts_go_different_ways_is_in_one_kernel_with_what_reads_them():
+    assert kinds(CELL + 'return "y"=%7\n') == [("elementwise_mul", "native")]
+
+
+def test_a_value_of_which_more_than_parts_is_read_is_made_whole():
+    left = kinds(CELL + 'return "y"=%7, "z"=%2\n')
+    assert left == [("elementwise_add", ""), ("elementwise_mul", "native")]
+
+
+def test_a_part_that_is_read_elsewhere_is_still_taken():
+    left = kinds(
+        CELL + '%8: float32[6, 4] = transpose(X=%3) {axis=(1, 0)}\nreturn "y"=%7, "z"=%8\n'
+    )
+    assert [kind for kind, _ in left].count("split") == 1
+
+
+def test_results_are_written_to_their_places_in_what_puts_them_together():
+    joined = CELL + "%8: float32[4, 18] = concat(X=[%5, %7, %6]) {axis=1}\n"
+    assert kinds(joined + 'return "y"=%8, "z"=%7\n') == [("concat", "native")]
+    assert kinds(joined + '%9: float32[4, 18] = relu(X=%8)\nreturn "y"=%9\n') == [
+        ("relu", "native")
+    ]
+
+
+def test_what_is_not_computed_in_the_kernel_is_put_together_outside():
+    left = kinds(CELL + '%8: float32[4, 18] = concat(X=[%0, %7]) {axis=1}\nreturn "y"=%8\n')
+    assert left[-1] == ("concat", "")
+
+
+def test_parts_that_overlap_are_not_computed_twice():
+    text = """\
+%0: float32[4, 12] = input "x"
+%1: float32[4, 12] = tanh(X=%0)
+%2: float32[4, 8] = slice(Input=%1) {axes=(1,), starts=(0,), ends=(8,)}
+%3: float32[4, 8] = slice(Input=%1) {axes=(1,), starts=(4,), ends=(12,)}
+%4: float32[4, 8] = elementwise_mul(X=%2, Y=%3)
+%5: float32[4, 8] = sigmoid(X=%4)
+return "y"=%5
+"""
+    assert kinds(text) == [("tanh", ""), ("sigmoid", "native")]
+
+
+def test_passes_that_take_the_same_parts_of_their_own_values_share_a_kernel():
+    lines = ['%0: float32[4, 12] = input "x"', '%1: float32[4, 12] = input "y"']
+    for k, at in enumerate((2, 6)):
+        lines += [
+            f"[%{at}: float32[4, 6], %{at + 1}: float32[4, 6]] = split(X=%{k}) {{num=2, axis=1}}",
+            f"%{at + 2}: float32[4, 6] = tanh(X=%{at})",
+            f"%{at + 3}: float32[4, 6] = elementwise_mul(X=%{at + 2}, Y=%{at + 1})",
+        ]
+    graph = parsed("\n".join([*lines, 'return "u"=%5, "v"=%9', ""]), backend=get("numpy"))
+    library, order = Pretending([]), list(graph)
+    pairs = order[1:3], order[4:6]
+    found = [library.group(pair, [pair[1].result]) for pair in pairs]
+    assert len({each.source.name for each in found}) == 1
+    assert [v.number for each in found for v in each.inputs] == [0, 1]
