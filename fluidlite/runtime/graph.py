@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..dtypes import DType, Kind, as_dtype
 from ..ir.operator import OpRole
@@ -18,6 +18,16 @@ from .value import GraphError, Unsupported, Value, flat
 
 HANDLE = Spec((), DType.UINT8)  #: of what an asynchronous instruction gives to the one that waits
 _BACKWARD, _OPTIMIZE = int(OpRole.BACKWARD), int(OpRole.OPTIMIZE)
+
+
+class FusedOperators(NamedTuple):
+    """Two operators that are one instruction; the second alone reads what the first makes."""
+
+    consumer: Any  #: the operator typed, as like instructions share it
+    producer: Any  #: the same of the one before it
+    slot: str  #: of the consumer, where it reads what the producer makes
+    #: what the instruction reads: of which of the two, and in which slot
+    takes: tuple[tuple[str, str], ...]
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -32,6 +42,7 @@ class Instruction:
     outs: dict[str, Any]  #: by output slot the value that it makes, or a list of them
     origin: Any = None  #: the step of the plan that it is part of
     typed: Any = None  #: what it shares with like instructions
+    fused: FusedOperators | None = None  #: of a kernel for two operators
     kernel: Prepared | None = None  #: what computes it; the operator's own where None
     library: str = ""  #: whose kernel that is
     variant: str = ""  #: of a kernel that does more than the operator

@@ -70,8 +70,8 @@ class Expressions:
             for value, inner in pairs:
                 if value is not None:
                     known[inner.serial] = self._seen(self._of(value), inner.shape)
-        for slot, value in member.outs.items():
-            results = trace.results[slot]
+        for slot, results in trace.results.items():  # of what anything reads
+            value = member.outs[slot]
             pairs = zip(value, results) if isinstance(value, list) else [(value, results)]
             for each, node in pairs:
                 made = self._copied(node, known)

@@ -18,7 +18,7 @@ from .kernel import Kernel
 from .layouts import relaid
 from .source import KernelSource
 from .symbols import Untraceable
-from .tracing import TracedResults, traced
+from .tracing import TracedResults, traced, traced_together
 
 #: work (see ``KernelSource``) from which on the lock of Python is let go of, and from which on
 #: threads share it: those of OpenMP, which are awake, and Python's
@@ -46,9 +46,9 @@ class NativeKernels:
 
     def trace(self, instruction: Any) -> TracedResults | None:
         """What an instruction computes for each element; None where that has no expression."""
-        shared = instruction.typed
+        shared = instruction.typed or instruction.fused
         layouts = [v.layout for v in (*instruction.inputs, *instruction.results)]
-        key = shared, tuple(instruction.outs), *filter(None, layouts)
+        key = shared, tuple(_used(instruction)), *filter(None, layouts)
         if key not in self._traces:
             self._traces[key] = _traced(instruction)
         return self._traces[key]
@@ -138,9 +138,13 @@ def _traced(instruction: Any) -> TracedResults | None:
     values = [v for v in (*instruction.inputs, *instruction.results) if v.size > 1 or v.layout]
     image = next((v for v in values if v.layout is not None), None)
     alike = image is None or all(v.layout == image.layout for v in values)
-    outs = {slot: _spec(value, alike) for slot, value in instruction.outs.items()}
+    outs = {slot: _spec(value, alike) for slot, value in _used(instruction).items()}
     specs = [_spec(operand, alike) for operand in instruction.operands]
-    found = traced(instruction.op, instruction.slots, specs, outs)
+    fused = instruction.fused
+    if fused is None:
+        found = traced(instruction.op, instruction.slots, specs, outs)
+    else:
+        found = traced_together(fused, specs, outs)
     if image is None or alike or found is None:
         return found
     if any(v.layout is not None and v.shape != image.shape for v in values):
@@ -149,6 +153,16 @@ def _traced(instruction: Any) -> TracedResults | None:
         return relaid(found, tuple(image.shape), image.layout)
     except Untraceable:
         return None
+
+
+def _used(instruction: Any) -> dict[str, Any]:
+    """By output slot, the values that anything reads."""
+    found = {}
+    for slot, made in instruction.outs.items():
+        values = made if isinstance(made, list) else [made]
+        if any(value.users or value.is_output for value in values):
+            found[slot] = made
+    return found
 
 
 def _spec(value: Any, as_it_lies: bool) -> Any:

@@ -468,9 +468,13 @@ def arange(stop: Any, *rest: Any, dtype: Any = None) -> ArraySymbol:
     return here if dtype is None else cast(here, dtype)
 
 
+def full(shape: Any, value: Any, dtype: Any = np.float64) -> ArraySymbol:
+    """One number everywhere."""
+    return broadcast_to(cast(ArraySymbol(_node(value, dtype)), dtype).reshape(()), shape)
+
+
 def _filled(value: Any, like: Any, dtype: Any = None) -> ArraySymbol:
-    kind = like.dtype if dtype is None else dtype
-    return broadcast_to(cast(ArraySymbol(_node(value, kind)), kind).reshape(()), like.shape)
+    return full(like.shape, value, like.dtype if dtype is None else dtype)
 
 
 def _asarray(value: Any, dtype: Any = None) -> ArraySymbol:
@@ -505,6 +509,9 @@ def _namespace() -> Any:
         take_along_axis=take_along_axis,
         in_range=in_range,
         arange=arange,
+        full=full,
+        zeros=lambda shape, dtype=np.float64: full(shape, 0, dtype),
+        ones=lambda shape, dtype=np.float64: full(shape, 1, dtype),
         zeros_like=lambda v, dtype=None: _filled(0, v, dtype),
         ones_like=lambda v, dtype=None: _filled(1, v, dtype),
         full_like=lambda v, value, dtype=None: _filled(value, v, dtype),

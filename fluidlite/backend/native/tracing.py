@@ -13,6 +13,8 @@ from .symbols import XP, ArraySymbol, Expression, Untraceable
 
 #: runs operators on symbols, as others run them on arrays: compositions by their parts
 _EVAL = Eval(SimpleNamespace(name="native", xp=XP, asarray=lambda value: value))
+#: what a kernel raises that asks more of an array than a symbol has
+_REFUSALS = (Untraceable, FluidError, TypeError, AttributeError, ValueError, KeyError, IndexError)
 #: element types that C has
 KNOWN = frozenset({"float32", "float64", "int32", "int64", "bool", "uint8"})
 
@@ -51,11 +53,40 @@ def traced(op: Any, slots: Any, specs: list[Any], outs: Mapping[str, Any]) -> Tr
     if any(o is Untraceable for o in operands):
         return None
     given = {slot: _symbols(operand) for slot, operand in zip(slots, operands, strict=True)}
+    return _applied(op, operands, given, outs)
+
+
+def traced_together(fused: Any, specs: list[Any], outs: Mapping[str, Any]) -> TracedResults | None:
+    """The trace of two operators, the second of which reads what the first makes.
+
+    Args:
+        fused: the operators, and which of them reads what.
+        specs, outs: as for one operator.
+    """
+    operands = [_input(spec) for spec in specs]
+    if any(o is Untraceable for o in operands):
+        return None
+    given: dict[str, dict[str, Any]] = {"consumer": {}, "producer": {}}
+    for (side, slot), operand in zip(fused.takes, operands, strict=True):
+        given[side][slot] = _symbols(operand)
+    producer = fused.producer.op
+    (made,) = (slot.name for slot in producer.outputs)
+    try:
+        found = _EVAL.apply(producer, given["producer"], [made])
+    except _REFUSALS:
+        return None
+    given["consumer"][fused.slot] = found[made]
+    return _applied(fused.consumer.op, operands, given["consumer"], outs)
+
+
+def _applied(
+    op: Any, operands: list[Any], given: dict[str, Any], outs: Mapping[str, Any]
+) -> TracedResults | None:
     try:
         found = _EVAL.apply(op, given, list(outs))
         results = {slot: _checked(found.get(slot), spec) for slot, spec in outs.items()}
-    except (Untraceable, FluidError, TypeError, AttributeError, ValueError, KeyError, IndexError):
-        return None  # a kernel that asks more of an array than a symbol has
+    except _REFUSALS:
+        return None
     return TracedResults(operands, results)
 
 

@@ -88,14 +88,17 @@ class _Fusion:
 
     def _fits(self, instruction: Instruction) -> bool:
         """Whether an instruction may be part of a group."""
-        if instruction.typed is None or instruction.bodies or instruction.phase:
+        typed, fused = instruction.typed, instruction.fused
+        if (typed is None and fused is None) or instruction.bodies or instruction.phase:
             return False
-        if instruction.draws or instruction in self._context.composed or instruction.variant:
+        if instruction.draws or instruction in self._context.composed:
+            return False
+        if instruction.variant and fused is None:
             return False
         values = (*instruction.inputs, *instruction.results)
         if not instruction.results or not all(v.is_static for v in values):
             return False
-        if tuple(instruction.slots) != instruction.typed.calling.slots:
+        if typed is not None and tuple(instruction.slots) != typed.calling.slots:
             return False  # a kernel takes something else
         if not self._lies_alike(instruction):
             return False

@@ -6,7 +6,7 @@ Kernels say what they can fuse (``opdef/fusion.py``); this pass finds where.
 from __future__ import annotations
 
 from ...opdef.fusion import Fuse, fusions_of
-from ..graph import Graph, Instruction
+from ..graph import FusedOperators, Graph, Instruction
 from ..value import Value
 from .form import Context, Pass
 
@@ -21,11 +21,13 @@ def fuse_operators(graph: Graph, context: Context) -> bool:
             if producer is None or producer.op.type != producer_type:
                 continue
             if value.only_user is instruction and len(producer.results) == 1:
-                changed |= _fuse(instruction, producer, make, graph)
+                changed |= _fuse(instruction, producer, slot, make, graph)
     return changed
 
 
-def _fuse(consumer: Instruction, producer: Instruction, make: Fuse, graph: Graph) -> bool:
+def _fuse(
+    consumer: Instruction, producer: Instruction, into: str, make: Fuse, graph: Graph
+) -> bool:
     specs = {}
     for side, each in (("consumer", consumer), ("producer", producer)):
         for slot, operand in zip(each.slots, each.operands, strict=True):
@@ -36,6 +38,8 @@ def _fuse(consumer: Instruction, producer: Instruction, make: Fuse, graph: Graph
     given = {"consumer": consumer, "producer": producer}
     operands = [given[side][slot] for side, slot in found.takes]
     consumer.set_operands(operands, tuple(slot for _, slot in found.takes))
+    if consumer.typed is not None and producer.typed is not None:
+        consumer.fused = FusedOperators(consumer.typed, producer.typed, into, found.takes)
     consumer.kernel, consumer.typed = found.kernel, None
     consumer.variant = f".{producer.op.type}"
     graph.erase(producer)

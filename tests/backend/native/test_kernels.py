@@ -223,6 +223,30 @@ def test_a_label_out_of_range_is_the_error_of_interpretation(compiler):
     exe.run(feed=feed, fetch_list=[loss])
 
 
+def test_a_cross_entropy_of_labels_and_its_gradient_are_one_kernel(compiler):
+    """A softmax, what labels pick of it, the place where their gradient goes, and the cotangent."""
+    x = fluid.data("x", [5, 4])
+    x.stop_gradient = False
+    label = fluid.data("k", [5, 1], "int64")
+    loss = layers.mean(layers.cross_entropy(layers.softmax(x), label, ignore_index=2))
+    (gradient,) = fluid.gradients([loss], [x])
+    rng, wanted = np.random.default_rng(0), [loss, gradient]
+    feed = {
+        "x": rng.normal(size=[5, 4]).astype("float32"),
+        "k": np.array([[0], [3], [2], [1], [0]]),
+    }
+    exe = fluid.Executor()
+    found = [exe.run(feed=feed, fetch_list=wanted) for _ in range(3)]
+    remarks = [s for s in exe.plan(fetch_list=wanted).source.splitlines() if "  # " in s]
+    assert len(remarks) == 1
+    assert remarks[0].endswith(", native")
+    for mine, meant in zip(found[-1], found[0], strict=True):
+        np.testing.assert_allclose(mine, meant, rtol=1e-5, atol=1e-6)
+    assert not found[0][1][2].any()  # what is ignored
+    with pytest.raises(fluid.errors.OutOfRangeError, match="label"):
+        exe.run(feed={**feed, "k": labels + 1}, fetch_list=wanted)
+
+
 # -- the compiler and its files --------------------------------------------------------------------
 
 
