@@ -231,10 +231,8 @@ def test_a_cross_entropy_of_labels_and_its_gradient_are_one_kernel(compiler):
     loss = layers.mean(layers.cross_entropy(layers.softmax(x), label, ignore_index=2))
     (gradient,) = fluid.gradients([loss], [x])
     rng, wanted = np.random.default_rng(0), [loss, gradient]
-    feed = {
-        "x": rng.normal(size=[5, 4]).astype("float32"),
-        "k": np.array([[0], [3], [2], [1], [0]]),
-    }
+    values, labels = rng.normal(size=[5, 4]).astype("float32"), np.array([[0], [3], [2], [1], [0]])
+    feed = {"x": values, "k": labels}
     exe = fluid.Executor()
     found = [exe.run(feed=feed, fetch_list=wanted) for _ in range(3)]
     remarks = [s for s in exe.plan(fetch_list=wanted).source.splitlines() if "  # " in s]
