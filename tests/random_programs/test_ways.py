@@ -20,6 +20,7 @@ from .real import PYTHON, unexplained
 from .shrinking import shrunk
 
 PROGRAMS = 200
+WERE_WRONG = (9178, 9213)  #: seeds of programs whose generated kernels were wrong once
 needs_library = pytest.mark.skipif(
     description() is None, reason="oneDNN is not installed: pip install onednn-cpu-gomp"
 )
@@ -59,7 +60,7 @@ def test_generated_kernels_compute_what_random_programs_mean(monkeypatch, way):
     if not Compiler().version:
         pytest.skip("no C compiler")
     fluid.kernels.threads._pool.reset()
-    recipes = [recipe(seed) for seed in range(2, PROGRAMS, 40)]
+    recipes = [recipe(seed) for seed in (*range(2, PROGRAMS, 40), *WERE_WRONG)]
     ways.compile_kernels(recipes, way, level="-O0")
     assert not [found for each in recipes for found in ways.compared(each, [way])[0]]
 

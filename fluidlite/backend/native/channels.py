@@ -167,7 +167,7 @@ class _ChannelWriter:
             f"const {local(e.node)} {e.name} = {self._code(e)};"
             for e in self._needed(dict.fromkeys(sinks))
         ]
-        body += [f"{array}[at + l] = {each.name};" for array, each in stores]
+        body += [f"{array}[at + l] = {self._name(each)};" for array, each in stores]
         samples, channels, positions, lanes = self._space
         if positions == 1:  # samples take their place
             outer, inner, base, step = 1, samples, f"r * {lanes}L", channels * lanes
@@ -212,6 +212,6 @@ class _ChannelWriter:
         yield from (f"          {line}" for line in body)
         for each in reductions:
             where = "[l]" if lanes > 1 else ""
-            yield f"          part_{each.name}{where} += {each.given[0].name};"
+            yield f"          part_{each.name}{where} += {self._name(each.given[0])};"
         yield "        }" if lanes > 1 else ""
         yield "      }"

@@ -440,7 +440,7 @@ class RowWriter:
         totals = [
             (k, e)
             for k, (_, e, over) in enumerate(nest.totals)
-            if over == "all" and e in sinks and e.phase == phase
+            if over == "all" and e in sinks and e.phase == phase and self._is_summed_in_columns(e)
         ]
         clauses = ""
         for each in sums:
@@ -493,11 +493,15 @@ class RowWriter:
             if over == "rows" and each.phase == phase:
                 yield f"acc{k}[c] += {each.name};"
 
+    def _is_summed_in_columns(self, each: Element) -> bool:
+        """Whether what is added up over everything differs from column to column."""
+        return not self.nest.columns or bool(each.level & COLUMN)
+
     def _behind_columns(self) -> Iterator[str]:
         for store in self.nest.stores:
             if store.by_row:
                 yield f"    {store.array}[{store.position}] = {store.found.name};"
         for k, (node, each, over) in enumerate(self.nest.totals):
-            if over == "all" and self.nest.columns and not each.level & COLUMN:
+            if over == "all" and not self._is_summed_in_columns(each):
                 times = 1 if node.arguments[0].size != self.nest.size else self.nest.columns
                 yield f"    acc{k}[0] += {times} * (double){each.name};"

@@ -205,9 +205,11 @@ class _Fusion:
 
     def _place(self, group: _Group, inside: set[Instruction]) -> float | None:
         """Where a group may stand; None where there is no such place."""
-        makers = [source_of(value).producer for value in group.inputs]
-        if not inside.isdisjoint(makers):
+        if not inside.isdisjoint(source_of(value).producer for value in group.inputs):
             return None  # it would read what it makes
+        # also of what the kernel does without, since there may be none
+        read = {value for member in group.members for value in member.inputs}
+        makers = {source_of(value).producer for value in read} - inside
         places = [self._places[m] for m in makers if m in self._places]
         first = max(places, default=-1.0)
         users = [user for value in group.outputs for user in _readers_of(value)]

@@ -223,6 +223,45 @@ def test_a_label_out_of_range_is_the_error_of_interpretation(compiler):
     exe.run(feed=feed, fetch_list=[loss])
 
 
+def several(compiler, function, *arrays):
+    """What a kernel computes that is generated for several functions of arrays."""
+    inputs = [Expression("input", (), a.shape, a.dtype) for a in arrays]
+    made = [each.node for each in function(*map(ArraySymbol, inputs))]
+    source = kernel_source(inputs, made)
+    compiler.together([source], "-O1")
+    specs = [(node.shape, node.dtype) for node in made]
+    run = prepared(compiler.find([source])[source.name], source, specs)
+    return run.function(*arrays, *([run.scratch()] if run.scratch else []))
+
+
+@pytest.mark.parametrize("columns", [1, 6])
+def test_what_is_the_same_along_a_row_is_added_up_once(compiler, columns):
+    x = np.random.default_rng(0).normal(size=(5, 2 * columns)).astype("float32")
+    y = np.ones((5, columns), "float32")
+
+    def work(v, other):
+        row = XP.sum(v, axis=1, keepdims=True) * 0.5 if columns > 1 else v.node
+        if columns == 1:
+            row = ArraySymbol(Expression("part", (row,), (5, 1), v.dtype, (0, 1)))
+        spread = XP.broadcast_to(row, (5, columns))
+        return spread, XP.sum(spread), spread * other
+
+    spread, total, _ = several(compiler, work, x[:, :columns].copy() if columns > 1 else x, y)
+    np.testing.assert_allclose(total, spread.sum(), rtol=1e-5)
+
+
+def test_a_number_of_each_channel_is_written_to_all_of_its_elements(compiler):
+    x = np.random.default_rng(0).normal(size=(2, 3, 4)).astype("float32")
+
+    def work(v):
+        mean = XP.mean(v, axis=(0, 2), keepdims=True)
+        return XP.broadcast_to(mean, (2, 3, 4)), v - mean
+
+    spread, centred = several(compiler, work, x)
+    np.testing.assert_allclose(spread[0, :, 0], x.mean((0, 2)), rtol=1e-5)
+    np.testing.assert_allclose(centred, x - spread, atol=1e-6)
+
+
 def test_a_cross_entropy_of_labels_and_its_gradient_are_one_kernel(compiler):
     """A softmax, what labels pick of it, the place where their gradient goes, and the cotangent."""
     x = fluid.data("x", [5, 4])
