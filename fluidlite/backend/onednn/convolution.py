@@ -8,6 +8,7 @@ from typing import Any
 
 from ...opdef.prepared import Epilogues, Offer, Prepared
 from ...opdef.structure import Epilogue
+from .elementwise import OTHER
 from .library import TRAINING, NotDone, dims
 from .memory import (
     Layout,
@@ -22,7 +23,7 @@ from .memory import (
 )
 from .norms import bounded, linear, made_by, product
 from .offers import HIGH, LOW, Layouts, OneDnnKernels, serves, whole
-from .post_ops import OTHER, POST, PostOp, post_ops
+from .post_ops import POST, PostOp, post_ops
 
 DIRECT = 1
 SOURCE, WEIGHTS, TARGET, BIAS = 1, 33, 17, 41

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...dtypes import Kind
 from ...opdef.prepared import Epilogues, Offer, Prepared
-from .elementwise import ADD, ALGORITHMS
+from .elementwise import ADD, ALGORITHMS, OTHER
 from .memory import (
     FLOAT,
     ExecutionContext,
@@ -22,13 +22,14 @@ from .memory import (
     row_major,
 )
 from .offers import HIGH, LOW, Layouts, OneDnnKernels, serves, whole
+from .post_ops import LINEAR, POST
 
 #: elements of a parameter, below which NumPy is as fast: passes cost less than calls
 SMALLEST = {"adam": 1 << 13, "momentum": 1 << 14, "sgd": 1 << 15}
-SOURCE, OTHER, TARGET = 1, 2, 17
-SCALE, POST = 1 << 12, 1 << 15  #: what is added to the number of an argument
+SOURCE, TARGET = 1, 17
+SCALE = 1 << 12  #: what is added to the number of an argument
 MULTIPLY, SUBTRACT = ALGORITHMS["elementwise_mul"], ALGORITHMS["elementwise_sub"]
-SQUARE_ROOT, LINEAR, POWER = 0x25, 0x26, 0x30
+SQUARE_ROOT, POWER = 0x25, 0x30
 VECTOR, NUMBER = ["vector"], ["number"]
 LEAST_STAY = 1e-3  #: of the mean of squares; what comes is divided by it
 

@@ -10,10 +10,15 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from ...opdef.structure import Epilogue
+from .elementwise import ALGORITHMS
 
-POST, OTHER = 1 << 15, 2  #: the number of the other operand of a post-op is made of these
+POST = 1 << 15  #: the number of the other operand of a post-op is made of these
 #: functions of two values
-BINARY = {"add": 0x1FFF0, "multiply": 0x1FFF1, "subtract": 0x1FFF5}
+BINARY = {
+    "add": ALGORITHMS["elementwise_add"],
+    "multiply": ALGORITHMS["elementwise_mul"],
+    "subtract": ALGORITHMS["elementwise_sub"],
+}
 LEAKY_RELU, TANH, ELU, SQUARE, ABS = 0x20, 0x21, 0x22, 0x23, 0x24
 LINEAR, LOGISTIC, GELU_TANH, SWISH = 0x26, 0x29, 0x2B, 0x2C
 
@@ -28,7 +33,7 @@ UNARY: dict[str, Callable[..., tuple[int, float, float] | None]] = {
     "abs": lambda: (ABS, 0.0, 0.0),
     "square": lambda: (SQUARE, 0.0, 0.0),
     "swish": lambda beta: (SWISH, beta, 0.0),
-    # in the exact one erf is wrong by 1.5e-7, near to nothing
+    # in the exact one erf is 1.5e-7 off, which near zero is many units in the last place
     "gelu": lambda approximate: (GELU_TANH, 0.0, 0.0) if approximate else None,
     "scale": lambda factor, bias: (LINEAR, factor, bias),
 }

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from ...kernels import threads
 from ...opdef.prepared import Epilogues, Offer, Prepared
 from ...opdef.spec import flat
+from .elementwise import OTHER
 from .library import Library, NotDone
 from .memory import (
     ExecutionContext,
@@ -31,7 +32,7 @@ from .offers import (
     serves,
     whole,
 )
-from .post_ops import LINEAR, OTHER, POST, PostOp, post_ops
+from .post_ops import LINEAR, POST, PostOp, post_ops
 
 #: operations from which on a product is faster here on one thread, and there with Y transposed,
 #: and of a stack, of which NumPy multiplies one after the other
@@ -221,8 +222,10 @@ class Product:
         if first is not None and second is not None:
             is_turned = first.steps[-1] != 1 and second.steps[-1] == 1
             with suppress(NotDone):
-                make = self._gemm if is_turned and self._suits_gemm else self._primitive
-                way = Way(make(first, second), NOT_COPIED)
+                if is_turned and self._suits_gemm:
+                    way = Way(Gemm(self.contexts.library, first, second), NOT_COPIED)
+                else:
+                    way = Way(self._primitive(first, second), NOT_COPIED)
         if way is None:
             if strides == (None, None):
                 raise NotDone("no fast kernel for plain arrays")
@@ -230,9 +233,6 @@ class Product:
             way = Way(known.primitive, (strides[0] is not None, strides[1] is not None))
         self._ways[strides] = way
         return way
-
-    def _gemm(self, x: Form, y: Form) -> Gemm:
-        return Gemm(self.contexts.library, x, y)
 
     def _primitive(self, x: Form, y: Form) -> Primitive:
         library = self.contexts.library
