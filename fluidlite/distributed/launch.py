@@ -307,10 +307,13 @@ class Launch:
         return 128 - code if code < 0 else code
 
     def _deaths(self, said: list[list[Note]]) -> list[tuple[float, int, int]]:
-        """Of processes that died without a word: when, their ranks, and what their guards say."""
+        """Of processes that died without a word: when, their ranks, and what their guards say.
+
+        One whose script has ended well may still die while it leaves; MPI may not notice that.
+        """
         found = []
         for rank, told in enumerate(said):
-            if told and not any(note.word in ("ended", "fault", "raised") for note in told):
+            if told and not _status(told) and not {"fault", "raised"} & {n.word for n in told}:
                 path = Path(self._folder, f"died-{told[0].pid}")
                 with contextlib.suppress(OSError, ValueError):
                     when, status = path.read_text(encoding="utf-8").split()

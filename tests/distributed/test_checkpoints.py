@@ -70,7 +70,10 @@ def killed_at(moment, folder):
     ]
     for pid in pids[-1:]:
         os.kill(pid, signal.SIGKILL)
-    _, said = job.communicate(timeout=60)
+    try:
+        _, said = job.communicate(timeout=60)
+    finally:
+        job.kill()  # where it hangs, later tests are not to find it
     return job.returncode, said
 
 

@@ -51,8 +51,9 @@ def test_an_error_is_shown_with_its_rank_and_the_line_of_the_script():
     assert "runpy" not in job.err and "ranked.py" not in job.err
 
 
-def test_the_process_that_was_killed_is_named():
-    job = launched("faulty_job.py", "is killed")
+@pytest.mark.parametrize("fault", ["is killed", "is killed behind its end"])
+def test_the_process_that_was_killed_is_named(fault):
+    job = launched("faulty_job.py", fault)
     assert job.code == 128 + signal.SIGKILL
     assert "fluidlite: rank 2 of 3 was killed by SIGKILL; the others are stopped" in job.err
     assert "BAD TERMINATION" not in job.err + job.out
