@@ -16,13 +16,13 @@ import tempfile
 import threading
 import warnings
 from collections.abc import Iterable, Sequence
-from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
 
 from ... import state
 from .kernel import Kernel, opened
 from .kernel_cache import KernelCache
+from .lazy import lazy
 from .source import KernelSource
 
 FLAGS = (
@@ -49,7 +49,7 @@ class Compiler:
         self._closed = False
         self.cache = KernelCache(self.warn)
 
-    @cached_property
+    @lazy
     def command(self) -> list[str]:
         """What calls the compiler: ``FLUIDLITE_CC``, the system's, or that of the package ziglang;
         empty where there is none.
@@ -70,7 +70,7 @@ class Compiler:
             return [sys.executable, "-m", "ziglang", "cc"]
         return []
 
-    @cached_property
+    @lazy
     def version(self) -> str:
         """What the compiler says of itself; empty where there is none that works here."""
         if not self.command or sys.platform not in ("linux", "darwin") or sys.maxsize < 2**32:
@@ -132,7 +132,7 @@ class Compiler:
         self._pending, self._queue = {}, []
         self._process = self._making = None
 
-    @cached_property
+    @lazy
     def _processor(self) -> str:
         """What tells processors apart for which code was made."""
         try:
@@ -213,7 +213,7 @@ class Compiler:
                 self._known[source.name] = made
                 self._pending.pop(source.name).set()
 
-    @cached_property
+    @lazy
     def _head(self) -> str:
         """What every kernel begins with."""
         return _PRELUDE.read_text(encoding="utf-8")

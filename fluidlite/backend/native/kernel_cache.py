@@ -14,11 +14,11 @@ import stat
 import tempfile
 import time
 from collections.abc import Callable
-from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
 
 from .kernel import Kernel, opened
+from .lazy import lazy
 
 KEPT = 64 << 20  #: bytes of libraries that are kept on disk
 MAKING = "making-"  #: begins the names of folders where kernels are made
@@ -35,7 +35,7 @@ class KernelCache:
     def __init__(self, warn: Callable[[str], None]) -> None:
         self._warn = warn
 
-    @cached_property
+    @lazy
     def folder(self) -> Path | None:
         """Where libraries are kept: ``FLUIDLITE_CACHE``, or the user's cache; None where nothing
         can be written that is nobody else's.

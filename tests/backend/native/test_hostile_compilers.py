@@ -177,26 +177,38 @@ def test_python_ends_at_once_and_the_compiler_with_it(using, tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
-def test_a_forked_process_does_not_wait_for_a_compiler_that_it_does_not_have(using):
-    compiler = using(VERSION + "sleep 30\n")
-    compiler.request([Kernel()])
-    compiler._lock.acquire()  # as the thread may do in that moment
-    try:
-        child = os.fork()
-        if not child:
-            good = compiler.find([Kernel()]) == {}
-            os._exit(0 if good and compiler is not compilers.COMPILER.get() else 1)
-    finally:
-        compiler._lock.release()
+def find_in_a_child(compiler):
+    """The status of a forked process that looks for a kernel; None where it does not end."""
+    child = os.fork()
+    if not child:
+        good = compiler.find([Kernel()]) == {}
+        os._exit(0 if good and compiler is not compilers.COMPILER.get() else 1)
     for _ in range(200):
         ended, status = os.waitpid(child, os.WNOHANG)
         if ended:
-            break
+            return status
         time.sleep(0.05)
-    else:
-        os.kill(child, 9)
-        os.waitpid(child, 0)
-        status = None
+    os.kill(child, 9)
+    os.waitpid(child, 0)
+    return None
+
+
+def test_a_forked_process_does_not_wait_for_a_compiler_that_it_does_not_have(using):
+    compiler = using(VERSION + "sleep 30\n")
+    compiler.request([Kernel()])
+    with compiler._lock:  # as the thread may do in that moment
+        status = find_in_a_child(compiler)
+    compiler.close()
+    assert status == 0
+
+
+def test_a_process_that_is_forked_while_the_compiler_says_its_version_asks_it_again(using):
+    compiler = using(f"sleep 0.5\n{VERSION}sleep 30\n")
+    compiler.request([Kernel()])
+    end = time.monotonic() + 20
+    while compiler._process is None and time.monotonic() < end:
+        time.sleep(0.001)
+    status = find_in_a_child(compiler)
     compiler.close()
     assert status == 0
 
