@@ -183,6 +183,9 @@ class EOFException(Exception):
     """
 
 
+_COMPARED = 32  #: names that are looked at closely for a suggestion
+
+
 def suggestion(name: str, known: Iterable[str]) -> str:
     """``"; did you mean 'x'?"`` when one of the ``known`` names is close to ``name``, else an empty
     text.
@@ -190,7 +193,15 @@ def suggestion(name: str, known: Iterable[str]) -> str:
     import difflib
 
     by_lower = {str(k).lower(): str(k) for k in known}
-    close = difflib.get_close_matches(str(name).lower(), by_lower, n=1, cutoff=0.6)
+    wanted = str(name).lower()
+    letters = set(wanted)
+
+    def shared(other: str) -> float:
+        return len(letters.intersection(other)) / (len(letters) + len(set(other)) or 1)
+
+    # comparing takes long, and most of hundreds of names have few letters of the wanted one
+    near = sorted(by_lower, key=shared, reverse=True)[:_COMPARED]
+    close = difflib.get_close_matches(wanted, near, n=1, cutoff=0.6)
     return f"; did you mean {by_lower[close[0]]!r}?" if close else ""
 
 
