@@ -3,7 +3,8 @@
     python tests/fuzz_programs.py --count 20000 --jobs 2 --kernels numpy,onednn,native
 
 A library's name with ``/large`` behind it treats all values as large ones: they lie in buffers, and
-work on them is cut into parts.
+work on them is cut into parts; with ``/recorded`` at its end plans have run before, so that command
+buffers are recorded.
 
 Prints each disagreement with its seed, the operator that differs first and the program, made as
 small as it can be.  With ``--real``, the programs run in the real fluid 1.8.5, too, in the Python
@@ -33,7 +34,7 @@ def tried(task):
     warnings.simplefilter("ignore")
     rounded, said = 0, []
     for library in libraries:
-        if library.startswith("native"):
+        if library.startswith(("native", "auto")):
             compile_kernels(map(recipe, seeds), library, dtype)
     for seed in seeds:
         try:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import Kind
+from .commands import CommandSequence
 from .graph import Instruction
 from .memory import BufferAssignment, Placement
 from .value import Value
@@ -26,7 +27,7 @@ class GeneratedSource:
     def __init__(self, assigned: BufferAssignment) -> None:
         self._order, self._inputs, self._assigned = assigned.order, assigned.inputs, assigned
         #: what the source refers to, by name
-        self.names: dict[str, Any] = {"asarray": np.asarray, "ndarray": np.ndarray}
+        self.names: dict[str, Any] = dict(asarray=np.asarray, ndarray=np.ndarray, empty=np.empty)
         self._functions: dict[int, str] = {}
         #: numbers of values that one function makes, or is given, and another one reads
         self._crossing = _crossing(assigned)
@@ -38,6 +39,11 @@ class GeneratedSource:
             )
         ]
         self._results = [self._result(v) for v in assigned.outputs]
+        #: by number of an instruction, the lines that stand in its place where nothing watches
+        self._recorded: dict[int, list[str]] = {}
+        for number, sequence in enumerate(assigned.sequences):
+            self._recorded |= {index: [] for index in (*sequence.before, *sequence.indexes)}
+            self._recorded[sequence.indexes[0]] = list(self._sequence(number, sequence))
 
     def written(self, watched: Mapping[int, Sequence[Value]] | None = None) -> Iterator[str]:
         """The source, function by function; the last one, ``run``, is what runs.
@@ -68,6 +74,8 @@ class GeneratedSource:
         """The lines of instructions; those that watch stand before what was read is let go of."""
         for index in part:
             lines = self._lines[index]
+            if watched is None:
+                lines = self._recorded.get(index, lines)
             if watched is not None and index in watched:
                 given = ", ".join([str(index), *map(self._value, watched[index])])
                 last = len(lines) - lines[-1].startswith("del ")
@@ -140,6 +148,46 @@ class GeneratedSource:
         if len(results) == 1 and not results[0].stored[0] and instruction.phase != "start":
             call = f"asarray({call})"  # NumPy gives a number of its own kind then
         return [f"{', '.join(map(self._value, results))} = {call}"]
+
+    def _sequence(self, number: int, sequence: CommandSequence) -> Iterator[str]:
+        """The lines that run a command buffer; as comments those that stand for its commands."""
+        placements = self._assigned.placements
+        for index in sequence.before:
+            yield self._lines[index][0]
+        for index in sequence.indexes:
+            yield f"# {self._lines[index][0]}"
+        donated = [self._places[v.number] for v in sequence.outputs if v.number in self._places]
+        given = [self._value(value) for value in sequence.inputs]
+        given += [f"*D[{donated[0]}:{donated[-1] + 1}]"] if donated else []
+        for value in sequence.outputs[len(donated) :]:
+            shape, self.names[f"t{value.number}"] = value.stored
+            given.append(f"empty({tuple(shape)}, t{value.number})")
+        given += map(self._value, sequence.scattered)
+        self.names |= {f"run{number}": sequence.run, f"otherwise{number}": sequence.otherwise}
+        yield f"given = ({', '.join(given)},)"
+        yield f"status = run{number}(given, B[{sequence.buffer}])"
+        yield f"if status: given = otherwise{number}(status, given, B)"
+        if sequence.outputs:
+            made = ", ".join(map(self._value, sequence.outputs))
+            first = len(sequence.inputs)
+            yield f"{made}, = given[{first}:{first + len(sequence.outputs)}]"
+        for index in sequence.indexes:
+            if index in sequence.views:
+                if self._order[index].results[0].number in sequence.exposed:
+                    yield self._lines[index][0]
+                continue
+            pairs = zip(self._order[index].results, placements[index].targets, strict=True)
+            for value, target in pairs:
+                if value.number in sequence.exposed and type(target) is int:
+                    yield f"{self._value(value)} = B[{target}]"
+        dead = [
+            value
+            for index in (*sequence.before, *sequence.indexes)
+            for value in placements[index].dead
+            if placements[index].lets_go or value.number in self._crossing
+            if value.number not in sequence.made or value.number in sequence.exposed
+        ]
+        yield f"del {', '.join(['given', *map(self._value, dead)])}"
 
     def _value(self, value: Value) -> str:
         number = value.number

@@ -22,6 +22,7 @@ from ..state import collector_paused
 from . import pipeline
 from .buffers import Buffers, Footprint
 from .codegen import GeneratedSource
+from .commands import Recording
 from .graph import Graph, Instruction
 from .lower import lowered as lowered
 from .memory import BufferAssignment, Observation, is_fresh, last_uses
@@ -94,6 +95,9 @@ class CompiledSegment:
         context = Context(graph.builder, libraries)
         _with_threads(tuners, pipeline.run)(graph, context, self._passes, after)
         if after is None:
+            recorders = (getattr(library, "recorder", None) for library in libraries)
+            #: has the functions that run command buffers; None where no library has them
+            self._recorder: Any = next(filter(None, recorders), None)
             found = [x.improvement() for x in libraries if hasattr(x, "improvement")]
             self.improvement = next((each for each in found if each is not None), None)
         return tuners, context.choices
@@ -192,12 +196,15 @@ class CompiledSegment:
     def _first_run(self, env: Environment, draw: Callable[[str], Any], watch: Watch | None) -> None:
         """Run one instruction after the other; then assign buffers, and write the source."""
         observed, order = Observation(), self.order
+        recording = None if self._recorder is None else Recording(self._recorder)
         watched = {} if watch is None else self._watched(watch.kind)
         inputs, outputs = list(self._inputs.values()), list(self._outputs.values())
         held = {v.number: env[name] for name, v in self._inputs.items()}
         dying = last_uses(order, outputs)
         for index, (instruction, dead) in enumerate(zip(order, dying, strict=True)):
-            made = _executed(instruction, self._xp, held, draw)
+            taken, made = _executed(instruction, self._xp, held, draw)
+            if recording is not None:
+                recording.note(index, instruction, taken, [array for _, array in made])
             observed.note(made, [(v, held.get(v.number)) for v in instruction.inputs])
             held.update((value.number, array) for value, array in made)
             if watch is not None and index in watched:
@@ -205,7 +212,7 @@ class CompiledSegment:
             for value in dead:
                 held.pop(value.number, None)
         double = [self._outputs[name] for name in self._double_buffered]
-        self.assigned = BufferAssignment(order, inputs, outputs, double, observed, dying)
+        self.assigned = BufferAssignment(order, inputs, outputs, double, observed, dying, recording)
         self._source = GeneratedSource(self.assigned)
         by_number = {v.number: (name, v) for name, v in self._outputs.items()}
         donatable = [by_number[number] for number in self.assigned.donated]
@@ -251,9 +258,9 @@ def _use_threads(instruction: Instruction) -> None:
 
 def _executed(
     instruction: Instruction, xp: Any, held: Mapping[int, Any], draw: Callable[[Any], Any]
-) -> list[tuple[Value, Any]]:
-    """Run one instruction on arrays by number of a value: pairs of the values made and their
-    arrays.
+) -> tuple[list[Any], list[tuple[Value, Any]]]:
+    """Run one instruction on arrays by number of a value: what its kernel took, and pairs of the
+    values made and their arrays.
     """
     operands = [_held(value, held) for value in instruction.operands]
     kernel = instruction.kernel
@@ -263,7 +270,7 @@ def _executed(
         made = getattr(kernel, instruction.phase or "function")(*operands, *scratch)
         arrays = made if type(made) is tuple else (made,)
         plain = instruction.phase != "start"
-        return [
+        return [*operands, *scratch], [
             (v, np.asarray(array) if v.kind is Kind.LOD_TENSOR and plain else array)
             for v, array in zip(instruction.results, arrays, strict=True)
         ]
@@ -277,7 +284,7 @@ def _executed(
         elif isinstance(made, Value):
             plain = made.kind is Kind.LOD_TENSOR
             pairs.append((made, np.asarray(found[slot]) if plain else found[slot]))
-    return pairs
+    return operands, pairs
 
 
 def _held(value: Any, held: Mapping[int, Any]) -> Any:

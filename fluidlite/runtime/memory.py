@@ -12,6 +12,7 @@ from ..dtypes import Kind
 from ..opdef.prepared import ALIGNMENT
 from ..values import arrays_in
 from .buffers import Allocation, Footprint, View, common_to
+from .commands import CommandSequence, Recording
 from .graph import Instruction
 from .value import Value, flat
 
@@ -122,6 +123,7 @@ class BufferAssignment:
             may be written to the array that was replaced before.
         observed: how values lay in a run.
         dying: of each instruction, the values that nothing after it reads; see :func:`last_uses`.
+        recording: which instructions are commands; None where nothing records them.
     """
 
     def __init__(
@@ -132,6 +134,7 @@ class BufferAssignment:
         double_buffered: Sequence[Value],
         observed: Observation,
         dying: Sequence[Sequence[Value]],
+        recording: Recording | None = None,
     ) -> None:
         self.order, self.inputs, self.outputs = order, inputs, outputs
         self._observed = observed
@@ -162,10 +165,17 @@ class BufferAssignment:
             range(first, min(first + LONGEST, len(order)))
             for first in range(0, len(order), LONGEST)
         ]
+        #: instructions that one call makes
+        self.sequences: list[CommandSequence] = []
+        if recording is not None:
+            self.sequences = recording.sequences(order, self.parts, self._kept)
+        self._recorded = {number for sequence in self.sequences for number in sequence.made}
         for part in self.parts:
             self._live, self._lingering = self._live - self._lingering, 0
             self.placements += [self._place(order[index], dying[index]) for index in part]
         copied = sum(v.nbytes for v in outputs if self.is_copied(v))
+        for sequence in self.sequences:
+            sequence.place(self.placements, self.donated, self.makers)
         memory = [made for made in self.makers if isinstance(made, Allocation)]
         scratch = [m for m in self.makers if not isinstance(m, (Allocation, View))]
         #: what a run takes
@@ -241,7 +251,8 @@ class BufferAssignment:
             self.donated[value.number] = None
             return "donated"
         shape, _ = value.stored
-        if value.nbytes < SMALLEST_BUFFER or not shape or not value.is_static:
+        is_small = value.nbytes < SMALLEST_BUFFER or not shape
+        if not value.is_static or (is_small and value.number not in self._recorded):
             return None
         for operand in self._overwritable(instruction, dying):
             if operand.number in self._held and self._lies_alike(operand, value):

@@ -18,7 +18,7 @@ class Kernel:
             made.argtypes, made.restype = [ctypes.py_object, *more], ctypes.c_int
             return made
 
-        self.library = library
+        self.library, self.free = library, free
         #: all of it, with Python's lock and without
         self.run, self.run_free = found(library, name), found(free, name)
         self.check, self.end = found(library, f"{name}_check"), found(free, f"{name}_end")

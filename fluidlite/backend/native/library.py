@@ -6,12 +6,14 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ...kernels import threads
 from ...opdef.prepared import Declined, Prepared, Scratch
+from ..commands import Command, Recorder, address_of_function
 from .compiler import COMPILER, Compiler
 from .group_forms import GroupKernel, GroupKernels
 from .kernel import Kernel
@@ -40,6 +42,8 @@ class NativeKernels:
         self._traces: dict[Any, TracedResults | None] = {}
         self._groups = GroupKernels(self.trace)
         self._wanted: dict[str, KernelSource] = {}
+        #: records command buffers; None before any kernel is there
+        self.recorder: Recorder | None = None
 
     def cost(self, instruction: Any, layouts: Any) -> None:
         """There are no kernels of single instructions, of which kernel selection asks."""
@@ -87,6 +91,9 @@ class NativeKernels:
             found = self._compiler.find(unique.values())
         else:
             self._wanted.update(missing)
+        loaded = next(filter(None, found.values()), None)
+        if loaded is not None and self.recorder is None:
+            self.recorder = Recorder(loaded.library, loaded.free)
         return [
             None
             if (kernel := found.get(source.name)) is None
@@ -184,15 +191,27 @@ def prepared(
         made: shape and element type of each result.
         team: what starts threads of OpenMP; None for those of Python.
     """
-    whole = kernel.run if source.work < LONG else kernel.run_free
+    is_long = source.work >= LONG
+    whole = kernel.run_free if is_long else kernel.run
+    command: Callable[..., Command | None] | None = partial(
+        _command, address_of_function(kernel.run), None, is_long
+    )
     if source.blocks > 1 and threads.count() > 1:
         if team is not None and source.work >= SHARED_BY_TEAM:
             whole = _by_team(kernel, team)
+            command = partial(_command, address_of_function(kernel.team), team, True)
         elif source.work >= SHARED:
-            whole = _shared(kernel, source.blocks)
+            whole, command = _shared(kernel, source.blocks), None
     function = _called(whole, source.inputs + bool(source.scratch), made)
     scratch = Scratch((source.scratch,), np.dtype(np.uint8)) if source.scratch else None
-    return Prepared(function, out=True, scratch=scratch)
+    return Prepared(function, out=True, scratch=scratch, command=command)
+
+
+def _command(function: int, context: int | None, is_long: bool, *arrays: Any) -> Command | None:
+    """The call of a kernel; None where arrays do not lie one element behind the other."""
+    if all(type(a) is np.ndarray and a.flags.c_contiguous and a.flags.aligned for a in arrays):
+        return Command(function, context, arrays, is_long)
+    return None
 
 
 def _shared(kernel: Kernel, blocks: int) -> Callable[[tuple[Any, ...]], int]:

@@ -5,6 +5,8 @@
 typedef long long i64;
 typedef unsigned char u8;
 typedef struct object PyObject;
+/* what functions give but for 0; 1: an element is not what it may be */
+enum { UNFIT = 2, FAILED = 3, NOT_RECORDED = 4 };
 
 static i64 items_at, head_size;  /* of a tuple and of an object, in bytes */
 static void *array_type;
@@ -169,4 +171,54 @@ EACH float erf_f(float x) {
   float far = 1.0f - exp_f(-t * q);
   far = x < 0.0f ? -far : far;
   return size < 1.0f ? (x == 0.0f ? x : near) : far;
+}
+
+/* Command buffers: calls of kernels, one after the other.  Each takes a tuple of arrays, of which
+   only the items are there; those that change from run to run are put in first. */
+struct command {
+  int (*function)(PyObject *, void *);
+  PyObject *args;
+  void *context;
+};
+struct patch {
+  char **place;
+  i64 from;
+};
+struct commands {
+  i64 count;
+  struct command *list;
+  i64 patches;
+  struct patch *places;
+  i64 given, outputs; /* of the arrays that are given, those looked at; the first that is written */
+  const int *state;   /* a number that commands were recorded for, or null, and its value */
+  i64 wanted;
+};
+
+int run_commands(PyObject *given, struct commands *buffer) {
+  if (!buffer->list || (buffer->state && *buffer->state != buffer->wanted)) return NOT_RECORDED;
+  if (!are_arrays(given, buffer->given, buffer->outputs)) return UNFIT;
+  for (i64 k = 0; k < buffer->patches; k++)
+    *buffer->places[k].place = ITEM(given, buffer->places[k].from);
+  for (i64 k = 0; k < buffer->count; k++) {
+    struct command *command = &buffer->list[k];
+    int status = command->function(command->args, command->context);
+    if (status) return status == 1 ? 1 : FAILED;
+  }
+  return 0;
+}
+
+/* a primitive of oneDNN, with the functions of the library that give it its memory and run it */
+struct primitive {
+  int (*set_data)(void *, void *);
+  int (*execute)(void *, void *, int, void *);
+  void *primitive, *stream;
+  i64 count;
+  void *list;
+  i64 arrays;
+  void **memories;
+};
+
+int run_primitive(PyObject *args, struct primitive *it) {
+  for (i64 k = 0; k < it->arrays; k++) it->set_data(it->memories[k], DATA(args, k));
+  return it->execute(it->primitive, it->stream, (int)it->count, it->list) ? FAILED : 0;
 }

@@ -199,7 +199,7 @@ class _Kernel:
         firsts = count - len(self._outputs)
         lines += [
             "int NAME(PyObject *args) {",
-            f"  if (!are_arrays(args, {count}, {firsts})) return 2;",
+            f"  if (!are_arrays(args, {count}, {firsts})) return UNFIT;",
             f"  const i64 blocks = {blocks};",
             "  int bad = 0;",
             "  for (i64 block = 0; block < blocks; block++) bad |= NAME_part(args, block);",
@@ -214,13 +214,13 @@ class _Kernel:
             "  __atomic_fetch_or(&work->bad, bad, __ATOMIC_RELAXED);",
             "}",
             "int NAME_team(PyObject *args, parallel_function parallel) {",
-            f"  if (!are_arrays(args, {count}, {firsts})) return 2;",
+            f"  if (!are_arrays(args, {count}, {firsts})) return UNFIT;",
             "  struct work work = {args, 0, 0};",
             "  parallel(NAME_take, &work, 0, 0);",
             "  return work.bad | NAME_end(args);",
             "}",
             "int NAME_check(PyObject *args) {",
-            f"  return are_arrays(args, {count}, {firsts}) ? 0 : 2;",
+            f"  return are_arrays(args, {count}, {firsts}) ? 0 : UNFIT;",
             "}",
         ]
         text = "\n".join(line for line in lines if line)

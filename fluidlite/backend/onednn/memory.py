@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from ctypes import addressof, byref, c_char, c_void_p
+from ctypes import addressof, byref, c_char, c_int, c_void_p
 from functools import cached_property
 from math import prod
 from typing import Any, NamedTuple
@@ -12,6 +12,7 @@ from weakref import ref
 
 import numpy as np
 
+from ..commands import Command, PrimitiveCall, address_of_function
 from .library import ANY, FLOAT32, SCRATCHPAD, Argument, Library, NotDone, dims
 
 ALIGNMENT = 64  #: bytes; what the library likes
@@ -187,9 +188,18 @@ class ContextFactory:
     def __init__(self, library: Library, most: int = 1) -> None:
         self.library = library
         self.scratch_bytes = 0
-        #: how many the library has just now
-        self.threads = 1
+        #: how many threads the library has just now
+        self.state = c_int(1)
         self.has_threads = most > 1
+
+    @property
+    def threads(self) -> int:
+        """How many threads the library has just now."""
+        return self.state.value
+
+    @threads.setter
+    def threads(self, count: int) -> None:
+        self.state.value = count
 
     def within(self, threads: int, function: Callable[..., Any], *arguments: Any) -> Any:
         """What a function gives, while the library has so many threads.
@@ -266,6 +276,11 @@ class Primitive:
             found = context.bound[key] = _BoundPrimitive(self, self._made_for(key[1]), context).run
         run: Callable[..., None] = found
         return run
+
+    def command(self, context: ExecutionContext, arrays: tuple[Any, ...]) -> Command:
+        """What it is in a command buffer; the library has other memories for it."""
+        bound = _BoundPrimitive(self, self._made_for(self.contexts.threads), context)
+        return Command(None, bound.call(len(arrays)), arrays, True, self.contexts.state)
 
     def _made_for(self, threads: int) -> Made:
         """The one for a number of threads, which the library has just now."""
@@ -404,7 +419,8 @@ class _BoundPrimitive:
             memories.append(memory)
             listed[count - 1].number = SCRATCHPAD_ARGUMENT
             listed[count - 1].memory = memory.value
-        self._arguments = listed
+        self._arguments, self._memories = listed, memories
+        self._library, self._count = library, count
         nothing = _nothing
         seen: list[Any] = [nothing] * len(primitive.arguments)
         execute, set_data = library.execute, library.set_data
@@ -421,6 +437,18 @@ class _BoundPrimitive:
                 raise NotDone(f"oneDNN failed to run a {kind}, status {status}")
 
         self.run = run
+
+    def call(self, arrays: int) -> PrimitiveCall:
+        """What runs it from C, on so many arrays."""
+        library = self._library
+        made = PrimitiveCall(
+            address_of_function(library.set_data),
+            address_of_function(library.execute),
+            *(self._made.handle, library.stream, self._count, addressof(self._arguments)),
+            *(arrays, (c_void_p * arrays)(*self._memories[:arrays])),
+        )
+        made.keeps = self
+        return made
 
 
 def _nothing() -> None:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from ...kernels import threads
 from ...opdef.prepared import Epilogues, Offer, Prepared
 from ...opdef.spec import flat
+from ..commands import Command
 from .elementwise import OTHER
 from .library import Library, NotDone
 from .memory import (
@@ -243,13 +244,17 @@ class Product:
         arguments = [(SOURCE, first), (WEIGHTS, second), *self._others, (TARGET, self._made)]
         return Primitive(self.contexts, descriptor, arguments)
 
-    def run(self, a: Any, b: Any, *rest: Any, out: Any = None) -> Any:
-        """The product of two arrays; behind them come what post-ops read, and a context."""
+    def _way_of(self, a: Any, b: Any) -> Way:
+        """How these operands are multiplied."""
         key = (
             None if a.flags.c_contiguous else a.strides,
             None if b.flags.c_contiguous else b.strides,
         )
-        primitive, copied = self._ways.get(key) or self._way(key)
+        return self._ways.get(key) or self._way(key)
+
+    def run(self, a: Any, b: Any, *rest: Any, out: Any = None) -> Any:
+        """The product of two arrays; behind them come what post-ops read, and a context."""
+        primitive, copied = self._way_of(a, b)
         if copied is not NOT_COPIED:
             a, b = (plain(each) if copies else each for each, copies in zip((a, b), copied))
         out = whole(out, self.shape)
@@ -259,6 +264,16 @@ class Product:
         else:
             run(a, b, *map(plain, rest[:-1]), out)
         return out
+
+    def command(self, a: Any, b: Any, *rest: Any) -> Command | None:
+        """The call of the primitive, on operands, what post-ops read, a context and the result."""
+        *others, context, out = rest
+        way = self._way_of(a, b)
+        if way.copied is not NOT_COPIED or isinstance(way.primitive, Gemm):
+            return None
+        if not all(each.flags.c_contiguous for each in (*others, out)):
+            return None
+        return way.primitive.command(context, (a, b, *others, out))
 
 
 def _are_stacks(instruction: Any) -> bool:
@@ -308,7 +323,7 @@ def product(
                 posts.pop()
             else:
                 raise
-    prepared = Prepared(made.run, out=True, scratch=made.contexts)
+    prepared = Prepared(made.run, out=True, scratch=made.contexts, command=made.command)
     operands = (x, y, *(post.value for post in posts if post.value is not None))
     takes = (None,) * len(operands)
     fused = len(posts) + bool(order)

@@ -1,0 +1,152 @@
+"""Command buffers: calls of kernels in a row, recorded with their arrays, and made by one native
+call.
+
+The functions that run them stand in ``native/prelude.h``; the structures here are those there.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from ctypes import POINTER, Structure, c_int, c_int64, c_void_p
+from typing import Any, NamedTuple
+
+#: what running a buffer gives where it has not called anything: arrays lie in another way than
+#: those it was recorded with, or it was not recorded for the number of threads that there is now
+UNFIT, NOT_RECORDED = 2, 4
+_POINTER = ctypes.sizeof(c_void_p)
+
+
+class Command(NamedTuple):
+    """A call of a native function."""
+
+    #: its address; None for that which runs a :class:`PrimitiveCall`
+    function: int | None
+    context: Any  #: its second argument: an address, a structure or None
+    arrays: tuple[Any, ...]  #: that it reads and writes
+    is_long: bool  #: whether Python's lock is let go of meanwhile
+    #: what the command was made for, and holds as long as its value stays
+    state: Any = None
+
+
+class PrimitiveCall(Structure):
+    """A primitive of oneDNN that is to be run."""
+
+    _fields_ = (
+        ("set_data", c_void_p),
+        ("execute", c_void_p),
+        ("primitive", c_void_p),
+        ("stream", c_void_p),
+        ("count", c_int64),
+        ("list", c_void_p),
+        ("arrays", c_int64),
+        ("memories", POINTER(c_void_p)),
+    )
+
+
+class _Call(Structure):
+    _fields_ = (("function", c_void_p), ("args", c_void_p), ("context", c_void_p))
+
+
+class _Patch(Structure):
+    _fields_ = (("place", c_void_p), ("source", c_int64))
+
+
+class _Commands(Structure):
+    _fields_ = (
+        ("count", c_int64),
+        ("list", c_void_p),
+        ("patches", c_int64),
+        ("places", c_void_p),
+        ("given", c_int64),
+        ("outputs", c_int64),
+        ("state", c_void_p),
+        ("wanted", c_int64),
+    )
+
+
+class CommandBuffer(c_void_p):
+    """Commands on some arrays that stay, and on others that are given in each run; empty at first.
+
+    As an argument of a C function it is a pointer.
+    """
+
+    def __init__(self) -> None:
+        self._commands = _Commands()
+        super().__init__(ctypes.addressof(self._commands))
+        self._keeps: tuple[Any, ...] = ()
+
+    def record(
+        self,
+        commands: Sequence[Command],
+        given: Sequence[Any],
+        outputs: tuple[int, int],
+        primitive: int,
+    ) -> None:
+        """Take commands in the place of those that were here.
+
+        Args:
+            commands: in order.
+            given: arrays that other ones come for in each run.
+            outputs: the first of them that is written, and the first behind those that are.  What
+                is behind that lies in each run as it does now; how others lie is looked at.
+            primitive: the address of what runs a :class:`PrimitiveCall`.
+        """
+        places = {id(array): k for k, array in enumerate(given)}
+        items_at = tuple.__basicsize__
+        calls = (_Call * len(commands))()
+        patches: list[tuple[int, int]] = []
+        keeps: list[Any] = [commands, calls]
+        for call, command in zip(calls, commands):
+            # a tuple of which only the items are there
+            args = ctypes.create_string_buffer(items_at + _POINTER * len(command.arrays))
+            items = (c_void_p * len(command.arrays)).from_buffer(args, items_at)
+            for k, array in enumerate(command.arrays):
+                if id(array) in places:
+                    place = ctypes.addressof(items) + k * _POINTER
+                    patches.append((place, places[id(array)]))
+                else:
+                    items[k] = id(array)
+            context = command.context
+            if isinstance(context, Structure):
+                context = ctypes.addressof(context)
+            call.function = primitive if command.function is None else command.function
+            call.args, call.context = ctypes.addressof(args), context
+            keeps += [args, items]
+        listed = (_Patch * len(patches))(*(_Patch(*each) for each in patches))
+        state = next((c.state for c in commands if c.state is not None), None)
+        made = self._commands
+        made.list = None  # until all is there
+        made.count, made.patches = len(commands), len(patches)
+        made.places, made.outputs, made.given = ctypes.addressof(listed), *outputs
+        made.state = None if state is None else ctypes.addressof(state)
+        made.wanted = 0 if state is None else state.value
+        self._keeps = (*keeps, listed, state)
+        made.list = ctypes.addressof(calls)
+
+
+class Recorder:
+    """The functions that run command buffers, in a library of kernels.
+
+    Args:
+        library, free: the library with Python's lock, and without.
+    """
+
+    def __init__(self, library: Any, free: Any) -> None:
+        def found(where: Any) -> Any:
+            made = where.run_commands
+            made.argtypes, made.restype = [ctypes.py_object, c_void_p], c_int
+            return made
+
+        self._library = library  # so that it stays
+        #: of a tuple of arrays and a command buffer; gives 0, or why it did not do all
+        self.run, self.run_free = found(library), found(free)
+        #: the address of what runs primitives
+        self.primitive = address_of_function(library.run_primitive)
+
+
+def address_of_function(function: Any) -> int:
+    """The address of a function of a library."""
+    found = ctypes.cast(function, c_void_p).value
+    assert found is not None
+    return found
