@@ -12,16 +12,18 @@ from typing import Any
 import numpy as np
 
 from ...kernels import threads
-from ...opdef.prepared import Declined, Prepared, Scratch
+from ...opdef.prepared import Declined, Offer, Prepared, Scratch
 from ..commands import Command, Recorder, address_of_function
 from .compiler import COMPILER, Compiler
 from .group_forms import GroupKernel, GroupKernels
 from .kernel import Kernel
 from .layouts import relaid
+from .products import product_source
 from .source import KernelSource
 from .symbols import Untraceable
 from .tracing import TracedResults, traced, traced_together
 
+CALL = 0.4  #: what a kernel costs as a multiple of NumPy's where calling takes the time
 #: work (see ``KernelSource``) from which on the lock of Python is let go of, and from which on
 #: threads share it: those of OpenMP, which are awake, and Python's
 LONG, SHARED_BY_TEAM, SHARED = 1 << 17, 1 << 18, 1 << 20
@@ -45,8 +47,17 @@ class NativeKernels:
         #: records command buffers; None before any kernel is there
         self.recorder: Recorder | None = None
 
-    def cost(self, instruction: Any, layouts: Any) -> None:
-        """There are no kernels of single instructions, of which kernel selection asks."""
+    def cost(self, instruction: Any, layouts: Any) -> float | None:
+        """What a kernel costs as a multiple of NumPy's; None where there is none by itself."""
+        return None if _product_of(instruction) is None else CALL
+
+    def offer(self, instruction: Any, layouts: Any, epilogues: Any) -> Offer | None:
+        """The kernel of a product of small matrices; None where it is not there yet."""
+        source = _product_of(instruction)
+        if source is None:
+            return None
+        (kernel,) = self.kernels([source], [[value.stored for value in instruction.results]])
+        return None if kernel is None else Offer(kernel, (None, None), (None,))
 
     def trace(self, instruction: Any) -> TracedResults | None:
         """What an instruction computes for each element; None where that has no expression."""
@@ -160,6 +171,17 @@ def _traced(instruction: Any) -> TracedResults | None:
         return relaid(found, tuple(image.shape), image.layout)
     except Untraceable:
         return None
+
+
+def _product_of(instruction: Any) -> KernelSource | None:
+    """The kernel of a product of small matrices; None for other instructions."""
+    if instruction.op is None or not instruction.op.multiplies():
+        return None
+    if len(instruction.inputs) != 2 or not all(v.is_static for v in instruction.inputs):
+        return None
+    x, y = instruction.inputs
+    product = instruction.op.product(x.spec, y.spec)
+    return None if product is None else product_source(product, x.shape, y.shape, x.dtype)
 
 
 def _used(instruction: Any) -> dict[str, Any]:

@@ -60,6 +60,15 @@ typedef void (*parallel_function)(void (*)(void *), void *, unsigned, unsigned);
 #define FMA(a, b, c) ((a) * (b) + (c))
 #endif
 
+/* of a function: a product and a sum may be computed at once, which rounds less */
+#ifdef __clang__
+#define CONTRACTED
+#define CONTRACT _Pragma("clang fp contract(fast)")
+#else
+#define CONTRACTED __attribute__((optimize("fp-contract=fast")))
+#define CONTRACT
+#endif
+
 EACH float as_float(int bits) {
   union { int i; float f; } u;
   u.i = bits;

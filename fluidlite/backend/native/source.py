@@ -40,6 +40,57 @@ def kernel_source(inputs: Sequence[Expression], outputs: Sequence[Expression]) -
     return _Kernel(inputs, outputs).source()
 
 
+def named(
+    lines: Sequence[str], inputs: int, scratch: int, blocks: int, work: float
+) -> KernelSource:
+    """A kernel of lines of C, in which ``NAME`` stands for its name.
+
+    Args:
+        lines: with the functions ``NAME_part`` and ``NAME_end``, and what ``entries`` gives.
+        inputs, scratch, blocks, work: as the kernel has them.
+    """
+    text = "\n".join(line for line in lines if line)
+    name = f"k{blake2b(text.encode(), digest_size=10).hexdigest()}"
+    return KernelSource(name, text.replace("NAME", name) + "\n", inputs, scratch, blocks, work)
+
+
+def entries(count: int, written: int, blocks: int) -> list[str]:
+    """The functions that compute a kernel's blocks: all in turn, or shared by the threads of
+    OpenMP; and that which looks at the arrays alone.
+
+    Args:
+        count: how many arrays it takes.
+        written: the first of them that it writes.
+        blocks: how many there are.
+    """
+    return [
+        "int NAME(PyObject *args) {",
+        f"  if (!are_arrays(args, {count}, {written})) return UNFIT;",
+        f"  const i64 blocks = {blocks};",
+        "  int bad = 0;",
+        "  for (i64 block = 0; block < blocks; block++) bad |= NAME_part(args, block);",
+        "  return bad | NAME_end(args);",
+        "}",
+        "static void NAME_take(void *given) {",
+        "  struct work *work = given;",
+        f"  i64 block, blocks = {blocks};",
+        "  int bad = 0;",
+        "  while ((block = __atomic_fetch_add(&work->next, 1, __ATOMIC_RELAXED)) < blocks)",
+        "    bad |= NAME_part(work->args, block);",
+        "  __atomic_fetch_or(&work->bad, bad, __ATOMIC_RELAXED);",
+        "}",
+        "int NAME_team(PyObject *args, parallel_function parallel) {",
+        f"  if (!are_arrays(args, {count}, {written})) return UNFIT;",
+        "  struct work work = {args, 0, 0};",
+        "  parallel(NAME_take, &work, 0, 0);",
+        "  return work.bad | NAME_end(args);",
+        "}",
+        "int NAME_check(PyObject *args) {",
+        f"  return are_arrays(args, {count}, {written}) ? 0 : UNFIT;",
+        "}",
+    ]
+
+
 class _Kernel:
     def __init__(self, inputs: Sequence[Expression], outputs: Sequence[Expression]) -> None:
         self._inputs, self._outputs = list(inputs), list(outputs)
@@ -195,47 +246,12 @@ class _Kernel:
             "  return bad;",
             "}",
         ]
-        count = len(self._inputs) + bool(offset) + len(self._outputs)
-        firsts = count - len(self._outputs)
-        lines += [
-            "int NAME(PyObject *args) {",
-            f"  if (!are_arrays(args, {count}, {firsts})) return UNFIT;",
-            f"  const i64 blocks = {blocks};",
-            "  int bad = 0;",
-            "  for (i64 block = 0; block < blocks; block++) bad |= NAME_part(args, block);",
-            "  return bad | NAME_end(args);",
-            "}",
-            "static void NAME_take(void *given) {",
-            "  struct work *work = given;",
-            f"  i64 block, blocks = {blocks};",
-            "  int bad = 0;",
-            "  while ((block = __atomic_fetch_add(&work->next, 1, __ATOMIC_RELAXED)) < blocks)",
-            "    bad |= NAME_part(work->args, block);",
-            "  __atomic_fetch_or(&work->bad, bad, __ATOMIC_RELAXED);",
-            "}",
-            "int NAME_team(PyObject *args, parallel_function parallel) {",
-            f"  if (!are_arrays(args, {count}, {firsts})) return UNFIT;",
-            "  struct work work = {args, 0, 0};",
-            "  parallel(NAME_take, &work, 0, 0);",
-            "  return work.bad | NAME_end(args);",
-            "}",
-            "int NAME_check(PyObject *args) {",
-            f"  return are_arrays(args, {count}, {firsts}) ? 0 : UNFIT;",
-            "}",
-        ]
-        text = "\n".join(line for line in lines if line)
-        name = f"k{blake2b(text.encode(), digest_size=10).hexdigest()}"
+        written = len(self._inputs) + bool(offset)
+        lines += entries(written + len(self._outputs), written, blocks)
         costs = sum(
             (8 if n.function in COSTLY else 1) * n.size for n in self._nodes if n.size >= self._size
         )
-        return KernelSource(
-            name,
-            text.replace("NAME", name) + "\n",
-            len(self._inputs),
-            offset,
-            blocks,
-            float(costs),
-        )
+        return named(lines, len(self._inputs), offset, blocks, float(costs))
 
     def _count(self) -> str:
         """The C of the number of elements: of an array that has all of them, where there is one."""
