@@ -17,7 +17,7 @@ UNFIT, NOT_RECORDED = 2, 4
 _POINTER = ctypes.sizeof(c_void_p)
 
 
-class Command(NamedTuple):
+class NativeCommand(NamedTuple):
     """A call of a native function."""
 
     #: its address; None for that which runs a :class:`PrimitiveCall`
@@ -78,7 +78,7 @@ class CommandBuffer(c_void_p):
 
     def record(
         self,
-        commands: Sequence[Command],
+        commands: Sequence[NativeCommand],
         given: Sequence[Any],
         outputs: tuple[int, int],
         primitive: int,
@@ -125,7 +125,7 @@ class CommandBuffer(c_void_p):
         made.list = ctypes.addressof(calls)
 
 
-class Recorder:
+class CommandFunctions:
     """The functions that run command buffers, in a library of kernels.
 
     Args:

@@ -45,8 +45,8 @@ class Prepared(NamedTuple):
     #: results
     start: Callable[..., Any] | None = None
     wait: Callable[..., Any] | None = None
-    #: what it is in a command buffer (``backend.commands.Command``), from the arguments and behind
-    #: them the results; None where they do not lie as that needs it
+    #: what it is in a command buffer (``backend.commands.NativeCommand``), from the arguments and
+    #: behind them the results; None where they do not lie as that needs it
     command: Callable[..., Any] | None = None
 
 

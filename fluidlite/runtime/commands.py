@@ -1,4 +1,4 @@
-"""Command buffers of a compiled segment: instructions in a row that one native call makes.
+"""NativeCommand buffers of a compiled segment: instructions in a row that one native call makes.
 
 A first run shows which instructions are commands.  Those in a row, and the views between them, are
 a command sequence.  It is recorded in its first run in some set of buffers, whose arrays stay; the
@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..backend.commands import NOT_RECORDED, UNFIT, Command, CommandBuffer, Recorder
+from ..backend.commands import NOT_RECORDED, UNFIT, CommandBuffer, CommandFunctions, NativeCommand
 from ..opdef.prepared import Declined
 from .graph import Instruction
 from .value import Value
@@ -24,13 +24,13 @@ class Recording:
     """What a first run shows of commands.
 
     Args:
-        recorder: has the functions that run command buffers.
+        functions: those that run command buffers.
     """
 
-    def __init__(self, recorder: Recorder) -> None:
-        self.recorder = recorder
+    def __init__(self, functions: CommandFunctions) -> None:
+        self.functions = functions
         #: by the number of an instruction, what it is in a command buffer
-        self.commands: dict[int, Command] = {}
+        self.commands: dict[int, NativeCommand] = {}
         #: numbers of values that do not lie one element behind the other
         self._scattered: set[int] = set()
         self._views: set[int] = set()
@@ -149,7 +149,7 @@ def _may_view(instruction: Instruction) -> bool:
     return isinstance(operands[0], Value) and all(other is None for other in operands[1:])
 
 
-def as_command(instruction: Instruction, arrays: Sequence[Any]) -> Command | None:
+def as_command(instruction: Instruction, arrays: Sequence[Any]) -> NativeCommand | None:
     """What an instruction is in a command buffer; None where it is none.
 
     Args:
@@ -161,7 +161,7 @@ def as_command(instruction: Instruction, arrays: Sequence[Any]) -> Command | Non
         return None
     if not all(value.is_static and value.size for value in instruction.results):
         return None
-    command: Command | None = kernel.command(*arrays)
+    command: NativeCommand | None = kernel.command(*arrays)
     return command
 
 
@@ -187,7 +187,7 @@ class CommandSequence:
         kept: set[int],
     ) -> None:
         self.indexes, self.views, self.before = indexes, views, before
-        self._order, self._recorder = order, recording.recorder
+        self._order, self._functions = order, recording.functions
         #: numbers of the values that it makes
         self.made = {v.number for index in indexes for v in order[index].results}
         read = {v.number: v for index in indexes for v in order[index].inputs}
@@ -210,7 +210,7 @@ class CommandSequence:
                         self.exposed.add(order[index].inputs[0].number)
         is_long = any(recording.commands[i].is_long for i in indexes if i not in views)
         #: of a tuple of arrays and a command buffer: 0, or why it was not run
-        self.run: Any = self._recorder.run_free if is_long else self._recorder.run
+        self.run: Any = self._functions.run_free if is_long else self._functions.run
         self._placements: Sequence[Any] = ()
         self.buffer = -1  #: the number of its command buffer among the buffers of a run
 
@@ -262,10 +262,12 @@ class CommandSequence:
         real = [c for index, c in zip(self.indexes, commands) if index not in self.views]
         arrays = {id(array) for array in given}
         if status == NOT_RECORDED and None not in real and len(arrays) == len(given):
-            buffers[self.buffer].record(real, given, (first, last), self._recorder.primitive)
+            buffers[self.buffer].record(real, given, (first, last), self._functions.primitive)
         return given
 
-    def _ran(self, index: int, held: dict[int, Any], buffers: Sequence[Any]) -> Command | None:
+    def _ran(
+        self, index: int, held: dict[int, Any], buffers: Sequence[Any]
+    ) -> NativeCommand | None:
         """Run an instruction: what it is in a command buffer."""
         instruction, placement = self._order[index], self._placements[index]
         kernel = instruction.kernel

@@ -95,9 +95,9 @@ class CompiledSegment:
         context = Context(graph.builder, libraries)
         _with_threads(tuners, pipeline.run)(graph, context, self._passes, after)
         if after is None:
-            recorders = (getattr(library, "recorder", None) for library in libraries)
+            functions = (getattr(library, "command_functions", None) for library in libraries)
             #: has the functions that run command buffers; None where no library has them
-            self._recorder: Any = next(filter(None, recorders), None)
+            self._command_functions: Any = next(filter(None, functions), None)
             found = [x.improvement() for x in libraries if hasattr(x, "improvement")]
             self.improvement = next((each for each in found if each is not None), None)
         return tuners, context.choices
@@ -196,7 +196,7 @@ class CompiledSegment:
     def _first_run(self, env: Environment, draw: Callable[[str], Any], watch: Watch | None) -> None:
         """Run one instruction after the other; then assign buffers, and write the source."""
         observed, order = Observation(), self.order
-        recording = None if self._recorder is None else Recording(self._recorder)
+        recording = None if self._command_functions is None else Recording(self._command_functions)
         watched = {} if watch is None else self._watched(watch.kind)
         inputs, outputs = list(self._inputs.values()), list(self._outputs.values())
         held = {v.number: env[name] for name, v in self._inputs.items()}

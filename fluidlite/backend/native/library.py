@@ -13,7 +13,7 @@ import numpy as np
 
 from ...kernels import threads
 from ...opdef.prepared import Declined, Offer, Prepared, Scratch
-from ..commands import Command, Recorder, address_of_function
+from ..commands import CommandFunctions, NativeCommand, address_of_function
 from .compiler import COMPILER, Compiler
 from .group_forms import GroupKernel, GroupKernels
 from .kernel import Kernel
@@ -45,7 +45,7 @@ class NativeKernels:
         self._groups = GroupKernels(self.trace)
         self._wanted: dict[str, KernelSource] = {}
         #: records command buffers; None before any kernel is there
-        self.recorder: Recorder | None = None
+        self.command_functions: CommandFunctions | None = None
 
     def cost(self, instruction: Any, layouts: Any) -> float | None:
         """What a kernel costs as a multiple of NumPy's; None where there is none by itself."""
@@ -103,8 +103,8 @@ class NativeKernels:
         else:
             self._wanted.update(missing)
         loaded = next(filter(None, found.values()), None)
-        if loaded is not None and self.recorder is None:
-            self.recorder = Recorder(loaded.library, loaded.free)
+        if loaded is not None and self.command_functions is None:
+            self.command_functions = CommandFunctions(loaded.library, loaded.free)
         return [
             None
             if (kernel := found.get(source.name)) is None
@@ -215,7 +215,7 @@ def prepared(
     """
     is_long = source.work >= LONG
     whole = kernel.run_free if is_long else kernel.run
-    command: Callable[..., Command | None] | None = partial(
+    command: Callable[..., NativeCommand | None] | None = partial(
         _command, address_of_function(kernel.run), None, is_long
     )
     if source.blocks > 1 and threads.count() > 1:
@@ -229,10 +229,12 @@ def prepared(
     return Prepared(function, out=True, scratch=scratch, command=command)
 
 
-def _command(function: int, context: int | None, is_long: bool, *arrays: Any) -> Command | None:
+def _command(
+    function: int, context: int | None, is_long: bool, *arrays: Any
+) -> NativeCommand | None:
     """The call of a kernel; None where arrays do not lie one element behind the other."""
     if all(type(a) is np.ndarray and a.flags.c_contiguous and a.flags.aligned for a in arrays):
-        return Command(function, context, arrays, is_long)
+        return NativeCommand(function, context, arrays, is_long)
     return None
 
 

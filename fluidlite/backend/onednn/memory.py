@@ -12,7 +12,7 @@ from weakref import ref
 
 import numpy as np
 
-from ..commands import Command, PrimitiveCall, address_of_function
+from ..commands import NativeCommand, PrimitiveCall, address_of_function
 from .library import ANY, FLOAT32, SCRATCHPAD, Argument, Library, NotDone, dims
 
 ALIGNMENT = 64  #: bytes; what the library likes
@@ -277,10 +277,10 @@ class Primitive:
         run: Callable[..., None] = found
         return run
 
-    def command(self, context: ExecutionContext, arrays: tuple[Any, ...]) -> Command:
+    def command(self, context: ExecutionContext, arrays: tuple[Any, ...]) -> NativeCommand:
         """What it is in a command buffer; the library has other memories for it."""
         bound = _BoundPrimitive(self, self._made_for(self.contexts.threads), context)
-        return Command(None, bound.call(len(arrays)), arrays, True, self.contexts.state)
+        return NativeCommand(None, bound.call(len(arrays)), arrays, True, self.contexts.state)
 
     def _made_for(self, threads: int) -> Made:
         """The one for a number of threads, which the library has just now."""

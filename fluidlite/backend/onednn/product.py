@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from ...kernels import threads
 from ...opdef.prepared import Epilogues, Offer, Prepared
 from ...opdef.spec import flat
-from ..commands import Command
+from ..commands import NativeCommand
 from .elementwise import OTHER
 from .library import Library, NotDone
 from .memory import (
@@ -265,7 +265,7 @@ class Product:
             run(a, b, *map(plain, rest[:-1]), out)
         return out
 
-    def command(self, a: Any, b: Any, *rest: Any) -> Command | None:
+    def command(self, a: Any, b: Any, *rest: Any) -> NativeCommand | None:
         """The call of the primitive, on operands, what post-ops read, a context and the result."""
         *others, context, out = rest
         way = self._way_of(a, b)
