@@ -1,4 +1,4 @@
-"""NativeCommand buffers of a compiled segment: instructions in a row that one native call makes.
+"""Command buffers of a compiled segment: instructions in a row that one native call makes.
 
 A first run shows which instructions are commands.  Those in a row, and the views between them, are
 a command sequence.  It is recorded in its first run in some set of buffers, whose arrays stay; the
