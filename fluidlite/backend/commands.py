@@ -96,7 +96,7 @@ class CommandBuffer(c_void_p):
         items_at = tuple.__basicsize__
         calls = (_Call * len(commands))()
         patches: list[tuple[int, int]] = []
-        keeps: list[Any] = [commands, calls]
+        keeps: list[Any] = [calls]  # without what is given, which others own
         for call, command in zip(calls, commands):
             # a tuple of which only the items are there
             args = ctypes.create_string_buffer(items_at + _POINTER * len(command.arrays))
@@ -107,12 +107,13 @@ class CommandBuffer(c_void_p):
                     patches.append((place, places[id(array)]))
                 else:
                     items[k] = id(array)
+                    keeps.append(array)
             context = command.context
             if isinstance(context, Structure):
                 context = ctypes.addressof(context)
             call.function = primitive if command.function is None else command.function
             call.args, call.context = ctypes.addressof(args), context
-            keeps += [args, items]
+            keeps += [args, items, command.context]
         listed = (_Patch * len(patches))(*(_Patch(*each) for each in patches))
         state = next((c.state for c in commands if c.state is not None), None)
         made = self._commands

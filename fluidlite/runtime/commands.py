@@ -29,8 +29,8 @@ class Recording:
 
     def __init__(self, functions: CommandFunctions) -> None:
         self.functions = functions
-        #: by the number of an instruction, what it is in a command buffer
-        self.commands: dict[int, NativeCommand] = {}
+        #: numbers of instructions that are commands; whether Python's lock is let go of meanwhile
+        self.commands: dict[int, bool] = {}
         #: numbers of values that do not lie one element behind the other
         self._scattered: set[int] = set()
         self._views: set[int] = set()
@@ -56,7 +56,7 @@ class Recording:
                 self._scattered.add(value.number)
         command = as_command(instruction, (*taken, *made))
         if command is not None:
-            self.commands[index] = command
+            self.commands[index] = command.is_long
             self._steady.update(v.number for v in instruction.results)
         elif _may_view(instruction) and np.may_share_memory(taken[0], made[0]):
             self._views.add(index)
@@ -208,7 +208,7 @@ class CommandSequence:
                     self.exposed.add(value.number)
                     if index in views:
                         self.exposed.add(order[index].inputs[0].number)
-        is_long = any(recording.commands[i].is_long for i in indexes if i not in views)
+        is_long = any(recording.commands[i] for i in indexes if i not in views)
         #: of a tuple of arrays and a command buffer: 0, or why it was not run
         self.run: Any = self._functions.run_free if is_long else self._functions.run
         self._placements: Sequence[Any] = ()

@@ -1,6 +1,7 @@
 """Command buffers: instructions in a row as one native call."""
 
 import threading
+import weakref
 
 import numpy as np
 import pytest
@@ -111,6 +112,18 @@ def test_parameters_that_somebody_holds_are_not_written(statuses):
         exe.run(main, feed, [loss], scope=scope)
     assert all(np.array_equal(value, was) for value, was in held)
     assert len({was.tobytes() for _, was in held}) == len(held)
+
+
+def test_what_a_buffer_was_recorded_with_is_let_go_of(statuses):
+    main, startup, loss, feed = training()
+    exe, scope = fluid.Executor(), fluid.Scope()
+    exe.run(startup, scope=scope)
+    name, found = main.all_parameters()[0].name, []
+    for _ in range(8):
+        found.append(weakref.ref(scope.value(name)))
+        exe.run(main, {key: value.copy() for key, value in feed.items()}, [loss], scope=scope)
+    alive = {id(array) for ref in found if (array := ref()) is not None}
+    assert len(alive) == 2, "two sets of parameters take turns"
 
 
 def test_two_threads_run_a_plan_in_buffers_of_their_own(statuses):
