@@ -249,7 +249,7 @@ class CommandSequence:
         if status in (UNFIT, NOT_RECORDED):
             inputs = (np.require(array, requirements=["C", "A"]) for array in given[:first])
             pairs = zip(given[first:last], self.outputs, strict=True)
-            outputs = (np.empty(*v.stored) if a is None else a for a, v in pairs)
+            outputs = (a if _is_writable(a) else np.empty(*v.stored) for a, v in pairs)
             given = (*inputs, *outputs, *given[last:])
             status = self.run(given, buffers[self.buffer])
         if not status:
@@ -291,6 +291,11 @@ class CommandSequence:
                 np.copyto(target, made)
             held[value.number] = target
         return as_command(instruction, (*taken, *targets))
+
+
+def _is_writable(array: Any) -> bool:
+    """Whether a kernel may write to an array: a user may have set one that lies otherwise."""
+    return array is not None and bool(array.flags.carray)
 
 
 def _array(value: Value, held: Mapping[int, Any]) -> Any:

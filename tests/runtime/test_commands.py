@@ -126,6 +126,22 @@ def test_what_a_buffer_was_recorded_with_is_let_go_of(statuses):
     assert len(alive) == 2, "two sets of parameters take turns"
 
 
+def test_parameters_that_a_user_set_in_another_order_of_memory_are_replaced(statuses):
+    main, startup, loss, feed = training()
+    exe, scope = fluid.Executor(), fluid.Scope()
+    exe.run(startup, scope=scope)
+    name = main.all_parameters()[0].name
+    for _ in range(4):
+        exe.run(main, feed, [loss], scope=scope)
+    scope.find_var(name).value = np.asfortranarray(scope.value(name))
+    for _ in range(4):
+        exe.run(main, feed, [loss], scope=scope)
+    del statuses[:]
+    for _ in range(4):
+        exe.run(main, feed, [loss], scope=scope)
+    assert not statuses and scope.value(name).flags.c_contiguous
+
+
 def test_two_threads_run_a_plan_in_buffers_of_their_own(statuses):
     net = training()
     exe = fluid.Executor()
