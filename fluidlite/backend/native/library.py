@@ -44,6 +44,7 @@ class NativeKernels:
         self._traces: dict[Any, TracedResults | None] = {}
         self._groups = GroupKernels(self.trace)
         self._wanted: dict[str, KernelSource] = {}
+        self._products: dict[str, Prepared | None] = {}
         #: records command buffers; None before any kernel is there
         self.command_functions: CommandFunctions | None = None
 
@@ -56,7 +57,10 @@ class NativeKernels:
         source = _product_of(instruction)
         if source is None:
             return None
-        (kernel,) = self.kernels([source], [[value.stored for value in instruction.results]])
+        if source.name not in self._products:  # many are alike
+            made = [value.stored for value in instruction.results]
+            (self._products[source.name],) = self.kernels([source], [made])
+        kernel = self._products[source.name]
         return None if kernel is None else Offer(kernel, (None, None), (None,))
 
     def trace(self, instruction: Any) -> TracedResults | None:

@@ -4,7 +4,8 @@ longer than computing them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 from ...opdef.structure import MatrixProduct
@@ -19,8 +20,9 @@ ROWS = 4  #: of the result that are computed at once, so that what is read of Y 
 WIDTHS = (64, 32, 16)  #: bytes of the columns that are computed at once
 
 
+@lru_cache(maxsize=1024)
 def product_source(
-    product: MatrixProduct, x: Sequence[int], y: Sequence[int], dtype: Any
+    product: MatrixProduct, x: tuple[int, ...], y: tuple[int, ...], dtype: Any
 ) -> KernelSource | None:
     """The kernel of a product of matrices; None where it is too large, or of other elements.
 
