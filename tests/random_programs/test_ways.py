@@ -53,7 +53,7 @@ def test_onednn_computes_large_values_right(seed):
     assert not found
 
 
-@pytest.mark.parametrize("way", ["native", "native/large"])
+@pytest.mark.parametrize("way", ["native", "native/large", "native/large/recorded"])
 def test_generated_kernels_compute_what_random_programs_mean(monkeypatch, way):
     monkeypatch.delenv("FLUIDLITE_CC", raising=False)
     monkeypatch.setenv("FLUIDLITE_NUM_THREADS", "2")

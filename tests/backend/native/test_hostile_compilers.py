@@ -176,7 +176,6 @@ def test_python_ends_at_once_and_the_compiler_with_it(using, tmp_path):
     assert not list((tmp_path / "cache").iterdir())
 
 
-@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
 def find_in_a_child(compiler):
     """The status of a forked process that looks for a kernel; None where it does not end."""
     child = os.fork()
@@ -193,6 +192,7 @@ def find_in_a_child(compiler):
     return None
 
 
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
 def test_a_forked_process_does_not_wait_for_a_compiler_that_it_does_not_have(using):
     compiler = using(VERSION + "sleep 30\n")
     compiler.request([Kernel()])
@@ -202,6 +202,7 @@ def test_a_forked_process_does_not_wait_for_a_compiler_that_it_does_not_have(usi
     assert status == 0
 
 
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
 def test_a_process_that_is_forked_while_the_compiler_says_its_version_asks_it_again(using):
     compiler = using(f"sleep 0.5\n{VERSION}sleep 30\n")
     compiler.request([Kernel()])
