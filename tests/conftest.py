@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from fluidlite import state
+from fluidlite.backend.native.compiler import COMPILER, Compiler
 from fluidlite.ir.compare import differences
 from fluidlite.ir.program import Program, default_main_program, default_startup_program
 from fluidlite.ir.text import program_text
@@ -54,6 +55,19 @@ def pytest_collection_finish():
     gc.enable()
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture
+def compiler(monkeypatch, tmp_path):
+    """What generates kernels: a compiler that works, with an empty cache."""
+    monkeypatch.delenv("FLUIDLITE_CC", raising=False)
+    monkeypatch.setenv("FLUIDLITE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("FLUIDLITE_KERNELS", "native")
+    made = Compiler()
+    if not made.version:
+        pytest.skip("no C compiler")
+    COMPILER.switch(made)
+    return made
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 import fluidlite as fluid
-from fluidlite.backend.native import compiler as compilers
 from fluidlite.errors import FluidError
 from fluidlite.runtime.commands import CommandSequence
 
@@ -16,15 +15,8 @@ ROWS = 8
 
 
 @pytest.fixture
-def statuses(monkeypatch, tmp_path):
+def statuses(compiler, monkeypatch):
     """What running command buffers gave where it was not 0; kernels are generated meanwhile."""
-    monkeypatch.delenv("FLUIDLITE_CC", raising=False)
-    monkeypatch.setenv("FLUIDLITE_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setenv("FLUIDLITE_KERNELS", "native")
-    made = compilers.Compiler()
-    if not made.version:
-        pytest.skip("no C compiler")
-    compilers.COMPILER.switch(made)
     found = []
     otherwise = CommandSequence.otherwise
 

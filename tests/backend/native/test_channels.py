@@ -41,16 +41,6 @@ def test_what_leaves_more_or_less_than_channels_does_not_fit(shape, axes):
         channels_of(XP.sum(input_of(*shape), axis=axes, keepdims=True).node)
 
 
-@pytest.fixture
-def compiler(monkeypatch, tmp_path):
-    monkeypatch.delenv("FLUIDLITE_CC", raising=False)
-    monkeypatch.setenv("FLUIDLITE_CACHE", str(tmp_path / "cache"))
-    made = compilers.Compiler()
-    if not made.version:
-        pytest.skip("no C compiler")
-    return made
-
-
 def normalised(x, scale, axes, along):
     """Batch normalisation and relu6; the inverse deviations; and a sum of the result."""
     mean = XP.mean(x, axis=axes, keepdims=True)

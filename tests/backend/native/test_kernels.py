@@ -18,19 +18,6 @@ from fluidlite.backend.native.symbols import XP, ArraySymbol, Expression
 GRAPHS = 300
 
 
-@pytest.fixture
-def compiler(monkeypatch, tmp_path):
-    """One that works, with an empty cache."""
-    monkeypatch.delenv("FLUIDLITE_CC", raising=False)
-    monkeypatch.setenv("FLUIDLITE_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setenv("FLUIDLITE_KERNELS", "native")
-    made = compilers.Compiler()
-    if not made.version:
-        pytest.skip("no C compiler")
-    compilers.COMPILER.switch(made)
-    return made
-
-
 def compiled(compiler, function, *arrays, team=None):
     """What a kernel computes that is generated for a function of arrays."""
     inputs = [Expression("input", (), a.shape, a.dtype) for a in arrays]
