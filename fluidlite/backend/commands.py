@@ -9,11 +9,20 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Sequence
 from ctypes import POINTER, Structure, c_int, c_int64, c_void_p
+from enum import IntEnum
 from typing import Any, NamedTuple
 
-#: what running a buffer gives where it has not called anything: arrays lie in another way than
-#: those it was recorded with, or it was not recorded for the number of threads that there is now
-UNFIT, NOT_RECORDED = 2, 4
+
+class Status(IntEnum):
+    """What native functions give; those in C are made of these."""
+
+    DONE = 0
+    DECLINED = 1  #: an element is not what it may be
+    UNFIT = 2  #: nothing was called: arrays are not contiguous, or there is none
+    FAILED = 3  #: a library refused
+    NOT_RECORDED = 4  #: nothing was called: the buffer is empty, or for another number of threads
+
+
 _POINTER = ctypes.sizeof(c_void_p)
 
 
@@ -25,8 +34,8 @@ class NativeCommand(NamedTuple):
     context: Any  #: its second argument: an address, a structure or None
     arrays: tuple[Any, ...]  #: that it reads and writes
     is_long: bool  #: whether Python's lock is let go of meanwhile
-    #: what the command was made for, and holds as long as its value stays
-    state: Any = None
+    #: the number of threads that its library has, where it was made for that
+    threads: Any = None
 
 
 class PrimitiveCall(Structure):
@@ -60,8 +69,8 @@ class _Commands(Structure):
         ("places", c_void_p),
         ("given", c_int64),
         ("outputs", c_int64),
-        ("state", c_void_p),
-        ("wanted", c_int64),
+        ("threads", c_void_p),
+        ("made_for", c_int64),
     )
 
 
@@ -89,7 +98,7 @@ class CommandBuffer(c_void_p):
             commands: in order.
             given: arrays that other ones come for in each run.
             outputs: the first of them that is written, and the first behind those that are.  What
-                is behind that lies in each run as it does now; how others lie is looked at.
+                is behind that has the same strides in each run; others have to be contiguous.
             primitive: the address of what runs a :class:`PrimitiveCall`.
         """
         places = {id(array): k for k, array in enumerate(given)}
@@ -115,14 +124,14 @@ class CommandBuffer(c_void_p):
             call.args, call.context = ctypes.addressof(args), context
             keeps += [args, items, command.context]
         listed = (_Patch * len(patches))(*(_Patch(*each) for each in patches))
-        state = next((c.state for c in commands if c.state is not None), None)
+        threads = next((c.threads for c in commands if c.threads is not None), None)
         made = self._commands
         made.list = None  # until all is there
         made.count, made.patches = len(commands), len(patches)
         made.places, made.outputs, made.given = ctypes.addressof(listed), *outputs
-        made.state = None if state is None else ctypes.addressof(state)
-        made.wanted = 0 if state is None else state.value
-        self._keeps = (*keeps, listed, state)
+        made.threads = None if threads is None else ctypes.addressof(threads)
+        made.made_for = 0 if threads is None else threads.value
+        self._keeps = (*keeps, listed, threads)
         made.list = ctypes.addressof(calls)
 
 

@@ -162,11 +162,11 @@ class GeneratedSource:
         for value in sequence.outputs[len(donated) :]:
             shape, self.names[f"t{value.number}"] = value.stored
             given.append(f"empty({tuple(shape)}, t{value.number})")
-        given += map(self._value, sequence.scattered)
-        self.names |= {f"run{number}": sequence.run, f"otherwise{number}": sequence.otherwise}
+        given += map(self._value, sequence.strided)
+        self.names |= {f"run{number}": sequence.run, f"fallback{number}": sequence.fallback}
         yield f"given = ({', '.join(given)},)"
         yield f"status = run{number}(given, B[{sequence.buffer}])"
-        yield f"if status: given = otherwise{number}(status, given, B)"
+        yield f"if status: given = fallback{number}(status, given, B)"
         if sequence.outputs:
             made = ", ".join(map(self._value, sequence.outputs))
             first = len(sequence.inputs)

@@ -22,11 +22,11 @@ from ..state import collector_paused
 from . import pipeline
 from .buffers import Buffers, Footprint
 from .codegen import GeneratedSource
-from .commands import Recording
 from .graph import Graph, Instruction
 from .lower import lowered as lowered
 from .memory import BufferAssignment, Observation, is_fresh, last_uses
 from .passes.form import Context, Pass
+from .recording import Recording
 from .segment import Watch
 from .step import Environment
 from .value import Value

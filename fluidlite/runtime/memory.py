@@ -12,8 +12,9 @@ from ..dtypes import Kind
 from ..opdef.prepared import ALIGNMENT
 from ..values import arrays_in
 from .buffers import Allocation, Footprint, View, common_to
-from .commands import CommandSequence, Recording
+from .commands import CommandSequence
 from .graph import Instruction
+from .recording import Recording
 from .value import Value, flat
 
 LONGEST = 4000  #: instructions of one generated function

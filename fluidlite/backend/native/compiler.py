@@ -20,6 +20,7 @@ from hashlib import blake2b
 from pathlib import Path
 
 from ... import state
+from ..commands import Status
 from .kernel import Kernel, opened
 from .kernel_cache import KernelCache
 from .lazy import lazy
@@ -216,7 +217,8 @@ class Compiler:
     @lazy
     def _head(self) -> str:
         """What every kernel begins with."""
-        return _PRELUDE.read_text(encoding="utf-8")
+        statuses = ", ".join(f"{each.name} = {each.value}" for each in Status)
+        return f"enum {{ {statuses} }};\n{_PRELUDE.read_text(encoding='utf-8')}"
 
     def together(self, sources: Sequence[KernelSource], level: str = "-O3") -> None:
         """Compile kernels as one library, which is not kept, at a level of optimization.

@@ -13,7 +13,7 @@ import numpy as np
 
 from ...kernels import threads
 from ...opdef.prepared import Declined, Offer, Prepared, Scratch
-from ..commands import CommandFunctions, NativeCommand, address_of_function
+from ..commands import CommandFunctions, NativeCommand, Status, address_of_function
 from .compiler import COMPILER, Compiler
 from .group_forms import GroupKernel, GroupKernels
 from .kernel import Kernel
@@ -248,7 +248,7 @@ def _shared(kernel: Kernel, blocks: int) -> Callable[[tuple[Any, ...]], int]:
 
     def run(arrays: tuple[Any, ...]) -> int:
         if check(arrays):
-            return 2
+            return Status.UNFIT
         bad = [0]
 
         def block(number: int, _: int) -> None:
@@ -306,7 +306,7 @@ def _again(status: int, run: Any, given: Sequence[Any], made: Sequence[Any]) -> 
     Raises:
         Declined: a value is not what it may be, which interpretation puts in words.
     """
-    if status == 1:
+    if status == Status.DECLINED:
         raise Declined
     lying = tuple(np.require(a, requirements=["C", "A"]) for a in given)
     results = tuple(np.require(a, requirements=["C", "A", "W"]) for a in made)

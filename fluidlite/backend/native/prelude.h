@@ -1,12 +1,11 @@
 /* What every generated kernel begins with: how it finds arrays, and functions of single elements.
 
    No header of Python or NumPy is needed: of a tuple and an array only the places of their fields
-   are used, which setup() is told and a probe has tried before. */
+   are used, which setup() is told and a probe has tried before.  What functions give stands in an
+   enumeration before this, which follows from Python's. */
 typedef long long i64;
 typedef unsigned char u8;
 typedef struct object PyObject;
-/* what functions give but for 0; 1: an element is not what it may be */
-enum { UNFIT = 2, FAILED = 3, NOT_RECORDED = 4 };
 
 static i64 items_at, head_size;  /* of a tuple and of an object, in bytes */
 static void *array_type;
@@ -199,21 +198,21 @@ struct commands {
   i64 patches;
   struct patch *places;
   i64 given, outputs; /* of the arrays that are given, those looked at; the first that is written */
-  const int *state;   /* a number that commands were recorded for, or null, and its value */
-  i64 wanted;
+  const int *threads; /* how many a library has, or null */
+  i64 made_for;       /* the number of them that commands were recorded for */
 };
 
 int run_commands(PyObject *given, struct commands *buffer) {
-  if (!buffer->list || (buffer->state && *buffer->state != buffer->wanted)) return NOT_RECORDED;
+  if (!buffer->list || (buffer->threads && *buffer->threads != buffer->made_for)) return NOT_RECORDED;
   if (!are_arrays(given, buffer->given, buffer->outputs)) return UNFIT;
   for (i64 k = 0; k < buffer->patches; k++)
     *buffer->places[k].place = ITEM(given, buffer->places[k].from);
   for (i64 k = 0; k < buffer->count; k++) {
     struct command *command = &buffer->list[k];
     int status = command->function(command->args, command->context);
-    if (status) return status == 1 ? 1 : FAILED;
+    if (status) return status == DECLINED ? DECLINED : FAILED;
   }
-  return 0;
+  return DONE;
 }
 
 /* a primitive of oneDNN, with the functions of the library that give it its memory and run it */
@@ -229,5 +228,5 @@ struct primitive {
 
 int run_primitive(PyObject *args, struct primitive *it) {
   for (i64 k = 0; k < it->arrays; k++) it->set_data(it->memories[k], DATA(args, k));
-  return it->execute(it->primitive, it->stream, (int)it->count, it->list) ? FAILED : 0;
+  return it->execute(it->primitive, it->stream, (int)it->count, it->list) ? FAILED : DONE;
 }

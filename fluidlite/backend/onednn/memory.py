@@ -189,17 +189,17 @@ class ContextFactory:
         self.library = library
         self.scratch_bytes = 0
         #: how many threads the library has just now
-        self.state = c_int(1)
+        self.thread_count = c_int(1)
         self.has_threads = most > 1
 
     @property
     def threads(self) -> int:
         """How many threads the library has just now."""
-        return self.state.value
+        return self.thread_count.value
 
     @threads.setter
     def threads(self, count: int) -> None:
-        self.state.value = count
+        self.thread_count.value = count
 
     def within(self, threads: int, function: Callable[..., Any], *arguments: Any) -> Any:
         """What a function gives, while the library has so many threads.
@@ -280,7 +280,9 @@ class Primitive:
     def command(self, context: ExecutionContext, arrays: tuple[Any, ...]) -> NativeCommand:
         """What it is in a command buffer; the library has other memories for it."""
         bound = _BoundPrimitive(self, self._made_for(self.contexts.threads), context)
-        return NativeCommand(None, bound.call(len(arrays)), arrays, True, self.contexts.state)
+        return NativeCommand(
+            None, bound.call(len(arrays)), arrays, True, self.contexts.thread_count
+        )
 
     def _made_for(self, threads: int) -> Made:
         """The one for a number of threads, which the library has just now."""
