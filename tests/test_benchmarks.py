@@ -136,13 +136,13 @@ def test_first_steps_are_measured_and_written(page):
     assert said.strip() in part(page.read_text(encoding="utf-8"), "first steps")
 
 
-@pytest.mark.skipif(description() is None, reason="oneDNN is not installed")
 def test_small_products_are_measured_and_written(page, compiler):
     said = run("small_products.py", "--seconds", 0, "--write", page)
     assert "a small net, generated kernels in one call" in said
     assert said.strip() in part(page.read_text(encoding="utf-8"), "small products")
 
 
+@pytest.mark.skipif(description() is None, reason="oneDNN is not installed")
 def test_products_are_measured_and_written(page):
     said = run("products.py", "--small", "--seconds", 0, "--write", page)
     assert re.findall(r"^2, 3, 4(?:, Y turned)? +(?:[\d.]+ +){5}[\d.]+$", said, re.MULTILINE)

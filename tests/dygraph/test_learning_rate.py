@@ -247,7 +247,9 @@ def test_what_is_written_to_the_tensor_of_a_constant_rate_counts():
 def test_the_rate_that_is_said_is_that_of_the_last_step_until_there_is_another(rate, used):
     """What an epoch changes counts from the next step on, as fluid 1.8 says it."""
     with dygraph.guard():
-        weight, decay = layers.create_parameter([1], "float32"), rate()
+        one = fluid.initializer.Constant(1.0)
+        weight = layers.create_parameter([1], "float32", default_initializer=one)
+        decay = rate()
         sgd = fluid.optimizer.SGD(decay, parameter_list=[weight])
         said = [sgd.current_step_lr()]
         while len(said) < len(used):

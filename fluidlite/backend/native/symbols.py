@@ -436,8 +436,10 @@ def mean(value: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False
     count = prod(value.shape[i] for i in _axes(axis, value.ndim))
     if not count:
         raise Untraceable("the mean of nothing")
-    found: ArraySymbol = XP.divide(total(value, axis, dtype, keepdims=keepdims), float(count))
-    return found
+    added = total(value, axis, dtype, keepdims=keepdims)
+    found: ArraySymbol = XP.divide(added, float(count))
+    # before NumPy 2 what has no dimensions takes the type of a number; NumPy's mean never does
+    return cast(found, added.dtype) if added.dtype.kind == "f" else found
 
 
 def largest(value: Any, axis: Any = None, keepdims: bool = False, out: Any = None) -> ArraySymbol:
