@@ -207,7 +207,7 @@ def _lod_level(record: PendingOp, ref: Ref, block: Block) -> int:
         names = [v if isinstance(v, str) else v.name for v in record.ins["X"]]
         return max(block.var_recursive(name).lod_level for name in names)
     forward = lookup(record.type).derived_from
-    return 0 if forward is not None and forward.bare_gradients else ref.like.lod_level
+    return 0 if forward is not None and forward.fluid.bare_gradients else ref.like.lod_level
 
 
 def _declare(ref: Ref, block: Block, sweep: ReverseSweep, lod_level: int) -> None:

@@ -305,7 +305,7 @@ class ReverseSweep:
                 f"operator {op.type!r} has no gradient rule, and a gradient flows to it; stop the "
                 f"gradient before it (stop_gradient or no_grad_set), or write a rule{described(op)}"
             )
-        direct = definition.direct and not self._lacks_lod(position, op, definition)
+        direct = definition.fluid.direct and not self._lacks_lod(position, op, definition)
         step = self._written_rule if direct else self._gradient_operator
         step(position, op, definition, wanted)
 
@@ -336,7 +336,7 @@ class ReverseSweep:
     def counted_inputs(self, op: Operator, definition: type[Op]) -> dict[str, list[Variable]]:
         """By slot the sums that the gradient operator counts for the optimizer."""
         found = {}
-        for slot in definition.counted:
+        for slot in definition.fluid.counted:
             variables = [v for v in map(self.active, op.inputs.get(slot, ())) if v is not None]
             if variables:
                 found[slot] = variables
@@ -458,7 +458,7 @@ class ReverseSweep:
                 refs = [None if v is None else Ref(v, "", kind) for v in variables]
                 outs[name] = refs
                 self.contribute_all(variables, refs, position)
-        counts = self.counted_inputs(op, definition) if definition.counted else {}
+        counts = self.counted_inputs(op, definition) if definition.fluid.counted else {}
         for slot, counted in counts.items():
             refs = [Ref(v) for v in counted]
             outs[slot] = [Ref(v, v.name) for v in counted]
@@ -482,7 +482,7 @@ class ReverseSweep:
         for a, values in zip(definition.rule_arguments, found):
             slots = instance.input_slots if a.source == "in" else instance.output_slots
             given[a.parameter] = values if slots[a.of].many else (values[0] if values else None)
-        for slot in definition.updates:
+        for slot in definition.fluid.updates:
             names = op.outputs.get(slot, ())
             if names and self.had_value(names[0], position):
                 variable = self.active(names[0])

@@ -100,7 +100,7 @@ class SourceWriter(BlockWriter):
     def apply(
         self, op: Op, ins: Mapping[str, Any], want: Iterable[str] | None = None
     ) -> dict[str, Any]:
-        given = [v for slot in op.rows for v in listed(ins.get(slot))]
+        given = [v for slot in op.fluid.rows for v in listed(ins.get(slot))]
         sparse = any(isinstance(v, TracedArray) and v.cell in self.graph.sparse for v in given)
         if sparse and op.type == "clip":
             raise UnsupportedError("it clips rows that are stored, which may be named twice")

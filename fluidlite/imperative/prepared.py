@@ -167,7 +167,7 @@ def _kernel(op: Op, parts: Interpreter) -> Callable[..., Any]:
         function: Callable[..., Any] = getattr(xp, op.ufunc.__name__)
         return function
     places = [slots.index(name) for name in reads if name in slots]
-    if op.updates:  # of what its outputs held before there is nothing
+    if op.fluid.updates:  # of what its outputs held before there is nothing
         before = [slots.index(name) if name in slots else None for name in reads]
         return lambda *ins: kernel(op, xp, *[None if i is None else ins[i] for i in before])
     if draws:
@@ -313,7 +313,7 @@ class KernelCall(PreparedCall):
     def whole(self, ins: Sequence[Any]) -> Sequence[Any]:
         """Inputs with tensors in the place of rows that the operator does not take as such."""
         if any(type(value) is SelectedRows for value in ins):
-            rows, slots = self.definition.rows, self.definition.inputs
+            rows, slots = self.definition.fluid.rows, self.definition.inputs
             return [
                 v.to_dense() if type(v) is SelectedRows and slot.name not in rows else v
                 for v, slot in zip(ins, slots)

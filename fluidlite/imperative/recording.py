@@ -463,7 +463,9 @@ class EagerCall(PreparedCall):
         if not any(isinstance(a, SelectedRows) for a in _flat(arrays)):
             return arrays
         return [
-            a.to_dense() if isinstance(a, SelectedRows) and name not in self.definition.rows else a
+            a.to_dense()
+            if isinstance(a, SelectedRows) and name not in self.definition.fluid.rows
+            else a
             for name, a in zip(self.slots, arrays)
         ]
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def reads_of(op: Operator) -> list[str]:
     """What an operator reads, what the blocks that it drives read of outer values included."""
     definition = op.definition
-    unread = () if definition is None else definition.unread
+    unread = () if definition is None else definition.fluid.unread
     found = [
         n for slot, names in op.inputs.items() if slot not in unread for n in names if n != EMPTY
     ]
@@ -48,7 +48,7 @@ def parameters_of(program: Program) -> list[Variable]:
 def writes_of(op: Operator) -> list[str]:
     """What an operator writes."""
     definition = op.definition
-    idle = () if definition is None else definition.idle
+    idle = () if definition is None else definition.fluid.idle
     if not idle:
         return [n for names in op.outputs.values() for n in names if n != EMPTY]
     return [

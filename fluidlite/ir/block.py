@@ -487,7 +487,7 @@ class Block(OldBlock):
                 found = [None if n == EMPTY else find(n).spec for n in names]
                 known = known and None not in found
                 specs[slot] = found
-            elif slot not in definition.outside:
+            elif slot not in definition.fluid.outside:
                 (name,) = names
                 specs[slot] = spec = None if name == EMPTY else find(name).spec
                 known = known and spec is not None

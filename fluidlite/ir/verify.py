@@ -115,7 +115,7 @@ def _check_variables(block: Block) -> None:
 
 def _check_names(op: Operator, bound: set[str]) -> None:
     block = op.block
-    outside = () if op.definition is None else op.definition.outside
+    outside = () if op.definition is None else op.definition.fluid.outside
     inside = [n for slot, names in op.inputs.items() if slot not in outside for n in names]
     for name in (*inside, *op.output_arg_names):
         if name != EMPTY and name not in bound and block.find_var_recursive(name) is None:

@@ -92,7 +92,7 @@ class BlockWriter(Writer):
         ins: dict[str, Any] = {}
         for slot, names in op.inputs.items():
             declared = instance.input_slots.get(slot)
-            if declared is None or slot in instance.unread or slot in instance.outside:
+            if declared is None or slot in instance.fluid.unread or slot in instance.fluid.outside:
                 continue
             read = [None if n == EMPTY else self.value(op.block, n, env) for n in names]
             ins[slot] = read if declared.many else read[0]

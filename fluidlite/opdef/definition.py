@@ -30,6 +30,7 @@ from ..errors import (
     suggestion,
 )
 from .attribute import REQUIRED, Attribute, read_attributes
+from .fluid_form import FluidForm, refuse_loose_fields
 from .prepared import Prepared, preparation_of
 from .redefinition import redefinitions
 from .rule import RuleArgument, rule_arguments
@@ -68,10 +69,6 @@ class Op(Structure):
     ``grad(self, f, <slots>, d<outputs>)`` the gradient rule: ``{input slot: function without
         arguments that gives its cotangent}``.  ``grad = None`` where nothing flows by nature;
         absent: not supported.
-    ``grad_type``
-        the type of the derived gradient operator, where that is not ``<type>_grad``.
-    ``direct``
-        the rule needs no values, and backward writes what it composes into the program.
     ``width(self, <all input slots>)``
         how many variables a list output holds; gets variables, shapes may be unknown.
     ``lod``
@@ -96,29 +93,10 @@ class Op(Structure):
         of a control operator: the number of passes through its block follows from shapes.
     ``prepare(self, *specs)``
         a faster form of ``run`` for values of these shapes: see ``opdef/prepared.py``.
-    ``updates``
-        outputs whose variable's value before the operator counts: an array that one element of is
-        written, say.  The rule gives the cotangent of that value under the output's name.
-    ``idle``
-        outputs that get no value: their variables stay as they are.
-    ``outside``
-        input slots, unread, that name what no program declares.
-    ``numbers``
-        the input slots that hold numbers: truth values are refused before shapes are looked at.
-    ``rows``
-        the input slots that may hold SelectedRows; elsewhere they are made whole first.
     ``sparse_gradients(self)``
         the inputs whose gradients are SelectedRows.
-    ``carried``
-        slots of this operator that its gradient operator has, too, and does not read: fluid's
-        kernel does.  ``carries(self)`` says which of them, where attributes decide.
-    ``counted``
-        constant inputs that fluid's gradient operator counts anew, as if that were gradients; the
-        method ``counts(self, f, ...)``, with parameters of the rule, gives them by slot.
-    ``unmade``
-        output slots that fluid's gradient operator has, too, and that nothing needs.
-    ``bare_gradients``
-        whether fluid declares the gradients of the inputs without sequences.
+    ``fluid``
+        what is said only for the exact text of fluid 1.8's programs: a :class:`FluidForm`.
     ``random``, ``host``
         draws random numbers; has outputs whose shape depends on values.
 
@@ -131,28 +109,17 @@ class Op(Structure):
     outputs: ClassVar[tuple[Slot, ...]] = ()
     attributes: ClassVar[dict[str, Attribute]] = {}
     abstract: ClassVar[bool] = True
-    direct: ClassVar[bool] = False
     random: ClassVar[bool] = False
     host: ClassVar[bool] = False
     lod: ClassVar[str | None] = "first"
     per_sequence: ClassVar[tuple[str, ...]] = ()
     whole: ClassVar[bool] = True
-    updates: ClassVar[tuple[str, ...]] = ()
     reads_shapes: ClassVar[bool] = False
     folds: ClassVar[bool] = True
     unrolls: ClassVar[bool] = False
-    idle: ClassVar[tuple[str, ...]] = ()
-    rows: ClassVar[tuple[str, ...]] = ()
-    numbers: ClassVar[tuple[str, ...]] = ()
-    carried: ClassVar[tuple[str, ...]] = ()
-    counted: ClassVar[tuple[str, ...]] = ()
-    unmade: ClassVar[tuple[str, ...]] = ()
-    bare_gradients: ClassVar[bool] = False
+    fluid: ClassVar[FluidForm] = FluidForm()
     sees_outputs: ClassVar[bool] = False  #: whether it is told how many variables outputs have
     output_widths: Mapping[str, int] = MappingProxyType({})  #: what it is told: slot -> number
-    unread: ClassVar[frozenset[str]] = frozenset()  #: input slots that are accepted, and kept
-    outside: ClassVar[frozenset[str]] = frozenset()
-    grad_type: ClassVar[str] = ""
     derived_from: ClassVar[Definition | None] = None
     ufunc: ClassVar[Callable[..., Any] | None] = None
     _plain_run: ClassVar[Any] = None  #: the kernel that only calls ``ufunc``
@@ -167,6 +134,7 @@ class Op(Structure):
     input_slots: ClassVar[dict[str, Slot]] = {}
     output_slots: ClassVar[dict[str, Slot]] = {}
     required_attributes: ClassVar[tuple[str, ...]] = ()
+    grad_type: ClassVar[str] = ""  #: the type of the derived gradient operator
     visible_outputs: ClassVar[tuple[str, ...]] = ()
     required_inputs: ClassVar[tuple[str, ...]] = ()
     required_outputs: ClassVar[tuple[str, ...]] = ()
@@ -187,8 +155,8 @@ class Op(Structure):
         inherited = [vars(base).get("attributes", {}) for base in reversed(cls.__mro__)]
         cls.attributes = {name: a for attributes in inherited for name, a in attributes.items()}
         cls.attributes.update(read_attributes(cls))
-        if "grad_type" not in vars(cls):
-            cls.grad_type = cls.type + "_grad"
+        refuse_loose_fields(cls.type, vars(cls), {a.field for a in cls.attributes.values()})
+        cls.grad_type = cls.fluid.grad_type or cls.type + "_grad"
         if not abstract:
             _complete(cls)
             _register(cls)
@@ -297,11 +265,11 @@ class Op(Structure):
         Raises:
             FluidError: the inputs do not fit the operator or each other.
         """
-        for name in self.numbers:
+        for name in self.fluid.numbers:
             need_numbers(name, ins.get(name))
         given = ((name, ins.get(name)) for name in self.run_reads["infer"])
         try:
-            found = self.infer(*[s if name in self.rows else _whole(s) for name, s in given])
+            found = self.infer(*[s if name in self.fluid.rows else _whole(s) for name, s in given])
             return sized(self.by_slot(found))
         except FluidError:
             raise
@@ -350,11 +318,11 @@ class Op(Structure):
         return attrs
 
     def carries(self) -> Sequence[str]:
-        """Those of ``carried`` that the gradient operator of this one has."""
-        return self.carried
+        """Those of ``fluid.carried`` that the gradient operator of this one has."""
+        return self.fluid.carried
 
     def counts(self, f: Any, **given: Any) -> Mapping[str, Callable[[], Any]]:
-        """What fluid's gradient operator makes of ``counted``: functions by slot.
+        """What fluid's gradient operator makes of ``fluid.counted``: functions by slot.
 
         Args:
             f: the interpreter.
@@ -559,6 +527,7 @@ def _complete(cls: type[Op]) -> None:
         raise DefinitionError(
             f"{cls.type} needs one of run, expand and execute; it has {ways or 'none'}"
         )
+    cls.fluid.check(cls.type, cls.input_slots, cls.output_slots)
     cls.run_reads, cls.forms, cls.last_made = {}, {}, None
     for method in ("run", "run_numpy", "run_jax", "expand", "infer"):
         function = getattr(cls, method, None)
@@ -590,7 +559,7 @@ def _parameters(function: Any, cls: type[Op]) -> tuple[str, ...]:
         return tuple(cls.input_slots)
     names = tuple(name for name in names if name not in ("xp", "f", "rng"))
     for name in names:
-        if name not in cls.input_slots and name not in cls.updates:
+        if name not in cls.input_slots and name not in cls.fluid.updates:
             raise DefinitionError(
                 f"{cls.type}.{code.co_name} takes {name!r}, which is no input slot"
                 f"{suggestion(name, cls.input_slots)}; the inputs are {', '.join(cls.input_slots)}"

@@ -23,6 +23,7 @@ from ..errors import NoGradientError
 from ..values import bare
 from .arithmetic import WITH_NUMBER, Arithmetic
 from .definition import Op, derives_gradients, lookup
+from .fluid_form import FluidForm
 from .interpreter import Eval, Interpreter
 from .rule import RuleArgument, completed, gather, parameter_names, unique_slot
 from .signature import Signature, Slot
@@ -82,10 +83,10 @@ def derive_grad(forward: type[Op]) -> type[Op]:
             name = unique_slot(slot.name + "@GRAD", taken)
             grad_slots[slot.name] = name
             outputs.append(Slot(name, optional=True, many=slot.many))
-    counted = {slot: unique_slot(slot + "@GRAD", taken) for slot in forward.counted}
+    counted = {slot: unique_slot(slot + "@GRAD", taken) for slot in forward.fluid.counted}
     outputs += [Slot(name, optional=True) for pair in counted.items() for name in pair]
-    outputs += [Slot(name, optional=True) for name in forward.unmade]
-    carried_slots = {slot: unique_slot(slot, taken) for slot in forward.carried}
+    outputs += [Slot(name, optional=True) for name in forward.fluid.unmade]
+    carried_slots = {slot: unique_slot(slot, taken) for slot in forward.fluid.carried}
     inputs = [
         Slot(
             r.slot,
@@ -147,8 +148,9 @@ def derive_grad(forward: type[Op]) -> type[Op]:
         ),
         "carried_slots": carried_slots,
         "counted_slots": counted,
-        "unread": frozenset(carried_slots.values()),
-        "idle": (*counted, *forward.unmade),
+        "fluid": FluidForm(
+            unread=tuple(carried_slots.values()), idle=(*counted, *forward.fluid.unmade)
+        ),
         "sees_outputs": forward.sees_outputs,
         "derived_from": forward,
         "expand": expand,

@@ -131,7 +131,7 @@ class Eval(Interpreter):
             if type(value) in _MAYBE_ROWS:
                 given = op.input_slots.get(slot)
                 is_ragged = given is None or given.ragged
-                ins = {**ins, slot: _taken(value, slot in op.rows, is_ragged)}
+                ins = {**ins, slot: _taken(value, slot in op.fluid.rows, is_ragged)}
         kernel, reads, rng = kernel_of(op, self.backend.name)
         if kernel is None:
             return op.outputs_for(self, ins, want)

@@ -9,6 +9,7 @@ import numpy as np
 from ..errors import AttributeValueError, NoGradientError, ShapeError
 from ..opdef.attribute import REQUIRED, attr
 from ..opdef.definition import Op
+from ..opdef.fluid_form import FluidForm
 from ..opdef.spec import agree, need_float, normal_axis, same_dtype, size_of
 from ..opdef.structure import Epilogue
 from .elementwise import indicator, sum_like
@@ -370,7 +371,7 @@ class prelu(Op):
     """
 
     signature = "X, Alpha -> Out"
-    bare_gradients = True
+    fluid = FluidForm(bare_gradients=True)
     mode: str = "all"
 
     def slopes(self, shape):

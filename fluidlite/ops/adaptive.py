@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..errors import SlotError
+from ..opdef.fluid_form import FluidForm
 from ..values import SelectedRows
 from .optimizer import ParameterUpdate, number, on_rows
 
@@ -39,7 +40,7 @@ class adagrad(AdagradUpdate):
     optimization, JMLR 2011.
     """
 
-    rows = ("Grad",)
+    fluid = FluidForm(rows=("Grad",))
 
     def run(self, xp, Param, Grad, Moment, LearningRate):
         if not isinstance(Grad, SelectedRows):

@@ -8,6 +8,7 @@ from __future__ import annotations
 from ..dtypes import DType, Kind
 from ..errors import OutOfRangeError, ShapeError
 from ..opdef.definition import Op
+from ..opdef.fluid_form import FluidForm
 from ..opdef.spec import need_integer, normal_axis, size_of, spec
 from ..values import LoDTensor, LoDTensorArray, bare, with_lod
 
@@ -32,8 +33,7 @@ class write_to_array(Op):
 
     signature = "X[], I! -> Out"
     hands_on = True
-    updates = ("Out",)
-    direct = True
+    fluid = FluidForm(direct=True, updates=("Out",))
     lod = None
 
     def infer(self, X, I):
@@ -59,7 +59,7 @@ class read_from_array(Op):
 
     signature = "X, I!, X_W?![] -> Out"
     hands_on = True
-    direct = True
+    fluid = FluidForm(direct=True)
     lod = None
 
     def infer(self, X, I, X_W):
@@ -93,7 +93,7 @@ class array_without(Op):
     """
 
     signature = "X, I! -> Out"
-    direct = True
+    fluid = FluidForm(direct=True)
     lod = None
 
     def run(self, xp, X, I):
@@ -184,7 +184,7 @@ class array_filled(Op):
     """Out = the array X, with zeros in the form of Like where an element is missing."""
 
     signature = "X, Like! -> Out"
-    direct = True
+    fluid = FluidForm(direct=True)
     lod = None
 
     def infer(self, X, Like):

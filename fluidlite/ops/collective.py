@@ -6,12 +6,14 @@ one, for which they give back what they take.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import accumulate, pairwise
 from math import prod
 
 from ..errors import AttributeValueError, ShapeError
 from ..opdef.attribute import REQUIRED, attr
 from ..opdef.definition import Op
+from ..opdef.fluid_form import FluidForm
 from ..opdef.spec import need_ndim, same_dtype, size_of, spec
 from ..process_group import REDUCTIONS, groups
 from ..values import SelectedRows
@@ -28,7 +30,7 @@ class Collective(Op, abstract=True):
     use_calc_stream: bool = attr(False, inert=True)
     folds = False
     communicates = True
-    numbers = ("X",)
+    fluid = FluidForm(numbers=("X",))
     grad = None
 
 
@@ -48,7 +50,7 @@ class c_allreduce_sum(AllReduce):
     use_calc_stream: not read: operators run in order.
     """
 
-    direct = True
+    fluid = replace(AllReduce.fluid, direct=True)
 
     def grad(self, f, dOut):
         # each process's X is part of each process's Out
@@ -95,7 +97,7 @@ class c_broadcast(Collective):
     """
 
     root: int = 0
-    numbers = ()
+    fluid = FluidForm(numbers=())
 
     def infer(self, X):
         return checked_root(self.root, X)
@@ -113,7 +115,7 @@ class c_allgather(Collective):
     """
 
     nranks: int = REQUIRED
-    direct = True
+    fluid = replace(Collective.fluid, direct=True)
 
     def infer(self, X):
         rows = rows_of(X, self.nranks)
@@ -136,7 +138,7 @@ class c_reducescatter(Collective):
     """
 
     nranks: int = 1
-    direct = True
+    fluid = replace(Collective.fluid, direct=True)
 
     def infer(self, X):
         rows = rows_of(X, self.nranks)
@@ -166,7 +168,7 @@ class allreduce(Op):
     sync_mode: bool = attr(False, inert=True)
     folds = False
     communicates = True
-    numbers = ("X",)
+    fluid = FluidForm(numbers=("X",))
     grad = None
 
     def infer(self, X):
@@ -211,8 +213,7 @@ class c_scale_loss_grad(Op):
     signature = "X -> Out"
     ring_id: int = attr(0, inert=True)
     folds = False
-    numbers = ("X",)
-    direct = True
+    fluid = FluidForm(direct=True, numbers=("X",))
 
     def run(self, xp, X):
         size = groups.get().size
@@ -233,7 +234,7 @@ class c_allreduce_start(Op):
     of: list[str] = ()
     folds = False
     communicates = True
-    numbers = ("X",)
+    fluid = FluidForm(numbers=("X",))
     grad = None
     lod = None
 
@@ -298,7 +299,7 @@ class c_allgather_rows(Op):
     """
 
     signature = "X -> Out"
-    rows = ("X",)
+    fluid = FluidForm(rows=("X",))
     ring_id: int = 0
     folds = False
     communicates = True
@@ -316,7 +317,7 @@ class Wait(Op, abstract=True):
     """Out = X, behind what was started before: operators run in order, so nothing has to wait."""
 
     signature = "X -> Out"
-    direct = True
+    fluid = FluidForm(direct=True)
 
     def run(self, xp, X):
         return X
@@ -365,7 +366,7 @@ class c_gen_nccl_id(CommunicationStart):
     endpoint: str = attr("", inert=True)
     other_endpoints: list[str] = attr((), inert=True)
     ring_id: int = attr(0, inert=True)
-    idle = ("Out",)
+    fluid = FluidForm(idle=("Out",))
 
     def execute(self, run):
         """Nothing is made."""
@@ -381,7 +382,7 @@ class c_comm_init(CommunicationStart):
     """
 
     signature = "X ->"
-    unread = frozenset({"X"})
+    fluid = FluidForm(unread=("X",))
     nranks: int = REQUIRED
     rank: int = REQUIRED
     ring_id: int = 0

@@ -11,6 +11,7 @@ import numpy as np
 from ..errors import OutOfRangeError, ShapeError
 from ..opdef.attribute import REQUIRED, BlockRef, attr
 from ..opdef.definition import Op
+from ..opdef.fluid_form import FluidForm
 from ..opdef.gradient import GRAD
 from ..values import LoDTensorArray, added, bare, zeros_like
 
@@ -397,7 +398,7 @@ class select_input(Op):
 
     signature = "X*, Mask! -> Out"
     hands_on = True
-    direct = True
+    fluid = FluidForm(direct=True)
     lod = None
 
     def execute(self, run):
@@ -420,7 +421,7 @@ class select_output(Op):
     signature = "X, Mask! -> Out*"
     hands_on = True
     branches: int = attr(0, local=True)
-    direct = True
+    fluid = FluidForm(direct=True)
     lod = None
 
     def width(self, X, Mask):

@@ -8,6 +8,7 @@ from ..dtypes import DType
 from ..errors import AttributeValueError, DTypeError, ShapeError
 from ..opdef.attribute import REQUIRED, Long, attr, single_precision
 from ..opdef.definition import Op
+from ..opdef.fluid_form import FluidForm
 from ..opdef.sequences import lod_of
 from ..opdef.spec import need_integer, normal_axis, same_dtype, size_of, spec
 from ..values import bare
@@ -302,8 +303,7 @@ class assign(Op):
     """Out = X.  Values never change, so that one serves both."""
 
     signature = "X? -> Out"
-    direct = True
-    rows = ("X",)
+    fluid = FluidForm(direct=True, rows=("X",))
 
     def run(self, xp, X):
         return X
@@ -354,9 +354,11 @@ class linspace(Spaced):
     """Out = Num numbers from Start to Stop, both included, at equal distances."""
 
     signature = "Start!, Stop!, Num! -> Out"
-    numbers = (
-        "Start",
-        "Stop",
+    fluid = FluidForm(
+        numbers=(
+            "Start",
+            "Stop",
+        )
     )
 
     def infer(self, Start, Stop, Num):
@@ -374,7 +376,7 @@ class Range(Spaced, type="range"):
     """Out = Start, Start + Step, Start + 2 Step, ... as long as they lie before End."""
 
     signature = "Start!, End!, Step! -> Out"
-    numbers = ("Start", "End", "Step")
+    fluid = FluidForm(numbers=("Start", "End", "Step"))
 
     def infer(self, Start, End, Step):
         same_dtype(Start=Start, End=End, Step=Step)

@@ -19,6 +19,7 @@ from ..errors import (
 from ..opdef.attribute import REQUIRED, Long, attr
 from ..opdef.callables import registered
 from ..opdef.definition import Op
+from ..opdef.fluid_form import FluidForm
 from ..opdef.spec import agree, size_of
 from ..values import LoDTensor, LoDTensorArray, SelectedRows, zeros_like
 from ..weak import WeakTable
@@ -66,8 +67,7 @@ class Print(Op, type="print"):
     print_tensor_lod: bool = REQUIRED
     print_phase: str = "BOTH"
     is_forward: bool = True
-    direct = True
-    rows = ("In",)
+    fluid = FluidForm(direct=True, rows=("In",))
 
     def infer(self, In):
         if self.print_phase not in ("FORWARD", "BACKWARD", "BOTH"):
@@ -156,7 +156,7 @@ class py_func(Op):
     backward_callable_id: int = -1
     backward_skip_vars: list[str] = ()
     results: int = attr(0, local=True)
-    direct = True
+    fluid = FluidForm(direct=True)
     lod = None
 
     def width(self, X):

@@ -7,6 +7,7 @@ import math
 from ..errors import AttributeValueError, ShapeError
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Op
+from ..opdef.fluid_form import FluidForm
 from ..opdef.spec import agree, need_float, need_ndim, same_dtype
 from ..values import LoDTensor
 from .roi import away_from_zero
@@ -58,7 +59,7 @@ class deformable_psroi_pooling(PartsOfRegions):
     """
 
     signature = "Input, ROIs![], Trans -> TopCount!, Output"
-    carried = ("TopCount",)
+    fluid = FluidForm(carried=("TopCount",))
     no_trans: bool = REQUIRED
     trans_std: float = REQUIRED
 

@@ -6,6 +6,7 @@ import math
 
 from ..errors import AttributeValueError, ShapeError
 from ..opdef.definition import Op
+from ..opdef.fluid_form import FluidForm
 from ..opdef.spec import agree, broadcast, flat, need_float, same_dtype, spec
 from .elementwise import indicator, sum_like
 from .knobs import ShapeAtRuntime
@@ -108,7 +109,7 @@ class cos_sim(ShapeAtRuntime, Rows):
     """
 
     signature = "X, Y -> Out, XNorm~, YNorm~"
-    bare_gradients = True
+    fluid = FluidForm(bare_gradients=True)
 
     def infer(self, X, Y):
         count, other, _ = self.sizes(X, Y)

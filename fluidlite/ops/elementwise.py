@@ -8,6 +8,7 @@ from ..dtypes import DType, Kind
 from ..errors import DTypeError, ShapeError
 from ..opdef.attribute import attr
 from ..opdef.definition import Op
+from ..opdef.fluid_form import FluidForm
 from ..opdef.prepared import Prepared
 from ..opdef.spec import (
     agree,
@@ -162,12 +163,14 @@ class minus(Op):
     """Out = X - Y, of one shape."""
 
     signature = "X, Y -> Out"
-    numbers = (
-        "X",
-        "Y",
+    fluid = FluidForm(
+        direct=True,
+        numbers=(
+            "X",
+            "Y",
+        ),
     )
     ufunc = np.subtract
-    direct = True
 
     def infer(self, X, Y):
         same_dtype(X=X, Y=Y)
@@ -185,7 +188,7 @@ class elementwise_mul(Elementwise):
     """Out = X * Y."""
 
     ufunc = np.multiply
-    rows = ("X",)
+    fluid = FluidForm(rows=("X",))
 
     def epilogue(self, x, y):
         return following("multiply", x, y, self.axis)

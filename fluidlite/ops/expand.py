@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..errors import ShapeError
 from ..opdef.definition import Op
+from ..opdef.fluid_form import FluidForm
 from ..opdef.spec import need_ndim, same_dtype
 from .given import foretold, numbers
 
@@ -17,7 +18,7 @@ class expand(Op):
     """
 
     signature = "X, ExpandTimes?!, expand_times_tensor?*! -> Out"
-    bare_gradients = True
+    fluid = FluidForm(bare_gradients=True)
     expand_times: list[int] = ()
 
     def infer(self, X, ExpandTimes, expand_times_tensor):

@@ -8,6 +8,7 @@ from ..dtypes import DType
 from ..errors import AttributeValueError, LoDError, ShapeError
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Op
+from ..opdef.fluid_form import FluidForm
 from ..opdef.sequences import lod_of, offsets_of, positions_in
 from ..opdef.spec import agree, need_float, need_integer, need_ndim, same_dtype, size_of, spec
 from ..values import bare
@@ -24,7 +25,7 @@ class add_position_encoding(Op):
     """
 
     signature = "X[] -> Out"
-    bare_gradients = True
+    fluid = FluidForm(bare_gradients=True)
     alpha: float = 1.0
     beta: float = 1.0
 
@@ -236,7 +237,7 @@ class row_conv(Op):
     """
 
     signature = "X[], Filter -> Out"
-    bare_gradients = True
+    fluid = FluidForm(bare_gradients=True)
 
     def infer(self, X, Filter):
         need_float(X=X)

@@ -9,6 +9,7 @@ from ..dtypes import DType
 from ..errors import AttributeValueError, ShapeError
 from ..opdef.attribute import REQUIRED, attr
 from ..opdef.definition import Op
+from ..opdef.fluid_form import FluidForm
 from ..opdef.spec import agree, broadcast, need_float, need_integer, need_ndim, same_dtype, size_of
 
 BINARY = ("elementwise_add", "elementwise_mul")
@@ -26,7 +27,7 @@ class fused_elemwise_activation(Op):
     """
 
     signature = "X, Y -> Out, IntermediateOut~"
-    carried, unmade = ("Out", "IntermediateOut"), ("IntermediateOut@GRAD",)
+    fluid = FluidForm(carried=("Out", "IntermediateOut"), unmade=("IntermediateOut@GRAD",))
     axis: int = -1
     scale: float = 0.0
     save_intermediate_out: bool = False

@@ -7,6 +7,7 @@ import numpy as np
 from ..errors import ShapeError
 from ..opdef.attribute import attr
 from ..opdef.definition import Op
+from ..opdef.fluid_form import FluidForm
 from ..opdef.sequences import offsets_of
 from ..opdef.spec import agree, need_float, need_integer, need_ndim, same_dtype
 from ..values import bare
@@ -32,7 +33,9 @@ class FusedMemory(Op, abstract=True):
     gate_activation: str = "sigmoid"
     cell_activation: str = "tanh"
     candidate_activation: str = "tanh"
-    idle = ("XX", "BatchedInput", "BatchedHidden", "BatchedCell", "ReorderedH0", "ReorderedC0")
+    fluid = FluidForm(
+        idle=("XX", "BatchedInput", "BatchedHidden", "BatchedCell", "ReorderedH0", "ReorderedC0")
+    )
 
     def states(self, f, rows, like, WeightH, Bias, H0, C0):
         """Hidden and Cell by slot.
@@ -72,7 +75,7 @@ class fusion_lstm(FusedMemory):
         "X[], WeightX, WeightH, Bias, H0?, C0? -> Hidden, Cell, XX~, BatchedInput~, "
         "BatchedHidden~, BatchedCell~, ReorderedH0~, ReorderedC0~, CheckedCell~"
     )
-    idle = (*FusedMemory.idle, "CheckedCell")
+    fluid = FluidForm(idle=(*FusedMemory.fluid.idle, "CheckedCell"))
 
     def infer(self, X, WeightX, WeightH, Bias, H0, C0):
         need_float(X=X)
@@ -142,7 +145,7 @@ class fusion_gru(Op):
     is_reverse: bool = False
     use_seq: bool = attr(True, inert=True)
     origin_mode: bool = False
-    idle = ("XX", "ReorderedH0", "BatchedInput", "BatchedOut")
+    fluid = FluidForm(idle=("XX", "ReorderedH0", "BatchedInput", "BatchedOut"))
 
     def infer(self, X, H0, WeightX, WeightH, Bias):
         need_float(X=X)

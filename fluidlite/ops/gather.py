@@ -6,6 +6,7 @@ from ..dtypes import DType
 from ..errors import AttributeValueError, ShapeError
 from ..opdef.attribute import REQUIRED, Long, attr
 from ..opdef.definition import Op
+from ..opdef.fluid_form import FluidForm
 from ..opdef.spec import agree, known, need_integer, need_ndim, normal_axis, same_dtype
 
 
@@ -192,9 +193,11 @@ class scatter_nd_add(Op):
     """
 
     signature = "X, Index!, Updates -> Out"
-    numbers = (
-        "X",
-        "Updates",
+    fluid = FluidForm(
+        numbers=(
+            "X",
+            "Updates",
+        )
     )
     lod = "X"
 

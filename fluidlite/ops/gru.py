@@ -6,6 +6,7 @@ import numpy as np
 
 from ..errors import ShapeError
 from ..opdef.definition import Op
+from ..opdef.fluid_form import FluidForm
 from ..opdef.gradient import differentiated_as
 from ..opdef.sequences import lod_of, offsets_of
 from ..opdef.spec import agree, known, need_float, need_ndim, same_dtype
@@ -45,7 +46,7 @@ class gru(Op):
     signature = (
         "Input[], H0?, Weight, Bias? -> BatchGate~, BatchResetHiddenPrev~, BatchHidden~, Hidden[]"
     )
-    bare_gradients = True
+    fluid = FluidForm(bare_gradients=True)
     activation: str = "tanh"
     gate_activation: str = "sigmoid"
     is_reverse: bool = False

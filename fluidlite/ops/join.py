@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..errors import AttributeValueError, ShapeError
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Op
+from ..opdef.fluid_form import FluidForm
 from ..opdef.spec import agree, known, normal_axis, same_dtype, spec
 from .given import foretold, numbers
 from .knobs import UseMkldnn, UseQuantizer
@@ -96,7 +97,7 @@ class split(Op):
     sections: list[int] = ()
     num: int = 0
     axis: int = 0
-    direct = True
+    fluid = FluidForm(direct=True)
 
     def width(self, X, AxisTensor, SectionsTensorList):
         few("num", self.num)
@@ -174,7 +175,7 @@ class stack(Op):
     """
 
     signature = "X* -> Y"
-    bare_gradients = True
+    fluid = FluidForm(bare_gradients=True)
     axis: int = 0
 
     def infer(self, X):
@@ -244,7 +245,7 @@ class unbind(Op):
     signature = "X -> Out*"
     axis: int = 0
     lod = None
-    direct = True
+    fluid = FluidForm(direct=True)
 
     def width(self, X):
         count = X.shape[normal_axis(self.axis, len(X.shape))]
@@ -318,7 +319,7 @@ class partial_concat(Partial):
 class partial_sum(UseMkldnn, Partial):
     """Out = the sum of some columns of each X."""
 
-    numbers = ("X",)
+    fluid = FluidForm(numbers=("X",))
 
     def infer(self, X):
         shape = self.check(X)

@@ -6,6 +6,7 @@ from ..dtypes import DType
 from ..errors import ShapeError
 from ..opdef.attribute import REQUIRED, attr
 from ..opdef.definition import Op
+from ..opdef.fluid_form import FluidForm
 from ..opdef.spec import agree, need_float, need_integer, normal_axis, same_dtype
 from .knobs import UseCudnn, UseMkldnn
 
@@ -22,7 +23,7 @@ class softmax(UseCudnn, UseMkldnn, Op):
     """
 
     signature = "X -> Out"
-    bare_gradients = True
+    fluid = FluidForm(bare_gradients=True)
     least_logit = LEAST_LOGIT
     axis: int = -1
     data_format: str = attr("AnyLayout", inert=True)
@@ -218,7 +219,7 @@ class cross_entropy2(Op):
     """
 
     signature = "X, Label! -> Y, XShape!~, MatchX~"
-    grad_type = "cross_entropy_grad2"
+    fluid = FluidForm(grad_type="cross_entropy_grad2")
     log_of_zero = LOG_OF_ZERO
     ignore_index: int = -100
 
@@ -262,7 +263,7 @@ class softmax_with_cross_entropy(Op):
     """
 
     signature = "Logits, Label! -> Softmax~, Loss"
-    bare_gradients = True
+    fluid = FluidForm(bare_gradients=True)
     least_logit = LEAST_LOGIT
     soft_label: bool = False
     numeric_stable_mode: bool = attr(True, inert=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..errors import AttributeValueError, ShapeError
 from ..opdef.definition import Op
+from ..opdef.fluid_form import FluidForm
 from ..opdef.gradient import differentiated_as
 from ..opdef.sequences import lod_of, offsets_of
 from ..opdef.spec import agree, known, need_float, need_ndim, same_dtype
@@ -152,7 +153,7 @@ class lstm(Memory):
     """
 
     signature = "Input[], H0?, C0?, Weight, Bias -> Hidden[], Cell[], BatchGate~, BatchCellPreAct~"
-    bare_gradients = True
+    fluid = FluidForm(bare_gradients=True)
     gate_activation: str = "sigmoid"
     cell_activation: str = "tanh"
     candidate_activation: str = "tanh"
@@ -243,7 +244,7 @@ class lstmp(Memory):
         "Input[], H0?, C0?, Weight, ProjWeight, Bias -> Projection[], Cell[], BatchGate~, "
         "BatchCellPreAct~, BatchHidden~"
     )
-    bare_gradients = True
+    fluid = FluidForm(bare_gradients=True)
     cell_clip: float = 0.0
     proj_clip: float = 0.0
     gate_activation: str = "sigmoid"

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from ..errors import AttributeValueError, ShapeError
 from ..opdef.definition import Op, lookup
+from ..opdef.fluid_form import FluidForm
 from ..opdef.spec import agree, need_float, need_ndim, same_dtype, size_of
 
 #: more layers than anybody has weights for
@@ -299,8 +300,7 @@ class cudnn_lstm(LstmLayers):
     """
 
     signature = "Input, InitH, InitC, W, Cache?! -> Out, last_h, last_c, Kept?~!"
-    carried = ("Cache", "Out")
-    unread = frozenset({"Cache"})
+    fluid = FluidForm(unread=("Cache",), carried=("Cache", "Out"))
     random = True
     max_len: int = 20
     dropout_prob: float = 0.0

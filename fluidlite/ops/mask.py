@@ -7,6 +7,7 @@ import functools
 from ..dtypes import DType
 from ..errors import DTypeError, LoDError, ShapeError
 from ..opdef.definition import Op
+from ..opdef.fluid_form import FluidForm
 from ..opdef.sequences import lengths_of, lod_of, taken
 from ..opdef.spec import agree, known, same_dtype, size_of
 from ..values import bare, offsets_from, with_lod
@@ -22,7 +23,7 @@ class Masked(Op, abstract=True):
 
     hands_on = True
     level: int = 0
-    direct = True
+    fluid = FluidForm(direct=True)
     host = True
     lod = None
 
@@ -145,5 +146,5 @@ class merge_lod_tensor_infer(merge_lod_tensor):
     gradient flows.
     """
 
-    direct = False
+    fluid = FluidForm(direct=False)
     grad = None

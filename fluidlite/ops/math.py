@@ -8,6 +8,7 @@ from ..dtypes import DType, Kind
 from ..errors import AttributeValueError, DTypeError, ShapeError
 from ..opdef.attribute import REQUIRED, attr
 from ..opdef.definition import Op
+from ..opdef.fluid_form import FluidForm
 from ..opdef.spec import agree, broadcast, flat, known, need_float, same_dtype, size_of
 from ..opdef.structure import Epilogue, MatrixProduct
 from ..values import SelectedRows
@@ -24,7 +25,7 @@ class mul(UseMkldnn, Op):
     """
 
     signature = "X, Y -> Out"
-    bare_gradients = True
+    fluid = FluidForm(bare_gradients=True)
     x_num_col_dims: int = 1
     y_num_col_dims: int = 1
     scale_x: float = attr(1.0, inert=True)
@@ -112,7 +113,7 @@ class matmul(UseMkldnn, UseQuantizer, Op):
     """
 
     signature = "X, Y -> Out"
-    bare_gradients = True
+    fluid = FluidForm(bare_gradients=True)
     transpose_X: bool = False
     transpose_Y: bool = False
     alpha: float = 1.0
@@ -282,9 +283,7 @@ class scale(Op):
     """
 
     signature = "X, ScaleTensor?! -> Out"
-    numbers = ("X",)
-    direct = True
-    rows = ("X",)
+    fluid = FluidForm(direct=True, numbers=("X",), rows=("X",))
     scale: float = 1.0
     bias: float = 0.0
     bias_after_scale: bool = True
@@ -331,7 +330,7 @@ class increment(Op):
     """
 
     signature = "X -> Out"
-    direct = True
+    fluid = FluidForm(direct=True)
     step: float = 1.0
 
     def infer(self, X):
@@ -351,9 +350,7 @@ class Sum(UseMkldnn, Op, type="sum"):
     """Out = X[0] + X[1] + ..., all of one shape; of SelectedRows, each row is stored once."""
 
     signature = "X* -> Out"
-    numbers = ("X",)
-    direct = True
-    rows = ("X",)
+    fluid = FluidForm(direct=True, numbers=("X",), rows=("X",))
     adds_all = True
 
     def infer(self, X):
@@ -389,8 +386,7 @@ class cast(Op):
     """
 
     signature = "X -> Out"
-    direct = True
-    rows = ("X",)
+    fluid = FluidForm(direct=True, rows=("X",))
     out_dtype: DType = REQUIRED
     in_dtype: DType = REQUIRED
 
@@ -416,8 +412,7 @@ class clip(Op):
     """
 
     signature = "X, Min?!, Max?! -> Out"
-    bare_gradients = True
-    rows = ("X",)
+    fluid = FluidForm(bare_gradients=True, rows=("X",))
     min: float = REQUIRED
     max: float = REQUIRED
 
@@ -461,7 +456,7 @@ class clip_by_norm(Op):
     """
 
     signature = "X -> Out"
-    rows = ("X",)
+    fluid = FluidForm(rows=("X",))
     max_norm: float = REQUIRED
     grad = None
 

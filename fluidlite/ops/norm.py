@@ -12,6 +12,7 @@ from ..dtypes import DType
 from ..errors import AttributeValueError, ShapeError
 from ..opdef.attribute import REQUIRED, attr
 from ..opdef.definition import Op
+from ..opdef.fluid_form import FluidForm
 from ..opdef.spec import agree, flat, need_float, need_ndim, same_dtype
 from .elementwise import indicator
 from .knobs import UseMkldnn
@@ -45,8 +46,7 @@ class batch_norm(UseMkldnn, Op):
         "X, Scale, Bias, Mean!, Variance!, MomentumTensor?! -> "
         "Y, MeanOut, VarianceOut, SavedMean~, SavedVariance~, ReserveSpace?!~"
     )
-    bare_gradients = True
-    carried = ("Mean", "Variance")
+    fluid = FluidForm(bare_gradients=True, carried=("Mean", "Variance"))
     is_test: bool = False
     momentum: float = 0.9
     epsilon: float = 1e-5
@@ -61,7 +61,7 @@ class batch_norm(UseMkldnn, Op):
         return not self.use_global_stats and (not self.is_test or self.trainable_statistics)
 
     def carries(self):
-        return self.carried if self.use_global_stats else ()
+        return self.fluid.carried if self.use_global_stats else ()
 
     def passes(self, shape):
         """Whether X of this shape goes through as it is: a batch of one element for each channel
@@ -216,7 +216,7 @@ class layer_norm(Op):
     """
 
     signature = "X, Scale?, Bias? -> Y, Mean~, Variance~"
-    bare_gradients = True
+    fluid = FluidForm(bare_gradients=True)
     epsilon: float = 1e-5
     begin_norm_axis: int = 1
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..errors import ShapeError
 from ..opdef.attribute import REQUIRED, Long, attr
 from ..opdef.definition import Op
+from ..opdef.fluid_form import FluidForm
 from ..opdef.spec import agree, need_float, same_dtype, size_of
 from ..values import SelectedRows
 
@@ -59,7 +60,7 @@ class sgd(ParameterUpdate):
     """ParamOut = Param - LearningRate * Grad."""
 
     signature = "Param, LearningRate, Grad -> ParamOut"
-    rows = ("Grad",)
+    fluid = FluidForm(rows=("Grad",))
 
     def infer(self, Param, LearningRate, Grad):
         self.check(Param, LearningRate, dict(Grad=Grad))
@@ -120,7 +121,7 @@ class adam(ParameterUpdate):
         "Beta1Tensor?, Beta2Tensor? -> "
         "ParamOut, Moment1Out, Moment2Out, Beta1PowOut, Beta2PowOut"
     )
-    rows = ("Grad",)
+    fluid = FluidForm(rows=("Grad",))
     beta1: float = 0.9
     beta2: float = 0.999
     epsilon: float = 1e-8

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..errors import AttributeValueError, ShapeError
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Op
+from ..opdef.fluid_form import FluidForm
 from ..opdef.spec import need_ndim, same_dtype
 from .given import numbers
 
@@ -65,7 +66,7 @@ class pad(Op):
     """
 
     signature = "X -> Out"
-    bare_gradients = True
+    fluid = FluidForm(bare_gradients=True)
     paddings: list[int] = REQUIRED
     pad_value: float = 0.0
 

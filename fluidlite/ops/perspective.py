@@ -8,6 +8,7 @@ from ..dtypes import DType
 from ..errors import AttributeValueError, ShapeError
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Op
+from ..opdef.fluid_form import FluidForm
 from ..opdef.sequences import lod_of
 from ..opdef.spec import agree, need_float, need_ndim, same_dtype, spec
 from .roi import finite
@@ -38,8 +39,7 @@ class roi_perspective_transform(Op):
     """
 
     signature = "X, ROIs![] -> Out, Mask!, TransformMatrix!, Out2InIdx?!~, Out2InWeights?!~"
-    carried = ("Out2InIdx", "Out2InWeights")
-    idle = carried  # only fluid's own gradient kernel reads them
+    fluid = FluidForm(idle=("Out2InIdx", "Out2InWeights"), carried=("Out2InIdx", "Out2InWeights"))
     spatial_scale: float = 1.0
     transformed_height: int = 1
     transformed_width: int = 1

@@ -8,6 +8,7 @@ from ..dtypes import DType
 from ..errors import AttributeValueError, DTypeError, ShapeError
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Op
+from ..opdef.fluid_form import FluidForm
 from ..opdef.spec import agree, need_float, need_ndim, same_dtype, size_of
 
 LEAST_SCALE = np.float32(1e-30)  #: what less is, is 0
@@ -192,7 +193,7 @@ class fake_quantize_range_abs_max(Quantized):
     signature = "X, InScale, Iter? -> Out, OutScale, OutScales?~"
     window_size: int = 10000
     is_test: bool = False
-    updates = ("OutScales",)
+    fluid = FluidForm(updates=("OutScales",))
 
     def infer(self, X, InScale, Iter):
         self.check(X)

@@ -14,6 +14,7 @@ import numpy as np
 from ..dtypes import DType, Kind
 from ..errors import LoDError, ShapeError
 from ..opdef.definition import Op
+from ..opdef.fluid_form import FluidForm
 from ..opdef.rank_table import RankTable
 from ..opdef.sequences import lod_of, taken
 from ..opdef.spec import need_integer, size_of, spec
@@ -72,7 +73,7 @@ class lod_tensor_to_array(Op):
 
     signature = "X[], RankTable! -> Out"
     hands_on = True
-    direct = True
+    fluid = FluidForm(direct=True)
     host = True
     lod = None
 
@@ -106,7 +107,7 @@ class array_to_lod_tensor(Op):
 
     signature = "X, RankTable! -> Out[]"
     hands_on = True
-    direct = True
+    fluid = FluidForm(direct=True)
     host = True
     lod = None
 
@@ -197,7 +198,7 @@ class Reordering(Op, abstract=True):
     """
 
     signature = "X[], RankTable! -> Out[]"
-    direct = True
+    fluid = FluidForm(direct=True)
     lod = None
 
     def order(self, table):

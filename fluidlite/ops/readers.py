@@ -12,6 +12,7 @@ from ..dtypes import as_dtype
 from ..errors import EOFException, FeedError
 from ..opdef.attribute import REQUIRED, attr
 from ..opdef.definition import Op
+from ..opdef.fluid_form import FluidForm
 from ..opdef.sources import source_of
 from ..opdef.spec import agree
 from ..values import LoDTensor
@@ -35,7 +36,7 @@ class create_py_reader(ReaderOp):
     """
 
     signature = "blocking_queue -> Out*"
-    unread = outside = frozenset({"blocking_queue"})
+    fluid = FluidForm(unread=("blocking_queue",), outside=("blocking_queue",))
     shape_concat: list[int] = REQUIRED
     ranks: list[int] = REQUIRED
     lod_levels: list[int] = REQUIRED

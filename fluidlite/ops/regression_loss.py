@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..errors import AttributeValueError, ShapeError
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Op
+from ..opdef.fluid_form import FluidForm
 from ..opdef.spec import agree, flat, need_float, need_integer, need_ndim, same_dtype, size_of
 from .gather import count_of
 from .matrix import same_shape
@@ -55,7 +56,7 @@ class smooth_l1_loss(Op):
 
     signature = "X, Y, InsideWeight?!, OutsideWeight?! -> Diff~, Out"
     lod = None
-    bare_gradients = True
+    fluid = FluidForm(bare_gradients=True)
     sigma: float = 1.0
 
     def infer(self, X, Y, InsideWeight, OutsideWeight):

@@ -7,6 +7,7 @@ import math
 from ..errors import AttributeValueError, ShapeError
 from ..opdef.attribute import REQUIRED, attr
 from ..opdef.definition import Op
+from ..opdef.fluid_form import FluidForm
 from ..opdef.spec import agree, need_float, need_ndim, same_dtype
 from .elementwise import indicator
 from .knobs import UseMkldnn
@@ -71,7 +72,7 @@ class data_norm(UseMkldnn, PerChannel):
     """
 
     signature = "scale_w?, bias?, X, BatchSize!, BatchSum!, BatchSquareSum! -> Y, Means!~, Scales!~"
-    counted = ("BatchSize", "BatchSum", "BatchSquareSum")
+    fluid = FluidForm(counted=("BatchSize", "BatchSum", "BatchSquareSum"))
     epsilon: float = 1e-4
     slot_dim: int = -1
     summary_decay_rate: float = attr(0.9999999, inert=True)

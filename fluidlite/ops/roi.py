@@ -13,6 +13,7 @@ from ..dtypes import DType
 from ..errors import AttributeValueError, OutOfRangeError, ShapeError
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Op
+from ..opdef.fluid_form import FluidForm
 from ..opdef.spec import agree, need_float, need_integer, need_ndim, same_dtype
 from ..values import LoDTensor
 from .elementwise import indicator
@@ -223,8 +224,7 @@ class prroi_pool(RoiPooling):
     """
 
     signature = "X, ROIs[], BatchRoINums?! -> Out"
-    carried = ("Out",)
-    bare_gradients = True
+    fluid = FluidForm(bare_gradients=True, carried=("Out",))
 
     def infer(self, X, ROIs, BatchRoINums):
         return self.check(X, ROIs, BatchRoINums)

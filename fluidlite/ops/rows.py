@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..dtypes import Kind
 from ..opdef.attribute import REQUIRED, Long
 from ..opdef.definition import Op
+from ..opdef.fluid_form import FluidForm
 from ..opdef.spec import need_integer, need_ndim
 from ..values import SelectedRows
 from .gather import need_shape
@@ -47,7 +48,7 @@ class merge_selected_rows(Op):
     """Out = X with every row stored once: in ascending order, or as in X where none is twice."""
 
     signature = "X -> Out"
-    rows = ("X",)
+    fluid = FluidForm(rows=("X",))
     lod = None
 
     def run(self, xp, X):
@@ -60,7 +61,7 @@ class get_tensor_from_selected_rows(Op):
     """Out = the rows of X that are stored, one behind the other; all rows of a whole tensor."""
 
     signature = "X -> Out"
-    rows = ("X",)
+    fluid = FluidForm(rows=("X",))
     host = True
     lod = None
 

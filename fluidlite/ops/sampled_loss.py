@@ -9,6 +9,7 @@ from ..dtypes import DType
 from ..errors import AttributeValueError, ShapeError
 from ..opdef.attribute import REQUIRED, Long, attr
 from ..opdef.definition import Op
+from ..opdef.fluid_form import FluidForm
 from ..opdef.spec import agree, known, need_float, need_integer, need_ndim, same_dtype, size_of
 from .gather import count_of, look_up
 
@@ -347,7 +348,7 @@ class hierarchical_sigmoid(RowsOfTable):
     signature = "X, W, Label!, PathTable?!, PathCode?!, Bias? -> Out, PreOut~, W_Out!~"
     lod = "X"
     table = "W"
-    idle = ("W_Out",)
+    fluid = FluidForm(idle=("W_Out",))
     num_classes: int = 2
 
     def infer(self, X, W, Label, PathTable, PathCode, Bias):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..errors import AttributeValueError
 from ..opdef.attribute import Long
 from ..opdef.definition import Op
+from ..opdef.fluid_form import FluidForm
 from ..opdef.spec import normal_axis
 from .matrix import need_numbers
 
@@ -21,7 +22,7 @@ class cumsum(Op):
     axis: int = -1
     exclusive: bool = False
     reverse: bool = False
-    direct = True
+    fluid = FluidForm(direct=True)
 
     def infer(self, X):
         need_numbers(X=X)

@@ -6,6 +6,7 @@ import numpy as np
 
 from ..errors import AttributeValueError, LoDError
 from ..opdef.definition import Op
+from ..opdef.fluid_form import FluidForm
 from ..opdef.gradient import differentiated
 from ..opdef.sequences import lengths_of, lod_of, offsets_of, one_level_of, positions_in, rows_in
 from ..values import bare, offsets_from
@@ -40,7 +41,7 @@ class sequence_expand(Repeated):
     """
 
     signature = "X[], Y![] -> Out"
-    bare_gradients = True
+    fluid = FluidForm(bare_gradients=True)
     ref_level: int = -1
 
     def infer(self, X, Y):

@@ -8,6 +8,7 @@ from ..dtypes import DType
 from ..errors import AttributeValueError, LoDError, ShapeError, SlotError
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Op
+from ..opdef.fluid_form import FluidForm
 from ..opdef.gradient import differentiated, differentiated_as
 from ..opdef.sequences import lengths_of, lod_of, offsets_of, one_level_of, positions_in
 from ..opdef.spec import agree, known, need_integer, same_dtype, size_of, spec
@@ -22,7 +23,7 @@ class sequence_concat(Op):
     """
 
     signature = "X*[] -> Out"
-    bare_gradients = True
+    fluid = FluidForm(bare_gradients=True)
     lod = None
 
     def infer(self, X):

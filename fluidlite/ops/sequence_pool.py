@@ -8,6 +8,7 @@ from ..dtypes import DType
 from ..errors import AttributeValueError, ShapeError
 from ..opdef.attribute import attr
 from ..opdef.definition import Op
+from ..opdef.fluid_form import FluidForm
 from ..opdef.gradient import differentiated_as
 from ..opdef.sequences import as_column, lengths_of, lod_of, offsets_of
 from ..opdef.spec import need_float, size_of
@@ -33,12 +34,12 @@ class sequence_pool(Op):
     pooltype: str = "AVERAGE"
     pad_value: float = 0.0
     per_sequence = ("Out", "MaxIndex")
-    carried = ("MaxIndex",)
+    fluid = FluidForm(carried=("MaxIndex",))
     host = True
     lod = None
 
     def carries(self):
-        return self.carried if self.pooltype == "MAX" else ()
+        return self.fluid.carried if self.pooltype == "MAX" else ()
 
     def infer(self, X):
         need_float(X=X)
@@ -141,7 +142,7 @@ class sequence_softmax(UseCudnn, Op):
     """
 
     signature = "X[] -> Out"
-    bare_gradients = True
+    fluid = FluidForm(bare_gradients=True)
     data_format: str = attr("AnyLayout", inert=True)
 
     def infer(self, X):

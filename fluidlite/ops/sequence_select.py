@@ -8,6 +8,7 @@ from ..errors import AttributeValueError, LoDError, ShapeError
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Op
 from ..opdef.doubts import Doubtful
+from ..opdef.fluid_form import FluidForm
 from ..opdef.gradient import differentiated
 from ..opdef.sequences import lengths_of, lod_of, offsets_of, one_level_of, positions_in
 from ..opdef.spec import agree, need_integer, need_ndim, same_dtype, size_of
@@ -22,7 +23,7 @@ class sequence_reverse(Op):
     """
 
     signature = "X[] -> Y"
-    direct = True
+    fluid = FluidForm(direct=True)
 
     def infer(self, X):
         return X
@@ -51,7 +52,7 @@ class sequence_slice(Op):
     """
 
     signature = "X[], Offset!, Length! -> Out"
-    bare_gradients = True
+    fluid = FluidForm(bare_gradients=True)
     host = True
     lod = None
 
@@ -108,7 +109,7 @@ class sequence_scatter(Doubtful, Op):
     """
 
     signature = "X, Ids![], Updates[] -> Out"
-    bare_gradients = True
+    fluid = FluidForm(bare_gradients=True)
     lod = None
 
     def infer(self, X, Ids, Updates):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..errors import AttributeValueError, ShapeError
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Op
+from ..opdef.fluid_form import FluidForm
 from ..opdef.spec import agree, normal_axis
 from .given import foretold, numbers
 
@@ -132,7 +133,7 @@ class Slice(Slicing, type="slice"):
     """Out = Input from ``starts`` to ``ends`` along ``axes``."""
 
     signature = "Input, StartsTensor?!, EndsTensor?!, StartsTensorList?*!, EndsTensorList?*! -> Out"
-    bare_gradients = True
+    fluid = FluidForm(bare_gradients=True)
     is_view = True
 
     def infer(self, Input, StartsTensor, EndsTensor, StartsTensorList, EndsTensorList):
@@ -398,7 +399,7 @@ class reverse(Op):
     signature = "X -> Out"
     lod = None
     axis: list[int] = REQUIRED
-    direct = True
+    fluid = FluidForm(direct=True)
 
     def infer(self, X):
         mirrored("axis", self.axis, X.ndim)
@@ -417,7 +418,7 @@ class flip(Op):
     signature = "X -> Out"
     lod = "X"
     dims: list[int] = REQUIRED
-    direct = True
+    fluid = FluidForm(direct=True)
 
     def infer(self, X):
         mirrored("dims", self.dims, X.ndim)

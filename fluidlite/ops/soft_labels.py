@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..dtypes import DType
 from ..errors import AttributeValueError, ShapeError
 from ..opdef.definition import Op
+from ..opdef.fluid_form import FluidForm
 from ..opdef.spec import agree, need_float, same_dtype
 from .loss import check_soft_label
 
@@ -58,7 +59,7 @@ class sigmoid_cross_entropy_with_logits(Op):
     """
 
     signature = "X, Label! -> Out"
-    bare_gradients = True
+    fluid = FluidForm(bare_gradients=True)
     normalize: bool = False
     ignore_index: int = -100
 

@@ -10,6 +10,7 @@ import numpy as np
 from ..errors import AttributeValueError, LoDError, ShapeError
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Op
+from ..opdef.fluid_form import FluidForm
 from ..opdef.gradient import differentiated
 from ..opdef.sequences import lengths_of, lod_of, one_level_of, positions_in
 from ..opdef.spec import agree, need_float, need_ndim, same_dtype
@@ -42,7 +43,7 @@ class match_matrix_tensor(Op):
 
     signature = "X[], Y[], W -> Out, Tmp~"
     dim_t: int = 1
-    carried = ("Tmp",)
+    fluid = FluidForm(carried=("Tmp",))
     host = True
     lod = None
 
@@ -115,7 +116,7 @@ class var_conv_2d(Op):
     StrideW: int = 1
     KernelH: int = 1
     KernelW: int = 1
-    carried = ("Out", "Col")
+    fluid = FluidForm(carried=("Out", "Col"))
     host = True
     lod = None
 
@@ -208,7 +209,7 @@ class sequence_topk_avg_pooling(Op):
     signature = "X[], ROW![], COLUMN![] -> Out, pos!~"
     topks: list[int] = REQUIRED
     channel_num: int = REQUIRED
-    carried = ("pos",)
+    fluid = FluidForm(carried=("pos",))
     host = True
     lod = None
 

@@ -9,6 +9,7 @@ import numpy as np
 from ..dtypes import DType
 from ..errors import ShapeError
 from ..opdef.definition import Op
+from ..opdef.fluid_form import FluidForm
 from ..opdef.prepared import Prepared
 from ..opdef.spec import need_float, size_of
 from ..opdef.structure import Epilogue
@@ -124,7 +125,7 @@ class square(Activation):
     """Out = X^2."""
 
     ufunc = np.square
-    numbers = ("X",)
+    fluid = FluidForm(numbers=("X",))
 
     def infer(self, X):
         return X
@@ -229,7 +230,7 @@ class Abs(Activation, type="abs"):
     """Out = |X|."""
 
     ufunc = np.abs
-    numbers = ("X",)
+    fluid = FluidForm(numbers=("X",))
 
     def infer(self, X):
         return X
@@ -242,7 +243,7 @@ class sign(Unary):
     """Out = -1, 0 or 1, the sign of X."""
 
     ufunc = np.sign
-    direct = True
+    fluid = FluidForm(direct=True)
 
     def grad(self, f, dOut):
         return dict(X=lambda: f.scale(dOut, scale=0.0))
@@ -288,7 +289,7 @@ class Pow(Op, type="pow"):
     """
 
     signature = "X, FactorTensor?! -> Out"
-    numbers = ("X",)
+    fluid = FluidForm(numbers=("X",))
     factor: float = 1.0
 
     def infer(self, X, FactorTensor):

@@ -7,6 +7,7 @@ import math
 from ..errors import AttributeValueError, DTypeError, ShapeError
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Op
+from ..opdef.fluid_form import FluidForm
 from ..opdef.spec import need_float, normal_axis, spec
 from .elementwise import indicator
 from .reduce import Reduce
@@ -52,7 +53,7 @@ class norm(Op):
 
     signature = "X -> Norm~, Out"
     lod = None
-    bare_gradients = True
+    fluid = FluidForm(bare_gradients=True)
     axis: int = REQUIRED
     epsilon: float = 1e-10
 

@@ -6,6 +6,7 @@ from ..dtypes import DType
 from ..errors import AttributeValueError, ShapeError
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Op
+from ..opdef.fluid_form import FluidForm
 from ..opdef.spec import agree, need_float, need_integer, need_ndim, same_dtype
 from .boxes import overlap
 
@@ -183,8 +184,10 @@ class yolov3_loss(YoloLoss):
 
     signature = "X, GTBox!, GTLabel!, GTScore?! -> Loss, ObjectnessMask!~, GTMatchMask!~"
     lod = None
-    carried = ("ObjectnessMask", "GTMatchMask")
-    unmade = ("GTBox@GRAD", "GTLabel@GRAD", "GTScore@GRAD")
+    fluid = FluidForm(
+        carried=("ObjectnessMask", "GTMatchMask"),
+        unmade=("GTBox@GRAD", "GTLabel@GRAD", "GTScore@GRAD"),
+    )
 
     def infer(self, X, GTBox, GTLabel, GTScore):
         return X.with_shape(X.shape[:1]), *YoloLoss.infer(self, X, GTBox, GTLabel, GTScore)

@@ -42,7 +42,9 @@ class DirectCall:
         kernel, reads, draws = kernel_of(instance, "numpy")
         if kernel is None or draws or type(instance).lods is not Op.lods:
             return None
-        slots = {slot.name: slot for slot in instance.outputs if slot.name not in instance.idle}
+        slots = {
+            slot.name: slot for slot in instance.outputs if slot.name not in instance.fluid.idle
+        }
         outputs = [(slot, names[0]) for slot, names in op.outputs.items() if slot in slots]
         lists = any(slots[slot].many for slot, _ in outputs)
         if lists or EMPTY in op.output_arg_names or EMPTY in op.input_arg_names:
@@ -52,8 +54,10 @@ class DirectCall:
             names = op.inputs.get(slot) or op.outputs.get(slot) or (None,)
             many = slot in instance.input_slots and instance.input_slots[slot].many
             operands.append(tuple(names) if many else names[0])
-        updates = frozenset(op.outputs[slot][0] for slot in instance.updates if slot in op.outputs)
-        shares = set(reads).issuperset(set(op.inputs).difference(instance.unread))
+        updates = frozenset(
+            op.outputs[slot][0] for slot in instance.fluid.updates if slot in op.outputs
+        )
+        shares = set(reads).issuperset(set(op.inputs).difference(instance.fluid.unread))
         return cls(kernel, instance, reads, shares, operands, updates, outputs)
 
     def run(self, xp: Any, env: dict[str, Any]) -> bool:

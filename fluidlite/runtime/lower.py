@@ -103,7 +103,7 @@ class Lowering(Interpreter):
             return op.outputs_for(self, ins, want) if fused is None else fused
         if not calling.runs:
             raise Unsupported(op.type)
-        ins = self._wholes(ins, op.rows)
+        ins = self._wholes(ins, op.fluid.rows)
         if (
             not calling.draws
             and op.folds

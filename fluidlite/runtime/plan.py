@@ -290,7 +290,9 @@ def _needed(ops: list[Operator], fetches: Sequence[str], pruned: Pruned) -> list
         if op in pruned.targets or not wanted.isdisjoint(computed):
             kept.append(op)
             instance = op.instance()
-            if not (instance.is_control or instance.updates):  # which leave some of what there was
+            if not (
+                instance.is_control or instance.fluid.updates
+            ):  # which leave some of what there was
                 wanted.difference_update(writes)
             wanted.update(reads)
     return kept[::-1]

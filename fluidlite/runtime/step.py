@@ -85,14 +85,14 @@ class Step:
         self.inputs = [
             (slot, names, takes[slot].many)
             for slot, names in op.inputs.items()
-            if slot not in instance.unread
+            if slot not in instance.fluid.unread
         ]
         self.outputs = [
             (slot, names, gives[slot].many)
             for slot, names in op.outputs.items()
-            if slot not in instance.idle
+            if slot not in instance.fluid.idle
         ]
-        updated = [slot for slot in instance.updates if op.outputs.get(slot)]
+        updated = [slot for slot in instance.fluid.updates if op.outputs.get(slot)]
         self.updates = [(slot, op.outputs[slot][0]) for slot in updated]
         self.want = frozenset(op.outputs)
         self.free = free

@@ -92,7 +92,7 @@ def _calling_of(op: Op) -> Calling:
     if op.is_composite and not op.whole:
         function = None
     is_ragged = any(slot.ragged for slot in op.inputs) and not op.reads_shapes
-    runs = function is not None and not op.updates and not is_ragged
+    runs = function is not None and not op.fluid.updates and not is_ragged
     many = any(slot.many for slot in op.outputs)
     fuses = op.is_composite and preparation_of(op.type) is not None and not many
     if function is None:

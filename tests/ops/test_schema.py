@@ -69,7 +69,7 @@ def test_gradient_operator_has_the_type_and_slots_it_has_in_fluid(name):
 @pytest.mark.parametrize("name", [n for n in DIFFERENTIABLE if not has_own_gradient(n)])
 def test_rule_is_written_into_the_program_where_fluid_has_no_gradient_operator(name):
     with holds("schema", name, "gradient"):
-        assert lookup(name).direct
+        assert lookup(name).fluid.direct
 
 
 @pytest.mark.parametrize("name", CONSTANT)

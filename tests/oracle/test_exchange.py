@@ -71,7 +71,7 @@ def test_gradients_that_are_written_here_have_the_slots_that_the_real_system_rea
     read, made = gradient_of(theirs), gradient_of(ours)
     assert read.type == made.type
     assert {**made.inputs, **read.inputs} == made.inputs
-    idle = lookup(read.type).idle
+    idle = lookup(read.type).fluid.idle
     assert set(made.outputs) - set(idle) == set(read.outputs) - set(idle)
     assert (
         made.attr("functor_list") == read.attr("functor_list")
