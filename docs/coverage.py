@@ -151,8 +151,8 @@ def tables_of_forms():
 
 def tested_types():
     """The operators with samples that tests write and run: by family."""
-    if str(TESTS) not in sys.path:
-        sys.path.insert(0, str(TESTS))
+    if str(TESTS / "aids") not in sys.path:
+        sys.path.insert(0, str(TESTS / "aids"))
     generators = importlib.import_module("samples.form").GENERATORS
     importlib.import_module("samples")  # fills it
     families = {}

@@ -17,6 +17,8 @@ from fluidlite.ir.program import Program, default_main_program, default_startup_
 from fluidlite.ir.text import program_text
 from fluidlite.runtime import run_state
 
+from changes import changed_files, is_needed
+
 # Threads that wait leave the processor to other tests; said before a library reads it.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 # Kernels are generated where a test asks for them: compiling those of every plan takes long.
@@ -25,6 +27,7 @@ importlib.import_module("fluidlite.ops")  # so that there are operators, whateve
 
 GOLDEN = Path(__file__).with_name("programs")
 ENTROPY = 20200601  # so that what programs without a seed draw is the same each time
+CHANGED = pytest.StashKey()
 LONGEST = 4000  # operators and variables; longer programs are not read back after every test
 
 
@@ -34,6 +37,23 @@ def pytest_addoption(parser):
         action="store_true",
         help="write tests/programs anew from what tests build",
     )
+    parser.addoption(
+        "--changed",
+        nargs="?",
+        const="HEAD",
+        metavar="REVISION",
+        help="only test files that the change since a revision needs, as imports show it",
+    )
+
+
+def pytest_ignore_collect(collection_path, config):
+    """Leave out test files that the change does not need."""
+    since = config.getoption("--changed")
+    if since is None or collection_path.suffix != ".py":
+        return None
+    if config.stash.get(CHANGED, None) is None:
+        config.stash[CHANGED] = changed_files(since)
+    return True if not is_needed(collection_path, config.stash[CHANGED]) else None
 
 
 @pytest.hookimpl(tryfirst=True)

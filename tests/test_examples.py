@@ -81,13 +81,13 @@ def test_the_cells_of_the_notebook_run_and_show_themselves(path, tmp_path, monke
         tree = ast.parse("".join(cell["source"]))
         last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
         exec(compile(tree, f"{path.name}[{number}]", "exec"), names)
-        assert cell["execution_count"], "not filled: python tests/fill_notebooks.py"
+        assert cell["execution_count"], "not filled: python tests/tools/fill_notebooks.py"
         assert all(output["output_type"] != "error" for output in cell["outputs"])
         if last is not None:
             code = compile(ast.Expression(last.value), f"{path.name}[{number}]", "eval")
             shown = eval(code, names)
             filled = cell["outputs"] or shown is None
-            assert filled, "not filled: python tests/fill_notebooks.py"
+            assert filled, "not filled: python tests/tools/fill_notebooks.py"
             assert isinstance(getattr(shown, "_repr_html_", lambda: "")(), str)
 
 
@@ -106,5 +106,5 @@ def test_the_notebook_shows_what_its_cells_print(path):
         return list(zip([cell["execution_count"] for cell in cells], texts))
 
     told = printed(json.loads(path.read_text(encoding="utf-8")))
-    assert told == printed(filled(path)), "not filled anew: python tests/fill_notebooks.py"
+    assert told == printed(filled(path)), "not filled anew: python tests/tools/fill_notebooks.py"
     assert path.stat().st_size < 300_000

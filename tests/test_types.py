@@ -70,7 +70,7 @@ def test_scripts_have_no_type_errors_and_calls_have_types(tmp_path):
     examples = {
         path.stem: path.read_text(encoding="utf-8") for path in (ROOT / "examples").glob("*.py")
     }
-    typical = (ROOT / "tests" / "typical_use.py").read_text(encoding="utf-8")
+    typical = (ROOT / "tests" / "aids" / "typical_use.py").read_text(encoding="utf-8")
     said = checked(tmp_path, readme=readme_blocks(), typical_use=revealed(typical), **examples)
     errors = [f"{each['file']}: {each['message']}" for each in said if each["severity"] == "error"]
     assert not errors

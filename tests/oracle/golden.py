@@ -1,7 +1,7 @@
 """Golden data, the table of deviations from them, and comparisons.
 
-A deviation is an entry ``KIND:ID`` or ``KIND:ID:PART`` with its reason: in ``deviations.json`` what
-fluidlite does otherwise on purpose, in ``data/wrong_in_real.json`` where the recording is wrong.
+A deviation is an entry ``KIND:ID`` or ``KIND:ID:PART`` with its reason: in
+``data/deviations.json`` what fluidlite does otherwise on purpose, in ``data/wrong_in_real.json`` where the recording is wrong.
 """
 
 import contextlib
@@ -123,7 +123,7 @@ def gradients_of(layer):
 @functools.cache
 def deviations():
     """``KIND:ID`` or ``KIND:ID:PART`` -> why the library differs there, and has to."""
-    listed = json.loads((TESTS / "deviations.json").read_text())
+    listed = json.loads((DATA / "deviations.json").read_text())
     return {**load("wrong_in_real.json"), **listed}
 
 

@@ -1,6 +1,6 @@
 """Random whole programs compute the same, however they are run.
 
-``python tests/fuzz_programs.py`` does this for as many programs as one likes.
+``python tests/tools/fuzz_programs.py`` does this for as many programs as one likes.
 """
 
 import warnings

@@ -1,6 +1,6 @@
 """Random element-wise graphs: generated kernels, held against interpretation.
 
-    python tests/fuzz_elementwise.py --count 10000 --first-seed 0
+    python tests/tools/fuzz_elementwise.py --count 10000 --first-seed 0
 
 Prints the seeds of graphs of which the kernels compute something else, and by how much; and those
 where rounding explains it.
@@ -10,6 +10,8 @@ import argparse
 import os
 import sys
 import time
+
+import paths  # noqa: F401  the tests' folders
 
 TOGETHER = 100  #: graphs whose kernels are compiled at once
 

@@ -1,6 +1,6 @@
 """Runs the known faults of fluid 1.8.5 in it once more: each must still be what was recorded.
 
-    FLUIDLITE_PADDLE18=/path/to/python python tests/prove_faults.py
+    FLUIDLITE_PADDLE18=/path/to/python python tests/tools/prove_faults.py
 
 ``FLUIDLITE_PADDLE18`` names a Python that has paddlepaddle 1.8.5.  That the same programs compute
 what is right here is a test: ``tests/oracle/test_known_faults.py``.  Ends with the number of faults
@@ -11,11 +11,12 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 
-FAULTS = Path(__file__).parent / "data" / "known_faults_of_programs.json"
+from paths import TESTS
+
+FAULTS = TESTS / "data" / "known_faults_of_programs.json"
 PATIENCE = 60  # seconds
 RUN = """
 import json, sys

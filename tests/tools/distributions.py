@@ -1,6 +1,6 @@
 """Builds the wheel and the source distribution twice, and tries both away from the checkout.
 
-    python tests/distributions.py
+    python tests/tools/distributions.py
 
 Needs the package ``build``, and the package index for what fluidlite depends on.
 """
@@ -15,7 +15,8 @@ import venv
 import zipfile
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
+from paths import ROOT
+
 EXAMPLES = ["fit_a_line.py", "save_and_serve.py", "hessian.py"]
 
 

@@ -91,7 +91,7 @@ def test_a_layer_computes_in_a_program_what_it_does_at_once(name):
 
 ROUNDED = 2e-4  #: what is recorded has four digits; gradients are sums of several of them
 RECORDED = json.loads(
-    gzip.decompress((Path(__file__).parent / "data" / "layers_of_paddle2.json.gz").read_bytes())
+    gzip.decompress((Path(__file__).parents[1] / "data" / "layers_of_paddle2.json.gz").read_bytes())
 )
 
 

@@ -1,13 +1,13 @@
 """Whether the tests find faults that are made mechanically in the package.
 
-    python tests/mutate.py                                          # all of the list, again
-    python tests/mutate.py --only 'fluidlite/ops/*'                 # some of it
-    python tests/mutate.py --add 'fluidlite/runtime/passes/*.py' --count 40   # and more
+    python tests/tools/mutate.py                                          # all of the list, again
+    python tests/tools/mutate.py --only 'fluidlite/ops/*'                 # some of it
+    python tests/tools/mutate.py --add 'fluidlite/runtime/passes/*.py' --count 40   # and more
 
 Faults are chosen by a number that depends on each alone, and tried in forked processes: the
 functions that exist get the changed code, and the tests that call them run until one fails.  The
-list, ``tests/mutations/list.json``, keeps each fault and its outcome; whoever finds that a fault
-changes nothing that can be seen writes the reason there, as its "equivalent".
+list, ``tests/tools/mutations/list.json``, keeps each fault and its outcome; whoever finds that a
+fault changes nothing that can be seen writes the reason there, as its "equivalent".
 """
 
 from __future__ import annotations

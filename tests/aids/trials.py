@@ -1,7 +1,7 @@
 """Short scripts with odd arguments, and what building them comes to.
 
 ``tests/data/trials.json.gz`` holds the scripts, and what they come to in fluid 1.8.5.  With a
-Python that has it, ``python tests/trials.py FILE`` records them anew.
+Python that has it, ``python tests/aids/trials.py FILE`` records them anew.
 """
 
 import contextlib

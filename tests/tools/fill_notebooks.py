@@ -1,15 +1,15 @@
 """Runs the notebooks of ``examples`` and of the course in a kernel, and writes into them what
 their cells show.
 
-    python tests/fill_notebooks.py
+    python tests/tools/fill_notebooks.py
 
 Needs the extra ``notebook``, and nbclient.
 """
 
 import os
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
+from paths import ROOT
+
 NOTEBOOKS = [*sorted(ROOT.glob("examples/*.ipynb")), *sorted(ROOT.glob("docs/course/*.ipynb"))]
 
 

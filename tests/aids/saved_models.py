@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-DATA = Path(__file__).parent / "data" / "saved_models"
+DATA = Path(__file__).parents[1] / "data" / "saved_models"
 FLUID18, PADDLE2 = "fluid18.zip", "paddle2.zip"
 
 

@@ -1,6 +1,6 @@
 """Random whole programs: what plans compute, held against what the programs mean.
 
-    python tests/fuzz_programs.py --count 20000 --jobs 2 --kernels numpy,onednn,native
+    python tests/tools/fuzz_programs.py --count 20000 --jobs 2 --kernels numpy,onednn,native
 
 A library's name with ``/large`` behind it treats all values as large ones: they lie in buffers, and
 work on them is cut into parts; with ``/recorded`` at its end plans have run before, so that command
@@ -18,6 +18,8 @@ import time
 import warnings
 from collections import Counter
 from multiprocessing import get_context
+
+import paths  # noqa: F401  the tests' folders
 
 TOGETHER = 25  #: programs that go to a process at a time
 

@@ -1,6 +1,6 @@
 """Damaged files: bytes like those of real files, and what reading them must not do.
 
-    python tests/fuzzing.py --count 1000000 --seed 7
+    python tests/aids/fuzzing.py --count 1000000 --seed 7
 
 Each reader is given mutations of sample files.  It may accept them, or raise FileFormatError; it
 must not raise anything else, call more than twenty functions for each byte and 20,000 beyond, or
