@@ -71,7 +71,7 @@ def main():
         figure.savefig("saved_model_in_jax.svg")
 
     data = fluid.export.stablehlo(program, {"x": given}, fetches)
-    again = jax.export.deserialize(data).call({"x": given})[0]
+    again = jax.export.deserialize(bytearray(data)).call({"x": given})[0]
     print(f"{len(data)} bytes of StableHLO compute the same:", np.allclose(again, right, atol=1e-6))
 
 

@@ -1,7 +1,8 @@
 """Golden data, the table of deviations from them, and comparisons.
 
 A deviation is an entry ``KIND:ID`` or ``KIND:ID:PART`` with its reason: in
-``data/deviations.json`` what fluidlite does otherwise on purpose, in ``data/wrong_in_real.json`` where the recording is wrong.
+``data/deviations.json`` what fluidlite does otherwise on purpose, in
+``data/wrong_in_real.json`` where the recording is wrong.
 """
 
 import contextlib
