@@ -151,6 +151,8 @@ def _door(function: Any, quick: bool) -> Any:
         return function
     found = _door_of.get(function)
     if found is None:
+        if function.__code__.co_filename == "<string>":  # written by ``dataclass``
+            function.__code__ = function.__code__.replace(co_filename=_MADE[1])
         found = _quick_door(function) if quick else _plain_door(function)
         functools.update_wrapper(found, function)
         is_door(found)

@@ -118,3 +118,16 @@ def test_pickle_finds_what_is_public(name):
     for part in name.split("."):
         found = getattr(found, part)
     assert pickle.loads(pickle.dumps(found)) is found
+
+
+def test_the_constructor_of_a_data_class_is_no_line_of_the_users():
+    for make in (
+        lambda: fluid.initializer.Constant("a"),
+        lambda: fluid.optimizer.lr.StepDecay(1.0, 0),
+        lambda: fluid.optimizer.lr.StepDecay(),
+    ):
+        with pytest.raises((ArgumentError, TypeError)) as raised:
+            make()
+        assert names(raised.value)[-1] == "<lambda>"
+    with pytest.raises(ArgumentError, match="called at .*test_quiet.py"):
+        fluid.flow.optim.lr_scheduler.StepLR(3, 1)

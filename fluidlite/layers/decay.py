@@ -6,13 +6,13 @@ They are what ``dygraph`` has in the place of the schedules that are operators o
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 
-from .. import state, unique_name
+from .. import schedules, state, unique_name
 from ..described import Described
 from ..docstrings import Family
 from ..dtypes import as_dtype
@@ -30,11 +30,11 @@ DECAYS = Family(
 )
 
 
-def finite(decay: Any, what: str, value: Any) -> float:
+def finite(owner: Any, what: str, value: Any) -> float:
     """A finite number that a decay was given.
 
     Args:
-        decay: whose.
+        owner: whose: the decay, or the name of a schedule.
         what: the argument's name.
         value: what was given.
 
@@ -43,20 +43,22 @@ def finite(decay: Any, what: str, value: Any) -> float:
     """
     if not isinstance(value, Real) or isinstance(value, bool) or not math.isfinite(value):
         raise ArgumentError(
-            f"{type(decay).__name__}: expected {what} to be a number, got {value!r:.60} of type "
+            f"{_named(owner)}: expected {what} to be a number, got {value!r:.60} of type "
             f"{type(value).__name__}"
         )
     return float(value)
 
 
-def positive(decay: Any, what: str, value: Any) -> float:
+def positive(owner: Any, what: str, value: Any) -> float:
     """A positive number that a decay was given; see :func:`finite`."""
-    number = finite(decay, what, value)
+    number = finite(owner, what, value)
     if number <= 0:
-        raise ArgumentError(
-            f"{type(decay).__name__}: expected {what} to be above 0, got {value!r:.60}"
-        )
+        raise ArgumentError(f"{_named(owner)}: expected {what} to be above 0, got {value!r:.60}")
     return number
+
+
+def _named(owner: Any) -> str:
+    return owner if isinstance(owner, str) else type(owner).__name__
 
 
 @DECAYS
@@ -78,8 +80,8 @@ class LearningRateDecay(Described):
 
     #: whether the state says how many steps were made
     counts_steps: ClassVar[bool] = True
-    #: what a state must have
-    needed: ClassVar[Sequence[str]] = ("step_num",)
+    #: names of the state -> attributes
+    kept: ClassVar[Mapping[str, str]] = {"step_num": "step_num"}
 
     def __init__(self, begin: int = 0, step: int = 1, dtype: Any = "float32") -> None:
         self.step_num = begin
@@ -143,7 +145,7 @@ class LearningRateDecay(Described):
 
     def state_dict(self) -> dict[str, Any]:
         """What is needed to go on, by name."""
-        return {"step_num": self.step_num}
+        return {name: getattr(self, attribute) for name, attribute in self.kept.items()}
 
     def set_dict(self, state_dict: Mapping[str, Any]) -> None:
         """Go on from a state that :meth:`state_dict` gave.
@@ -151,7 +153,7 @@ class LearningRateDecay(Described):
         Raises:
             StateDictError: something is missing.
         """
-        for name in self.needed:
+        for name in self.kept:
             if name not in state_dict:
                 raise StateDictError(f"the state of {type(self).__name__} lacks {name!r}")
         self.restore(state_dict)
@@ -161,7 +163,11 @@ class LearningRateDecay(Described):
 
     def restore(self, kept: Mapping[str, Any]) -> None:
         """Take over a state, which is complete."""
-        self.step_num = int(kept["step_num"])
+        for name, attribute in self.kept.items():
+            old, value = getattr(self, attribute), kept[name]
+            if isinstance(old, (int, float)) and value is not None:
+                value = type(old)(self.number(value))
+            setattr(self, attribute, value)
 
 
 @DECAYS
@@ -195,9 +201,8 @@ class NoamDecay(LearningRateDecay):
         self.learning_rate = finite(self, "learning_rate", learning_rate)
 
     def step(self) -> float:
-        n = max(self.step_num, 1)
-        least = min(n**-0.5, n * self.warmup_steps**-1.5)
-        return float(self.learning_rate * self.d_model**-0.5 * least)
+        step = max(self.step_num, 1)
+        return schedules.noam(self.learning_rate, step, self.d_model, self.warmup_steps)
 
 
 @DECAYS
@@ -231,12 +236,14 @@ class PiecewiseDecay(LearningRateDecay):
             )
 
     def step(self) -> float:
-        passed = sum(self.step_num >= boundary for boundary in self.boundaries)
-        return self.values[passed]
+        return schedules.pieces(self.step_num, self.boundaries, self.values)
 
 
-class _Periodic(LearningRateDecay):
+class PeriodicDecay(LearningRateDecay):
     """A rate that depends on how many times ``decay_steps`` steps have passed."""
+
+    #: of the first rate, the number of periods, and ``decay_rate``
+    formula: ClassVar[Callable[..., Any]]
 
     def __init__(
         self,
@@ -254,15 +261,14 @@ class _Periodic(LearningRateDecay):
         self.decay_rate = finite(self, "decay_rate", decay_rate)
         self.staircase = staircase
 
-    @property
-    def periods(self) -> float:
-        """How many periods have passed; whole ones where the rate goes down in stairs."""
+    def step(self) -> float:
         passed = self.step_num / self.decay_steps
-        return math.floor(passed) if self.staircase else passed
+        periods = math.floor(passed) if self.staircase else passed
+        return float(type(self).formula(self.learning_rate, periods, self.decay_rate))
 
 
 @DECAYS
-class ExponentialDecay(_Periodic):
+class ExponentialDecay(PeriodicDecay):
     """``learning_rate * decay_rate^(step / decay_steps)``.
 
     Args:
@@ -273,12 +279,11 @@ class ExponentialDecay(_Periodic):
     (1.0, 0.5, 0.25)
     """
 
-    def step(self) -> float:
-        return float(self.learning_rate * self.decay_rate**self.periods)
+    formula = staticmethod(schedules.exponential)
 
 
 @DECAYS
-class NaturalExpDecay(_Periodic):
+class NaturalExpDecay(PeriodicDecay):
     """``learning_rate * exp(-decay_rate * step / decay_steps)``.
 
     Args:
@@ -289,12 +294,11 @@ class NaturalExpDecay(_Periodic):
     (1.0, 1.0)
     """
 
-    def step(self) -> float:
-        return self.learning_rate * math.exp(-self.decay_rate * self.periods)
+    formula = staticmethod(schedules.natural_exponential)
 
 
 @DECAYS
-class InverseTimeDecay(_Periodic):
+class InverseTimeDecay(PeriodicDecay):
     """``learning_rate / (1 + decay_rate * step / decay_steps)``.
 
     Args:
@@ -305,8 +309,7 @@ class InverseTimeDecay(_Periodic):
     (1.0, 0.5)
     """
 
-    def step(self) -> float:
-        return self.learning_rate / (1 + self.decay_rate * self.periods)
+    formula = staticmethod(schedules.inverse_time)
 
 
 @DECAYS
@@ -343,13 +346,8 @@ class PolynomialDecay(LearningRateDecay):
         self.cycle = cycle
 
     def step(self) -> float:
-        n, steps = float(self.step_num), self.decay_steps
-        if self.cycle:
-            steps *= max(math.ceil(n / steps), 1)
-        else:
-            n = min(n, steps)
-        end = self.end_learning_rate
-        return float((self.learning_rate - end) * (1 - n / steps) ** self.power + end)
+        shape = (self.decay_steps, self.end_learning_rate, self.power, self.cycle)
+        return schedules.polynomial(self.learning_rate, self.step_num, *shape)
 
 
 @DECAYS
@@ -381,7 +379,7 @@ class CosineDecay(LearningRateDecay):
 
     def step(self) -> float:
         epoch = math.floor(self.step_num / self.step_each_epoch)
-        return self.learning_rate * 0.5 * (math.cos(epoch * math.pi / self.epochs) + 1)
+        return float(schedules.cosine(self.learning_rate, epoch, self.epochs))
 
 
 @DECAYS
@@ -426,15 +424,15 @@ class LinearLrWarmup(LearningRateDecay):
 
     def step(self) -> float:
         if self.step_num < self.warmup_steps:
-            passed = self.step_num / self.warmup_steps
-            return self.start_lr + (self.end_lr - self.start_lr) * passed
+            share = self.step_num / self.warmup_steps
+            return float(schedules.line(self.start_lr, self.end_lr, share))
         later = self.learning_rate
         return later.current() if isinstance(later, LearningRateDecay) else later
 
     def state_dict(self) -> dict[str, Any]:
         later = self.learning_rate
         kept = {"learning_rate": later.state_dict()} if isinstance(later, LearningRateDecay) else {}
-        return {"step_num": self.step_num, **kept}
+        return {**super().state_dict(), **kept}
 
     def restore(self, kept: Mapping[str, Any]) -> None:
         super().restore(kept)

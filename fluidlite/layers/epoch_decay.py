@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
+from .. import schedules
 from ..errors import ArgumentError
 from .decay import DECAYS, LearningRateDecay, finite, positive
 
@@ -16,7 +17,10 @@ class EpochDecay(LearningRateDecay):
     _shown = "step_num=step_num"
 
     counts_steps: ClassVar[bool] = False
-    needed: ClassVar[Sequence[str]] = ("epoch_num", "learning_rate")
+    kept: ClassVar[Mapping[str, str]] = {
+        "epoch_num": "epoch_num",
+        "learning_rate": "learning_rate",
+    }
 
     def __init__(self, learning_rate: float, dtype: Any = "float32") -> None:
         super().__init__(dtype=dtype)
@@ -43,13 +47,6 @@ class EpochDecay(LearningRateDecay):
     def current(self) -> float:
         return self.learning_rate
 
-    def state_dict(self) -> dict[str, Any]:
-        return {"epoch_num": self.epoch_num, "learning_rate": self.learning_rate}
-
-    def restore(self, kept: Mapping[str, Any]) -> None:
-        self.epoch_num = int(kept["epoch_num"])
-        self.learning_rate = self.number(kept["learning_rate"])
-
 
 @DECAYS
 class StepDecay(EpochDecay):
@@ -71,7 +68,7 @@ class StepDecay(EpochDecay):
         self.decay_rate = finite(self, "decay_rate", decay_rate)
 
     def get_lr(self) -> float:
-        return float(self.base_lr * self.decay_rate ** (self.epoch_num // self.step_size))
+        return schedules.stairs(self.base_lr, self.epoch_num, self.step_size, self.decay_rate)
 
 
 @DECAYS
@@ -100,8 +97,8 @@ class MultiStepDecay(EpochDecay):
         self.decay_rate = finite(self, "decay_rate", decay_rate)
 
     def get_lr(self) -> float:
-        passed = sum(self.epoch_num >= milestone for milestone in self.milestones)
-        return float(self.base_lr * self.decay_rate**passed)
+        steps = (self.epoch_num, self.milestones)
+        return schedules.at_milestones(self.base_lr, *steps, self.decay_rate)
 
 
 @DECAYS
@@ -127,7 +124,7 @@ class LambdaDecay(EpochDecay):
         self.lr_lambda = lr_lambda
 
     def get_lr(self) -> float:
-        return self.base_lr * self.lr_lambda(self.epoch_num)
+        return schedules.by_function(self.base_lr, self.epoch_num, self.lr_lambda)
 
 
 @DECAYS
@@ -154,9 +151,12 @@ class ReduceLROnPlateau(LearningRateDecay):
 
     _shown = "step_num=step_num"
 
-    needed: ClassVar[Sequence[str]] = (
-        *("cooldown_counter", "best_loss", "num_bad_epochs", "epoch_num", "learning_rate"),
-    )
+    kept: ClassVar[Mapping[str, str]] = {
+        name: name
+        for name in (
+            *("cooldown_counter", "best_loss", "num_bad_epochs", "epoch_num", "learning_rate"),
+        )
+    }
 
     def __init__(
         self,
@@ -229,10 +229,3 @@ class ReduceLROnPlateau(LearningRateDecay):
     def _is_better(self, loss: float, best: float) -> bool:
         much = abs(best) * self.threshold if self.threshold_mode == "rel" else self.threshold
         return loss < best - much if self.mode == "min" else loss > best + much
-
-    def state_dict(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self.needed}
-
-    def restore(self, kept: Mapping[str, Any]) -> None:
-        for name in self.needed:
-            setattr(self, name, kept[name])

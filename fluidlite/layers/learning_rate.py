@@ -5,13 +5,12 @@ A step is a run of the main program.  All schedules of a program share one count
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from itertools import pairwise
-from numbers import Real
+from types import SimpleNamespace
 from typing import Any
 
-from .. import unique_name
+from .. import schedules, unique_name
 from ..docstrings import Family
 from ..dtypes import DType
 from ..errors import ArgumentError
@@ -30,8 +29,11 @@ from .decay import (
     LinearLrWarmup,
     NaturalExpDecay,
     NoamDecay,
+    PeriodicDecay,
     PiecewiseDecay,
     PolynomialDecay,
+    finite,
+    positive,
 )
 from .elementwise import elementwise_min
 from .math import cast
@@ -39,6 +41,8 @@ from .unary import ceil, cos, exp, floor
 from .variables import autoincreased_step_counter, create_global_var
 
 Rate = Any  # a number, or a variable of one element
+#: the functions that formulas use, for variables
+_LAYERS = SimpleNamespace(cos=cos, exp=exp, minimum=elementwise_min)
 
 _SCHEDULE = Family(
     {
@@ -82,13 +86,11 @@ def noam_decay(d_model: float, warmup_steps: float, learning_rate: Rate = 1.0) -
     if in_dygraph_mode():
         return NoamDecay(d_model, warmup_steps, learning_rate=learning_rate)
     first = _number_or_variable("noam_decay", learning_rate)
-    _positive("noam_decay", d_model=d_model, warmup_steps=warmup_steps)
+    positive("noam_decay", "d_model", d_model)
+    positive("noam_decay", "warmup_steps", warmup_steps)
     with _scheduling():
         step = _decay_step_counter(1)
-        falling = step**-0.5
-        growing = (warmup_steps**-1.5) * step
-        least: Any = elementwise_min(falling, growing)
-        rate: Variable = first * (d_model**-0.5) * least
+        rate: Variable = schedules.noam(first, step, d_model, warmup_steps, _LAYERS)
     return rate
 
 
@@ -107,13 +109,8 @@ def exponential_decay(
     >>> [round(float(exe.run(fetch_list=[rate])[0].item()), 4) for step in range(3)]
     [0.1, 0.05, 0.025]
     """
-    if in_dygraph_mode():
-        return ExponentialDecay(learning_rate, decay_steps, decay_rate, staircase)
-    first = _number_or_variable("exponential_decay", learning_rate)
-    with _scheduling():
-        passed = _periods("exponential_decay", decay_steps, staircase)
-        rate: Variable = first * (decay_rate**passed)
-    return rate
+    periods = (decay_steps, decay_rate, staircase)
+    return _by_periods("exponential_decay", ExponentialDecay, learning_rate, *periods)
 
 
 @_SCHEDULE
@@ -128,14 +125,8 @@ def natural_exp_decay(
     >>> fluid.layers.natural_exp_decay(0.1, decay_steps=1000, decay_rate=0.5).shape
     (1,)
     """
-    if in_dygraph_mode():
-        return NaturalExpDecay(learning_rate, decay_steps, decay_rate, staircase)
-    first = _number_or_variable("natural_exp_decay", learning_rate)
-    with _scheduling():
-        passed = _periods("natural_exp_decay", decay_steps, staircase)
-        shrunk: Any = exp(-1 * decay_rate * passed)
-        rate: Variable = first * shrunk
-    return rate
+    periods = (decay_steps, decay_rate, staircase)
+    return _by_periods("natural_exp_decay", NaturalExpDecay, learning_rate, *periods)
 
 
 @_SCHEDULE
@@ -150,20 +141,28 @@ def inverse_time_decay(
     >>> fluid.layers.inverse_time_decay(0.1, decay_steps=1000, decay_rate=0.5).shape
     (1,)
     """
+    periods = (decay_steps, decay_rate, staircase)
+    return _by_periods("inverse_time_decay", InverseTimeDecay, learning_rate, *periods)
+
+
+def _by_periods(
+    what: str,
+    kind: type[PeriodicDecay],
+    learning_rate: Rate,
+    decay_steps: float,
+    decay_rate: float,
+    staircase: bool,
+) -> Any:
+    """A schedule that depends on how many times ``decay_steps`` steps have passed; whole ones with
+    ``staircase``.
+    """
     if in_dygraph_mode():
-        return InverseTimeDecay(learning_rate, decay_steps, decay_rate, staircase)
-    first = _number_or_variable("inverse_time_decay", learning_rate)
+        return kind(learning_rate, decay_steps, decay_rate, staircase)
+    first = _number_or_variable(what, learning_rate)
+    positive(what, "decay_steps", decay_steps)
     with _scheduling():
-        passed = _periods("inverse_time_decay", decay_steps, staircase)
-        rate: Variable = first / (1 + decay_rate * passed)
-    return rate
-
-
-def _periods(what: str, decay_steps: float, staircase: bool) -> Any:
-    """How many times ``decay_steps`` steps have passed; whole ones with ``staircase``."""
-    _positive(what, decay_steps=decay_steps)
-    passed = _decay_step_counter() / decay_steps
-    return floor(passed) if staircase else passed
+        passed = _decay_step_counter() / decay_steps
+        return kind.formula(first, floor(passed) if staircase else passed, decay_rate, _LAYERS)
 
 
 @_SCHEDULE
@@ -193,16 +192,15 @@ def polynomial_decay(
     if in_dygraph_mode():
         return PolynomialDecay(learning_rate, decay_steps, end_learning_rate, power, cycle)
     first = _number_or_variable("polynomial_decay", learning_rate)
-    last_rate = _finite("polynomial_decay", "end_learning_rate", end_learning_rate)
-    _positive("polynomial_decay", decay_steps=decay_steps)
+    last_rate = finite("polynomial_decay", "end_learning_rate", end_learning_rate)
+    positive("polynomial_decay", "decay_steps", decay_steps)
     with _scheduling():
         step, last = _decay_step_counter(), decay_steps
         if cycle:
             last = decay_steps * _cycles(step, decay_steps)
         else:
             step = elementwise_min(step, fill_constant([1], "float32", float(decay_steps)))
-        left = (1 - step / last) ** power
-        rate: Variable = (first - last_rate) * left + last_rate
+        rate: Variable = schedules.power_of_rest(first, step, last, last_rate, power)
     return rate
 
 
@@ -235,8 +233,8 @@ def piecewise_decay(boundaries: Sequence[float], values: Sequence[float]) -> Var
     """
     if in_dygraph_mode():
         return PiecewiseDecay(boundaries, values, begin=0)
-    boundaries = [_finite("piecewise_decay", "boundaries", n) for n in boundaries]
-    values = [_finite("piecewise_decay", "values", n) for n in values]
+    boundaries = [finite("piecewise_decay", "boundaries", n) for n in boundaries]
+    values = [finite("piecewise_decay", "values", n) for n in values]
     if len(values) != len(boundaries) + 1:
         raise ArgumentError(
             f"piecewise_decay: expected one value more than there are boundaries, got "
@@ -280,11 +278,11 @@ def cosine_decay(learning_rate: Rate, step_each_epoch: float, epochs: float) -> 
     if in_dygraph_mode():
         return CosineDecay(learning_rate, step_each_epoch, epochs)
     first = _number_or_variable("cosine_decay", learning_rate)
-    _positive("cosine_decay", step_each_epoch=step_each_epoch, epochs=epochs)
+    positive("cosine_decay", "step_each_epoch", step_each_epoch)
+    positive("cosine_decay", "epochs", epochs)
     with _scheduling():
-        epoch: Any = floor(_decay_step_counter() / step_each_epoch)
-        wave: Any = cos(epoch * math.pi / epochs)
-        rate: Variable = first * 0.5 * (wave + 1)
+        epoch = floor(_decay_step_counter() / step_each_epoch)
+        rate: Variable = schedules.cosine(first, epoch, epochs, _LAYERS)
     return rate
 
 
@@ -313,8 +311,8 @@ def linear_lr_warmup(
     if in_dygraph_mode():
         return LinearLrWarmup(learning_rate, warmup_steps, start_lr, end_lr)
     what = "linear_lr_warmup"
-    _positive(what, warmup_steps=warmup_steps)
-    start, end = _finite(what, "start_lr", start_lr), _finite(what, "end_lr", end_lr)
+    positive(what, "warmup_steps", warmup_steps)
+    start, end = finite(what, "start_lr", start_lr), finite(what, "end_lr", end_lr)
     later = _number_or_variable(what, learning_rate)
     dtype = later.dtype if isinstance(later, Variable) else DType.FP32
     with _scheduling():
@@ -322,7 +320,7 @@ def linear_lr_warmup(
         step = _decay_step_counter()
         with Switch() as switch:
             with switch.case(step < warmup_steps):
-                warm = start + (end - start) * (step / float(warmup_steps))
+                warm = schedules.line(start, end, step / float(warmup_steps))
                 assign(warm if dtype is DType.FP32 else cast(warm, dtype), rate)
             with switch.default():
                 if not isinstance(later, Variable):
@@ -351,27 +349,7 @@ def _number_or_variable(what: str, learning_rate: Any) -> Any:
     """
     if isinstance(learning_rate, Variable):
         return learning_rate
-    return _finite(what, "learning_rate", learning_rate)
-
-
-def _positive(what: str, **numbers: Any) -> None:
-    """Refuse what is no positive number.
-
-    Raises:
-        ArgumentError: one of them is none.
-    """
-    for name, value in numbers.items():
-        if not _finite(what, name, value) > 0:
-            raise ArgumentError(f"{what}: expected {name} to be above 0, got {value}")
-
-
-def _finite(what: str, name: str, value: Any) -> float:
-    if not isinstance(value, Real) or isinstance(value, bool) or not math.isfinite(value):
-        raise ArgumentError(
-            f"{what}: expected {name} to be a number, got {value!r:.60} of type "
-            f"{type(value).__name__}"
-        )
-    return float(value)
+    return finite(what, "learning_rate", learning_rate)
 
 
 __dir__ = listing(globals())

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar
 
+from ... import schedules
+from ...docstrings import Family
 from ...errors import ArgumentError
 from ...imperative.engine import located
 from ...namespace import listing
@@ -35,17 +37,28 @@ __all__ = [
 ]
 
 
+_SCHEDULERS = Family(
+    {
+        "optimizer": "whose.",
+        "gamma": "the factor.",
+        "eta_min": "the least rate.",
+        "last_step": "the number of the step before; -1 at the beginning.",
+        "verbose": "print each rate that is set.",
+    },
+    raises="ArgumentError: that is no optimizer, or an argument means nothing.",
+)
+_COMMON = ("optimizer", "last_step", "verbose")
+
+
+@_SCHEDULERS
 class LRScheduler(SetsRates):
-    """Sets the rates of an optimizer's groups; subclasses say in ``get_lr`` to what.
+    """Sets the rates of an optimizer's groups; subclasses say in ``get_lr`` to what."""
 
-    Args:
-        optimizer: whose.
-        last_step: the number of the step before; -1 at the beginning.
-        verbose: print each rate that is set.
-
-    Raises:
-        ArgumentError: that is no optimizer.
-    """
+    #: what the rate is: a function of the base's, the step, and the fields of a data class
+    formula: ClassVar[Callable[..., float]]
+    optimizer: Any
+    last_step: int
+    verbose: bool
 
     def __init__(self, optimizer: Any, last_step: int = -1, verbose: bool = False) -> None:
         if not isinstance(optimizer, Optimizer):
@@ -56,6 +69,10 @@ class LRScheduler(SetsRates):
         self.base_lrs = [group["initial_lr"] for group in optimizer.param_groups]
         self.step()
 
+    def __post_init__(self) -> None:
+        """Begin, with the fields of a data class."""
+        LRScheduler.__init__(self, self.optimizer, self.last_step, self.verbose)
+
     def get_lr(self, base_lr: float, step: int) -> float:
         """The rate of a group in a step: written by subclasses.
 
@@ -63,7 +80,11 @@ class LRScheduler(SetsRates):
             base_lr: the rate that the optimizer was made with.
             step: the number of the step, from 0.
         """
-        raise NotImplementedError(f"{type(self).__name__} needs a method get_lr(self, ...)")
+        kind = type(self)
+        if not hasattr(kind, "formula"):
+            raise NotImplementedError(f"{kind.__name__} needs a method get_lr(self, ...)")
+        names = (f.name for f in fields(kind) if f.name not in _COMMON)  # type: ignore[arg-type]
+        return kind.formula(base_lr, step, *(getattr(self, name) for name in names))
 
     def rates(self, step: int) -> list[float]:
         """The rates of all groups in a step."""
@@ -87,14 +108,13 @@ class LRScheduler(SetsRates):
         print(f"step {self.last_step}: learning rate of group {group} is {lr:.6g}")
 
 
+@_SCHEDULERS
+@dataclass(repr=False, eq=False)
 class StepLR(LRScheduler):
     """The rate times gamma, every so many steps.
 
     Args:
-        optimizer: whose.
         step_size: how many.
-        gamma: the factor.
-        last_step, verbose: as of :class:`LRScheduler`.
 
     >>> w = fluid.flow.zeros(1, requires_grad=True)
     >>> sgd = fluid.flow.optim.SGD([w], lr=1.0)
@@ -105,284 +125,210 @@ class StepLR(LRScheduler):
     [0.1]
     """
 
-    def __init__(
-        self,
-        optimizer: Any,
-        step_size: int,
-        gamma: float = 0.1,
-        last_step: int = -1,
-        verbose: bool = False,
-    ) -> None:
-        if step_size < 1:
-            raise located(ArgumentError(f"expected step_size from 1 on, got {step_size!r:.60}"))
-        self.step_size, self.gamma = step_size, gamma
-        super().__init__(optimizer, last_step, verbose)
+    optimizer: Any
+    step_size: int
+    gamma: float = 0.1
+    last_step: int = -1
+    verbose: bool = False
+    formula = staticmethod(schedules.stairs)
 
-    def get_lr(self, base_lr: float, step: int) -> float:
-        """The rate of a group in a step."""
-        return base_lr * self.gamma ** (step // self.step_size)
+    def __post_init__(self) -> None:
+        if self.step_size < 1:
+            raise located(
+                ArgumentError(f"expected step_size from 1 on, got {self.step_size!r:.60}")
+            )
+        super().__post_init__()
 
 
+@_SCHEDULERS
+@dataclass(repr=False, eq=False)
 class MultiStepLR(LRScheduler):
     """The rate times gamma at each milestone.
 
     Args:
-        optimizer: whose.
         milestones: numbers of steps, in order.
-        gamma: the factor.
-        last_step, verbose: as of :class:`LRScheduler`.
     """
 
-    def __init__(
-        self,
-        optimizer: Any,
-        milestones: Sequence[int],
-        gamma: float = 0.1,
-        last_step: int = -1,
-        verbose: bool = False,
-    ) -> None:
-        self.milestones, self.gamma = sorted(milestones), gamma
-        super().__init__(optimizer, last_step, verbose)
+    optimizer: Any
+    milestones: Sequence[int]
+    gamma: float = 0.1
+    last_step: int = -1
+    verbose: bool = False
+    formula = staticmethod(schedules.at_milestones)
 
-    def get_lr(self, base_lr: float, step: int) -> float:
-        """The rate of a group in a step."""
-        return base_lr * self.gamma ** bisect_right(self.milestones, step)
+    def __post_init__(self) -> None:
+        self.milestones = sorted(self.milestones)
+        super().__post_init__()
 
 
+@_SCHEDULERS
+@dataclass(repr=False, eq=False)
 class ExponentialLR(LRScheduler):
-    """The rate times gamma in every step.
+    """The rate times gamma in every step."""
 
-    Args:
-        optimizer: whose.
-        gamma: the factor.
-        last_step, verbose: as of :class:`LRScheduler`.
-    """
-
-    def __init__(
-        self, optimizer: Any, gamma: float, last_step: int = -1, verbose: bool = False
-    ) -> None:
-        self.gamma = gamma
-        super().__init__(optimizer, last_step, verbose)
-
-    def get_lr(self, base_lr: float, step: int) -> float:
-        """The rate of a group in a step."""
-        return base_lr * self.gamma**step
+    optimizer: Any
+    gamma: float
+    last_step: int = -1
+    verbose: bool = False
+    formula = staticmethod(schedules.exponential)
 
 
+@_SCHEDULERS
+@dataclass(repr=False, eq=False)
 class LambdaLR(LRScheduler):
     """The rate times what a function gives for the number of the step.
 
     Args:
-        optimizer: whose.
         lr_lambda: a function, or one for each group.
-        last_step, verbose: as of :class:`LRScheduler`.
 
     Raises:
         ArgumentError: there are more or fewer functions than groups.
     """
 
-    def __init__(
-        self, optimizer: Any, lr_lambda: Any, last_step: int = -1, verbose: bool = False
-    ) -> None:
-        groups = len(optimizer.param_groups)
-        listed = isinstance(lr_lambda, (list, tuple))
-        self.lr_lambdas: list[Callable[[int], float]] = (
-            list(lr_lambda) if listed else [lr_lambda] * groups
-        )
+    optimizer: Any
+    lr_lambda: Any
+    last_step: int = -1
+    verbose: bool = False
+
+    def __post_init__(self) -> None:
+        groups, given = len(self.optimizer.param_groups), self.lr_lambda
+        listed = isinstance(given, (list, tuple))
+        self.lr_lambdas: list[Callable[[int], float]] = list(given) if listed else [given] * groups
         if len(self.lr_lambdas) != groups:
             raise located(ArgumentError(f"expected {groups} functions, got {len(self.lr_lambdas)}"))
-        super().__init__(optimizer, last_step, verbose)
+        super().__post_init__()
 
     def rates(self, step: int) -> list[float]:
         """The rates of all groups in a step."""
         return [base * float(f(step)) for base, f in zip(self.base_lrs, self.lr_lambdas)]
 
 
+@_SCHEDULERS
+@dataclass(repr=False, eq=False)
 class ConstantLR(LRScheduler):
     """The rate times a factor in the first steps, and the rate itself then.
 
     Args:
-        optimizer: whose.
         factor: the factor.
         total_iters: how many steps.
-        last_step, verbose: as of :class:`LRScheduler`.
     """
 
-    def __init__(
-        self,
-        optimizer: Any,
-        factor: float = 1.0 / 3,
-        total_iters: int = 5,
-        last_step: int = -1,
-        verbose: bool = False,
-    ) -> None:
-        self.factor, self.total_iters = factor, total_iters
-        super().__init__(optimizer, last_step, verbose)
-
-    def get_lr(self, base_lr: float, step: int) -> float:
-        """The rate of a group in a step."""
-        return base_lr * self.factor if step < self.total_iters else base_lr
+    optimizer: Any
+    factor: float = 1.0 / 3
+    total_iters: int = 5
+    last_step: int = -1
+    verbose: bool = False
+    formula = staticmethod(schedules.at_first)
 
 
+@_SCHEDULERS
+@dataclass(repr=False, eq=False)
 class LinearLR(LRScheduler):
     """The rate times a factor that goes from one to another in the first steps.
 
     Args:
-        optimizer: whose.
         start_factor, end_factor: the factors.
         total_iters: how many steps.
-        last_step, verbose: as of :class:`LRScheduler`.
     """
 
-    def __init__(
-        self,
-        optimizer: Any,
-        start_factor: float = 1.0 / 3,
-        end_factor: float = 1.0,
-        total_iters: int = 5,
-        last_step: int = -1,
-        verbose: bool = False,
-    ) -> None:
-        self.start_factor, self.end_factor = start_factor, end_factor
-        self.total_iters = total_iters
-        super().__init__(optimizer, last_step, verbose)
-
-    def get_lr(self, base_lr: float, step: int) -> float:
-        """The rate of a group in a step."""
-        part = min(step / self.total_iters, 1.0) if self.total_iters else 1.0
-        return base_lr * (self.start_factor + (self.end_factor - self.start_factor) * part)
+    optimizer: Any
+    start_factor: float = 1.0 / 3
+    end_factor: float = 1.0
+    total_iters: int = 5
+    last_step: int = -1
+    verbose: bool = False
+    formula = staticmethod(schedules.along_line)
 
 
+@_SCHEDULERS
+@dataclass(repr=False, eq=False)
 class CosineAnnealingLR(LRScheduler):
     """The rate along a cosine, down to a least one and up again.
 
     Args:
-        optimizer: whose.
         T_max: steps from the top to the bottom.
-        eta_min: the least rate.
-        last_step, verbose: as of :class:`LRScheduler`.
     """
 
-    def __init__(
-        self,
-        optimizer: Any,
-        T_max: int,
-        eta_min: float = 0.0,
-        last_step: int = -1,
-        verbose: bool = False,
-    ) -> None:
-        self.T_max, self.eta_min = T_max, eta_min
-        super().__init__(optimizer, last_step, verbose)
-
-    def get_lr(self, base_lr: float, step: int) -> float:
-        """The rate of a group in a step."""
-        return _cosine(base_lr, self.eta_min, step / self.T_max)
+    optimizer: Any
+    T_max: int
+    eta_min: float = 0.0
+    last_step: int = -1
+    verbose: bool = False
+    formula = staticmethod(schedules.annealed)
 
 
-def _cosine(top: float, bottom: float, part: float) -> float:
-    return bottom + (top - bottom) * (1 + math.cos(math.pi * part)) / 2
-
-
+@_SCHEDULERS
+@dataclass(repr=False, eq=False)
 class CosineDecayLR(LRScheduler):
     """The rate along a cosine, down to a share of it, where it stays.
 
     Args:
-        optimizer: whose.
         decay_steps: steps to the bottom.
         alpha: the share.
-        last_step, verbose: as of :class:`LRScheduler`.
     """
 
-    def __init__(
-        self,
-        optimizer: Any,
-        decay_steps: int,
-        alpha: float = 0.0,
-        last_step: int = -1,
-        verbose: bool = False,
-    ) -> None:
-        self.decay_steps, self.alpha = decay_steps, alpha
-        super().__init__(optimizer, last_step, verbose)
+    optimizer: Any
+    decay_steps: int
+    alpha: float = 0.0
+    last_step: int = -1
+    verbose: bool = False
 
     def get_lr(self, base_lr: float, step: int) -> float:
         """The rate of a group in a step."""
-        return _cosine(base_lr, base_lr * self.alpha, min(step / self.decay_steps, 1.0))
+        steps = self.decay_steps
+        return schedules.annealed(base_lr, min(step, steps), steps, base_lr * self.alpha)
 
 
+@_SCHEDULERS
+@dataclass(repr=False, eq=False)
 class CosineAnnealingWarmRestarts(LRScheduler):
     """The rate down along a cosine, again and again.
 
     Args:
-        optimizer: whose.
         T_0: steps of the first time.
         T_mult: each time takes so many times the steps of the one before.
-        eta_min: the least rate.
         decay_rate: each time begins with so much of the one before.
         restart_limit: after so many times the rate stays the least one; 0 for no limit.
-        last_step, verbose: as of :class:`LRScheduler`.
     """
 
-    def __init__(
-        self,
-        optimizer: Any,
-        T_0: int,
-        T_mult: int = 1,
-        eta_min: float = 0.0,
-        decay_rate: float = 1.0,
-        restart_limit: int = 0,
-        last_step: int = -1,
-        verbose: bool = False,
-    ) -> None:
-        self.T_0, self.T_mult, self.eta_min = T_0, T_mult, eta_min
-        self.decay_rate, self.restart_limit = decay_rate, restart_limit
-        super().__init__(optimizer, last_step, verbose)
-
-    def get_lr(self, base_lr: float, step: int) -> float:
-        """The rate of a group in a step."""
-        time, length = 0, self.T_0
-        while step >= length:
-            step, time, length = step - length, time + 1, length * self.T_mult
-        if self.restart_limit and time >= self.restart_limit:
-            return self.eta_min
-        return _cosine(base_lr * self.decay_rate**time, self.eta_min, step / length)
+    optimizer: Any
+    T_0: int
+    T_mult: int = 1
+    eta_min: float = 0.0
+    decay_rate: float = 1.0
+    restart_limit: int = 0
+    last_step: int = -1
+    verbose: bool = False
+    formula = staticmethod(schedules.restarted)
 
 
+@_SCHEDULERS
+@dataclass(repr=False, eq=False)
 class PolynomialLR(LRScheduler):
     """The rate down to another one along a power.
 
     Args:
-        optimizer: whose.
         decay_batch: how many steps.
         end_learning_rate: the rate behind them.
         power: the power.
         cycle: begin anew behind them, from lower and lower.
-        last_step, verbose: as of :class:`LRScheduler`.
     """
 
-    def __init__(
-        self,
-        optimizer: Any,
-        decay_batch: int,
-        end_learning_rate: float = 0.0001,
-        power: float = 1.0,
-        cycle: bool = False,
-        last_step: int = -1,
-        verbose: bool = False,
-    ) -> None:
-        self.decay_batch, self.end_learning_rate = decay_batch, end_learning_rate
-        self.power, self.cycle = power, cycle
-        super().__init__(optimizer, last_step, verbose)
+    optimizer: Any
+    decay_batch: int
+    end_learning_rate: float = 0.0001
+    power: float = 1.0
+    cycle: bool = False
+    last_step: int = -1
+    verbose: bool = False
+    formula = staticmethod(schedules.polynomial)
 
     def get_lr(self, base_lr: float, step: int) -> float:
         """The rate of a group in a step."""
-        length = self.decay_batch
-        if self.cycle:
-            step = max(step, 1)  # as OneFlow, where step 0 counts as step 1
-            length *= math.ceil(step / length)
-        part = 1 - min(step, length) / length
-        return self.end_learning_rate + (base_lr - self.end_learning_rate) * part**self.power
+        return super().get_lr(base_lr, max(step, 1) if self.cycle else step)  # as OneFlow does
 
 
+@_SCHEDULERS
 class WarmupLR(LRScheduler):
     """A smaller rate in the first steps, in front of another scheduler.
 
@@ -392,7 +338,6 @@ class WarmupLR(LRScheduler):
         warmup_iters: how many steps.
         warmup_method: "linear", or "constant".
         warmup_prefix: the other scheduler begins behind these steps; if not, it has counted them.
-        last_step, verbose: as of :class:`LRScheduler`.
 
     Raises:
         ArgumentError: there is no such method.
@@ -427,7 +372,7 @@ class WarmupLR(LRScheduler):
         if self.warmup_method == "constant":
             return first
         part, last = step / self.warmup_iters, self._behind(self.warmup_iters - start)
-        return [a + (b - a) * part for a, b in zip(first, last)]
+        return [schedules.line(a, b, part) for a, b in zip(first, last)]
 
     def _behind(self, step: int) -> list[float]:
         return self.base_lrs if self.behind is None else self.behind.rates(step)
@@ -436,6 +381,7 @@ class WarmupLR(LRScheduler):
 WarmUpLR = WarmupLR
 
 
+@_SCHEDULERS
 class ChainedScheduler(LRScheduler):
     """Schedulers whose factors are multiplied.
 
@@ -456,16 +402,15 @@ class ChainedScheduler(LRScheduler):
         return found
 
 
+@_SCHEDULERS
 class SequentialLR(LRScheduler):
     """Schedulers one after the other.
 
     Args:
-        optimizer: whose.
         schedulers: in order.
         milestones: the numbers of steps at which the second, the third, ... take over.
         interval_rescaling: whether a scheduler counts from where it took over, and not from the
             beginning; for all of them, or for each milestone.
-        last_step, verbose: as of :class:`LRScheduler`.
 
     Raises:
         ArgumentError: there are not as many milestones as there are changes.

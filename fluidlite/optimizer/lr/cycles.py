@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
-from typing import ClassVar
+from typing import Any, ClassVar
 
+from ... import schedules
 from ...errors import ArgumentError
-from ...layers.decay import finite, positive
-from .scheduler import SCHEDULERS, LRScheduler, a_function, count, within
+from ...layers.decay import positive
+from .scheduler import SCHEDULERS, LRScheduler, a_function, count, one_of, or_none, within
 
-
-def _cosine(start: float, end: float, share: float) -> float:
-    """Half a wave from one number to another."""
-    return end + (start - end) * (1 + math.cos(math.pi * share)) / 2
-
-
-def _line(start: float, end: float, share: float) -> float:
-    return start + (end - start) * share
-
-
-_WAYS = {"cos": _cosine, "linear": _line}
+_WAYS: dict[str, Callable[[float, float, float], Any]] = {
+    "cos": lambda start, end, share: schedules.annealed(start, share, 1, end),
+    "linear": schedules.line,
+}
 
 
 @SCHEDULERS
+@dataclass(repr=False, eq=False)
 class CosineAnnealingDecay(LRScheduler):
     """A rate that falls and rises again as a cosine.
 
@@ -39,23 +34,16 @@ class CosineAnnealingDecay(LRScheduler):
     0.5
     """
 
-    def __init__(
-        self,
-        learning_rate: float,
-        T_max: int,
-        eta_min: float = 0,
-        last_epoch: int = -1,
-        verbose: bool = False,
-    ) -> None:
-        self.T_max = count(self, "T_max", T_max)
-        self.eta_min = finite(self, "eta_min", eta_min)
-        super().__init__(learning_rate, last_epoch, verbose)
-
-    def get_lr(self) -> float:
-        return _cosine(self.base_lr, self.eta_min, self.last_epoch / self.T_max)
+    learning_rate: float
+    T_max: int
+    eta_min: float = 0
+    last_epoch: int = -1
+    verbose: bool = False
+    formula = staticmethod(schedules.annealed)
 
 
 @SCHEDULERS
+@dataclass(repr=False, eq=False)
 class CosineAnnealingWarmRestarts(LRScheduler):
     """A rate that falls as a cosine and begins again.
 
@@ -66,29 +54,17 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         T_mult: how many times as many each fall takes as the one before; a whole number.
     """
 
-    def __init__(
-        self,
-        learning_rate: float,
-        T_0: int,
-        T_mult: int = 1,
-        eta_min: float = 0,
-        last_epoch: int = -1,
-        verbose: bool = False,
-    ) -> None:
-        self.T_0, self.T_mult = count(self, "T_0", T_0), count(self, "T_mult", T_mult)
-        self.eta_min = finite(self, "eta_min", eta_min)
-        super().__init__(learning_rate, last_epoch, verbose)
-
-    def get_lr(self) -> float:
-        epoch, fall = self.last_epoch, self.T_0
-        if self.T_mult == 1:
-            epoch %= fall
-        while epoch >= fall:
-            epoch, fall = epoch - fall, fall * self.T_mult
-        return _cosine(self.base_lr, self.eta_min, epoch / fall)
+    learning_rate: float
+    T_0: int
+    T_mult: int = 1
+    eta_min: float = 0
+    last_epoch: int = -1
+    verbose: bool = False
+    formula = staticmethod(schedules.restarted)
 
 
 @SCHEDULERS
+@dataclass(repr=False, eq=False)
 class OneCycleLR(LRScheduler):
     """A rate that rises to ``max_learning_rate`` and falls far below where it began.
 
@@ -106,29 +82,25 @@ class OneCycleLR(LRScheduler):
         ArgumentError: an argument is out of range, or ``step`` is called after the last epoch.
     """
 
-    def __init__(
-        self,
-        max_learning_rate: float,
-        total_steps: int,
-        divide_factor: float = 25.0,
-        end_learning_rate: float = 0.0001,
-        phase_pct: float = 0.3,
-        anneal_strategy: str = "cos",
-        three_phase: bool = False,
-        last_epoch: int = -1,
-        verbose: bool = False,
-    ) -> None:
-        self.max_learning_rate = finite(self, "max_learning_rate", max_learning_rate)
-        self.total_steps = count(self, "total_steps", total_steps)
-        self.divide_factor = positive(self, "divide_factor", divide_factor)
-        self.end_learning_rate = finite(self, "end_learning_rate", end_learning_rate)
-        self.phase_pct = within(self, "phase_pct", phase_pct, 0.5 if three_phase else 1.0)
-        if anneal_strategy not in _WAYS:
-            raise ArgumentError(
-                f"OneCycleLR: expected anneal_strategy cos or linear, got {anneal_strategy!r:.60}"
-            )
-        self.anneal_strategy, self.three_phase = anneal_strategy, bool(three_phase)
-        super().__init__(self.max_learning_rate / self.divide_factor, last_epoch, verbose)
+    max_learning_rate: float
+    total_steps: int
+    divide_factor: float = 25.0
+    end_learning_rate: float = 0.0001
+    phase_pct: float = 0.3
+    anneal_strategy: str = "cos"
+    three_phase: bool = False
+    last_epoch: int = -1
+    verbose: bool = False
+    checks: ClassVar = {
+        "divide_factor": positive,
+        "anneal_strategy": one_of(*_WAYS),
+        "phase_pct": within,
+    }
+
+    def begin(self) -> None:
+        within(self, "phase_pct", self.phase_pct, 0.5 if self.three_phase else 1.0)
+        self.learning_rate = self.max_learning_rate / self.divide_factor
+        super().begin()
 
     def get_lr(self) -> float:
         epoch, total, first = self.last_epoch, self.total_steps, self.base_lr
@@ -149,6 +121,7 @@ class OneCycleLR(LRScheduler):
 
 
 @SCHEDULERS
+@dataclass(repr=False, eq=False)
 class CyclicLR(LRScheduler):
     """A rate that goes up and down on lines.
 
@@ -166,44 +139,35 @@ class CyclicLR(LRScheduler):
             epoch ("iterations").
     """
 
-    _shown = "base_learning_rate=base_lr last_epoch=last_epoch"
-
-    def __init__(
-        self,
-        base_learning_rate: float,
-        max_learning_rate: float,
-        step_size_up: int,
-        step_size_down: int | None = None,
-        mode: str = "triangular",
-        exp_gamma: float = 1.0,
-        scale_fn: Callable[[int], float] | None = None,
-        scale_mode: str = "cycle",
-        last_epoch: int = -1,
-        verbose: bool = False,
-    ) -> None:
-        self.max_learning_rate = finite(self, "max_learning_rate", max_learning_rate)
-        self.step_size_up = count(self, "step_size_up", step_size_up)
-        down = step_size_up if step_size_down is None else step_size_down
-        self.step_size_down = count(self, "step_size_down", down)
-        self.exp_gamma = finite(self, "exp_gamma", exp_gamma)
-        for what, given, known in (
-            ("mode", mode, tuple(self._modes)),
-            ("scale_mode", scale_mode, ("cycle", "iterations")),
-        ):
-            if given not in known:
-                raise ArgumentError(
-                    f"CyclicLR: expected {what} one of {', '.join(known)}, got {given!r:.60}"
-                )
-        self.mode, self.scale_mode = mode, scale_mode if scale_fn else self._modes[mode]
-        self.scale_fn = None if scale_fn is None else a_function(self, "scale_fn", scale_fn)
-        super().__init__(base_learning_rate, last_epoch, verbose)
-
+    base_learning_rate: float
+    max_learning_rate: float
+    step_size_up: int
+    step_size_down: int | None = None
+    mode: str = "triangular"
+    exp_gamma: float = 1.0
+    scale_fn: Callable[[int], float] | None = None
+    scale_mode: str = "cycle"
+    last_epoch: int = -1
+    verbose: bool = False
     #: what the height depends on
     _modes: ClassVar[dict[str, str]] = {
         "triangular": "cycle",
         "triangular2": "cycle",
         "exp_range": "iterations",
     }
+    checks: ClassVar = {
+        "step_size_down": or_none(count),
+        "mode": one_of(*_modes),
+        "scale_fn": or_none(a_function),
+        "scale_mode": one_of("cycle", "iterations"),
+    }
+
+    def begin(self) -> None:
+        self.step_size_down = self.step_size_down or self.step_size_up
+        if self.scale_fn is None:
+            self.scale_mode = self._modes[self.mode]
+        self.learning_rate = self.base_learning_rate
+        super().begin()
 
     def _height(self, number: int) -> float:
         if self.scale_fn is not None:
@@ -213,7 +177,7 @@ class CyclicLR(LRScheduler):
         return float(0.5 ** (number - 1)) if self.mode == "triangular2" else 1.0
 
     def get_lr(self) -> float:
-        up, down = self.step_size_up, self.step_size_down
+        up, down = self.step_size_up, self.step_size_down or self.step_size_up
         cycles, at = divmod(self.last_epoch, up + down)
         share = at / up if at <= up else (up + down - at) / down
         height = self._height(cycles + 1 if self.scale_mode == "cycle" else self.last_epoch)

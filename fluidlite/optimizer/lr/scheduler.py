@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import fields
 from typing import Any, ClassVar
 
 from ...docstrings import Family
@@ -42,14 +43,20 @@ class LRScheduler(LearningRateDecay):
 
     _shown = "last_epoch=last_epoch"
 
+    learning_rate: Any
     counts_steps: ClassVar[bool] = False
-    needed = ("last_epoch", "last_lr")
+    kept: ClassVar[Mapping[str, str]] = {"last_epoch": "last_epoch", "last_lr": "last_lr"}
+
+    #: what the rate is: a function of the base's, the epoch, and the fields of a data class
+    formula: ClassVar[Callable[..., float]]
+    #: field -> what it has to be, where that is not what its type says
+    checks: ClassVar[Mapping[str, Callable[..., Any]]] = {}
 
     def __init__(
         self, learning_rate: float = 0.1, last_epoch: int = -1, verbose: bool = False
     ) -> None:
-        super().__init__()
-        self.base_lr = self._learning_rate = finite(self, "learning_rate", learning_rate)
+        super().__init__(step=vars(self).get("step_size", 1))  # which StepDecay means otherwise
+        self.base_lr = self.learning_rate = finite(self, "learning_rate", learning_rate)
         if self.base_lr < 0:
             raise ArgumentError(
                 f"{type(self).__name__}: expected learning_rate of at least 0, got {learning_rate}"
@@ -57,6 +64,22 @@ class LRScheduler(LearningRateDecay):
         self.last_epoch, self.verbose = int(last_epoch), bool(verbose)
         self.last_lr = self.base_lr
         self.step()
+
+    def __post_init__(self) -> None:
+        """Check the fields of a data class, and begin."""
+        for name, check in self._checked().items():
+            setattr(self, name, check(self, name, getattr(self, name)))
+        self.begin()
+
+    def begin(self) -> None:
+        """Go to the first epoch, with fields that are checked."""
+        LRScheduler.__init__(self, self.learning_rate, self.last_epoch, self.verbose)
+
+    @classmethod
+    def _checked(cls) -> dict[str, Callable[..., Any]]:
+        """The fields that a subclass adds, and what they have to be."""
+        own = (f for f in fields(cls) if f.name not in _COMMON)  # type: ignore[arg-type]
+        return {f.name: cls.checks.get(f.name) or _CHECKS[str(f.type)] for f in own}
 
     def __call__(self) -> float:
         """The rate of this epoch."""
@@ -67,7 +90,11 @@ class LRScheduler(LearningRateDecay):
 
     def get_lr(self) -> float:
         """The rate of the epoch ``self.last_epoch``."""
-        raise NotImplementedError(f"{type(self).__name__} needs a method get_lr(self)")
+        kind = type(self)
+        if not hasattr(kind, "formula"):
+            raise NotImplementedError(f"{kind.__name__} needs a method get_lr(self)")
+        own = (getattr(self, name) for name in self._checked())
+        return float(kind.formula(self.base_lr, self.last_epoch, *own))
 
     def step(self, epoch: int | None = None) -> None:
         """Begin the next epoch.
@@ -84,13 +111,6 @@ class LRScheduler(LearningRateDecay):
             raise
         if self.verbose:
             print(f"epoch {self.last_epoch}: the learning rate is {self.last_lr}")
-
-    def state_dict(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self.needed}
-
-    def restore(self, kept: Mapping[str, Any]) -> None:
-        for name in self.needed:
-            setattr(self, name, kept[name])
 
 
 @SCHEDULERS
@@ -116,15 +136,13 @@ class ReduceOnPlateau(ReduceLROnPlateau):
 
     _shown = "factor=decay_rate epsilon=eps"
 
-    #: names of the state -> attributes
-    _names: ClassVar[Mapping[str, str]] = {
+    kept: ClassVar[Mapping[str, str]] = {
         "cooldown_counter": "cooldown_counter",
         "best": "best_loss",
         "num_bad_epochs": "num_bad_epochs",
         "last_epoch": "epoch_num",
         "last_lr": "learning_rate",
     }
-    needed = tuple(_names)
 
     def __init__(
         self,
@@ -165,13 +183,6 @@ class ReduceOnPlateau(ReduceLROnPlateau):
         super().step(metrics)
         if epoch is not None:
             self.epoch_num = int(epoch)
-
-    def state_dict(self) -> dict[str, Any]:
-        return {name: getattr(self, kept) for name, kept in self._names.items()}
-
-    def restore(self, kept: Mapping[str, Any]) -> None:
-        for name, attribute in self._names.items():
-            setattr(self, attribute, kept[name])
 
 
 def a_function(scheduler: Any, what: str, given: Any) -> Callable[[int], float]:
@@ -217,6 +228,34 @@ def rising(scheduler: Any, what: str, given: Any) -> list[int]:
     return found
 
 
+def one_of(*known: str) -> Callable[..., str]:
+    """What takes one of some words."""
+
+    def checked(scheduler: Any, what: str, given: Any) -> str:
+        if given not in known:
+            listed = " or ".join([", ".join(known[:-1]), known[-1]])
+            raise ArgumentError(
+                f"{type(scheduler).__name__}: expected {what} {listed}, got {given!r:.60}"
+            )
+        return str(given)
+
+    return checked
+
+
+def or_none(check: Callable[..., Any]) -> Callable[..., Any]:
+    """What takes None, too."""
+
+    def checked(scheduler: Any, what: str, given: Any) -> Any:
+        return None if given is None else check(scheduler, what, given)
+
+    return checked
+
+
+def yes_or_no(scheduler: Any, what: str, given: Any) -> bool:
+    """Whether a scheduler was told to."""
+    return bool(given)
+
+
 def within(scheduler: Any, what: str, given: Any, most: float = 1.0) -> float:
     """A number above 0, and up to ``most``, that a scheduler was given.
 
@@ -229,3 +268,8 @@ def within(scheduler: Any, what: str, given: Any, most: float = 1.0) -> float:
             f"{type(scheduler).__name__}: expected {what} of at most {most:g}, got {given!r:.60}"
         )
     return number
+
+
+_COMMON = ("learning_rate", "last_epoch", "verbose")
+#: the type of a field -> what it has to be
+_CHECKS = {"float": finite, "int": count, "bool": yes_or_no}
