@@ -16,6 +16,7 @@ from ...opdef.prepared import Declined, Offer, Prepared, Scratch
 from ..commands import CommandFunctions, NativeCommand, Status, address_of_function
 from .compiler import COMPILER, Compiler
 from .group_forms import GroupKernel, GroupKernels
+from .groups import MOST_ARRAYS
 from .kernel import Kernel
 from .layouts import relaid
 from .products import product_source
@@ -38,6 +39,7 @@ class NativeKernels:
     """
 
     name = "native"
+    most_arrays = MOST_ARRAYS  #: that a kernel of a group reads and makes
 
     def __init__(self, compiler: Compiler, waits: bool) -> None:
         self._compiler, self.waits = compiler, waits

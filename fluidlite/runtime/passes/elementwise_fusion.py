@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 from ...opdef.looks import look_of
@@ -133,10 +134,13 @@ class _Fusion:
             makers = [source_of(value).producer for value in instruction.inputs]
             early = instruction.is_backward and not all(m and m.is_backward for m in makers)
             if all(maker in self._groups for maker in makers) and not early:
-                self._put(self._merged(before, [instruction]))
+                self._put(self._merged(list(before), [instruction]))
             return
-        choices: list[list[_Group]] = [before] if len(before) > 1 else []
-        choices += [[group] for group in reversed(before)]
+        choices: list[list[_Group]] = [list(before)] if len(before) > 1 else []
+        # one that leaves more arrays to be read than a kernel takes need not be tried
+        arrays = {source_of(v) for v in instruction.inputs if v.constant is None or v.size > 1}
+        fewest = len(arrays) - self._library.most_arrays
+        choices += [[group] for group, made in reversed(before.items()) if made > fewest]
         choices += [[group] for group in self._readers(instruction) if group not in before]
         for groups in [*choices, []]:
             if self._put(self._merged(groups, [instruction])):
@@ -163,18 +167,19 @@ class _Fusion:
                 if not _read_outside([value], {*maker.members, *group.members}):
                     self._put(self._merged([maker, group], []))
 
-    def _makers(self, instruction: Instruction) -> list[_Group]:
-        found: dict[_Group, None] = {}
-        for value in instruction.inputs:
-            maker = source_of(value).producer
-            if maker in self._groups:
-                found[self._groups[maker]] = None
-        return list(found)
+    def _makers(self, instruction: Instruction) -> dict[_Group, int]:
+        """The groups that make what an instruction reads, and how many of these values each makes."""
+        found: dict[_Group, int] = {}
+        for value in dict.fromkeys(map(source_of, instruction.inputs)):
+            if value.producer in self._groups:
+                group = self._groups[value.producer]
+                found[group] = found.get(group, 0) + 1
+        return found
 
     def _readers(self, instruction: Instruction) -> list[_Group]:
         found: dict[_Group, None] = {}
         for value in instruction.inputs:
-            for user in list(value.users)[-8:]:
+            for user in reversed(list(islice(reversed(value.users), 8))):
                 if user in self._groups and value.constant is None:
                     found[self._groups[user]] = None
         return list(found)[-2:]
@@ -284,11 +289,9 @@ def _views(instruction: Instruction) -> bool:
     """Whether an instruction only shows elements of what it reads, in another shape or a part."""
     if instruction.op is None or instruction.phase or not instruction.results:
         return False
-    if any(v.layout for v in instruction.inputs):
+    if look_of(instruction.results[0]) is None or any(v.layout for v in instruction.inputs):
         return False
-    return look_of(instruction.results[0]) is not None and not any(
-        _is_used(value) and look_of(value) is None for value in instruction.results[1:]
-    )
+    return not any(_is_used(value) and look_of(value) is None for value in instruction.results[1:])
 
 
 def _is_used(value: Value) -> bool:

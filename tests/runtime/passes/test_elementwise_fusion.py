@@ -2,6 +2,7 @@
 
 import pytest
 from graphs import after
+from work import calls_in
 
 from fluidlite.backend import get
 from fluidlite.backend.native import group_forms, groups
@@ -144,6 +145,38 @@ def test_a_group_like_another_is_not_worked_out_again(monkeypatch):
         counts.append(len(made))
         assert changed
     assert counts[0] == counts[1] < 100
+
+
+def terms_of(type, count):
+    """Squares of as many inputs, what an operator makes of all, and something that reads each."""
+    lines = [f'%{k}: float32[4] = input "x{k}"' for k in range(count)]
+    lines += [f"%{count + k}: float32[4] = square(X=%{k})" for k in range(count)]
+    squares = ", ".join(f"%{count + k}" for k in range(count))
+    shape = [count, 4] if type == "stack" else [4]
+    lines.append(f"%{2 * count}: float32{shape} = {type}(X=[{squares}])")
+    lines += [f"%{2 * count + k}: float32[4] = tanh(X=%{count + k})" for k in range(1, count + 1)]
+    made = ", ".join(f'"y{k}"=%{2 * count + k}' for k in range(count + 1))
+    return "\n".join([*lines, f"return {made}", ""])
+
+
+@pytest.mark.parametrize("type", ["sum", "stack"])
+def test_the_work_is_linear_in_what_one_operator_puts_together(type):
+    def calls(count):
+        graph = parsed(terms_of(type, count), backend=get("numpy"))
+        context = Context(graph.builder, [Pretending(range(count))])
+        return calls_in(ELEMENTWISE_FUSION.run, graph, context)
+
+    assert calls(240) < 2.2 * calls(120)
+
+
+def test_a_sum_that_fills_a_kernel_is_part_of_the_one_that_makes_a_term():
+    terms = ", ".join(f"%{k}" for k in range(3, 42))
+    lines = ['%0: float32[4] = input "x"', *(f"%{k}: float32[4] = tanh(X=%0)" for k in (1, 2))]
+    lines += [f'%{k}: float32[4] = input "x{k}"' for k in range(3, 41)]
+    text = "\n".join(
+        [*lines, f"%41: float32[4] = exp(X=%1)\n%42: float32[4] = sum(X=[{terms}])", ""]
+    )
+    assert fused(text + 'return "y"=%42\n', {0})[1][-1] == ("sum", "native")
 
 
 ALMOST_ALIKE = """\
