@@ -11,7 +11,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-from .errors import FluidError, suggestion
+from .errors import ExplainedError, suggestion
 from .quiet import door
 
 #: what there is in the place of processes that keep parameters
@@ -77,11 +77,8 @@ _PLACES = (
 _PACKAGE = __name__.partition(".")[0]
 
 
-class AbsentNameError(FluidError, AttributeError):
-    """A module has no such name; says why, and what to use, when it is shown."""
-
-    def __str__(self) -> str:
-        return explained(self.args[0], self.args[1])
+class AbsentNameError(ExplainedError):
+    """A module has no such name; says why, and what to use."""
 
 
 def answer(namespace: dict[str, Any], *later: str) -> None:
@@ -116,7 +113,7 @@ def absent(module: str, name: str) -> AttributeError:
     """
     if name.startswith("_"):
         return AttributeError(f"module {module!r} has no attribute {name!r}")
-    return AbsentNameError(module, name, name=name)
+    return AbsentNameError(explained, module, name, name=name)
 
 
 def explained(module: str, name: str) -> str:

@@ -8,6 +8,7 @@ its scripts may catch those, ``AssertionError`` is among the bases.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from .namespace import listing
 
@@ -123,6 +124,10 @@ class VerifyError(FluidError, ValueError):
 class FileError(FluidError, OSError, ValueError):
     """A file cannot be opened, read or written; says which, and why."""
 
+    def __reduce__(self) -> Any:
+        kind, args, *_ = super().__reduce__()
+        return kind, args, {**vars(self), "errno": self.errno}
+
 
 class FileFormatError(FluidError, ValueError, RuntimeError):
     """A file does not hold what it should; says which, at which byte, and what was expected."""
@@ -162,6 +167,28 @@ class ParameterListError(ArgumentError, AttributeError):
 
 class StateDictError(FluidError, RuntimeError, LookupError):
     """A state lacks the value of a parameter or of an optimizer's variable."""
+
+
+class ExplainedError(FluidError, AttributeError):
+    """Something has no attribute of a name.  Why is worked out when the error is shown: ``hasattr``
+    asks often, and shows nothing.
+
+    Args:
+        explain: a function that gives the text, or the text itself.
+        given: what the function takes.
+    """
+
+    def __str__(self) -> str:
+        if not self.args or not callable(self.args[0]):
+            return super().__str__()
+        explain, *given = self.args
+        try:
+            return str(explain(*given))
+        except Exception:  # what shows an error must not meet another one
+            return f"there is no attribute {self.name!r}"
+
+    def __reduce__(self) -> Any:
+        return type(self), (str(self),), {**vars(self), "name": self.name}
 
 
 class StrictError(FluidError, ValueError):
@@ -212,10 +239,18 @@ def with_context(error: FluidError, context: str) -> FluidError:
         error: what was raised; its class is kept.
         context: lines to put below the message.
     """
-    located = type(error)(f"{error}\n{context}")
+    located = with_text(error, f"{error}\n{context}")
     located.__cause__ = error.__cause__
     located.__suppress_context__ = error.__suppress_context__
     return located
+
+
+def with_text(error: FluidError, text: str) -> FluidError:
+    """The same error with another text; its class and what it knows are kept."""
+    kind, _, *state = error.__reduce__()  # type: ignore[misc]
+    said: FluidError = kind(text)
+    said.__setstate__(*state or [None])
+    return said
 
 
 __dir__ = listing(globals())

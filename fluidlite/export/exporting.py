@@ -312,9 +312,9 @@ class _Job:
             for key, array in bodies[0].arrays.items():
                 found = other.arrays.get(key)
                 if found is None or found.shape != array.shape:
-                    raise Unlike([f"the array {key}"])
+                    raise Unlike(f"the array {key}")
                 if found is not array and not np.array_equal(found, array):
-                    raise Unlike([f"the array {key}"])
+                    raise Unlike(f"the array {key}")
 
     def _file(self, body: _Body, text: str, found: NumpySource) -> str:
         definitions = Definitions()

@@ -27,10 +27,6 @@ class FreeSize:
 class Unlike(Exception):
     """Texts for several sizes differ by more than numbers that follow from these."""
 
-    def __init__(self, texts: Sequence[str]) -> None:
-        super().__init__(" | ".join(texts))
-        self.texts = texts
-
 
 def merged(texts: Sequence[str], sizes: Sequence[FreeSize]) -> str:
     """One text for all sizes.
@@ -44,7 +40,7 @@ def merged(texts: Sequence[str], sizes: Sequence[FreeSize]) -> str:
     """
     lines = [text.split("\n") for text in texts]
     if len({len(each) for each in lines}) > 1:
-        raise Unlike([f"{len(each)} lines" for each in lines])
+        raise Unlike(" | ".join(f"{len(each)} lines" for each in lines))
     return "\n".join(
         each[0] if len(set(each)) == 1 else _merged_line(each, sizes) for each in zip(*lines)
     )
@@ -53,7 +49,7 @@ def merged(texts: Sequence[str], sizes: Sequence[FreeSize]) -> str:
 def _merged_line(lines: Sequence[str], sizes: Sequence[FreeSize]) -> str:
     tokens = [_TOKENS.findall(line) for line in lines]
     if len({len(each) for each in tokens}) > 1:
-        raise Unlike(lines)
+        raise Unlike(" | ".join(lines))
     found: list[str] = []
     for k, each in enumerate(zip(*tokens)):
         if len(set(each)) == 1:
@@ -61,7 +57,7 @@ def _merged_line(lines: Sequence[str], sizes: Sequence[FreeSize]) -> str:
             continue
         text = _expression(each, sizes)
         if text is None:
-            raise Unlike(lines)
+            raise Unlike(" | ".join(lines))
         before = next((t for t in reversed(tokens[0][:k]) if not t.isspace()), "(")
         behind = next((t for t in tokens[0][k + 1 :] if not t.isspace()), ")")
         alone = text.isidentifier() or (before in "([,=:" and behind in ")],:")

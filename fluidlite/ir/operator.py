@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from enum import IntFlag
 from typing import TYPE_CHECKING, Any
 
-from ..errors import AttributeValueError, FluidError, SlotError, suggestion
+from ..errors import AttributeValueError, FluidError, SlotError, suggestion, with_text
 from ..errors import with_context as _with_context
 from ..opdef.definition import Op, find, lookup
 from ..opdef.spec import Spec
@@ -443,4 +443,4 @@ def located(
         lines.append(f"  {when} at {op.callsite}")
     text = str(error)
     prefix = "" if text.startswith(op.type) else f"{op.type}: "
-    return _with_context(type(error)(prefix + text), "\n".join(lines))
+    return _with_context(with_text(error, prefix + text), "\n".join(lines))

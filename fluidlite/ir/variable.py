@@ -9,7 +9,7 @@ from types import MethodType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..dtypes import DType, Kind, as_dtype
-from ..errors import ArgumentError, DTypeError, FluidError, UnsupportedError, suggestion
+from ..errors import ArgumentError, DTypeError, ExplainedError, UnsupportedError, suggestion
 from ..opdef.arithmetic import UFUNCS, Arithmetic
 from ..opdef.attribute import whole_number
 from ..opdef.spec import RANK_TABLE, Shape, Spec
@@ -238,7 +238,7 @@ class Variable(VariableMethods):
                 raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
             method = methods_of_variables().get(name)
             if method is None:
-                raise NoAttributeError(self, name)
+                raise NoAttributeError(_why_not, self, name, name=name)
             return MethodType(method, self)
 
     def __dir__(self) -> list[str]:
@@ -412,16 +412,16 @@ class Parameter(Variable):
         return made
 
 
-class NoAttributeError(FluidError, AttributeError):
+class NoAttributeError(ExplainedError):
     """A variable has no such attribute; says which was meant, or what does it in programs."""
 
-    def __str__(self) -> str:
-        variable, name = self.args
-        message = f"{type(variable).__name__} has no attribute {name!r}"
-        if name not in _IN_PROGRAMS:
-            return message + suggestion(name, dir(variable))
-        hint = _IN_PROGRAMS[name].format(variable.name)
-        return f"{message}; {variable.name!r} is one of a program: {hint}"
+
+def _why_not(variable: Variable, name: str) -> str:
+    message = f"{type(variable).__name__} has no attribute {name!r}"
+    if name not in _IN_PROGRAMS:
+        return message + suggestion(name, dir(variable))
+    hint = _IN_PROGRAMS[name].format(variable.name)
+    return f"{message}; {variable.name!r} is one of a program: {hint}"
 
 
 #: what tensors have that have their values -> what does it in programs

@@ -54,7 +54,7 @@ class WorkerTraceback(Exception):
     """
 
     def __str__(self) -> str:
-        return "\n" + str(self.args[0])
+        return "\n" + super().__str__()
 
 
 def start_method() -> str:

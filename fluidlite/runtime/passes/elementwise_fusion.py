@@ -168,7 +168,7 @@ class _Fusion:
                     self._put(self._merged([maker, group], []))
 
     def _makers(self, instruction: Instruction) -> dict[_Group, int]:
-        """The groups that make what an instruction reads, and how many of these values each makes."""
+        """The groups that make what an instruction reads, and how many of the values each makes."""
         found: dict[_Group, int] = {}
         for value in dict.fromkeys(map(source_of, instruction.inputs)):
             if value.producer in self._groups:

@@ -2,7 +2,6 @@
 
 import pytest
 from graphs import after
-from work import calls_in
 
 from fluidlite.backend import get
 from fluidlite.backend.native import group_forms, groups
@@ -13,6 +12,8 @@ from fluidlite.runtime.graph import verify
 from fluidlite.runtime.passes import elementwise_fusion
 from fluidlite.runtime.passes.elementwise_fusion import ELEMENTWISE_FUSION
 from fluidlite.runtime.passes.form import Context
+
+from work import calls_in
 
 CHAIN = """\
 %0: float32[4, 6] = input "x"
