@@ -125,7 +125,8 @@ class FileError(FluidError, OSError, ValueError):
     """A file cannot be opened, read or written; says which, and why."""
 
     def __reduce__(self) -> Any:
-        kind, args, *_ = super().__reduce__()
+        made: tuple[Any, ...] = super().__reduce__()  # type: ignore[assignment]
+        kind, args, *_ = made
         return kind, args, {**vars(self), "errno": self.errno}
 
 
@@ -247,7 +248,8 @@ def with_context(error: FluidError, context: str) -> FluidError:
 
 def with_text(error: FluidError, text: str) -> FluidError:
     """The same error with another text; its class and what it knows are kept."""
-    kind, _, *state = error.__reduce__()  # type: ignore[misc]
+    parts: tuple[Any, ...] = error.__reduce__()  # type: ignore[assignment]
+    kind, _, *state = parts
     said: FluidError = kind(text)
     said.__setstate__(*state or [None])
     return said
