@@ -10,6 +10,7 @@ from types import ModuleType
 from typing import Any
 
 from ..errors import ArgumentError, UnsupportedError
+from ..opdef.prepared import KernelLibrary
 from . import numpy_
 
 _CHOICES = ("numpy", "onednn", "native", "auto")
@@ -29,14 +30,13 @@ def get(name: str) -> ModuleType:
     return {"numpy": numpy_}[name]
 
 
-def kernel_libraries() -> list[Callable[[Any], Any]]:
+def kernel_libraries() -> list[Callable[[Any], KernelLibrary | None]]:
     """The kernel libraries that ``FLUIDLITE_KERNELS`` names: ``numpy`` for none beside NumPy,
     ``onednn`` wherever it has a kernel, ``native`` for generated kernels from the first plan on, or
     ``auto``: oneDNN where it is installed and pays, and generated kernels once they are compiled.
 
     Returns:
-        functions, each of which takes a graph and gives what the library offers for it (see
-        ``opdef.prepared.KernelLibrary``), or None.
+        functions, each of which takes a graph and gives what the library offers for it, or None.
 
     Raises:
         ArgumentError: ``FLUIDLITE_KERNELS`` is something else.
@@ -63,5 +63,7 @@ def kernel_libraries() -> list[Callable[[Any], Any]]:
             "FLUIDLITE_KERNELS asks for oneDNN, which is not installed: "
             'pip install "fluidlite[fast]" (Linux on x86-64), or set it to auto or numpy'
         )
-    found: Callable[[Any], Any] = partial(onednn.open_library, everywhere=chosen == "onednn")
+    found: Callable[[Any], KernelLibrary | None] = partial(
+        onednn.open_library, everywhere=chosen == "onednn"
+    )
     return [found, partial(native.open_library, waits=False)] if chosen == "auto" else [found]

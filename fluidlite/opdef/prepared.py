@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import Any, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -128,10 +128,31 @@ class Epilogues(NamedTuple):
         return self.chain[count][0].order if count < len(self.chain) else ()
 
 
-class KernelLibrary(Protocol):
-    """Kernels for the instructions of one graph."""
+class KernelLibrary:
+    """Kernels for the instructions of one graph: the base of libraries, which offers nothing.
 
-    name: str
+    A library has kernels for single instructions (:meth:`cost` and what follows it), or makes some
+    for groups of instructions (``most_arrays``, and the last three methods), or both.
+    """
+
+    name: ClassVar[str] = ""
+    #: the most arrays that a kernel of a group reads and makes; 0 where it makes none for groups
+    most_arrays: ClassVar[int] = 0
+    #: chooses how many threads its kernels get (``kernels.tuning.ThreadTuner``)
+    tuner: Any = None
+    #: records command buffers (``backend.commands.CommandFunctions``)
+    command_functions: Any = None
+
+    @property
+    def team(self) -> int | None:
+        """The address of what starts its threads, for other libraries; None where it has none."""
+        return None
+
+    def improvement(self) -> Any:
+        """Kernels that will be there later: whether they are, says ``is_ready()``; None where
+        nothing is missing.
+        """
+        return None
 
     def cost(self, instruction: Any, layouts: Mapping[int, list[Any]]) -> float | None:
         """What the library's kernel takes, as a multiple of NumPy's; None where it has none.
@@ -141,22 +162,53 @@ class KernelLibrary(Protocol):
             layouts: by number of a value, the layouts that it exists in, the first one first; None
                 stands for a plain array.
         """
-        ...
+        return None
 
     def offer(
         self, instruction: Any, layouts: Mapping[int, list[Any]], epilogues: Epilogues
     ) -> Offer | None:
         """A kernel for an instruction; None where there is none after all."""
-        ...
+        return None
 
     def reorder(self, source: Any, target: Any, shape: tuple[int, ...]) -> Prepared:
-        """A kernel that copies a value from one layout to another.
+        """A kernel that copies a value from one layout to another; of a library that lays values
+        out as it likes.
 
         Args:
             source, target: layouts; None for a plain array.
             shape: of the plain array.
         """
-        ...
+        raise NotImplementedError(f"{self.name} has no layouts of its own")
+
+    def trace(self, instruction: Any) -> Any:
+        """What an instruction computes for each element; None where it can be in no group."""
+        return None
+
+    def group(self, members: Sequence[Any], outputs: Sequence[Any], before: Any = None) -> Any:
+        """What some instructions compute together, as an object with its ``source``; None where
+        that is not one kernel.
+
+        Args:
+            members: the instructions, in order.
+            outputs: the values that are read elsewhere.
+            before: what the first of them compute, where that is known.
+        """
+        return None
+
+    def kernels(
+        self,
+        sources: Sequence[Any],
+        specs: Sequence[Sequence[Any]],
+        team: int | None = None,
+    ) -> list[Prepared | None]:
+        """The kernels of groups; None for those that are not there, which are asked for.
+
+        Args:
+            sources: of the groups.
+            specs: of each its results: pairs of a shape and an element type.
+            team: of another library, where one has one.
+        """
+        return [None for _ in sources]
 
 
 #: makes a prepared kernel of an operator and the specs of what ``run`` takes; None where it cannot

@@ -91,14 +91,14 @@ class CompiledSegment:
         """Run the pipeline: the tuners of kernel libraries, and why which kernel was chosen."""
         opened = [open_library(graph) for open_library in self._open]
         libraries = [library for library in opened if library is not None]
-        tuners = [library.tuner for library in libraries if hasattr(library, "tuner")]
+        tuners = [library.tuner for library in libraries if library.tuner is not None]
         context = Context(graph.builder, libraries)
         _with_threads(tuners, pipeline.run)(graph, context, self._passes, after)
         if after is None:
-            functions = (getattr(library, "command_functions", None) for library in libraries)
+            functions = (library.command_functions for library in libraries)
             #: has the functions that run command buffers; None where no library has them
             self._command_functions: Any = next(filter(None, functions), None)
-            found = [x.improvement() for x in libraries if hasattr(x, "improvement")]
+            found = [library.improvement() for library in libraries]
             self.improvement = next((each for each in found if each is not None), None)
         return tuners, context.choices
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...kernels import threads
-from ...opdef.prepared import Declined, Offer, Prepared, Scratch
+from ...opdef.prepared import Declined, KernelLibrary, Offer, Prepared, Scratch
 from ..commands import CommandFunctions, NativeCommand, Status, address_of_function
 from .compiler import COMPILER, Compiler
 from .group_forms import GroupKernel, GroupKernels
@@ -30,7 +30,7 @@ CALL = 0.4  #: what a kernel costs as a multiple of NumPy's where calling takes 
 LONG, SHARED_BY_TEAM, SHARED = 1 << 17, 1 << 18, 1 << 20
 
 
-class NativeKernels:
+class NativeKernels(KernelLibrary):
     """What the generator offers for one graph.
 
     Args:
@@ -47,7 +47,7 @@ class NativeKernels:
         self._groups = GroupKernels(self.trace)
         self._wanted: dict[str, KernelSource] = {}
         self._products: dict[str, Prepared | None] = {}
-        #: records command buffers; None before any kernel is there
+        #: None before any kernel is there
         self.command_functions: CommandFunctions | None = None
 
     def cost(self, instruction: Any, layouts: Any) -> float | None:
@@ -77,13 +77,7 @@ class NativeKernels:
     def group(
         self, members: Sequence[Any], outputs: Sequence[Any], before: GroupKernel | None = None
     ) -> GroupKernel | None:
-        """What some instructions compute together; None where that is not one loop.
-
-        Args:
-            members: the instructions, in order.
-            outputs: the values that are read elsewhere.
-            before: what the first of them compute, where that is known.
-        """
+        """What some instructions compute together; None where that is not one loop."""
         return self._groups.of(members, outputs, before)
 
     def kernels(
@@ -92,13 +86,7 @@ class NativeKernels:
         specs: Sequence[Sequence[Any]],
         team: int | None = None,
     ) -> list[Prepared | None]:
-        """The kernels of sources; None for those that are not there, which are asked for.
-
-        Args:
-            sources: the kernels.
-            specs: of each its results: pairs of a shape and an element type.
-            team: what starts the threads of OpenMP that another library has; None where none does.
-        """
+        """The kernels of sources; None for those that are not there, which are asked for."""
         unique = {source.name: source for source in sources}
         found = self._compiler.find(unique.values())
         missing = {name: source for name, source in unique.items() if name not in found}

@@ -14,7 +14,7 @@ import numpy as np
 from ...dtypes import DType
 from ...kernels import threads
 from ...kernels.tuning import ThreadTuner
-from ...opdef.prepared import Epilogues, Offer, Prepared
+from ...opdef.prepared import Epilogues, KernelLibrary, Offer, Prepared
 from .library import Library, NotDone
 from .memory import ContextFactory, ExecutionContext, Form, Layout, Primitive, new, plain, reorder
 
@@ -73,7 +73,7 @@ def is_worth_loading(instruction: Any, everywhere: bool) -> bool:
     )
 
 
-class OneDnnKernels:
+class OneDnnKernels(KernelLibrary):
     """What the library offers for one graph.
 
     Args:

@@ -13,7 +13,7 @@ from itertools import islice
 from typing import Any
 
 from ...opdef.looks import look_of
-from ...opdef.prepared import Scratch
+from ...opdef.prepared import KernelLibrary, Scratch
 from ..graph import Graph, Instruction
 from ..value import Value
 from .form import Context, Pass
@@ -30,7 +30,7 @@ def fuse_elementwise(graph: Graph, context: Context) -> bool:
     Rounding: sums are taken in another order, and elementary functions have other approximations,
     to a few units in the last place.
     """
-    library = next((each for each in context.libraries if hasattr(each, "group")), None)
+    library = next((each for each in context.libraries if each.most_arrays), None)
     if library is None or len(graph) > LONGEST:
         return False
     return _Fusion(graph, context, library).run()
@@ -48,7 +48,7 @@ class _Group:
 
 
 class _Fusion:
-    def __init__(self, graph: Graph, context: Context, library: Any) -> None:
+    def __init__(self, graph: Graph, context: Context, library: KernelLibrary) -> None:
         self._graph, self._context, self._library = graph, context, library
         self._numbers: dict[Instruction, int] = {}
         self._places: dict[Instruction, float] = {}
@@ -65,8 +65,8 @@ class _Fusion:
         groups = [g for g in dict.fromkeys(self._groups.values()) if self._pays(g)]
         specs = [[v.stored for v in group.outputs] for group in groups]
         sources = [group.made.source for group in groups if group.made is not None]
-        teams = (getattr(each, "team", None) for each in self._context.libraries)
-        team = next((each for each in teams if each is not None), None)
+        teams = (library.team for library in self._context.libraries)
+        team = next((team for team in teams if team is not None), None)
         kernels = self._library.kernels(sources, specs, team)
         fused = [(g, kernel) for g, kernel in zip(groups, kernels) if kernel is not None]
         for group, kernel in fused:

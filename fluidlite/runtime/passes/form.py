@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from ...opdef.prepared import KernelLibrary
 from ..graph import Graph, Instruction
 from ..lower import Lowering
 
@@ -22,7 +23,7 @@ class Context:
     """
 
     builder: Lowering
-    libraries: Sequence[Any] = ()
+    libraries: Sequence[KernelLibrary] = ()
     choices: dict[Instruction, str] = field(default_factory=dict)
     composed: set[Instruction] = field(default_factory=set)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from graphs import NUMPY, after, digests, graph, leaves, rewrites
 
-from fluidlite.opdef.prepared import Epilogues, Offer, Prepared
+from fluidlite.opdef.prepared import Epilogues, KernelLibrary, Offer, Prepared
 from fluidlite.runtime.compile import CompiledSegment
 from fluidlite.runtime.passes.epilogues import epilogues_of
 from fluidlite.runtime.pipeline import (
@@ -492,7 +492,7 @@ class Blocked:
         self.shape = shape
 
 
-class Library:
+class Library(KernelLibrary):
     """Has kernels for relu and tanh in a layout of its own, for tanh with what follows."""
 
     name = "made-up"

@@ -7,7 +7,7 @@ from fluidlite.backend import get
 from fluidlite.backend.native import group_forms, groups
 from fluidlite.backend.native.library import NativeKernels
 from fluidlite.inspect.graph_text import parsed
-from fluidlite.opdef.prepared import Prepared
+from fluidlite.opdef.prepared import KernelLibrary, Prepared
 from fluidlite.runtime.graph import verify
 from fluidlite.runtime.passes import elementwise_fusion
 from fluidlite.runtime.passes.elementwise_fusion import ELEMENTWISE_FUSION
@@ -62,6 +62,12 @@ STEP = """\
 %5: float32[6, 1] = elementwise_sub(X=%1, Y=%4)
 return "w"=%5
 """
+
+
+def test_a_library_that_makes_no_kernels_for_groups_is_not_asked():
+    changed, text = after(ELEMENTWISE_FUSION, CHAIN, libraries=[KernelLibrary()])
+    assert not changed
+    assert text.count("tanh") == CHAIN.count("tanh")
 
 
 def test_small_products_with_a_vector_are_in_the_kernel_of_what_is_around_them():
