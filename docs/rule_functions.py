@@ -18,8 +18,10 @@ sys.path.append(str(HERE / "pages"))
 from operators import escaped, families  # noqa: E402  beside the pages of the site
 
 #: what the script writes stands behind this line of the page
-MARK = "## All functions
-"
+MARK = "## All functions\n"
+LEGEND = """
+Attributes stand behind `*`, with their defaults. Marks: `?` may be absent, `*` a list.
+"""
 
 
 def call(op):
