@@ -70,37 +70,20 @@ _MODULES = (
     *("reader", "regularizer", "unique_name"),
 )
 #: sub-packages that are loaded when they are first asked for
-_PACKAGES = frozenset(
-    [
-        "autograd",
-        "checkpoint",
-        "compat",
-        "compiler",
-        "contrib",
-        "dataset",
-        "distributed",
-        "dygraph",
-        "eager",
-        "export",
-        "flow",
-        "imperative",
-        "incubate",
-        "inspect",
-        "io",
-        "jax",
-        "metrics",
-        "model",
-        "nn",
-        "onnx",
-        "ops",
-        "profiler",
-        "proto",
-        "readers",
-        "transpiler",
-    ]
-)
+_PACKAGES = frozenset([
+    "autograd", "checkpoint", "compat", "compiler", "contrib", "dataset", "distributed",
+    "dygraph", "eager", "export", "flow", "imperative", "incubate", "inspect", "io", "jax",
+    "metrics", "model", "nn", "onnx", "ops", "profiler", "proto", "readers", "transpiler",
+])  # fmt: skip
 #: of them, and of what is imported above, those that are for its own use
 _INNER = frozenset(["eager", "imperative", "ops", "proto", "public_names", "readers"])
+_OF_DYGRAPH = (
+    "NCE", "BCELoss", "BatchNorm", "BilinearTensorProduct", "Conv2D", "Conv2DTranspose",
+    "Conv3D", "Conv3DTranspose", "Dropout", "Embedding", "GRUUnit", "GroupNorm",
+    "InstanceNorm", "L1Loss", "Layer", "LayerNorm", "Linear", "MSELoss", "NLLLoss", "PRelu",
+    "Pool2D", "SpectralNorm", "TreeConv", "disable_dygraph", "disable_imperative",
+    "enable_dygraph", "enable_imperative",
+)  # fmt: skip
 #: names of such modules that stand at the top level, too
 _NAMES = {
     "custom_op": "custom",
@@ -115,47 +98,8 @@ _NAMES = {
     "DataFeedDesc": "readers.feed_desc",
     **dict.fromkeys(["DatasetFactory", "InMemoryDataset", "QueueDataset"], "readers.files"),
     **dict.fromkeys(["load_dygraph", "save_dygraph"], "dygraph.checkpoint"),
-    **dict.fromkeys(
-        [
-            "load",
-            "load_program_state",
-            "save",
-            "set_program_state",
-        ],
-        "io",
-    ),
-    **dict.fromkeys(
-        [
-            "NCE",
-            "BCELoss",
-            "BatchNorm",
-            "BilinearTensorProduct",
-            "Conv2D",
-            "Conv2DTranspose",
-            "Conv3D",
-            "Conv3DTranspose",
-            "Dropout",
-            "Embedding",
-            "GRUUnit",
-            "GroupNorm",
-            "InstanceNorm",
-            "L1Loss",
-            "Layer",
-            "LayerNorm",
-            "Linear",
-            "MSELoss",
-            "NLLLoss",
-            "PRelu",
-            "Pool2D",
-            "SpectralNorm",
-            "TreeConv",
-            "disable_dygraph",
-            "disable_imperative",
-            "enable_dygraph",
-            "enable_imperative",
-        ],
-        "dygraph",
-    ),
+    **dict.fromkeys(["load", "load_program_state", "save", "set_program_state"], "io"),
+    **dict.fromkeys(_OF_DYGRAPH, "dygraph"),
 }
 
 

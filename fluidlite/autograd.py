@@ -19,25 +19,10 @@ from .namespace import listing
 from .quiet import doors
 
 __all__ = [
-    "PyLayer",
-    "PyLayerContext",
-    "backward",
-    "checkpoint",
-    "detect_anomaly",
-    "enable_grad",
-    "grad",
-    "hessian",
-    "hvp",
-    "is_grad_enabled",
-    "jacobian",
-    "jvp",
-    "no_grad",
-    "saved_tensors_hooks",
-    "set_grad_enabled",
-    "value_and_grad",
-    "vjp",
-    "vmap",
-]
+    "PyLayer", "PyLayerContext", "backward", "checkpoint", "detect_anomaly", "enable_grad", "grad",
+    "hessian", "hvp", "is_grad_enabled", "jacobian", "jvp", "no_grad", "saved_tensors_hooks",
+    "set_grad_enabled", "value_and_grad", "vjp", "vmap",
+]  # fmt: skip
 
 __dir__ = listing(globals())
 doors(globals(), quick=True, but=("Tensor",))

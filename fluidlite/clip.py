@@ -494,12 +494,9 @@ def _finite(name: str, what: str, value: Any) -> float:
 
 
 __all__ = [
-    "ErrorClipByValue",
-    "GradientClipByGlobalNorm",
-    "GradientClipByNorm",
-    "GradientClipByValue",
+    "ErrorClipByValue", "GradientClipByGlobalNorm", "GradientClipByNorm", "GradientClipByValue",
     "set_gradient_clip",
-]
+]  # fmt: skip
 
 __dir__ = listing(globals())
 doors(globals())

@@ -121,25 +121,10 @@ def get_cuda_device_count() -> int:
 
 
 __all__ = [
-    "AttrType",
-    "BlockDesc",
-    "CPUPlace",
-    "CUDAPinnedPlace",
-    "CUDAPlace",
-    "EOFException",
-    "EnforceNotMet",
-    "LoDTensor",
-    "LoDTensorArray",
-    "OpDesc",
-    "ProgramDesc",
-    "Scope",
-    "SelectedRows",
-    "VarDesc",
-    "get_cuda_device_count",
-    "is_compiled_with_cuda",
-    "kEmptyVarName",
-    "kGradVarSuffix",
-    "op_proto_and_checker_maker",
-]
+    "AttrType", "BlockDesc", "CPUPlace", "CUDAPinnedPlace", "CUDAPlace", "EOFException",
+    "EnforceNotMet", "LoDTensor", "LoDTensorArray", "OpDesc", "ProgramDesc", "Scope",
+    "SelectedRows", "VarDesc", "get_cuda_device_count", "is_compiled_with_cuda", "kEmptyVarName",
+    "kGradVarSuffix", "op_proto_and_checker_maker",
+]  # fmt: skip
 
 __dir__ = listing(globals())

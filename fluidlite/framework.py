@@ -37,31 +37,12 @@ from .unique_name import names_are_guarded
 from .unique_name import switch as switch_names
 
 __all__ = [
-    "Block",
-    "OpRole",
-    "Operator",
-    "Parameter",
-    "Program",
-    "Variable",
-    "cpu_places",
-    "cuda_pinned_places",
-    "cuda_places",
-    "default_main_program",
-    "default_startup_program",
-    "get_flags",
-    "in_dygraph_mode",
-    "device_guard",
-    "is_compiled_with_cuda",
-    "memory_optimize",
-    "name_scope",
-    "program_guard",
-    "release_memory",
-    "require_version",
-    "reset_default_programs",
-    "set_flags",
-    "switch_main_program",
-    "switch_startup_program",
-]
+    "Block", "OpRole", "Operator", "Parameter", "Program", "Variable", "cpu_places",
+    "cuda_pinned_places", "cuda_places", "default_main_program", "default_startup_program",
+    "get_flags", "in_dygraph_mode", "device_guard", "is_compiled_with_cuda", "memory_optimize",
+    "name_scope", "program_guard", "release_memory", "require_version", "reset_default_programs",
+    "set_flags", "switch_main_program", "switch_startup_program",
+]  # fmt: skip
 
 EMPTY_VAR_NAME = EMPTY
 GRAD_VAR_SUFFIX = GRAD

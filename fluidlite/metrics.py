@@ -466,16 +466,9 @@ def _ratio(part: float, whole: float) -> float:
 
 
 __all__ = [
-    "DetectionMAP",
-    "Accuracy",
-    "Auc",
-    "ChunkEvaluator",
-    "CompositeMetric",
-    "EditDistance",
-    "MetricBase",
-    "Precision",
-    "Recall",
-]
+    "DetectionMAP", "Accuracy", "Auc", "ChunkEvaluator", "CompositeMetric", "EditDistance",
+    "MetricBase", "Precision", "Recall",
+]  # fmt: skip
 
 __dir__ = listing(globals())
 doors(globals())

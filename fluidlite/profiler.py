@@ -22,13 +22,8 @@ from .namespace import listing
 from .quiet import doors
 
 __all__ = [
-    "Profile",
-    "cuda_profiler",
-    "profiler",
-    "reset_profiler",
-    "start_profiler",
-    "stop_profiler",
-]
+    "Profile", "cuda_profiler", "profiler", "reset_profiler", "start_profiler", "stop_profiler",
+]  # fmt: skip
 
 STATES = ("CPU", "GPU", "All")
 OPTIONS = ("Default", "OpDetail", "AllOpDetail")

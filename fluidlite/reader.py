@@ -360,17 +360,9 @@ def _count(what: str, argument: str, value: Any, least: int | None = None) -> in
 
 
 __all__ = [
-    "ComposeNotAligned",
-    "batch",
-    "buffered",
-    "cache",
-    "chain",
-    "compose",
-    "firstn",
-    "map_readers",
-    "shuffle",
-    "xmap_readers",
-]
+    "ComposeNotAligned", "batch", "buffered", "cache", "chain", "compose", "firstn", "map_readers",
+    "shuffle", "xmap_readers",
+]  # fmt: skip
 
 __dir__ = listing(globals())
 doors(globals())

@@ -23,23 +23,11 @@ from .sequence_layers import (
 )
 
 __all__ = [
-    "BasicGRUUnit",
-    "BasicLSTMUnit",
-    "basic_gru",
-    "basic_lstm",
-    "fused_elemwise_activation",
-    "fused_embedding_seq_pool",
-    "match_matrix_tensor",
-    "multiclass_nms2",
-    "partial_concat",
-    "partial_sum",
-    "search_pyramid_hash",
-    "sequence_topk_avg_pooling",
-    "tdm_child",
-    "tdm_sampler",
-    "var_conv_2d",
-    "tree_conv",
-]
+    "BasicGRUUnit", "BasicLSTMUnit", "basic_gru", "basic_lstm", "fused_elemwise_activation",
+    "fused_embedding_seq_pool", "match_matrix_tensor", "multiclass_nms2", "partial_concat",
+    "partial_sum", "search_pyramid_hash", "sequence_topk_avg_pooling", "tdm_child", "tdm_sampler",
+    "var_conv_2d", "tree_conv",
+]  # fmt: skip
 
 
 @layer

@@ -17,19 +17,9 @@ from ..layers.epoch_decay import LambdaDecay, MultiStepDecay, ReduceLROnPlateau,
 from ..namespace import listing
 
 __all__ = [
-    "CosineDecay",
-    "ExponentialDecay",
-    "InverseTimeDecay",
-    "LambdaDecay",
-    "LearningRateDecay",
-    "LinearLrWarmup",
-    "MultiStepDecay",
-    "NaturalExpDecay",
-    "NoamDecay",
-    "PiecewiseDecay",
-    "PolynomialDecay",
-    "ReduceLROnPlateau",
-    "StepDecay",
-]
+    "CosineDecay", "ExponentialDecay", "InverseTimeDecay", "LambdaDecay", "LearningRateDecay",
+    "LinearLrWarmup", "MultiStepDecay", "NaturalExpDecay", "NoamDecay", "PiecewiseDecay",
+    "PolynomialDecay", "ReduceLROnPlateau", "StepDecay",
+]  # fmt: skip
 
 __dir__ = listing(globals())

@@ -21,16 +21,9 @@ from ..values import LoDTensor
 from .tensor import BackwardStrategy, VarBase
 
 __all__ = [
-    "disable_dygraph",
-    "disable_imperative",
-    "enable_dygraph",
-    "enable_imperative",
-    "enabled",
-    "grad",
-    "guard",
-    "no_grad",
-    "to_variable",
-]
+    "disable_dygraph", "disable_imperative", "enable_dygraph", "enable_imperative", "enabled",
+    "grad", "guard", "no_grad", "to_variable",
+]  # fmt: skip
 
 
 @contextmanager

@@ -24,37 +24,11 @@ from .stepping import Trace, is_infinite, is_nan, trace
 from .summary import Summary, summary
 
 __all__ = [
-    # pictures
-    "to_html",
-    "Page",
-    "draw",
-    "to_svg",
-    "to_dot",
-    "to_mermaid",
-    "to_networkx",
-    "show",
-    # differences, costs, operators
-    "diff",
-    "Difference",
-    "summary",
-    "Summary",
-    "memory_timeline",
-    "Timeline",
-    "explain",
-    # runs
-    "trace",
-    "Trace",
-    "Debugger",
-    "debug",
-    "Digest",
-    "is_nan",
-    "is_infinite",
-    # gradients
-    "explain_gradient",
-    "Explanation",
-    "gradcheck",
-    "Report",
-]
+    "to_html", "Page", "draw", "to_svg", "to_dot", "to_mermaid", "to_networkx", "show", "diff",
+    "Difference", "summary", "Summary", "memory_timeline", "Timeline", "explain", "trace", "Trace",
+    "Debugger", "debug", "Digest", "is_nan", "is_infinite", "explain_gradient", "Explanation",
+    "gradcheck", "Report",
+]  # fmt: skip
 
 __dir__ = listing(globals())
 doors(globals())

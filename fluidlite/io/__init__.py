@@ -60,60 +60,25 @@ from .variables import (
 
 __all__ = [
     # whole models
-    "save",
-    "load",
-    "save_inference_model",
-    "load_inference_model",
-    "load_program_state",
+    "save", "load", "save_inference_model", "load_inference_model", "load_program_state",
     "set_program_state",
     # variables
-    "save_vars",
-    "save_params",
-    "save_persistables",
-    "load_vars",
-    "load_params",
-    "load_persistables",
-    "is_parameter",
-    "is_persistable",
-    "is_belong_to_optimizer",
-    "get_program_parameter",
-    "get_program_persistable_vars",
-    "get_parameter_value",
+    "save_vars", "save_params", "save_persistables", "load_vars", "load_params",
+    "load_persistables", "is_parameter", "is_persistable", "is_belong_to_optimizer",
+    "get_program_parameter", "get_program_persistable_vars", "get_parameter_value",
     "get_parameter_value_by_name",
     # any file
-    "read",
-    "convert",
-    "Contents",
+    "read", "convert", "Contents",
     # parts
-    "prepend_feed_ops",
-    "append_fetch_ops",
+    "prepend_feed_ops", "append_fetch_ops",
     # loaders of data
-    "BatchSampler",
-    "DataLoader",
-    "Dataset",
-    "IterableDataset",
-    "PyReader",
-    "ConcatDataset",
-    "RandomSampler",
-    "Subset",
-    "TensorDataset",
-    "random_split",
-    "Sampler",
-    "SequenceSampler",
-    "default_collate_fn",
-    "multiprocess_reader",
+    "BatchSampler", "DataLoader", "Dataset", "IterableDataset", "PyReader", "ConcatDataset",
+    "RandomSampler", "Subset", "TensorDataset", "random_split", "Sampler", "SequenceSampler",
+    "default_collate_fn", "multiprocess_reader",
     # readers of data
-    "ComposeNotAligned",
-    "batch",
-    "buffered",
-    "cache",
-    "chain",
-    "compose",
-    "firstn",
-    "map_readers",
-    "shuffle",
-    "xmap_readers",
-]
+    "ComposeNotAligned", "batch", "buffered", "cache", "chain", "compose", "firstn", "map_readers",
+    "shuffle", "xmap_readers",
+]  # fmt: skip
 
 __dir__ = listing(globals())
 doors(globals())

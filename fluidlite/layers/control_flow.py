@@ -21,37 +21,11 @@ from .static_rnn import StaticRNN
 from .variables import increment
 
 __all__ = [
-    "Assert",
-    "DynamicRNN",
-    "IfElse",
-    "Print",
-    "StaticRNN",
-    "Switch",
-    "While",
-    "array_length",
-    "array_read",
-    "array_to_lod_tensor",
-    "array_write",
-    "case",
-    "cond",
-    "create_array",
-    "equal",
-    "greater_equal",
-    "greater_than",
-    "increment",
-    "is_empty",
-    "less_equal",
-    "less_than",
-    "lod_rank_table",
-    "lod_tensor_to_array",
-    "max_sequence_len",
-    "merge_lod_tensor",
-    "not_equal",
-    "reorder_lod_tensor_by_rank",
-    "shrink_memory",
-    "split_lod_tensor",
-    "switch_case",
-    "while_loop",
-]
+    "Assert", "DynamicRNN", "IfElse", "Print", "StaticRNN", "Switch", "While", "array_length",
+    "array_read", "array_to_lod_tensor", "array_write", "case", "cond", "create_array", "equal",
+    "greater_equal", "greater_than", "increment", "is_empty", "less_equal", "less_than",
+    "lod_rank_table", "lod_tensor_to_array", "max_sequence_len", "merge_lod_tensor", "not_equal",
+    "reorder_lod_tensor_by_rank", "shrink_memory", "split_lod_tensor", "switch_case", "while_loop",
+]  # fmt: skip
 
 __dir__ = listing(globals())

@@ -438,11 +438,6 @@ class DynamicRNN(Described):
 
 
 __all__ = [
-    "DynamicRNN",
-    "array_to_lod_tensor",
-    "lod_rank_table",
-    "lod_tensor_to_array",
-    "max_sequence_len",
-    "reorder_lod_tensor_by_rank",
-    "shrink_memory",
-]
+    "DynamicRNN", "array_to_lod_tensor", "lod_rank_table", "lod_tensor_to_array",
+    "max_sequence_len", "reorder_lod_tensor_by_rank", "shrink_memory",
+]  # fmt: skip

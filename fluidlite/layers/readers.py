@@ -246,8 +246,5 @@ def _need_reader(what: str, reader: Any) -> None:
 
 
 __all__ = [
-    "create_py_reader_by_data",
-    "double_buffer",
-    "py_reader",
-    "read_file",
-]
+    "create_py_reader_by_data", "double_buffer", "py_reader", "read_file",
+]  # fmt: skip

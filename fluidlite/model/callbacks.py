@@ -15,13 +15,8 @@ from ..namespace import listing
 from .board import Board
 
 __all__ = [
-    "Callback",
-    "EarlyStopping",
-    "LRLogger",
-    "ModelCheckpoint",
-    "ProgBarLogger",
-    "TensorBoard",
-]
+    "Callback", "EarlyStopping", "LRLogger", "ModelCheckpoint", "ProgBarLogger", "TensorBoard",
+]  # fmt: skip
 
 
 class Callback(Described):

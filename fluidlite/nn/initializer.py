@@ -19,21 +19,10 @@ from ..quiet import doors
 from .layer import first_values
 
 __all__ = [
-    "Assign",
-    "Bilinear",
-    "Constant",
-    "Dirac",
-    "KaimingNormal",
-    "KaimingUniform",
-    "Normal",
-    "Orthogonal",
-    "TruncatedNormal",
-    "Uniform",
-    "XavierNormal",
-    "XavierUniform",
-    "calculate_gain",
+    "Assign", "Bilinear", "Constant", "Dirac", "KaimingNormal", "KaimingUniform", "Normal",
+    "Orthogonal", "TruncatedNormal", "Uniform", "XavierNormal", "XavierUniform", "calculate_gain",
     "set_global_initializer",
-]
+]  # fmt: skip
 
 
 class Constant(of_fluid.Constant):

@@ -65,14 +65,9 @@ def vector_to_parameters(
 
 
 __all__ = [
-    "clip_grad_norm_",
-    "clip_grad_value_",
-    "parameters_to_vector",
-    "remove_weight_norm",
-    "spectral_norm",
-    "vector_to_parameters",
-    "weight_norm",
-]
+    "clip_grad_norm_", "clip_grad_value_", "parameters_to_vector", "remove_weight_norm",
+    "spectral_norm", "vector_to_parameters", "weight_norm",
+]  # fmt: skip
 
 __dir__ = listing(globals())
 doors(globals())

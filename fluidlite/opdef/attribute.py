@@ -227,13 +227,6 @@ def _kind_name(annotation: Any) -> str:
 
 
 __all__ = [
-    "REQUIRED",
-    "Attribute",
-    "BlockRef",
-    "DType",
-    "Long",
-    "attr",
-    "read_attributes",
-    "single_precision",
-    "whole_number",
-]
+    "REQUIRED", "Attribute", "BlockRef", "DType", "Long", "attr", "read_attributes",
+    "single_precision", "whole_number",
+]  # fmt: skip

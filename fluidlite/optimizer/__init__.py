@@ -29,39 +29,13 @@ if TYPE_CHECKING:
     from . import lr
 
 __all__ = [
-    "lr",
-    "SGD",
-    "Adadelta",
-    "AdadeltaOptimizer",
-    "Adagrad",
-    "AdagradOptimizer",
-    "Adam",
-    "AdamOptimizer",
-    "Adamax",
-    "AdamaxOptimizer",
-    "AdamW",
-    "DecayedAdagrad",
-    "DecayedAdagradOptimizer",
-    "Dpsgd",
-    "DpsgdOptimizer",
-    "ExponentialMovingAverage",
-    "Ftrl",
-    "FtrlOptimizer",
-    "GradientMergeOptimizer",
-    "Lamb",
-    "LambOptimizer",
-    "LarsMomentum",
-    "LarsMomentumOptimizer",
-    "LookaheadOptimizer",
-    "ModelAverage",
-    "Momentum",
-    "MomentumOptimizer",
-    "Optimizer",
-    "RMSProp",
-    "RMSPropOptimizer",
-    "RecomputeOptimizer",
-    "SGDOptimizer",
-]
+    "lr", "SGD", "Adadelta", "AdadeltaOptimizer", "Adagrad", "AdagradOptimizer", "Adam",
+    "AdamOptimizer", "Adamax", "AdamaxOptimizer", "AdamW", "DecayedAdagrad",
+    "DecayedAdagradOptimizer", "Dpsgd", "DpsgdOptimizer", "ExponentialMovingAverage", "Ftrl",
+    "FtrlOptimizer", "GradientMergeOptimizer", "Lamb", "LambOptimizer", "LarsMomentum",
+    "LarsMomentumOptimizer", "LookaheadOptimizer", "ModelAverage", "Momentum", "MomentumOptimizer",
+    "Optimizer", "RMSProp", "RMSPropOptimizer", "RecomputeOptimizer", "SGDOptimizer",
+]  # fmt: skip
 
 __dir__ = listing(globals())
 doors(globals())

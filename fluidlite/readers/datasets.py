@@ -285,10 +285,5 @@ def checked_size(what: str, size: Any) -> int:
 
 
 __all__ = [
-    "BatchSampler",
-    "Dataset",
-    "IterableDataset",
-    "RandomSampler",
-    "Sampler",
-    "SequenceSampler",
-]
+    "BatchSampler", "Dataset", "IterableDataset", "RandomSampler", "Sampler", "SequenceSampler",
+]  # fmt: skip

@@ -486,11 +486,7 @@ def _texts(path: str, command: str) -> Iterator[str]:
 
 
 __all__ = [
-    "DatasetBase",
-    "DatasetFactory",
-    "FileInstantDataset",
-    "InMemoryDataset",
-    "QueueDataset",
-]
+    "DatasetBase", "DatasetFactory", "FileInstantDataset", "InMemoryDataset", "QueueDataset",
+]  # fmt: skip
 
 doors(globals())

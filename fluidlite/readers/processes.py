@@ -351,11 +351,5 @@ def streamed(pool: WorkerPool, capacity: int, chunk: int = 1) -> Iterator[Any]:
 
 
 __all__ = [
-    "WorkerPool",
-    "WorkerTraceback",
-    "in_order",
-    "pickled",
-    "start_method",
-    "streamed",
-    "why_not",
-]
+    "WorkerPool", "WorkerTraceback", "in_order", "pickled", "start_method", "streamed", "why_not",
+]  # fmt: skip

@@ -15,17 +15,9 @@ import numpy as np
 from ..refused import NotServedError
 
 __all__ = [
-    "batch_images_from_tar",
-    "center_crop",
-    "left_right_flip",
-    "load_and_transform",
-    "load_image",
-    "load_image_bytes",
-    "random_crop",
-    "resize_short",
-    "simple_transform",
-    "to_chw",
-]
+    "batch_images_from_tar", "center_crop", "left_right_flip", "load_and_transform", "load_image",
+    "load_image_bytes", "random_crop", "resize_short", "simple_transform", "to_chw",
+]  # fmt: skip
 
 Array = np.ndarray[Any, Any]
 

@@ -15,18 +15,9 @@ from .homes import fetch, file_of, is_synthetic
 from .made import Reader, generator
 
 __all__ = [
-    "age_table",
-    "fetch",
-    "get_movie_title_dict",
-    "max_job_id",
-    "max_movie_id",
-    "max_user_id",
-    "movie_categories",
-    "movie_info",
-    "test",
-    "train",
-    "user_info",
-]
+    "age_table", "fetch", "get_movie_title_dict", "max_job_id", "max_movie_id", "max_user_id",
+    "movie_categories", "movie_info", "test", "train", "user_info",
+]  # fmt: skip
 
 age_table = [1, 18, 25, 35, 45, 50, 56]
 _TITLE = re.compile(r"^(.*)\((\d+)\)$")

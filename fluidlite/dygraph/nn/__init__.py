@@ -11,28 +11,9 @@ from .recurrent import GRUUnit
 from .tree import TreeConv
 
 __all__ = [
-    "NCE",
-    "BCELoss",
-    "BatchNorm",
-    "BilinearTensorProduct",
-    "Conv2D",
-    "Conv2DTranspose",
-    "Conv3D",
-    "Conv3DTranspose",
-    "Dropout",
-    "Embedding",
-    "GRUUnit",
-    "GroupNorm",
-    "InstanceNorm",
-    "L1Loss",
-    "LayerNorm",
-    "Linear",
-    "MSELoss",
-    "NLLLoss",
-    "PRelu",
-    "Pool2D",
-    "SpectralNorm",
-    "TreeConv",
-]
+    "NCE", "BCELoss", "BatchNorm", "BilinearTensorProduct", "Conv2D", "Conv2DTranspose", "Conv3D",
+    "Conv3DTranspose", "Dropout", "Embedding", "GRUUnit", "GroupNorm", "InstanceNorm", "L1Loss",
+    "LayerNorm", "Linear", "MSELoss", "NLLLoss", "PRelu", "Pool2D", "SpectralNorm", "TreeConv",
+]  # fmt: skip
 
 __dir__ = listing(globals())

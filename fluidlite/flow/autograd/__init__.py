@@ -20,16 +20,9 @@ from ..tensor import need_start
 from . import functional
 
 __all__ = [
-    "Function",
-    "backward",
-    "enable_grad",
-    "functional",
-    "grad",
-    "inference_mode",
-    "is_grad_enabled",
-    "no_grad",
-    "set_grad_enabled",
-]
+    "Function", "backward", "enable_grad", "functional", "grad", "inference_mode",
+    "is_grad_enabled", "no_grad", "set_grad_enabled",
+]  # fmt: skip
 
 
 def backward(

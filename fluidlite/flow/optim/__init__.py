@@ -11,16 +11,8 @@ from .descent import SGD, Adadelta, Adagrad, RMSprop
 from .optimizer import Optimizer
 
 __all__ = [
-    "LAMB",
-    "SGD",
-    "Adadelta",
-    "Adagrad",
-    "Adam",
-    "AdamW",
-    "Optimizer",
-    "RMSprop",
-    "lr_scheduler",
-]
+    "LAMB", "SGD", "Adadelta", "Adagrad", "Adam", "AdamW", "Optimizer", "RMSprop", "lr_scheduler",
+]  # fmt: skip
 
 __dir__ = listing(globals())
 doors(globals())

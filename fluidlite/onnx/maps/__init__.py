@@ -20,18 +20,6 @@ from . import (
 )
 
 __all__ = [
-    "activation",
-    "conv",
-    "loss",
-    "math",
-    "norm",
-    "pool",
-    "quantize",
-    "recurrent",
-    "regions",
-    "rows",
-    "segments",
-    "shape",
-    "soft_labels",
-    "suppression",
-]
+    "activation", "conv", "loss", "math", "norm", "pool", "quantize", "recurrent", "regions",
+    "rows", "segments", "shape", "soft_labels", "suppression",
+]  # fmt: skip

@@ -24,22 +24,7 @@ from . import (
 )
 
 __all__ = [
-    "activation",
-    "control",
-    "conv",
-    "creation",
-    "detection",
-    "elementwise",
-    "gathering",
-    "grouping",
-    "image",
-    "matrix",
-    "norm",
-    "pool",
-    "quantize",
-    "recurrent",
-    "reduction",
-    "sequences",
-    "shape",
-    "spectrum",
-]
+    "activation", "control", "conv", "creation", "detection", "elementwise", "gathering",
+    "grouping", "image", "matrix", "norm", "pool", "quantize", "recurrent", "reduction",
+    "sequences", "shape", "spectrum",
+]  # fmt: skip
