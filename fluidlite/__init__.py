@@ -6,6 +6,7 @@ of eager tensors in the spelling of paddle 2.x, where fluid has no name like the
 
 from __future__ import annotations
 
+from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -40,11 +41,16 @@ from .framework import (
 )
 from .input import data, embedding, one_hot
 from .ir.device import device_guard
+from .ir.encoding import ENCODING as _ENCODING
 from .ir.name_scope import name_scope
 from .ir.program import Program, default_main_program, default_startup_program, program_guard
 from .ir.variable import Variable
+from .ir.views import VIEWS as _VIEWS
 from .lod_tensor import create_lod_tensor, create_random_int_lodtensor
 from .namespace import public_names
+from .opdef.definition import BUILT_IN as _BUILT_IN
+from .opdef.sources import FEEDER as _FEEDER
+from .opdef.sources import TENSOR_FILES as _TENSOR_FILES
 from .param_attr import ParamAttr, WeightNormParamAttr
 from .place import (
     CPUPlace,
@@ -55,6 +61,7 @@ from .place import (
     cuda_places,
     is_compiled_with_cuda,
 )
+from .process_group import JOINED as _JOINED
 from .quiet import door as _door
 from .runtime.executor import Executor
 from .scope import Scope, global_scope, scope_guard
@@ -62,6 +69,13 @@ from .state import get_flags, in_dygraph_mode, set_flags, strict
 from .values import LoDTensor, LoDTensorArray
 
 __version__ = "1.0.0"
+
+_BUILT_IN.provide(partial(import_module, f"{__name__}.ops"))
+_VIEWS.provide(partial(import_module, f"{__name__}.inspect.views"))
+_ENCODING.provide(partial(import_module, f"{__name__}.proto.program"))
+_TENSOR_FILES.provide(partial(import_module, f"{__name__}.io.streams"))
+_FEEDER.provide(lambda: import_module(f"{__name__}.readers.feeder").ProgramFeeder)
+_JOINED.provide(lambda: import_module(f"{__name__}.distributed.joining").join())
 
 #: modules that are imported above
 _MODULES = (

@@ -6,13 +6,13 @@ There is one by default.  What brings others, MPI or a mesh of devices, puts its
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import Any, Protocol
 
 import numpy as np
 
 from . import state
 from .errors import ArgumentError, UnsupportedError
+from .extension import ExtensionPoint
 from .launched import launched
 
 #: the ways to reduce, in the order of their numbers in ``allreduce``
@@ -204,7 +204,8 @@ class OneProcess(Unrepeated):
 
 groups: state.StateSlot[ProcessGroup] = state.slot("group", OneProcess)
 
-_JOINING = "fluidlite.distributed.joining"  # read where several processes were started
+#: the group of all processes of this job, joined; read where several were started
+JOINED: ExtensionPoint[ProcessGroup] = ExtensionPoint("the processes of a job")
 _START = (
     "start them together: mpiexec -n {0} python SCRIPT, or python -m fluidlite.distributed.launch "
     "--nproc {0} SCRIPT"
@@ -225,7 +226,7 @@ def joined(expected: int | None = None, rank: int | None = None) -> ProcessGroup
     found = launched()
     group = groups.get()
     if group.size == 1 and found.by_mpi and found.size > 1:
-        group = import_module(_JOINING).join()
+        group = JOINED.get()
     if expected is None and not found.by_mpi and found.size > group.size:
         expected = found.size
     if expected is not None and expected != group.size:

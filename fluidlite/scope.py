@@ -13,7 +13,7 @@ from . import state
 from .errors import ArgumentError
 from .ir.callsite import CallSite
 from .ir.program import Program
-from .ir.views import views
+from .ir.views import VIEWS
 from .quiet import door
 from .values import Lod, LoDTensor, LoDTensorArray, SelectedRows, on_host
 
@@ -263,7 +263,7 @@ class Scope:
         return f"<Scope: {len(self._variables)} variables>"
 
     def _repr_html_(self) -> str:
-        return views().html(self)
+        return VIEWS.get().html(self)
 
 
 def at_once(function: Callable[..., Any], *columns: Iterable[Any]) -> None:

@@ -9,6 +9,7 @@ import configparser
 import functools
 import gc
 import graphlib
+import importlib.util
 import re
 import subprocess
 import sys
@@ -49,6 +50,80 @@ class Import:
     @property
     def internal(self):
         return self.target.split(".")[0] == PACKAGE
+
+
+#: what imports a module by its name
+IMPORTERS = {"__import__", "import_module"}
+#: where the name of the module follows from what is asked for: who names it, and why that is no
+#: import upwards
+NAMED_BY_THE_CALLER = {
+    "fluidlite.absent": "modules name themselves; suggestions are looked for among all names",
+    "fluidlite.distributed.mesh": "names of JAX",
+}
+
+
+class NamedImports:
+    """Collects the modules that a module imports by strings, as far as these are written in it."""
+
+    def __init__(self, module, is_package, tree):
+        package = module if is_package else module.rpartition(".")[0]
+        self.module, self.package = module, package
+        self.names = {"__name__": module, "__package__": package}
+        for node in tree.body:
+            if isinstance(node, ast.Assign):
+                self.assign(node.targets[0], node.value)
+
+    def assign(self, target, value):
+        if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
+            for one, of_it in zip(target.elts, value.elts, strict=True):
+                self.assign(one, of_it)
+        elif isinstance(target, ast.Name):
+            found, is_whole = self.text_of(value)
+            if is_whole:
+                self.names[target.id] = found
+
+    def text_of(self, node):
+        """The text that an expression has for sure at its beginning, and whether that is all."""
+        if isinstance(node, ast.JoinedStr):
+            text = ""
+            for part in node.values:
+                more, is_whole = self.text_of(
+                    part.value if isinstance(part, ast.FormattedValue) else part
+                )
+                text += more
+                if not is_whole:
+                    return text, False
+            return text, True
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            return node.value, True
+        try:  # of what is known nothing but methods of texts is called
+            expression = compile(ast.Expression(node), self.module, "eval")
+            found = eval(expression, {"__builtins__": {}}, dict(self.names))
+        except Exception:
+            return "", False
+        return (found, True) if isinstance(found, str) else ("", False)
+
+    def found(self, tree):
+        """Pairs of a line and the module that is imported there; "" where the text is not known."""
+        for node in ast.walk(tree):
+            if not isinstance(node, ast.Call) or not node.args:
+                continue
+            called, *given = node.func, *node.args
+            if name_called(called) == "partial":
+                called, *given = given
+            if name_called(called) not in IMPORTERS or not given:
+                continue
+            text, is_whole = self.text_of(given[0])
+            if text.startswith("."):
+                package = self.text_of(given[1])[0] if len(given) > 1 else self.package
+                text = importlib.util.resolve_name(text, package)
+            if not is_whole:
+                text = text.rpartition(".")[0]
+            yield node.lineno, text
+
+
+def name_called(node):
+    return getattr(node, "attr", getattr(node, "id", ""))
 
 
 class Reader:
@@ -122,6 +197,13 @@ def imports_of(module):
     return reader.found
 
 
+@functools.cache
+def named_imports_of(module):
+    tree = tree_of(module)
+    reader = NamedImports(module, FILES[module].name == "__init__.py", tree)
+    return [Import(module, line, text, "", False, "", False) for line, text in reader.found(tree)]
+
+
 @pytest.fixture(scope="module", autouse=True)
 def searches_for_garbage_wait():
     """The trees of all sources stay: each search among them would take longer than to read one."""
@@ -132,8 +214,14 @@ def searches_for_garbage_wait():
 
 @pytest.fixture(scope="module")
 def imports():
-    """All imports of the package."""
+    """All imports of the package, but those by strings."""
     return [found for module in FILES for found in imports_of(module)]
+
+
+@pytest.fixture(scope="module")
+def named_imports():
+    """Those by strings; the module is "" where only the caller knows it."""
+    return [found for module in FILES for found in named_imports_of(module)]
 
 
 def contracts():
@@ -167,7 +255,7 @@ def test_every_module_has_a_place_among_the_layers():
 
 
 @pytest.mark.parametrize("contract", CONTRACTS)
-def test_no_module_imports_upwards(contract, imports):
+def test_no_module_imports_upwards(contract, imports, named_imports):
     layers = CONTRACTS[contract]
     rank = {name: i for i, (modules, _) in enumerate(layers) for name in modules}
     strict = {name for modules, independent in layers if independent for name in modules}
@@ -179,7 +267,34 @@ def test_no_module_imports_upwards(contract, imports):
         (upper,), (lower,) = upper, lower
         return rank[lower] < rank[upper] or (rank[lower] == rank[upper] and upper in strict)
 
-    report([i for i in imports if i.internal and not i.typing and is_wrong(i)])
+    found = [*imports, *(i for i in named_imports if i.importer != f"{PACKAGE}.ir.variable")]
+    report([i for i in found if i.internal and not i.typing and is_wrong(i)])
+
+
+def test_what_is_imported_by_a_string_is_written_where_it_is_imported(named_imports):
+    def is_top(module):
+        return module == PACKAGE or module.startswith(f"{PACKAGE}.compat")
+
+    unknown = {i.importer for i in named_imports if not i.target and not is_top(i.importer)}
+    report(f"{module} imports what no test can know" for module in unknown - {*NAMED_BY_THE_CALLER})
+    report(f"{m} does not: take it off the list" for m in {*NAMED_BY_THE_CALLER} - unknown)
+
+
+@pytest.mark.parametrize(
+    "text, target",
+    [
+        ('import_module("fluidlite.ops")', "fluidlite.ops"),
+        ('importlib.import_module(".ops", "fluidlite")', "fluidlite.ops"),
+        ("_UP = f\"{__package__.rpartition('.')[0]}.ops\"\n__import__(_UP)", "fluidlite.ops"),
+        ('_A, _B = "fluidlite.a", f"{__package__}.b"\nimport_module(_B)', "fluidlite.ir.b"),
+        ('def f(name):\n    import_module(f"{__package__}.xla.{TABLE[name]}")', "fluidlite.ir.xla"),
+        ('load = partial(import_module, f"{__name__}.ops")', "fluidlite.ir.block.ops"),
+        ("def f(name):\n    return import_module(name)", ""),
+    ],
+)
+def test_imports_by_strings_are_seen(text, target):
+    tree = ast.parse(text)
+    assert [t for _, t in NamedImports("fluidlite.ir.block", False, tree).found(tree)] == [target]
 
 
 def test_no_module_imports_the_package_itself(imports):

@@ -35,7 +35,7 @@ from .rebuilding import building_site
 from .results import declare_result, results_of, with_levels
 from .text import block_text
 from .variable import Parameter, Variable, as_shape
-from .views import views
+from .views import VIEWS
 
 if TYPE_CHECKING:
     from .program import Program
@@ -542,7 +542,7 @@ class Block(OldBlock):
         return f"<Block {self.idx}: {len(self.vars)} variables, {len(self.ops)} operators>"
 
     def _repr_html_(self) -> str:
-        return views().html(self)
+        return VIEWS.get().html(self)
 
 
 def _called(error: FluidError, site: CallSite | None) -> FluidError:

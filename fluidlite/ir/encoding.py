@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, Protocol
+
+from ..extension import ExtensionPoint
 
 if TYPE_CHECKING:
     from .program import Program
-
-#: the module that says it; a layer above this one, so it is reached by name
-_SAYING = f"{__package__.rpartition('.')[0]}.proto.program"
 
 
 class Encoding(Protocol):
@@ -30,6 +28,4 @@ class Encoding(Protocol):
         ...
 
 
-def encoding() -> Encoding:
-    """The way in which programs become bytes; it is read when first needed."""
-    return cast(Encoding, import_module(_SAYING))
+ENCODING: ExtensionPoint[Encoding] = ExtensionPoint("the bytes of programs")

@@ -16,7 +16,7 @@ from .given import Names, undeclared_value
 from .literal import wire_type
 from .old_names import OldOperator
 from .text import operator_text
-from .views import views
+from .views import VIEWS
 
 if TYPE_CHECKING:
     from .block import Block
@@ -417,7 +417,7 @@ class Operator(OldOperator):
         return f"<Operator {operator_text(self)}{where}>"
 
     def _repr_html_(self) -> str:
-        return views().html(self)
+        return VIEWS.get().html(self)
 
 
 def _renamed(slots: dict[str, Names], old: str, new: str) -> dict[str, Names]:

@@ -18,14 +18,14 @@ from .analysis import parameters_of
 from .block import Block
 from .descriptions import BlockDesc
 from .dropping import Dropped, only_for_test, switch_to_test
-from .encoding import encoding
+from .encoding import ENCODING
 from .old_names import OldProgram
 from .operator import Operator, OpRole
 from .parse import parse_into
 from .passes import prune
 from .text import program_text
 from .variable import Parameter, Variable
-from .views import views
+from .views import VIEWS
 
 
 class Program(OldProgram):
@@ -234,7 +234,7 @@ class Program(OldProgram):
             FileFormatError: the bytes are no program; says at which byte, and why.
         """
         made = Program()
-        encoding().decode(made, binary_str, "the program")
+        ENCODING.get().decode(made, binary_str, "the program")
         return made
 
     def to_bytes(self, call_sites: bool | None = None) -> bytes:
@@ -251,7 +251,7 @@ class Program(OldProgram):
         >>> Program.parse_from_string(program.to_bytes()).num_blocks
         1
         """
-        return encoding().encode(self, call_sites)
+        return ENCODING.get().encode(self, call_sites)
 
     def serialize_to_string(self) -> bytes:
         """:meth:`to_bytes` by its old name."""
@@ -286,7 +286,7 @@ class Program(OldProgram):
     # -- views -------------------------------------------------------------------------------------
 
     def _repr_html_(self) -> str:
-        return views().html(self)
+        return VIEWS.get().html(self)
 
     def diff(self, other: Program) -> Any:
         """What another program has that this one has not, and the reverse: what a pass, ``clone``,
@@ -307,7 +307,7 @@ class Program(OldProgram):
         block 0
           + var x: float32[3]
         """
-        return views().difference(self, other)
+        return VIEWS.get().difference(self, other)
 
     def summary(self, batch_size: int = 1) -> Any:
         """Layers, output shapes, parameters, multiply-adds and memory, to be printed.
@@ -315,7 +315,7 @@ class Program(OldProgram):
         Args:
             batch_size: what sizes of -1 are taken for.
         """
-        return views().summary(self, batch_size)
+        return VIEWS.get().summary(self, batch_size)
 
 
 class ProgramDesc(Described):

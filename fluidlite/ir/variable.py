@@ -16,7 +16,7 @@ from ..opdef.spec import RANK_TABLE, Shape, Spec
 from ..quiet import door
 from .callsite import warn
 from .descriptions import VarDesc
-from .views import views
+from .views import VIEWS
 
 if TYPE_CHECKING:
     from .block import Block
@@ -257,7 +257,7 @@ class Variable(VariableMethods):
         return f"<{type(self).__name__} {self.name}: {text}{made}>"
 
     def _repr_html_(self) -> str:
-        return views().html(self)
+        return VIEWS.get().html(self)
 
     def to_string(self, throw_on_error: bool = True, with_details: bool = False) -> str:
         """The variable in one line."""

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol
+
+from ..extension import ExtensionPoint
 
 if TYPE_CHECKING:
     from .program import Program
-
-#: the module that says it; a layer above this one, so it is reached by name
-_SHOWING = f"{__package__.rpartition('.')[0]}.inspect.views"
 
 
 class Views(Protocol):
@@ -38,6 +36,4 @@ class Views(Protocol):
         ...
 
 
-def views() -> Views:
-    """The ways of showing programs; they are read when first needed."""
-    return cast(Views, import_module(_SHOWING))
+VIEWS: ExtensionPoint[Views] = ExtensionPoint("ways of showing programs")

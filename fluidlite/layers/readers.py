@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib import import_module
 from typing import Any
 
 from .. import unique_name
@@ -11,13 +10,10 @@ from ..dtypes import Kind, as_dtype
 from ..errors import ArgumentError
 from ..ir.program import default_main_program, default_startup_program
 from ..ir.variable import Variable
-from ..opdef.sources import is_taken
+from ..opdef.sources import FEEDER, is_taken
 from ..opdef.spec import Spec
 from .io import as_sizes
 from .layer import LayerBuilder, layer
-
-#: the module of what fills the queues; layers above this one, so it is reached by name
-_FEEDING = f"{__package__.rpartition('.')[0]}.readers.feeder"
 
 
 def py_reader(
@@ -113,7 +109,7 @@ def _started_by_startup(
     """A reader that the startup program makes."""
     queue = fresh("lod_tensor_blocking_queue") if name is None else f"{name}_queue"
     title = unique_name.generate("create_py_reader") if name is None else f"{name}_reader"
-    feeder = import_module(_FEEDING).ProgramFeeder(queue, title, capacity, specs)
+    feeder = FEEDER.get()(queue, title, capacity, specs)
     startup = default_startup_program().current_block()
     made = reader_variable(startup, title, specs, stop_gradient=False)
     append_reader(startup, queue, made, specs, checks)

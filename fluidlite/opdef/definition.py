@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from importlib import import_module
 from types import MappingProxyType
 from typing import Any, ClassVar, TypeAlias
 
@@ -29,6 +28,7 @@ from ..errors import (
     UnknownOperatorError,
     suggestion,
 )
+from ..extension import ExtensionPoint
 from .attribute import REQUIRED, Attribute, read_attributes
 from .fluid_form import FluidForm, refuse_loose_fields
 from .prepared import Prepared, preparation_of
@@ -38,8 +38,8 @@ from .signature import Signature, Slot, parse_signature
 from .spec import Spec, need_numbers, sized, unexpected
 from .structure import Structure
 
-#: where the built-in definitions are; a layer above this one, so it is reached by name
-_BUILT_IN = f"{__package__.rpartition('.')[0]}.ops"
+#: defines the built-in operators
+BUILT_IN: ExtensionPoint[object] = ExtensionPoint("the built-in operators")
 _REGISTRY: dict[str, Definition] = {}
 _HIGHEST_ORDER = 50  # of gradient operators
 #: type of a gradient operator with a name of its own -> the forward operator's
@@ -450,14 +450,12 @@ def registered() -> list[type[Op]]:
 
 def _built_in() -> dict[str, Definition]:
     """The registry with the built-in definitions in it; they are read when first needed."""
-    import_module(_BUILT_IN)
+    BUILT_IN.get()
     return _REGISTRY
 
 
 def _register(cls: type[Op]) -> None:
-    if not cls.__module__.startswith(f"{_BUILT_IN}."):
-        _built_in()
-    if cls.type in _REGISTRY:
+    if cls.type in _built_in():
         raise DefinitionError(
             f"operator {cls.type} is defined twice, in {_REGISTRY[cls.type].__module__} too"
         )

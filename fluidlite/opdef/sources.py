@@ -1,13 +1,14 @@
-"""What ``read`` operators read from: a program names it by the queue of its reader."""
+"""What operators read from: ``read`` from what fills the queue of its reader, others from files."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 from weakref import WeakValueDictionary
 
 from .. import state
 from ..errors import NotInitializedError
+from ..extension import ExtensionPoint
 
 
 class BatchSource(Protocol):
@@ -27,6 +28,20 @@ class BatchSource(Protocol):
         """
 
 
+class TensorFiles(Protocol):
+    """Files of tensors, one after the other."""
+
+    def write_inputs(self, op: Any, run: Any) -> None:
+        """Write what an operator reads to its file."""
+
+    def read_outputs(self, op: Any, run: Any) -> None:
+        """Read what an operator writes from its file."""
+
+
+TENSOR_FILES: ExtensionPoint[TensorFiles] = ExtensionPoint("files of tensors")
+#: makes what fills the queue of a program's reader, of the queue, a title, how many batches it
+#: holds, and the specs of their values
+FEEDER: ExtensionPoint[Callable[..., Any]] = ExtensionPoint("what fills queues")
 _sources: state.StateSlot[WeakValueDictionary[str, BatchSource]] = state.slot(
     "sources", WeakValueDictionary
 )

@@ -6,17 +6,9 @@ values go from files to variables as they are, with their LoD.
 
 from __future__ import annotations
 
-from importlib import import_module
-
 from ..opdef.attribute import REQUIRED, Long, attr
 from ..opdef.definition import Op
-
-#: the module that knows the formats; layers above this one, so it is reached by name
-_FORMATS = f"{__package__.rpartition('.')[0]}.io.streams"
-
-
-def _files():
-    return import_module(_FORMATS)
+from ..opdef.sources import TENSOR_FILES
 
 
 class FileOp(Op, abstract=True):
@@ -41,7 +33,7 @@ class save(FileOp):
     save_as_fp16: bool = False
 
     def execute(self, run):
-        _files().write_inputs(self, run)
+        TENSOR_FILES.get().write_inputs(self, run)
 
 
 class save_combine(FileOp):
@@ -58,7 +50,7 @@ class save_combine(FileOp):
     save_to_memory: bool = attr(False, inert=True)
 
     def execute(self, run):
-        _files().write_inputs(self, run)
+        TENSOR_FILES.get().write_inputs(self, run)
 
 
 class load(FileOp):
@@ -74,7 +66,7 @@ class load(FileOp):
     shape: list[Long] = attr((), inert=True)
 
     def execute(self, run):
-        _files().read_outputs(self, run)
+        TENSOR_FILES.get().read_outputs(self, run)
 
 
 class load_combine(FileOp):
@@ -89,4 +81,4 @@ class load_combine(FileOp):
     model_from_memory: bool = attr(False, inert=True)
 
     def execute(self, run):
-        _files().read_outputs(self, run)
+        TENSOR_FILES.get().read_outputs(self, run)

@@ -12,7 +12,7 @@ from ..ir.block import Block
 from ..ir.operator import Operator, OpRole
 from ..ir.program import Program
 from ..ir.variable import Parameter
-from ..ir.views import views
+from ..ir.views import VIEWS
 from ..state import collector_paused
 from ..weak import WeakTable
 from .allocator import keep_freed_memory
@@ -87,7 +87,7 @@ class BlockPlan:
         if self.staged is not None:
             return self.staged()
         last = [segment.last for segment in segments_in(self.items)]
-        return views().stages([compiled for compiled in last if compiled is not None])
+        return VIEWS.get().stages([compiled for compiled in last if compiled is not None])
 
     def keep_everything(self) -> None:
         """Let go of no value, in the blocks inside neither."""
@@ -265,7 +265,7 @@ class Plan(BlockPlan):
                 writers[names[place]].donate(names[place], olds[place])
 
     def _repr_html_(self) -> str:
-        return views().html(self)
+        return VIEWS.get().html(self)
 
 
 _EDGES = ("feed", "fetch")

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..compiler import program_and_feed
 from ..ir.program import Program
-from ..ir.views import views
+from ..ir.views import VIEWS
 from ..scope import Scope
 
 
@@ -36,4 +36,4 @@ class TracesRuns:
         array([[1., 4.]], dtype=float32)
         """
         program, _ = program_and_feed(program)
-        return views().trace(self, program, feed, scope)
+        return VIEWS.get().trace(self, program, feed, scope)
