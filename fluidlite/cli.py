@@ -14,15 +14,14 @@ from .errors import FluidError, UsageError
 from .export import numpy_source
 from .inspect import show
 from .inspect.commands import register
-from .io.contents import Contents, read
-from .io.conversion import FORMATS, checked_format, convert, write_contents
-from .io.inference import save_inference_model
+from .io.contents import Contents, read, saved_names
+from .io.conversion import FORMATS, checked_format, convert, left_out, write_contents
+from .io.inference import inference_program
 from .onnx import Imported
 from .onnx import export as export_onnx
 from .onnx import load as load_onnx
 from .onnx.model import OPSET
-from .runtime.executor import Executor
-from .scope import Scope, scope_guard
+from .scope import Scope
 from .values import LoDTensor, SelectedRows
 
 
@@ -164,11 +163,15 @@ def _convert(given: argparse.Namespace) -> None:
         print(numpy_source(path=given.target, **_source(given)))
         return
     sites = False if given.strip else None
+    wanted = checked_format(given.target, given.to)
     if given.source.endswith(_ONNX):
-        contents = _from_onnx(given, sites)
+        contents = _from_onnx(given, wanted)
+        write_contents(contents, given.target, wanted, sites)
     else:
-        contents = convert(given.source, given.target, given.to, sites)
-    print(f"{contents.path}: {contents.kind}, written to {given.target}")
+        contents = convert(given.source, given.target, wanted, sites)
+    lost = left_out(contents, wanted)
+    without = f", without {', '.join(lost)}" if lost else ""
+    print(f"{contents.path}: {contents.kind}, written to {given.target}{without}")
 
 
 _ONNX = ".onnx"
@@ -196,17 +199,16 @@ def _contents(path: str, model: Imported) -> Contents:
     return Contents(path, f"ONNX model of opset {model.opset}", values, model.program, ends)
 
 
-def _from_onnx(given: argparse.Namespace, sites: bool | None) -> Contents:
-    """Write a model of ONNX as a model to be served, or in another format."""
-    wanted = checked_format(given.target, given.to)
+def _from_onnx(given: argparse.Namespace, wanted: str) -> Contents:
+    """A model of ONNX to be written, as a model to be served where its program is."""
     model = load_onnx(given.source, feeds=dict(map(_shape, given.shape)), scope=Scope())
     contents = _contents(given.source, model)
-    if wanted == "separate":
-        with scope_guard(model.scope):
-            ends = model.feeds, model.fetches
-            save_inference_model(given.target, *ends, Executor(), model.program)
-    else:
-        write_contents(contents, given.target, wanted, sites)
+    contents.others.clear()
+    if wanted in ("program", "separate"):
+        program, _ = inference_program(model.program, model.feeds, model.fetches)
+        names = saved_names(program)
+        contents.program = program
+        contents.variables = {name: contents.variables[name] for name in names}
     return contents
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -9,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..dtypes import Kind
 from ..errors import FileError, FileFormatError, FluidError, ParseError
 from ..files import Path, Source, is_partial, open_source, read_bytes
 from ..ir.program import Program
@@ -29,7 +31,7 @@ from .checkpoint import is_checkpoint, latest, read_checkpoint
 from .inference import MODEL, model_files
 from .variables import is_persistable
 
-_COMBINED = ".pdiparams"
+COMBINED = ".pdiparams"
 _BLOCK = 0x0A  # the tag of the first block of a program
 
 
@@ -45,6 +47,13 @@ class Contents:
     program: Program | None = None
     others: dict[str, Any] = field(default_factory=dict)
     """What is no array: numbers and texts of a state, the step of a checkpoint."""
+
+    @property
+    def is_program_alone(self) -> bool:
+        """Whether it is a program that needs no values beside it: a text, or no model."""
+        if self.kind == "program" and self.program is not None:
+            return all(op.type != "fetch" for op in self.program.global_block().ops)
+        return self.kind == "program text"
 
 
 def read(path: Path, unpacked: int | None = None) -> Contents:
@@ -164,7 +173,7 @@ def _tensors(path: str) -> Contents:
             del error
             return rows
     name = os.path.basename(path)
-    if len(found) == 1 and not name.endswith(_COMBINED):
+    if len(found) == 1 and not name.endswith(COMBINED):
         return Contents(path, "tensor", {name: found[0]})
     names = _names_beside(path, len(found))
     return Contents(path, "combined tensors", dict(zip(names, found)))
@@ -184,20 +193,27 @@ def _names_beside(path: str, count: int) -> list[str]:
     there are as many; else numbers.
     """
     folder, name = os.path.split(path)
-    stem = name.removesuffix(_COMBINED)
+    stem = name.removesuffix(COMBINED)
     for beside in (stem + PROGRAM, MODEL, "model"):
         try:
             program = program_from_bytes(read_bytes(os.path.join(folder, beside)), beside)
         except FluidError:
             continue
-        names = _saved_names(program)
+        names = saved_names(program)
         if len(names) == count:
             return names
     return [f"tensor_{number}" for number in range(count)]
 
 
-def _saved_names(program: Program) -> list[str]:
-    return sorted({var.name for var in program.list_vars() if is_persistable(var)})
+def saved_names(program: Program) -> list[str]:
+    """The variables that are saved with a program, in the order of a combined file."""
+    return sorted(
+        {
+            var.name
+            for var in program.list_vars()
+            if is_persistable(var) and var.kind is not Kind.RAW
+        }
+    )
 
 
 def _has_arrays(value: Any) -> bool:
@@ -267,12 +283,13 @@ def _files_in(folder: str) -> Iterator[str]:
 def _model(folder: str, path: str, params: Any) -> Contents:
     """A model to be served."""
     program = program_from_bytes(read_bytes(path), path)
-    names = _saved_names(program)
+    names = saved_names(program)
     if params is None:
         beside = [name for name in _files_in(folder) if name != os.path.basename(path)]
-        if len(beside) == 1 and set(beside) != set(names):
+        if names and len(beside) == 1 and beside[0] not in names:
             params = beside[0]
-    contents = Contents(folder, "inference model", program=program)
+    shown = path.removesuffix(PROGRAM) if path.endswith(PROGRAM) else folder or os.curdir
+    contents = Contents(shown, "inference model", program=program)
     if params is not None and os.path.exists(os.path.join(folder, params)):
         with open_source(os.path.join(folder, params)) as source:
             found = []
@@ -286,6 +303,25 @@ def _model(folder: str, path: str, params: Any) -> Contents:
         file = os.path.join(folder, *name.split("/"))
         if os.path.isfile(file):
             contents.variables[name] = next(iter(_tensors(file).variables.values()))
+    return contents
+
+
+def with_values_beside(contents: Contents) -> Contents:
+    """The whole model where a file of its program was read, and the values of its variables lie
+    beside; else what was read.
+    """
+    stem = contents.path.removesuffix(PROGRAM)
+    folder = os.path.dirname(contents.path)
+    if contents.kind != "program":
+        return contents
+    if stem != contents.path and os.path.exists(stem + COMBINED):
+        return _model(folder, contents.path, os.path.basename(stem) + COMBINED)
+    if stem != contents.path and os.path.exists(stem + PARAMETERS):
+        return _training_state(stem)
+    if stem == contents.path:
+        with contextlib.suppress(FluidError):  # what lies beside is something else
+            model = _model(folder, contents.path, None)
+            return model if model.variables else contents
     return contents
 
 

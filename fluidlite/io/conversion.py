@@ -6,12 +6,14 @@ import os
 from collections.abc import Callable
 from typing import Any, BinaryIO
 
-from ..errors import ArgumentError, suggestion
+from ..errors import ArgumentError, FileFormatError, suggestion
 from ..files import Path, Transaction
 from ..ir.text import program_text
+from ..proto.state import MODEL as PROGRAM
 from ..proto.state import as_array, write_state
 from .arrays import write_npy, write_npz, write_safetensors
-from .contents import Contents, read
+from .contents import COMBINED, Contents, read, saved_names, with_values_beside
+from .inference import MODEL
 from .streams import write_tensors
 from .variables import write_variables
 
@@ -22,9 +24,9 @@ ENDINGS = {
     ".safetensors": "safetensors",
     ".pdparams": "pdparams",
     ".pdopt": "pdparams",
-    ".pdiparams": "combined",
-    ".pdmodel": "program",
-    "__model__": "program",
+    COMBINED: "combined",
+    PROGRAM: "program",
+    MODEL: "program",
     ".txt": "text",
 }
 FORMATS = ("separate", *dict.fromkeys(ENDINGS.values()))
@@ -35,8 +37,12 @@ def convert(
 ) -> Contents:
     """Write what a file or a folder holds in another format.
 
+    A model is written whole where the format has room for it: "program" writes its variables, too,
+    ``net.pdiparams`` beside ``net.pdmodel`` and a file for each beside ``__model__``; "separate"
+    writes ``__model__`` to the folder.
+
     Args:
-        source: whatever :func:`read` reads.
+        source: whatever :func:`read` reads; of the file of a model's program the whole model.
         target: the file or folder to write.
         format: "separate" (a folder, a file for each variable), "combined", "pdparams", "npz",
             "npy" (a single array), "safetensors", "program" or "text"; what the ending of
@@ -50,7 +56,8 @@ def convert(
     Raises:
         ArgumentError: the format is unknown, or has no room for what was read.
         FileError: a file cannot be read or written; says which, and why.
-        FileFormatError: a file is not what it should be; says where.
+        FileFormatError: a file is not what it should be; says where.  A model lacks the values of
+            some of its variables; says which.
 
     >>> np.savez("two.npz", a=np.ones([2, 3], "float32"), b=np.arange(3))
     >>> sorted(fluid.io.convert("two.npz", "folder/").variables)
@@ -59,7 +66,7 @@ def convert(
     array([0, 1, 2])
     """
     wanted = checked_format(target, format)
-    contents = read(source)
+    contents = with_values_beside(read(source))
     write_contents(contents, target, wanted, call_sites)
     return contents
 
@@ -83,11 +90,58 @@ def write_contents(
     contents: Contents, target: Path, wanted: str, call_sites: bool | None = None
 ) -> None:
     """Write what was read, or made, in a format; as of :func:`convert`."""
+    path = os.fspath(target)
     with Transaction() as files:
-        if wanted in ("program", "text"):
-            files.write(target, _program_bytes(contents, wanted, call_sites))
+        if wanted == "text":
+            files.write(path, _program_bytes(contents, wanted, call_sites))
+            return
+        _check_values(contents)
+        if wanted == "program" or (wanted == "separate" and contents.program is not None):
+            _write_model(files, path, contents, wanted, call_sites)
         else:
-            _write_variables(files, os.fspath(target), contents, wanted)
+            _write_variables(files, path, contents, wanted)
+
+
+def left_out(contents: Contents, wanted: str) -> list[str]:
+    """What a format has no room for, in words; also the values that a program alone lacks."""
+    lost = []
+    if contents.program is not None:
+        if wanted not in ("program", "separate", "text"):
+            lost.append("the program")
+        elif saved_names(contents.program) and (wanted == "text" or not contents.variables):
+            lost.append("the values of the variables")
+    return [*lost, *contents.others]
+
+
+def _check_values(contents: Contents) -> None:
+    """Refuse a model whose variables have not all values; a program alone needs none."""
+    if contents.program is None or contents.is_program_alone:
+        return
+    names = saved_names(contents.program)
+    lacking = [repr(name) for name in names if name not in contents.variables]
+    if lacking:
+        listed = ", ".join(lacking[:5]) + (", ..." if len(lacking) > 5 else "")
+        raise FileFormatError(
+            f"{contents.path} ({contents.kind}): expected values of all {len(names)} variables of "
+            f"the program, found none of {listed}; add their files, or convert the program alone, "
+            f"as a text"
+        )
+
+
+def _write_model(
+    files: Transaction, path: str, contents: Contents, wanted: str, call_sites: bool | None
+) -> None:
+    """Write a program, and the values of its variables where there are some."""
+    folder, name = (path, MODEL) if wanted == "separate" else os.path.split(path)
+    values = sorted(contents.variables.items())
+    if name in contents.variables:
+        raise ArgumentError(
+            f"a variable of {contents.path} is called {name!r}, as the file of the program would "
+            f"be; write the program to another file, as in {os.path.join(folder, 'net.pdmodel')!r}"
+        )
+    files.write(os.path.join(folder, name), _program_bytes(contents, "program", call_sites))
+    one = None if name == MODEL else name.removesuffix(PROGRAM) + COMBINED
+    write_variables(files, folder, values, one)
 
 
 def _format_of(target: str) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 from ..dtypes import Kind, as_dtype
 from ..errors import ArgumentError, UnknownVariableError, UnsupportedError, suggestion
 from ..files import Path
-from ..io.contents import read
+from ..io.contents import read, with_values_beside
 from ..io.inference import ends_of, inference_program
 from ..io.variables import is_persistable
 from ..ir.analysis import writes_of
@@ -176,7 +176,7 @@ def source_of(source: Any, scope: Any) -> tuple[Program, Any, str]:
             f"expected a program, or the path of one, to export, got {source!r:.60} of type "
             f"{type(source).__name__}"
         )
-    contents = read(source)
+    contents = with_values_beside(read(source))
     if contents.program is None:
         raise ArgumentError(f"{contents.path} ({contents.kind}) holds no program to export")
     return contents.program, contents.variables.get, contents.path
