@@ -81,7 +81,7 @@ def test_values_are_printed_by_name(models, capsys):
 
 def test_a_model_is_converted(models, capsys):
     text = said(capsys, "convert", "fc/inference", "fc.npz")
-    assert text == "fc/inference: inference model, written to fc.npz\n"
+    assert text == "fc/inference: inference model, written to fc.npz, without the program\n"
     said(capsys, "convert", "fc.npz", "all", "--to", "combined")
     assert Path("all").read_bytes() == saved_models.file("fc/inference_combined/params")
     said(capsys, "convert", "fc/inference", "fc.txt")

@@ -2,8 +2,8 @@
 
     REAL_PYTHON serve_in_real.py FOLDER
 
-Below ``FOLDER`` each model is a folder ``CASE`` with ``net.pdmodel``, or with ``__model__``, and what it
-is fed, ``input.npy``.  Its first output goes to ``output.npy`` there.
+Below ``FOLDER`` each model is a folder with ``net.pdmodel``, or with ``__model__``, and what it is
+fed, ``input.npy``.  Its first output goes to ``output.npy`` there.
 """
 
 import os
