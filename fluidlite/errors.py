@@ -89,6 +89,10 @@ class OpError(FluidError, RuntimeError, ValueError):
     """A kernel failed."""
 
 
+class ForeignEffectError(FluidError, PermissionError):
+    """An operator that came from a file or from bytes would have an effect that nobody allowed."""
+
+
 class OutOfRangeError(OpError, IndexError):
     """An index lies outside of what it selects from."""
 

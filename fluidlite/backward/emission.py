@@ -102,6 +102,7 @@ class GradientEmitter:
             device=record.device,
             callsite=record.site,
             lists_given_attrs=record.lists_given,
+            foreign=record.foreign,
         )
         block.take_op(op)
         return op

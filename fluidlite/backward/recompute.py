@@ -139,4 +139,5 @@ def _copied(sweep: ReverseSweep, op: Operator, position: int, renamed: dict[str,
         ]
         for slot, names in op.outputs.items()
     }
-    return PendingOp(op.type, ins, outs, op.attrs, op.callsite, lists_given=False)
+    how = dict(lists_given=False, foreign=op.foreign)
+    return PendingOp(op.type, ins, outs, op.attrs, op.callsite, **how)

@@ -21,6 +21,7 @@ from ..ir.analysis import reads_of, writes_of
 from ..ir.block import Block
 from ..ir.builder import op_width
 from ..ir.callsite import CallSite
+from ..ir.foreign import OWN, Mark
 from ..ir.operator import EMPTY, Operator
 from ..ir.variable import Variable
 from ..opdef.definition import Op, lookup
@@ -71,6 +72,7 @@ class PendingOp(NamedTuple):
     local: Sequence[tuple[str, Ref | None]] = ()
     in_place: bool = False  #: whether the body belongs into the block that it sweeps
     device: str = ""  #: what the operator is meant for
+    foreign: Mark = OWN  #: of the operator that it belongs to
 
 
 class Contributions(NamedTuple):
@@ -465,8 +467,8 @@ class ReverseSweep:
             outs[gradient.counted_slots[slot]] = refs
             self.contribute_all(counted, refs, position)
         attrs = definition.gradient_attrs(op.attrs)
-        record = PendingOp(gradient.type, ins, outs, attrs, op.callsite, False, device=op.device)
-        self.records.append(record)
+        how = dict(device=op.device, foreign=op.foreign)
+        self.records.append(PendingOp(gradient.type, ins, outs, attrs, op.callsite, False, **how))
 
     def _written_rule(
         self,
@@ -506,7 +508,7 @@ class ReverseSweep:
                 for slot, refs in record.outs.items()
             }
             if any(ref is not None for refs in outs.values() for ref in refs):
-                self.records.append(record._replace(outs=outs))
+                self.records.append(record._replace(outs=outs, foreign=op.foreign))
 
     def contribute_all(
         self, wanted: Sequence[Variable | None], refs: Sequence[Ref | None], position: int

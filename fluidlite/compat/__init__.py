@@ -11,9 +11,11 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from importlib.machinery import PathFinder
 
 from ..errors import FluidError
+from ..ir.foreign import OWN, allowed, checked_kinds
 from ..namespace import listing
 from . import children, dropped, served
 from .alias import PACKAGE, AliasFinder, forget
@@ -37,7 +39,11 @@ def _finders() -> list[AliasFinder]:
 
 
 def install(
-    *, force: bool = False, synthetic_data: bool = False, dropped_names: bool = False
+    *,
+    force: bool = False,
+    synthetic_data: bool = False,
+    dropped_names: bool = False,
+    allow: Sequence[str] = (),
 ) -> None:
     """Serve ``paddle``, ``paddle.fluid`` and what is below them to this process.
 
@@ -46,8 +52,10 @@ def install(
         synthetic_data: whether ``paddle.dataset`` gives made samples instead of reading files.
         dropped_names: whether names that Python and NumPy have dropped since work, too, such as
             ``np.int``; each gives one warning.
+        allow: which effects programs that are read may have: kinds that ``Program.allow`` takes.
 
     Raises:
+        ArgumentError: there is no effect of a kind.
         AliasError: there is another ``paddle``, and ``force`` does not say that it may be hidden.
 
     >>> fluid.compat.install()
@@ -56,6 +64,7 @@ def install(
     True
     >>> fluid.compat.uninstall()
     """
+    kinds = checked_kinds(allow) if allow else OWN
     if not installed():
         if not force:
             _refuse_another()
@@ -65,9 +74,10 @@ def install(
         sys.meta_path.insert(0, AliasFinder())
         served.forget_notices()
     served.synthetic_data.switch(synthetic_data)
+    allowed.switch(kinds)
     if dropped_names:
         dropped.install()
-    children.announce(synthetic_data=synthetic_data, dropped_names=dropped_names)
+    children.announce(synthetic_data=synthetic_data, dropped_names=dropped_names, allow=allow)
 
 
 def uninstall() -> None:
@@ -77,6 +87,7 @@ def uninstall() -> None:
     children.withdraw()
     dropped.uninstall()
     served.synthetic_data.switch(False)
+    allowed.switch(OWN)
     for finder in _finders():
         sys.meta_path.remove(finder)
     forget()

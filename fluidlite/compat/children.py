@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from importlib import import_module
 
 from .. import state
@@ -19,17 +20,19 @@ from ..launched import as_variables, launched
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "child")
 _OPTIONS = "FLUIDLITE_ALIAS"
+_ALLOW = "allow="
 #: variables of Paddle's launcher that were set, and what they were before
 _trainers: state.StateSlot[dict[str, str | None]] = state.slot("trainers", dict)
 
 
-def announce(**options: bool) -> None:
+def announce(allow: Sequence[str], **options: bool) -> None:
     """Let processes that are started from now on have the alias.
 
     Args:
-        options: of ``install``.
+        allow, options: of ``install``.
     """
-    os.environ[_OPTIONS] = " ".join(name for name, value in options.items() if value)
+    words = [name for name, value in options.items() if value]
+    os.environ[_OPTIONS] = " ".join([*words, *(_ALLOW + kind for kind in allow)])
     if FOLDER not in sys.path:
         sys.path.append(FOLDER)
     if FOLDER not in _python_path():
@@ -65,7 +68,9 @@ def _python_path() -> list[str]:
 
 def adopt() -> None:
     """Install the alias in this process as it is in the one that started it."""
-    options = dict.fromkeys(os.environ.get(_OPTIONS, "").split(), True)
+    words = os.environ.get(_OPTIONS, "").split()
+    allow = [word.removeprefix(_ALLOW) for word in words if word.startswith(_ALLOW)]
+    options = dict.fromkeys((word for word in words if not word.startswith(_ALLOW)), True)
     compat = import_module(__package__ or "")
-    compat.install(**{**options, "force": True})
+    compat.install(**{**options, "force": True, "allow": allow})
     import_module("paddle")

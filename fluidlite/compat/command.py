@@ -9,6 +9,18 @@ from . import script
 
 #: options that may stand before a script's name
 _OPTIONS = ("--strict", "--synthetic-data", "--force")
+_WITH_VALUE = "--allow"
+
+
+def _first(words: Sequence[str]) -> str:
+    """The first word behind the options of ``run``; empty where there is none."""
+    rest = iter(words)
+    for word in rest:
+        if word == _WITH_VALUE:
+            next(rest, None)
+        elif word not in _OPTIONS and not word.startswith(f"{_WITH_VALUE}="):
+            return word
+    return ""
 
 
 def main(words: Sequence[str]) -> int | None:
@@ -24,7 +36,7 @@ def main(words: Sequence[str]) -> int | None:
     if name == "check":
         status: int = import_module(f"{__package__}.check").main(rest)
         return status
-    path = next((word for word in rest if word not in _OPTIONS), "")
+    path = _first(rest)
     if path in ("-m", "-"):
         return script.main(rest)
     if path.startswith("-") or not script.is_script(path):

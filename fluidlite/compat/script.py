@@ -17,6 +17,7 @@ from zipimport import ZipImportError, zipimporter
 if TYPE_CHECKING:
     from importlib.abc import InspectLoader
 
+from ..opdef.effect import KINDS
 from . import AliasError, install, rewriting
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
@@ -39,6 +40,13 @@ def parser() -> argparse.ArgumentParser:
     )
     made.add_argument(
         "--force", action="store_true", help="even where another paddle can be imported"
+    )
+    made.add_argument(
+        "--allow",
+        action="append",
+        default=[],
+        choices=[*KINDS],
+        help="an effect that programs which the script reads may have",
     )
     made.add_argument(
         "-m", dest="module", action="store_true", help="SCRIPT is a module's name, as for Python"
@@ -112,6 +120,7 @@ def main(words: Sequence[str]) -> int:
             force=given.force,
             synthetic_data=given.synthetic_data,
             dropped_names=not given.strict,
+            allow=given.allow,
         )
     except AliasError as error:
         print(f"fluidlite: {error}", file=sys.stderr)

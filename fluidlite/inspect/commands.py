@@ -19,8 +19,10 @@ import numpy as np
 from ..errors import FeedError, FileError, UsageError, suggestion
 from ..files import write_text
 from ..io.contents import Contents, read
+from ..ir.foreign import allowed
 from ..ir.program import Program
 from ..ir.variable import Variable
+from ..opdef.effect import KINDS
 from ..runtime.executor import Executor
 from ..scope import Scope
 from ..values import LoDTensor, SelectedRows
@@ -56,7 +58,7 @@ A value is @FILE (.npy, or .npz:NAME), JSON, or one of zeros, ones, random: of t
 with 1 for sizes that are unknown.
 
 A script of fluid 1.8 runs as Python would run it:
-  fluidlite run [--strict] [--synthetic-data] [--force] SCRIPT.py [ARGUMENT ...]
+  fluidlite run [--strict] [--synthetic-data] [--force] [--allow KIND] SCRIPT.py [ARGUMENT ...]
 
 examples:
   fluidlite run model_folder/ --feed image=@image.npy
@@ -64,6 +66,7 @@ examples:
   fluidlite run net.txt --feed x=[[1,2],[3,4]] --fetch y --json
   fluidlite run net.txt --startup startup.txt --feed x=@data.npz:x --fetch loss --save out.npz
   fluidlite run net.txt --feed x=@x.npy --trace
+  fluidlite run net.txt --allow files         what it reads and writes: fluidlite scan net.txt
 """
 
 
@@ -101,6 +104,13 @@ def register(commands: Any) -> None:
     running.add_argument("--feed", action="append", default=[], metavar="NAME=VALUE")
     running.add_argument("--fetch", action="append", default=[], metavar="NAME")
     running.add_argument("--startup", metavar="FILE", help="a program to run before")
+    running.add_argument(
+        "--allow",
+        action="append",
+        default=[],
+        choices=[*KINDS],
+        help="an effect that the program may have",
+    )
     running.add_argument("--save", metavar="FILE.npz", help="write what was fetched")
     running.add_argument("--json", action="store_true", help="print it for scripts")
     running.add_argument("--trace", action="store_true", help="print every value on the way")
@@ -201,11 +211,13 @@ def _plan(given: argparse.Namespace) -> int:
 
 
 def _run(given: argparse.Namespace) -> int:
-    contents, program = _read(given.path)
+    with allowed.guard(frozenset(given.allow)):
+        contents, program = _read(given.path)
+        startup = _read(given.startup)[1] if given.startup else None
     scope = Scope()
     exe = Executor()
-    if given.startup:
-        exe.run(_read(given.startup)[1], scope=scope)
+    if startup is not None:
+        exe.run(startup, scope=scope)
     for name, value in contents.variables.items():
         scope.var(name).value = value
     feed = dict(_fed(text, program) for text in given.feed)

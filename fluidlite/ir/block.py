@@ -27,6 +27,7 @@ from .callsite import CallSite, caller, warn
 from .declared import inferred_otherwise, taken_over, warn_of_namesakes
 from .descriptions import BlockDesc
 from .device import device_of
+from .foreign import mark_in
 from .given import attributes_given, names_by_slot
 from .name_scope import current_name_scope
 from .old_names import OldBlock
@@ -402,8 +403,10 @@ class Block(OldBlock):
                     self, runner, definition, inputs, outputs, given, stop_gradient, site
                 )
             op = self.make_op(definition(given), inputs, outputs, site)
+            op.foreign = mark_in(definition, attrs)
         except FluidError as error:
             raise _called(error, site) from None
+        framework.pop("op_callstack", None)  # of the operator that the attributes were taken from
         for name, value in framework.items():
             op.set_attr(name, value)
         self.ops.insert(index, op)

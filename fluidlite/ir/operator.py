@@ -12,6 +12,7 @@ from ..opdef.definition import Op, find, lookup
 from ..opdef.spec import Spec
 from .callsite import CallSite
 from .descriptions import OpDesc
+from .foreign import OWN, ForeignAttributes, Mark, has_effect, mark_of, with_mark
 from .given import Names, undeclared_value
 from .literal import wire_type
 from .old_names import OldOperator
@@ -61,6 +62,7 @@ class Operator(OldOperator):
         "is_unsettled",
         "carried",
         "device",
+        "foreign",
         "lists_given_attrs",
         "namescope",
         "role",
@@ -82,6 +84,7 @@ class Operator(OldOperator):
         device: str = "",
         callsite: CallSite | None = None,
         lists_given_attrs: bool = False,
+        foreign: Mark = OWN,
     ) -> None:
         self.block = block
         self.type = type
@@ -100,6 +103,8 @@ class Operator(OldOperator):
         self.lists_given_attrs = lists_given_attrs
         #: what a program file says of it that has no field here; ``proto/`` keeps it
         self.carried: Any = None
+        #: the kinds of effects that it may not have, since it came from a file
+        self.foreign = foreign
 
     @property
     def definition(self) -> type[Op] | None:
@@ -134,6 +139,8 @@ class Operator(OldOperator):
     @property
     def attrs(self) -> Mapping[str, Any]:
         """The attributes that do not have their default.  Change them by ``set_attr``."""
+        if self.foreign and has_effect(self.definition):
+            return ForeignAttributes(self._attrs, self.foreign)
         return self._attrs
 
     @property
@@ -220,6 +227,10 @@ class Operator(OldOperator):
         Raises:
             AttributeValueError: there is no such attribute.
         """
+        value = self._value(name)
+        return with_mark(value, self.foreign) if self.foreign and has_effect(self.definition) else value
+
+    def _value(self, name: str) -> Any:
         if name in FRAMEWORK_ATTRIBUTES:
             return self._framework_attr(name)
         definition = self.definition
@@ -277,6 +288,7 @@ class Operator(OldOperator):
         else:
             definition = lookup(self.type)
             values = definition({name: value, **self._own_attrs(definition, name)}).attr_values()
+            self.foreign |= mark_of(value)
             if self.lists_given_attrs:
                 value = definition.attributes[name].convert(value, self.type)
                 self._attrs = {**self._attrs, name: value}
@@ -315,6 +327,7 @@ class Operator(OldOperator):
         defined.
         """
         self._attrs = {**self._attrs, name: value}
+        self.foreign |= mark_of(value)
         self.block.program.touch()
 
     def _set_framework_attr(self, name: str, value: Any) -> None:
@@ -378,6 +391,7 @@ class Operator(OldOperator):
             "callsite",
             "is_unsettled",
             "carried",
+            "foreign",
         ):
             setattr(self, name, getattr(other, name))
         self.lists_given_attrs = other.lists_given_attrs

@@ -19,6 +19,7 @@ from .block import Block
 from .descriptions import BlockDesc
 from .dropping import Dropped, only_for_test, switch_to_test
 from .encoding import ENCODING
+from .foreign import allow_in, mark_text
 from .old_names import OldProgram
 from .operator import Operator, OpRole
 from .parse import parse_into
@@ -161,6 +162,37 @@ class Program(OldProgram):
         finally:
             self.role, self.role_vars = before
 
+    # -- trust -------------------------------------------------------------------------------------
+
+    @door
+    def allow(self, *kinds: str) -> Program:
+        """Let operators that came from a file or from bytes have effects outside of the scope.
+
+        Without this a program that was read may compute and print only.
+
+        Args:
+            kinds: "files" for reading and writing files, "python" for calling Python functions,
+                "processes" for exchanging values with other processes.
+
+        Returns:
+            the program itself.
+
+        Raises:
+            ArgumentError: there is no effect of a kind.
+
+        >>> text = 'program (seed=0) {\n block 0 {\n {Out=[]} = load_combine(file_path="a")\n }\n}'
+        >>> program = Program.parse(text)
+        >>> fluid.Executor().run(program)
+        Traceback (most recent call last):
+        ...
+        fluidlite.errors.ForeignEffectError: ...
+        >>> program.allow("files") is program
+        True
+        """
+        allow_in(self, kinds)
+        self.touch()
+        return self
+
     # -- copies ------------------------------------------------------------------------------------
 
     @door
@@ -219,6 +251,7 @@ class Program(OldProgram):
         """
         made = cls()
         parse_into(made, text)
+        mark_text(made, text)
         return made
 
     @staticmethod

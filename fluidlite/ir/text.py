@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from ..dtypes import Kind
+from .foreign import note_text
 from .literal import (
     key_text,
     name_text,
@@ -59,7 +60,9 @@ def program_text(program: Program, detail: bool = False, call_sites: bool = True
     lines = [f"program (seed={program.random_seed}) {{"]
     for block in program.blocks:
         lines += [f"  {line}" if line else "" for line in _block_lines(block, detail, call_sites)]
-    return "\n".join([*lines, "}\n"])
+    text = "\n".join([*lines, "}\n"])
+    note_text(program, text)
+    return text
 
 
 def block_text(block: Block, detail: bool = False) -> str:

@@ -13,6 +13,7 @@ import numpy as np
 from .. import state, unique_name
 from ..dtypes import as_dtype
 from ..errors import ArgumentError, UnsupportedError, suggestion
+from ..ir.foreign import mark_all
 from ..ir.program import Program, program_guard
 from ..ir.variable import Variable
 from ..scope import Scope, global_scope
@@ -115,6 +116,7 @@ def load(
         fetches = [
             _output(f, value, reader.named(each.name)) for each, value in zip(graph.output, outputs)
         ]
+    mark_all(program)
     _drop_unread(program, fetches)
     _take_names(program)
     held.commit({n: a for n, a in f.held.items() if n in program.global_block().vars})

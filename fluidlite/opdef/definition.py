@@ -30,6 +30,7 @@ from ..errors import (
 )
 from ..extension import ExtensionPoint
 from .attribute import REQUIRED, Attribute, read_attributes
+from .effect import EXCHANGE, Effect
 from .fluid_form import FluidForm, refuse_loose_fields
 from .prepared import Prepared, preparation_of
 from .redefinition import redefinitions
@@ -41,6 +42,7 @@ from .structure import Structure
 #: defines the built-in operators
 BUILT_IN: ExtensionPoint[object] = ExtensionPoint("the built-in operators")
 _REGISTRY: dict[str, Definition] = {}
+_HINTS = 8  # of many unknown types, how many get one
 _HIGHEST_ORDER = 50  # of gradient operators
 #: type of a gradient operator with a name of its own -> the forward operator's
 _TYPE_BEHIND: dict[str, str] = {}
@@ -93,6 +95,9 @@ class Op(Structure):
         of a control operator: the number of passes through its block follows from shapes.
     ``prepare(self, *specs)``
         a faster form of ``run`` for values of these shapes: see ``opdef/prepared.py``.
+    ``effect``
+        what the operator does outside of the scope: see ``opdef/effect.py``; said of operators that
+        communicate without a word.
     ``sparse_gradients(self)``
         the inputs whose gradients are SelectedRows.
     ``fluid``
@@ -120,6 +125,7 @@ class Op(Structure):
     fluid: ClassVar[FluidForm] = FluidForm()
     sees_outputs: ClassVar[bool] = False  #: whether it is told how many variables outputs have
     output_widths: Mapping[str, int] = MappingProxyType({})  #: what it is told: slot -> number
+    effect: ClassVar[Effect | None] = None
     derived_from: ClassVar[Definition | None] = None
     ufunc: ClassVar[Callable[..., Any] | None] = None
     _plain_run: ClassVar[Any] = None  #: the kernel that only calls ``ufunc``
@@ -406,8 +412,18 @@ def lookup(type: str) -> type[Op]:
     """
     found = _found(type)
     if found is None:
-        raise UnknownOperatorError(f"there is no operator {type!r}{suggestion(type, _REGISTRY)}")
+        raise UnknownOperatorError(unknown_text([type]))
     return found
+
+
+def unknown_text(types: Sequence[str]) -> str:
+    """That nobody defined operators of these types, each once, with what was probably meant."""
+    if len(types) == 1:
+        return f"there is no operator {types[0]!r}{suggestion(types[0], _built_in())}"
+    hints = [suggestion(type, _built_in()).removeprefix("; ") for type in types[:_HINTS]]
+    hints += [""] * (len(types) - len(hints))
+    named = [f"{type!r} ({hint})" if hint else repr(type) for type, hint in zip(types, hints)]
+    return f"there are no operators {', '.join(named)}"
 
 
 def find(type: str) -> type[Op] | None:
@@ -526,6 +542,8 @@ def _complete(cls: type[Op]) -> None:
             f"{cls.type} needs one of run, expand and execute; it has {ways or 'none'}"
         )
     cls.fluid.check(cls.type, cls.input_slots, cls.output_slots)
+    if cls.communicates and cls.effect is None:
+        cls.effect = EXCHANGE
     cls.run_reads, cls.forms, cls.last_made = {}, {}, None
     for method in ("run", "run_numpy", "run_jax", "expand", "infer"):
         function = getattr(cls, method, None)

@@ -44,6 +44,8 @@ class Structure:
         Out is the sum of the list of inputs.
     ``condition_slot``
         of a control-flow operator whose block a graph may hold as a body: where its condition is.
+    ``repeats``
+        of a control-flow operator: its block runs until a condition says no.
     ``is_monotone``
         element by element, and never falling: it gives the same before and behind a maximum.
     ``hands_on``
@@ -57,6 +59,7 @@ class Structure:
     is_view: ClassVar[bool] = False
     is_update: ClassVar[bool] = False
     adds_all: ClassVar[bool] = False
+    repeats: ClassVar[bool] = False
     is_monotone: ClassVar[bool] = False
     hands_on: ClassVar[bool] = False
     communicates: ClassVar[bool] = False

@@ -65,6 +65,7 @@ class WhileLoop(Driving, type="while"):
 
     signature = "X*, Condition*! -> Out*, StepScopes"
     condition_slot = "Condition"
+    repeats = True
     is_test: bool = False
 
     def execute(self, run):

@@ -19,6 +19,7 @@ from ..errors import (
 from ..opdef.attribute import REQUIRED, Long, attr
 from ..opdef.callables import registered
 from ..opdef.definition import Op
+from ..opdef.effect import Effect
 from ..opdef.fluid_form import FluidForm
 from ..opdef.spec import agree, size_of
 from ..values import LoDTensor, LoDTensorArray, SelectedRows, zeros_like
@@ -152,6 +153,7 @@ class py_func(Op):
     """
 
     signature = "X?* -> Out*~"
+    effect = Effect("python", "calls the Python function of number", "forward_callable_id")
     forward_callable_id: int = 0
     backward_callable_id: int = -1
     backward_skip_vars: list[str] = ()

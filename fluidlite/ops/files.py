@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from ..opdef.attribute import REQUIRED, Long, attr
 from ..opdef.definition import Op
+from ..opdef.effect import Effect
 from ..opdef.sources import TENSOR_FILES
+
+WRITES = Effect("files", "writes", "file_path")
 
 
 class FileOp(Op, abstract=True):
@@ -19,6 +22,7 @@ class FileOp(Op, abstract=True):
 
     file_path: str = REQUIRED
     grad = None
+    effect = Effect("files", "reads", "file_path")
 
 
 class save(FileOp):
@@ -29,6 +33,7 @@ class save(FileOp):
     """
 
     signature = "X -> kLookupTablePath?~"
+    effect = WRITES
     overwrite: bool = True
     save_as_fp16: bool = False
 
@@ -45,6 +50,7 @@ class save_combine(FileOp):
     """
 
     signature = "X* -> Y?~"
+    effect = WRITES
     overwrite: bool = True
     save_as_fp16: bool = False
     save_to_memory: bool = attr(False, inert=True)

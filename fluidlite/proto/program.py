@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..errors import ArgumentError
+from ..ir.foreign import mark_read, note_written
 from ..ir.program import Program
 from .decode import ProgramDecoder
 from .encode import Encoder
@@ -10,7 +11,9 @@ from .encode import Encoder
 
 def encode(program: Program, call_sites: bool | None = None) -> bytes:
     """The bytes of a program; arguments as of :meth:`Program.to_bytes`."""
-    return Encoder(call_sites).program(program)
+    data = Encoder(call_sites).program(program)
+    note_written(program, data)
+    return data
 
 
 def decode(program: Program, data: bytes, name: str) -> None:
@@ -26,7 +29,9 @@ def decode(program: Program, data: bytes, name: str) -> None:
     """
     if not isinstance(data, (bytes, bytearray, memoryview)):
         raise ArgumentError(f"expected the bytes of a program, got {data!r:.60}")
-    ProgramDecoder(program, bytes(data), name).run()
+    data = bytes(data)
+    ProgramDecoder(program, data, name).run()
+    mark_read(program, data)
 
 
 def program_from_bytes(data: bytes, name: str = "the program") -> Program:

@@ -15,6 +15,7 @@ from ..ir.variable import Parameter
 from ..ir.views import VIEWS
 from ..state import collector_paused
 from ..weak import WeakTable
+from .admission import admit
 from .allocator import keep_freed_memory
 from .ownership import reusable
 from .ragged import ragged_names
@@ -185,6 +186,7 @@ class Plan(BlockPlan):
         ops = _without_edges(block)
         if cut is not None:
             ops, fetches = cut.select(ops, fetches)
+        admit(ops)
         pairs = _with_touched(ops)
         mentioned = {n for _, both in pairs for names in both for n in names}
         self.persistable = {
@@ -289,10 +291,8 @@ def _needed(ops: list[Operator], fetches: Sequence[str], pruned: Pruned) -> list
         computed = {n for n in writes if n not in pruned.fed or (place, n) in changed}
         if op in pruned.targets or not wanted.isdisjoint(computed):
             kept.append(op)
-            instance = op.instance()
-            if not (
-                instance.is_control or instance.fluid.updates
-            ):  # which leave some of what there was
+            known = op.definition  # operators that drive blocks may leave some of what there was
+            if known is None or not (known.is_control or known.fluid.updates):
                 wanted.difference_update(writes)
             wanted.update(reads)
     return kept[::-1]
