@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn
@@ -14,6 +15,7 @@ from .errors import FluidError, UsageError
 from .export import numpy_source
 from .inspect import show
 from .inspect.commands import register
+from .inspect.scan import scan, scan_values
 from .io.contents import Contents, read, saved_names
 from .io.conversion import FORMATS, checked_format, convert, left_out, write_contents
 from .io.inference import inference_program
@@ -33,7 +35,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     Returns:
         0; 1 where something failed, or where programs differ; 2 where the arguments are not such
-        as the command takes.
+        as the command takes; 3 where a program that was scanned has an effect, or an operator that
+        is not there.
     """
     try:
         given = command_parser().parse_args(arguments)
@@ -75,6 +78,18 @@ def command_parser() -> argparse.ArgumentParser:
     show.add_argument("path")
     show.add_argument("--detail", action="store_true", help="all attributes, whole call sites")
     show.set_defaults(run=_show)
+
+    scanning = commands.add_parser(
+        "scan",
+        help="what a program would do; runs nothing",
+        description="What a program would do outside of the scope, the operators that are not "
+        "there, its largest tensors, loops and nesting. The exit status is 0 where it has no "
+        "effect and all operators are there, 3 where it has or one is not, 1 where the file cannot "
+        "be read.",
+    )
+    scanning.add_argument("path")
+    scanning.add_argument("--json", action="store_true", help="for scripts")
+    scanning.set_defaults(run=_scan)
 
     variables = commands.add_parser("vars", help="the variables in a file or a folder")
     variables.add_argument("path")
@@ -136,6 +151,19 @@ def _show(given: argparse.Namespace) -> None:
         show(contents.program, detail=given.detail)
     elif contents.variables:
         _table(contents)
+
+
+def _scan(given: argparse.Namespace) -> int:
+    contents = _read(given.path)
+    program = contents.program
+    found = scan_values(contents.variables) if program is None else scan(program)
+    if given.json:
+        about = {"path": contents.path, "kind": contents.kind, **found.to_dict()}
+        print(json.dumps(about, indent=2))
+    else:
+        print(f"{contents.path}: {contents.kind}")
+        print(found)
+    return 3 if found else 0
 
 
 def _vars(given: argparse.Namespace) -> None:

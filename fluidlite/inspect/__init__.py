@@ -20,6 +20,7 @@ from .notebook import Page
 from .operators import explain
 from .picture import draw, to_svg
 from .report import Report
+from .scan import Scan, scan
 from .stepping import Trace, is_infinite, is_nan, trace
 from .summary import Summary, summary
 
@@ -27,7 +28,7 @@ __all__ = [
     "to_html", "Page", "draw", "to_svg", "to_dot", "to_mermaid", "to_networkx", "show", "diff",
     "Difference", "summary", "Summary", "memory_timeline", "Timeline", "explain", "trace", "Trace",
     "Debugger", "debug", "Digest", "is_nan", "is_infinite", "explain_gradient", "Explanation",
-    "gradcheck", "Report",
+    "gradcheck", "Report", "scan", "Scan",
 ]  # fmt: skip
 
 __dir__ = listing(globals())

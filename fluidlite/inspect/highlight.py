@@ -7,7 +7,9 @@ import re
 import sys
 from typing import Any, TextIO
 
+from ..ir.effects import unknown_types
 from ..ir.program import Program
+from ..opdef.definition import unknown_text
 
 _COLOURS = {
     "comment": "dim",
@@ -36,7 +38,7 @@ _TOKEN = re.compile(
 
 def show(program: Program | Any, file: TextIO | None = None, detail: bool = False) -> None:
     """Print a program, a block or an operator; in colours where the file is a terminal and rich is
-    installed.
+    installed.  Below a program a comment names the operators that are not there.
 
     Args:
         program: what to print.
@@ -44,7 +46,11 @@ def show(program: Program | Any, file: TextIO | None = None, detail: bool = Fals
         detail: print attributes at their default and full call sites too.
     """
     file = sys.stdout if file is None else file
-    text = program.to_string(with_details=detail) if hasattr(program, "blocks") else str(program)
+    text = str(program)
+    if hasattr(program, "blocks"):
+        text = program.to_string(with_details=detail)
+        unknown = unknown_types(program)
+        text += f"# {unknown_text(unknown)}\n" if unknown else ""
     if not file.isatty() or importlib.util.find_spec("rich") is None:
         file.write(text if text.endswith("\n") else text + "\n")
         return

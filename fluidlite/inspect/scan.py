@@ -7,15 +7,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import numpy as np
-
 from ..dtypes import DType
 from ..errors import ArgumentError
-from ..ir.effects import Place, deed_of, unknown_in
+from ..ir.effects import OperatorPlace, deed_of, every_place, unknown_in
 from ..ir.operator import Operator
 from ..ir.program import Program
-from ..opdef.definition import unknown_text
 from ..opdef.spec import size_of
+from ..values import LoDTensor, SelectedRows
 from .bounds import passes_of
 from .costs import as_bytes, bytes_of
 
@@ -37,9 +35,7 @@ class ScannedEffect:
     site: str  #: where it was built; empty where that is not known
 
     def __str__(self) -> str:
-        what = f"{self.operator} {self.verb} {self.target!r}" if self.target else (
-            f"{self.operator} {self.verb}"
-        )
+        what = " ".join(filter(None, (self.operator, self.verb, self.target)))
         allowed = "" if self.refused else ", may run"
         return f"{self.kind}: {what} ({_where(self.block, self.index, self.site)}){allowed}"
 
@@ -85,7 +81,9 @@ class Loop:
     site: str
 
     def __str__(self) -> str:
-        bound = "without a known bound" if self.passes is None else f"at most {self.passes:,} passes"
+        bound = (
+            "without a known bound" if self.passes is None else f"at most {self.passes:,} passes"
+        )
         where = _where(self.block, self.index, self.site)
         return f"{self.operator} over block {self.body}, {bound} ({where})"
 
@@ -155,8 +153,12 @@ def scan(program: Program) -> Scan:
         raise ArgumentError(
             f"expected a Program, got {program!r:.60} of type {type(program).__name__}"
         )
-    places = [Place(op, k) for block in program.blocks for k, op in enumerate(block.ops)]
-    variables = [(v.name, tuple(v.shape), v.dtype, bytes_of(v, 1)) for v in program.list_vars() if v.has_shape and v.has_dtype]
+    places = every_place(program)
+    variables = (
+        (v.name, tuple(v.shape), v.dtype, bytes_of(v, 1))
+        for v in program.list_vars()
+        if v.has_shape and v.has_dtype
+    )
     return Scan(
         operators=len(places),
         effects=tuple(_effects(places)),
@@ -174,15 +176,18 @@ def scan_values(values: Mapping[str, Any]) -> Scan:
     Args:
         values: arrays, LoDTensors or SelectedRows by name.
     """
-    arrays = [(name, getattr(value, "value", getattr(value, "data", value))) for name, value in values.items()]
-    found = _largest(
-        (name, array.shape, array.dtype, array.nbytes)
-        for name, value in values.items() if isinstance(array := _array(value), np.ndarray)
-    )
+    arrays = {name: _bare(value) for name, value in values.items()}
+    found = _largest((name, a.shape, a.dtype, a.nbytes) for name, a in arrays.items())
     return Scan(0, (), (), found, (), (), 0)
 
 
-def _effects(places: Iterable[Place]) -> Iterator[ScannedEffect]:
+def _bare(value: Any) -> Any:
+    if isinstance(value, SelectedRows):
+        return value.value
+    return value.data if isinstance(value, LoDTensor) else value
+
+
+def _effects(places: Iterable[OperatorPlace]) -> Iterator[ScannedEffect]:
     for place in places:
         deed = deed_of(place)
         if deed is not None:
@@ -196,12 +201,12 @@ def _effects(places: Iterable[Place]) -> Iterator[ScannedEffect]:
             )
 
 
-def _unknown(places: Iterable[Place]) -> Iterator[UnknownType]:
+def _unknown(places: Iterable[OperatorPlace]) -> Iterator[UnknownType]:
     for type_, where in unknown_in(places).items():
         yield UnknownType(type_, len(where), *_at(where[0]))
 
 
-def _loops(places: Iterable[Place]) -> Iterator[Loop]:
+def _loops(places: Iterable[OperatorPlace]) -> Iterator[Loop]:
     for place in places:
         definition = place.op.definition
         if definition is not None and definition.repeats:
@@ -211,7 +216,7 @@ def _loops(places: Iterable[Place]) -> Iterator[Loop]:
                     yield Loop(place.op.type, int(body), passes_of(place.op), *_at(place))
 
 
-def _at(place: Place) -> tuple[int, int, str]:
+def _at(place: OperatorPlace) -> tuple[int, int, str]:
     site = place.op.callsite
     return place.op.block.idx, place.index, "" if site is None else str(site)
 
@@ -224,7 +229,7 @@ def _largest(found: Iterable[tuple[str, tuple[int, ...], Any, int]]) -> tuple[Sc
 def _made_of_nothing(op: Operator) -> Iterator[tuple[str, tuple[int, ...], Any, int]]:
     """What an operator without inputs makes, as its attributes say."""
     definition = op.definition
-    if definition is None or definition.is_control or op.inputs or not op.outputs:
+    if definition is None or definition.execute is not None or op.inputs or not op.outputs:
         return
     attrs = {a.name: op.attrs.get(a.name, a.default) for a in definition.attributes.values()}
     shape = attrs.get("shape")

@@ -8,9 +8,11 @@ from typing import Any
 
 from ..errors import ArgumentError
 from ..ir.analysis import parameters_of
+from ..ir.effects import unknown_types
 from ..ir.operator import Operator
 from ..ir.program import Program
 from ..ir.variable import Variable
+from ..opdef.definition import unknown_text
 from .costs import as_bytes, as_count, bytes_of, elements_of, multiply_adds
 from .folding import Folding, Group, Item
 from .graph import ROLES, ProgramGraph
@@ -43,6 +45,7 @@ class Summary:
     parameter_bytes: int
     state_bytes: int  #: of other variables that stay between runs: moments, counters
     value_bytes: int  #: of all values of forward operators
+    unknown: tuple[str, ...] = ()  #: types of operators that are not there
 
     def to_dict(self) -> dict[str, Any]:
         """For scripts."""
@@ -68,6 +71,8 @@ class Summary:
             f"parameters: {self.parameters:,}" + (f", {fixed:,} of them fixed" if fixed else ""),
             f"operators: {by_role or 'none'}",
         ]
+        if self.unknown:
+            lines.append(unknown_text(self.unknown))
         if self.multiply_adds:
             costs = ", ".join(f"{as_count(n)} {role}" for role, n in self.multiply_adds)
             lines.append(f"multiply-adds at batch size {self.batch_size}: {costs}")
@@ -139,6 +144,7 @@ def summary(program: Program, batch_size: int = 1) -> Summary:
         parameter_bytes=sum(bytes_of(p, 1) for p in parameters),
         state_bytes=sum(bytes_of(v, 1) for v in kept),
         value_bytes=sum(bytes_of(v, batch_size) for v in written.values()),
+        unknown=tuple(unknown_types(program)),
     )
 
 

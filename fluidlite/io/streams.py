@@ -31,8 +31,10 @@ def read_outputs(op: Any, run: Any) -> None:
     names = run.names("outputs", "Out")
     variables = [run.variable(name) for name in names]
     is_quiet = FROM_OUTSIDE in run.op.foreign
-    values = _quietly(op.file_path, names, variables) if is_quiet else read_tensors(
-        op.file_path, names, variables
+    values = (
+        _quietly(op.file_path, names, variables)
+        if is_quiet
+        else read_tensors(op.file_path, names, variables)
     )
     for name, value in zip(names, values):
         run.set(name, as_float16(value) if op.load_as_fp16 else value)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..opdef.effect import Effect
 from .analysis import blocks_of
 from .operator import Operator
 
+if TYPE_CHECKING:
+    from .program import Program
 
-class Place(NamedTuple):
+
+class OperatorPlace(NamedTuple):
     """An operator, and where it stands."""
 
     op: Operator
@@ -21,7 +24,7 @@ class Place(NamedTuple):
         return f"operator {self.index} of block {self.op.block.idx}{site}"
 
 
-def places_in(ops: Iterable[Operator]) -> Iterator[Place]:
+def places_in(ops: Iterable[Operator]) -> Iterator[OperatorPlace]:
     """Operators, and those of the blocks that they drive, each once.
 
     Args:
@@ -33,7 +36,7 @@ def places_in(ops: Iterable[Operator]) -> Iterator[Place]:
         row = rows.pop()
         numbers = _numbers(row)
         for op in row:
-            yield Place(op, numbers[id(op)])
+            yield OperatorPlace(op, numbers[id(op)])
             for block in blocks_of(op) if op.attrs else ():
                 if block.idx not in seen:
                     seen.add(block.idx)
@@ -48,7 +51,7 @@ def _numbers(row: list[Operator]) -> dict[int, int]:
 class Deed(NamedTuple):
     """An operator with an effect."""
 
-    place: Place
+    place: OperatorPlace
     effect: Effect
     target: str  #: the path, or the number of the function; empty where there is none
 
@@ -61,7 +64,7 @@ class Deed(NamedTuple):
         return " ".join(filter(None, (self.place.op.type, self.effect.verb, self.target)))
 
 
-def deed_of(place: Place) -> Deed | None:
+def deed_of(place: OperatorPlace) -> Deed | None:
     """The effect of an operator; None where it has none."""
     definition = place.op.definition
     effect = None if definition is None else definition.effect
@@ -71,9 +74,19 @@ def deed_of(place: Place) -> Deed | None:
     return Deed(place, effect, "" if value is None else repr(value))
 
 
-def unknown_in(places: Iterable[Place]) -> dict[str, list[Place]]:
+def every_place(program: Program) -> list[OperatorPlace]:
+    """All operators of a program, those of blocks that nothing drives, too."""
+    return [OperatorPlace(op, k) for block in program.blocks for k, op in enumerate(block.ops)]
+
+
+def unknown_types(program: Program) -> list[str]:
+    """The types of a program's operators that nobody defined."""
+    return list(unknown_in(every_place(program)))
+
+
+def unknown_in(places: Iterable[OperatorPlace]) -> dict[str, list[OperatorPlace]]:
     """The types that nobody defined, in order of their first place, and where they are."""
-    found: dict[str, list[Place]] = {}
+    found: dict[str, list[OperatorPlace]] = {}
     for place in places:
         if place.op.definition is None:
             found.setdefault(place.op.type, []).append(place)

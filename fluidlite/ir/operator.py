@@ -228,7 +228,11 @@ class Operator(OldOperator):
             AttributeValueError: there is no such attribute.
         """
         value = self._value(name)
-        return with_mark(value, self.foreign) if self.foreign and has_effect(self.definition) else value
+        return (
+            with_mark(value, self.foreign)
+            if self.foreign and has_effect(self.definition)
+            else value
+        )
 
     def _value(self, name: str) -> Any:
         if name in FRAMEWORK_ATTRIBUTES:

@@ -13,6 +13,7 @@ from math import prod
 from ..errors import AttributeValueError, ShapeError
 from ..opdef.attribute import REQUIRED, attr
 from ..opdef.definition import Op
+from ..opdef.effect import EXCHANGE
 from ..opdef.fluid_form import FluidForm
 from ..opdef.spec import need_ndim, same_dtype, size_of, spec
 from ..process_group import REDUCTIONS, groups
@@ -383,6 +384,7 @@ class c_comm_init(CommunicationStart):
 
     signature = "X ->"
     fluid = FluidForm(unread=("X",))
+    effect = EXCHANGE
     nranks: int = REQUIRED
     rank: int = REQUIRED
     ring_id: int = 0

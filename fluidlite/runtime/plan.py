@@ -291,8 +291,9 @@ def _needed(ops: list[Operator], fetches: Sequence[str], pruned: Pruned) -> list
         computed = {n for n in writes if n not in pruned.fed or (place, n) in changed}
         if op in pruned.targets or not wanted.isdisjoint(computed):
             kept.append(op)
-            known = op.definition  # operators that drive blocks may leave some of what there was
-            if known is None or not (known.is_control or known.fluid.updates):
+            known = op.definition
+            drives = known is not None and known.execute is not None
+            if known is None or not (drives or known.fluid.updates):  # they leave what there was
                 wanted.difference_update(writes)
             wanted.update(reads)
     return kept[::-1]
