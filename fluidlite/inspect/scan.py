@@ -9,7 +9,7 @@ from typing import Any
 
 from ..dtypes import DType
 from ..errors import ArgumentError
-from ..ir.effects import OperatorPlace, deed_of, every_place, unknown_in
+from ..ir.effects import OperatorPlace, deed_of, deed_text, every_place, unknown_in
 from ..ir.operator import Operator
 from ..ir.program import Program
 from ..opdef.spec import size_of
@@ -28,14 +28,14 @@ class ScannedEffect:
     kind: str  #: "files", "python" or "processes"
     operator: str  #: its type
     verb: str
-    target: str  #: the path, or the number of the function; empty where there is none
+    target: str | int | None  #: the path, or the number of the function
     refused: bool  #: whether a run of the program is refused for it
     block: int
     index: int  #: of the operator in its block
     site: str  #: where it was built; empty where that is not known
 
     def __str__(self) -> str:
-        what = " ".join(filter(None, (self.operator, self.verb, self.target)))
+        what = deed_text(self.operator, self.verb, self.target)
         allowed = "" if self.refused else ", may run"
         return f"{self.kind}: {what} ({_where(self.block, self.index, self.site)}){allowed}"
 

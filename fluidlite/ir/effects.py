@@ -53,7 +53,7 @@ class Deed(NamedTuple):
 
     place: OperatorPlace
     effect: Effect
-    target: str  #: the path, or the number of the function; empty where there is none
+    target: str | int | None  #: the path, or the number of the function
 
     @property
     def is_refused(self) -> bool:
@@ -61,7 +61,12 @@ class Deed(NamedTuple):
         return self.effect.kind in self.place.op.foreign
 
     def __str__(self) -> str:
-        return " ".join(filter(None, (self.place.op.type, self.effect.verb, self.target)))
+        return deed_text(self.place.op.type, self.effect.verb, self.target)
+
+
+def deed_text(operator: str, verb: str, target: str | int | None) -> str:
+    """What an operator does, in words."""
+    return f"{operator} {verb}" + ("" if target is None else f" {target!r}")
 
 
 def deed_of(place: OperatorPlace) -> Deed | None:
@@ -70,8 +75,15 @@ def deed_of(place: OperatorPlace) -> Deed | None:
     effect = None if definition is None else definition.effect
     if definition is None or effect is None:
         return None
-    value = place.op.attrs.get(effect.target) if effect.target else None
-    return Deed(place, effect, "" if value is None else repr(value))
+    return Deed(place, effect, _target(place.op, effect.target))
+
+
+def _target(op: Operator, name: str) -> str | int | None:
+    """The value of the attribute that names the target of an effect, without a mark."""
+    if not name or not op.has_attr(name):
+        return None
+    value = op.attrs.get(name, op.definition.attributes[name].default)  # type: ignore[union-attr]
+    return str(value) if isinstance(value, str) else int(value) if isinstance(value, int) else None
 
 
 def every_place(program: Program) -> list[OperatorPlace]:
