@@ -14,7 +14,7 @@ from ..ir.operator import Operator
 from ..ir.program import Program
 from ..opdef.spec import size_of
 from ..values import LoDTensor, SelectedRows
-from .bounds import passes_of
+from .bounds import LoopBounds
 from .costs import as_bytes, bytes_of
 
 _LARGEST = 5  # tensors, and constants, that are told
@@ -165,7 +165,7 @@ def scan(program: Program) -> Scan:
         unknown=tuple(_unknown(places)),
         tensors=_largest(variables),
         constants=_largest(each for place in places for each in _made_of_nothing(place.op)),
-        loops=tuple(_loops(places)),
+        loops=tuple(_loops(places, LoopBounds(program))),
         nesting=_nesting(program),
     )
 
@@ -206,14 +206,15 @@ def _unknown(places: Iterable[OperatorPlace]) -> Iterator[UnknownType]:
         yield UnknownType(type_, len(where), *_at(where[0]))
 
 
-def _loops(places: Iterable[OperatorPlace]) -> Iterator[Loop]:
+def _loops(places: Iterable[OperatorPlace], bounds: LoopBounds) -> Iterator[Loop]:
     for place in places:
         definition = place.op.definition
         if definition is not None and definition.repeats:
             for name in definition.block_attributes:
                 body = place.op.attrs.get(name)
                 if body is not None:
-                    yield Loop(place.op.type, int(body), passes_of(place.op), *_at(place))
+                    passes = bounds.passes(place.op, place.index, body)
+                    yield Loop(place.op.type, int(body), passes, *_at(place))
 
 
 def _at(place: OperatorPlace) -> tuple[int, int, str]:

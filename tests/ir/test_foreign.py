@@ -360,9 +360,7 @@ def test_all_refused_operators_are_named_up_to_ten(path):
     assert "and 3 more" in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("text", "kind"), [(FILES, "files"), (CALLS, "python"), (TALKS, "processes")]
-)
+@pytest.mark.parametrize("text, kind", [(FILES, "files"), (CALLS, "python"), (TALKS, "processes")])
 def test_allow_is_for_the_kinds_that_it_names(text, kind):
     program = fluid.Program.parse(text)
     others = {"files", "python", "processes"} - {kind}
