@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from ..clip import GradientClipBase
+from ..fields import from_fields
 from ..ir.variable import Variable
 from ..regularizer import WeightDecayRegularizer
-from .arguments import Pair, number
+from .arguments import Pair
 from .optimizer import OPTIMIZERS, Optimizer
 from .states import State
 
 
 @OPTIMIZERS
+@from_fields
 class Adadelta(Optimizer):
     """Adadelta: gradients scaled by the ratio of running means, of squared steps and of squared
     gradients.
@@ -33,44 +34,25 @@ class Adadelta(Optimizer):
     ['Param', 'Grad', 'AvgSquaredGrad', 'AvgSquaredUpdate']
     """
 
+    learning_rate: float | Variable
+    epsilon: float = 1e-6
+    rho: float = 0.95
+    parameter_list: Iterable[Variable | str] | None = None
+    regularization: WeightDecayRegularizer | None = None
+    grad_clip: GradientClipBase | None = None
+    name: str | None = None
+
     type = "adadelta"
     states = (
         State("AvgSquaredGrad", "_avg_squared_grad"),
         State("AvgSquaredUpdate", "_avg_squared_update"),
     )
-
-    def __init__(
-        self,
-        learning_rate: float | Variable,
-        epsilon: float = 1e-6,
-        rho: float = 0.95,
-        parameter_list: Iterable[Variable | str] | None = None,
-        regularization: WeightDecayRegularizer | None = None,
-        grad_clip: GradientClipBase | None = None,
-        name: str | None = None,
-        *,
-        parameters: Iterable[Any] | None = None,
-        weight_decay: float | WeightDecayRegularizer | None = None,
-    ) -> None:
-        super().__init__(
-            learning_rate,
-            parameter_list,
-            regularization,
-            grad_clip,
-            name,
-            parameters=parameters,
-            weight_decay=weight_decay,
-        )
-        self._epsilon = number("Adadelta", "epsilon", epsilon, least=0)
-        self._rho = number("Adadelta", "rho", rho, least=0, below=1)
+    attributes = "epsilon rho"
 
     def _create_param_lr(self, param_and_grad: Pair) -> Variable:
         """The rate of all parameters: steps read none."""
         rate: Variable = self._global_learning_rate(param_and_grad[0].program)
         return rate
-
-    def attrs(self, param: Variable) -> dict[str, Any]:
-        return {"epsilon": self._epsilon, "rho": self._rho}
 
 
 AdadeltaOptimizer = Adadelta

@@ -6,14 +6,15 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..clip import GradientClipBase
+from ..fields import from_fields
 from ..ir.variable import Variable
 from ..regularizer import WeightDecayRegularizer
-from .arguments import number
 from .optimizer import OPTIMIZERS, Optimizer
 from .states import State
 
 
 @OPTIMIZERS
+@from_fields
 class Adagrad(Optimizer):
     """Adagrad: ``moment += grad^2; param -= learning_rate * grad / (sqrt(moment) + epsilon)``.
 
@@ -30,40 +31,24 @@ class Adagrad(Optimizer):
     ['fc_0.w_0_moment_0']
     """
 
+    learning_rate: float | Variable
+    epsilon: float = 1e-6
+    parameter_list: Iterable[Variable | str] | None = None
+    regularization: WeightDecayRegularizer | None = None
+    grad_clip: GradientClipBase | None = None
+    name: str | None = None
+    initial_accumulator_value: float = 0.0
+
     type = "adagrad"
+    attributes = "epsilon"
 
-    def __init__(
-        self,
-        learning_rate: float | Variable,
-        epsilon: float = 1e-6,
-        parameter_list: Iterable[Variable | str] | None = None,
-        regularization: WeightDecayRegularizer | None = None,
-        grad_clip: GradientClipBase | None = None,
-        name: str | None = None,
-        initial_accumulator_value: float = 0.0,
-        *,
-        parameters: Iterable[Any] | None = None,
-        weight_decay: float | WeightDecayRegularizer | None = None,
-    ) -> None:
-        super().__init__(
-            learning_rate,
-            parameter_list,
-            regularization,
-            grad_clip,
-            name,
-            parameters=parameters,
-            weight_decay=weight_decay,
-        )
-        self._epsilon = number("Adagrad", "epsilon", epsilon, least=0)
-        start = initial_accumulator_value
-        start = number("Adagrad", "initial_accumulator_value", start, least=0)
-        self.states = (State("Moment", "moment", start),)
-
-    def attrs(self, param: Variable) -> dict[str, Any]:
-        return {"epsilon": self._epsilon}
+    def begin(self, given: dict[str, Any]) -> None:
+        super().begin(given)
+        self.states = (State("Moment", "moment", given["initial_accumulator_value"]),)
 
 
 @OPTIMIZERS
+@from_fields
 class DecayedAdagrad(Optimizer):
     """Adagrad with a running mean in place of the sum: ``moment = decay * moment + (1 - decay) *
     grad^2; param -= learning_rate * grad / (sqrt(moment) + epsilon)``.
@@ -78,36 +63,17 @@ class DecayedAdagrad(Optimizer):
     'decayed_adagrad'
     """
 
+    learning_rate: float | Variable
+    decay: float = 0.95
+    epsilon: float = 1e-6
+    parameter_list: Iterable[Variable | str] | None = None
+    regularization: WeightDecayRegularizer | None = None
+    grad_clip: GradientClipBase | None = None
+    name: str | None = None
+
     type = "decayed_adagrad"
     states = (State("Moment", "moment"),)
-
-    def __init__(
-        self,
-        learning_rate: float | Variable,
-        decay: float = 0.95,
-        epsilon: float = 1e-6,
-        parameter_list: Iterable[Variable | str] | None = None,
-        regularization: WeightDecayRegularizer | None = None,
-        grad_clip: GradientClipBase | None = None,
-        name: str | None = None,
-        *,
-        parameters: Iterable[Any] | None = None,
-        weight_decay: float | WeightDecayRegularizer | None = None,
-    ) -> None:
-        super().__init__(
-            learning_rate,
-            parameter_list,
-            regularization,
-            grad_clip,
-            name,
-            parameters=parameters,
-            weight_decay=weight_decay,
-        )
-        self._decay = number("DecayedAdagrad", "decay", decay, least=0, below=1)
-        self._epsilon = number("DecayedAdagrad", "epsilon", epsilon, least=0)
-
-    def attrs(self, param: Variable) -> dict[str, Any]:
-        return {"decay": self._decay, "epsilon": self._epsilon}
+    attributes = "decay epsilon"
 
 
 AdagradOptimizer = Adagrad

@@ -6,15 +6,16 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..clip import GradientClipBase
+from ..fields import from_fields
 from ..ir.variable import Variable
 from ..opdef.arithmetic import Arithmetic
 from ..regularizer import WeightDecayRegularizer
-from .arguments import number
 from .optimizer import OPTIMIZERS, Optimizer
 from .states import State
 
 
 @OPTIMIZERS
+@from_fields
 class Adam(Optimizer):
     """Adam: steps scaled by running means of the gradient and of its square.
 
@@ -34,43 +35,26 @@ class Adam(Optimizer):
     ['fc_0.w_0_moment1_0', 'fc_0.w_0_moment2_0']
     """
 
-    _shown = "beta1=_betas.beta1 beta2=_betas.beta2"
-    type = "adam"
+    learning_rate: float | Variable = 0.001
+    beta1: float | Variable = 0.9
+    beta2: float | Variable = 0.999
+    epsilon: float = 1e-8
+    parameter_list: Iterable[Variable | str] | None = None
+    regularization: WeightDecayRegularizer | None = None
+    grad_clip: GradientClipBase | None = None
+    name: str | None = None
+    lazy_mode: bool = False
 
-    def __init__(
-        self,
-        learning_rate: float | Variable = 0.001,
-        beta1: float | Variable = 0.9,
-        beta2: float | Variable = 0.999,
-        epsilon: float = 1e-8,
-        parameter_list: Iterable[Variable | str] | None = None,
-        regularization: WeightDecayRegularizer | None = None,
-        grad_clip: GradientClipBase | None = None,
-        name: str | None = None,
-        lazy_mode: bool = False,
-        *,
-        parameters: Iterable[Any] | None = None,
-        weight_decay: float | WeightDecayRegularizer | None = None,
-    ) -> None:
-        super().__init__(
-            learning_rate,
-            parameter_list,
-            regularization,
-            grad_clip,
-            name,
-            parameters=parameters,
-            weight_decay=weight_decay,
-        )
-        betas = {"beta1": (beta1, 0.9), "beta2": (beta2, 0.999)}
-        self._beta_variables = {n: b for n, (b, _) in betas.items() if isinstance(b, Arithmetic)}
-        self._betas = {
-            name: usual
-            if isinstance(beta, Arithmetic)
-            else number("Adam", name, beta, least=0, below=1)
-            for name, (beta, usual) in betas.items()
+    type = "adam"
+    attributes = "epsilon lazy_mode"
+
+    def begin(self, given: dict[str, Any]) -> None:
+        super().begin(given)
+        betas = {name: given[name] for name in _USUAL}
+        self._beta_variables: dict[str, Any] = {
+            n: b for n, b in betas.items() if isinstance(b, Arithmetic)
         }
-        self._epsilon = number("Adam", "epsilon", epsilon, least=0)
-        self._lazy_mode = bool(lazy_mode)
+        self._betas = {**betas, **{n: _USUAL[n] for n in self._beta_variables}}
         self.states = (
             State("Moment1", "moment1"),
             State("Moment2", "moment2"),
@@ -80,10 +64,13 @@ class Adam(Optimizer):
 
     def attrs(self, param: Variable) -> dict[str, Any]:
         given = {n: b for n, b in self._betas.items() if n not in self._beta_variables}
-        return {**given, "epsilon": self._epsilon, "lazy_mode": self._lazy_mode}
+        return {**given, **super().attrs(param)}
 
     def inputs(self, param: Variable) -> dict[str, Variable]:
         return {f"{name.capitalize()}Tensor": v for name, v in self._beta_variables.items()}
 
+
+#: what the corrections begin with where a variable says how much stays
+_USUAL = {"beta1": 0.9, "beta2": 0.999}
 
 AdamOptimizer = Adam

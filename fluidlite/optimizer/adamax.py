@@ -6,18 +6,19 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ..clip import GradientClipBase
+from ..fields import from_fields
 from ..ir.block import Block
 from ..ir.name_scope import name_scope
 from ..ir.operator import OpRole
 from ..ir.variable import Variable
 from ..regularizer import WeightDecayRegularizer
-from .arguments import number
 from .eager import EagerSteps
 from .optimizer import OPTIMIZERS, Optimizer
 from .states import State
 
 
 @OPTIMIZERS
+@from_fields
 class Adamax(Optimizer):
     """Adamax: steps by the running mean of the gradient, divided by a decaying maximum of its size.
 
@@ -34,54 +35,38 @@ class Adamax(Optimizer):
     ['adamax', 'scale']
     """
 
-    type = "adamax"
+    learning_rate: float | Variable = 0.001
+    beta1: float = 0.9
+    beta2: float = 0.999
+    epsilon: float = 1e-8
+    parameter_list: Iterable[Variable | str] | None = None
+    regularization: WeightDecayRegularizer | None = None
+    grad_clip: GradientClipBase | None = None
+    name: str | None = None
 
-    def __init__(
-        self,
-        learning_rate: float | Variable = 0.001,
-        beta1: float = 0.9,
-        beta2: float = 0.999,
-        epsilon: float = 1e-8,
-        parameter_list: Iterable[Variable | str] | None = None,
-        regularization: WeightDecayRegularizer | None = None,
-        grad_clip: GradientClipBase | None = None,
-        name: str | None = None,
-        *,
-        parameters: Iterable[Any] | None = None,
-        weight_decay: float | WeightDecayRegularizer | None = None,
-    ) -> None:
-        super().__init__(
-            learning_rate,
-            parameter_list,
-            regularization,
-            grad_clip,
-            name,
-            parameters=parameters,
-            weight_decay=weight_decay,
-        )
-        self._beta1 = number("Adamax", "beta1", beta1, least=0, below=1)
-        self._beta2 = number("Adamax", "beta2", beta2, least=0, below=1)
-        self._epsilon = number("Adamax", "epsilon", epsilon, least=0)
+    type = "adamax"
+    attributes = "beta1 beta2 epsilon"
+
+    def begin(self, given: dict[str, Any]) -> None:
+        super().begin(given)
         self.states = (
             State("Moment", "moment"),
             State("InfNorm", "inf_norm"),
-            State("Beta1Pow", "beta1_pow_acc", self._beta1, one_number=True, out=None),
+            State("Beta1Pow", "beta1_pow_acc", given["beta1"], one_number=True, out=None),
         )
-
-    def attrs(self, param: Variable) -> dict[str, Any]:
-        return {"beta1": self._beta1, "beta2": self._beta2, "epsilon": self._epsilon}
 
     def finish(self, block: Block, pairs: Sequence[tuple[Variable, Variable]]) -> None:
         for param, grad in pairs:
+            beta1 = self.attrs(param)["beta1"]
             power = self.state_of("beta1_pow_acc", param)
             # "adamx": fluid's programs spell it so
             with block.program.as_role(OpRole.OPTIMIZE, (param, grad)), name_scope("adamx"):
-                block.append_op("scale", {"X": power}, {"Out": power}, {"scale": self._beta1})
+                block.append_op("scale", {"X": power}, {"Out": power}, {"scale": beta1})
 
     def finish_eagerly(self, steps: EagerSteps, parameters: Sequence[Any]) -> None:
         for param in parameters:
             power = steps.of("beta1_pow_acc", param)
-            power.array = power.array * self._beta1
+            power.array = power.array * self.attrs(param)["beta1"]
 
 
 AdamaxOptimizer = Adamax

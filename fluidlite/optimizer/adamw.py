@@ -41,7 +41,7 @@ class AdamW(Adam):
     array([0.85, 1.8 ], dtype=float32)
     """
 
-    _shown = "beta1=_betas.beta1 beta2=_betas.beta2 weight_decay=_decay"
+    _shown = "weight_decay=_decay"
 
     def __init__(
         self,

@@ -40,6 +40,14 @@ OPTIMIZERS = Family(
 )
 
 
+#: number that optimizers are given -> the least that makes sense, and what it should be less than
+BOUNDS = {
+    **dict.fromkeys(("epsilon", "initial_accumulator_value", "l1", "l2", "clip"), (0.0,)),
+    **dict.fromkeys(("lars_weight_decay", "batch_size", "sigma"), (0.0,)),
+    **dict.fromkeys(("beta1", "beta2", "rho", "decay"), (0.0, 1.0)),
+}
+
+
 def one_of(optimizer: str, **given: Any) -> Any:
     """What was given by one of two names: fluid 1.8's, and paddle 2's.
 

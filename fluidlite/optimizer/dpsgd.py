@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..ir.variable import Variable
-from .arguments import number
 from .optimizer import OPTIMIZERS, Optimizer
 
 
@@ -30,6 +29,7 @@ class Dpsgd(Optimizer):
     """
 
     type = "dpsgd"
+    attributes = "clip batch_size sigma"
 
     def __init__(
         self,
@@ -42,12 +42,9 @@ class Dpsgd(Optimizer):
         parameters: Iterable[Any] | None = None,
     ) -> None:
         super().__init__(learning_rate, parameter_list, parameters=parameters)
-        self._clip = number("Dpsgd", "clip", clip, least=0)
-        self._batch_size = number("Dpsgd", "batch_size", batch_size, least=0)
-        self._sigma = number("Dpsgd", "sigma", sigma, least=0)
-
-    def attrs(self, param: Variable) -> dict[str, Any]:
-        return {"clip": self._clip, "batch_size": self._batch_size, "sigma": self._sigma}
+        self._clip = self.checked("clip", clip)
+        self._batch_size = self.checked("batch_size", batch_size)
+        self._sigma = self.checked("sigma", sigma)
 
 
 DpsgdOptimizer = Dpsgd

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from ..clip import GradientClipBase
+from ..fields import from_fields
 from ..ir.variable import Variable
 from ..regularizer import WeightDecayRegularizer
-from .arguments import number
 from .optimizer import OPTIMIZERS, Optimizer
 from .states import State
 
 
 @OPTIMIZERS
+@from_fields
 class Ftrl(Optimizer):
     """FTRL-Proximal, follow the regularized leader: after each step parameters are what minimises
     the slopes of all losses so far and L1 and L2 decay, so that some are exactly 0.
@@ -32,41 +32,21 @@ class Ftrl(Optimizer):
     ['fc_0.w_0_squared_0']
     """
 
+    learning_rate: float | Variable
+    l1: float = 0.0
+    l2: float = 0.0
+    lr_power: float = -0.5
+    parameter_list: Iterable[Variable | str] | None = None
+    regularization: WeightDecayRegularizer | None = None
+    grad_clip: GradientClipBase | None = None
+    name: str | None = None
+
     type = "ftrl"
     states = (
         State("SquaredAccumulator", "squared", out="SquaredAccumOut"),
         State("LinearAccumulator", "linear", out="LinearAccumOut"),
     )
-
-    def __init__(
-        self,
-        learning_rate: float | Variable,
-        l1: float = 0.0,
-        l2: float = 0.0,
-        lr_power: float = -0.5,
-        parameter_list: Iterable[Variable | str] | None = None,
-        regularization: WeightDecayRegularizer | None = None,
-        grad_clip: GradientClipBase | None = None,
-        name: str | None = None,
-        *,
-        parameters: Iterable[Any] | None = None,
-        weight_decay: float | WeightDecayRegularizer | None = None,
-    ) -> None:
-        super().__init__(
-            learning_rate,
-            parameter_list,
-            regularization,
-            grad_clip,
-            name,
-            parameters=parameters,
-            weight_decay=weight_decay,
-        )
-        self._l1 = number("Ftrl", "l1", l1, least=0)
-        self._l2 = number("Ftrl", "l2", l2, least=0)
-        self._lr_power = number("Ftrl", "lr_power", lr_power)
-
-    def attrs(self, param: Variable) -> dict[str, Any]:
-        return {"l1": self._l1, "l2": self._l2, "lr_power": self._lr_power}
+    attributes = "l1 l2 lr_power"
 
 
 FtrlOptimizer = Ftrl

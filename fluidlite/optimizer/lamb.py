@@ -7,14 +7,15 @@ from typing import Any
 
 from ..clip import GradientClipBase
 from ..errors import ArgumentError
+from ..fields import from_fields
 from ..ir.variable import Variable
 from ..regularizer import WeightDecayRegularizer
-from .arguments import number
 from .optimizer import OPTIMIZERS, Optimizer
 from .states import State
 
 
 @OPTIMIZERS
+@from_fields
 class Lamb(Optimizer):
     """Adam whose steps are as long as the parameters, times the learning rate.
 
@@ -36,61 +37,40 @@ class Lamb(Optimizer):
     [(['fc_0.b_0'], 0.0), (['fc_0.w_0'], 0.009999999776482582)]
     """
 
-    _shown = "lamb_weight_decay=_weight_decay weight_decay= exclude_from_weight_decay_fn=_excluded"
+    learning_rate: float | Variable = 0.001
+    lamb_weight_decay: float = 0.01
+    beta1: float = 0.9
+    beta2: float = 0.999
+    epsilon: float = 1e-6
+    parameter_list: Iterable[Variable | str] | None = None
+    regularization: WeightDecayRegularizer | None = None
+    grad_clip: GradientClipBase | None = None
+    exclude_from_weight_decay_fn: Callable[[Variable], bool] | None = None
+    name: str | None = None
 
     type = "lamb"
+    attributes = "beta1 beta2 epsilon weight_decay=lamb_weight_decay"
+    _shown = "exclude_from_weight_decay_fn=_excluded"
 
-    def __init__(
-        self,
-        learning_rate: float | Variable = 0.001,
-        lamb_weight_decay: float = 0.01,
-        beta1: float = 0.9,
-        beta2: float = 0.999,
-        epsilon: float = 1e-6,
-        parameter_list: Iterable[Variable | str] | None = None,
-        regularization: WeightDecayRegularizer | None = None,
-        grad_clip: GradientClipBase | None = None,
-        exclude_from_weight_decay_fn: Callable[[Variable], bool] | None = None,
-        name: str | None = None,
-        *,
-        parameters: Iterable[Any] | None = None,
-        weight_decay: float | WeightDecayRegularizer | None = None,
-    ) -> None:
-        super().__init__(
-            learning_rate,
-            parameter_list,
-            regularization,
-            grad_clip,
-            name,
-            parameters=parameters,
-            weight_decay=weight_decay,
-        )
-        self._weight_decay = number("Lamb", "lamb_weight_decay", lamb_weight_decay)
-        self._beta1 = number("Lamb", "beta1", beta1, least=0, below=1)
-        self._beta2 = number("Lamb", "beta2", beta2, least=0, below=1)
-        self._epsilon = number("Lamb", "epsilon", epsilon, least=0)
-        excluded = exclude_from_weight_decay_fn
+    def begin(self, given: dict[str, Any]) -> None:
+        excluded = given.pop("exclude_from_weight_decay_fn")
         if excluded is not None and not callable(excluded):
             raise ArgumentError(
                 f"Lamb: expected exclude_from_weight_decay_fn to be None or a function of a "
                 f"parameter, got {excluded!r:.60}"
             )
+        super().begin(given)
         self._excluded = excluded
         self.states = (
             State("Moment1", "moment1"),
             State("Moment2", "moment2"),
-            State("Beta1Pow", "beta1_pow_acc", self._beta1, True, out=None, on_host=True),
-            State("Beta2Pow", "beta2_pow_acc", self._beta2, True, out=None, on_host=True),
+            State("Beta1Pow", "beta1_pow_acc", given["beta1"], True, out=None, on_host=True),
+            State("Beta2Pow", "beta2_pow_acc", given["beta2"], True, out=None, on_host=True),
         )
 
     def attrs(self, param: Variable) -> dict[str, Any]:
         excluded = self._excluded is not None and self._excluded(param)
-        return {
-            "beta1": self._beta1,
-            "beta2": self._beta2,
-            "epsilon": self._epsilon,
-            "weight_decay": 0.0 if excluded else self._weight_decay,
-        }
+        return {**super().attrs(param), **({"weight_decay": 0.0} if excluded else {})}
 
 
 LambOptimizer = Lamb

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from ..clip import GradientClipBase
+from ..fields import from_fields
 from ..ir.variable import Variable
 from ..regularizer import WeightDecayRegularizer
-from .arguments import number
 from .optimizer import OPTIMIZERS, Optimizer
 from .states import State
 
 
 @OPTIMIZERS
+@from_fields
 class LarsMomentum(Optimizer):
     """Momentum whose steps have lengths relative to those of the parameters: layer-wise adaptive
     rate scaling.
@@ -32,43 +32,18 @@ class LarsMomentum(Optimizer):
     ['fc_0.w_0_velocity_0']
     """
 
+    learning_rate: float | Variable
+    momentum: float
+    lars_coeff: float = 0.001
+    lars_weight_decay: float = 0.0005
+    parameter_list: Iterable[Variable | str] | None = None
+    regularization: WeightDecayRegularizer | None = None
+    grad_clip: GradientClipBase | None = None
+    name: str | None = None
+
     type = "lars_momentum"
     states = (State("Velocity", "velocity"),)
-
-    def __init__(
-        self,
-        learning_rate: float | Variable,
-        momentum: float,
-        lars_coeff: float = 0.001,
-        lars_weight_decay: float = 0.0005,
-        parameter_list: Iterable[Variable | str] | None = None,
-        regularization: WeightDecayRegularizer | None = None,
-        grad_clip: GradientClipBase | None = None,
-        name: str | None = None,
-        *,
-        parameters: Iterable[Any] | None = None,
-        weight_decay: float | WeightDecayRegularizer | None = None,
-    ) -> None:
-        super().__init__(
-            learning_rate,
-            parameter_list,
-            regularization,
-            grad_clip,
-            name,
-            parameters=parameters,
-            weight_decay=weight_decay,
-        )
-        self._momentum = number("LarsMomentum", "momentum", momentum)
-        self._lars_coeff = number("LarsMomentum", "lars_coeff", lars_coeff)
-        decay = number("LarsMomentum", "lars_weight_decay", lars_weight_decay, least=0)
-        self._lars_weight_decay = decay
-
-    def attrs(self, param: Variable) -> dict[str, Any]:
-        return {
-            "mu": self._momentum,
-            "lars_coeff": self._lars_coeff,
-            "lars_weight_decay": self._lars_weight_decay,
-        }
+    attributes = "mu=momentum lars_coeff lars_weight_decay"
 
 
 LarsMomentumOptimizer = LarsMomentum

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from ..clip import GradientClipBase
+from ..fields import from_fields
 from ..ir.variable import Variable
 from ..regularizer import WeightDecayRegularizer
-from .arguments import number
 from .optimizer import OPTIMIZERS, Optimizer
 from .states import State
 
 
 @OPTIMIZERS
+@from_fields
 class Momentum(Optimizer):
     """Gradient descent with momentum: ``velocity = momentum * velocity + grad`` and
     ``param -= learning_rate * velocity``.
@@ -29,36 +29,17 @@ class Momentum(Optimizer):
     ['fc_0.w_0_velocity_0']
     """
 
+    learning_rate: float | Variable
+    momentum: float
+    parameter_list: Iterable[Variable | str] | None = None
+    use_nesterov: bool = False
+    regularization: WeightDecayRegularizer | None = None
+    grad_clip: GradientClipBase | None = None
+    name: str | None = None
+
     type = "momentum"
     states = (State("Velocity", "velocity"),)
-
-    def __init__(
-        self,
-        learning_rate: float | Variable,
-        momentum: float,
-        parameter_list: Iterable[Variable | str] | None = None,
-        use_nesterov: bool = False,
-        regularization: WeightDecayRegularizer | None = None,
-        grad_clip: GradientClipBase | None = None,
-        name: str | None = None,
-        *,
-        parameters: Iterable[Any] | None = None,
-        weight_decay: float | WeightDecayRegularizer | None = None,
-    ) -> None:
-        super().__init__(
-            learning_rate,
-            parameter_list,
-            regularization,
-            grad_clip,
-            name,
-            parameters=parameters,
-            weight_decay=weight_decay,
-        )
-        self._momentum = number("Momentum", "momentum", momentum)
-        self._use_nesterov = bool(use_nesterov)
-
-    def attrs(self, param: Variable) -> dict[str, Any]:
-        return {"mu": self._momentum, "use_nesterov": self._use_nesterov}
+    attributes = "mu=momentum use_nesterov"
 
 
 MomentumOptimizer = Momentum

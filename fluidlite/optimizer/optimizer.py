@@ -7,10 +7,11 @@ of a program the steps are appended to it; with eager parameters they are made a
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from numbers import Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from ..clip import GradientClipBase, append_gradient_clip_ops, error_clip_callba
 from ..described import Described
 from ..dtypes import DType
 from ..errors import ArgumentError
+from ..fields import field, fields_of, from_fields
 from ..initializer import Constant
 from ..ir.block import Block
 from ..ir.callsite import warn
@@ -44,15 +46,41 @@ from ..regularizer import (
     check_regularizer,
 )
 from ..weak import WeakTable
-from .arguments import OPTIMIZERS, Pair, checked_pairs, decay_of, one_of, programs_of, reached, said
+from .arguments import (
+    BOUNDS,
+    OPTIMIZERS,
+    Pair,
+    checked_pairs,
+    decay_of,
+    number,
+    one_of,
+    programs_of,
+    reached,
+    said,
+)
 from .eager import EagerSteps, eager_parameters, not_eager
 from .old_names import OldOptimizer
 from .rates import HasRate
 from .states import State, States, tensor_of
 
 
+@from_fields
+class PaddleNames:
+    """What all optimizers can be given by paddle 2's names, too."""
+
+    parameters: Iterable[Any] | None = field(default=None, kw_only=True)
+    weight_decay: float | WeightDecayRegularizer | None = field(default=None, kw_only=True)
+
+    def begin(self, given: dict[str, Any]) -> None:
+        """Take over what the constructor was given.
+
+        Args:
+            given: arguments by name.
+        """
+
+
 @OPTIMIZERS
-class Optimizer(OldOptimizer, HasRate, Described):
+class Optimizer(PaddleNames, OldOptimizer, HasRate, Described):
     """The base of all optimizers.
 
     Raises:
@@ -78,6 +106,8 @@ class Optimizer(OldOptimizer, HasRate, Described):
     type = ""
     #: the variables that are kept for every parameter
     states: Sequence[State] = ()
+    #: the attributes of that operator, as words ``attribute=argument``
+    attributes: ClassVar[str] = ""
 
     def __init__(
         self,
@@ -123,6 +153,29 @@ class Optimizer(OldOptimizer, HasRate, Described):
                 f"{self._kind}: a decay of fluid.dygraph is for eager parameters; give their "
                 f"parameter_list, or use a schedule of fluid.layers"
             )
+
+    def begin(self, given: dict[str, Any]) -> None:
+        """Take over the arguments of a subclass that lists them as fields: argument ``x`` is kept
+        as ``_x``.
+        """
+        Optimizer.__init__(self, **{name: given.pop(name) for name in _COMMON})
+        for name, value in given.items():
+            given[name] = self.checked(name, value)
+            setattr(self, f"_{name}", given[name])
+
+    def checked(self, name: str, value: Any) -> Any:
+        """An argument of a subclass: a number within its bounds, True or False, or as it is.
+
+        Raises:
+            ArgumentError: it should be a number, and is none.
+        """
+        kind = fields_of(type(self)).get(name, "float")
+        if kind == "bool":
+            return bool(value)
+        variable = kind == "float | Variable" and isinstance(value, Arithmetic)
+        if variable or not kind.startswith("float"):
+            return value
+        return number(self._kind, name, value, *BOUNDS.get(name, ()))
 
     @property
     def _kind(self) -> str:
@@ -356,7 +409,7 @@ class Optimizer(OldOptimizer, HasRate, Described):
 
     def attrs(self, param: Variable) -> dict[str, Any]:
         """The attributes of a parameter's step."""
-        return {}
+        return {name: getattr(self, kept) for name, kept in _attributes(self.attributes)}
 
     def inputs(self, param: Variable) -> dict[str, Variable]:
         """What a parameter's step reads besides parameter, gradient, rate and states."""
@@ -577,6 +630,19 @@ class Optimizer(OldOptimizer, HasRate, Described):
                 f"got {said(given)}"
             )
         return list(given)
+
+
+_COMMON = (
+    *("learning_rate", "parameter_list", "regularization", "grad_clip", "name"),
+    *("parameters", "weight_decay"),
+)
+
+
+@functools.cache
+def _attributes(words: str) -> tuple[tuple[str, str], ...]:
+    """Pairs of an attribute, and where the argument is kept that it is."""
+    pairs = (word.partition("=") for word in words.split())
+    return tuple((name, f"_{argument or name}") for name, _, argument in pairs)
 
 
 def _scaled_rate(rate: Variable, param: Variable) -> Variable:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from ..clip import GradientClipBase
+from ..fields import from_fields
 from ..ir.variable import Variable
 from ..regularizer import WeightDecayRegularizer
-from .arguments import number
 from .optimizer import OPTIMIZERS, Optimizer
 from .states import State
 
 
 @OPTIMIZERS
+@from_fields
 class RMSProp(Optimizer):
     """RMSProp: steps by gradients, each divided by the root of the running mean of its square.
 
@@ -33,49 +33,23 @@ class RMSProp(Optimizer):
     ['fc_0.w_0_mean_square_0']
     """
 
+    learning_rate: float | Variable
+    rho: float = 0.95
+    epsilon: float = 1e-6
+    momentum: float = 0.0
+    centered: bool = False
+    parameter_list: Iterable[Variable | str] | None = None
+    regularization: WeightDecayRegularizer | None = None
+    grad_clip: GradientClipBase | None = None
+    name: str | None = None
+
     type = "rmsprop"
     states = (
         State("Moment", "momentum"),
         State("MeanSquare", "mean_square"),
         State("MeanGrad", "mean_grad"),
     )
-
-    def __init__(
-        self,
-        learning_rate: float | Variable,
-        rho: float = 0.95,
-        epsilon: float = 1e-6,
-        momentum: float = 0.0,
-        centered: bool = False,
-        parameter_list: Iterable[Variable | str] | None = None,
-        regularization: WeightDecayRegularizer | None = None,
-        grad_clip: GradientClipBase | None = None,
-        name: str | None = None,
-        *,
-        parameters: Iterable[Any] | None = None,
-        weight_decay: float | WeightDecayRegularizer | None = None,
-    ) -> None:
-        super().__init__(
-            learning_rate,
-            parameter_list,
-            regularization,
-            grad_clip,
-            name,
-            parameters=parameters,
-            weight_decay=weight_decay,
-        )
-        self._rho = number("RMSProp", "rho", rho, least=0, below=1)
-        self._epsilon = number("RMSProp", "epsilon", epsilon, least=0)
-        self._momentum = number("RMSProp", "momentum", momentum)
-        self._centered = bool(centered)
-
-    def attrs(self, param: Variable) -> dict[str, Any]:
-        return {
-            "epsilon": self._epsilon,
-            "decay": self._rho,
-            "momentum": self._momentum,
-            "centered": self._centered,
-        }
+    attributes = "epsilon decay=rho momentum centered"
 
 
 RMSPropOptimizer = RMSProp

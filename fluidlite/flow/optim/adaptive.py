@@ -7,35 +7,21 @@ from typing import Any
 
 import numpy as np
 
-from .optimizer import Arrays, Optimizer
+from ...fields import from_fields
+from .optimizer import OPTIMIZERS, Arrays, Optimizer
 
 
+@from_fields
 class _OfMoments(Optimizer):
-    """What Adam and its kin have in common.
+    """What Adam and its kin have in common."""
 
-    Args:
-        params: parameters, or groups of them.
-        lr: the learning rate.
-        betas: how much of the running means of the gradient and of its square stays.
-        eps: added to the root.
-        weight_decay: how much weights are drawn to 0.
-        amsgrad: divide by the root of the largest mean of squares so far.
-        do_bias_correction: make up for means that begin with 0.
-    """
-
-    def __init__(
-        self,
-        params: Iterable[Any],
-        lr: float = 0.001,
-        betas: tuple[float, float] = (0.9, 0.999),
-        eps: float = 1e-8,
-        weight_decay: float = 0.0,
-        amsgrad: bool = False,
-        do_bias_correction: bool = True,
-        **more: Any,
-    ) -> None:
-        options = dict(lr=lr, betas=betas, eps=eps, weight_decay=weight_decay, amsgrad=amsgrad)
-        super().__init__(params, {**options, "do_bias_correction": do_bias_correction, **more})
+    params: Iterable[Any]
+    lr: float = 0.001
+    betas: tuple[float, float] = (0.9, 0.999)
+    eps: float = 1e-8
+    weight_decay: float = 0.0
+    amsgrad: bool = False
+    do_bias_correction: bool = True
 
 
 def _direction(gradient: Any, group: Mapping[str, Any], kept: Arrays) -> Any:
@@ -53,17 +39,9 @@ def _direction(gradient: Any, group: Mapping[str, Any], kept: Arrays) -> Any:
     return mean / first / (np.sqrt(square / second) + group["eps"])
 
 
+@OPTIMIZERS
 class Adam(_OfMoments):
     """Adam, whose decay of weights is a part of the gradient.
-
-    Args:
-        params: parameters, or groups of them.
-        lr: the learning rate.
-        betas: how much of the running means of the gradient and of its square stays.
-        eps: added to the root.
-        weight_decay: times the weight is added to the gradient.
-        amsgrad: divide by the root of the largest mean of squares so far.
-        do_bias_correction: make up for means that begin with 0.
 
     >>> net = fluid.flow.nn.Linear(2, 1)
     >>> adam = fluid.flow.optim.Adam([{"params": [net.weight], "lr": 0.1}, {"params": [net.bias]}])
@@ -80,11 +58,11 @@ class Adam(_OfMoments):
         return array - group["lr"] * _direction(gradient, group, kept)
 
 
+@OPTIMIZERS
 class AdamW(_OfMoments):
     """Adam, whose decay of weights is apart from the gradient: lr * weight_decay of each step.
 
     Args:
-        params, lr, betas, eps, amsgrad, do_bias_correction: as of :class:`Adam`.
         weight_decay: times the rate and the weight is subtracted.
     """
 
@@ -94,28 +72,24 @@ class AdamW(_OfMoments):
         return smaller - group["lr"] * _direction(gradient, group, kept)
 
 
-class LAMB(_OfMoments):
+@OPTIMIZERS
+@from_fields
+class LAMB(Optimizer):
     """Adam with steps as long as weights are, for each parameter.
 
     Args:
-        params, lr, betas, eps, amsgrad, do_bias_correction: as of :class:`Adam`.
         weight_decay: how much weights are drawn to 0.
         adam_w_mode: the decay is a part of the step; if not, of the gradient.
     """
 
-    def __init__(
-        self,
-        params: Iterable[Any],
-        lr: float = 0.001,
-        betas: tuple[float, float] = (0.9, 0.999),
-        eps: float = 1e-8,
-        weight_decay: float = 0.0,
-        adam_w_mode: bool = True,
-        do_bias_correction: bool = True,
-        amsgrad: bool = False,
-    ) -> None:
-        options = (lr, betas, eps, weight_decay, amsgrad, do_bias_correction)
-        super().__init__(params, *options, adam_w_mode=adam_w_mode)
+    params: Iterable[Any]
+    lr: float = 0.001
+    betas: tuple[float, float] = (0.9, 0.999)
+    eps: float = 1e-8
+    weight_decay: float = 0.0
+    adam_w_mode: bool = True
+    do_bias_correction: bool = True
+    amsgrad: bool = False
 
     def updated(self, array: Any, gradient: Any, group: Mapping[str, Any], kept: Arrays) -> Any:
         """The new elements of a parameter."""

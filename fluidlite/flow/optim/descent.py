@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from ...errors import ArgumentError
+from ...fields import from_fields
 from ...imperative.engine import located
-from .optimizer import Arrays, Optimizer
+from .optimizer import OPTIMIZERS, Arrays, Optimizer
 
 
 def _decayed(array: Any, gradient: Any, group: Mapping[str, Any]) -> Any:
@@ -18,17 +19,15 @@ def _decayed(array: Any, gradient: Any, group: Mapping[str, Any]) -> Any:
     return gradient + decay * array if decay else gradient
 
 
+@OPTIMIZERS
+@from_fields
 class SGD(Optimizer):
     """Steps against the gradient, or a running sum of it.
 
     Args:
-        params: parameters, or groups of them.
-        lr: the learning rate.
         momentum: how much of the sum stays.
         dampening: how much of the gradient does not enter the sum.
-        weight_decay: times the weight is added to the gradient.
         nesterov: look ahead along the sum.
-        maximize: go with the gradient.
 
     Raises:
         ArgumentError: ``nesterov`` without a momentum, or with a dampening.
@@ -41,20 +40,18 @@ class SGD(Optimizer):
     [0.800000011920929, 1.600000023841858]
     """
 
-    def __init__(
-        self,
-        params: Iterable[Any],
-        lr: float = 0.001,
-        momentum: float = 0.0,
-        dampening: float = 0.0,
-        weight_decay: float = 0.0,
-        nesterov: bool = False,
-        maximize: bool = False,
-    ) -> None:
-        if nesterov and (momentum <= 0 or dampening != 0):
+    params: Iterable[Any]
+    lr: float = 0.001
+    momentum: float = 0.0
+    dampening: float = 0.0
+    weight_decay: float = 0.0
+    nesterov: bool = False
+    maximize: bool = False
+
+    def begin(self, given: dict[str, Any]) -> None:
+        if given["nesterov"] and (given["momentum"] <= 0 or given["dampening"] != 0):
             raise located(ArgumentError("nesterov needs a momentum, and no dampening"))
-        options = dict(lr=lr, momentum=momentum, dampening=dampening, weight_decay=weight_decay)
-        super().__init__(params, {**options, "nesterov": nesterov, "maximize": maximize})
+        super().begin(given)
 
     def updated(self, array: Any, gradient: Any, group: Mapping[str, Any], kept: Arrays) -> Any:
         """The new elements of a parameter."""
@@ -68,31 +65,25 @@ class SGD(Optimizer):
         return array - group["lr"] * gradient
 
 
+@OPTIMIZERS
+@from_fields
 class RMSprop(Optimizer):
     """Steps against the gradient divided by the root of a running mean of its square.
 
     Args:
-        params: parameters, or groups of them.
-        lr: the learning rate.
         alpha: how much of the mean stays.
         eps: added under the root.
-        weight_decay: times the weight is added to the gradient.
         momentum: how much of a running sum of steps stays.
         centered: subtract the square of the mean gradient under the root.
     """
 
-    def __init__(
-        self,
-        params: Iterable[Any],
-        lr: float = 0.001,
-        alpha: float = 0.99,
-        eps: float = 1e-8,
-        weight_decay: float = 0.0,
-        momentum: float = 0.0,
-        centered: bool = False,
-    ) -> None:
-        options = dict(lr=lr, alpha=alpha, eps=eps, weight_decay=weight_decay, momentum=momentum)
-        super().__init__(params, {**options, "centered": centered})
+    params: Iterable[Any]
+    lr: float = 0.001
+    alpha: float = 0.99
+    eps: float = 1e-8
+    weight_decay: float = 0.0
+    momentum: float = 0.0
+    centered: bool = False
 
     def updated(self, array: Any, gradient: Any, group: Mapping[str, Any], kept: Arrays) -> Any:
         """The new elements of a parameter."""
@@ -110,30 +101,22 @@ class RMSprop(Optimizer):
         return array - group["lr"] * step
 
 
+@OPTIMIZERS
+@from_fields
 class Adagrad(Optimizer):
     """Steps against the gradient divided by the root of the sum of its squares.
 
     Args:
-        params: parameters, or groups of them.
-        lr: the learning rate.
         lr_decay: the rate is divided by 1 + lr_decay times the number of steps before.
-        weight_decay: times the weight is added to the gradient.
         initial_accumulator_value: what the sum begins with.
-        eps: added to the root.
     """
 
-    def __init__(
-        self,
-        params: Iterable[Any],
-        lr: float = 0.001,
-        lr_decay: float = 0.0,
-        weight_decay: float = 0.0,
-        initial_accumulator_value: float = 0.0,
-        eps: float = 1e-10,
-    ) -> None:
-        first = dict(initial_accumulator_value=initial_accumulator_value, eps=eps)
-        options = dict(lr=lr, lr_decay=lr_decay, weight_decay=weight_decay)
-        super().__init__(params, {**options, **first})
+    params: Iterable[Any]
+    lr: float = 0.001
+    lr_decay: float = 0.0
+    weight_decay: float = 0.0
+    initial_accumulator_value: float = 0.0
+    eps: float = 1e-10
 
     def updated(self, array: Any, gradient: Any, group: Mapping[str, Any], kept: Arrays) -> Any:
         """The new elements of a parameter."""
@@ -145,29 +128,23 @@ class Adagrad(Optimizer):
         return array - rate * gradient / (np.sqrt(kept["sum"]) + group["eps"])
 
 
+@OPTIMIZERS
+@from_fields
 class Adadelta(Optimizer):
     """Steps scaled by running means of the squares of gradients and of steps.
 
     Args:
-        params: parameters, or groups of them.
         lr: what steps are multiplied with.
         rho: how much of the means stays.
         eps: added under the roots.
-        weight_decay: times the weight is added to the gradient.
-        maximize: go with the gradient.
     """
 
-    def __init__(
-        self,
-        params: Iterable[Any],
-        lr: float = 1.0,
-        rho: float = 0.9,
-        eps: float = 1e-6,
-        weight_decay: float = 0.0,
-        maximize: bool = False,
-    ) -> None:
-        options = dict(lr=lr, rho=rho, eps=eps, weight_decay=weight_decay)
-        super().__init__(params, {**options, "maximize": maximize})
+    params: Iterable[Any]
+    lr: float = 1.0
+    rho: float = 0.9
+    eps: float = 1e-6
+    weight_decay: float = 0.0
+    maximize: bool = False
 
     def updated(self, array: Any, gradient: Any, group: Mapping[str, Any], kept: Arrays) -> Any:
         """The new elements of a parameter."""

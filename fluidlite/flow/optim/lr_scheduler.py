@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
 from ... import schedules
 from ...docstrings import Family
 from ...errors import ArgumentError
+from ...fields import fields_of, from_fields
 from ...imperative.engine import located
 from ...namespace import listing
 from ...quiet import doors
@@ -41,7 +41,7 @@ _COMMON = ("optimizer", "last_step", "verbose")
 class LRScheduler(SetsRates):
     """Sets the rates of an optimizer's groups; subclasses say in ``get_lr`` to what."""
 
-    #: what the rate is: a function of the base's, the step, and the fields of a data class
+    #: what the rate is: a function of the base's, the step, and the fields
     formula: ClassVar[Callable[..., float]]
     optimizer: Any
     last_step: int
@@ -56,8 +56,13 @@ class LRScheduler(SetsRates):
         self.base_lrs = [group["initial_lr"] for group in optimizer.param_groups]
         self.step()
 
-    def __post_init__(self) -> None:
-        """Begin, with the fields of a data class."""
+    def begin(self, given: dict[str, Any]) -> None:
+        """Take over the arguments of a subclass that lists them as fields, and start."""
+        vars(self).update(given)
+        self.start()
+
+    def start(self) -> None:
+        """Set the first rates."""
         LRScheduler.__init__(self, self.optimizer, self.last_step, self.verbose)
 
     def get_lr(self, base_lr: float, step: int) -> float:
@@ -70,8 +75,8 @@ class LRScheduler(SetsRates):
         kind = type(self)
         if not hasattr(kind, "formula"):
             raise NotImplementedError(f"{kind.__name__} needs a method get_lr(self, ...)")
-        names = (f.name for f in fields(kind) if f.name not in _COMMON)  # type: ignore[arg-type]
-        return kind.formula(base_lr, step, *(getattr(self, name) for name in names))
+        own = (getattr(self, name) for name in fields_of(kind) if name not in _COMMON)
+        return kind.formula(base_lr, step, *own)
 
     def rates(self, step: int) -> list[float]:
         """The rates of all groups in a step."""
@@ -96,7 +101,7 @@ class LRScheduler(SetsRates):
 
 
 @_SCHEDULERS
-@dataclass(repr=False, eq=False)
+@from_fields
 class StepLR(LRScheduler):
     """The rate times gamma, every so many steps.
 
@@ -119,16 +124,16 @@ class StepLR(LRScheduler):
     verbose: bool = False
     formula = staticmethod(schedules.stairs)
 
-    def __post_init__(self) -> None:
+    def start(self) -> None:
         if self.step_size < 1:
             raise located(
                 ArgumentError(f"expected step_size from 1 on, got {self.step_size!r:.60}")
             )
-        super().__post_init__()
+        super().start()
 
 
 @_SCHEDULERS
-@dataclass(repr=False, eq=False)
+@from_fields
 class MultiStepLR(LRScheduler):
     """The rate times gamma at each milestone.
 
@@ -143,13 +148,13 @@ class MultiStepLR(LRScheduler):
     verbose: bool = False
     formula = staticmethod(schedules.at_milestones)
 
-    def __post_init__(self) -> None:
+    def start(self) -> None:
         self.milestones = sorted(self.milestones)
-        super().__post_init__()
+        super().start()
 
 
 @_SCHEDULERS
-@dataclass(repr=False, eq=False)
+@from_fields
 class ExponentialLR(LRScheduler):
     """The rate times gamma in every step."""
 
@@ -161,7 +166,7 @@ class ExponentialLR(LRScheduler):
 
 
 @_SCHEDULERS
-@dataclass(repr=False, eq=False)
+@from_fields
 class LambdaLR(LRScheduler):
     """The rate times what a function gives for the number of the step.
 
@@ -177,13 +182,13 @@ class LambdaLR(LRScheduler):
     last_step: int = -1
     verbose: bool = False
 
-    def __post_init__(self) -> None:
+    def start(self) -> None:
         groups, given = len(self.optimizer.param_groups), self.lr_lambda
         listed = isinstance(given, (list, tuple))
         self.lr_lambdas: list[Callable[[int], float]] = list(given) if listed else [given] * groups
         if len(self.lr_lambdas) != groups:
             raise located(ArgumentError(f"expected {groups} functions, got {len(self.lr_lambdas)}"))
-        super().__post_init__()
+        super().start()
 
     def rates(self, step: int) -> list[float]:
         """The rates of all groups in a step."""
@@ -191,7 +196,7 @@ class LambdaLR(LRScheduler):
 
 
 @_SCHEDULERS
-@dataclass(repr=False, eq=False)
+@from_fields
 class ConstantLR(LRScheduler):
     """The rate times a factor in the first steps, and the rate itself then.
 
@@ -209,7 +214,7 @@ class ConstantLR(LRScheduler):
 
 
 @_SCHEDULERS
-@dataclass(repr=False, eq=False)
+@from_fields
 class LinearLR(LRScheduler):
     """The rate times a factor that goes from one to another in the first steps.
 
@@ -228,7 +233,7 @@ class LinearLR(LRScheduler):
 
 
 @_SCHEDULERS
-@dataclass(repr=False, eq=False)
+@from_fields
 class CosineAnnealingLR(LRScheduler):
     """The rate along a cosine, down to a least one and up again.
 
@@ -245,7 +250,7 @@ class CosineAnnealingLR(LRScheduler):
 
 
 @_SCHEDULERS
-@dataclass(repr=False, eq=False)
+@from_fields
 class CosineDecayLR(LRScheduler):
     """The rate along a cosine, down to a share of it, where it stays.
 
@@ -267,7 +272,7 @@ class CosineDecayLR(LRScheduler):
 
 
 @_SCHEDULERS
-@dataclass(repr=False, eq=False)
+@from_fields
 class CosineAnnealingWarmRestarts(LRScheduler):
     """The rate down along a cosine, again and again.
 
@@ -290,7 +295,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
 
 
 @_SCHEDULERS
-@dataclass(repr=False, eq=False)
+@from_fields
 class PolynomialLR(LRScheduler):
     """The rate down to another one along a power.
 

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ...docstrings import Family
 from ...errors import ArgumentError, StateDictError
 from ...imperative.engine import located
 from ...imperative.mode import no_grad
@@ -14,6 +15,20 @@ from ...imperative.recording import Handle
 from ..nn.utils import clip_grad_norm_
 
 Arrays = dict[str, Any]  #: what is kept of a parameter: arrays, and the number of its steps
+
+#: optimizers of tensors
+OPTIMIZERS = Family(
+    {
+        "params": "parameters, or groups of them.",
+        "lr": "the learning rate.",
+        "weight_decay": "times the weight is added to the gradient.",
+        "eps": "added to the root.",
+        "betas": "how much of the running means of the gradient and of its square stays.",
+        "amsgrad": "divide by the root of the largest mean of squares so far.",
+        "do_bias_correction": "make up for means that begin with 0.",
+        "maximize": "go with the gradient.",
+    }
+)
 
 
 class Optimizer:
@@ -51,6 +66,14 @@ class Optimizer:
         groups = listed if isinstance(listed[0], Mapping) else [{"params": listed}]
         for group in groups:
             self.add_param_group(group)
+
+    def begin(self, given: dict[str, Any]) -> None:
+        """Take over the arguments of a subclass that lists them as fields.
+
+        Args:
+            given: ``params``, and options by name.
+        """
+        Optimizer.__init__(self, given.pop("params"), given)
 
     def add_param_group(self, param_group: Mapping[str, Any]) -> None:
         """Update further parameters, by options of their own.

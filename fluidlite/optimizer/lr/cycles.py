@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, ClassVar
 
 from ... import schedules
 from ...errors import ArgumentError
+from ...fields import from_fields
 from ...layers.decay import positive
 from .scheduler import SCHEDULERS, LRScheduler, a_function, count, one_of, or_none, within
 
@@ -19,7 +19,7 @@ _WAYS: dict[str, Callable[[float, float, float], Any]] = {
 
 
 @SCHEDULERS
-@dataclass(repr=False, eq=False)
+@from_fields
 class CosineAnnealingDecay(LRScheduler):
     """A rate that falls and rises again as a cosine.
 
@@ -43,7 +43,7 @@ class CosineAnnealingDecay(LRScheduler):
 
 
 @SCHEDULERS
-@dataclass(repr=False, eq=False)
+@from_fields
 class CosineAnnealingWarmRestarts(LRScheduler):
     """A rate that falls as a cosine and begins again.
 
@@ -64,7 +64,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
 
 
 @SCHEDULERS
-@dataclass(repr=False, eq=False)
+@from_fields
 class OneCycleLR(LRScheduler):
     """A rate that rises to ``max_learning_rate`` and falls far below where it began.
 
@@ -97,10 +97,10 @@ class OneCycleLR(LRScheduler):
         "phase_pct": within,
     }
 
-    def begin(self) -> None:
+    def start(self) -> None:
         within(self, "phase_pct", self.phase_pct, 0.5 if self.three_phase else 1.0)
         self.learning_rate = self.max_learning_rate / self.divide_factor
-        super().begin()
+        super().start()
 
     def get_lr(self) -> float:
         epoch, total, first = self.last_epoch, self.total_steps, self.base_lr
@@ -121,7 +121,7 @@ class OneCycleLR(LRScheduler):
 
 
 @SCHEDULERS
-@dataclass(repr=False, eq=False)
+@from_fields
 class CyclicLR(LRScheduler):
     """A rate that goes up and down on lines.
 
@@ -162,12 +162,12 @@ class CyclicLR(LRScheduler):
         "scale_mode": one_of("cycle", "iterations"),
     }
 
-    def begin(self) -> None:
+    def start(self) -> None:
         self.step_size_down = self.step_size_down or self.step_size_up
         if self.scale_fn is None:
             self.scale_mode = self._modes[self.mode]
         self.learning_rate = self.base_learning_rate
-        super().begin()
+        super().start()
 
     def _height(self, number: int) -> float:
         if self.scale_fn is not None:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ... import schedules
 from ...errors import ArgumentError
+from ...fields import from_fields
 from ...layers.decay import finite, positive
-from .scheduler import SCHEDULERS, LRScheduler, a_function, rising, within
+from .scheduler import SCHEDULERS, LRScheduler, a_function, numbers, rising, within
 
 
 @SCHEDULERS
-@dataclass(repr=False, eq=False)
+@from_fields
 class NoamDecay(LRScheduler):
     """A rate that grows for ``warmup_steps`` epochs and then falls with the root of their number.
 
@@ -36,7 +36,7 @@ class NoamDecay(LRScheduler):
 
 
 @SCHEDULERS
-@dataclass(repr=False, eq=False)
+@from_fields
 class PiecewiseDecay(LRScheduler):
     """A rate that is constant between some epochs.
 
@@ -54,24 +54,23 @@ class PiecewiseDecay(LRScheduler):
     values: Sequence[float]
     last_epoch: int = -1
     verbose: bool = False
+    checks: ClassVar = {"boundaries": rising, "values": numbers}
 
-    def __post_init__(self) -> None:
-        self.boundaries = rising(self, "boundaries", self.boundaries)
-        self.values = [finite(self, "one of values", value) for value in self.values]
+    def start(self) -> None:
         if len(self.values) != len(self.boundaries) + 1:
             raise ArgumentError(
                 f"PiecewiseDecay: expected {len(self.boundaries) + 1} values, one more than "
                 f"boundaries, got {len(self.values)}"
             )
         self.learning_rate = self.values[0]
-        self.begin()
+        super().start()
 
     def get_lr(self) -> float:
         return schedules.pieces(self.last_epoch, self.boundaries, self.values)
 
 
 @SCHEDULERS
-@dataclass(repr=False, eq=False)
+@from_fields
 class NaturalExpDecay(LRScheduler):
     """``learning_rate * e^(-gamma epoch)``."""
 
@@ -83,7 +82,7 @@ class NaturalExpDecay(LRScheduler):
 
 
 @SCHEDULERS
-@dataclass(repr=False, eq=False)
+@from_fields
 class InverseTimeDecay(LRScheduler):
     """``learning_rate / (1 + gamma epoch)``."""
 
@@ -95,7 +94,7 @@ class InverseTimeDecay(LRScheduler):
 
 
 @SCHEDULERS
-@dataclass(repr=False, eq=False)
+@from_fields
 class ExponentialDecay(LRScheduler):
     """``learning_rate * gamma^epoch``."""
 
@@ -108,7 +107,7 @@ class ExponentialDecay(LRScheduler):
 
 
 @SCHEDULERS
-@dataclass(repr=False, eq=False)
+@from_fields
 class PolynomialDecay(LRScheduler):
     """A rate that falls from ``learning_rate`` to ``end_lr``, by a power of what is left of
     ``decay_steps`` epochs.
@@ -132,7 +131,7 @@ class PolynomialDecay(LRScheduler):
 
 
 @SCHEDULERS
-@dataclass(repr=False, eq=False)
+@from_fields
 class MultiStepDecay(LRScheduler):
     """A rate that is multiplied by ``gamma`` at some epochs.
 
@@ -150,7 +149,7 @@ class MultiStepDecay(LRScheduler):
 
 
 @SCHEDULERS
-@dataclass(repr=False, eq=False)
+@from_fields
 class StepDecay(LRScheduler):
     """A rate that is multiplied by ``gamma`` every ``step_size`` epochs.
 
@@ -173,7 +172,7 @@ class StepDecay(LRScheduler):
 
 
 @SCHEDULERS
-@dataclass(repr=False, eq=False)
+@from_fields
 class LambdaDecay(LRScheduler):
     """``learning_rate * lr_lambda(epoch)``.
 
@@ -190,7 +189,7 @@ class LambdaDecay(LRScheduler):
 
 
 @SCHEDULERS
-@dataclass(repr=False, eq=False)
+@from_fields
 class MultiplicativeDecay(LRScheduler):
     """``learning_rate * lr_lambda(1) * ... * lr_lambda(epoch)``.
 
@@ -207,7 +206,7 @@ class MultiplicativeDecay(LRScheduler):
 
 
 @SCHEDULERS
-@dataclass(repr=False, eq=False)
+@from_fields
 class LinearLR(LRScheduler):
     """A rate whose factor moves on a line from ``start_factor`` to ``end_factor``.
 
@@ -225,10 +224,10 @@ class LinearLR(LRScheduler):
     verbose: bool = False
     checks: ClassVar = {"start_factor": within}
 
-    def begin(self) -> None:
+    def start(self) -> None:
         if not 0 <= self.end_factor <= 1:
             raise ArgumentError(f"LinearLR: expected end_factor in [0, 1], got {self.end_factor}")
-        super().begin()
+        super().start()
 
     def get_lr(self) -> float:
         factors = (self.start_factor, self.end_factor)
@@ -236,7 +235,7 @@ class LinearLR(LRScheduler):
 
 
 @SCHEDULERS
-@dataclass(repr=False, eq=False)
+@from_fields
 class LinearWarmup(LRScheduler):
     """A rate that grows on a line from ``start_lr`` to ``end_lr``, and then is another one.
 
@@ -260,13 +259,13 @@ class LinearWarmup(LRScheduler):
     verbose: bool = False
     _shown = "learning_rate=_after last_epoch=last_epoch"
 
-    def begin(self) -> None:
+    def start(self) -> None:
         if self.end_lr <= self.start_lr:
             raise ArgumentError(
                 f"LinearWarmup: expected end_lr above {self.start_lr}, got {self.end_lr}"
             )
         self._after, self.learning_rate = self.learning_rate, self.start_lr
-        super().begin()
+        super().start()
 
     def get_lr(self) -> float:
         epoch, after = self.last_epoch, self._after

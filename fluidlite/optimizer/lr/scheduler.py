@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import fields
 from typing import Any, ClassVar
 
 from ...docstrings import Family
 from ...errors import ArgumentError
+from ...fields import fields_of
 from ...layers.decay import LearningRateDecay, finite, positive
 from ...layers.epoch_decay import ReduceLROnPlateau
 
@@ -47,7 +47,7 @@ class LRScheduler(LearningRateDecay):
     counts_steps: ClassVar[bool] = False
     kept: ClassVar[Mapping[str, str]] = {"last_epoch": "last_epoch", "last_lr": "last_lr"}
 
-    #: what the rate is: a function of the base's, the epoch, and the fields of a data class
+    #: what the rate is: a function of the base's, the epoch, and the fields
     formula: ClassVar[Callable[..., float]]
     #: field -> what it has to be, where that is not what its type says
     checks: ClassVar[Mapping[str, Callable[..., Any]]] = {}
@@ -65,21 +65,19 @@ class LRScheduler(LearningRateDecay):
         self.last_lr = self.base_lr
         self.step()
 
-    def __post_init__(self) -> None:
-        """Check the fields of a data class, and begin."""
-        for name, check in self._checked().items():
-            setattr(self, name, check(self, name, getattr(self, name)))
-        self.begin()
+    def begin(self, given: dict[str, Any]) -> None:
+        """Check the arguments of a subclass that lists them as fields, and start."""
+        kinds = fields_of(type(self))
+        for name, value in given.items():
+            if name not in _COMMON:
+                check = self.checks.get(name) or _CHECKS[kinds[name]]
+                value = check(self, name, value)
+            setattr(self, name, value)
+        self.start()
 
-    def begin(self) -> None:
-        """Go to the first epoch, with fields that are checked."""
+    def start(self) -> None:
+        """Go to the first epoch, with arguments that are checked."""
         LRScheduler.__init__(self, self.learning_rate, self.last_epoch, self.verbose)
-
-    @classmethod
-    def _checked(cls) -> dict[str, Callable[..., Any]]:
-        """The fields that a subclass adds, and what they have to be."""
-        own = (f for f in fields(cls) if f.name not in _COMMON)  # type: ignore[arg-type]
-        return {f.name: cls.checks.get(f.name) or _CHECKS[str(f.type)] for f in own}
 
     def __call__(self) -> float:
         """The rate of this epoch."""
@@ -93,7 +91,7 @@ class LRScheduler(LearningRateDecay):
         kind = type(self)
         if not hasattr(kind, "formula"):
             raise NotImplementedError(f"{kind.__name__} needs a method get_lr(self)")
-        own = (getattr(self, name) for name in self._checked())
+        own = (getattr(self, name) for name in fields_of(kind) if name not in _COMMON)
         return float(kind.formula(self.base_lr, self.last_epoch, *own))
 
     def step(self, epoch: int | None = None) -> None:
@@ -226,6 +224,11 @@ def rising(scheduler: Any, what: str, given: Any) -> list[int]:
             f"{type(scheduler).__name__}: expected {what} that grow, got {given!r:.60}"
         )
     return found
+
+
+def numbers(scheduler: Any, what: str, given: Any) -> list[float]:
+    """Numbers that a scheduler was given."""
+    return [finite(scheduler, f"one of {what}", each) for each in given]
 
 
 def one_of(*known: str) -> Callable[..., str]:
