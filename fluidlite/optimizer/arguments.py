@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterable
 from numbers import Real
@@ -9,11 +10,13 @@ from typing import Any
 
 from ..docstrings import Family
 from ..errors import ArgumentError, ShapeError
+from ..fields import field, fields_of, from_fields
 from ..ir.callsite import warn
 from ..ir.operator import OpRole
 from ..ir.program import Program, default_startup_program
 from ..ir.variable import Variable, is_tensor
-from ..regularizer import L2Decay
+from ..opdef.arithmetic import Arithmetic
+from ..regularizer import L2Decay, WeightDecayRegularizer
 
 Pair = tuple[Variable, Variable | None]  #: a parameter and its gradient; None where it has none
 
@@ -46,6 +49,53 @@ BOUNDS = {
     **dict.fromkeys(("lars_weight_decay", "batch_size", "sigma"), (0.0,)),
     **dict.fromkeys(("beta1", "beta2", "rho", "decay"), (0.0, 1.0)),
 }
+
+
+#: arguments that all optimizers have
+COMMON = (
+    *("learning_rate", "parameter_list", "regularization", "grad_clip", "name"),
+    *("parameters", "weight_decay"),
+)
+
+
+@from_fields
+class Arguments:
+    """What all optimizers can be given by paddle 2's names, too, and how they check the rest."""
+
+    parameters: Iterable[Any] | None = field(default=None, kw_only=True)
+    weight_decay: float | WeightDecayRegularizer | None = field(default=None, kw_only=True)
+
+    def begin(self, given: dict[str, Any]) -> None:
+        """Take over what the constructor was given.
+
+        Args:
+            given: arguments by name.
+        """
+
+    def checked(self, name: str, value: Any) -> Any:
+        """An argument of a subclass: a number within its bounds, True or False, or as it is.
+
+        Raises:
+            ArgumentError: it should be a number, and is none.
+        """
+        kind = fields_of(type(self)).get(name, "float")
+        if kind == "bool":
+            return bool(value)
+        variable = kind == "float | Variable" and isinstance(value, Arithmetic)
+        if variable or not kind.startswith("float"):
+            return value
+        return number(type(self).__name__, name, value, *BOUNDS.get(name, ()))
+
+
+@functools.cache
+def kept_attributes(words: str) -> tuple[tuple[str, str], ...]:
+    """Pairs of an attribute, and where the argument is kept that it is.
+
+    Args:
+        words: ``attribute=argument``, or only one where both have one name.
+    """
+    pairs = (word.partition("=") for word in words.split())
+    return tuple((name, f"_{argument or name}") for name, _, argument in pairs)
 
 
 def one_of(optimizer: str, **given: Any) -> Any:

@@ -7,7 +7,6 @@ of a program the steps are appended to it; with eager parameters they are made a
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from numbers import Real
@@ -21,7 +20,6 @@ from ..clip import GradientClipBase, append_gradient_clip_ops, error_clip_callba
 from ..described import Described
 from ..dtypes import DType
 from ..errors import ArgumentError
-from ..fields import field, fields_of, from_fields
 from ..initializer import Constant
 from ..ir.block import Block
 from ..ir.callsite import warn
@@ -47,12 +45,13 @@ from ..regularizer import (
 )
 from ..weak import WeakTable
 from .arguments import (
-    BOUNDS,
+    COMMON,
     OPTIMIZERS,
+    Arguments,
     Pair,
     checked_pairs,
     decay_of,
-    number,
+    kept_attributes,
     one_of,
     programs_of,
     reached,
@@ -60,27 +59,12 @@ from .arguments import (
 )
 from .eager import EagerSteps, eager_parameters, not_eager
 from .old_names import OldOptimizer
-from .rates import HasRate
+from .rates import HasRate, scaled_rate
 from .states import State, States, tensor_of
 
 
-@from_fields
-class PaddleNames:
-    """What all optimizers can be given by paddle 2's names, too."""
-
-    parameters: Iterable[Any] | None = field(default=None, kw_only=True)
-    weight_decay: float | WeightDecayRegularizer | None = field(default=None, kw_only=True)
-
-    def begin(self, given: dict[str, Any]) -> None:
-        """Take over what the constructor was given.
-
-        Args:
-            given: arguments by name.
-        """
-
-
 @OPTIMIZERS
-class Optimizer(PaddleNames, OldOptimizer, HasRate, Described):
+class Optimizer(Arguments, OldOptimizer, HasRate, Described):
     """The base of all optimizers.
 
     Raises:
@@ -158,24 +142,10 @@ class Optimizer(PaddleNames, OldOptimizer, HasRate, Described):
         """Take over the arguments of a subclass that lists them as fields: argument ``x`` is kept
         as ``_x``.
         """
-        Optimizer.__init__(self, **{name: given.pop(name) for name in _COMMON})
+        Optimizer.__init__(self, **{name: given.pop(name) for name in COMMON})
         for name, value in given.items():
             given[name] = self.checked(name, value)
             setattr(self, f"_{name}", given[name])
-
-    def checked(self, name: str, value: Any) -> Any:
-        """An argument of a subclass: a number within its bounds, True or False, or as it is.
-
-        Raises:
-            ArgumentError: it should be a number, and is none.
-        """
-        kind = fields_of(type(self)).get(name, "float")
-        if kind == "bool":
-            return bool(value)
-        variable = kind == "float | Variable" and isinstance(value, Arithmetic)
-        if variable or not kind.startswith("float"):
-            return value
-        return number(self._kind, name, value, *BOUNDS.get(name, ()))
 
     @property
     def _kind(self) -> str:
@@ -374,7 +344,7 @@ class Optimizer(PaddleNames, OldOptimizer, HasRate, Described):
         rate = self._global_learning_rate(param.program)
         if rate is None:
             rate = self._rate(param.program, default_startup_program(), param.dtype)
-        return _scaled_rate(rate, param)
+        return scaled_rate(rate, param)
 
     def append_step(
         self, block: Block, param: Variable, grad: Variable, rate: Variable
@@ -409,7 +379,7 @@ class Optimizer(PaddleNames, OldOptimizer, HasRate, Described):
 
     def attrs(self, param: Variable) -> dict[str, Any]:
         """The attributes of a parameter's step."""
-        return {name: getattr(self, kept) for name, kept in _attributes(self.attributes)}
+        return {name: getattr(self, kept) for name, kept in kept_attributes(self.attributes)}
 
     def inputs(self, param: Variable) -> dict[str, Variable]:
         """What a parameter's step reads besides parameter, gradient, rate and states."""
@@ -630,33 +600,3 @@ class Optimizer(PaddleNames, OldOptimizer, HasRate, Described):
                 f"got {said(given)}"
             )
         return list(given)
-
-
-_COMMON = (
-    *("learning_rate", "parameter_list", "regularization", "grad_clip", "name"),
-    *("parameters", "weight_decay"),
-)
-
-
-@functools.cache
-def _attributes(words: str) -> tuple[tuple[str, str], ...]:
-    """Pairs of an attribute, and where the argument is kept that it is."""
-    pairs = (word.partition("=") for word in words.split())
-    return tuple((name, f"_{argument or name}") for name, _, argument in pairs)
-
-
-def _scaled_rate(rate: Variable, param: Variable) -> Variable:
-    """The rate for a parameter: times its own factor, in its element type."""
-    factor = param.optimize_attr["learning_rate"] if isinstance(param, Parameter) else 1.0
-    if isinstance(factor, Variable):
-        return factor
-    if factor == 1.0 and rate.dtype == param.dtype:
-        return rate
-    f = param.program.current_block().builder("tmp")
-    with (
-        param.program.as_role(OpRole.OPTIMIZE | OpRole.LRSCHED),
-        name_scope("scale_with_param_lr"),
-    ):
-        if rate.dtype != param.dtype:
-            rate = f.cast(rate, in_dtype=rate.dtype, out_dtype=param.dtype)
-        return rate if factor == 1.0 else f.scale(rate, scale=float(factor))

@@ -5,6 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ArgumentError
+from ..ir.name_scope import name_scope
+from ..ir.operator import OpRole
+from ..ir.variable import Parameter, Variable
 from ..layers.decay import LearningRateDecay
 
 if TYPE_CHECKING:
@@ -55,3 +58,25 @@ class HasRate:
                 f"schedule of fluid.layers, or call set_lr(rate, scope)"
             )
         self._learning_rate = self._eager.rate = scheduler
+
+
+def scaled_rate(rate: Variable, param: Variable) -> Variable:
+    """The rate for a parameter: times its own factor, in its element type.
+
+    Args:
+        rate: the optimizer's.
+        param: the parameter.
+    """
+    factor = param.optimize_attr["learning_rate"] if isinstance(param, Parameter) else 1.0
+    if isinstance(factor, Variable):
+        return factor
+    if factor == 1.0 and rate.dtype == param.dtype:
+        return rate
+    f = param.program.current_block().builder("tmp")
+    with (
+        param.program.as_role(OpRole.OPTIMIZE | OpRole.LRSCHED),
+        name_scope("scale_with_param_lr"),
+    ):
+        if rate.dtype != param.dtype:
+            rate = f.cast(rate, in_dtype=rate.dtype, out_dtype=param.dtype)
+        return rate if factor == 1.0 else f.scale(rate, scale=float(factor))
