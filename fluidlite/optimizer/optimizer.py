@@ -139,9 +139,7 @@ class Optimizer(Arguments, OldOptimizer, HasRate, Described):
             )
 
     def begin(self, given: dict[str, Any]) -> None:
-        """Take over the arguments of a subclass that lists them as fields: argument ``x`` is kept
-        as ``_x``.
-        """
+        """Take over the arguments of a subclass with fields: argument ``x`` is kept as ``_x``."""
         Optimizer.__init__(self, **{name: given.pop(name) for name in COMMON})
         for name, value in given.items():
             given[name] = self.checked(name, value)
