@@ -34,7 +34,7 @@ T = TypeVar("T", bound=type)
 _NONE: Any = object()
 
 
-class Argument(NamedTuple):
+class _Field(NamedTuple):
     """A field that is more than a type and a default."""
 
     default: Any
@@ -48,7 +48,7 @@ def field(*, default: Any = _NONE, kw_only: bool = False) -> Any:
         default: its value where it is not given.
         kw_only: whether it has to be named.
     """
-    return Argument(default, kw_only)
+    return _Field(default, kw_only)
 
 
 @dataclass_transform(eq_default=False, field_specifiers=(field,))
@@ -59,13 +59,13 @@ def from_fields(cls: T) -> T:
     Args:
         cls: the class; names with an annotation are its fields, but ``ClassVar``.
     """
-    found: dict[str, tuple[Argument, Any]] = {}
+    found: dict[str, tuple[_Field, Any]] = {}
     for base in reversed(cls.__mro__[1:]):
         found.update(vars(base).get("_fields", {}))
     for name, annotation in cls.__annotations__.items():
         if not str(annotation).startswith("ClassVar"):
             value = vars(cls).get(name, _NONE)
-            own = value if isinstance(value, Argument) else Argument(value, False)
+            own = value if isinstance(value, _Field) else _Field(value, False)
             found[name] = own, annotation
             if value is not _NONE:
                 delattr(cls, name)
