@@ -15,7 +15,6 @@ from ..errors import (
     ArgumentError,
     DuplicateVariableError,
     FluidError,
-    SlotError,
     UnknownVariableError,
     suggestion,
 )
@@ -24,16 +23,16 @@ from ..quiet import door, quick_door
 from .at_once import blank_at_once, run_at_once, runner_at_once
 from .builder import Builder
 from .callsite import CallSite, caller, warn
-from .declared import inferred_otherwise, taken_over, warn_of_namesakes
+from .declared import taken_over, warn_of_namesakes
 from .descriptions import BlockDesc
 from .device import device_of
 from .foreign import mark_in
 from .given import attributes_given, names_by_slot
 from .name_scope import current_name_scope
 from .old_names import OldBlock
-from .operator import EMPTY, FRAMEWORK_ATTRIBUTES, Operator, located
+from .operator import FRAMEWORK_ATTRIBUTES, Operator
 from .rebuilding import building_site
-from .results import declare_result, results_of, with_levels
+from .results import declare_outputs
 from .text import block_text
 from .variable import Parameter, Variable, as_shape
 from .views import VIEWS
@@ -474,50 +473,15 @@ class Block(OldBlock):
             device=device_of(instance, site),
             callsite=site,
         )
-        specs: dict[str, Any] = {}
-        known = True
         variables = self.vars
 
         def find(name: str) -> Variable:
-            found = variables.get(name)
-            if found is None:
-                found = self.find_var_recursive(name)
-            return taken_over(self, name, (inputs, outputs), site) if found is None else found
+            variable = variables.get(name)
+            if variable is None:
+                variable = self.find_var_recursive(name)
+            return taken_over(self, name, (inputs, outputs), site) if variable is None else variable
 
-        slots = definition.input_slots
-        for slot, names in op.inputs.items():
-            if slots[slot].many:
-                found = [None if n == EMPTY else find(n).spec for n in names]
-                known = known and None not in found
-                specs[slot] = found
-            elif slot not in definition.fluid.outside:
-                (name,) = names
-                specs[slot] = spec = None if name == EMPTY else find(name).spec
-                known = known and spec is not None
-        targets = [
-            (slot, [None if n == EMPTY else find(n) for n in names])
-            for slot, names in op.outputs.items()
-        ]
-        if known and (not instance.is_control or instance.infers):
-            try:
-                results = results_of(op, instance, specs)
-            except FluidError as error:
-                other = inferred_otherwise(op, instance, specs, error)
-                if other is None:
-                    pairs = [(n, find(n).spec) for n in op.input_arg_names if n != EMPTY]
-                    raise located(error, op, pairs) from None
-                results = with_levels(other, instance, specs)
-            for slot, written in targets:
-                made = results.get(slot)
-                if isinstance(made, list) and len(written) > len(made):
-                    many = f"expected {len(made)} variables in {slot}, got {len(written)}"
-                    raise located(SlotError(many), op, [])
-            for slot, written in targets:
-                one = results.get(slot)
-                each = one if isinstance(one, list) else [one] * len(written)
-                for variable, spec in zip(written, each):
-                    if variable is not None and spec is not None:
-                        declare_result(variable, spec)
+        declare_outputs(op, instance, find)
         return op
 
     def remove_op(self, index: int) -> None:

@@ -2,17 +2,82 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from ..dtypes import Kind
+from ..errors import FluidError, SlotError
 from ..opdef.definition import Op, first_slot
 from ..opdef.sequences import has_no_sequences
 from ..opdef.spec import Spec
+from .declared import inferred_otherwise
+from .operator import EMPTY, Operator, located
 from .variable import Parameter, Variable
 
-if TYPE_CHECKING:
-    from .operator import Operator
+
+def declare_outputs(op: Operator, instance: Op, find: Callable[[str], Variable]) -> None:
+    """Declare the shapes and element types of what a new operator writes, as far as they follow
+    from those of what it reads.
+
+    Args:
+        op: the operator, not yet in its block.
+        instance: its definition and attributes.
+        find: gives a variable by its name.
+
+    Raises:
+        FluidError: the inputs do not fit the operator or each other; or there is no such variable.
+    """
+    specs = _specs_of_inputs(op, type(instance), find)
+    written = {
+        slot: [None if n == EMPTY else find(n) for n in names] for slot, names in op.outputs.items()
+    }
+    if specs is None or (instance.is_control and not instance.infers):
+        return
+    results = _results_as_declared(op, instance, specs, find)
+    for slot, variables in written.items():
+        made = results.get(slot)
+        if isinstance(made, list) and len(variables) > len(made):
+            many = f"expected {len(made)} variables in {slot}, got {len(variables)}"
+            raise located(SlotError(many), op, [])
+    for slot, variables in written.items():
+        made = results.get(slot)
+        each = made if isinstance(made, list) else [made] * len(variables)
+        for variable, spec in zip(variables, each):
+            if variable is not None and spec is not None:
+                declare_result(variable, spec)
+
+
+def _specs_of_inputs(
+    op: Operator, definition: type[Op], find: Callable[[str], Variable]
+) -> dict[str, Any] | None:
+    """The specs of what an operator reads, by slot; None where one is not known."""
+    specs: dict[str, Any] = {}
+    known = True
+    for slot, names in op.inputs.items():
+        if definition.input_slots[slot].many:
+            specs[slot] = [None if n == EMPTY else find(n).spec for n in names]
+            known = known and None not in specs[slot]
+        elif slot not in definition.fluid.outside:
+            (name,) = names
+            specs[slot] = None if name == EMPTY else find(name).spec
+            known = known and specs[slot] is not None
+    return specs if known else None
+
+
+def _results_as_declared(
+    op: Operator, instance: Op, specs: Mapping[str, Any], find: Callable[[str], Variable]
+) -> dict[str, Any]:
+    """Specs by output slot; where the shape rule refuses what its inputs were declared as, those of
+    what they may stand for.
+    """
+    try:
+        return results_of(op, instance, specs)
+    except FluidError as error:
+        inferred = inferred_otherwise(op, instance, specs, error)
+        if inferred is None:
+            pairs = [(name, find(name).spec) for name in op.input_arg_names if name != EMPTY]
+            raise located(error, op, pairs) from None
+    return with_levels(inferred, instance, specs)
 
 
 #: kept for each definition; the programs of most models have fewer forms of one operator

@@ -195,31 +195,35 @@ def layer(function: Any = None, *, act: bool = False, family: Family = LAYERS) -
     return lambda f: family(_layer(f, function, act))
 
 
-def _layer(function: FunctionType, stem: str | None, act: bool) -> Callable[..., Any]:
-    signature = getattr(function, "__signature__", None)
-    if signature is None:
-        annotations = _annotations(function)
-    else:
-        annotations = {p.name: p.annotation for p in list(signature.parameters.values())[1:]}
-    positions = {name: i for i, name in enumerate(annotations)}
-    layer_type = stem or function.__name__
-    shown = layer_type if function.__name__.startswith("_") else function.__name__
-    variables = [
-        (name, i, _OPTIONAL[annotation])
-        for i, (name, annotation) in enumerate(annotations.items())
-        if annotation in _OPTIONAL
-    ]
+class _Arguments:
+    """Finds and checks the arguments of a layer, as its parameters are annotated."""
 
-    def given(what: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    __slots__ = ("_positions", "_variables")
+
+    def __init__(self, function: FunctionType) -> None:
+        signature = getattr(function, "__signature__", None)
+        if signature is None:
+            annotations = _annotations(function)
+        else:
+            annotations = {p.name: p.annotation for p in list(signature.parameters.values())[1:]}
+        self._positions = {name: at for at, name in enumerate(annotations)}
+        self._variables = [
+            (name, at, _OPTIONAL[annotation])
+            for at, (name, annotation) in enumerate(annotations.items())
+            if annotation in _OPTIONAL
+        ]
+
+    def get(self, what: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The argument of that name; ``_ABSENT`` where it was not given."""
         if what in kwargs:
             return kwargs[what]
-        at = positions.get(what)
+        at = self._positions.get(what)
         return args[at] if at is not None and at < len(args) else _ABSENT
 
-    def check(args: tuple[Any, ...], kwargs: dict[str, Any], kind: Any) -> str | None:
+    def checked(self, args: tuple[Any, ...], kwargs: dict[str, Any], kind: Any) -> str | None:
         """Refuse what is no variable, or no tensor, where one is expected; the layer's name."""
         count = len(args)
-        for what, at, optional in variables:
+        for what, at, optional in self._variables:
             value = args[at] if at < count else kwargs.get(what, _ABSENT)
             if isinstance(value, Variable):
                 if kind is None:
@@ -232,10 +236,16 @@ def _layer(function: FunctionType, stem: str | None, act: bool) -> Callable[...,
                 f"expected {what} to be a {'variable' if kind is None else 'tensor'}, got "
                 f"{value!r:.60} of type {type(value).__name__}"
             )
-        name = given("name", args, kwargs)
+        name = self.get("name", args, kwargs)
         if name is _ABSENT or name is None or isinstance(name, str):
             return None if name is _ABSENT else name
         raise ArgumentError(f"expected name to be a text, got {name!r:.60}")
+
+
+def _layer(function: FunctionType, stem: str | None, act: bool) -> Callable[..., Any]:
+    arguments = _Arguments(function)
+    layer_type = stem or function.__name__
+    shown = layer_type if function.__name__.startswith("_") else function.__name__
 
     @is_door
     @functools.wraps(function)
@@ -244,25 +254,24 @@ def _layer(function: FunctionType, stem: str | None, act: bool) -> Callable[...,
         try:
             kind = eager_kind(args, kwargs)
             try:
-                name = check(args, kwargs, kind)
-                wanted = given("act", args, kwargs) if act else _ABSENT
-                last = None if wanted is _ABSENT else activation_of(wanted)
+                name = arguments.checked(args, kwargs, kind)
+                activation = arguments.get("act", args, kwargs) if act else _ABSENT
+                last = None if activation is _ABSENT else activation_of(activation)
                 if kind is not None:
-                    runner = kind.layer(kind, shown, name)
+                    f = kind.layer(kind, shown, name)
                     with _at_once(kind):
-                        out = function(runner, *args, **kwargs)
-                    return runner.activation(out, last) if act else out
-                f = LayerBuilder(layer_type, name)
-                undo = Undo(f.block, f.startup.blocks[0])
-                out = function(f, *args, **kwargs)
+                        out = function(f, *args, **kwargs)
+                else:
+                    f = LayerBuilder(layer_type, name)
+                    undo = Undo(f.block, f.startup.blocks[0])
+                    out = function(f, *args, **kwargs)
                 return f.activation(out, last) if act else out
             except BaseException as error:
                 if undo is not None:
                     undo()
-                site = caller()
-                if not isinstance(error, FluidError) or site is None or f" at {site}" in str(error):
+                said = _with_call(error, shown)
+                if said is None:
                     raise
-                said = with_context(error, f"  in {shown}, called at {site}")
                 raise said.with_traceback(error.__traceback__)  # noqa: B904
         except Exception as error:
             cut(error)
@@ -270,6 +279,14 @@ def _layer(function: FunctionType, stem: str | None, act: bool) -> Callable[...,
 
     wrapped.__signature__ = LayerSignature(function)  # type: ignore[attr-defined]
     return wrapped
+
+
+def _with_call(error: BaseException, shown: str) -> FluidError | None:
+    """An error that says where the user called the layer; None where it needs no such line."""
+    site = caller()
+    if not isinstance(error, FluidError) or site is None or f" at {site}" in str(error):
+        return None
+    return with_context(error, f"  in {shown}, called at {site}")
 
 
 def _annotations(function: FunctionType) -> dict[str, Any]:

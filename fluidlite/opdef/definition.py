@@ -14,6 +14,7 @@ An instance is an operator's type with the values of its attributes: what interp
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import MappingProxyType
@@ -127,6 +128,8 @@ class Op(Structure):
     output_widths: Mapping[str, int] = MappingProxyType({})  #: what it is told: slot -> number
     effect: ClassVar[Effect | None] = None
     derived_from: ClassVar[Definition | None] = None
+    #: the slots that methods take whose parameters are ``*specs``, or ``**ins``; None for all
+    takes: ClassVar[tuple[str, ...] | None] = None
     ufunc: ClassVar[Callable[..., Any] | None] = None
     _plain_run: ClassVar[Any] = None  #: the kernel that only calls ``ufunc``
 
@@ -555,25 +558,20 @@ def _complete(cls: type[Op]) -> None:
 def _run_by_ufunc(cls: type[Op]) -> None:
     """A kernel that calls the array library's function of the same name as ``ufunc``."""
     name = cls.ufunc.__name__  # type: ignore[union-attr]
-    slots = tuple(slot.name for slot in cls.inputs if not slot.optional)
 
     def run(self: Op, xp: Any, *values: Any) -> Any:
         return getattr(xp, name)(*values)
 
     cls.run = cls._plain_run = run
-    run.reads = slots  # type: ignore[attr-defined]
 
 
 def _parameters(function: Any, cls: type[Op]) -> tuple[str, ...]:
     """The slots that a method takes, in its order; checked against the signature."""
-    reads = getattr(function, "reads", None)
-    if reads is not None:
-        return tuple(reads)
     code = function.__code__
     names = code.co_varnames[1 : code.co_argcount]
-    if code.co_flags & 0x04 and not names:  # *specs: all inputs
-        return tuple(cls.input_slots)
     names = tuple(name for name in names if name not in ("xp", "f", "rng"))
+    if not names and code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS):
+        return tuple(cls.input_slots) if cls.takes is None else cls.takes
     for name in names:
         if name not in cls.input_slots and name not in cls.fluid.updates:
             raise DefinitionError(

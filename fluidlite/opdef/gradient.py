@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import heapq
 import itertools
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial, wraps
 from typing import Any, ClassVar
 
@@ -41,6 +41,36 @@ class DerivedGrad(Op, abstract=True):
     counted_slots: ClassVar[dict[str, str]] = {}  #: forward slot -> output slot of what is counted
     #: input slots that hold hidden outputs of the forward operator
     byproducts: ClassVar[frozenset[str]] = frozenset()
+    derived_from: ClassVar[type[Op]]
+
+    def expand(self, f: Interpreter, **ins: Any) -> dict[str, Callable[[], Any]]:
+        """The rule of the forward operator, or what follows from its composition."""
+        forward = self.derived_from
+        op = self.like(forward)
+        given = {read.parameter: ins.get(read.slot) for read in self.reads}
+        rule = op.grad(f, **given) if has_rule(forward) else differentiated(f, op, given)
+        found = {self.grad_slots[slot]: thunk for slot, thunk in rule.items()}
+        if self.counted_slots:
+            counts = op.counts(f, **given)
+            found |= {self.counted_slots[slot]: thunk for slot, thunk in counts.items()}
+        return found
+
+    def infer(self, *specs: Any) -> dict[str, Any]:
+        """Each gradient is like the input that it is of."""
+        pairs = zip(self.reads, specs, strict=True)
+        by_slot = {read.of: spec for read, spec in pairs if read.source == "in"}
+        if self.derived_from.has_sparse_gradients:
+            for slot in self.like(self.derived_from).sparse_gradients():
+                by_slot[slot] = by_slot[slot]._replace(kind=Kind.SELECTED_ROWS)
+        return {name: by_slot.get(slot) for slot, name in self.grad_slots.items()}
+
+
+def _run_grad_numpy(self: DerivedGrad, xp: Any, *values: Any) -> dict[str, Any]:
+    """The forward operator's own kernel of its gradient."""
+    forward = self.derived_from
+    given = {read.parameter: value for read, value in zip(self.reads, values, strict=True)}
+    found = forward.grad_numpy(self.like(forward), xp, **given)
+    return {self.grad_slots[slot]: value for slot, value in found.items()}
 
 
 def has_rule(definition: type[Op]) -> bool:
@@ -74,96 +104,73 @@ def derive_grad(forward: type[Op]) -> type[Op]:
             else "nobody wrote a rule for it"
         )
         raise NoGradientError(f"operator {forward.type!r} has no gradient operator: {why}")
-    reads = forward.rule_arguments
+    reads, form = forward.rule_arguments, forward.fluid
     taken = {read.slot for read in reads}
-    grad_slots: dict[str, str] = {}
-    outputs = []
-    for slot in forward.inputs:
-        if not slot.constant:
-            name = unique_slot(slot.name + "@GRAD", taken)
-            grad_slots[slot.name] = name
-            outputs.append(Slot(name, optional=True, many=slot.many))
-    counted = {slot: unique_slot(slot + "@GRAD", taken) for slot in forward.fluid.counted}
-    outputs += [Slot(name, optional=True) for pair in counted.items() for name in pair]
-    outputs += [Slot(name, optional=True) for name in forward.fluid.unmade]
-    carried_slots = {slot: unique_slot(slot, taken) for slot in forward.fluid.carried}
-    inputs = [
-        Slot(
-            r.slot,
-            optional=r.optional,
-            many=_forward_slot(forward, r).many,
-            constant=r.source != "cotangent" and _forward_slot(forward, r).constant,
-            ragged=_forward_slot(forward, r).ragged
-            if r.source != "cotangent"
-            else forward.ragged_cotangents,
-        )
-        for r in reads
-    ]
-    inputs += [
-        (forward.input_slots.get(slot) or forward.output_slots[slot])._replace(
-            name=name, optional=True, hidden=False
-        )
-        for slot, name in carried_slots.items()
-    ]
-
-    def expand(self: Op, f: Interpreter, **ins: Any) -> dict[str, Callable[[], Any]]:
-        op = self.like(forward)
-        given = {r.parameter: ins.get(r.slot) for r in reads}
-        thunks = op.grad(f, **given) if has_rule(forward) else differentiated(f, op, given)
-        found = {grad_slots[slot]: thunk for slot, thunk in thunks.items()}
-        if counted:
-            found |= {counted[slot]: thunk for slot, thunk in op.counts(f, **given).items()}
-        return found
-
-    expand.reads = tuple(r.slot for r in reads)  # type: ignore[attr-defined]
-
-    def infer(self: Op, *specs: Any) -> dict[str, Any]:
-        by_slot = {r.of: s for r, s in zip(reads, specs, strict=True) if r.source == "in"}
-        if forward.has_sparse_gradients:
-            for slot in self.like(forward).sparse_gradients():
-                by_slot[slot] = by_slot[slot]._replace(kind=Kind.SELECTED_ROWS)
-        return {name: by_slot.get(slot) for slot, name in grad_slots.items()}
-
-    infer.reads = tuple(r.slot for r in reads)  # type: ignore[attr-defined]
-    fast: dict[str, Any] = {}
-    if forward.grad_numpy is not None:
-        parameters = tuple(r.parameter for r in reads)
-        kernel = forward.grad_numpy
-
-        def run_numpy(self: Op, xp: Any, *values: Any) -> dict[str, Any]:
-            found = kernel(self.like(forward), xp, **dict(zip(parameters, values, strict=True)))
-            return {grad_slots[slot]: value for slot, value in found.items()}
-
-        run_numpy.reads = tuple(r.slot for r in reads)  # type: ignore[attr-defined]
-        fast = {"run_numpy": run_numpy, "whole": forward.whole}
+    grad_slots = {
+        slot.name: unique_slot(slot.name + GRAD, taken)
+        for slot in forward.inputs
+        if not slot.constant
+    }
+    counted = {slot: unique_slot(slot + GRAD, taken) for slot in form.counted}
+    carried = {slot: unique_slot(slot, taken) for slot in form.carried}
+    own_kernel = {"run_numpy": _run_grad_numpy, "whole": forward.whole}
     body = {
-        **fast,
         "__doc__": f"The gradient of ``{forward.type}``, derived from its rule.",
         "__module__": forward.__module__,
-        "signature": Signature(tuple(inputs), tuple(outputs)),
+        "signature": Signature(
+            (*_rule_inputs(forward), *_carried_inputs(forward, carried)),
+            (*_gradients(forward, grad_slots), *_absent(counted, form.unmade)),
+        ),
         "reads": reads,
+        "takes": tuple(read.slot for read in reads),
         "grad_slots": grad_slots,
+        "carried_slots": carried,
+        "counted_slots": counted,
         "byproducts": frozenset(
             r.slot for r in reads if r.source == "out" and forward.output_slots[r.of].hidden
         ),
-        "carried_slots": carried_slots,
-        "counted_slots": counted,
-        "fluid": FluidForm(
-            unread=tuple(carried_slots.values()), idle=(*counted, *forward.fluid.unmade)
-        ),
-        "sees_outputs": forward.sees_outputs,
+        "fluid": FluidForm(unread=tuple(carried.values()), idle=(*counted, *form.unmade)),
         "derived_from": forward,
-        "expand": expand,
-        "infer": infer,
+        "sees_outputs": forward.sees_outputs,
         "host": forward.host,
+        **(own_kernel if forward.grad_numpy is not None else {}),
         "attributes": dict(forward.attributes),
         **{a.field: a.default for a in forward.attributes.values()},
     }
     return type(forward.grad_type, (DerivedGrad,), body)
 
 
-def _forward_slot(forward: type[Op], read: RuleArgument) -> Slot:
-    return forward.input_slots[read.of] if read.source == "in" else forward.output_slots[read.of]
+def _rule_inputs(forward: type[Op]) -> Iterator[Slot]:
+    """The slots of what the rule takes."""
+    for read in forward.rule_arguments:
+        slots = forward.input_slots if read.source == "in" else forward.output_slots
+        slot, flows = slots[read.of], read.source == "cotangent"
+        yield Slot(
+            read.slot,
+            optional=read.optional,
+            many=slot.many,
+            constant=not flows and slot.constant,
+            ragged=forward.ragged_cotangents if flows else slot.ragged,
+        )
+
+
+def _carried_inputs(forward: type[Op], carried: Mapping[str, str]) -> Iterator[Slot]:
+    """The slots that nothing reads."""
+    slots = {**forward.output_slots, **forward.input_slots}
+    for slot, name in carried.items():
+        yield slots[slot]._replace(name=name, optional=True, hidden=False)
+
+
+def _gradients(forward: type[Op], grad_slots: Mapping[str, str]) -> Iterator[Slot]:
+    """The slots of the gradients of the inputs."""
+    for slot, name in grad_slots.items():
+        yield Slot(name, optional=True, many=forward.input_slots[slot].many)
+
+
+def _absent(counted: Mapping[str, str], unmade: Iterable[str]) -> Iterator[Slot]:
+    """The slots that only fluid's text has, or that are counted anew."""
+    for name in (*(name for pair in counted.items() for name in pair), *unmade):
+        yield Slot(name, optional=True)
 
 
 def differentiated_as(kernel: Callable[..., Any]) -> Callable[..., dict[str, Callable[[], Any]]]:

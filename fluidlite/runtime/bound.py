@@ -1,4 +1,42 @@
-"""Bound calls: the fast path of a program that is one compiled segment."""
+"""Bound calls: the fast path of a program that is one compiled segment.
+
+A call is written for its segment, and compiled.  Here the feed is ``x``, and the plan writes ``n``:
+
+>>> from fluidlite.runtime.bound import bound_call
+>>> x, n = fluid.data("x", [2]), fluid.layers.create_global_var([1], 0.0, "float32", True, name="n")
+>>> total = fluid.layers.reduce_sum(x) + n
+>>> fluid.layers.assign(total, n).name
+'n'
+>>> exe = fluid.Executor()
+>>> _ = exe.run(fluid.default_startup_program())
+>>> for _ in range(3):
+...     (found,) = exe.run(feed={"x": np.ones(2, "float32")}, fetch_list=[total])
+>>> print(bound_call(exe.plan(fetch_list=[total]), fluid.global_scope()).source)
+def call(feed, draw, sources=()):
+    if len(feed) != 1: return None
+    g0 = feed.get('x')
+    if type(g0) is not ndarray or g0.shape != (2,): return None
+    if g0.dtype is not t0 and g0.dtype != t0: return None
+    g1 = v1.value
+    if type(g1) is not ndarray or g1.shape != (1,): return None
+    if g1.dtype is not t1 and g1.dtype != t1: return None
+    memory = buffers.take()
+    try:
+        made = run(memory, [donated.pop('n', None), ], draw, g0, g1)
+    except Exception: return None
+    buffers.give_back(memory)
+    if refs(made[0]) <= alone and made[0].base is None: r0 = made[0].view(one)
+    else: r0 = array(made[0]).view(one)
+    results = [r0]
+    del r0
+    news = [made[1] if refs(made[1]) <= alone and made[1].base is None else array(made[1]), state.count + 1]
+    del made, g0, g1
+    olds = [c0.value]
+    any(map(setattr, targets, attributes, news))
+    if type(olds[0]) is ndarray and refs(olds[0]) <= alone and olds[0].base is None:
+        if olds[0].flags.writeable: donated['n'] = olds[0]
+    return results
+"""  # noqa: E501
 
 from __future__ import annotations
 
@@ -35,6 +73,7 @@ class BoundCall(NamedTuple):
     #: as values are committed: the fetched values; None, and nothing is committed, where the run
     #: has to be planned: feeds or variables have other shapes, or the segment failed
     run: Callable[..., Any]
+    source: str
 
 
 def run_bound(
@@ -142,7 +181,7 @@ def _bound(
         names |= {f"c{k}": variables[name] for k, name in enumerate(commits)}
     source = "\n".join(_lines(segment, feed, fetches, commits, reading.count))
     exec(compile(source, "<compiled plan>", "exec"), names)
-    return BoundCall(any(each.draws for each in segment.order), names["call"])
+    return BoundCall(any(each.draws for each in segment.order), names["call"], source)
 
 
 def _lines(
