@@ -101,6 +101,10 @@ class NonFiniteError(OpError, ArithmeticError):
     """An operator computed a value that is not finite while such values are looked for."""
 
 
+class ConcurrentUpdateError(FluidError, RuntimeError):
+    """Another run has updated what a run that calls the user's functions was about to update."""
+
+
 class ClosedError(FluidError, RuntimeError):
     """The executor has been closed."""
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from functools import partial
+from itertools import chain
+from operator import attrgetter, is_not
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,7 @@ from .ir.callsite import CallSite
 from .ir.program import Program
 from .ir.views import VIEWS
 from .quiet import door
+from .turns import Turns
 from .values import Lod, LoDTensor, LoDTensorArray, SelectedRows, on_host
 
 
@@ -142,6 +145,8 @@ class Scope:
         self._variables: dict[str, ScopeVariable] = {}
         self._below: list[Scope] = []
         self._changes = 0
+        #: of the runs that update it
+        self.turns: Turns = Turns() if parent is None else parent.turns
         #: name -> where the program was built whose run gave it its shape
         self._origins: dict[str, CallSite | None] = {}
 
@@ -175,16 +180,22 @@ class Scope:
         """
         return on_host(self.value(name))
 
-    def commit(self, values: Mapping[str, Any], *more: partial[None]) -> list[Any]:
+    def commit(
+        self,
+        values: Mapping[str, Any],
+        *more: partial[None],
+        before: Mapping[str, Any] | None = None,
+    ) -> list[Any] | None:
         """Give variables new values, here or in the ancestor that has them; all at once, so that an
         interrupt finds either all of the old values or all of the new ones.
 
         Args:
             values: by name.
             more: what else belongs to it: calls that run no Python code.
+            before: what variables must have still, by name.
 
         Returns:
-            what the variables had.
+            what the variables had; None, and nothing has happened, where ``before`` does not hold.
         """
         found = {name: self.find_var(name) for name in values}
         made = {name: ScopeVariable(name, values[name]) for name, v in found.items() if v is None}
@@ -195,7 +206,12 @@ class Scope:
         if made:
             calls.append(partial(self._variables.update, made))
             calls.append(partial(setattr, self, "_changes", self._changes + 1))
-        at_once(partial.__call__, [*calls, *more])
+        known = before or {}
+        held = [v for name in known if (v := self.find_var(name)) is not None]
+        changed = map(is_not, map(_value, held), [known[v.name] for v in held])
+        # as ``at_once`` does, and where the first call gives True none of the others is made
+        if any(chain(changed, map(partial.__call__, [*calls, *more]))):
+            return None
         return olds
 
     def note_origins(self, program: Program, values: Mapping[str, Any]) -> None:
@@ -264,6 +280,9 @@ class Scope:
 
     def _repr_html_(self) -> str:
         return VIEWS.get().html(self)
+
+
+_value = attrgetter("value")
 
 
 def at_once(function: Callable[..., Any], *columns: Iterable[Any]) -> None:

@@ -17,6 +17,7 @@ from typing import Any, Generic, TypeVar
 
 from .errors import ArgumentError
 from .quiet import door
+from .weak import WeakTable
 
 T = TypeVar("T")
 
@@ -75,6 +76,27 @@ class StateSlot(Generic[T]):
         self._covered.set(None)
 
 
+#: what holds locks that a thread may hold while another one forks
+_locking: WeakTable[Any, None] = WeakTable()
+
+
+def begin_anew_when_forked(holder: Any) -> None:
+    """Have the method ``begin_anew`` of an object called in processes that are forked, as long as
+    the object is there: it lets go of the locks of threads that such a process does not have.
+    """
+    _locking.keep(holder, None)
+
+
+def _forked() -> None:
+    for each in list(_locking):
+        if (holder := each()) is not None:
+            holder.begin_anew()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forked)
+
+
 class _Pauses:
     """Who has paused Python's cycle collector."""
 
@@ -91,8 +113,7 @@ class _Pauses:
 
 
 _pauses = _Pauses()
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_pauses.begin_anew)
+begin_anew_when_forked(_pauses)
 
 
 @contextmanager

@@ -54,6 +54,9 @@ class Structure:
     ``communicates``
         other processes take part: it runs once in a run, whether its results are read or not, and
         such operators run in the order of the program, which is the same in each process.
+    ``calls_out``
+        it calls functions of the user's, or waits for what they make: they may run programs, or
+        wait for threads that do.
     """
 
     is_view: ClassVar[bool] = False
@@ -63,6 +66,7 @@ class Structure:
     is_monotone: ClassVar[bool] = False
     hands_on: ClassVar[bool] = False
     communicates: ClassVar[bool] = False
+    calls_out: ClassVar[bool] = False
     condition_slot: ClassVar[str] = ""
     #: whether the rule takes cotangents with their sequences
     ragged_cotangents: ClassVar[bool] = False

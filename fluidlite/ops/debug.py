@@ -154,6 +154,7 @@ class py_func(Op):
 
     signature = "X?* -> Out*~"
     effect = Effect("python", "calls the Python function of number", "forward_callable_id")
+    calls_out = True
     forward_callable_id: int = 0
     backward_callable_id: int = -1
     backward_skip_vars: list[str] = ()

@@ -76,6 +76,7 @@ class read(ReaderOp):
 
     signature = "Reader -> Out*"
     hands_on = True
+    calls_out = True
     throw_eof_exp: bool = True
     infer_out: bool = attr(True, inert=True)
     drop_last: bool = attr(True, inert=True)

@@ -42,7 +42,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import chain
 from math import prod
+from operator import attrgetter, is_not
 from sys import getrefcount
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -55,6 +57,7 @@ from .plan import Plan
 from .run_state import Job, RunState
 from .segment import FUNCTIONS_KEPT
 from .session import Session
+from .turn import retried
 
 if TYPE_CHECKING:
     from .compile import CompiledSegment
@@ -100,12 +103,13 @@ def run_bound(
     if not plan.reading.steps:
         found = call.run(feed, draw)
         return found
-    session = Session(backend, state.seed_of(program), state.count)
-    values, sources = plan.reading.peek(session, scope)
-    if values is None or not values.keys().isdisjoint(feed):
-        return None
-    found = call.run({**feed, **values}, draw, sources)
-    return found
+    with scope.turns.calls:  # the batch that is looked at is this run's
+        session = Session(backend, state.seed_of(program), state.count)
+        values, sources = plan.reading.peek(session, scope)
+        if values is None or not values.keys().isdisjoint(feed):
+            return None
+        found = call.run({**feed, **values}, draw, sources)
+        return found
 
 
 def bound_call(plan: Plan, scope: Scope) -> BoundCall | None:
@@ -165,7 +169,9 @@ def _bound(
     places = {name: k for k, name in enumerate(segment.results)}
     names: dict[str, Any] = {
         **dict(ndarray=np.ndarray, array=np.array, fetched=as_fetched, refs=getrefcount),
-        **dict(alone=ALONE, one=OneElement, state=state),
+        **dict(alone=ALONE, one=OneElement, state=state, turns=scope.turns),
+        **dict(chain=chain, is_not=is_not, value=attrgetter("value")),
+        "held": [variable for variable, _ in inputs if variable is not None],
         **dict(buffers=segment.buffers, donated=segment.donated, run=_quiet(segment)),
         "targets": [*(variables[name] for name in commits), state],
         "attributes": [*["value"] * len(commits), "count", *["held"] * reading.count],
@@ -181,6 +187,7 @@ def _bound(
         names |= {f"c{k}": variables[name] for k, name in enumerate(commits)}
     source = "\n".join(_lines(segment, feed, fetches, commits, reading.count))
     exec(compile(source, "<compiled plan>", "exec"), names)
+    names["again"] = retried(scope.turns, names["call"])
     return BoundCall(any(each.draws for each in segment.order), names["call"], source)
 
 
@@ -194,7 +201,9 @@ def _lines(
     """The source of a bound call, which is fed so many batches of readers."""
     loops = len(segment.names) + len(commits) > MOST_LINES
     given = [f"given[{k}]" if loops else f"g{k}" for k in range(len(segment.names))]
-    yield "def call(feed, draw, sources=()):"
+    yield "def call(feed, draw, sources=(), is_turn=False):"
+    if commits:
+        yield "    if turns.have_met and not is_turn: return again(feed, draw, sources, False)"
     yield f"    if len(feed) != {len(feed)}: return None"
     yield from _LOOP_OF_INPUTS if loops else _inputs(segment, feed)
     if loops:
@@ -219,12 +228,7 @@ def _lines(
             news = [_owned(place[n]) for n in commits]
             olds = f"[{', '.join(f'c{k}.value' for k in range(len(commits)))}]"
         yield f"    news = [{', '.join([*news, 'state.count + 1'])}{', None' * reads}]"
-        # so that what is replaced is seen to be nobody's
-        yield f"    del {', '.join(['made', *(['given'] if loops else given)])}"
-        yield f"    olds = {olds}"
-        # one call of C, as ``at_once`` says
-        reached = "[*targets, *sources]" if reads else "targets"
-        yield f"    any(map(setattr, {reached}, attributes, news))"
+        yield from _committing(segment, feed, given, olds, bool(commits), loops, bool(reads))
         if loops:
             yield "    for k, name in replaced:"
             yield from _donating("olds[k]", "name", "        ")
@@ -233,6 +237,41 @@ def _lines(
                 if name in segment.donatable:
                     yield from _donating(f"olds[{k}]", repr(name), "    ")
     yield "    return results"
+
+
+def _committing(
+    segment: CompiledSegment,
+    feed: Collection[str],
+    given: Sequence[str],
+    olds: str,
+    commits: bool,
+    loops: bool,
+    reads: bool,
+) -> Iterator[str]:
+    """The lines that commit, in one call of C as ``at_once`` says, where what was taken from the
+    scope is there still; else another run was faster.
+
+    Python changes threads behind calls and at the end of a loop's body only: where there is
+    neither between looking and committing, they are one.
+    """
+    reached = "[*targets, *sources]" if reads else "targets"
+    yield f"    commit = map(setattr, {reached}, attributes, news)"
+    taken = [g for g, name in zip(given, segment.names, strict=True) if name not in feed]
+    overtaken = "return again(feed, draw, sources, is_turn)"
+    if commits and loops:
+        yield "    taken = [g for g, (v, _) in zip(given, inputs) if v is not None]"
+        yield "    commit = chain(map(is_not, map(value, held), taken), commit)"
+    elif commits and taken:
+        pairs = zip(taken, (f"v{g[1:]}" for g in taken))
+        yield f"    if {' or '.join(f'{v}.value is not {g}' for g, v in pairs)}: {overtaken}"
+    # so that what is replaced is seen to be nobody's
+    yield f"    del {', '.join(['made', *(['given'] if loops else given)])}"
+    yield f"    olds = {olds}"
+    if commits and loops:
+        yield f"    if any(commit): {overtaken}"
+        yield "    del taken"
+    else:
+        yield "    any(commit)"
 
 
 def _inputs(segment: CompiledSegment, feed: Collection[str]) -> Iterator[str]:

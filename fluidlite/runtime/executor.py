@@ -55,6 +55,7 @@ from .segment import passes_for
 from .session import Observer, Session
 from .step import Environment
 from .traced_runs import TracesRuns
+from .turn import Commit, in_turn
 
 
 @quick_door
@@ -217,17 +218,36 @@ class Executor(PreparesRuns, RunsDatasets, KeepsRandomState, TracesRuns, Describ
     def _run_planned(
         self, job: Job, feed: Any, guard: bool, return_numpy: bool, keep: bool
     ) -> list[Any]:
-        """Run a program segment by segment: tiers 1 and 2; bind what has been compiled."""
+        """Run a program segment by segment, when it is its turn."""
         program, wanted, scope = job
-        fetches = wanted[0]
         known = self._known(program)
-        given, doubts = fed_values(feed, program)
+        fed = given, doubts = fed_values(feed, program)
         if doubts:
             known.warn(doubts)
-        env = {n: frozen(v) for n, v in given.items()} if self._check else dict(given)
-        if not known.count and not program.global_block().ops and not fetches:
+        if not known.count and not program.global_block().ops and not wanted[0]:
             warn("the program has no operators: there is nothing to run", None)
         plan = known.plan(program, wanted, keep, self._check)
+        variables = program.global_block().vars
+        updates = [*plan.commits, *(name for name in given if variables[name].persistable)]
+        run = partial(self._run_plan, plan, job, fed, (guard, return_numpy, keep))
+        if not updates and self._engine is None:  # JAX puts what it reads on a device
+            return run(scope.commit)
+        reads = plan.persistable.intersection(plan.needs).difference(given)
+        return in_turn(scope, reads, updates, plan.calls_out, run)
+
+    def _run_plan(
+        self,
+        plan: Plan,
+        job: Job,
+        fed: tuple[Environment, dict[str, str]],
+        how: tuple[bool, bool, bool],
+        commit: Commit,
+    ) -> list[Any]:
+        """Run a program segment by segment: tiers 1 and 2; bind what has been compiled."""
+        (program, (fetches, _), scope), (guard, return_numpy, keep) = job, how
+        given, doubts = fed
+        known = self._known(program)
+        env = {n: frozen(v) for n, v in given.items()} if self._check else dict(given)
         known.begin_in(scope, program)
         if odd := take_persistables(plan, env, scope, to_host=self._engine is None):
             known.warn(odd)
@@ -248,7 +268,7 @@ class Executor(PreparesRuns, RunsDatasets, KeepsRandomState, TracesRuns, Describ
             if not known.count:
                 scope.note_origins(program, news)
             counted = partial(setattr, known, "count", known.count + 1)
-            plan.donate(list(news), scope.commit(news, counted))
+            plan.donate(list(news), commit(news, counted))
         else:
             known.count += 1
         if as_is:

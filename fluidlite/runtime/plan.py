@@ -214,6 +214,8 @@ class Plan(BlockPlan):
             for name in dict.fromkeys(n for step in self.steps for n in step.writes)
             if name in self.persistable
         ]
+        #: whether it calls functions of the user's, or waits for what they make
+        self.calls_out = _calls_out(self)
         #: parameters, and what is like them in programs that were loaded -> the declared sizes
         self.shapes = {
             name: v.shape
@@ -268,6 +270,13 @@ class Plan(BlockPlan):
 
     def _repr_html_(self) -> str:
         return VIEWS.get().html(self)
+
+
+def _calls_out(plan: BlockPlan) -> bool:
+    return any(
+        step.instance.calls_out or (step.body is not None and _calls_out(step.body))
+        for step in plan.steps
+    )
 
 
 _EDGES = ("feed", "fetch")

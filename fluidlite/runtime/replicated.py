@@ -7,7 +7,7 @@ device keeps for itself from run to run; the scope has that of the first one.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import pairwise
 from typing import Any
@@ -32,6 +32,7 @@ from .plan import Plan, update_stages
 from .run_state import RunState, Wanted
 from .session import Session
 from .step import Environment
+from .turn import Commit, in_turn
 
 
 class Replicas:
@@ -58,23 +59,39 @@ class Replicas:
                 f"expected one device in each of {groups.get().size} processes, got {self._count}; "
                 "let CPU_NUM be 1, or give one place, and start more processes"
             )
-        program, scope, known = self._program, self._scope, self._known
+        program, known = self._program, self._known
         given, doubts = self._given(feed)
         known.warn(doubts)
-        kept = ({}, *self._kept.of(scope, self._count))
-        envs = [{**own, **each} for own, each in zip(kept, given, strict=True)]
         fetches, cut = wanted
         names = tuple(dict.fromkeys(fetches))
         plans = [
             (known.plan(program, (names, part), True, False), updates)
             for part, updates in update_stages(program, names, cut)
         ]
+        reads = {n for plan, _ in plans for n in plan.persistable.intersection(plan.needs)}
+        changed = {*given[0], *(name for plan, _ in plans for name in plan.commits)}
+        how = return_numpy, return_merged
+        run = partial(self._run_plans, plans, given, fetches, how)
+        return in_turn(self._scope, reads, changed, any(p.calls_out for p, _ in plans), run)
+
+    def _run_plans(
+        self,
+        plans: list[tuple[Plan, bool]],
+        given: list[Environment],
+        fetches: Sequence[str],
+        how: tuple[bool, bool],
+        commit: Commit,
+    ) -> list[Any]:
+        """Run plans one after the other, and commit; what is fetched."""
+        program, scope, known = self._program, self._scope, self._known
+        kept = ({}, *self._kept.of(scope, self._count))
+        envs = [{**own, **each} for own, each in zip(kept, given, strict=True)]
         written = {name for plan, _ in plans for name in plan.written}
         known.warn(without_value(fetches, written, envs[0], scope, program))
         with np.errstate(all="ignore"):
             for plan, updates in plans:
                 self._run_stage(plan, envs, once=updates)
-        results = [self._fetched(name, envs, return_numpy, return_merged) for name in fetches]
+        results = [self._fetched(name, envs, *how) for name in fetches]
         commits = dict.fromkeys(name for plan, _ in plans for name in plan.commits)
         news, _ = kept_values(commits, envs[0], given[0], scope, program)
         once = {name for plan, updates in plans if updates for name in plan.written}
@@ -83,7 +100,7 @@ class Replicas:
             {**before, **kept_values(own, env, {}, scope, program)[0]}
             for before, env in zip(kept[1:], envs[1:], strict=True)
         ]
-        scope.commit(
+        commit(
             news,
             partial(setattr, known, "count", known.count + 1),
             partial(setattr, self._kept, "values", (ref(scope), values)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from itertools import chain, islice
 from operator import attrgetter, is_, itemgetter
@@ -36,6 +37,7 @@ class BoundStage:
         variables: of the scope, by name.
         state: counts the runs.
         device: where it runs; JAX's default when None.
+        turn: held while it runs.
         donates: whether what is replaced is donated.
         guard: what says of the values that are fed whether the stage takes them; None where the
             stage looks at them.
@@ -51,6 +53,7 @@ class BoundStage:
         variables: Mapping[str, ScopeVariable],
         state: RunState,
         device: Any,
+        turn: AbstractContextManager[Any],
         donates: bool,
         guard: Callable[..., Any] | None = None,
         numbered: bool = True,
@@ -59,6 +62,8 @@ class BoundStage:
         same = same or {}
         fetches, commits = names
         self._state, self._stage = state, stage
+        #: held while it runs
+        self.turn = turn
         self._fed = [(name, value.shape, value.dtype) for name, value in feed.items()]
         read = [n for n in stage.reads if n in variables and n not in feed and n not in same]
         known = {name: k for k, name in enumerate(read)}
@@ -114,6 +119,11 @@ class BoundStage:
         Returns:
             the fetched values; None, and nothing is committed, where the run has to be planned.
         """
+        with self.turn:
+            return self._run(feed, number)
+
+    def _run(self, feed: Mapping[str, Any], number: int | None) -> list[Any] | None:
+        """Run the stage in its turn."""
         if len(feed) != len(self._fed):
             return None
         given: list[Any] = []
@@ -276,7 +286,8 @@ def bound(
     values = {name: v.value for name, v in variables.items()}
     if not all(isinstance(v, np.ndarray) or is_device_array(v) for v in values.values()):
         return None
-    how = stage, feed, names, variables, state, device
+    turn = scope.turns.updates if commits else nullcontext()
+    how = stage, feed, names, variables, state, device, turn
     made = BoundStage(*how, donates=False)
     traced = made.trace(feed)
     if traced is None:

@@ -112,7 +112,9 @@ class Engine:
     ) -> list[Any] | None:
         if not call.draws:
             return call(feed, None)
-        return call(feed, self._device.backends[0].number_of(known.seed_of(program), known.count))
+        with call.turn:
+            number = self._device.backends[0].number_of(known.seed_of(program), known.count)
+            return call(feed, number)
 
     def meet(self, job: Job, env: dict[str, Any], feed: Mapping[str, Any], known: RunState) -> None:
         """Bring the values of a run to all processes that run it on a mesh.

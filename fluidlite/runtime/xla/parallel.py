@@ -230,7 +230,10 @@ class MeshReplicas(Replicas):
                 f"fluid.distributed.mesh(data={jax.device_count()})"
             )
         takes_turns = not return_numpy or self._session().strict or self._draws_on_host()
-        found = None if takes_turns else self._on_mesh(feed, wanted)
+        found = None
+        if not takes_turns:
+            with self._scope.turns.updates:
+                found = self._on_mesh(feed, wanted)
         if found is None:
             return super().run(feed, wanted, return_numpy, return_merged)
         fetches = wanted[0]
