@@ -13,7 +13,8 @@ import os
 import stat
 import struct
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from math import prod
 from types import TracebackType
 from typing import Any, BinaryIO, NoReturn
 
@@ -28,6 +29,7 @@ STALE = 3600
 _SENT = 1 << 24  # bytes that are sent to the disk at once
 #: the sizes that one dimension, and all together, may have; larger ones are nonsense
 LARGEST = 2**62
+_WIDEST = 16  # bytes of an element
 _SUFFIX = ".partial"
 _NONBLOCK: int = getattr(os, "O_NONBLOCK", 0)
 _BINARY: int = getattr(os, "O_BINARY", 0)  # Windows asks for it
@@ -172,14 +174,15 @@ class Source:
 _LITTLE = np.dtype("<i4").isnative
 
 
+def are_sizes(shape: Sequence[int]) -> bool:
+    """Whether an array of any element type can have such sizes: a size of zero hides no others."""
+    most = LARGEST // _WIDEST
+    return len(shape) <= 32 and all(n >= 0 for n in shape) and prod(max(n, 1) for n in shape) < most
+
+
 def empty(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
     """An array of any values; None when the sizes are more than an array can have."""
-    if len(shape) > 32 or any(n < 0 or n >= LARGEST for n in shape):
-        return None
-    try:
-        return np.empty(shape, dtype)
-    except (ValueError, OverflowError):  # a size of zero beside others that are too large
-        return None
+    return np.empty(shape, dtype) if are_sizes(shape) else None
 
 
 @contextlib.contextmanager

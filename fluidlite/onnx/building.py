@@ -28,6 +28,8 @@ from ..opdef.spec import Spec, broadcast
 SMALL, TIMES = 1 << 24, 4
 
 
+#: bytes that all results together may have, and how many times those of the model's tensors
+ROOM, TIMES_HELD = 1 << 28, 8
 LARGEST_TABLE = 1 << 24  #: elements of what is written out as a constant
 
 
@@ -249,10 +251,15 @@ class Asking(Interpreter):
 
 
 class ConstantFolding(Asking, Eval):
-    """Runs operators on constants, as long as results are small."""
+    """Runs operators on constants, as long as results are small, each and all together."""
 
     def __init__(self) -> None:
         Eval.__init__(self, numpy_)
+        self._room = ROOM
+
+    def add_room(self, held: Iterable[Any]) -> None:
+        """Allow more results, for arrays that a model holds."""
+        self._room += TIMES_HELD * sum(array.nbytes for array in held)
 
     def apply(
         self, op: Op, ins: Mapping[str, Any], want: Iterable[str] | None = None
@@ -269,8 +276,10 @@ class ConstantFolding(Asking, Eval):
             for each in found if isinstance(found, list) else [found]:
                 if each is None or -1 in each.shape:
                     continue
-                if math.prod(each.shape) * each.dtype.dtype.itemsize > max(SMALL, TIMES * given):
+                size = math.prod(each.shape) * each.dtype.dtype.itemsize
+                if size > min(max(SMALL, TIMES * given), self._room):
                     raise TooLarge(f"{op.type} makes {each}")
+                self._room -= size
         with np.errstate(all="ignore"):
             return Eval.apply(self, op, ins, want)
 

@@ -37,12 +37,20 @@ def local_functions(model: Any, path: str) -> dict[tuple[str, str, str], OnnxFun
     """
     found: dict[tuple[str, str, str], OnnxFunction] = {}
     for each in model.functions:
-        domain = "" if each.domain == "ai.onnx" else each.domain
-        key = domain, each.name, getattr(each, "overload", "")
+        key = _domain(each), each.name, getattr(each, "overload", "")
         if key in found:
             raise FileFormatError(f"{path}: expected the function {each.name!r} once, found two")
         found[key] = _function(each, _defaults(each.attribute_proto))
     return found
+
+
+def key_of(node: Any) -> tuple[str, str, str]:
+    """The key among the functions of a model that a node asks for."""
+    return _domain(node), node.op_type, getattr(node, "overload", "")
+
+
+def _domain(message: Any) -> str:
+    return "" if message.domain == "ai.onnx" else message.domain
 
 
 def _function(message: Any, defaults: dict[str, Any]) -> OnnxFunction:

@@ -14,14 +14,15 @@ from ..errors import FileFormatError, FluidError, UnsupportedError
 from ..ir.analysis import blocks_driven_by
 from ..ir.variable import Variable
 from .building import Appending, ConstantFolding, TooLarge
+from .expansion import check_expansion
 from .forms import FORMS
-from .functions import OnnxFunction, check_age, local_functions, standard_function
+from .functions import OnnxFunction, check_age, key_of, local_functions, standard_function
 from .reading import Tensors
 from .widened import Widened, bare, handling, wrapped
 
 #: how deep bodies and functions may lie in each other, and how many nodes a model may have with
 #: its functions written out
-DEEPEST, MOST_NODES = 48, 200_000
+DEEPEST, MOST_NODES = 48, 10**6
 #: operators that only move elements, so that what is known of some of them stays known
 _MOVES = frozenset(
     {"Cast", "Concat", "Gather", "Identity", "Reshape", "Slice", "Squeeze", "Unsqueeze"}
@@ -53,9 +54,11 @@ class GraphReader:
         self._tensors = tensors
         self._opsets = opsets
         self._functions = local_functions(model, tensors.path)
+        check_expansion(model, self._functions, tensors.path, MOST_NODES, DEEPEST)
         self._failures: list[str] = []
         self._depth = self._count = 0
         self._names: dict[str, str] = {}
+        self._taken: set[str] = set()
 
     # -- graphs ------------------------------------------------------------------------------------
 
@@ -78,6 +81,7 @@ class GraphReader:
             name = tensor.values.name
             self._once(name, env, "initializer")
             env[name] = self._tensors.sparse(tensor, f"initializer {name!r}")
+        self._folding.add_room(v for v in env.values() if isinstance(v, np.ndarray))
         return env
 
     def run(self, graph: Any, env: dict[str, Any]) -> list[Any]:
@@ -179,7 +183,7 @@ class GraphReader:
         """The values that a node gives."""
         domain = "" if node.domain == "ai.onnx" else node.domain
         attrs = self._attributes(node, env, given, place)
-        local = self._functions.get((domain, node.op_type, getattr(node, "overload", "")))
+        local = self._functions.get(key_of(node))
         if local is not None:
             return self._expanded(local, ins, attrs, local.opsets, place)
         opset = opsets.get(domain, opsets.get("", 1) if domain == "" else 1)
@@ -325,8 +329,9 @@ class GraphReader:
             )
         self._enter(place)
         env: dict[str, Any] = dict(zip(function.inputs, [*ins, *[None] * len(function.inputs)]))
+        opsets = {**self._opsets, **opsets}
         for number, node in enumerate(function.nodes):
-            self._node(node, number, env, {**self._opsets, **opsets}, attrs)
+            self._node(node, number, env, opsets, attrs)
         self._depth -= 1
         return [env.get(name) for name in function.outputs]  # what is not wanted may be left out
 
@@ -337,9 +342,10 @@ class GraphReader:
         found = self._names.get(name)
         if found is None:
             found = name.replace("@", "_at_") if "@" in name else name
-            while found != name and found in self._names.values():
+            while found != name and found in self._taken:
                 found += "_"
             self._names[name] = found
+            self._taken.add(found)
         return found
 
     def _named(self, value: Any, name: str, marks: tuple[int, int]) -> Any:

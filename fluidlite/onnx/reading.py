@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import FileError, FileFormatError, UnsupportedError
-from ..files import LARGEST, Path, inside, open_source, read_bytes
+from ..files import Path, are_sizes, inside, open_source, read_bytes
 from .types import name_of, numpy_type
 from .widened import HELD, Widened, byte_count, decoded
 
@@ -24,7 +24,6 @@ _FIELDS = {
     **dict.fromkeys(("int32", "int16", "int8", "uint8", "bool", "float16"), "int32_data"),
 }
 _EXTERNAL = 1  # TensorProto.EXTERNAL
-_MOST_DIMENSIONS = 32
 
 
 def need_onnx() -> Any:
@@ -175,10 +174,9 @@ class Tensors:
 
     def _shape(self, tensor: Any, place: str) -> tuple[tuple[int, ...], int]:
         shape = tuple(tensor.dims)
-        count = math.prod(shape)
-        if len(shape) > _MOST_DIMENSIONS or any(n < 0 for n in shape) or count >= LARGEST:
+        if not are_sizes(shape):
             self._fail(place, "sizes of an array", f"{list(shape[:8])}")
-        return shape, count
+        return shape, math.prod(shape)
 
     def _external(self, tensor: Any, dtype: Any, shape: tuple[int, ...], place: str) -> Any:
         told = {each.key: each.value for each in tensor.external_data}

@@ -11,8 +11,10 @@ from exported.models import onnx
 
 import fluidlite as fluid
 from fluidlite.errors import ArgumentError, FileError, FileFormatError, UnsupportedError
+from fluidlite.onnx import building
 
 import saved_models
+from work import calls_in
 
 load = fluid.onnx.load
 W = np.arange(6, dtype="float32").reshape(3, 2)
@@ -198,6 +200,72 @@ def test_functions_that_become_too_many_nodes_are_refused(monkeypatch):
     )
     with pytest.raises(FileFormatError, match="at most 500 nodes"):
         load(made)
+
+
+def doubling(depth):
+    """Functions that call the next one twice."""
+    last = helper.make_function(
+        "mine", f"f{depth}", ["a"], ["b"], [node("Neg", "a", "b")], [helper.make_opsetid("", 21)]
+    )
+    functions = [*(function(f"f{i}", f"f{i + 1}") for i in range(depth)), last]
+    nodes = [helper.make_node("f0", ["x"], ["y"], domain="mine")]
+    return model(nodes, "x:float32[1]", "y", functions=functions)
+
+
+def test_functions_that_call_each_other_twice_are_counted_before_any_is_written_out():
+    made = doubling(40)
+    assert calls_in(refused, made) < 20_000
+    # 2 * 40 + 2 nodes are held; f33 has 2 ** 8 - 1 of them, and so on
+    assert "at most 8200 nodes with all functions written out, found more at the function 'f2" in (
+        refused(made)
+    )
+    assert len(load(doubling(5)).program.global_block().ops) == 2**5
+
+
+def refused(made):
+    with pytest.raises(FileFormatError) as caught:
+        load(made)
+    return str(caught.value)
+
+
+def test_functions_in_bodies_are_counted_too():
+    inner = helper.make_function(
+        "mine", "g", ["a"], ["b"], [node("Neg", "a", "b")] * 60, [helper.make_opsetid("", 21)]
+    )
+    calls = [helper.make_node("g", ["x"], [f"y{i}"], domain="mine") for i in range(10_000)]
+    body = helper.make_graph(calls, "b", [], graph([], "", "y0").output, [])
+    branch = node("If", "c", "y", then_branch=body, else_branch=body)
+    made = model([branch], "c:bool[] x:float32[1]", "y", functions=[inner])
+    assert "at most 1000000 nodes with all functions" in refused(made)
+
+
+@pytest.mark.parametrize("sizes", [[0, 2**62], [2**62, 0], [0, 2**40, 2**40], [0] * 33, [0, -1]])
+@pytest.mark.parametrize("kind", ["dense", "sparse", "external"])
+def test_sizes_that_a_size_of_zero_hides_are_refused(kind, sizes, tmp_path):
+    made = model([node("Identity", "w", "y")], "x:float32[1]", "y")
+    tensor = onnx.TensorProto(name="w", data_type=1, dims=sizes, raw_data=b"")
+    if kind == "sparse":
+        sparse = made.graph.sparse_initializer.add(dims=sizes)
+        sparse.values.CopyFrom(onnx.TensorProto(name="w", data_type=1, dims=[0], raw_data=b""))
+        sparse.indices.CopyFrom(onnx.TensorProto(data_type=7, dims=[0], raw_data=b""))
+    else:
+        if kind == "external":
+            tensor.data_location = 1
+            tensor.external_data.add(key="location", value="data")
+            (tmp_path / "data").write_bytes(b"")
+        made.graph.initializer.append(tensor)
+    (tmp_path / "m.onnx").write_bytes(made.SerializeToString())
+    with pytest.raises(FileFormatError, match="initializer 'w': expected sizes of an array"):
+        load(tmp_path / "m.onnx")
+
+
+def test_constants_may_be_large_together_only_as_far_as_there_is_room(monkeypatch):
+    monkeypatch.setattr(building, "ROOM", 1 << 20)
+    doubled = [node("Concat", f"v{i} v{i}", f"v{i + 1}", axis=0) for i in range(12)]
+    loaded = load(model(doubled, "x:float32[1]", "v12", v0=np.ones(2**10, "f4")), trainable=())
+    held = sum(loaded.scope.value(name).nbytes for name in loaded.scope.local_var_names())
+    assert 0 < held <= 1 << 20
+    assert loaded.fetches[0].shape == (2**22,)
 
 
 def test_constants_that_would_become_large_are_left_to_the_program():
