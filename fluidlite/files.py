@@ -20,7 +20,7 @@ from typing import Any, BinaryIO, NoReturn
 
 import numpy as np
 
-from .errors import FileError, FileFormatError
+from .errors import ArgumentError, FileError, FileFormatError
 
 Path = str | os.PathLike[str]
 
@@ -60,6 +60,29 @@ def file_error(what: str, path: Path, error: OSError) -> FileError:
     made = FileError(f"cannot {what} {os.fspath(path)}: {why}")
     made.errno = error.errno
     return made
+
+
+def usable_path(what: str, path: Path) -> str:
+    """A path that a file can have, as a text.
+
+    Args:
+        what: what is to be done with it, such as "read" or "write".
+        path: the path.
+
+    Raises:
+        FileError: no file can have it: it holds a zero byte, or what file names have no room for.
+        ArgumentError: it is no path.
+    """
+    try:
+        text = os.fsdecode(path)
+        encoded = os.fsencode(text)
+    except UnicodeError as error:
+        raise FileError(f"cannot {what} {path!r}: no file can have this name ({error})") from error
+    except TypeError as error:
+        raise ArgumentError(f"expected a path to {what}, got {path!r:.60}") from error
+    if b"\0" in encoded:
+        raise FileError(f"cannot {what} {text!r}: a path holds no zero byte; check it")
+    return text
 
 
 class Source:
@@ -192,17 +215,16 @@ def open_source(path: Path) -> Iterator[Source]:
     Raises:
         FileError: it cannot be read, or is no ordinary file.
     """
+    path = usable_path("read", path)
     try:
         file = open(path, "rb", buffering=0, opener=_at_once)  # noqa: SIM115
     except OSError as error:
         raise file_error("read", path, error) from error
-    except ValueError as error:  # a zero byte in the name
-        raise FileError(f"cannot read {path!r}: {error}") from error
     with file:
         info = os.fstat(file.fileno())
         if not stat.S_ISREG(info.st_mode):
-            raise FileError(f"cannot read {os.fspath(path)}: it is no ordinary file")
-        yield Source(file, info.st_size, os.fspath(path))
+            raise FileError(f"cannot read {path}: it is no ordinary file")
+        yield Source(file, info.st_size, path)
 
 
 def _at_once(path: str, flags: int) -> int:
@@ -218,6 +240,23 @@ def read_bytes(path: Path) -> bytes:
     """
     with open_source(path) as source:
         return source.rest("the file")
+
+
+def read_text(path: Path) -> str:
+    """The text of a file in UTF-8.
+
+    Raises:
+        FileError: it cannot be read.
+        FileFormatError: it holds something else; says where.
+    """
+    data = read_bytes(path)
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise FileFormatError(
+            f"{os.fspath(path)}: expected UTF-8 at byte {error.start}, found "
+            f"{data[error.start]:#04x}"
+        ) from error
 
 
 def write_text(path: Path, text: str, errors: str = "strict") -> None:
@@ -283,7 +322,7 @@ class Transaction:
         Raises:
             FileError: it cannot be written.
         """
-        target = os.path.realpath(path)
+        target = os.path.realpath(usable_path("write", path))
         folder, name = os.path.split(target)
         try:
             if os.path.isdir(target):

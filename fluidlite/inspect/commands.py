@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import FeedError, FileError, UsageError, suggestion
-from ..files import write_text
+from ..files import Transaction, write_text
+from ..io.arrays import write_npz
 from ..io.contents import Contents, read
 from ..ir.foreign import allowed
 from ..ir.program import Program
@@ -231,7 +232,8 @@ def _run(given: argparse.Namespace) -> int:
     names = given.fetch or _fetched(program)
     results = {name: _array(value) for name, value in zip(names, values)}
     if given.save:
-        np.savez(given.save, **results)
+        with Transaction() as files, files.open(given.save.removesuffix(".npz") + ".npz") as file:
+            write_npz(file, results)
     if given.json:
         print(json.dumps({name: _plain(array) for name, array in results.items()}))
     else:

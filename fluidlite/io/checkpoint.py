@@ -21,7 +21,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..errors import ArgumentError, FileError, FileFormatError, FluidError, ParseError
-from ..files import Path, Transaction, file_error, open_source, sync_folder
+from ..files import Path, Transaction, file_error, open_source, sync_folder, usable_path
 from ..ir.callsite import warn
 from ..ir.program import Program, default_main_program
 from ..ir.text import program_text
@@ -235,6 +235,7 @@ def _remove_older(path: Path, step: int, keep: int) -> None:
 
 def checkpoints_in(path: Path) -> list[tuple[int, str]]:
     """Steps and file names of the checkpoints in a folder."""
+    path = usable_path("read", path)
     try:
         names = os.listdir(path)
     except OSError as error:

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..dtypes import DType, Kind
 from ..errors import ArgumentError, FileError, FileFormatError, UnknownVariableError, suggestion
-from ..files import Path, Transaction, read_bytes
+from ..files import Path, Transaction, read_bytes, usable_path
 from ..ir.analysis import blocks_driven_by
 from ..ir.block import Block
 from ..ir.callsite import warn
@@ -79,8 +79,8 @@ def save_inference_model(
     feeds = [feeded_var_names] if isinstance(feeded_var_names, str) else [*(feeded_var_names or ())]
     targets = [target_vars] if isinstance(target_vars, Variable) else target_vars
     _check_ends(program, feeds, targets)
-    name = os.path.basename(model_filename or MODEL)
-    params = os.path.basename(params_filename) if params_filename else None
+    name = os.path.basename(usable_path("write", model_filename or MODEL))
+    params = os.path.basename(usable_path("write", params_filename)) if params_filename else None
     if export_for_deployment:
         made, fetched = inference_program(program, feeds, targets)
     else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..errors import ArgumentError
+from ..files import usable_path
 from ..ir.program import Program
 
 
@@ -25,7 +26,7 @@ class Board:
             raise ArgumentError(
                 'files for TensorBoard need tensorboardX: pip install "fluidlite[tensorboard]"'
             ) from None
-        self._writer: Any = SummaryWriter(folder)
+        self._writer: Any = SummaryWriter(usable_path("write", folder))
 
     def scalar(self, name: str, value: float, step: int) -> None:
         """Write a number of a step."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ArgumentError
-from ..files import Path
+from ..files import Path, usable_path
 from ..inspect.layers import summary
 from .at_once import AtOnce, runs_at_once
 from .batches import DataBatches, InputSpec
@@ -394,11 +394,7 @@ class Model:
             training: with what the optimizer keeps; False: of a model of programs, what serves
                 predictions.
         """
-        where = os.fspath(path)
-        folder = os.path.dirname(where)
-        if folder:
-            os.makedirs(folder, exist_ok=True)
-        self._prepared.save(where, training)
+        self._prepared.save(usable_path("write", path), training)
 
     def load(self, path: Path, skip_mismatch: bool = False, reset_optimizer: bool = False) -> None:
         """Go on from what :meth:`save` wrote for training.

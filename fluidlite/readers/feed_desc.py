@@ -8,7 +8,7 @@ from typing import Any
 
 from ..described import Described
 from ..errors import ArgumentError, FileFormatError, UnknownVariableError, suggestion
-from ..files import Path
+from ..files import Path, read_text
 from .datasets import checked_size
 from .multislot import FileSlot
 
@@ -36,8 +36,7 @@ class DataFeedDesc(Described):
     _shown = "name=_name batch_size=_batch_size slots=_slots"
 
     def __init__(self, proto_file: Path) -> None:
-        with open(proto_file, encoding="utf-8") as file:
-            fields = _parsed(file.read(), str(proto_file))
+        fields = _parsed(read_text(proto_file), str(proto_file))
         self._name = _one(fields, "name", "MultiSlotDataFeed")
         self._batch_size = int(_one(fields, "batch_size", 32))
         self._pipe_command = _one(fields, "pipe_command", "cat")

@@ -16,6 +16,7 @@ import numpy as np
 
 from ..described import Described
 from ..errors import ArgumentError, FileError, UnknownVariableError, UnsupportedError
+from ..files import usable_path
 from ..ir.callsite import caller, warn
 from ..ir.variable import Variable
 from ..quiet import doors
@@ -456,6 +457,7 @@ def _lines(path: str, command: str, slots: Sequence[FileSlot]) -> Iterator[Row]:
 
 
 def _opened(path: str) -> IO[bytes]:
+    path = usable_path("read", path)
     try:
         return open(path, "rb")
     except OSError as error:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from ... import state
+from ...files import write_text
 from ...inspect.exports import to_dot
 from ...ir.program import Program
 from ...ir.text import block_text, program_text
@@ -39,7 +39,7 @@ def draw_block_graphviz(block: Any, highlights: Any = None, path: str = "./temp.
         highlights: not read.
         path: the file.
     """
-    Path(path).write_text(to_dot(block.program), encoding="utf-8")
+    write_text(path, to_dot(block.program))
 
 
 def prepare_fast_nan_inf_debug(program: Program) -> None:
