@@ -211,8 +211,8 @@ def number_of(seed: int, *counters: int | str) -> int:
     Args:
         seed, counters: see ``numpy_.generators``.
     """
-    text = "/".join(map(str, (seed, *counters)))
-    return zlib.crc32(text.encode(), zlib.adler32(text.encode())) & 0x7FFFFFFF or 1
+    text = "/".join(map(str, (seed, *counters))).encode("utf-8", "surrogatepass")
+    return zlib.crc32(text, zlib.adler32(text)) & 0x7FFFFFFF or 1
 
 
 class Draws:

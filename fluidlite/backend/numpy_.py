@@ -218,8 +218,8 @@ def generators(seed: int, *counters: int | str) -> Callable[[int], np.random.Gen
         can be had again. The bits come from Philox (Salmon et al., Parallel random numbers: as easy
         as 1, 2, 3, SC 2011).
     """
-    text = "/".join(map(str, (seed, *counters)))
-    number = zlib.crc32(text.encode(), zlib.adler32(text.encode())) & 0x7FFFFFFF or 1
+    text = "/".join(map(str, (seed, *counters))).encode("utf-8", "surrogatepass")
+    number = zlib.crc32(text, zlib.adler32(text)) & 0x7FFFFFFF or 1
 
     def generator(own: int = 0) -> np.random.Generator:
         start = np.random.SeedSequence((own or number) & 0xFFFFFFFFFFFFFFFF)

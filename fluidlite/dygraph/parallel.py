@@ -188,7 +188,9 @@ def _share_values(layer: Layer, group: ProcessGroup) -> None:
         return
     found = layer.state_dict()
     text = "; ".join(f"{n} {t.array.dtype}{list(t.array.shape)}" for n, t in found.items())
-    own = np.frombuffer(blake2b(text.encode(), digest_size=16).digest(), np.uint8)
+    own = np.frombuffer(
+        blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest(), np.uint8
+    )
     every = group.all_gather(own[None], 0)
     others = [rank for rank in range(group.size) if (every[rank] != every[0]).any()]
     if others:

@@ -13,18 +13,19 @@ import numpy as np
 
 from ..errors import ArgumentError, UnsupportedError
 from ..files import Path, Transaction
-from ..io.arrays import write_npz
+from ..io.arrays import member_name, write_members
 from ..ir.program import Program
 from ..onnx.exporting import changed_by, fed_like, part_of, source_of
 from ..onnx.tracing import Cell, TracedArray
 from ..opdef.sequences import lengths_text
 from ..opdef.spec import Spec
+from ..quoting import python_docstring, python_string
 from ..values import bare
 from . import control, control_gradients, forms, recurrence  # noqa: F401  they register what they write
 from .definitions import Definitions, blocks
 from .library import SequenceRows, expect, expect_rows
-from .literals import Namer, quoted
-from .rendering import Renderer, comment, wrapped
+from .literals import Namer
+from .rendering import WIDTH, Renderer, wrapped
 from .sizes import PROBES, FreeSize, Unlike, merged
 from .statements import SourceGraph
 from .writing import SourceWriter
@@ -111,7 +112,7 @@ def numpy_source(
     with Transaction() as files:
         files.write(path, text.encode())
         with files.open(found.arrays) as file:
-            write_npz(file, arrays)
+            write_members(file, arrays)
     return found
 
 
@@ -233,7 +234,7 @@ class _Job:
         for name in self.changed:
             held = self.values(name)
             if held is not None:
-                arrays.setdefault(_key(name), np.asarray(bare(held)))
+                arrays.setdefault(member_name(name), np.asarray(bare(held)))
         return _Body("\n".join(lines), arrays, graph, writer, inputs)
 
     def _raise_failures(self, writer: SourceWriter) -> None:
@@ -264,14 +265,15 @@ class _Job:
     ) -> list[str]:
         """The lines that give results back."""
         pairs = [
-            f"{quoted(name)}: {renderer.read(value)}" for name, value in zip(self.fetched, fetched)
+            f"{python_string(name)}: {renderer.read(value)}"
+            for name, value in zip(self.fetched, fetched)
         ]
         if not self.changed:
             return wrapped(f"    return {{{', '.join(pairs)}}}")
         lines = wrapped(f"    outputs = {{{', '.join(pairs)}}}")
         lines += ["    return outputs, {", "        **params,"]
         for name, value in zip(self.changed, changed):
-            lines.append(f"        {quoted(_key(name))}: {renderer.read(value)},")
+            lines.append(f"        {python_string(member_name(name))}: {renderer.read(value)},")
         return [*lines, "    }"]
 
     # -- the file ----------------------------------------------------------------------------------
@@ -363,12 +365,12 @@ class _Job:
                 for n in each.shape
             ]
             shape = f"({', '.join(sizes)}{',' if len(sizes) == 1 else ''})"
-            dtype = quoted(each.dtype.dtype.name)
+            dtype = python_string(each.dtype.dtype.name)
             if each.offsets:
                 levels = [np.diff(level).tolist() for level in each.offsets]
-                call = f"expect_rows({quoted(each.variable.name)}, {name}, {levels})"
+                call = f"expect_rows({python_string(each.variable.name)}, {name}, {levels})"
                 lines += wrapped(f"    {name} = {call}")
-            call = f"expect({quoted(each.variable.name)}, {name}, {shape}, {dtype})"
+            call = f"expect({python_string(each.variable.name)}, {name}, {shape}, {dtype})"
             lines += wrapped(f"    {name} = {call}")
             for axis, n in enumerate(each.shape):
                 if isinstance(n, FreeSize) and n.name not in seen and n.name in used:
@@ -396,12 +398,12 @@ class _Job:
 
 
 def _plain(text: str) -> str:
-    """Text of a program for a docstring: nothing in it ends that."""
-    return comment(text).replace("\\", "/").replace('"', "'")
+    """Text of a program for a line of a docstring."""
+    return python_docstring(text, WIDTH - 6)
 
 
 def _load(found: NumpySource) -> str:
-    default = quoted(os.path.basename(found.arrays))
+    default = python_string(os.path.basename(found.arrays))
     return "\n".join(
         [
             "def load(path=None):",
@@ -413,17 +415,12 @@ def _load(found: NumpySource) -> str:
     )
 
 
-def _key(name: str) -> str:
-    """What the file of arrays calls a variable: names in archives end at a zero."""
-    return name.replace("\0", "\\0")
-
-
 def _keys(graph: SourceGraph) -> dict[Cell, str]:
     """What the file of arrays calls parameters and constants."""
     taken: set[str] = set()
     found = {}
     for cell in graph.tables:
-        stem = _key(cell.name) or "constant"
+        stem = member_name(cell.name) or "constant"
         names = itertools.chain([stem], (f"{stem}.{k}" for k in itertools.count(2)))
         found[cell] = next(name for name in names if name not in taken)
         taken.add(found[cell])

@@ -14,6 +14,7 @@ from typing import Any
 from ..dtypes import DType
 from ..errors import UnsupportedError
 from ..opdef.definition import Op
+from ..quoting import python_docstring
 from .literals import literal
 
 
@@ -40,7 +41,7 @@ class KernelClass:
             if member not in self.values and member not in self.methods:
                 queue += self._take(member)
         doc = inspect.cleandoc(type(op).__doc__ or "").split("\n\n")[0]
-        lines = textwrap.wrap(" ".join(doc.split()).replace("\\", "/"), 84)
+        lines = textwrap.wrap(python_docstring(" ".join(doc.split())), 84)
         self.doc = "\n    ".join(lines[:1] if len(lines) == 1 else [*lines, ""]).rstrip()
 
     @property

@@ -171,7 +171,7 @@ def expect_rows(name: str, value: object, lengths: list) -> object:
 
 def stream(*key: object) -> np.random.Generator:
     """Random numbers that depend on nothing but the key: those of Philox."""
-    text = "/".join(map(str, key)).encode()
+    text = "/".join(map(str, key)).encode("utf-8", "surrogatepass")
     number = zlib.crc32(text, zlib.adler32(text)) & 0x7FFFFFFF or 1
     return np.random.Generator(np.random.Philox(np.random.SeedSequence(number)))
 

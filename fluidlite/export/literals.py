@@ -19,6 +19,7 @@ import numpy as np
 from ..dtypes import DType
 from ..errors import UnsupportedError
 from ..onnx.tracing import Cell, TracedArray
+from ..quoting import python_string
 
 ATOM = 100  #: how tightly a name, a number or a call binds
 TIGHT = 55  #: from here on a number with a sign needs parentheses
@@ -93,15 +94,15 @@ def literal(value: Any) -> str:
     if value is None or value is Ellipsis or isinstance(value, bool):
         return "..." if value is Ellipsis else repr(value)
     if isinstance(value, DType):
-        return quoted(value.dtype.name)
+        return python_string(value.dtype.name)
     if isinstance(value, np.dtype):
-        return quoted(value.name)
+        return python_string(value.name)
     if isinstance(value, type) and issubclass(value, np.generic):
-        return quoted(np.dtype(value).name)
+        return python_string(np.dtype(value).name)
     if value is bool or value is int or value is float:
-        return quoted(np.dtype(value).name)
+        return python_string(np.dtype(value).name)
     if isinstance(value, str):
-        return quoted(value)
+        return python_string(value)
     if isinstance(value, (int, float)):
         return number(value)
     if isinstance(value, range):
@@ -122,14 +123,6 @@ def number(value: Any) -> str:
     return repr(int(value))
 
 
-def quoted(text: str) -> str:
-    """A string, in double quotes where it has none."""
-    found = ascii(text)
-    if '"' not in found and "\\'" not in found:
-        return f'"{found[1:-1]}"'
-    return found
-
-
 def is_large(array: Any) -> bool:
     """Whether an array is for the file of arrays, and not for the text."""
     array = np.asarray(array)
@@ -144,7 +137,7 @@ def array_text(array: Any) -> str:
     Raises:
         UnsupportedError: it is too large for the text.
     """
-    dtype, shape = quoted(array.dtype.name), _shape(array.shape)
+    dtype, shape = python_string(array.dtype.name), _shape(array.shape)
     if array.dtype.kind not in "biuf":
         raise UnsupportedError(f"an array of {array.dtype} has no text")
     if array.size and (array == array.flat[0]).all() and array.ndim:
@@ -183,7 +176,7 @@ def _counted(array: Any) -> str | None:
     if array.dtype.kind not in "iu" or array.size < 3 or max(array.shape) != array.size:
         return None
     first, second = int(flat[0]), int(flat[1])
-    step, dtype = second - first, quoted(array.dtype.name)
+    step, dtype = second - first, python_string(array.dtype.name)
     stop = first + step * array.size
     if not step or not np.array_equal(flat, np.arange(first, stop, step)):
         return None

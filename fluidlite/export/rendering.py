@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from ..onnx.tracing import Cell
-from .literals import Namer, Operand, Part, identifier, is_large, operand, quoted
+from ..quoting import python_comment, python_string
+from .literals import Namer, Operand, Part, identifier, is_large, operand
 from .statements import Compound, Statement, Update, cells_in
 
 WIDTH = 88
@@ -113,7 +114,7 @@ class Renderer:
         """Give names to parameters that are read several times."""
         for cell in dict.fromkeys(self._all_cells(item)):
             if cell in self._keys and cell not in self.names and self._uses[cell] > 1:
-                key = quoted(self._keys[cell])
+                key = python_string(self._keys[cell])
                 self._lines.append(f"    {self.name(cell)} = params[{key}]")
 
     def _all_cells(self, item: Any) -> Iterator[Cell]:
@@ -242,7 +243,7 @@ class Renderer:
             self._taken.add(key)
             self._constants[content] = key
             self.arrays[key] = array
-        return f"params[{quoted(self._constants[content])}]"
+        return f"params[{python_string(self._constants[content])}]"
 
     def _expression(self, parts: list[Part]) -> str:
         return "".join(p if isinstance(p, str) else self._operand(p) for p in parts)
@@ -256,7 +257,7 @@ class Renderer:
             text = self._expression(inner.parts)
             return f"({text})" if inner.level < part.level else text
         if cell in self._keys and cell not in self.names and self._uses[cell] == 1:
-            return f"params[{quoted(self._keys[cell])}]"
+            return f"params[{python_string(self._keys[cell])}]"
         return self.name(cell)
 
 
@@ -283,16 +284,12 @@ def _runs(statements: list[Any]) -> dict[int, str]:
         type, _, place = ("", "", "") if item is None else item.origin.partition(" at ")
         if place != last or item is None:
             if last:
-                found[begin] = comment(f"{os.path.basename(last)}: {', '.join(types)}")
+                found[begin] = python_comment(
+                    f"{os.path.basename(last)}: {', '.join(types)}", WIDTH - 6
+                )
             begin, last, types = k, place, {}
         types[type] = None
     return found
-
-
-def comment(text: str, width: int = WIDTH - 6) -> str:
-    """Text of a program as a comment of one line."""
-    clean = "".join(c if c.isprintable() and c.isascii() else "?" for c in text)
-    return clean if len(clean) <= width else f"{clean[: width - 3]}..."
 
 
 _OPENING = {"(": ")", "[": "]", "{": "}"}

@@ -19,11 +19,12 @@ from ..onnx.writing import kernel_outputs
 from ..opdef.definition import Op
 from ..opdef.interpreter import takes_rng
 from ..opdef.sequences import lod_of
+from ..quoting import python_string
 from ..values import bare
 from . import library
 from .definitions import Definitions
 from .kernels import KernelClass
-from .literals import Part, call, joined, parts_of, quoted
+from .literals import Part, call, identifier, joined, parts_of
 from .namespace import DrawnNumbers, namespace
 from .statements import SourceGraph
 
@@ -137,7 +138,7 @@ class SourceWriter(BlockWriter):
 
     def _as_class(self, op: Op, ins: dict[str, Any]) -> dict[str, Any]:
         """A kernel that looks at values, as the source of a class."""
-        name = "".join(part.capitalize() for part in op.type.split("_"))
+        name = "".join(part.capitalize() for part in identifier(op.type).split("_"))
         graph, made = self.graph, KernelClass(op, name)
         same = [k for k in graph.helpers.values() if getattr(k, "key", None) == made.key]
         if same:
@@ -179,7 +180,7 @@ class SourceWriter(BlockWriter):
             self.graph.helpers["seeded"] = library.seeded
             return DrawnNumbers(self.graph, f"seeded({int(own)})")
         self.graph.helpers["stream"] = library.stream
-        return DrawnNumbers(self.graph, f"stream(seed, step, {quoted(self._key)})")
+        return DrawnNumbers(self.graph, f"stream(seed, step, {python_string(self._key)})")
 
     def named(self, value: Any, name: str) -> Any:
         """A value under a name of the program's."""

@@ -6,13 +6,13 @@ import difflib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from html import escape
 
 from ..errors import ArgumentError
 from ..ir.block import Block
 from ..ir.operator import Operator
 from ..ir.program import Program
 from ..ir.text import operator_text, variable_text
+from ..quoting import markup
 from .graph import ROLES, role_of
 
 _CONTEXT = 2  # equal operators around those that differ
@@ -85,11 +85,11 @@ class Difference:
         """The differences in colours; marks say the same as the colours."""
         rows = [
             f'<div style="{_STYLES[line.mark]};white-space:pre-wrap;padding-left:4.5em;'
-            f'text-indent:-3.5em">{escape(str(line))}</div>'
+            f'text-indent:-3.5em">{markup(str(line))}</div>'
             for line in (self.lines if self else ())
         ]
         style = "font:12.5px/1.5 ui-monospace,monospace"
-        return f'<div style="{style}"><b>{escape(self.headline)}</b>{"".join(rows)}</div>'
+        return f'<div style="{style}"><b>{markup(self.headline)}</b>{"".join(rows)}</div>'
 
 
 def diff(before: Program, after: Program) -> Difference:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import ArgumentError
 from ..ir.program import Program
+from ..quoting import dot_string, mermaid_string
 from .folding import Folding, Group, Item
 from .graph import ProgramGraph
 from .html import short_type
@@ -115,13 +116,13 @@ def to_dot(program: Program) -> str:
     fed = {variable for variable, _ in graph.given if graph.variables[variable].variable.is_data}
     for number in sorted(fed):
         variable = graph.variables[number].variable
-        label = _dot_text(f"{variable.name}\n{short_type(variable)}")
+        label = dot_string(f"{variable.name}\n{short_type(variable)}")
         lines.append(f'  v{number} [label={label}, shape=ellipse, fillcolor="#eef0f2"];')
     for number, reader in graph.given:
         if number in fed:
             lines.append(f"  v{number} -> o{reader};")
     for source, target, number in graph.edges:
-        tip = _dot_text(graph.variables[number].variable.name)
+        tip = dot_string(graph.variables[number].variable.name)
         lines.append(f"  o{source} -> o{target} [tooltip={tip}];")
     return "\n".join([*lines, "}\n"])
 
@@ -136,19 +137,14 @@ def _dot_items(graph: ProgramGraph, root: Group) -> Iterator[str]:
             yield indent + item
         elif isinstance(item, Group):
             yield f"{indent}subgraph cluster_{item.number} {{"
-            yield f'{indent}  label={_dot_text(item.label)}; color="#99a3ad"; fontsize=10;'
+            yield f'{indent}  label={dot_string(item.label)}; color="#99a3ad"; fontsize=10;'
             stack.append(("}", depth))
             stack += [(child, depth + 1) for child in reversed(item.children)]
         else:
             op = graph.ops[item]
-            tip = _dot_text(str(op))
+            tip = dot_string(str(op))
             style = _DOT_STYLES[graph.roles[item]]
-            yield f"{indent}o{item} [label={_dot_text(op.type)}, {style}, tooltip={tip}];"
-
-
-def _dot_text(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-    return f'"{escaped}"'
+            yield f"{indent}o{item} [label={dot_string(op.type)}, {style}, tooltip={tip}];"
 
 
 def to_mermaid(program: Program, max_nodes: int = _MOST) -> str:
@@ -172,7 +168,7 @@ def to_mermaid(program: Program, max_nodes: int = _MOST) -> str:
     scene = Scene(_graph_of(program), max_nodes)
     lines = ["flowchart TD"]
     for number, node in enumerate(scene.nodes):
-        text = _mermaid_text("\n".join([node.title, *node.lines[:1]]))
+        text = mermaid_string("\n".join([node.title, *node.lines[:1]]))
         opening, closing = _MERMAID_SHAPES[node.role]
         name = "data" if node.role == "data" else node.role.replace(" ", "_")
         lines.append(f"  n{number}{opening}{text}{closing}:::{name}")
@@ -198,12 +194,6 @@ _MERMAID_STYLES = {
     "optimize": "fill:#e4f4ee,stroke:#0b7d5a,color:#1d2126",
     "learning_rate": "fill:#f7eaf3,stroke:#9b4d82,color:#1d2126",
 }
-
-
-def _mermaid_text(text: str) -> str:
-    """A label: what Mermaid or the page around it might read as markup stands as a number."""
-    kept = "".join(c if c.isalnum() or c in " _.,:-\n" else f"#{ord(c)};" for c in text)
-    return '"' + kept.replace("\n", "<br>") + '"'
 
 
 def _graph_of(program: Program) -> ProgramGraph:

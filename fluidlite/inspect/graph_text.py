@@ -17,8 +17,10 @@ from typing import Any, NamedTuple
 
 from ..dtypes import DType, Kind, as_dtype
 from ..errors import FluidError
+from ..ir.literal import string_text, unescaped
 from ..opdef.definition import lookup
 from ..opdef.spec import Spec
+from ..quoting import python_comment
 from ..runtime.graph import Graph, Instruction, verify
 from ..runtime.lower import Lowering
 from ..runtime.passes.kernel_selection import Reorder
@@ -40,7 +42,7 @@ def printed(graph: Graph) -> str:
 
 def _lines(graph: Graph) -> Iterator[str]:
     for name, value in graph.inputs.items():
-        yield f'{_typed(value)} = input "{name}"'
+        yield f"{_typed(value)} = input {string_text(name)}"
     known: set[int] = set()
     for instruction in graph:
         for value in instruction.inputs:
@@ -52,7 +54,9 @@ def _lines(graph: Graph) -> Iterator[str]:
         if value.constant is not None and value.number not in known:
             known.add(value.number)
             yield f"{_typed(value)} = constant {value.digest}"
-    given = ", ".join(f'"{name}"=%{value.number}' for name, value in graph.outputs.items())
+    given = ", ".join(
+        f"{string_text(name)}=%{value.number}" for name, value in graph.outputs.items()
+    )
     yield f"return {given}".rstrip()
 
 
@@ -83,7 +87,7 @@ def _instruction(instruction: Instruction) -> Iterator[str]:
         line += f" on {instruction.library}"
     callsite = None if instruction.origin is None else instruction.origin.op.callsite
     if callsite is not None:
-        line += f"  # {str(callsite).rpartition('/')[2]}"
+        line += f"  # {python_comment(str(callsite).rpartition('/')[2])}"
     yield line
     for body in instruction.bodies:
         yield "{"
@@ -112,6 +116,7 @@ def _attribute(value: Any) -> str:
 
 _TYPED = re.compile(r"%(\d+): (rows )?(\w+)\[([^\]]*)\]( laid out)?")
 _GIVEN = re.compile(r"([^\s=,(]+)=(\[[^\]]*\]|%\d+|None)")
+_RETURNED = re.compile(r'"((?:[^"\\]|\\.)*)"=%(\d+)')
 _MADE = re.compile(r"(?:([^\s=,\[]+)=)?(\[)?(%\d+: (?:rows )?\w+\[[^\]]*\](?: laid out)?)(\])?")
 _LINE = re.compile(
     r"(?P<made>.*?)\s*= (?P<type>[\w]+)(?P<phase>\.(start|wait))?\((?P<given>.*?)\)"
@@ -155,8 +160,8 @@ def _parsed(
         at += 1
         try:
             if line.startswith("return"):
-                for name, number in re.findall(r'"([^"]*)"=%(\d+)', line):
-                    graph.set_output(name, known[int(number)])
+                for name, number in _RETURNED.findall(line):
+                    graph.set_output(unescaped(name), known[int(number)])
                 if at < len(lines) and lines[at].strip() == "}":
                     return graph, at
                 if around is None:
@@ -181,7 +186,7 @@ def _parse_line(
     if source is not None:
         value = _value(_TYPED.match(source[1]), graph, known)
         if source["name"] is not None:
-            graph.inputs[source["name"]] = value
+            graph.inputs[unescaped(source["name"])] = value
         else:
             value.constant = constants[source["digest"]]
         return None

@@ -13,7 +13,6 @@ import json
 import linecache
 import os
 from collections.abc import Mapping
-from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +23,7 @@ from ..ir.program import Program
 from ..ir.text import operator_text, variable_text
 from ..ir.variable import Parameter, Variable
 from ..opdef.attribute import BlockRef
+from ..quoting import json_in_markup, markup
 from .folding import VISIBLE, Folding, Group
 from .graph import ROLES, ProgramGraph
 from .stepping import Trace
@@ -71,9 +71,9 @@ def to_html(
     if not title:
         title = "program" if path is None else Path(path).stem
     text = _filled(
-        title=escape(title),
-        about=escape(_about(program)),
-        program=_safe_json(page_data(program, trace, visible)),
+        title=markup(title),
+        about=markup(_about(program)),
+        program=_json(page_data(program, trace, visible)),
     )
     if path is not None:
         write_text(path, text, "backslashreplace")
@@ -108,10 +108,9 @@ def _hash(text: str) -> str:
     return f"'sha256-{base64.b64encode(digest).decode()}'"
 
 
-def _safe_json(data: Any) -> str:
-    """JSON that can stand inside an HTML page: no letter of it ends or begins markup."""
-    text = json.dumps(data, separators=(",", ":"), ensure_ascii=True)
-    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+def _json(data: Any) -> str:
+    """Data for the scripts of a page."""
+    return json_in_markup(json.dumps(data, separators=(",", ":"), ensure_ascii=True))
 
 
 def _about(program: Program) -> str:
@@ -222,7 +221,10 @@ def source_line(op: Operator) -> str:
     site = op.callsite
     if site is None or site.stack:
         return ""
-    return linecache.getline(site.file, site.line).strip()
+    try:
+        return linecache.getline(site.file, site.line).strip()
+    except ValueError:  # no path can be like that
+        return ""
 
 
 def _group(group: Group) -> list[Any]:

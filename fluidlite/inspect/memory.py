@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass
-from html import escape
 from itertools import pairwise
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from ..ir.analysis import writes_of
 from ..ir.operator import Operator
 from ..ir.program import Program
 from ..ir.variable import Variable
+from ..quoting import markup
 from ..runtime.plan import Plan
 from .costs import as_bytes, bytes_of
 from .stepping import place
@@ -115,7 +115,7 @@ class Timeline:
             parts.append(
                 f'<path d="M{x},{_TOP}V{floor}" stroke="#c2500a" stroke-dasharray="4 3"/>'
                 f'<text x="{x + shift}" y="{_TOP + 12}" text-anchor="{anchor}" fill="#c2500a">'
-                f"peak: {escape(peak.op.type)}</text>"
+                f"peak: {markup(peak.op.type)}</text>"
             )
         parts.append(
             f'<text x="{_LEFT + inner_width / 2}" y="{_HEIGHT - 8}" text-anchor="middle">'
@@ -137,7 +137,7 @@ class Timeline:
         write_text(path, self.to_svg())
 
     def _repr_html_(self) -> str:
-        return f"{self.to_svg()}<pre>{escape(str(self))}</pre>"
+        return f"{self.to_svg()}<pre>{markup(str(self))}</pre>"
 
 
 def memory_timeline(

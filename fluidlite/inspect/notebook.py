@@ -11,6 +11,7 @@ from ..ir.operator import Operator
 from ..ir.program import Program
 from ..ir.text import SECTIONS, operator_text, variable_text
 from ..ir.variable import Variable
+from ..quoting import markup, python_comment
 from ..runtime.plan import Plan
 from ..scope import Scope
 from ..values import on_host
@@ -57,7 +58,7 @@ def html_of(shown: Any) -> str:
         return _of_scope(shown)
     if isinstance(shown, Plan):
         return _of_plan(shown)
-    return f"<pre>{escape(repr(shown))}</pre>"
+    return f"<pre>{markup(repr(shown))}</pre>"
 
 
 class Page:
@@ -99,7 +100,7 @@ def _of_program(program: Program) -> str:
         left = max(left - len(block.ops), 0)
     hidden = sum(len(b.ops) for b in program.blocks) - _LONGEST
     all_of_it = "<div>Page(program) of fluid.inspect shows all of it</div>" if hidden > 0 else ""
-    return f"<div><b>{escape(repr(program)[1:-1])}</b>{''.join(blocks)}{all_of_it}</div>"
+    return f"<div><b>{markup(repr(program)[1:-1])}</b>{''.join(blocks)}{all_of_it}</div>"
 
 
 def _of_block(block: Block, is_open: bool, most: int = _LONGEST) -> str:
@@ -109,7 +110,7 @@ def _of_block(block: Block, is_open: bool, most: int = _LONGEST) -> str:
     variables = "".join(_line(variable_text(v)) for v in list(block.vars.values())[:most])
     variables += _rest(len(block.vars), most)
     return (
-        f"<details{' open' if is_open else ''}><summary>{escape(head)}</summary>"
+        f"<details{' open' if is_open else ''}><summary>{markup(head)}</summary>"
         f'<details style="margin-left:1em"><summary>variables</summary>'
         f'<div style="{_FONT}">{variables}</div></details>'
         f'<div style="{_FONT};margin-left:1em">{"".join(_operators(block, most))}</div></details>'
@@ -123,8 +124,8 @@ def _operators(block: Block, most: int) -> Iterator[str]:
         if op.role != role:
             role = op.role
             words = SECTIONS.get(role, f"role {int(role)}")
-            yield f"<div>&mdash; {escape(words)} &mdash;</div>"
-        site = "" if op.callsite is None else f"  # {op.callsite}"
+            yield f"<div>&mdash; {markup(words)} &mdash;</div>"
+        site = "" if op.callsite is None else f"  # {python_comment(str(op.callsite))}"
         yield _line(operator_text(op) + site, _EDGES[role_of(op)])
     yield _rest(len(block.ops), most)
 
@@ -138,10 +139,10 @@ def _line(text: str, edge: str = "") -> str:
     text = text if len(text) <= _WIDEST else f"{text[:_WIDEST]} ..."
     parts, at = [], 0
     for kind, start, end in spans(text):
-        parts.append(escape(text[at:start]))
-        parts.append(f'<span style="{_STYLES[kind]}">{escape(text[start:end])}</span>')
+        parts.append(markup(text[at:start]))
+        parts.append(f'<span style="{_STYLES[kind]}">{markup(text[start:end])}</span>')
         at = end
-    parts.append(escape(text[at:]))
+    parts.append(markup(text[at:]))
     border = f"border-left:3px solid {edge};" if edge else ""
     style = f"{border}padding-left:.6em;white-space:pre-wrap;overflow-wrap:anywhere"
     return f'<div style="{style}">{"".join(parts)}</div>'
@@ -158,7 +159,7 @@ def _of_variable(variable: Variable) -> str:
     maker = variable.op
     rows = [_line(variable_text(variable))]
     if maker is not None:
-        site = "" if maker.callsite is None else f"  # {maker.callsite}"
+        site = "" if maker.callsite is None else f"  # {python_comment(str(maker.callsite))}"
         rows.append("<div>written last by</div>")
         rows.append(_line(operator_text(maker) + site, _EDGES[role_of(maker)]))
     return f'<div style="{_FONT}">{"".join(rows)}</div>'
@@ -168,7 +169,7 @@ def _of_scope(scope: Scope) -> str:
     rows = []
     for held in list(scope)[:_LONGEST]:
         value = "no value" if held.value is None else str(digest_of(on_host(held.value)))
-        rows.append(f"<tr><td>{escape(held.name)}</td><td>{escape(value)}</td></tr>")
+        rows.append(f"<tr><td>{markup(held.name)}</td><td>{markup(value)}</td></tr>")
     count = len(scope.local_var_names())
     table = f'<table style="{_FONT};text-align:left">{"".join(rows)}</table>'
     return f"<b>Scope of {count} variables</b>{table}{_rest(count)}"

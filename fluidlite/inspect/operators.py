@@ -5,13 +5,13 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterator
 from dataclasses import dataclass
-from html import escape
 
 from ..errors import ArgumentError, FluidError
 from ..ir.operator import EMPTY, Operator
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Op
 from ..opdef.gradient import has_rule, is_constant, is_differentiable
+from ..quoting import markup
 from .graph import ProgramGraph, role_of
 from .html import short_type, source_line
 from .stepping import place
@@ -33,11 +33,11 @@ class Told:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        parts = [f"<b><code>{escape(self.title)}</code></b>"]
+        parts = [f"<b><code>{markup(self.title)}</code></b>"]
         for heading, rows in self.sections:
-            inside = "".join(f"<div><code>{escape(row)}</code></div>" for row in rows)
+            inside = "".join(f"<div><code>{markup(row)}</code></div>" for row in rows)
             parts.append(
-                f"<div>{escape(heading)}</div><div style='margin-left:1.5em'>{inside}</div>"
+                f"<div>{markup(heading)}</div><div style='margin-left:1.5em'>{inside}</div>"
             )
         return "".join(parts)
 

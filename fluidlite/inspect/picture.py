@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from html import escape
 from pathlib import Path
 from typing import Any
 
 from ..errors import ArgumentError
 from ..files import Transaction, write_text
 from ..ir.program import Program
+from ..quoting import markup
 from .folding import VISIBLE
 from .graph import ProgramGraph
 from .placing import LINE, PlacedNode, Placing
@@ -118,12 +118,12 @@ def _svg_box(box: PlacedNode) -> list[str]:
     x = left + 13
     parts.append(
         f'<text x="{x}" y="{top + 20}" font-size="12" font-weight="600" fill="{_INK}">'
-        f"{escape(box.node.title)}</text>"
+        f"{markup(box.node.title)}</text>"
     )
     for k, line in enumerate(box.node.lines):
         parts.append(
             f'<text x="{x}" y="{round(top + 36 + k * LINE, 1)}" font-size="10" fill="{_SOFT}">'
-            f"{escape(line)}</text>"
+            f"{markup(line)}</text>"
         )
     return parts
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from html import escape
 from typing import Any
 
 from ..errors import ArgumentError
@@ -13,6 +12,7 @@ from ..ir.operator import Operator
 from ..ir.program import Program
 from ..ir.variable import Variable
 from ..opdef.definition import unknown_text
+from ..quoting import markup
 from .costs import as_bytes, as_count, bytes_of, elements_of, multiply_adds
 from .folding import Folding, Group, Item
 from .graph import ROLES, ProgramGraph
@@ -90,11 +90,11 @@ class Summary:
 
     def _repr_html_(self) -> str:
         head, *rows = self._cells()
-        cells = "".join(f"<th>{escape(text)}</th>" for text in head)
+        cells = "".join(f"<th>{markup(text)}</th>" for text in head)
         body = "".join(
             "<tr>" + "".join(f"<td>{_spaces(text)}</td>" for text in row) + "</tr>" for row in rows
         )
-        totals = "".join(f"<div>{escape(line)}</div>" for line in self._totals())
+        totals = "".join(f"<div>{markup(line)}</div>" for line in self._totals())
         return f"<table><tr>{cells}</tr>{body}</table>{totals}"
 
 
@@ -210,4 +210,4 @@ def _result(op: Operator) -> Variable | None:
 
 def _spaces(text: str) -> str:
     stripped = text.lstrip(" ")
-    return "&nbsp;" * (len(text) - len(stripped)) + escape(stripped)
+    return "&nbsp;" * (len(text) - len(stripped)) + markup(stripped)

@@ -187,16 +187,40 @@ def read_npz(file: BinaryIO, source: Source, unpacked: int | None = None) -> dic
     for member in archive.members:
         if member.endswith(".npy"):
             with archive.open(member) as entry:
-                found[member.removesuffix(".npy")] = read_npy(entry)
+                found[_name_of(member.removesuffix(".npy"))] = read_npy(entry)
     return found
 
 
 def write_npz(file: BinaryIO, arrays: Mapping[str, Any]) -> None:
-    """Write a ``.npz`` file, as ``numpy.savez`` does."""
+    """Write a ``.npz`` file, as ``numpy.savez`` does; :func:`read_npz` gives the names back."""
+    write_members(file, {member_name(name): array for name, array in arrays.items()})
+
+
+def write_members(file: BinaryIO, arrays: Mapping[str, Any]) -> None:
+    """Write a ``.npz`` file of arrays by the names that :func:`member_name` gives."""
     with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED, allowZip64=True) as packed:
         for name, array in arrays.items():
             with member_of(packed, name + ".npy", array.nbytes + 256) as entry:
                 write_npy(entry, array)
+
+
+#: what stands for a character that no name in a zip file has: zero, what is not UTF-8, and a
+#: backslash that would begin such a sequence
+_ESCAPED = re.compile(r"\\u(0000|005c|d[89a-f][0-9a-f]{2})")
+_UNNAMABLE = re.compile(f"[\0\ud800-\udfff]|\\\\(?={_ESCAPED.pattern[2:]})")
+
+
+def member_name(name: str) -> str:
+    """What an array of any name is called in a ``.npz`` file.
+
+    >>> print(member_name("fc\\udcff.w_0"))
+    fc\\udcff.w_0
+    """
+    return _UNNAMABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", name)
+
+
+def _name_of(member: str) -> str:
+    return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), member)
 
 
 @contextlib.contextmanager

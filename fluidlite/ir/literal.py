@@ -101,7 +101,8 @@ def _quoted(name: str) -> str:
 def _escaped(text: str) -> str:
     import json
 
-    return json.dumps(text, ensure_ascii=not text.isprintable())[1:-1]
+    escaped = json.dumps(text, ensure_ascii=not text.isprintable())[1:-1]
+    return escaped.replace("\x7f", "\\u007f")  # the only control character that JSON leaves
 
 
 def unescaped(body: str) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from ..dtypes import Kind
+from ..quoting import python_comment
 from .foreign import note_text
 from .literal import (
     key_text,
@@ -89,7 +90,8 @@ def _block_lines(block: Block, detail: bool, call_sites: bool) -> Iterator[str]:
         line = f"  {operator_text(op, detail)}{_marks_text(op)}"
         if call_sites and op.callsite is not None:
             site = str(op.callsite)
-            line = f"{line:<{_COMMENT_COLUMN}}  # {site if detail else _short(site)}"
+            comment = python_comment(site if detail else _short(site))
+            line = f"{line:<{_COMMENT_COLUMN}}  # {comment}"
         yield line
     yield "}"
 

@@ -15,6 +15,7 @@ from ..ir.literal import EmptyList
 from ..ir.operator import FRAMEWORK_ATTRIBUTES, Names, Operator
 from ..opdef.attribute import Attribute, BlockRef, Long
 from ..opdef.definition import Op, find
+from ..quoting import has_controls
 from .carried import CarriedOperator, Original, PartOrder
 from .encode import Encoder
 from .reading import Reading, is_canonical, unknown_fields
@@ -349,9 +350,14 @@ class OperatorDecoder:
             self.reading.ignored[f"the attribute {step.name!r} of {plan.op_type}"] = None
 
 
-def call_site(stack: tuple[str, ...]) -> CallSite:
-    """The line of the user in a call stack."""
-    frames = [match for line in stack for match in _FRAME.finditer(line)]
+def call_site(stack: tuple[str, ...]) -> CallSite | None:
+    """The line of the user in a call stack; None where its frames have control characters, which
+    no path has that anybody runs.
+    """
+    found = [match for line in stack for match in _FRAME.finditer(line)]
+    frames = [match for match in found if not has_controls(match[0])]
+    if found and not frames:
+        return None
     users = [frame for frame in frames if not _LIBRARY.search(frame[1])]
     if not users:
         return CallSite("?", 0, stack)

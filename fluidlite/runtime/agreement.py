@@ -103,7 +103,8 @@ def _lines(program: Program) -> Iterator[str]:
 def _compare(lines: list[str], group: ProcessGroup) -> None:
     from hashlib import blake2b
 
-    digests = [blake2b(line.encode(), digest_size=_BYTES).digest() for line in lines]
+    written = (line.encode("utf-8", "surrogatepass") for line in lines)
+    digests = [blake2b(line, digest_size=_BYTES).digest() for line in written]
     own = blake2b(b"".join(digests), digest_size=_BYTES).digest()
     every = group.all_gather(np.frombuffer(own, np.uint8)[None], 0)
     if (every == every[0]).all():
@@ -128,6 +129,6 @@ def _compare(lines: list[str], group: ProcessGroup) -> None:
 def _text_of(rank: int, text: str, group: ProcessGroup) -> str:
     """A line of one process."""
     written: Any = np.zeros(300, np.uint8)
-    data = np.frombuffer(text.encode()[: len(written)], np.uint8)
+    data = np.frombuffer(text.encode("utf-8", "replace")[: len(written)], np.uint8)
     written[: len(data)] = data
     return bytes(group.broadcast(written, rank, 0)).rstrip(b"\0").decode(errors="replace")

@@ -50,6 +50,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ..quoting import python_string
 from ..scope import Scope
 from ..values import OneElement, as_fetched
 from .ownership import ALONE
@@ -209,7 +210,7 @@ def _lines(
     if loops:
         taken = "*[donated.pop(name, None) for name in donatable]"
     else:
-        taken = "".join(f"donated.pop({name!r}, None), " for name in segment.donatable)
+        taken = "".join(f"donated.pop({python_string(name)}, None), " for name in segment.donatable)
     arguments = ["memory", f"[{taken}]", "draw", *(["*given"] if loops else given)]
     yield "    memory = buffers.take()"
     yield "    try:"
@@ -235,7 +236,7 @@ def _lines(
         else:
             for k, name in enumerate(commits):
                 if name in segment.donatable:
-                    yield from _donating(f"olds[{k}]", repr(name), "    ")
+                    yield from _donating(f"olds[{k}]", python_string(name), "    ")
     yield "    return results"
 
 
@@ -277,7 +278,8 @@ def _committing(
 def _inputs(segment: CompiledSegment, feed: Collection[str]) -> Iterator[str]:
     """The lines that take inputs and look at them."""
     for k, (name, spec) in enumerate(zip(segment.names, segment.specs, strict=True)):
-        yield f"    g{k} = feed.get({name!r})" if name in feed else f"    g{k} = v{k}.value"
+        key = python_string(name)
+        yield f"    g{k} = feed.get({key})" if name in feed else f"    g{k} = v{k}.value"
         yield f"    if type(g{k}) is not ndarray or g{k}.shape != {tuple(spec.shape)}: return None"
         yield f"    if g{k}.dtype is not t{k} and g{k}.dtype != t{k}: return None"
 

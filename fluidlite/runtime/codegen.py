@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import Kind
+from ..quoting import python_comment, python_string
 from .commands import CommandSequence
 from .graph import Instruction
 from .memory import BufferAssignment, Placement
@@ -103,7 +104,10 @@ class GeneratedSource:
         op, function = f"o{index}", f"k{index}"
         self.names[op] = instruction.op
         self.names[function] = instruction.typed.calling.function
-        rng = [f"G({instruction.random_key!r})"] if instruction.draws else []
+        rng = []
+        if instruction.draws:
+            self.names[f"key{index}"] = instruction.random_key
+            rng.append(f"G(key{index})")
         call = f"{function}({', '.join([op, 'xp', *rng, *operands])})"
         slots = list(instruction.op.outputs)
         if len(slots) == 1 and not slots[0].many:
@@ -116,9 +120,9 @@ class GeneratedSource:
             made = instruction.outs.get(slot.name)
             if isinstance(made, list):
                 names = ", ".join(map(self._value, made))
-                lines.append(f"{names}, = map(asarray, r[{slot.name!r}])")
+                lines.append(f"{names}, = map(asarray, r[{python_string(slot.name)}])")
             elif made is not None:
-                lines.append(f"{self._value(made)} = asarray(r[{slot.name!r}])")
+                lines.append(f"{self._value(made)} = asarray(r[{python_string(slot.name)}])")
         return [*lines, "r = None"]
 
     def _with_kernel(
@@ -210,11 +214,13 @@ class GeneratedSource:
 
 def _remark(instruction: Instruction) -> str:
     """What an instruction does, the user's line, and the library, as a comment."""
-    text = f"  # {instruction.title}"
+    parts = [instruction.title]
     callsite = None if instruction.origin is None else instruction.origin.op.callsite
     if callsite is not None:
-        text += f", {str(callsite).rpartition('/')[2]}"
-    return f"{text}, {instruction.library}" if instruction.library else text
+        parts.append(str(callsite).rpartition("/")[2])
+    if instruction.library:
+        parts.append(instruction.library)
+    return f"  # {python_comment(', '.join(parts))}"
 
 
 def _crossing(assigned: BufferAssignment) -> set[int]:

@@ -7,7 +7,7 @@ import pytest
 
 from fluidlite.errors import UnsupportedError
 from fluidlite.export.literals import Namer, identifier, is_large, literal
-from fluidlite.export.rendering import comment, wrapped
+from fluidlite.export.rendering import wrapped
 from fluidlite.export.sizes import FreeSize, Unlike, merged
 
 ARRAYS = [
@@ -71,11 +71,6 @@ def test_names_occur_once_and_are_none_of_pythons():
     namer = Namer(["x"])
     found = [namer.name(name) for name in ("x", "x", "class", "print", "match", "np", "x.tmp_1")]
     assert found == ["x_2", "x_3", "class_2", "print_2", "match_2", "np_2", "x_4"]
-
-
-def test_a_comment_is_one_line():
-    assert comment("a\nraise 1 # é") == "a?raise 1 # ?"
-    assert len(comment("x" * 200)) == 82
 
 
 def test_a_long_line_is_broken_at_its_brackets():

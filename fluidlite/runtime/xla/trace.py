@@ -172,7 +172,8 @@ class StepTrace:
     def _drawing(self, name: str) -> Any:
         """What a random operator draws from: keyed by its name and the passes around it."""
         self.draws = True
-        return self.f.backend.drawing(self._key, zlib.crc32(name.encode()), *self._turns)
+        number = zlib.crc32(name.encode("utf-8", "surrogatepass"))
+        return self.f.backend.drawing(self._key, number, *self._turns)
 
 
 def _value(step: Step, name: str, env: Environment) -> Any:
