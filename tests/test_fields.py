@@ -75,3 +75,30 @@ def test_an_argument_that_an_optimizer_of_tensors_does_not_have_is_refused():
     weight = fluid.flow.nn.Parameter(fluid.flow.ones(1))
     with pytest.raises(TypeError, match="unexpected keyword argument 'beta'"):
         fluid.flow.optim.Adam([weight], beta=0.5)
+
+
+@pytest.mark.parametrize(
+    "make, says",
+    [
+        (lambda: fluid.flow.nn.Tanh(3, slope=2), r"Tanh.__init__\(\) got an unexpected"),
+        (lambda: fluid.flow.nn.ReLU(alpha=2), r"ReLU.__init__\(\) got an unexpected"),
+        (lambda: fluid.flow.nn.MaxPool2d(2, window=3), r"MaxPool2d.__init__\(\) got an unexpected"),
+        (lambda: fluid.flow.nn.MSELoss(weight=1), r"MSELoss.__init__\(\) got an unexpected"),
+        (lambda: fluid.nn.Softmax(dim=1), r"Softmax.__init__\(\) got an unexpected"),
+        (lambda: fluid.nn.BCELoss(1, 2, 3, 4), r"BCELoss.__init__\(\) takes from 1 to 4"),
+    ],
+)
+def test_layers_of_functions_refuse_what_these_do_not_take(make, says):
+    with pytest.raises(TypeError, match=says):
+        make()
+
+
+def test_a_layer_that_stands_in_the_place_of_others_takes_what_they_do():
+    assert repr(fluid.flow.nn.Identity(3, slope=2)) == "Identity()"
+    assert fluid.nn.Identity(3, slope=2)(fluid.ones([1])).tolist() == [1.0]
+
+
+def test_a_layer_of_a_function_has_the_parameters_behind_its_inputs():
+    shown = str(inspect.signature(fluid.flow.nn.BCELoss)).replace("'", "")
+    assert shown == "(weight: Any = None, reduction: str = mean) -> None"
+    assert repr(fluid.nn.LeakyReLU(0.3)) == "LeakyReLU(negative_slope=0.3)"

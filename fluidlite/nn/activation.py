@@ -2,43 +2,42 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 from ..errors import ShapeError
+from ..fields import belongs, defaults_of, options_of
 from ..initializer import Constant
 from . import functional as F
 from .layer import TensorLayer
 
 
 class FunctionLayer(TensorLayer):
-    """A layer that is a function, and the options of its calls.
-
-    Args:
-        options, named: those of the function, behind its first parameter.
-        name: stands in the names of programs' variables.
-
-    Raises:
-        TypeError: the function has no such option.
+    """A layer that is a function, and the options of its calls, which a subclass takes as its
+    constructor.
     """
 
     function: ClassVar[Callable[..., Any]]
+    _usual: ClassVar[Mapping[str, Any]]  #: the options that have a default
 
     def __init_subclass__(cls, **more: Any) -> None:
         super().__init_subclass__(**more)
-        if "function" in vars(cls):
-            given = inspect.signature(cls.function)
-            options = list(given.parameters.values())[cls._inputs :]
-            cls.__signature__ = given.replace(parameters=options, return_annotation=None)
+        constructor: Any = vars(cls).get("__init__")
+        if hasattr(constructor, "function"):
+            belongs(constructor, cls)
+            cls._usual = defaults_of(constructor)
+            if "function" not in vars(cls):
+                cls.function = staticmethod(constructor.function)
 
-    _inputs: ClassVar[int] = 1  #: how many parameters of the function the call gives
-    __signature__: ClassVar[inspect.Signature]
+    def begin(self, given: dict[str, Any]) -> None:
+        """Take over the options that are not as by default.
 
-    def __init__(self, *options: Any, **named: Any) -> None:
-        bound = type(self).__signature__.bind(*options, **named)
-        super().__init__(bound.arguments.pop("name", None))
-        self._options = dict(bound.arguments)
+        Args:
+            given: options by name; ``name`` stands in the names of programs' variables.
+        """
+        TensorLayer.__init__(self, given.pop("name", None))
+        usual = type(self)._usual
+        self._options = {n: value for n, value in given.items() if value is not usual.get(n, self)}
 
     def forward(self, *inputs: Any) -> Any:
         """What the function gives."""
@@ -55,67 +54,78 @@ class ReLU(FunctionLayer):
     [0.0, 2.0]
     """
 
-    function = staticmethod(F.relu)
+    @options_of(F.relu)
+    def __init__(self) -> None: ...
 
 
 class ReLU6(FunctionLayer):
     """x cut to [0, 6]."""
 
-    function = staticmethod(F.relu6)
+    @options_of(F.relu6)
+    def __init__(self) -> None: ...
 
 
 class ELU(FunctionLayer):
     """x where it is positive, else ``alpha (e^x - 1)``."""
 
-    function = staticmethod(F.elu)
+    @options_of(F.elu)
+    def __init__(self) -> None: ...
 
 
 class CELU(FunctionLayer):
     """x where it is positive, else ``alpha (e^(x / alpha) - 1)``."""
 
-    function = staticmethod(F.celu)
+    @options_of(F.celu)
+    def __init__(self) -> None: ...
 
 
 class SELU(FunctionLayer):
     """``scale`` times x where it is positive, else times ``alpha (e^x - 1)``."""
 
-    function = staticmethod(F.selu)
+    @options_of(F.selu)
+    def __init__(self) -> None: ...
 
 
 class GELU(FunctionLayer):
     """x times the probability that a normal number is smaller."""
 
-    function = staticmethod(F.gelu)
+    @options_of(F.gelu)
+    def __init__(self) -> None: ...
 
 
 class LeakyReLU(FunctionLayer):
     """x where it is positive, else x times ``negative_slope``."""
 
-    function = staticmethod(F.leaky_relu)
+    @options_of(F.leaky_relu)
+    def __init__(self) -> None: ...
 
 
 class Sigmoid(FunctionLayer):
     """1 / (1 + e^-x)."""
 
-    function = staticmethod(F.sigmoid)
+    @options_of(F.sigmoid)
+    def __init__(self) -> None: ...
 
 
 class LogSigmoid(FunctionLayer):
     """The logarithm of the sigmoid."""
 
-    function = staticmethod(F.log_sigmoid)
+    @options_of(F.log_sigmoid)
+    def __init__(self) -> None: ...
 
 
 class Tanh(FunctionLayer):
     """The hyperbolic tangent."""
 
-    function = staticmethod(F.tanh)
+    @options_of(F.tanh)
+    def __init__(self) -> None: ...
 
 
 class Tanhshrink(FunctionLayer):
     """x - tanh(x)."""
 
-    function = staticmethod(F.tanhshrink)
+    @options_of(F.tanhshrink)
+    def __init__(self) -> None: ...
 
 
 class Softmax(FunctionLayer):
@@ -125,91 +135,106 @@ class Softmax(FunctionLayer):
     [[0.5, 0.5]]
     """
 
-    function = staticmethod(F.softmax)
+    @options_of(F.softmax)
+    def __init__(self) -> None: ...
 
 
 class LogSoftmax(FunctionLayer):
     """The logarithm of the softmax."""
 
-    function = staticmethod(F.log_softmax)
+    @options_of(F.log_softmax)
+    def __init__(self) -> None: ...
 
 
 class Softplus(FunctionLayer):
     """log(1 + e^(beta x)) / beta."""
 
-    function = staticmethod(F.softplus)
+    @options_of(F.softplus)
+    def __init__(self) -> None: ...
 
 
 class Softsign(FunctionLayer):
     """x / (1 + |x|)."""
 
-    function = staticmethod(F.softsign)
+    @options_of(F.softsign)
+    def __init__(self) -> None: ...
 
 
 class Softshrink(FunctionLayer):
     """x moved towards 0 by ``threshold``, and not beyond it."""
 
-    function = staticmethod(F.softshrink)
+    @options_of(F.softshrink)
+    def __init__(self) -> None: ...
 
 
 class Hardshrink(FunctionLayer):
     """x where its size is above ``threshold``, else 0."""
 
-    function = staticmethod(F.hardshrink)
+    @options_of(F.hardshrink)
+    def __init__(self) -> None: ...
 
 
 class Hardsigmoid(FunctionLayer):
     """x / 6 + 1/2, cut to [0, 1]."""
 
-    function = staticmethod(F.hardsigmoid)
+    @options_of(F.hardsigmoid)
+    def __init__(self) -> None: ...
 
 
 class Hardswish(FunctionLayer):
     """x times its hard sigmoid."""
 
-    function = staticmethod(F.hardswish)
+    @options_of(F.hardswish)
+    def __init__(self) -> None: ...
 
 
 class Hardtanh(FunctionLayer):
     """x cut to [min, max]."""
 
-    function = staticmethod(F.hardtanh)
+    @options_of(F.hardtanh)
+    def __init__(self) -> None: ...
 
 
 class Silu(FunctionLayer):
     """x times its sigmoid."""
 
-    function = staticmethod(F.silu)
+    @options_of(F.silu)
+    def __init__(self) -> None: ...
 
 
 class Swish(FunctionLayer):
     """x times its sigmoid."""
 
-    function = staticmethod(F.swish)
+    @options_of(F.swish)
+    def __init__(self) -> None: ...
 
 
 class Mish(FunctionLayer):
     """x tanh(softplus(x))."""
 
-    function = staticmethod(F.mish)
+    @options_of(F.mish)
+    def __init__(self) -> None: ...
 
 
 class ThresholdedReLU(FunctionLayer):
     """x where it is above ``threshold``, else 0."""
 
-    function = staticmethod(F.thresholded_relu)
+    @options_of(F.thresholded_relu)
+    def __init__(self) -> None: ...
 
 
 class Maxout(FunctionLayer):
     """The largest of ``groups`` channels each."""
 
-    function = staticmethod(F.maxout)
+    @options_of(F.maxout)
+    def __init__(self) -> None: ...
 
 
 class GLU(FunctionLayer):
     """The first half of x along ``axis``, times the sigmoid of the other half."""
 
-    function = staticmethod(F.glu)
+    @options_of(F.glu)
+    def __init__(self) -> None: ...
 
 
 class PReLU(TensorLayer):

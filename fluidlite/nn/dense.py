@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ArgumentError
+from ..fields import options_of
 from ..imperative.arithmetic import add, matmul, multiply
 from ..imperative.reduction import sum as total
 from ..imperative.shaping import flatten, unsqueeze
@@ -239,6 +240,9 @@ class Flatten(FunctionLayer):
         """The input flattened."""
         return flatten(x, start_axis, stop_axis)
 
+    @options_of(function)
+    def __init__(self) -> None: ...
+
 
 class Identity(TensorLayer):
     """The input.
@@ -258,15 +262,15 @@ class Identity(TensorLayer):
 class CosineSimilarity(FunctionLayer):
     """The cosine of the angle between vectors along ``axis``."""
 
-    _inputs = 2
-    function = staticmethod(F.cosine_similarity)
+    @options_of(F.cosine_similarity, 2)
+    def __init__(self) -> None: ...
 
 
 class PairwiseDistance(FunctionLayer):
     """The distance of each two vectors: :func:`~fluidlite.nn.functional.pairwise_distance`."""
 
-    _inputs = 2
-    function = staticmethod(F.pairwise_distance)
+    @options_of(F.pairwise_distance, 2)
+    def __init__(self) -> None: ...
 
 
 class Unflatten(TensorLayer):

@@ -6,17 +6,14 @@ from math import sqrt
 from typing import Any
 
 from ..errors import ArgumentError
+from ..fields import options_of
 from ..initializer import Uniform
 from . import functional as F
 from .activation import FunctionLayer
 from .layer import Layer
 
 
-class _Loss(FunctionLayer):
-    _inputs = 2
-
-
-class CrossEntropyLoss(_Loss):
+class CrossEntropyLoss(FunctionLayer):
     """The cross entropy of logits: :func:`~fluidlite.nn.functional.cross_entropy`.
 
     >>> loss = fluid.nn.CrossEntropyLoss()
@@ -24,132 +21,145 @@ class CrossEntropyLoss(_Loss):
     0.6931
     """
 
-    function = staticmethod(F.cross_entropy)
+    @options_of(F.cross_entropy, 2)
+    def __init__(self) -> None: ...
 
 
-class MSELoss(_Loss):
+class MSELoss(FunctionLayer):
     """The square of the difference: :func:`~fluidlite.nn.functional.mse_loss`."""
 
-    function = staticmethod(F.mse_loss)
+    @options_of(F.mse_loss, 2)
+    def __init__(self) -> None: ...
 
 
-class L1Loss(_Loss):
+class L1Loss(FunctionLayer):
     """The size of the difference: :func:`~fluidlite.nn.functional.l1_loss`."""
 
-    function = staticmethod(F.l1_loss)
+    @options_of(F.l1_loss, 2)
+    def __init__(self) -> None: ...
 
 
-class SmoothL1Loss(_Loss):
+class SmoothL1Loss(FunctionLayer):
     """Half the square of small differences: :func:`~fluidlite.nn.functional.smooth_l1_loss`."""
 
-    function = staticmethod(F.smooth_l1_loss)
+    @options_of(F.smooth_l1_loss, 2)
+    def __init__(self) -> None: ...
 
 
-class NLLLoss(_Loss):
+class NLLLoss(FunctionLayer):
     """Minus the logarithm of the right class: :func:`~fluidlite.nn.functional.nll_loss`."""
 
-    function = staticmethod(F.nll_loss)
+    @options_of(F.nll_loss, 2)
+    def __init__(self) -> None: ...
 
 
-class BCELoss(_Loss):
+class BCELoss(FunctionLayer):
     """The cross entropy of probabilities of one class:
     :func:`~fluidlite.nn.functional.binary_cross_entropy`.
     """
 
-    function = staticmethod(F.binary_cross_entropy)
+    @options_of(F.binary_cross_entropy, 2)
+    def __init__(self) -> None: ...
 
 
-class BCEWithLogitsLoss(_Loss):
+class BCEWithLogitsLoss(FunctionLayer):
     """The cross entropy of logits of one class:
     :func:`~fluidlite.nn.functional.binary_cross_entropy_with_logits`.
     """
 
-    function = staticmethod(F.binary_cross_entropy_with_logits)
+    @options_of(F.binary_cross_entropy_with_logits, 2)
+    def __init__(self) -> None: ...
 
 
-class KLDivLoss(_Loss):
+class KLDivLoss(FunctionLayer):
     """The divergence of distributions: :func:`~fluidlite.nn.functional.kl_div`."""
 
-    function = staticmethod(F.kl_div)
+    @options_of(F.kl_div, 2)
+    def __init__(self) -> None: ...
 
 
-class SoftMarginLoss(_Loss):
+class SoftMarginLoss(FunctionLayer):
     """``log(1 + exp(-label input))``: :func:`~fluidlite.nn.functional.soft_margin_loss`."""
 
-    function = staticmethod(F.soft_margin_loss)
+    @options_of(F.soft_margin_loss, 2)
+    def __init__(self) -> None: ...
 
 
-class HingeEmbeddingLoss(_Loss):
+class HingeEmbeddingLoss(FunctionLayer):
     """Distances, and what of a margin they leave:
     :func:`~fluidlite.nn.functional.hinge_embedding_loss`.
     """
 
-    function = staticmethod(F.hinge_embedding_loss)
+    @options_of(F.hinge_embedding_loss, 2)
+    def __init__(self) -> None: ...
 
 
-class MarginRankingLoss(_Loss):
+class MarginRankingLoss(FunctionLayer):
     """Which of two is larger, by a margin: :func:`~fluidlite.nn.functional.margin_ranking_loss`."""
 
-    _inputs = 3
-    function = staticmethod(F.margin_ranking_loss)
+    @options_of(F.margin_ranking_loss, 3)
+    def __init__(self) -> None: ...
 
 
-class CosineEmbeddingLoss(_Loss):
+class CosineEmbeddingLoss(FunctionLayer):
     """The angles of vectors: :func:`~fluidlite.nn.functional.cosine_embedding_loss`."""
 
-    _inputs = 3
-    function = staticmethod(F.cosine_embedding_loss)
+    @options_of(F.cosine_embedding_loss, 3)
+    def __init__(self) -> None: ...
 
 
-class TripletMarginLoss(_Loss):
+class TripletMarginLoss(FunctionLayer):
     """What belongs together is nearer, by a margin:
     :func:`~fluidlite.nn.functional.triplet_margin_loss`.
     """
 
-    _inputs = 3
-    function = staticmethod(F.triplet_margin_loss)
+    @options_of(F.triplet_margin_loss, 3)
+    def __init__(self) -> None: ...
 
 
-class TripletMarginWithDistanceLoss(_Loss):
+class TripletMarginWithDistanceLoss(FunctionLayer):
     """What belongs together is nearer, by a margin and a distance of your own:
     :func:`~fluidlite.nn.functional.triplet_margin_with_distance_loss`.
     """
 
-    _inputs = 3
-    function = staticmethod(F.triplet_margin_with_distance_loss)
+    @options_of(F.triplet_margin_with_distance_loss, 3)
+    def __init__(self) -> None: ...
 
 
-class MultiMarginLoss(_Loss):
+class MultiMarginLoss(FunctionLayer):
     """The right class is larger than all others, by a margin:
     :func:`~fluidlite.nn.functional.multi_margin_loss`.
     """
 
-    function = staticmethod(F.multi_margin_loss)
+    @options_of(F.multi_margin_loss, 2)
+    def __init__(self) -> None: ...
 
 
-class MultiLabelSoftMarginLoss(_Loss):
+class MultiLabelSoftMarginLoss(FunctionLayer):
     """Which classes are there:
     :func:`~fluidlite.nn.functional.multi_label_soft_margin_loss`.
     """
 
-    function = staticmethod(F.multi_label_soft_margin_loss)
+    @options_of(F.multi_label_soft_margin_loss, 2)
+    def __init__(self) -> None: ...
 
 
-class GaussianNLLLoss(_Loss):
+class GaussianNLLLoss(FunctionLayer):
     """Minus the logarithm of normal densities:
     :func:`~fluidlite.nn.functional.gaussian_nll_loss`.
     """
 
-    _inputs = 3
-    function = staticmethod(F.gaussian_nll_loss)
+    @options_of(F.gaussian_nll_loss, 3)
+    def __init__(self) -> None: ...
 
 
-class PoissonNLLLoss(_Loss):
+class PoissonNLLLoss(FunctionLayer):
     """Minus the logarithm of the probability of counts:
     :func:`~fluidlite.nn.functional.poisson_nll_loss`.
     """
 
-    function = staticmethod(F.poisson_nll_loss)
+    @options_of(F.poisson_nll_loss, 2)
+    def __init__(self) -> None: ...
 
 
 class CTCLoss(Layer):

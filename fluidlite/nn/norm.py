@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..docstrings import Family
+from ..fields import options_of
 from ..imperative.tensor import Tensor
 from ..initializer import Constant
 from . import functional as F
@@ -226,4 +227,5 @@ class LocalResponseNorm(FunctionLayer):
     :func:`~fluidlite.nn.functional.local_response_norm`.
     """
 
-    function = staticmethod(F.local_response_norm)
+    @options_of(F.local_response_norm)
+    def __init__(self) -> None: ...

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..docstrings import Family
+from ..fields import options_of
 from . import functional as F
 from .activation import FunctionLayer
 from .layer import TensorLayer, checked
@@ -84,4 +85,5 @@ class Pad3D(_Pad):
 class ZeroPad2D(FunctionLayer):
     """Images with zeros around them: :func:`~fluidlite.nn.functional.zeropad2d`."""
 
-    function = staticmethod(F.zeropad2d)
+    @options_of(F.zeropad2d)
+    def __init__(self) -> None: ...

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..fields import options_of
 from . import functional as F
 from .activation import FunctionLayer
 
@@ -13,13 +14,15 @@ class MaxPool2D(FunctionLayer):
     [1, 1, 2, 2]
     """
 
-    function = staticmethod(F.max_pool2d)
+    @options_of(F.max_pool2d)
+    def __init__(self) -> None: ...
 
 
 class AvgPool2D(FunctionLayer):
     """The average under a window: :func:`~fluidlite.nn.functional.avg_pool2d`."""
 
-    function = staticmethod(F.avg_pool2d)
+    @options_of(F.avg_pool2d)
+    def __init__(self) -> None: ...
 
 
 class AdaptiveAvgPool2D(FunctionLayer):
@@ -27,7 +30,8 @@ class AdaptiveAvgPool2D(FunctionLayer):
     :func:`~fluidlite.nn.functional.adaptive_avg_pool2d`.
     """
 
-    function = staticmethod(F.adaptive_avg_pool2d)
+    @options_of(F.adaptive_avg_pool2d)
+    def __init__(self) -> None: ...
 
 
 class AdaptiveMaxPool2D(FunctionLayer):
@@ -35,19 +39,22 @@ class AdaptiveMaxPool2D(FunctionLayer):
     :func:`~fluidlite.nn.functional.adaptive_max_pool2d`.
     """
 
-    function = staticmethod(F.adaptive_max_pool2d)
+    @options_of(F.adaptive_max_pool2d)
+    def __init__(self) -> None: ...
 
 
 class MaxPool1D(FunctionLayer):
     """The largest element under a window: :func:`~fluidlite.nn.functional.max_pool1d`."""
 
-    function = staticmethod(F.max_pool1d)
+    @options_of(F.max_pool1d)
+    def __init__(self) -> None: ...
 
 
 class AvgPool1D(FunctionLayer):
     """The average under a window: :func:`~fluidlite.nn.functional.avg_pool1d`."""
 
-    function = staticmethod(F.avg_pool1d)
+    @options_of(F.avg_pool1d)
+    def __init__(self) -> None: ...
 
 
 class AdaptiveAvgPool1D(FunctionLayer):
@@ -55,7 +62,8 @@ class AdaptiveAvgPool1D(FunctionLayer):
     :func:`~fluidlite.nn.functional.adaptive_avg_pool1d`.
     """
 
-    function = staticmethod(F.adaptive_avg_pool1d)
+    @options_of(F.adaptive_avg_pool1d)
+    def __init__(self) -> None: ...
 
 
 class AdaptiveMaxPool1D(FunctionLayer):
@@ -63,19 +71,22 @@ class AdaptiveMaxPool1D(FunctionLayer):
     :func:`~fluidlite.nn.functional.adaptive_max_pool1d`.
     """
 
-    function = staticmethod(F.adaptive_max_pool1d)
+    @options_of(F.adaptive_max_pool1d)
+    def __init__(self) -> None: ...
 
 
 class MaxPool3D(FunctionLayer):
     """The largest element under a window: :func:`~fluidlite.nn.functional.max_pool3d`."""
 
-    function = staticmethod(F.max_pool3d)
+    @options_of(F.max_pool3d)
+    def __init__(self) -> None: ...
 
 
 class AvgPool3D(FunctionLayer):
     """The average under a window: :func:`~fluidlite.nn.functional.avg_pool3d`."""
 
-    function = staticmethod(F.avg_pool3d)
+    @options_of(F.avg_pool3d)
+    def __init__(self) -> None: ...
 
 
 class AdaptiveAvgPool3D(FunctionLayer):
@@ -83,7 +94,8 @@ class AdaptiveAvgPool3D(FunctionLayer):
     :func:`~fluidlite.nn.functional.adaptive_avg_pool3d`.
     """
 
-    function = staticmethod(F.adaptive_avg_pool3d)
+    @options_of(F.adaptive_avg_pool3d)
+    def __init__(self) -> None: ...
 
 
 class AdaptiveMaxPool3D(FunctionLayer):
@@ -91,25 +103,26 @@ class AdaptiveMaxPool3D(FunctionLayer):
     :func:`~fluidlite.nn.functional.adaptive_max_pool3d`.
     """
 
-    function = staticmethod(F.adaptive_max_pool3d)
+    @options_of(F.adaptive_max_pool3d)
+    def __init__(self) -> None: ...
 
 
 class MaxUnPool1D(FunctionLayer):
     """Max pooling of sequences undone: :func:`~fluidlite.nn.functional.max_unpool1d`."""
 
-    _inputs = 2
-    function = staticmethod(F.max_unpool1d)
+    @options_of(F.max_unpool1d, 2)
+    def __init__(self) -> None: ...
 
 
 class MaxUnPool2D(FunctionLayer):
     """Max pooling of images undone: :func:`~fluidlite.nn.functional.max_unpool2d`."""
 
-    _inputs = 2
-    function = staticmethod(F.max_unpool2d)
+    @options_of(F.max_unpool2d, 2)
+    def __init__(self) -> None: ...
 
 
 class MaxUnPool3D(FunctionLayer):
     """Max pooling of volumes undone: :func:`~fluidlite.nn.functional.max_unpool3d`."""
 
-    _inputs = 2
-    function = staticmethod(F.max_unpool3d)
+    @options_of(F.max_unpool3d, 2)
+    def __init__(self) -> None: ...

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..fields import options_of
 from . import functional as F
 from .activation import FunctionLayer
 
@@ -15,7 +16,8 @@ class Upsample(FunctionLayer):
     [1, 1, 4, 4]
     """
 
-    function = staticmethod(F.upsample)
+    @options_of(F.upsample)
+    def __init__(self) -> None: ...
 
 
 class UpsamplingNearest2D(FunctionLayer):
@@ -32,6 +34,9 @@ class UpsamplingNearest2D(FunctionLayer):
         """The images in the other size."""
         return F.interpolate(x, size, scale_factor, "nearest", data_format=data_format)
 
+    @options_of(function)
+    def __init__(self) -> None: ...
+
 
 class UpsamplingBilinear2D(FunctionLayer):
     """Images of another size, by bilinear interpolation between corners that stay."""
@@ -47,11 +52,15 @@ class UpsamplingBilinear2D(FunctionLayer):
         """The images in the other size."""
         return F.interpolate(x, size, scale_factor, "bilinear", True, data_format=data_format)
 
+    @options_of(function)
+    def __init__(self) -> None: ...
+
 
 class PixelShuffle(FunctionLayer):
     """Channels laid out as pixels: :func:`~fluidlite.nn.functional.pixel_shuffle`."""
 
-    function = staticmethod(F.pixel_shuffle)
+    @options_of(F.pixel_shuffle)
+    def __init__(self) -> None: ...
 
 
 class Unfold(FunctionLayer):
@@ -69,17 +78,22 @@ class Unfold(FunctionLayer):
         """The columns."""
         return F.unfold(x, kernel_sizes, strides, paddings, dilations)
 
+    @options_of(function)
+    def __init__(self) -> None: ...
+
 
 class PixelUnshuffle(FunctionLayer):
     """Pixels laid out as channels: :func:`~fluidlite.nn.functional.pixel_unshuffle`."""
 
-    function = staticmethod(F.pixel_unshuffle)
+    @options_of(F.pixel_unshuffle)
+    def __init__(self) -> None: ...
 
 
 class ChannelShuffle(FunctionLayer):
     """Channels of groups dealt out: :func:`~fluidlite.nn.functional.channel_shuffle`."""
 
-    function = staticmethod(F.channel_shuffle)
+    @options_of(F.channel_shuffle)
+    def __init__(self) -> None: ...
 
 
 class Fold(FunctionLayer):
@@ -97,3 +111,6 @@ class Fold(FunctionLayer):
     ) -> Any:
         """The images."""
         return F.fold(x, output_sizes, kernel_sizes, strides, paddings, dilations)
+
+    @options_of(function)
+    def __init__(self) -> None: ...

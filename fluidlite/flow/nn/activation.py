@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...fields import from_fields, options_of
 from ...imperative import creation
 from ..devices import need_cpu
 from . import functional as F
@@ -13,196 +14,182 @@ from .module import FunctionModule, Module, Parameter
 class ReLU(FunctionModule):
     """max(x, 0)."""
 
-    function = staticmethod(F.relu)
-
-    def __init__(self, inplace: bool = False) -> None:
-        super().__init__(inplace=inplace)
+    @options_of(F.relu)
+    def __init__(self) -> None: ...
 
 
+@from_fields
 class ReLU6(FunctionModule):
     """min(max(x, 0), 6)."""
 
+    inplace: bool = False
     function = staticmethod(F.relu6)
 
-    def __init__(self, inplace: bool = False) -> None:
-        super().__init__(inplace=inplace)
 
-
+@from_fields
 class Hardtanh(FunctionModule):
     """x, kept in [min_val, max_val]."""
 
+    min_val: float = -1.0
+    max_val: float = 1.0
+    inplace: bool = False
     function = staticmethod(F.hardtanh)
 
-    def __init__(self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> None:
-        super().__init__(min_val=min_val, max_val=max_val, inplace=inplace)
 
-
+@from_fields
 class LeakyReLU(FunctionModule):
     """x, or negative_slope x where x is negative."""
 
+    negative_slope: float = 0.01
+    inplace: bool = False
     function = staticmethod(F.leaky_relu)
 
-    def __init__(self, negative_slope: float = 0.01, inplace: bool = False) -> None:
-        super().__init__(negative_slope=negative_slope, inplace=inplace)
 
-
+@from_fields
 class ELU(FunctionModule):
     """x, or alpha (e^x - 1) where x is negative."""
 
+    alpha: float = 1.0
+    inplace: bool = False
     function = staticmethod(F.elu)
 
-    def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
-        super().__init__(alpha=alpha, inplace=inplace)
 
-
+@from_fields
 class SELU(FunctionModule):
     """An elu whose scale and alpha keep mean and variance."""
 
+    inplace: bool = False
     function = staticmethod(F.selu)
 
-    def __init__(self, inplace: bool = False) -> None:
-        super().__init__(inplace=inplace)
 
-
+@from_fields
 class CELU(FunctionModule):
     """x, or alpha (e^(x / alpha) - 1) where x is negative."""
 
+    alpha: float = 1.0
+    inplace: bool = False
     function = staticmethod(F.celu)
-
-    def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
-        super().__init__(alpha=alpha, inplace=inplace)
 
 
 class GELU(FunctionModule):
     """x times the probability of a normal number below x."""
 
-    function = staticmethod(F.gelu)
-
-    def __init__(self, approximate: str = "none") -> None:
-        super().__init__(approximate=approximate)
+    @options_of(F.gelu)
+    def __init__(self) -> None: ...
 
 
+@from_fields
 class SiLU(FunctionModule):
     """x sigmoid(x)."""
 
+    inplace: bool = False
     function = staticmethod(F.silu)
 
-    def __init__(self, inplace: bool = False) -> None:
-        super().__init__(inplace=inplace)
 
-
+@from_fields
 class Mish(FunctionModule):
     """x tanh(softplus(x))."""
 
+    inplace: bool = False
     function = staticmethod(F.mish)
-
-    def __init__(self, inplace: bool = False) -> None:
-        super().__init__(inplace=inplace)
 
 
 class Softplus(FunctionModule):
     """log(1 + e^(beta x)) / beta; x where beta x is above the threshold."""
 
-    function = staticmethod(F.softplus)
-
-    def __init__(self, beta: float = 1.0, threshold: float = 20.0) -> None:
-        super().__init__(beta=beta, threshold=threshold)
+    @options_of(F.softplus)
+    def __init__(self) -> None: ...
 
 
+@from_fields
 class Softsign(FunctionModule):
     """x / (1 + |x|)."""
 
     function = staticmethod(F.softsign)
 
 
+@from_fields
 class Sigmoid(FunctionModule):
     """1 / (1 + e^-x)."""
 
     function = staticmethod(F.sigmoid)
 
 
+@from_fields
 class Tanh(FunctionModule):
     """The hyperbolic tangent."""
 
     function = staticmethod(F.tanh)
 
 
+@from_fields
 class LogSigmoid(FunctionModule):
     """log(sigmoid(x))."""
 
     function = staticmethod(F.logsigmoid)
 
 
+@from_fields
 class Hardsigmoid(FunctionModule):
     """min(max(x / 6 + 1 / 2, 0), 1)."""
 
+    inplace: bool = False
     function = staticmethod(F.hardsigmoid)
 
-    def __init__(self, inplace: bool = False) -> None:
-        super().__init__(inplace=inplace)
 
-
+@from_fields
 class Hardswish(FunctionModule):
     """x min(max(x + 3, 0), 6) / 6."""
 
+    inplace: bool = False
     function = staticmethod(F.hardswish)
-
-    def __init__(self, inplace: bool = False) -> None:
-        super().__init__(inplace=inplace)
 
 
 class Hardshrink(FunctionModule):
     """x, or 0 where x lies in [-lambd, lambd]."""
 
-    function = staticmethod(F.hardshrink)
-
-    def __init__(self, lambd: float = 0.5) -> None:
-        super().__init__(lambd=lambd)
+    @options_of(F.hardshrink)
+    def __init__(self) -> None: ...
 
 
 class Softshrink(FunctionModule):
     """x moved towards 0 by lambd, and 0 where x lies in [-lambd, lambd]."""
 
-    function = staticmethod(F.softshrink)
-
-    def __init__(self, lambd: float = 0.5) -> None:
-        super().__init__(lambd=lambd)
+    @options_of(F.softshrink)
+    def __init__(self) -> None: ...
 
 
+@from_fields
 class Threshold(FunctionModule):
     """x where it is above the threshold, and the value elsewhere."""
 
+    threshold: float
+    value: float
+    inplace: bool = False
     function = staticmethod(F.threshold)
-
-    def __init__(self, threshold: float, value: float, inplace: bool = False) -> None:
-        super().__init__(threshold=threshold, value=value, inplace=inplace)
 
 
 class GLU(FunctionModule):
     """The first half along a dimension, times the sigmoid of the second."""
 
-    function = staticmethod(F.glu)
-
-    def __init__(self, dim: int = -1) -> None:
-        super().__init__(dim=dim)
+    @options_of(F.glu)
+    def __init__(self) -> None: ...
 
 
+@from_fields
 class Softmax(FunctionModule):
     """e^x divided by the sum of those along a dimension."""
 
+    dim: int
     function = staticmethod(F.softmax)
 
-    def __init__(self, dim: int) -> None:
-        super().__init__(dim=dim)
 
-
+@from_fields
 class LogSoftmax(FunctionModule):
     """The logarithm of the softmax along a dimension."""
 
+    dim: int
     function = staticmethod(F.log_softmax)
-
-    def __init__(self, dim: int) -> None:
-        super().__init__(dim=dim)
 
 
 class PReLU(Module):

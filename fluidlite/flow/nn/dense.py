@@ -8,6 +8,7 @@ from typing import Any
 
 from ...dtypes import as_dtype
 from ...errors import ArgumentError
+from ...fields import from_fields, options_of
 from ...imperative import creation
 from ...imperative.arithmetic import add, get_default_dtype, matmul, multiply
 from ...imperative.engine import located
@@ -162,27 +163,28 @@ class Embedding(Module):
 
 
 class Identity(FunctionModule):
-    """The input."""
+    """The input; takes any arguments, as a place-holder does."""
 
     function = staticmethod(lambda input: input)
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__()
 
+
+@from_fields
 class Flatten(FunctionModule):
     """The input with some dimensions made one."""
 
+    start_dim: int = 1
+    end_dim: int = -1
     function = staticmethod(flatten)
-
-    def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
-        super().__init__(start_dim=start_dim, end_dim=end_dim)
 
 
 class CosineSimilarity(FunctionModule):
     """The cosine of the angle between vectors."""
 
-    function = staticmethod(F.cosine_similarity)
-
-    def __init__(self, dim: int = 1, eps: float = 1e-8) -> None:
-        super().__init__(dim=dim, eps=eps)
+    @options_of(F.cosine_similarity, 2)
+    def __init__(self) -> None: ...
 
 
 class _Dropout(Module):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from ...errors import ArgumentError, ShapeError, StateDictError, suggestion
+from ...fields import belongs
 from ...imperative.engine import located
 from ...imperative.hooks import HookHandle, Hooks
 from ...quiet import cut, is_door
@@ -392,22 +393,40 @@ class Module:
 
 
 class FunctionModule(Module):
-    """A module without parameters: a function, and options for it."""
+    """A module without parameters: a function, and options for it.
 
-    function: Callable[..., Any]
+    A subclass says in ``function`` which, or takes the options of one as its constructor.
+    """
 
-    def __init__(self, *options: Any, inplace: bool = False, **named: Any) -> None:
-        super().__init__()
-        self._options, self._named_options, self._inplace = options, named, bool(inplace)
+    function: ClassVar[Callable[..., Any]]
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        super().__init_subclass__(**more)
+        constructor: Any = vars(cls).get("__init__")
+        if hasattr(constructor, "function"):
+            belongs(constructor, cls)
+            cls.function = staticmethod(constructor.function)
+
+    def __init__(self) -> None:
+        self.begin({})
+
+    def begin(self, given: dict[str, Any]) -> None:
+        """Take over the options, and whether results are written to the input.
+
+        Args:
+            given: options by name.
+        """
+        Module.__init__(self)
+        self._inplace = bool(given.pop("inplace", False))
+        self._options = given
 
     def forward(self, *inputs: Any) -> Any:
         """What the function gives; with ``inplace`` written to the input."""
         function = type(self).function
         if self._inplace:
-            return inputs[0].write(lambda old: function(old, *self._options, **self._named_options))
-        return function(*inputs, *self._options, **self._named_options)
+            return inputs[0].write(lambda old: function(old, **self._options))
+        return function(*inputs, **self._options)
 
     def extra_repr(self) -> str:
-        named = [f"{name}={value!r}" for name, value in self._named_options.items()]
-        shown = [*map(repr, self._options), *named, *["inplace=True"] * self._inplace]
-        return ", ".join(shown)
+        named = [f"{name}={value!r}" for name, value in self._options.items()]
+        return ", ".join([*named, *["inplace=True"] * self._inplace])

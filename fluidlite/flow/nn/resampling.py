@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
+from ...fields import from_fields, options_of
 from . import functional as F
 from .functional.windows import each
 from .module import FunctionModule, Module
 
 
+@from_fields
 class Upsample(FunctionModule):
     """Lines, images or volumes of another size.
 
@@ -16,70 +18,56 @@ class Upsample(FunctionModule):
         size, scale_factor, mode, align_corners: as of ``functional.interpolate``.
     """
 
+    size: Any = None
+    scale_factor: Any = None
+    mode: str = "nearest"
+    align_corners: bool | None = None
     function = staticmethod(F.interpolate)
 
-    def __init__(
-        self,
-        size: Any = None,
-        scale_factor: Any = None,
-        mode: str = "nearest",
-        align_corners: bool | None = None,
-    ) -> None:
-        super().__init__(size, scale_factor, mode, align_corners)
 
-
+@from_fields
 class UpsamplingNearest2d(FunctionModule):
     """Images of another size, each element the nearest one."""
 
+    size: Any = None
+    scale_factor: Any = None
     function = staticmethod(F.interpolate)
 
-    def __init__(self, size: Any = None, scale_factor: Any = None) -> None:
-        super().__init__(size, scale_factor, "nearest")
+    def begin(self, given: dict[str, Any]) -> None:
+        super().begin({**given, "mode": "nearest"})
 
 
+@from_fields
 class UpsamplingBilinear2d(FunctionModule):
     """Images of another size, whose outermost elements stay where they are."""
 
+    size: Any = None
+    scale_factor: Any = None
     function = staticmethod(F.interpolate)
 
-    def __init__(self, size: Any = None, scale_factor: Any = None) -> None:
-        super().__init__(size, scale_factor, "bilinear", True)
+    def begin(self, given: dict[str, Any]) -> None:
+        super().begin({**given, "mode": "bilinear", "align_corners": True})
 
 
 class Unfold(FunctionModule):
     """The windows of images, a column each."""
 
-    function = staticmethod(F.unfold)
-
-    def __init__(
-        self, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
-    ) -> None:
-        super().__init__(kernel_size, dilation, padding, stride)
+    @options_of(F.unfold)
+    def __init__(self) -> None: ...
 
 
 class Fold(FunctionModule):
     """The images that windows make, summed where they overlap."""
 
-    function = staticmethod(F.fold)
-
-    def __init__(
-        self,
-        output_size: Any,
-        kernel_size: Any,
-        dilation: Any = 1,
-        padding: Any = 0,
-        stride: Any = 1,
-    ) -> None:
-        super().__init__(output_size, kernel_size, dilation, padding, stride)
+    @options_of(F.fold)
+    def __init__(self) -> None: ...
 
 
 class PixelShuffle(FunctionModule):
     """[N, C r r, H, W] as [N, C, H r, W r]."""
 
-    function = staticmethod(F.pixel_shuffle)
-
-    def __init__(self, upscale_factor: int) -> None:
-        super().__init__(upscale_factor)
+    @options_of(F.pixel_shuffle)
+    def __init__(self) -> None: ...
 
 
 class _Unpool(Module):
@@ -119,6 +107,7 @@ class MaxUnpool3d(_Unpool):
     function = staticmethod(F.max_unpool3d)
 
 
+@from_fields
 class _Padding(FunctionModule):
     """Further elements around lines, images or volumes.
 
@@ -126,78 +115,67 @@ class _Padding(FunctionModule):
         padding: how many on each side, or a number for each side, of the last dimension first.
     """
 
+    padding: Any
     function = staticmethod(F.pad)
-    dimensions = 2
-    mode = "constant"
+    dimensions: ClassVar[int] = 2
+    mode: ClassVar[str] = "constant"
 
-    def __init__(self, padding: Any, value: float = 0.0) -> None:
-        sides = each("padding", padding, 2 * self.dimensions)
-        super().__init__(tuple(sides), self.mode, value)
+    def begin(self, given: dict[str, Any]) -> None:
+        sides = each("padding", given.pop("padding"), 2 * self.dimensions)
+        super().begin({"pad": tuple(sides), "mode": self.mode, "value": 0.0, **given})
 
 
+@from_fields
 class ConstantPad1d(_Padding):
     """A number around lines."""
 
+    value: float = 0.0
     dimensions = 1
 
-    def __init__(self, padding: Any, value: float = 0.0) -> None:
-        super().__init__(padding, value)
 
-
+@from_fields
 class ConstantPad2d(_Padding):
     """A number around images."""
 
-    def __init__(self, padding: Any, value: float = 0.0) -> None:
-        super().__init__(padding, value)
+    value: float = 0.0
 
 
+@from_fields
 class ConstantPad3d(_Padding):
     """A number around volumes."""
 
+    value: float = 0.0
     dimensions = 3
 
-    def __init__(self, padding: Any, value: float = 0.0) -> None:
-        super().__init__(padding, value)
 
-
+@from_fields
 class ZeroPad2d(_Padding):
     """Zeros around images."""
 
-    def __init__(self, padding: Any) -> None:
-        super().__init__(padding)
 
-
+@from_fields
 class ReflectionPad1d(_Padding):
     """Lines mirrored at their ends, without the last element."""
 
     dimensions, mode = 1, "reflect"
 
-    def __init__(self, padding: Any) -> None:
-        super().__init__(padding)
 
-
+@from_fields
 class ReflectionPad2d(_Padding):
     """Images mirrored at their edges, without the last element."""
 
     mode = "reflect"
 
-    def __init__(self, padding: Any) -> None:
-        super().__init__(padding)
 
-
+@from_fields
 class ReplicationPad1d(_Padding):
     """The last elements of lines repeated."""
 
     dimensions, mode = 1, "replicate"
 
-    def __init__(self, padding: Any) -> None:
-        super().__init__(padding)
 
-
+@from_fields
 class ReplicationPad2d(_Padding):
     """The last elements of images repeated."""
 
     mode = "replicate"
-
-    def __init__(self, padding: Any) -> None:
-        super().__init__(padding)

@@ -40,6 +40,7 @@ def _direction(gradient: Any, group: Mapping[str, Any], kept: Arrays) -> Any:
 
 
 @OPTIMIZERS
+@from_fields
 class Adam(_OfMoments):
     """Adam, whose decay of weights is a part of the gradient.
 
@@ -59,6 +60,7 @@ class Adam(_OfMoments):
 
 
 @OPTIMIZERS
+@from_fields
 class AdamW(_OfMoments):
     """Adam, whose decay of weights is apart from the gradient: lr * weight_decay of each step.
 
