@@ -10,6 +10,7 @@ import contextlib
 import errno
 import io
 import os
+import re
 import stat
 import struct
 import time
@@ -31,6 +32,9 @@ _SENT = 1 << 24  # bytes that are sent to the disk at once
 LARGEST = 2**62
 _WIDEST = 16  # bytes of an element
 _SUFFIX = ".partial"
+#: how much of a file an error shows, in bytes
+_SHOWN = 16
+_QUOTED = re.compile(r"'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\"")
 _NONBLOCK: int = getattr(os, "O_NONBLOCK", 0)
 _BINARY: int = getattr(os, "O_BINARY", 0)  # Windows asks for it
 _WHY = {
@@ -83,6 +87,31 @@ def usable_path(what: str, path: Path) -> str:
     if b"\0" in encoded:
         raise FileError(f"cannot {what} {text!r}: a path holds no zero byte; check it")
     return text
+
+
+def excerpt(content: Any) -> str:
+    """What an error shows of a file: its first 16 bytes, quoted but for numbers.
+
+    Args:
+        content: text or bytes from the file, or data that stand in it.
+
+    >>> excerpt("short"), excerpt(b"rather more than an error shows"), excerpt(3)
+    ("'short'", "'rather more than...'", '3')
+    """
+    if isinstance(content, (int, float)):
+        return repr(content)[:_SHOWN]
+    text = content.decode("latin-1") if isinstance(content, bytes) else str(content)
+    shown = text.encode("utf-8", "surrogatepass")[:_SHOWN].decode("utf-8", "ignore")
+    return repr(shown if len(shown) == len(text) else f"{shown}...")
+
+
+def with_short_quotes(message: str) -> str:
+    """An error's first line, with no more of a file's text in quotes than an error shows."""
+    return _QUOTED.sub(lambda found: _shortened(found[0]), message.partition("\n")[0])
+
+
+def _shortened(quoted: str) -> str:
+    return quoted if len(quoted) <= _SHOWN + 2 else f"{quoted[: _SHOWN + 1]}...{quoted[-1]}"
 
 
 class Source:

@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from ..errors import DTypeError
-from ..files import LARGEST, Source
+from ..files import LARGEST, Source, excerpt
 from ..proto.tensor import write_array
 
 NPY_MAGIC = b"\x93NUMPY"
@@ -68,10 +68,10 @@ def read_npy(source: Source) -> Any:
     text = source.take(size, "the header").decode("utf-8", "replace")
     match = _HEADER.match(text)
     if match is None or _DTYPE.match(match["descr"]) is None:
-        source.fail("a header with the element type and shape of numbers", text[:100], at)
+        source.fail("a header with the element type and shape of numbers", excerpt(text), at)
     shape = tuple(int(n[:19]) for n in match["shape"].replace(",", " ").split())
     if any(n >= LARGEST for n in shape):
-        source.fail("the shape of an array", match["shape"][:100], at)
+        source.fail("the shape of an array", excerpt(match["shape"]), at)
     return _array(source, np.dtype(match["descr"]), shape, match["fortran"] == "True")
 
 
@@ -269,8 +269,8 @@ def read_safetensors(source: Source) -> dict[str, Any]:
     for name, entry in sorted(header.items(), key=_offset):
         dtype, shape, span = _entry(source, name, entry)
         if span[0] != source.position - begin:
-            source.fail(f"tensor {name!r} behind the one before", f"it at {span[0]}", 8)
-        data = source.array(dtype, shape, f"tensor {name!r}")
+            source.fail(f"tensor {excerpt(name)} behind the one before", f"it at {span[0]}", 8)
+        data = source.array(dtype, shape, f"tensor {excerpt(name)}")
         if entry["dtype"] == _BFLOAT16:
             data = (data.astype("uint32") << 16).view("float32")
         found[name] = data
@@ -297,8 +297,8 @@ def _entry(source: Source, name: str, entry: Any) -> tuple[np.dtype[Any], tuple[
     except (TypeError, KeyError, ValueError):
         right = False
     if not right:
-        what = f"element type, shape and place of tensor {name[:60]!r}"
-        source.fail(what, str(entry)[:100], 8)
+        what = f"element type, shape and place of tensor {excerpt(name)}"
+        source.fail(what, "others", 8)
     return dtype, shape, (start, end)
 
 

@@ -21,7 +21,16 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..errors import ArgumentError, FileError, FileFormatError, FluidError, ParseError
-from ..files import Path, Transaction, file_error, open_source, sync_folder, usable_path
+from ..files import (
+    Path,
+    Transaction,
+    excerpt,
+    file_error,
+    open_source,
+    sync_folder,
+    usable_path,
+    with_short_quotes,
+)
 from ..ir.callsite import warn
 from ..ir.program import Program, default_main_program
 from ..ir.text import program_text
@@ -402,7 +411,9 @@ def read_checkpoint(path: Path) -> Checkpoint:
     try:
         found.program = Program.parse(text.decode("utf-8"))
     except (ParseError, UnicodeDecodeError) as error:
-        raise FileFormatError(f"{found.path}: expected a program, found {error}") from error
+        raise FileFormatError(
+            f"{found.path}: expected a program, found {with_short_quotes(str(error))}"
+        ) from None
     return found
 
 
@@ -422,16 +433,18 @@ def _description(archive: Archive) -> dict[str, Any]:
             and isinstance(meta.get("reader", {}), dict)
         )
         if not right:
-            entry.fail("step, variables, random state and program", str(raw[:60]), 0)
+            entry.fail("step, variables, random state and program", excerpt(raw), 0)
         if meta.get("format") != FORMAT:
-            entry.fail(f"version {FORMAT} of the format", f"version {meta.get('format')}", 0)
+            entry.fail(
+                f"version {FORMAT} of the format", f"version {excerpt(meta.get('format'))}", 0
+            )
     return meta
 
 
 def _read_variable(archive: Archive, name: str, said: Any) -> Any:
     """The value of a variable, compared with what the description says of it."""
     if not isinstance(said, Mapping) or not isinstance(said.get("member"), str):
-        archive.source.fail(f"the place of variable {name!r}", str(said)[:60], 0)
+        archive.source.fail(f"the place of variable {excerpt(name)}", excerpt(said), 0)
     with archive.open(said["member"], packed=False) as entry:
         data = read_npy(entry)
         if [str(data.dtype), list(data.shape)] != [said.get("dtype"), said.get("shape")]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..dtypes import Kind
 from ..errors import FileError, FileFormatError, FluidError, ParseError
-from ..files import Path, Source, is_partial, open_source, read_bytes
+from ..files import Path, Source, is_partial, open_source, read_bytes, with_short_quotes
 from ..ir.program import Program
 from ..proto.pickled import read_pickle
 from ..proto.program import program_from_bytes
@@ -130,7 +130,8 @@ def _parsed(data: bytes, path: str) -> Program:
             f"{path}: expected UTF-8 at byte {error.start}, found {data[error.start]:#04x}"
         ) from error
     except ParseError as error:
-        raise FileFormatError(f"{path}: expected a program, found {error}") from error
+        found = with_short_quotes(str(error))
+        raise FileFormatError(f"{path}: expected a program, found {found}") from None
 
 
 def _pickle(source: Source, stem: str) -> Contents:

@@ -22,6 +22,7 @@ from ..opdef.definition import Op
 from ..opdef.effect import Effect
 from ..opdef.fluid_form import FluidForm
 from ..opdef.spec import agree, size_of
+from ..quoting import printable
 from ..values import LoDTensor, LoDTensorArray, SelectedRows, zeros_like
 from ..weak import WeakTable
 
@@ -84,7 +85,8 @@ class Print(Op, type="print"):
             counts = _printed.get()
             count = counts.keep(run.op, (counts.of(run.op) or 0) + 1)
             if self.first_n < 0 or count <= self.first_n:
-                print(self.line(name, value), flush=True)
+                line = self.line(name, value)
+                print(printable(line) if run.op.foreign else line, flush=True)
         run.set(run.names("outputs", "Out")[0], value)
 
     def line(self, name, value):

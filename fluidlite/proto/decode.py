@@ -7,6 +7,7 @@ from array import array
 from typing import Any, NamedTuple
 
 from ..dtypes import Kind
+from ..files import excerpt
 from ..ir.block import Block
 from ..ir.program import Program
 from ..ir.variable import Parameter, Variable
@@ -154,7 +155,7 @@ class ProgramDecoder(Reading):
             name = made.name
         if name in block.vars:
             what = f"variables of different names in block {block.idx}"
-            self.bytes.fail(begin, what, f"{name!r} a second time")
+            self.bytes.fail(begin, what, f"{excerpt(name)} a second time")
         block.declare(made)
 
     def unknown_variable(self, block: Block, raw: bytes, behind: bytes, begin: int) -> Variable:

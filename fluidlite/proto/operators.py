@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ..errors import FluidError
+from ..files import excerpt
 from ..ir.block import Block
 from ..ir.callsite import CallSite
 from ..ir.literal import EmptyList
@@ -276,8 +277,8 @@ class OperatorDecoder:
         for listed in slots:
             if len(set(listed)) != len(listed):
                 twice = next(name for name in listed if listed.count(name) > 1)
-                expected = f"slots of different names of operator {type_}"
-                self.bytes.fail(at, expected, f"{twice!r} twice")
+                expected = f"slots of different names of operator {excerpt(type_)[1:-1]}"
+                self.bytes.fail(at, expected, f"{excerpt(twice)} twice")
         steps = [
             self.step(name, number, definition)
             for name, (_, number) in zip(names, attrs, strict=True)

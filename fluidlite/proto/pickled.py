@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..files import LARGEST, Source, empty
+from ..files import LARGEST, Source, empty, excerpt
 
 DEEPEST = 64  #: containers inside containers
 #: what an object takes at least, in bytes
@@ -158,7 +158,7 @@ class _Reader:
         except (ValueError, TypeError, OverflowError) as error:
             if type(error).__module__.startswith("fluidlite"):
                 raise
-            return self.fail(begin, "an instruction that makes data", str(error))
+            return self.fail(begin, "an instruction that makes data", type(error).__name__)
 
     # -- small things ----------------------------------------------------------------------------
 
@@ -383,7 +383,7 @@ def plain(value: Any) -> Any:
 def short(value: Any) -> str:
     """What a message shows of a value; of a container, which may be deep, only what it is."""
     if isinstance(value, (str, bytes, int, float)):
-        return repr(value)[:80]
+        return excerpt(value)
     return type(value).__name__.strip("_").lower()
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ArgumentError
-from ..files import Path, Source, Transaction, open_source
+from ..files import Path, Source, Transaction, excerpt, open_source
 from ..values import LoDTensor, SelectedRows
 from .pickled import read_pickle
 from .pickling import write_pickle
@@ -58,7 +58,7 @@ def state_of(source: Source) -> dict[str, Any]:
         source.fail("a dictionary of arrays", f"a {type(found).__name__}", 0)
     for key in found:
         if not isinstance(key, str):
-            source.fail("texts as keys of a dictionary of arrays", repr(key)[:60], 0)
+            source.fail("texts as keys of a dictionary of arrays", excerpt(key), 0)
     found = {name: _as_stored(value) for name, value in found.items()}
     if _SPLIT in found:
         _join(found, source)
@@ -80,7 +80,7 @@ def _join(found: dict[str, Any], source: Source) -> None:
             parts = [found.pop(part) for part in info["slices"]]
             found[name] = np.concatenate(parts).reshape(info["OriginShape"])
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        source.fail("the pieces of an array", f"something else ({error})", 0)
+        source.fail("the pieces of an array", f"something else ({type(error).__name__})", 0)
 
 
 def as_array(value: Any, name: str) -> Any:

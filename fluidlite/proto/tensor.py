@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from ..errors import ArgumentError, DTypeError, FluidError
-from ..files import LARGEST, Source
+from ..files import LARGEST, Source, excerpt
 from ..values import Lod, LoDTensor, SelectedRows, checked_offsets
 from .wire import Bytes, signed, varint_bytes
 
@@ -58,8 +58,8 @@ def read_tensor(source: Source) -> Any:
         return data
     try:
         offsets = checked_offsets(lod, data.shape[0] if data.ndim else 0)
-    except FluidError as error:
-        source.fail("a LoD that fits the rows", str(error), start)
+    except FluidError:
+        source.fail("a LoD that fits the rows", "another one", start)
     return LoDTensor(data, offsets)
 
 
@@ -81,8 +81,8 @@ def read_rows(source: Source) -> SelectedRows:
         if value.ndim < 1:
             raise ArgumentError("the tensor of the rows has no dimension")
         return SelectedRows(rows, height, value)
-    except FluidError as error:
-        source.fail("rows of a tensor", str(error), start)
+    except FluidError:
+        source.fail("rows of a tensor", "something else", start)
 
 
 def _check_version(source: Source, what: str) -> None:
@@ -145,7 +145,7 @@ def _described(data: bytes, name: str, start: int) -> tuple[int, tuple[int, ...]
     if number < 0:
         found.fail(0, "an element type", "none")
     if len(sizes) > 32 or any(not 0 <= n < LARGEST for n in sizes):
-        found.fail(0, "the sizes of an array", str(sizes[:40]))
+        found.fail(0, "the sizes of an array", excerpt(sizes))
     return number, tuple(sizes)
 
 
