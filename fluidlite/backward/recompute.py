@@ -139,5 +139,5 @@ def _copied(sweep: ReverseSweep, op: Operator, position: int, renamed: dict[str,
         ]
         for slot, names in op.outputs.items()
     }
-    how = dict(lists_given=False, foreign=op.foreign)
-    return PendingOp(op.type, ins, outs, op.attrs, op.callsite, **how)
+    record = PendingOp(op.type, ins, outs, op.attrs, op.callsite, lists_given=False)
+    return record._replace(foreign=op.foreign)

@@ -467,8 +467,8 @@ class ReverseSweep:
             outs[gradient.counted_slots[slot]] = refs
             self.contribute_all(counted, refs, position)
         attrs = definition.gradient_attrs(op.attrs)
-        how = dict(device=op.device, foreign=op.foreign)
-        self.records.append(PendingOp(gradient.type, ins, outs, attrs, op.callsite, False, **how))
+        record = PendingOp(gradient.type, ins, outs, attrs, op.callsite, lists_given=False)
+        self.records.append(record._replace(device=op.device, foreign=op.foreign))
 
     def _written_rule(
         self,

@@ -213,13 +213,13 @@ def _loops(places: Iterable[OperatorPlace], bounds: LoopBounds) -> Iterator[Loop
             for name in definition.block_attributes:
                 body = place.op.attrs.get(name)
                 if body is not None:
-                    passes = bounds.passes(place.op, place.index, body)
+                    passes = bounds.passes(place.op, place.position, body)
                     yield Loop(place.op.type, int(body), passes, *_at(place))
 
 
 def _at(place: OperatorPlace) -> tuple[int, int, str]:
     site = place.op.callsite
-    return place.op.block.idx, place.index, "" if site is None else str(site)
+    return place.op.block.idx, place.position, "" if site is None else str(site)
 
 
 def _largest(found: Iterable[tuple[str, tuple[int, ...], Any, int]]) -> tuple[ScannedTensor, ...]:

@@ -17,11 +17,11 @@ class OperatorPlace(NamedTuple):
     """An operator, and where it stands."""
 
     op: Operator
-    index: int  #: in its block
+    position: int  #: in its block
 
     def __str__(self) -> str:
         site = "" if self.op.callsite is None else f", built at {self.op.callsite}"
-        return f"operator {self.index} of block {self.op.block.idx}{site}"
+        return f"operator {self.position} of block {self.op.block.idx}{site}"
 
 
 def places_in(ops: Iterable[Operator]) -> Iterator[OperatorPlace]:

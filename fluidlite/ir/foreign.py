@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .program import Program
 
 Mark = frozenset[str]
+Marks = Mark | tuple[Mark, ...]  #: of all operators of a program, or of each
 OWN: Mark = frozenset()
 #: stays in the mark when every effect is allowed: what files hold that such operators name is shown
 #: by no error
@@ -29,8 +30,6 @@ _KEPT = 1 << 16  # digests
 
 #: the kinds of effects that programs may have from the start, wherever they come from
 allowed: state.StateSlot[Mark] = state.slot("allowed effects", frozenset)
-#: digest of what this process wrote -> the mark of all operators, or that of each
-_written: state.StateSlot[dict[bytes, Mark | tuple[Mark, ...]]] = state.slot("written", dict)
 
 
 class ForeignText(str):
@@ -89,6 +88,30 @@ def _operators(program: Program) -> Iterator[Operator]:
         yield from block.ops
 
 
+class WrittenDigests:
+    """Digests of what this process wrote, with the marks of the operators in it: of the last many,
+    in two generations.
+    """
+
+    def __init__(self) -> None:
+        self._young: dict[bytes, Marks] = {}
+        self._old: dict[bytes, Marks] = {}
+
+    def find(self, key: bytes) -> Marks | None:
+        """The marks under a digest; None where nothing was written that has it."""
+        found = self._young.get(key)
+        return self._old.get(key) if found is None else found
+
+    def keep(self, key: bytes, marks: Marks) -> None:
+        """Remember marks."""
+        if len(self._young) >= _KEPT:
+            self._young, self._old = {}, self._young
+        self._young[key] = marks
+
+
+_written = state.slot("written programs", WrittenDigests)
+
+
 def note_written(program: Program, data: bytes) -> None:
     """Remember that this process wrote a program as these bytes.
 
@@ -96,17 +119,14 @@ def note_written(program: Program, data: bytes) -> None:
         program: what was written.
         data: what describes it: a program file or a text.
     """
-    marks: Any = tuple([op.foreign for op in _operators(program)])
-    if len(set(marks)) <= 1:
-        marks = marks[0] if marks else OWN
+    every = tuple([op.foreign for op in _operators(program)])
+    marks: Marks = every if len(set(every)) > 1 else next(iter(every), OWN)  # one, nearly always
     written, key = _written.get(), _digest(data)
-    before = written.pop(key, None)
-    if before is not None and before != marks:
-        size = program_size(program)
-        marks = tuple([a & b for a, b in zip(_each(before, size), _each(marks, size), strict=True)])
-    written[key] = marks
-    while len(written) > _KEPT:
-        written.pop(next(iter(written)), None)
+    before = written.find(key)
+    if before is not None and before != marks:  # what any of them may, these bytes may
+        each = zip(_each(before, program), _each(marks, program), strict=True)
+        marks = tuple([a & b for a, b in each])
+    written.keep(key, marks)
 
 
 def mark_read(program: Program, data: bytes) -> None:
@@ -116,12 +136,9 @@ def mark_read(program: Program, data: bytes) -> None:
         program: what was read.
         data: the bytes that describe it.
     """
-    known = _written.get().get(_digest(data))
-    marks = _of_outside() if known is None else known
-    if marks:
-        each = _each(marks, program_size(program))
-        for op, mark in zip(_operators(program), each, strict=True):
-            op.foreign = mark
+    known = _written.get().find(_digest(data))
+    for op, mark in zip(_operators(program), _each(known, program), strict=True):
+        op.foreign = mark
 
 
 def note_text(program: Program, text: str) -> None:
@@ -178,13 +195,12 @@ def _of_outside() -> Mark:
     return frozenset({*KINDS, FROM_OUTSIDE}) - allowed.get()
 
 
-def program_size(program: Program) -> int:
-    """How many operators a program has."""
-    return sum(len(block.ops) for block in program.blocks)
-
-
-def _each(marks: Mark | tuple[Mark, ...], count: int) -> tuple[Mark, ...]:
-    return marks if isinstance(marks, tuple) else (marks,) * count
+def _each(marks: Marks | None, program: Program) -> tuple[Mark, ...]:
+    """The mark of each operator; that of what is read where they are not known."""
+    count = sum(len(block.ops) for block in program.blocks)
+    if isinstance(marks, tuple):
+        return marks if len(marks) == count else (_of_outside(),) * count
+    return (_of_outside() if marks is None else marks,) * count
 
 
 def _digest(data: bytes) -> bytes:

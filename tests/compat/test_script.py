@@ -298,3 +298,54 @@ def test_run_goes_on_taking_saved_programs(tmp_path, capsys):
     words = ["run", str(tmp_path / "net.txt"), "--feed", "x=[[1, 2]]", "--fetch", y.name]
     assert main(words) == 0
     assert "3. 6." in capsys.readouterr().out
+
+
+SAVES = """
+import numpy as np
+import paddle.fluid as fluid
+
+with open("net.txt") as file:
+    program = fluid.Program.parse(file.read())
+fluid.Executor(fluid.CPUPlace()).run(program, feed={"x": np.ones(2, "float32")})
+"""
+SAVING = (
+    'program (seed=0) {\n block 0 {\n  data x: float32[2]\n  save(X=x, file_path="made")\n }\n}\n'
+)
+
+
+def test_a_script_is_refused_effects_of_a_program_that_it_reads_until_it_is_allowed(tmp_path):
+    (tmp_path / "net.txt").write_text(SAVING)
+    (tmp_path / "old.py").write_text(SAVES)
+    run = python("-m", "fluidlite", "run", "old.py", cwd=tmp_path)
+    assert run.returncode == 1
+    assert 'say program.allow("files"), or fluidlite run --allow files' in run.stderr
+    assert not (tmp_path / "made").exists()
+    run = python("-m", "fluidlite", "run", "--allow", "files", "old.py", cwd=tmp_path)
+    assert (run.returncode, run.stderr) == (0, "")
+    assert (tmp_path / "made").exists()
+    run = python("-m", "fluidlite", "run", "--allow=any", "old.py", cwd=tmp_path)
+    assert run.returncode == 2
+
+
+def test_install_allows_an_effect_until_it_is_taken_back(here):
+    compat.install(force=True, allow=["files"])
+    assert not any("files" in op.foreign for op in _ops(SAVING))
+    assert "allow=files" in os.environ["FLUIDLITE_ALIAS"].split()
+    compat.uninstall()
+    assert all("files" in op.foreign for op in _ops(SAVING))
+    with pytest.raises(fluid.errors.ArgumentError, match="expected kinds of effects"):
+        compat.install(force=True, allow=["all"])
+    assert not compat.installed()
+
+
+def test_a_process_that_is_started_is_allowed_what_its_parent_is(here, monkeypatch):
+    compat.install(force=True, allow=["files"])
+    said = os.environ["FLUIDLITE_ALIAS"]
+    compat.uninstall()
+    monkeypatch.setenv("FLUIDLITE_ALIAS", said)
+    compat.children.adopt()
+    assert not any("files" in op.foreign for op in _ops(SAVING))
+
+
+def _ops(text):
+    return fluid.Program.parse(text).global_block().ops

@@ -11,7 +11,9 @@ import pytest
 
 import fluidlite as fluid
 from fluidlite.errors import ArgumentError, ForeignEffectError
+from fluidlite.ir import foreign
 from fluidlite.ir.foreign import OWN
+from fluidlite.runtime import plan
 
 FILES = """program (seed=0) {
   block 0 {
@@ -293,11 +295,11 @@ def test_gradients_of_a_foreign_function_are_foreign():
     y = _variable("y")
     fluid.layers.py_func(lambda x: x, x, y, backward_func=lambda x, out, d: d)
     text = str(main).replace("# ", "#  ")  # not what this process wrote
-    foreign = fluid.Program.parse(text)
-    with fluid.program_guard(foreign):
-        loss = fluid.layers.reduce_sum(foreign.global_block().var("y"))
+    loaded = fluid.Program.parse(text)
+    with fluid.program_guard(loaded):
+        loss = fluid.layers.reduce_sum(loaded.global_block().var("y"))
         fluid.backward.append_backward(loss, parameter_list=["x"])
-    functions = [op for op in foreign.global_block().ops if op.type == "py_func"]
+    functions = [op for op in loaded.global_block().ops if op.type == "py_func"]
     assert len(functions) == 2
     assert all(op.foreign for op in functions)
 
@@ -430,3 +432,72 @@ def test_operators_that_nobody_defined_are_marked_for_who_defines_them_later():
     text = FILES.replace("save(X=y, file_path", "{} = later(X=y, file_path")
     program = fluid.Program.parse(text)
     assert all(op.foreign for op in program.global_block().ops)
+
+
+def on_jax(program):
+    pytest.importorskip("jax")
+    fluid.Executor(backend="jax").run(program, feed=FEED, fetch_list=["y"])
+
+
+def on_two_devices(program):
+    places = [fluid.CPUPlace(), fluid.CPUPlace()]
+    compiled = fluid.CompiledProgram(program).with_data_parallel(places=places)
+    fluid.Executor().run(compiled, feed=FEED, fetch_list=["y"])
+
+
+def planned_only(program):
+    fluid.Executor().plan(program, ["y"])
+
+
+@pytest.mark.parametrize(
+    "way",
+    [
+        on_jax,
+        on_two_devices,
+        planned_only,
+        lambda p: fluid.Executor().run(fluid.CompiledProgram(p), feed=FEED, fetch_list=["y"]),
+        lambda p: fluid.inspect.trace(fluid.Executor(), p, FEED),
+        lambda p: fluid.inspect.Debugger(fluid.Executor(), p, FEED).go(),
+        lambda p: fluid.Executor().run(p, feed=FEED, fetch_list=["y"], check_nan_inf=True),
+    ],
+)
+def test_each_way_to_run_a_program_refuses(way, program, path):
+    with pytest.raises(ForeignEffectError, match="save writes"):
+        way(program)
+    assert not path.exists()
+
+
+def test_what_is_exported_has_no_operator_with_an_effect(program, tmp_path, path):
+    target = tmp_path / "model.py"
+    with pytest.raises(fluid.errors.UnsupportedError, match="save has no form"):
+        fluid.export.numpy_source(program, target, feeds=["x"], fetches=["y"], updates=True)
+    fluid.export.numpy_source(program, target, feeds=["x"], fetches=["y"])
+    assert str(path) not in target.read_text()
+    assert not path.exists()
+
+
+def test_digests_are_forgotten_when_there_are_too_many(path, monkeypatch):
+    monkeypatch.setattr(foreign, "_KEPT", 4)
+    data = saving(path).to_bytes()
+    assert not is_refused(fluid.Program.parse_from_string(data), path)
+    for k in range(20):
+        saving(f"{path}{k}").to_bytes()
+    assert is_refused(fluid.Program.parse_from_string(data), path)
+
+
+def test_a_loaded_program_that_computes_runs_as_often_as_its_builders():
+    text = FILES.replace('    save(X=y, file_path="PATH")\n', "")
+    exe, program = fluid.Executor(), fluid.Program.parse(text)
+    for _ in range(5):
+        (found,) = exe.run(program, feed=FEED, fetch_list=["y"])
+    assert found.tolist() == [2.0, 2.0]
+
+
+def test_a_run_that_is_planned_already_looks_at_no_operator_again(monkeypatch):
+    text = FILES.replace('    save(X=y, file_path="PATH")\n', "")
+    exe, program = fluid.Executor(), fluid.Program.parse(text)
+    looked = []
+    monkeypatch.setattr(plan, "admit", lambda ops: looked.append(len(ops)))
+    for _ in range(5):
+        exe.run(program, feed=FEED, fetch_list=["y"])
+    assert looked == [1]
