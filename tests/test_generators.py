@@ -58,6 +58,7 @@ KNOWN = {
     "inspect/operators.py": r".*",  # lines that ``_repr_html_`` quotes, as in the next two
     "inspect/diff.py": r".*",
     "inspect/stepping.py": r".*",
+    "ops/debug.py": r"called\.name",  # of a Python function
     "inspect/commands.py": r".*",  # words of the user's
     "ir/text.py": r"kind",  # one of ``Kind``
     "onnx/reading.py": r".*",  # messages of errors

@@ -19,6 +19,7 @@ import pytest
 import fluidlite as fluid
 from fluidlite.cli import main
 from fluidlite.errors import FileError, FileFormatError, FluidError, ForeignEffectError
+from fluidlite.ir.callsite import CallSite
 
 ROOT = Path(__file__).parents[1]
 #: in the file that must not be told
@@ -43,7 +44,7 @@ def promise(sentence):
 def promises():
     """The sentences of the lists in SECURITY.md."""
     text = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
-    return re.findall(r"(?m)^\* (.*)$", text)
+    return [line.replace("\n  ", " ") for line in re.findall(r"(?m)^\* (.*(?:\n  .*)*)$", text)]
 
 
 def test_a_test_stands_behind_each_promise_and_no_other():
@@ -359,6 +360,26 @@ def test_an_error_of_a_run_tells_nothing_of_a_file(name, line, tmp_path):
     told = told.replace(str(path), "")
     for piece in (b"".join([SECRETS[name]])[:4].decode("latin-1"), "version", "byte", "65", "66"):
         assert piece not in told or piece == "\0" * 4
+
+
+@promise(
+    "Names, types, attributes and call sites of a program are text in all source that is generated "
+    "from it (Python, C, DOT, Mermaid, HTML, SVG): none of them changes what that source does."
+)
+@pytest.mark.parametrize("end", ["\r", "\f", "\x0b", "\x1c", "\x85", "\u2028", "\0"])
+def test_a_call_site_is_no_code_of_a_plan(end, tmp_path, monkeypatch):
+    # tests/test_generated_source.py goes through all languages and all characters
+    monkeypatch.chdir(tmp_path)
+    own = fluid.Program()
+    with fluid.program_guard(own):
+        fluid.layers.relu(fluid.data("x", [2], "float32"))
+    site = f"File \"a{end}    __import__('os').mkdir('made')#\", line 7"
+    own.global_block().ops[0].callsite = CallSite("a", 7, (site,))
+    program = fluid.Program.parse_from_string(own.to_bytes(call_sites=True))
+    exe = fluid.Executor()
+    for _ in range(4):
+        exe.run(program, feed=FEED, fetch_list=["relu_0.tmp_0"])
+    assert os.listdir(tmp_path) == []
 
 
 @promise("What a program prints has no control characters.")
