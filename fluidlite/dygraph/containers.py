@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ..errors import ArgumentError, OutOfRangeError, suggestion
+from ..imperative.holding import HeldInOrder
 from ..imperative.parameter import Parameter
 from ..namespace import listing
 from .capture import value
@@ -25,7 +26,7 @@ def _place(index: Any, count: int) -> int:
     return index % count
 
 
-class Sequential(Layer):
+class Sequential(HeldInOrder, Layer):
     """Layers one after the other.
 
     Args:
@@ -41,6 +42,8 @@ class Sequential(Layer):
     >>> len(net), y.shape
     (2, [2, 1])
     """
+
+    _holds, _adds = "own_sublayers", "add_sublayer"
 
     def __init__(self, *layers: Any) -> None:
         super().__init__()
@@ -69,12 +72,6 @@ class Sequential(Layer):
     def __delitem__(self, name: Any) -> None:
         del self.own_sublayers[self._name(name)]
 
-    def __len__(self) -> int:
-        return len(self.own_sublayers)
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self.own_sublayers.values())
-
     def forward(self, input: Any) -> Any:
         """What the last layer gives.
 
@@ -86,7 +83,7 @@ class Sequential(Layer):
         return input
 
 
-class LayerList(Layer):
+class LayerList(HeldInOrder, Layer):
     """A list of layers.
 
     Args:
@@ -101,14 +98,11 @@ class LayerList(Layer):
     [1]
     """
 
+    _holds, _adds = "own_sublayers", "add_sublayer"
+
     def __init__(self, sublayers: Iterable[Any] | None = None) -> None:
         super().__init__()
         self.extend(sublayers or ())
-
-    def _set(self, layers: list[Any]) -> None:
-        self.own_sublayers.clear()
-        for number, layer in enumerate(layers):
-            self.add_sublayer(number, layer)
 
     def __getitem__(self, idx: Any) -> Any:
         layers = list(self)
@@ -116,17 +110,6 @@ class LayerList(Layer):
 
     def __setitem__(self, idx: int, sublayer: Any) -> None:
         self.add_sublayer(_place(idx, len(self)), sublayer)
-
-    def __delitem__(self, idx: Any) -> None:
-        layers = list(self)
-        del layers[idx]
-        self._set(layers)
-
-    def __len__(self) -> int:
-        return len(self.own_sublayers)
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self.own_sublayers.values())
 
     def append(self, sublayer: Any) -> LayerList:
         """Put a layer at the end.  Returns the list."""
@@ -142,7 +125,7 @@ class LayerList(Layer):
         """
         layers = list(self)
         layers.insert(_place(index, len(layers) + 1), sublayer)
-        self._set(layers)
+        self._hold(layers)
 
     def extend(self, sublayers: Iterable[Any]) -> LayerList:
         """Put layers at the end.  Returns the list."""
@@ -151,7 +134,7 @@ class LayerList(Layer):
         return self
 
 
-class ParameterList(Layer):
+class ParameterList(HeldInOrder, Layer):
     """A list of parameters.
 
     Args:
@@ -167,6 +150,8 @@ class ParameterList(Layer):
     (2, [2, 4])
     """
 
+    _holds, _adds = "own_parameters", "add_parameter"
+
     def __init__(self, parameters: Iterable[Parameter] | None = None) -> None:
         super().__init__()
         for each in parameters or ():
@@ -177,9 +162,6 @@ class ParameterList(Layer):
 
     def __setitem__(self, idx: int, param: Parameter) -> None:
         self.add_parameter(_place(idx, len(self)), param)
-
-    def __len__(self) -> int:
-        return len(self.own_parameters)
 
     def __iter__(self) -> Iterator[Any]:
         return map(value, self.own_parameters.values())

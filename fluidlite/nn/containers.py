@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from .. import dygraph
+from ..imperative.holding import HeldByName
 from .layer import Layer, TensorLayer
 
 
@@ -40,7 +41,7 @@ class ParameterList(dygraph.ParameterList, Layer):
         return (getattr(self, name) for name in self.own_parameters)
 
 
-class LayerDict(Layer):
+class LayerDict(HeldByName, Layer):
     """Layers by name.
 
     Args:
@@ -51,38 +52,9 @@ class LayerDict(Layer):
     (['class', 'box'], [4, 4])
     """
 
+    _holds, _adds = "own_sublayers", "add_sublayer"
+
     def __init__(self, sublayers: Mapping[str, Any] | None = None) -> None:
         super().__init__()
         for name, layer in dict(sublayers or {}).items():
             self.add_sublayer(name, layer)
-
-    def __getitem__(self, name: str) -> Any:
-        return self.own_sublayers[name]
-
-    def __setitem__(self, name: str, sublayer: Any) -> None:
-        self.own_sublayers.pop(name, None)
-        self.add_sublayer(name, sublayer)
-
-    def __delitem__(self, name: str) -> None:
-        del self.own_sublayers[name]
-
-    def __len__(self) -> int:
-        return len(self.own_sublayers)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.own_sublayers)
-
-    def __contains__(self, name: str) -> bool:
-        return name in self.own_sublayers
-
-    def keys(self) -> Any:
-        """The names."""
-        return self.own_sublayers.keys()
-
-    def values(self) -> Any:
-        """The layers."""
-        return self.own_sublayers.values()
-
-    def items(self) -> Any:
-        """Pairs of them."""
-        return self.own_sublayers.items()

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
+from ...imperative.holding import HeldByName, HeldInOrder
 from .module import Module, Parameter
 
 
-class Sequential(Module):
+class Sequential(HeldInOrder, Module):
     """Modules one after the other.
 
     Args:
@@ -18,6 +19,8 @@ class Sequential(Module):
     >>> net(fluid.flow.ones(4, 2)).shape, len(net)
     ([4, 3], 2)
     """
+
+    _holds, _adds = "own_modules", "add_module"
 
     def __init__(self, *modules: Any) -> None:
         super().__init__()
@@ -31,12 +34,6 @@ class Sequential(Module):
             input = module(input)
         return input
 
-    def __len__(self) -> int:
-        return len(self.own_modules)
-
-    def __iter__(self) -> Iterator[Any]:
-        return self.children()
-
     def __getitem__(self, index: Any) -> Any:
         listed = list(self.children())
         return type(self)(*listed[index]) if isinstance(index, slice) else listed[index]
@@ -47,12 +44,14 @@ class Sequential(Module):
         return self
 
 
-class ModuleList(Module):
+class ModuleList(HeldInOrder, Module):
     """A list of modules.
 
     Args:
         modules: modules; none when None.
     """
+
+    _holds, _adds = "own_modules", "add_module"
 
     def __init__(self, modules: Iterable[Module] | None = None) -> None:
         super().__init__()
@@ -67,17 +66,10 @@ class ModuleList(Module):
         """Put a module in front of another one."""
         listed = list(self.children())
         listed.insert(index, module)
-        self.own_modules.clear()
-        self.extend(listed)
+        self._hold(listed)
 
     def __setitem__(self, index: int, module: Module) -> None:
         self.add_module(str(range(len(self))[index]), module)
-
-    def __delitem__(self, index: int) -> None:
-        listed = list(self.children())
-        del listed[index]
-        self.own_modules.clear()
-        self.extend(listed)
 
     def extend(self, modules: Iterable[Module]) -> ModuleList:
         """Put modules at the end.  Returns the list."""
@@ -85,46 +77,24 @@ class ModuleList(Module):
             self.append(each)
         return self
 
-    def __len__(self) -> int:
-        return len(self.own_modules)
-
-    def __iter__(self) -> Iterator[Any]:
-        return self.children()
-
     def __getitem__(self, index: Any) -> Any:
         listed = list(self.children())
         return ModuleList(listed[index]) if isinstance(index, slice) else listed[index]
 
 
-class ModuleDict(Module):
+class ModuleDict(HeldByName, Module):
     """Modules by name.
 
     Args:
         modules: a dictionary; none when None.
     """
 
+    _holds, _adds = "own_modules", "add_module"
+
     def __init__(self, modules: Mapping[str, Module] | None = None) -> None:
         super().__init__()
         for name, module in (modules or {}).items():
             self.add_module(name, module)
-
-    def __len__(self) -> int:
-        return len(self.own_modules)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.own_modules)
-
-    def __contains__(self, name: str) -> bool:
-        return name in self.own_modules
-
-    def __getitem__(self, name: str) -> Any:
-        return self.own_modules[name]
-
-    def __setitem__(self, name: str, module: Module) -> None:
-        self.add_module(name, module)
-
-    def __delitem__(self, name: str) -> None:
-        del self.own_modules[name]
 
     def update(self, modules: Mapping[str, Module]) -> None:
         """Add modules, and replace those of the same names."""
@@ -135,25 +105,15 @@ class ModuleDict(Module):
         """Take a module out.  Returns the module."""
         return self.own_modules.pop(name)
 
-    def keys(self) -> Iterable[str]:
-        """The names."""
-        return self.own_modules.keys()
 
-    def values(self) -> Iterable[Any]:
-        """The modules."""
-        return self.own_modules.values()
-
-    def items(self) -> Iterable[tuple[str, Any]]:
-        """Pairs of them."""
-        return self.own_modules.items()
-
-
-class ParameterList(Module):
+class ParameterList(HeldInOrder, Module):
     """A list of parameters.
 
     Args:
         parameters: parameters; none when None.
     """
+
+    _holds, _adds = "own_parameters", "register_parameter"
 
     def __init__(self, parameters: Iterable[Parameter] | None = None) -> None:
         super().__init__()
@@ -165,51 +125,20 @@ class ParameterList(Module):
         self.register_parameter(str(len(self)), parameter)
         return self
 
-    def __len__(self) -> int:
-        return len(self.own_parameters)
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self.own_parameters.values())
-
     def __getitem__(self, index: int) -> Any:
         return list(self)[index]
 
 
-class ParameterDict(Module):
+class ParameterDict(HeldByName, Module):
     """Parameters by name.
 
     Args:
         parameters: a dictionary; none when None.
     """
 
+    _holds, _adds = "own_parameters", "register_parameter"
+
     def __init__(self, parameters: Mapping[str, Parameter] | None = None) -> None:
         super().__init__()
         for name, each in (parameters or {}).items():
             self.register_parameter(name, each)
-
-    def __len__(self) -> int:
-        return len(self.own_parameters)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.own_parameters)
-
-    def __contains__(self, name: str) -> bool:
-        return name in self.own_parameters
-
-    def __getitem__(self, name: str) -> Any:
-        return self.own_parameters[name]
-
-    def __setitem__(self, name: str, parameter: Parameter) -> None:
-        self.register_parameter(name, parameter)
-
-    def keys(self) -> Iterable[str]:
-        """The names."""
-        return self.own_parameters.keys()
-
-    def values(self) -> Iterable[Any]:
-        """The parameters."""
-        return self.own_parameters.values()
-
-    def items(self) -> Iterable[tuple[str, Any]]:
-        """Pairs of them."""
-        return self.own_parameters.items()
