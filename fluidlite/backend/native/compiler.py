@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 import warnings
 from collections.abc import Iterable, Sequence
 from hashlib import blake2b
@@ -32,6 +33,7 @@ FLAGS = (
 )
 PATIENCE = 600  #: seconds for one kernel
 ANSWER = 10  #: seconds for what the compiler says of itself, which a first run waits for
+FAREWELL = 2  #: seconds for which Python's end waits for what has been ended
 _PRELUDE = Path(__file__).with_name("prelude.h")
 
 
@@ -44,6 +46,7 @@ class Compiler:
         self._pending: dict[str, threading.Event] = {}
         self._queue: list[KernelSource] = []
         self._works = False  # whether there is a thread
+        self._thread: threading.Thread | None = None  # the last one
         self._warned = False
         self._process: subprocess.Popen[bytes] | None = None  # what compiles just now
         self._making: str | None = None  # and the folder where it does
@@ -88,8 +91,13 @@ class Compiler:
         lines = said.splitlines()
         return lines[0].strip() if status == 0 and lines else ""
 
-    def _ran(self, command: list[str], given: bytes, patience: float) -> tuple[int, str, str]:
+    def _ran(
+        self, command: list[str], given: bytes, patience: float, folder: Path | None = None
+    ) -> tuple[int, str, str]:
         """Run the compiler: its status, and what it says and complains of.
+
+        What it works with lies in the folder, which goes with it, not in the user's temporary one:
+        where it is ended it removes nothing.
 
         It has a session of its own: an interrupt from the keyboard is meant for Python, and what
         it starts can be ended with it.
@@ -98,8 +106,14 @@ class Compiler:
             subprocess.TimeoutExpired: it has not come to an end.
         """
         pipe = subprocess.PIPE
+        places = {} if folder is None else dict.fromkeys(("TMPDIR", "TMP", "TEMP"), str(folder))
         process = self._process = subprocess.Popen(
-            command, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True
+            command,
+            stdin=pipe,
+            stdout=pipe,
+            stderr=pipe,
+            start_new_session=True,
+            env={**os.environ, **places},
         )
         try:
             if self._closed:
@@ -118,18 +132,20 @@ class Compiler:
         return process.returncode, out, complaints
 
     def close(self) -> None:
-        """Compile no more: end what compiles, and remove what it has made so far."""
+        """Compile no more: end what compiles, and see what it has made so far removed."""
         self._closed = True
         del self._queue[:]
-        process, making = self._process, self._making
-        if process is not None:
-            _end(process)
-        if making is not None:
-            shutil.rmtree(making, ignore_errors=True)
+        thread, until = self._thread, time.monotonic() + FAREWELL
+        while thread is not None and thread.is_alive() and time.monotonic() < until:
+            if (process := self._process) is not None:
+                _end(process)
+            thread.join(0.01)
+        if (making := self._making) is not None:
+            _remove(making)
 
     def begin_anew(self) -> None:
         """Forget the thread that a forked process does not have, and what it was at."""
-        self._lock, self._works = threading.Lock(), False
+        self._lock, self._works, self._thread = threading.Lock(), False, None
         self._pending, self._queue = {}, []
         self._process = self._making = None
 
@@ -194,7 +210,10 @@ class Compiler:
     def _start(self) -> None:
         if not self._works:
             self._works = True
-            threading.Thread(target=self._work, name="fluidlite-compiler", daemon=True).start()
+            self._thread = threading.Thread(
+                target=self._work, name="fluidlite-compiler", daemon=True
+            )
+            self._thread.start()
 
     def _work(self) -> None:
         """Compile what is asked for, until there is nothing more."""
@@ -241,7 +260,8 @@ class Compiler:
         """
         command = [*self.command, *FLAGS, *more, "-", "-o", str(place)]
         try:
-            status, _, said = self._ran(command, (self._head + text).encode(), PATIENCE)
+            source = (self._head + text).encode()
+            status, _, said = self._ran(command, source, PATIENCE, place.parent)
         except subprocess.TimeoutExpired:
             raise RuntimeError(f"the compiler has not come to an end in {PATIENCE} s") from None
         if status:
@@ -257,13 +277,22 @@ class Compiler:
             self._call(source.text, place)
             cache.keep(place, base)
         finally:
+            _remove(made)
             self._making = None
-            shutil.rmtree(made, ignore_errors=True)
         found = cache.load(base, source.name)
         if found is None:
             self.warn(f"a kernel that was compiled cannot be loaded from {cache.folder}")
         cache.make_room()
         return found
+
+
+def _remove(folder: str) -> None:
+    """Remove a folder, also where what has just been ended still makes files in it."""
+    for _ in range(50):
+        shutil.rmtree(folder, ignore_errors=True)
+        if not os.path.lexists(folder):
+            return
+        time.sleep(0.01)
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

@@ -10,13 +10,14 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-import stat
 import tempfile
 import time
+import zlib
 from collections.abc import Callable
 from hashlib import blake2b
 from pathlib import Path
 
+from ...private import is_ours, private_folder
 from .kernel import Kernel, opened
 from .lazy import lazy
 
@@ -38,7 +39,8 @@ class KernelCache:
     @lazy
     def folder(self) -> Path | None:
         """Where libraries are kept: ``FLUIDLITE_CACHE``, or the user's cache; None where nothing
-        can be written that is nobody else's.
+        can be written that is the user's alone.  A relative path counts from where the process is
+        when this is first asked for.
         """
         said = os.environ.get("FLUIDLITE_CACHE")
         home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
@@ -46,14 +48,11 @@ class KernelCache:
         try:
             if not said and not path.is_absolute():
                 raise FileNotFoundError("the user has no home folder")
-            path.mkdir(mode=0o700, parents=True, exist_ok=True)
-            if not os.access(path, os.W_OK):
-                raise PermissionError("nothing can be written there")
-            if not _is_ours(path):
-                raise PermissionError("it belongs to somebody else, or others may write there")
-        except OSError as error:
+            path = private_folder(path)
+        except (OSError, ValueError) as error:  # a path may hold what no path can
             self._warn(f"generated kernels cannot be kept in {path} ({error}); they are not used")
             return None
+        _sweep(path)
         return path
 
     def new_folder(self) -> str:
@@ -63,9 +62,11 @@ class KernelCache:
             OSError: there can be none.
         """
         assert self.folder is not None
-        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # somebody may have removed it
         # a TemporaryDirectory would be removed at Python's end, before the compiler is told of it
-        return tempfile.mkdtemp(dir=self.folder, prefix=MAKING)
+        return tempfile.mkdtemp(
+            dir=private_folder(self.folder),  # somebody may have removed it
+            prefix=f"{MAKING}{os.getpid()}-{_processes()}-",
+        )
 
     def keep(self, library: Path, base: str) -> None:
         """Move a library to its place.
@@ -90,7 +91,7 @@ class KernelCache:
         assert self.folder is not None
         library, digest = self.folder / f"{base}.so", self.folder / f"{base}.sum"
         try:
-            if not (_is_ours(library) and _is_ours(digest)):
+            if not (is_ours(library) and is_ours(digest)):
                 return None
             said = digest.read_text(encoding="ascii")
             if blake2b(library.read_bytes()).hexdigest() != said:
@@ -110,10 +111,7 @@ class KernelCache:
         """
         assert self.folder is not None
         found = []
-        for path in self.folder.glob(f"{MAKING}*"):
-            with contextlib.suppress(OSError):
-                if path.stat().st_mtime < time.time() - ABANDONED:
-                    shutil.rmtree(path, ignore_errors=True)
+        _sweep(self.folder)
         for path in self.folder.glob("*.so"):
             try:
                 about = path.stat()
@@ -130,10 +128,41 @@ class KernelCache:
                     each.unlink(missing_ok=True)
 
 
-def _is_ours(path: Path) -> bool:
-    """Whether a file or folder is the user's own, and nobody else may write to it."""
-    about = path.stat()
-    if not hasattr(os, "getuid"):
+def _sweep(folder: Path) -> None:
+    """Remove what processes have left behind that were killed."""
+    for path in [*folder.glob(f"{MAKING}*"), *folder.glob("*.sum")]:
+        if path.suffix == ".sum" and path.with_suffix(".so").exists():
+            continue
+        with contextlib.suppress(OSError):
+            if _has_ended(path.name) or path.stat().st_mtime < time.time() - ABANDONED:
+                if path.suffix == ".sum":
+                    path.unlink()
+                else:
+                    shutil.rmtree(path, ignore_errors=True)
+
+
+def _has_ended(name: str) -> bool:
+    """Whether a folder's name says that it was made by a process of this machine that is gone."""
+    number, _, where = name.removeprefix(MAKING).partition("-")
+    if not where.startswith(f"{_processes()}-") or not number.isdigit():
+        return False
+    try:
+        os.kill(int(number), 0)
+    except ProcessLookupError:
         return True
-    others = about.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
-    return about.st_uid == os.getuid() and not others
+    except OSError:
+        pass
+    return False
+
+
+def _processes() -> str:
+    """What tells apart the machines, and the containers on them, that number processes anew; where
+    that is not known, a text of its own each time.
+    """
+    try:
+        with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
+            booted = file.read()
+        space = os.stat("/proc/self/ns/pid").st_ino
+        return f"{zlib.crc32(f'{booted}{space}'.encode()):08x}"
+    except OSError:
+        return os.urandom(4).hex()

@@ -13,7 +13,9 @@ import numpy as np
 from ... import backend as backends
 from ...backend.jax_ import PRECISIONS
 from ...errors import ArgumentError, UnsupportedError
+from ...ir.callsite import warn
 from ...ir.program import Program
+from ...private import private_folder
 from ...scope import Scope
 from ...weak import WeakTable
 from ..plan import Plan
@@ -51,8 +53,8 @@ class Engine:
         pair = backends.get("jax"), backends.get("numpy")
         self._watches: WeakTable[Plan, ShapeWatch] = WeakTable()
         folder = os.environ.get("FLUIDLITE_JAX_CACHE", "")
-        if folder:  # compiled functions stay between processes
-            jax.config.update("jax_compilation_cache_dir", folder)
+        if folder and (kept := _kept_in(folder)):  # compiled functions stay between processes
+            jax.config.update("jax_compilation_cache_dir", kept)
         self._device = Device(pair, _device(gpu, remedy), draws == "host", _precision(precision))
 
     def session(self, seed: int, count: int, **how: Any) -> DeviceSession:
@@ -186,6 +188,17 @@ def _precision(said: str | None) -> str:
             f"expected {where} to be one of {', '.join(PRECISIONS)}, got {found!r:.60}"
         )
     return found
+
+
+def _kept_in(folder: str) -> str:
+    """Where compiled functions are kept; nowhere, with a warning, where others may write code."""
+    if "://" in folder:  # JAX's own business
+        return folder
+    try:
+        return str(private_folder(folder))
+    except (OSError, ValueError) as error:
+        warn(f"what JAX compiles cannot be kept in {folder} ({error}); it is compiled anew", None)
+        return ""
 
 
 def _device(gpu: int | None, remedy: str) -> Any:
