@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from math import prod, sqrt
-from typing import Any
+from typing import Any, ClassVar
 
 from ...errors import ArgumentError
+from ...fields import from_fields
 from ...initializer import Normal
 from ...layers.conv import conv2d, conv2d_transpose, pool2d
 from ...layers.conv3d import conv3d, conv3d_transpose
@@ -29,34 +30,31 @@ _CONVOLUTIONS = WINDOWS.extended(
 class _Convolution(Layer):
     """A convolution: filters, a bias, and how they are moved."""
 
-    dimensions = 2
+    dimensions: ClassVar[int] = 2
+    function: ClassVar[Any]
 
-    def __init__(
-        self,
-        num_channels: int,
-        num_filters: int,
-        filter_size: Any,
-        groups: int | None,
-        param_attr: Any,
-        bias_attr: Any,
-        dtype: Any,
-        **moved: Any,
-    ) -> None:
-        super().__init__(dtype=dtype)
-        self._num_filters = num_filters
-        self._filter_size = each(filter_size, "filter_size", self.dimensions)
-        self._groups = 1 if groups is None else groups
-        self._moved = {**moved, "groups": self._groups}
-        if self._groups < 1 or num_channels % self._groups:
+    def begin(self, given: dict[str, Any]) -> None:
+        """Make the filters and the bias.
+
+        Args:
+            given: the arguments by name.
+        """
+        Layer.__init__(self, dtype=given.pop("dtype"))
+        channels, groups = given.pop("num_channels"), given["groups"]
+        self._num_filters = given.pop("num_filters")
+        self._filter_size = each(given.pop("filter_size"), "filter_size", self.dimensions)
+        self._groups = given["groups"] = 1 if groups is None else groups
+        if self._groups < 1 or channels % self._groups:
             raise ArgumentError(
                 f"expected groups to divide the channels, got groups={groups} for num_channels="
-                f"{num_channels}"
+                f"{channels}"
             )
-        shape = self._shape(num_channels)
+        filters, bias = given.pop("param_attr"), given.pop("bias_attr")
+        self._moved = given
         self.weight = self.create_parameter(
-            shape, param_attr, default_initializer=self._start(num_channels)
+            self._shape(channels), filters, default_initializer=self._start(channels)
         )
-        self.bias = self.create_parameter([num_filters], bias_attr, is_bias=True)
+        self.bias = self.create_parameter([self._num_filters], bias, is_bias=True)
 
     def _shape(self, channels: int) -> list[int]:
         """Of the filters."""
@@ -69,17 +67,35 @@ class _Convolution(Layer):
     def extra_repr(self) -> str:
         return f"{list(self.weight.shape)}"
 
-    def _with(self, convolve: Any, input: Any, **more: Any) -> Any:
-        return convolve(
+    def forward(self, input: Any) -> Any:
+        """The convolved images, or volumes."""
+        return type(self).function(
             input,
             self._num_filters,
             filter_size=self._filter_size,
             param_attr=self.weight,
             bias_attr=False if self.bias is None else self.bias,
             name=self._full_name,
-            **more,
             **self._moved,
         )
+
+
+@from_fields
+class _Forwards(_Convolution):
+    """A convolution that is not transposed."""
+
+    num_channels: int
+    num_filters: int
+    filter_size: Any
+    stride: Any = 1
+    padding: Any = 0
+    dilation: Any = 1
+    groups: int | None = None
+    param_attr: Any = None
+    bias_attr: Any = None
+    use_cudnn: bool = True
+    act: str | None = None
+    dtype: Any = "float32"
 
 
 class _Transposed(_Convolution):
@@ -93,7 +109,8 @@ class _Transposed(_Convolution):
 
 
 @_CONVOLUTIONS
-class Conv2D(_Convolution):
+@from_fields
+class Conv2D(_Forwards):
     """Images convolved with filters, plus a bias: :func:`~fluidlite.layers.conv2d` with parameters
     of its own, ``weight`` and ``bias``.
 
@@ -108,43 +125,12 @@ class Conv2D(_Convolution):
     ([2, 16, 8, 8], [16, 3, 3, 3])
     """
 
-    def __init__(
-        self,
-        num_channels: int,
-        num_filters: int,
-        filter_size: Any,
-        stride: Any = 1,
-        padding: Any = 0,
-        dilation: Any = 1,
-        groups: int | None = None,
-        param_attr: Any = None,
-        bias_attr: Any = None,
-        use_cudnn: bool = True,
-        act: str | None = None,
-        dtype: Any = "float32",
-    ) -> None:
-        super().__init__(
-            num_channels,
-            num_filters,
-            filter_size,
-            groups,
-            param_attr,
-            bias_attr,
-            dtype,
-            stride=stride,
-            padding=padding,
-            dilation=dilation,
-            use_cudnn=use_cudnn,
-            act=act,
-        )
-
-    def forward(self, input: Any) -> Any:
-        """The convolved images."""
-        return self._with(conv2d, input)
+    function = staticmethod(conv2d)
 
 
 @_CONVOLUTIONS
-class Conv3D(_Convolution):
+@from_fields
+class Conv3D(_Forwards):
     """Volumes convolved with filters, plus a bias; see :class:`Conv2D`.
 
     >>> with fluid.dygraph.guard():
@@ -155,43 +141,11 @@ class Conv3D(_Convolution):
     """
 
     dimensions = 3
-
-    def __init__(
-        self,
-        num_channels: int,
-        num_filters: int,
-        filter_size: Any,
-        stride: Any = 1,
-        padding: Any = 0,
-        dilation: Any = 1,
-        groups: int | None = None,
-        param_attr: Any = None,
-        bias_attr: Any = None,
-        use_cudnn: bool = True,
-        act: str | None = None,
-        dtype: Any = "float32",
-    ) -> None:
-        super().__init__(
-            num_channels,
-            num_filters,
-            filter_size,
-            groups,
-            param_attr,
-            bias_attr,
-            dtype,
-            stride=stride,
-            padding=padding,
-            dilation=dilation,
-            use_cudnn=use_cudnn,
-            act=act,
-        )
-
-    def forward(self, input: Any) -> Any:
-        """The convolved volumes."""
-        return self._with(conv3d, input)
+    function = staticmethod(conv3d)
 
 
 @_CONVOLUTIONS
+@from_fields
 class Conv2DTranspose(_Transposed):
     """The map that takes gradients of a convolution's output back to its input, plus a bias:
     :func:`~fluidlite.layers.conv2d_transpose` with parameters of its own.
@@ -207,44 +161,25 @@ class Conv2DTranspose(_Transposed):
     [2, 3, 8, 8]
     """
 
-    def __init__(
-        self,
-        num_channels: int,
-        num_filters: int,
-        filter_size: Any,
-        output_size: Any = None,
-        padding: Any = 0,
-        stride: Any = 1,
-        dilation: Any = 1,
-        groups: int | None = None,
-        param_attr: Any = None,
-        bias_attr: Any = None,
-        use_cudnn: bool = True,
-        act: str | None = None,
-        dtype: Any = "float32",
-    ) -> None:
-        super().__init__(
-            num_channels,
-            num_filters,
-            filter_size,
-            groups,
-            param_attr,
-            bias_attr,
-            dtype,
-            output_size=output_size,
-            stride=stride,
-            padding=padding,
-            dilation=dilation,
-            use_cudnn=use_cudnn,
-            act=act,
-        )
+    num_channels: int
+    num_filters: int
+    filter_size: Any
+    output_size: Any = None
+    padding: Any = 0
+    stride: Any = 1
+    dilation: Any = 1
+    groups: int | None = None
+    param_attr: Any = None
+    bias_attr: Any = None
+    use_cudnn: bool = True
+    act: str | None = None
+    dtype: Any = "float32"
 
-    def forward(self, input: Any) -> Any:
-        """The enlarged images."""
-        return self._with(conv2d_transpose, input)
+    function = staticmethod(conv2d_transpose)
 
 
 @_CONVOLUTIONS
+@from_fields
 class Conv3DTranspose(_Transposed):
     """The same for volumes; see :class:`Conv2DTranspose`.
 
@@ -255,43 +190,24 @@ class Conv3DTranspose(_Transposed):
     [2, 1, 6, 6, 6]
     """
 
+    num_channels: int
+    num_filters: int
+    filter_size: Any
+    padding: Any = 0
+    stride: Any = 1
+    dilation: Any = 1
+    groups: int | None = None
+    param_attr: Any = None
+    bias_attr: Any = None
+    use_cudnn: bool = True
+    act: str | None = None
+    dtype: Any = "float32"
+
     dimensions = 3
-
-    def __init__(
-        self,
-        num_channels: int,
-        num_filters: int,
-        filter_size: Any,
-        padding: Any = 0,
-        stride: Any = 1,
-        dilation: Any = 1,
-        groups: int | None = None,
-        param_attr: Any = None,
-        bias_attr: Any = None,
-        use_cudnn: bool = True,
-        act: str | None = None,
-        dtype: Any = "float32",
-    ) -> None:
-        super().__init__(
-            num_channels,
-            num_filters,
-            filter_size,
-            groups,
-            param_attr,
-            bias_attr,
-            dtype,
-            stride=stride,
-            padding=padding,
-            dilation=dilation,
-            use_cudnn=use_cudnn,
-            act=act,
-        )
-
-    def forward(self, input: Any) -> Any:
-        """The enlarged volumes."""
-        return self._with(conv3d_transpose, input)
+    function = staticmethod(conv3d_transpose)
 
 
+@from_fields
 class Pool2D(Layer):
     """The maximum or mean of images within windows: :func:`~fluidlite.layers.pool2d`.
 
@@ -306,34 +222,26 @@ class Pool2D(Layer):
     [2, 3, 4, 4]
     """
 
-    def __init__(
-        self,
-        pool_size: Any = -1,
-        pool_type: str = "max",
-        pool_stride: Any = 1,
-        pool_padding: Any = 0,
-        global_pooling: bool = False,
-        use_cudnn: bool = True,
-        ceil_mode: bool = False,
-        exclusive: bool = True,
-    ) -> None:
-        super().__init__()
-        if pool_type not in ("max", "avg"):
-            raise ArgumentError(f"expected pool_type 'max' or 'avg', got {pool_type!r}")
-        if not global_pooling and min(each(pool_size, "pool_size")) < 1:
+    pool_size: Any = -1
+    pool_type: str = "max"
+    pool_stride: Any = 1
+    pool_padding: Any = 0
+    global_pooling: bool = False
+    use_cudnn: bool = True
+    ceil_mode: bool = False
+    exclusive: bool = True
+
+    def begin(self, given: dict[str, Any]) -> None:
+        """Keep the arguments, which have to be of a pool."""
+        Layer.__init__(self)
+        kind, size = given["pool_type"], given["pool_size"]
+        if kind not in ("max", "avg"):
+            raise ArgumentError(f"expected pool_type 'max' or 'avg', got {kind!r}")
+        if not given["global_pooling"] and min(each(size, "pool_size")) < 1:
             raise ArgumentError(
-                f"expected a positive pool_size, or global_pooling=True, got pool_size={pool_size}"
+                f"expected a positive pool_size, or global_pooling=True, got pool_size={size}"
             )
-        self._arguments = {
-            "pool_size": pool_size,
-            "pool_type": pool_type,
-            "pool_stride": pool_stride,
-            "pool_padding": pool_padding,
-            "global_pooling": global_pooling,
-            "use_cudnn": use_cudnn,
-            "ceil_mode": ceil_mode,
-            "exclusive": exclusive,
-        }
+        self._arguments = given
 
     def forward(self, input: Any) -> Any:
         """The pooled images."""
