@@ -13,6 +13,7 @@ from collections.abc import Container, Iterable
 from ..ir.analysis import driver_of, reads_of, writes_of
 from ..ir.block import Block
 from ..ir.callsite import caller
+from ..ir.nesting import check_nesting
 from ..ir.operator import Operator
 from ..ir.variable import Variable
 from ..opdef.gradient import is_constant
@@ -42,6 +43,7 @@ def sweep_of(block: Block, no_grad: Container[str]) -> ReverseSweep:
         block: which gradient operators are appended to.
         no_grad: names at which gradients stop.
     """
+    check_nesting(block.program)
     sweep: ReverseSweep | None = None
     before = 0
     for each, end in reversed(ways_out(block)):

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from ..dtypes import Kind
+from ..errors import VerifyError
 from ..opdef.attribute import BlockRef
 from .block import Block
 from .operator import EMPTY, Operator
@@ -57,8 +58,18 @@ def writes_of(op: Operator) -> list[str]:
 
 
 def blocks_of(op: Operator) -> list[Block]:
-    """The blocks that an operator drives."""
-    return [op.block.program.blocks[index] for index in blocks_driven_by(op)]
+    """The blocks that an operator drives.
+
+    Raises:
+        VerifyError: one is not there.
+    """
+    blocks = op.block.program.blocks
+    found = []
+    for index in blocks_driven_by(op):
+        if not 0 <= index < len(blocks):
+            raise VerifyError(f"{op.type} drives block {index}, which is not there")
+        found.append(blocks[index])
+    return found
 
 
 def blocks_driven_by(op: Operator) -> list[int]:
@@ -71,7 +82,17 @@ def blocks_driven_by(op: Operator) -> list[int]:
     values = [
         v for value in op.attrs.values() for v in (value if isinstance(value, tuple) else (value,))
     ]
-    return [int(value) for value in values if isinstance(value, BlockRef)]
+    found = [int(value) for value in values if isinstance(value, BlockRef)]
+    # it may also only name blocks: one that is not there, or that it lies in, it does not drive
+    return [k for k in found if 0 <= k < op.block.program.num_blocks and not _lies_in(op, k)]
+
+
+def _lies_in(op: Operator, index: int) -> bool:
+    """Whether an operator lies in a block, or in one within it."""
+    block: Block | None = op.block
+    while block is not None and block.idx != index:
+        block = block.parent
+    return block is not None
 
 
 def driver_of(block: Block) -> tuple[str, int]:

@@ -54,6 +54,7 @@ from .block import Block
 from .callsite import warn
 from .given import Names, names_by_slot
 from .literal import ELEMENT_TYPES, TYPE_WORDS, WORDS, EmptyList, unescaped, wire_type
+from .nesting import nesting_fault
 from .operator import Operator
 from .text import FLAGS, SECTIONS, only_output
 from .variable import Parameter, Variable
@@ -239,6 +240,9 @@ class _Parser:
         if self.token.kind:
             self.unexpected("the end of the text")
         self.program.touch()
+        fault = nesting_fault(self.program)
+        if fault:
+            raise ParseError(f"expected blocks in each other, found {fault}")
 
     def block(self, number: int) -> None:
         self.need("block")

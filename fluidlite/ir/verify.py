@@ -16,6 +16,7 @@ from ..opdef.spec import Spec, agree
 from .analysis import blocks_driven_by, writes_of
 from .block import Block
 from .declared import inferred_for_now, inferred_of_integers
+from .nesting import check_nesting
 from .operator import EMPTY, Names, Operator
 from .program import Program
 from .variable import Parameter, Variable
@@ -47,6 +48,7 @@ def verify(program: Program, feeds: Iterable[str] = ()) -> None:
     """
     _check_blocks(program)
     owners = _owners(program)
+    check_nesting(program)
     for block in program.blocks:
         _check_variables(block)
         driver = owners.get(block.idx)

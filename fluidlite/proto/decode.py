@@ -7,8 +7,10 @@ from array import array
 from typing import Any, NamedTuple
 
 from ..dtypes import Kind
+from ..errors import FileFormatError
 from ..files import excerpt
 from ..ir.block import Block
+from ..ir.nesting import nesting_fault
 from ..ir.program import Program
 from ..ir.variable import Parameter, Variable
 from ..opdef.spec import Spec
@@ -90,6 +92,11 @@ class ProgramDecoder(Reading):
         for number, (begin, end) in enumerate(zip(blocks[::2], blocks[1::2])):
             self.block(number, begin, end)
         self.program.touch()
+        fault = nesting_fault(self.program)
+        if fault:
+            raise FileFormatError(
+                f"{self.bytes.name}: expected blocks in each other, found {fault}"
+            )
         if self.ignored:
             warnings.warn(
                 f"{self.bytes.name}: fluidlite does not know {', '.join(self.ignored)}; the "

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..dtypes import Kind
 from ..ir.analysis import blocks_of, last_mentions, read_by_gradients, reads_of, writes_of
 from ..ir.block import Block
+from ..ir.nesting import check_nesting
 from ..ir.operator import Operator, OpRole
 from ..ir.program import Program
 from ..ir.variable import Parameter
@@ -182,6 +183,7 @@ class Plan(BlockPlan):
         fetches: Sequence[str],
         cut: Pruned | ProgramPart | None = None,
     ) -> None:
+        check_nesting(program)
         block = program.global_block()
         ops = _without_edges(block)
         if cut is not None:
