@@ -33,7 +33,9 @@ SCRIPT = textwrap.dedent("""
 
     def run(number):
         warnings.simplefilter("ignore")
-        COMPILER.get().request(map(Kernel, (number, -number)))
+        events = COMPILER.get().request(map(Kernel, (number, -number)))
+        if number == 1:  # has the time that it takes
+            all(event.wait(20) for event in events)
         time.sleep(random.Random(number).uniform(0, 0.25))
         if how == "killed":
             os.kill(os.getpid(), signal.SIGKILL)
@@ -82,7 +84,7 @@ def test_fifty_processes_that_end_at_random_moments_leave_nothing(places):
     temporary, cache = places
     run_many("ended")
     assert (list(temporary.iterdir()), unfinished(cache)) == ([], [])
-    assert list(cache.glob("*.so"))  # some of them had the time
+    assert 2 <= len(list(cache.glob("*.so"))) < 100
 
 
 def test_what_killed_processes_leave_lies_in_the_cache_and_goes_with_the_next_one(places):
