@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import textwrap
+import time
 from pathlib import Path
 
 import pytest
@@ -92,7 +93,10 @@ def test_what_killed_processes_leave_lies_in_the_cache_and_goes_with_the_next_on
     run_many("killed", 20)
     assert list(temporary.iterdir()) == []
     assert unfinished(cache)
-    assert compilers.Compiler().cache.folder == cache
+    end = time.monotonic() + 20
+    while unfinished(cache) and time.monotonic() < end:  # a compiler that is nobody's may go on
+        assert compilers.Compiler().cache.folder == cache
+        time.sleep(0.05)
     assert unfinished(cache) == []
 
 
