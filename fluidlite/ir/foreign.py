@@ -7,7 +7,6 @@ of such values is foreign, whoever makes it.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -204,4 +203,6 @@ def _each(marks: Marks | None, program: Program) -> tuple[Mark, ...]:
 
 
 def _digest(data: bytes) -> bytes:
+    import hashlib
+
     return hashlib.blake2b(data, digest_size=32).digest()
