@@ -180,7 +180,7 @@ class Program(OldProgram):
         Raises:
             ArgumentError: there is no effect of a kind.
 
-        >>> text = 'program (seed=0) {\n block 0 {\n {Out=[]} = load_combine(file_path="a")\n }\n}'
+        >>> text = 'program (seed=0) {\\n block 0 {\\n save(X=x, file_path="y")\\n }\\n}'
         >>> program = Program.parse(text)
         >>> fluid.Executor().run(program)
         Traceback (most recent call last):
