@@ -15,7 +15,7 @@ from ..errors import ArgumentError
 from ..imperative import engine
 from ..imperative.layering import EagerLayer
 from ..imperative.parameter import Parameter, parameter_of
-from ..imperative.recording import Handle, Port
+from ..imperative.recording import Handle
 from ..imperative.shaping import reshape
 from ..imperative.sweep import described, node_of
 from ..imperative.tensor import Tensor
@@ -24,6 +24,7 @@ from ..ir.block import Block
 from ..ir.callsite import warn
 from ..ir.program import default_main_program
 from ..namespace import listing
+from ..opdef.reverse_sweep import Port
 from ..param_attr import as_eager_attr
 from ..values import SelectedRows, as_fetched
 

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..backend import numpy_
+from ..opdef.reverse_sweep import Port
 from .mode import thread
-from .recording import GradNode, Handle, Port, caller, moment, rules
+from .recording import GradNode, Handle, caller, moment, rules
 from .reverse import Reverse, ShapeDtype, shape_dtype_of
 
 if TYPE_CHECKING:

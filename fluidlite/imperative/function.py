@@ -11,9 +11,10 @@ import numpy as np
 from ..backend import numpy_
 from ..described import Described
 from ..errors import ArgumentError, GradientShapeError, OverwrittenError
+from ..opdef.reverse_sweep import Port
 from .engine import located
 from .mode import RecordingGuard, thread
-from .recording import GradNode, Handle, Port, caller
+from .recording import GradNode, Handle, caller
 from .sweep import BackwardPass, described
 
 

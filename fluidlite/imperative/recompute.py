@@ -7,10 +7,11 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from ..errors import ArgumentError, OverwrittenError
+from ..opdef.reverse_sweep import Port
 from .engine import located, tensors_in
 from .mode import enable_grad, thread
 from .prepared import Generator, generator
-from .recording import GradNode, Handle, Port, caller
+from .recording import GradNode, Handle, caller
 from .sweep import BackwardPass, described, node_of
 
 

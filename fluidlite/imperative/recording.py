@@ -19,6 +19,7 @@ from ..errors import ArgumentError, FluidError, OpError, OutOfRangeError, with_c
 from ..opdef.definition import Op, lookup
 from ..opdef.gradient import has_rule, is_constant
 from ..opdef.interpreter import Interpreter
+from ..opdef.reverse_sweep import Port
 from ..values import LoDTensorArray, SelectedRows
 from .mode import thread
 from .prepared import PreparedCall, Variant, forgets_redefined, kernels, shaped_kernel
@@ -118,24 +119,6 @@ class GradNode:
 def moment() -> int:
     """A number between those of the nodes that are there and of those that come."""
     return next(_count)
-
-
-class Port:
-    """One output of a node that has several."""
-
-    __slots__ = ("index", "node")
-
-    def __init__(self, node: GradNode, index: int) -> None:
-        self.node, self.index = node, index
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Port) and self.node is other.node and self.index == other.index
-
-    def __hash__(self) -> int:
-        return hash((id(self.node), self.index))
-
-    def __repr__(self) -> str:
-        return f"<output {self.index} of {self.node.type} called at {self.node.site}>"
 
 
 class Overwritten(NamedTuple):

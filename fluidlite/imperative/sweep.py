@@ -1,15 +1,13 @@
-"""A sweep of cotangents back through what was recorded.
+"""How cotangents flow back through what eager tensors recorded.
 
-The youngest node comes first, so that all that flows into a node has arrived when it is reached.
-Nothing here recurses.  Gradient rules run on bare arrays; or, where the gradient is to be
-differentiated again, on eager tensors, and are recorded like any other operators: every order of
-derivative follows.
+Gradient rules run on bare arrays; or, where the gradient is to be differentiated again, on eager
+tensors, and are recorded like any other operators: every order of derivative follows.
 """
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Iterable
+from heapq import heappush
 from typing import Any
 
 import numpy as np
@@ -24,10 +22,11 @@ from ..errors import (
     ReleasedError,
     with_context,
 )
+from ..opdef.reverse_sweep import CotangentSweep, Port
 from . import flat
 from .mode import thread
 from .prepared import kernels
-from .recording import GradNode, Handle, Overwritten, Port, rules
+from .recording import GradNode, Handle, Overwritten, rules
 from .reverse import Reverse, ShapeDtype
 from .saving import Packed, opened
 
@@ -48,7 +47,7 @@ def described(tensor: Any) -> str:
     return f"tensor {name!r} ({form})" if name else f"a tensor of type {form}"
 
 
-class BackwardPass:
+class BackwardPass(CotangentSweep):
     """One sweep of cotangents through a graph.
 
     Args:
@@ -59,6 +58,8 @@ class BackwardPass:
         results: the class of tensors that are made.
     """
 
+    nodes = GradNode
+
     def __init__(
         self,
         recording: bool,
@@ -68,39 +69,12 @@ class BackwardPass:
         blocked: frozenset[Any] = frozenset(),
         results: type[Handle] = Handle,
     ) -> None:
+        super().__init__(wanted)
         self.recording = recording
         self.release = release
         self.follow = follow
-        self.wanted = wanted
         self.blocked = blocked
         self.results = results
-        self.pending: dict[GradNode, Any] = {}
-        self.leaves: dict[Handle, Any] = {}
-        self.found: dict[Any, Any] = {}
-        self.heap: list[tuple[int, GradNode]] = []
-
-    def deliver(self, edge: Any, cotangent: Any) -> None:
-        """Add a cotangent to those of an edge."""
-        kind = type(edge)
-        pending = self.pending
-        if kind is GradNode:
-            old = pending.get(edge)
-            if old is None:
-                pending[edge] = cotangent
-                heapq.heappush(self.heap, (-edge.count, edge))
-            else:
-                pending[edge] = self.sum(old, cotangent)
-        elif kind is Port:
-            node, index = edge.node, edge.index
-            several = pending.get(node)
-            if several is None:
-                several = pending[node] = {}
-                heapq.heappush(self.heap, (-node.count, node))
-            old = several.get(index)
-            several[index] = cotangent if old is None else self.sum(old, cotangent)
-        else:
-            old = self.leaves.get(edge)
-            self.leaves[edge] = cotangent if old is None else self.sum(old, cotangent)
 
     def sum(self, a: Any, b: Any) -> Any:
         """The sum of two cotangents."""
@@ -116,9 +90,7 @@ class BackwardPass:
         roots = {node for _, node in heap}  # which are not gone back from a second time
         #: what another sweep may go through, where it gets on from there
         passable: list[GradNode] = []
-        while heap:
-            node = heapq.heappop(heap)[1]
-            cotangent = pending.pop(node)
+        for node, cotangent in self:
             if node.hooks is not None:
                 cotangent = self.hooked(node, cotangent)
             if self.wanted:
@@ -151,8 +123,8 @@ class BackwardPass:
                 if anomaly:
                     _check_finite(node, flow)
                 if type(edge) is GradNode and edge not in pending:
-                    pending[edge] = flow
-                    heapq.heappush(heap, (-edge.count, edge))
+                    pending[edge] = flow  # what ``deliver`` does, spelled out
+                    heappush(heap, (-edge.count, edge))
                 else:
                     self.deliver(edge, flow)
         for node in reversed(passable):
@@ -283,15 +255,6 @@ class BackwardPass:
                 f"{list(answer.array.shape)}"
             )
         return answer if self.recording else answer.array
-
-    def note(self, node: GradNode, cotangent: Any) -> None:
-        """Remember the cotangents of wanted edges."""
-        if isinstance(cotangent, dict):
-            for edge in self.wanted:
-                if type(edge) is Port and edge.node is node:
-                    self.found[edge] = cotangent.get(edge.index)
-        elif node in self.wanted:
-            self.found[node] = cotangent
 
 
 def _in_list(node: GradNode, index: int) -> bool:

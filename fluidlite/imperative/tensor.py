@@ -18,6 +18,7 @@ from ..errors import (
     ShapeError,
 )
 from ..opdef.arithmetic import Arithmetic
+from ..opdef.reverse_sweep import Port
 from ..quiet import quick_door
 from ..values import SelectedRows
 from . import arithmetic, composed, elementary, engine, shaping
@@ -26,7 +27,7 @@ from .items import get_item, set_item
 from .kinds import Kinds
 from .methods import Methods
 from .printing import tensor_text
-from .recording import GradNode, Handle, Port, eager
+from .recording import GradNode, Handle, eager
 from .sizes import TensorShape
 from .sweep import BackwardPass, described, node_of
 from .writing import Writing

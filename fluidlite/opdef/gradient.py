@@ -12,7 +12,6 @@ This is reverse-mode automatic differentiation with one vector-Jacobian product 
 
 from __future__ import annotations
 
-import heapq
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial, wraps
@@ -25,6 +24,7 @@ from .arithmetic import WITH_NUMBER, Arithmetic
 from .definition import Op, derives_gradients, lookup
 from .fluid_form import FluidForm
 from .interpreter import Eval, Interpreter
+from .reverse_sweep import CotangentSweep, Port
 from .rule import RuleArgument, completed, gather, parameter_names, unique_slot
 from .signature import Signature, Slot
 
@@ -276,16 +276,32 @@ class TapeEntry:
     def __init__(self, count: int, op: Op, ins: dict[str, Any], outs: dict[str, Any]) -> None:
         self.count, self.op, self.ins, self.outs = count, op, ins, outs
 
+    def by_slot(self, cotangents: Mapping[tuple[str, int], Any]) -> dict[str, Any]:
+        """Cotangents of the outputs by slot, None where nothing flowed; lists for list slots.
+
+        Args:
+            cotangents: by slot and number in it.
+        """
+        return {
+            name: [cotangents.get((name, i)) for i in range(len(value))]
+            if isinstance(value, list)
+            else cotangents.get((name, 0))
+            for name, value in self.outs.items()
+        }
+
 
 class Box(Arithmetic):
     """A value that remembers how it was made."""
 
-    __slots__ = ("index", "node", "slot", "tape", "value")
+    __slots__ = ("port", "tape", "value")
 
-    def __init__(
-        self, tape: Tape, value: Any, node: TapeEntry | None = None, slot: str = "", index: int = 0
-    ) -> None:
-        self.tape, self.value, self.node, self.slot, self.index = tape, value, node, slot, index
+    def __init__(self, tape: Tape, value: Any, port: Port | None = None) -> None:
+        self.tape, self.value, self.port = tape, value, port
+
+    @property
+    def edge(self) -> Box | Port:
+        """Where a cotangent of the value goes."""
+        return self if self.port is None else self.port
 
     @property
     def shape(self) -> Any:
@@ -354,10 +370,11 @@ class Tape(Interpreter):
                 boxed[name] = value
             elif isinstance(value, list):
                 boxed[name] = [
-                    None if v is None else Box(self, v, node, name, i) for i, v in enumerate(value)
+                    None if v is None else Box(self, v, Port(node, (name, i)))
+                    for i, v in enumerate(value)
                 ]
             else:
-                boxed[name] = Box(self, value, node, name)
+                boxed[name] = Box(self, value, Port(node, (name, 0)))
         return boxed
 
     def pull(self, seeds: Iterable[tuple[Any, Any]], sources: list[Box]) -> list[Any]:
@@ -367,41 +384,17 @@ class Tape(Interpreter):
             seeds: pairs of a box and its cotangent.
             sources: boxes to pull back to.
         """
-        pending: dict[Any, Any] = {}
-        heap: list[tuple[int, TapeEntry]] = []
-        seen: set[int] = set()
-
-        def add(box: Box, cotangent: Any) -> None:
-            key = id(box) if box.node is None else (box.node.count, box.slot, box.index)
-            pending[key] = (
-                cotangent if key not in pending else _sum(self.parent, pending[key], cotangent)
-            )
-            if box.node is not None and box.node.count not in seen:
-                seen.add(box.node.count)
-                heapq.heappush(heap, (-box.node.count, box.node))
-
-        wanted = {(box.node.count, box.slot, box.index) for box in sources if box.node is not None}
+        sweep = _TapeSweep(self.parent, frozenset(b.port for b in sources if b.port is not None))
         for box, cotangent in seeds:
             if self._mine(box):
-                add(box, cotangent)
-        kept: dict[Any, Any] = {}
-        while heap:
-            _, node = heapq.heappop(heap)
-            cotangents = {}
-            for name, value in node.outs.items():
-                keys = (
-                    [(node.count, name, i) for i in range(len(value))]
-                    if isinstance(value, list)
-                    else [(node.count, name, 0)]
-                )
-                found = [pending.pop(key, None) for key in keys]
-                kept.update({key: c for key, c in zip(keys, found, strict=True) if key in wanted})
-                cotangents[name] = found if isinstance(value, list) else found[0]
-            for box, cotangent in self._pull_node(node, cotangents):
-                add(box, cotangent)
+                sweep.deliver(box.edge, cotangent)
+        for node, cotangents in sweep:
+            sweep.note(node, cotangents)
+            for box, cotangent in self._pull_node(node, node.by_slot(cotangents)):
+                sweep.deliver(box.edge, cotangent)
         return [
-            pending.get(id(b)) if b.node is None else kept.get((b.node.count, b.slot, b.index))
-            for b in sources
+            sweep.leaves.get(box) if box.port is None else sweep.found.get(box.port)
+            for box in sources
         ]
 
     def _pull_node(self, node: TapeEntry, cotangents: dict[str, Any]) -> list[tuple[Box, Any]]:
@@ -442,8 +435,18 @@ class Tape(Interpreter):
         return value.value if type(value) is Box and value.tape is self else value
 
 
-def _sum(f: Interpreter, a: Any, b: Any) -> Any:
-    return f.sum([a, b])
+class _TapeSweep(CotangentSweep):
+    """A sweep through the entries of a tape."""
+
+    nodes = TapeEntry
+
+    def __init__(self, f: Interpreter, wanted: frozenset[Port]) -> None:
+        super().__init__(wanted)
+        self._f = f
+
+    def sum(self, a: Any, b: Any) -> Any:
+        """The sum of two cotangents."""
+        return self._f.sum([a, b])
 
 
 def _flatten(values: Iterable[Any]) -> list[Any]:

@@ -37,7 +37,7 @@ def on_arrays(definition, case):
     """Whether an operator takes arrays alone, and keeps nothing."""
     values = [v for slot in case.sample.inputs.values() for v in listed(slot)]
     alike = not any(isinstance(v, UNLIKE) or v is None for v in values)
-    return alike and not definition.updates and not case.sample.lods
+    return alike and not definition.fluid.updates and not case.sample.lods
 
 
 def watched(values):
@@ -146,7 +146,7 @@ def seeded(definition, case):
         for d in DEFINITIONS
         if told_otherwise(d)
         for p in parameters([d])
-        if not d.updates and not p.values[0].sample.lods  # which tensors do not have
+        if not d.fluid.updates and not p.values[0].sample.lods  # which tensors do not have
     ],
 )
 def test_what_draws_numbers_or_has_sequences_gives_what_a_program_gives(case):
