@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn
@@ -11,6 +10,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from .completion import SHELLS, script
+from .console import command, complain, say, say_json
 from .errors import FluidError, UsageError
 from .export import numpy_source
 from .inspect import show
@@ -23,6 +23,7 @@ from .onnx import Imported
 from .onnx import export as export_onnx
 from .onnx import load as load_onnx
 from .onnx.model import OPSET
+from .quoting import printable
 from .scope import Scope
 from .values import LoDTensor, SelectedRows
 
@@ -38,14 +39,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         as the command takes; 3 where a program that was scanned has an effect, or an operator that
         is not there.
     """
+    return command(lambda: _main(arguments))
+
+
+def _main(arguments: Sequence[str] | None) -> int:
     try:
         given = command_parser().parse_args(arguments)
         return given.run(given) or 0
     except UsageError as error:
         return _failed(error, 2)
-    except BrokenPipeError:  # what reads the output has seen enough
-        sys.stderr.close()
-        return 0
+    except BrokenPipeError:
+        raise
     except KeyboardInterrupt:
         return 130  # what a shell says of a command that was interrupted
     except (FluidError, OSError, MemoryError) as error:
@@ -53,9 +57,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _failed(error: BaseException, status: int) -> int:
-    """Say in one line what was wrong; the exit status."""
-    text = " ".join(str(error).split()) or type(error).__name__
-    print(f"fluidlite: {text}", file=sys.stderr)
+    """Say what was wrong; the exit status."""
+    complain(str(error) or type(error).__name__)
     return status
 
 
@@ -63,7 +66,7 @@ class _Parser(argparse.ArgumentParser):
     """A parser that says in one line what was wrong."""
 
     def error(self, message: str) -> NoReturn:
-        print(f"fluidlite: {message}; see {self.prog} --help", file=sys.stderr)
+        complain(f"{message}; see {self.prog} --help")
         raise SystemExit(2)
 
 
@@ -136,17 +139,17 @@ def _check(given: argparse.Namespace) -> int:
 
 
 def _complete(given: argparse.Namespace) -> None:
-    print(script(given.shell, command_parser()), end="")
+    say(script(given.shell, command_parser()), end="")
 
 
 def _show(given: argparse.Namespace) -> None:
     contents = _read(given.path)
-    print(f"{contents.path}: {contents.kind}")
+    say(f"{contents.path}: {contents.kind}")
     for name, value in contents.others.items():
-        print(f"{name}: {value}")
+        say(f"{name}: {value}")
     if contents.variables:
         sizes = sum(_data(value).nbytes for value in contents.variables.values())
-        print(f"{len(contents.variables)} variables, {sizes} bytes")
+        say(f"{len(contents.variables)} variables, {sizes} bytes")
     if contents.program is not None:
         show(contents.program, detail=given.detail)
     elif contents.variables:
@@ -159,10 +162,10 @@ def _scan(given: argparse.Namespace) -> int:
     found = scan_values(contents.variables) if program is None else scan(program)
     if given.json:
         about = {"path": contents.path, "kind": contents.kind, **found.to_dict()}
-        print(json.dumps(about, indent=2))
+        say_json(about, indent=2)
     else:
-        print(f"{contents.path}: {contents.kind}")
-        print(found)
+        say(f"{contents.path}: {contents.kind}")
+        say(found)
     return 3 if found else 0
 
 
@@ -171,7 +174,7 @@ def _vars(given: argparse.Namespace) -> None:
     if not contents.variables and contents.program is not None:
         for block in contents.program.blocks:
             for variable in block.vars.values():
-                print(repr(variable)[1:-1])
+                say(repr(variable)[1:-1])
         return
     if not given.names:
         _table(contents)
@@ -179,16 +182,16 @@ def _vars(given: argparse.Namespace) -> None:
         if name not in contents.variables:
             known = ", ".join(contents.variables)
             raise FluidError(f"{contents.path} holds no variable {name!r}; it holds {known}")
-        print(f"{name} {_described(contents.variables[name])}")
-        print(_data(contents.variables[name]))
+        say(f"{printable(name)} {_described(contents.variables[name])}")
+        say(_data(contents.variables[name]))
 
 
 def _convert(given: argparse.Namespace) -> None:
     if given.to == "onnx" or (given.to is None and given.target.endswith(".onnx")):
-        print(export_onnx(path=given.target, opset=given.opset, **_source(given)))
+        say(export_onnx(path=given.target, opset=given.opset, **_source(given)))
         return
     if given.to == "numpy" or (given.to is None and given.target.endswith(".py")):
-        print(numpy_source(path=given.target, **_source(given)))
+        say(numpy_source(path=given.target, **_source(given)))
         return
     sites = False if given.strip else None
     wanted = checked_format(given.target, given.to)
@@ -199,7 +202,7 @@ def _convert(given: argparse.Namespace) -> None:
         contents = convert(given.source, given.target, wanted, sites)
     lost = left_out(contents, wanted)
     without = f", without {', '.join(lost)}" if lost else ""
-    print(f"{contents.path}: {contents.kind}, written to {given.target}{without}")
+    say(f"{contents.path}: {contents.kind}, written to {given.target}{without}")
 
 
 _ONNX = ".onnx"
@@ -253,9 +256,10 @@ def _shape(text: str) -> tuple[str, list[int]]:
 
 def _table(contents: Contents) -> None:
     """A line for each variable: its name, what it is, the range of its values."""
-    width = max(map(len, contents.variables), default=0)
-    for name, value in contents.variables.items():
-        print(f"{name:<{width}}  {_described(value):<24}  {_range(_data(value))}".rstrip())
+    shown = {printable(name): value for name, value in contents.variables.items()}
+    width = max(map(len, shown), default=0)
+    for name, value in shown.items():
+        say(f"{name:<{width}}  {_described(value):<24}  {_range(_data(value))}".rstrip())
 
 
 def _described(value: Any) -> str:

@@ -14,6 +14,7 @@ import numpy as np
 
 from . import state
 from .backend import native, onednn
+from .console import say
 from .kernels import threads
 from .quiet import doors
 
@@ -97,7 +98,7 @@ def show_config() -> Config:
     True
     """
     found = config()
-    print(found)
+    say(found)
     return found
 
 

@@ -11,10 +11,15 @@ from collections.abc import Iterable
 from typing import Any
 
 from .namespace import listing
+from .quoting import terminal_text
 
 
 class FluidError(Exception):
     """The base of all errors that fluidlite raises on purpose."""
+
+    def __str__(self) -> str:
+        # messages name what programs hold, and terminals show them
+        return terminal_text(super().__str__())
 
 
 class DefinitionError(FluidError, TypeError):
@@ -192,7 +197,7 @@ class ExplainedError(FluidError, AttributeError):
             return super().__str__()
         explain, *given = self.args
         try:
-            return str(explain(*given))
+            return terminal_text(str(explain(*given)))
         except Exception:  # what shows an error must not meet another one
             return f"there is no attribute {self.name!r}"
 

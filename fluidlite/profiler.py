@@ -14,12 +14,14 @@ from typing import Any
 
 from . import state as slots
 from .absent import answer
+from .console import say
 from .errors import ArgumentError
 from .files import Transaction
 from .ir.callsite import warn
 from .ir.operator import Operator
 from .namespace import listing
 from .quiet import doors
+from .quoting import escaping
 
 __all__ = [
     "Profile", "cuda_profiler", "profiler", "reset_profiler", "start_profiler", "stop_profiler",
@@ -250,6 +252,7 @@ class Profile:
         with Transaction() as transaction:
             transaction.write(path, json.dumps(self.chrome_trace()).encode())
 
+    @escaping
     def __str__(self) -> str:
         return self.table()
 
@@ -325,7 +328,7 @@ def stop_profiler(sorted_key: str | None = None, profile_path: str | None = None
     if profile is None:
         return
     active.switch(None)
-    print(profile.table(sorted_key))
+    say(profile.table(sorted_key))
     profile.save(_default_path() if profile_path is None else profile_path)
     _next.switch(Profile())
 

@@ -8,7 +8,10 @@ a program reaches a kernel, which calls its variables by number.
 
 from __future__ import annotations
 
+import functools
 import re
+from collections.abc import Callable
+from typing import Any
 
 #: what begins another line, or moves what is shown, in some language or on some terminal
 _CONTROL = re.compile("[\0-\x1f\x7f-\x9f\u2028\u2029]")
@@ -45,6 +48,16 @@ def _escape(character: str) -> str:
 def terminal_text(text: str) -> str:
     """Lines of text for a terminal, whose ends stay."""
     return printable(text, "\n\t")
+
+
+def escaping(render: Callable[[Any], str]) -> Callable[[Any], str]:
+    """A decorator of ``__str__``: users print what it gives, so it is text for a terminal."""
+
+    @functools.wraps(render)
+    def escaped(self: Any) -> str:
+        return terminal_text(render(self))
+
+    return escaped
 
 
 def encodable(text: str, encoding: str | None) -> str:

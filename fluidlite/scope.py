@@ -17,6 +17,7 @@ from .ir.callsite import CallSite
 from .ir.program import Program
 from .ir.views import VIEWS
 from .quiet import door
+from .quoting import printable
 from .turns import Turns
 from .values import Lod, LoDTensor, LoDTensorArray, SelectedRows, on_host
 
@@ -111,7 +112,7 @@ class ScopeVariable:
 
     def __repr__(self) -> str:
         held = "no value" if self.value is None else type(self.value).__name__
-        return f"<ScopeVariable {self.name}: {held}>"
+        return f"<ScopeVariable {printable(self.name)}: {held}>"
 
 
 class _BoundTensor(LoDTensor):

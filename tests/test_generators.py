@@ -26,6 +26,7 @@ MARKS = re.compile(
     |\bi64\b | \#pragma | PyObject""",
     re.VERBOSE,
 )
+FOR_TERMINALS = {"printable", "terminal_text", "escaping", "encodable", "has_controls"}
 WHOLE = ("export/",)  #: packages whose modules write parts of one source
 #: what gives source, or a number, whatever it is given
 QUOTING = {name for name, _ in inspect.getmembers(quoting, inspect.isfunction)}
@@ -58,12 +59,10 @@ KNOWN = {
     "inspect/operators.py": r".*",  # lines that ``_repr_html_`` quotes, as in the next two
     "inspect/diff.py": r".*",
     "inspect/stepping.py": r".*",
-    "ops/debug.py": r"called\.name",  # of a Python function
     "inspect/commands.py": r".*",  # words of the user's
     "ir/text.py": r"kind",  # one of ``Kind``
     "onnx/reading.py": r".*",  # messages of errors
     "ops/clicks.py": r".*",  # which knows no program
-    "proto/operators.py": r".*",  # notes for a warning
     "quiet.py": r"p\.name",  # parameters of functions of the package
     "runtime/codegen.py": r"made|results|shape|value|dead|target",  # values, which have numbers
 }
@@ -85,7 +84,8 @@ def writes(node):
     if isinstance(node, ast.JoinedStr):
         return any(isinstance(v, ast.Constant) and MARKS.search(v.value) for v in node.values)
     if isinstance(node, ast.ImportFrom):
-        return (node.module or "").rpartition(".")[2] == "quoting"
+        is_quoting = (node.module or "").rpartition(".")[2] == "quoting"
+        return is_quoting and any(each.name not in FOR_TERMINALS for each in node.names)
     return isinstance(node, ast.Call) and called(node) == "exec"
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from ..console import complain, say
 from ..errors import suggestion
 from . import dropped, install, installed, uninstall
 from .alias import PACKAGE, AliasModule
@@ -67,10 +68,10 @@ def main(words: Sequence[str]) -> int:
         try:
             source = Path(path).read_bytes()
         except OSError as error:
-            print(f"fluidlite: can't open file {path!r}: {error.strerror}", file=sys.stderr)
+            complain(f"can't open file {path!r}: {error.strerror}")
             return 2
         for finding in check(source, path, strict=given.strict):
-            print(finding.located(path))
+            say(finding.located(path))
             status = 1
     return status
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from importlib import import_module
 
+from ..console import command
 from . import script
 
 #: options that may stand before a script's name
@@ -34,8 +35,7 @@ def main(words: Sequence[str]) -> int | None:
     """
     name, *rest = words
     if name == "check":
-        status: int = import_module(f"{__package__}.check").main(rest)
-        return status
+        return command(lambda: import_module(f"{__package__}.check").main(rest))
     path = _first(rest)
     if path in ("-m", "-"):
         return script.main(rest)

@@ -17,6 +17,7 @@ from zipimport import ZipImportError, zipimporter
 if TYPE_CHECKING:
     from importlib.abc import InspectLoader
 
+from ..console import complain
 from ..opdef.effect import KINDS
 from . import AliasError, install, rewriting
 
@@ -109,7 +110,7 @@ def main(words: Sequence[str]) -> int:
             with open(path, "rb") as file:
                 source = file.read()
     except OSError as error:
-        print(f"fluidlite: can't open file {path!r}: {error.strerror}", file=sys.stderr)
+        complain(f"can't open file {path!r}: {error.strerror}")
         return 2
     # A plain run has the script's folder first; ``python -m`` had put the working folder there.
     if sys.path and not getattr(sys.flags, "safe_path", False):
@@ -123,7 +124,7 @@ def main(words: Sequence[str]) -> int:
             allow=given.allow,
         )
     except AliasError as error:
-        print(f"fluidlite: {error}", file=sys.stderr)
+        complain(f"{error}")
         return 1
     if given.module:
         return _reported(partial(_run_module, path))
@@ -147,7 +148,7 @@ def _run_module(name: str) -> int:
     except (ImportError, AttributeError, ValueError):
         found = None
     if found is None:
-        print(f"fluidlite: no module named {name}", file=sys.stderr)
+        complain(f"no module named {name}")
         return 1
     runpy.run_module(name, run_name="__main__", alter_sys=True)
     return 0

@@ -19,7 +19,7 @@ from ..onnx.exporting import changed_by, fed_like, part_of, source_of
 from ..onnx.tracing import Cell, TracedArray
 from ..opdef.sequences import lengths_text
 from ..opdef.spec import Spec
-from ..quoting import python_docstring, python_string
+from ..quoting import escaping, python_docstring, python_string
 from ..values import bare
 from . import control, control_gradients, forms, recurrence  # noqa: F401  they register what they write
 from .definitions import Definitions, blocks
@@ -46,6 +46,7 @@ class NumpySource:
     """By type of operator: "form", "composition", "kernel", or "source" for that of its kernel."""
     notes: list[str] = field(default_factory=list)
 
+    @escaping
     def __str__(self) -> str:
         given = ", ".join(["params", *self.inputs])
         lines = [f"{self.path}: {self.function}({given}) -> {', '.join(self.outputs)}"]

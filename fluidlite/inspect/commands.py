@@ -9,13 +9,13 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from ..console import complain, say, say_json
 from ..errors import FeedError, FileError, UsageError, suggestion
 from ..files import Transaction, write_text
 from ..io.arrays import write_npz
@@ -24,6 +24,7 @@ from ..ir.foreign import allowed
 from ..ir.program import Program
 from ..ir.variable import Variable
 from ..opdef.effect import KINDS
+from ..quoting import printable
 from ..runtime.executor import Executor
 from ..scope import Scope
 from ..values import LoDTensor, SelectedRows
@@ -161,14 +162,17 @@ def _draw(given: argparse.Namespace) -> int:
         raise UsageError(
             f"expected the name of an .html, .svg, .png, .dot or .mmd file, got {given.output!r}"
         )
-    print(f"drew {given.output}")
+    say(f"drew {given.output}")
     return 0
 
 
 def _summary(given: argparse.Namespace) -> int:
     _, program = _read(given.path)
     found = summary(program, given.batch_size)
-    print(json.dumps(found.to_dict(), indent=2) if given.json else found)
+    if given.json:
+        say_json(found.to_dict(), indent=2)
+    else:
+        say(found)
     return 0
 
 
@@ -176,12 +180,15 @@ def _diff(given: argparse.Namespace) -> int:
     try:
         found = diff(_read(given.before)[1], _read(given.after)[1])
     except FileError as error:
-        print(f"fluidlite: {error}", file=sys.stderr)
+        complain(str(error))
         return 2
     if given.html:
         page = f"<!DOCTYPE html><meta charset='utf-8'><title>diff</title>{found.to_html()}\n"
         write_text(given.html, page, "backslashreplace")
-    print(json.dumps(_as_json(found), indent=2) if given.json else found)
+    if given.json:
+        say_json(_as_json(found), indent=2)
+    else:
+        say(found)
     return 1 if found else 0
 
 
@@ -204,7 +211,7 @@ def _plan(given: argparse.Namespace) -> int:
         scope.var(name).value = value
     plan = plan_of(program, scope, given.batch_size, given.fetch, given.passes)
     for line in described(plan, not given.no_stages):
-        print(line)
+        say(line)
     return 0
 
 
@@ -225,7 +232,7 @@ def _run(given: argparse.Namespace) -> int:
     _need_feeds(given, program, feed)
     if given.trace:
         found: Trace = trace(exe, program, feed, scope)
-        print(found)
+        say(found)
         return 0
     fetches = given.fetch or None
     values = exe.run(program, feed=feed, fetch_list=fetches, scope=scope, return_numpy=False)
@@ -235,13 +242,13 @@ def _run(given: argparse.Namespace) -> int:
         with Transaction() as files, files.open(given.save.removesuffix(".npz") + ".npz") as file:
             write_npz(file, results)
     if given.json:
-        print(json.dumps({name: _plain(array) for name, array in results.items()}))
+        say_json({name: _plain(array) for name, array in results.items()})
     else:
         for name, array in results.items():
-            print(f"{name} {array.dtype}{list(array.shape)}")
-            print(array)
+            say(f"{printable(name)} {array.dtype}{list(array.shape)}")
+            say(array)
     if not names:
-        print("nothing was fetched: --fetch NAME says what is wanted")
+        say("nothing was fetched: --fetch NAME says what is wanted")
     return 0
 
 

@@ -12,6 +12,7 @@ from ..errors import ArgumentError, UnknownVariableError, suggestion
 from ..ir.operator import EMPTY, Operator
 from ..ir.program import Program, default_main_program
 from ..ir.variable import Variable
+from ..quoting import escaping
 from ..runtime.executor import Executor
 from ..runtime.session import Observer
 from ..runtime.step import Environment, Step
@@ -36,6 +37,7 @@ class Breakpoint:
 
     place: Place
 
+    @escaping
     def __str__(self) -> str:
         if isinstance(self.place, Operator):
             return f"operator {self.place}"
@@ -72,6 +74,7 @@ class Pause:
     op: Operator  #: the operator that was run last, or is to be run next
     is_before: bool  #: whether it is to be run next
 
+    @escaping
     def __str__(self) -> str:
         when = "before" if self.is_before else "after"
         return f"{self.reason}: {when} {self.op}{place(self.op)}"
@@ -230,6 +233,7 @@ class Debugger(Observer):
             rows.append(f"{mark} {index:4d}  {ops[index]}")
         return "\n".join(rows)
 
+    @escaping
     def __str__(self) -> str:
         if self.stopped is None:
             return self.listing()

@@ -12,7 +12,7 @@ from ..ir.block import Block
 from ..ir.operator import Operator
 from ..ir.program import Program
 from ..ir.text import operator_text, variable_text
-from ..quoting import markup
+from ..quoting import escaping, markup
 from .graph import ROLES, role_of
 
 _CONTEXT = 2  # equal operators around those that differ
@@ -34,6 +34,7 @@ class Line:
     block: int
     what: str  #: "variable", "operator", "program" or ""
 
+    @escaping
     def __str__(self) -> str:
         indent = "" if self.mark == "#" else "  "
         return f"{indent}{self.text}" if self.mark == "#" else f"{indent}{self.mark} {self.text}"
@@ -75,6 +76,7 @@ class Difference:
         parts += [line.text for line in self.lines if line.what == "program"]
         return "; ".join(parts) or "blocks without operators differ"
 
+    @escaping
     def __str__(self) -> str:
         return "\n".join([self.headline, *map(str, self.lines if self else ())])
 

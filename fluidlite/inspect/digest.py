@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..quoting import escaping
 from ..values import LoDTensor, LoDTensorArray, SelectedRows
 
 _BARS = 24
@@ -36,6 +37,7 @@ class Digest:
         """Whether elements are not finite."""
         return bool(self.nan or self.infinite)
 
+    @escaping
     def __str__(self) -> str:
         text = f"{self.kind}{list(self.shape)}"
         if self.note:

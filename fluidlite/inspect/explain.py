@@ -12,6 +12,7 @@ from ..ir.block import Block
 from ..ir.operator import Operator, OpRole
 from ..ir.program import default_main_program
 from ..ir.variable import Parameter, Variable
+from ..quoting import escaping
 from .ways import Passage, Stop, Ways
 
 _CLOSED = "every way to it is closed"
@@ -32,6 +33,7 @@ class Explanation:
     stops: tuple[Stop, ...]  #: where the gradient does not get further
     note: str = ""
 
+    @escaping
     def __str__(self) -> str:
         targets = " + ".join(map(repr, self.targets))
         if self.flows:

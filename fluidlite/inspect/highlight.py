@@ -7,9 +7,11 @@ import re
 import sys
 from typing import Any, TextIO
 
+from ..console import say
 from ..ir.effects import unknown_types
 from ..ir.program import Program
 from ..opdef.definition import unknown_text
+from ..quoting import encodable
 
 _COLOURS = {
     "comment": "dim",
@@ -46,17 +48,20 @@ def show(program: Program | Any, file: TextIO | None = None, detail: bool = Fals
         detail: print attributes at their default and full call sites too.
     """
     file = sys.stdout if file is None else file
+    if file is None:  # it is closed
+        return
     text = str(program)
     if hasattr(program, "blocks"):
         text = program.to_string(with_details=detail)
         unknown = unknown_types(program)
         text += f"# {unknown_text(unknown)}\n" if unknown else ""
     if not file.isatty() or importlib.util.find_spec("rich") is None:
-        file.write(text if text.endswith("\n") else text + "\n")
+        say(text, file, end="" if text.endswith("\n") else "\n")
         return
     from rich.console import Console
 
-    Console(file=file, soft_wrap=True, highlight=False).print(coloured(text))
+    shown = coloured(encodable(text, file.encoding))
+    Console(file=file, soft_wrap=True, highlight=False).print(shown)
 
 
 def coloured(text: str) -> Any:

@@ -12,6 +12,7 @@ from ..errors import ArgumentError
 from ..imperative.creation import to_tensor
 from ..imperative.mode import no_grad
 from ..imperative.recording import Handle
+from ..quoting import escaping
 from .stepping import table
 
 
@@ -33,6 +34,7 @@ class LayerSummary:
     parameters: int  #: elements, each parameter once
     trainable: int  #: of which are trained
 
+    @escaping
     def __str__(self) -> str:
         cells = [["layer", "class", "output", "parameters"]]
         for row in self.rows:

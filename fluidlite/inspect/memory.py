@@ -14,7 +14,7 @@ from ..ir.analysis import writes_of
 from ..ir.operator import Operator
 from ..ir.program import Program
 from ..ir.variable import Variable
-from ..quoting import markup
+from ..quoting import escaping, markup
 from ..runtime.plan import Plan
 from .costs import as_bytes, bytes_of
 from .stepping import place
@@ -51,6 +51,7 @@ class Timeline:
         """The moment that takes most; None in an empty program."""
         return max(self.moments, key=lambda moment: moment.live, default=None)
 
+    @escaping
     def __str__(self) -> str:
         peak = self.peak
         if peak is None:

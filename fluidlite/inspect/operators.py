@@ -11,7 +11,7 @@ from ..ir.operator import EMPTY, Operator
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Op
 from ..opdef.gradient import has_rule, is_constant, is_differentiable
-from ..quoting import markup
+from ..quoting import escaping, markup
 from .graph import ProgramGraph, role_of
 from .html import short_type, source_line
 from .stepping import place
@@ -26,6 +26,7 @@ class Told:
     title: str
     sections: tuple[tuple[str, tuple[str, ...]], ...]
 
+    @escaping
     def __str__(self) -> str:
         lines = [self.title]
         for heading, rows in self.sections:

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..ir.program import Program
 from ..ir.variable import Variable
+from ..quoting import escaping
 from ..runtime.buffers import Allocation, View
 from ..runtime.compile import CompiledSegment
 from ..runtime.executor import Executor
@@ -30,6 +31,7 @@ class Stage(NamedTuple):
     text: str
     difference: str  #: to the stage before, line by line
 
+    @escaping
     def __str__(self) -> str:
         shown = self.difference or (self.text if self.name == "lower" else "other kernels only")
         return f"== {self.name}\n{shown}"

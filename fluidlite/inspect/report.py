@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..ir.callsite import CallSite
+from ..quoting import escaping
 from .explain import Explanation
 from .ways import place
 
@@ -24,6 +25,7 @@ class Checked:
     expected: float  #: by finite differences
     problem: str = ""  #: what is wrong beyond the numbers
 
+    @escaping
     def __str__(self) -> str:
         where = "no elements" if self.index is None else f"element {list(self.index)}"
         if self.ok:
@@ -50,6 +52,7 @@ class Culprit:
     expected: float | None
     what: str
 
+    @escaping
     def __str__(self) -> str:
         at = "" if self.index is None else f", element {list(self.index)}"
         return (
@@ -74,6 +77,7 @@ class Report:
         """What disagrees."""
         return tuple(each for each in self.inputs if not each.ok)
 
+    @escaping
     def __str__(self) -> str:
         if self.ok:
             head = f"gradients agree with finite differences up to order {self.order}"

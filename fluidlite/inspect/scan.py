@@ -13,6 +13,7 @@ from ..ir.effects import OperatorPlace, deed_of, deed_text, every_place, unknown
 from ..ir.operator import Operator
 from ..ir.program import Program
 from ..opdef.spec import size_of
+from ..quoting import escaping
 from ..values import LoDTensor, SelectedRows
 from .bounds import LoopBounds
 from .costs import as_bytes, bytes_of
@@ -34,6 +35,7 @@ class ScannedEffect:
     index: int  #: of the operator in its block
     site: str  #: where it was built; empty where that is not known
 
+    @escaping
     def __str__(self) -> str:
         what = deed_text(self.operator, self.verb, self.target)
         allowed = "" if self.refused else ", may run"
@@ -50,6 +52,7 @@ class UnknownType:
     index: int
     site: str
 
+    @escaping
     def __str__(self) -> str:
         times = f", {self.count} times" if self.count > 1 else ""
         return f"{self.type!r}{times} ({_where(self.block, self.index, self.site)})"
@@ -64,6 +67,7 @@ class ScannedTensor:
     dtype: str
     bytes: int  #: with 1 for sizes that are unknown
 
+    @escaping
     def __str__(self) -> str:
         sizes = ", ".join(map(str, self.shape[:8])) + (", ..." if len(self.shape) > 8 else "")
         return f"{self.name!r} {self.dtype}[{sizes}], {as_bytes(self.bytes)}"
@@ -80,6 +84,7 @@ class Loop:
     index: int
     site: str
 
+    @escaping
     def __str__(self) -> str:
         bound = (
             "without a known bound" if self.passes is None else f"at most {self.passes:,} passes"
@@ -112,6 +117,7 @@ class Scan:
         """For scripts."""
         return asdict(self)
 
+    @escaping
     def __str__(self) -> str:
         lines = [f"operators: {self.operators:,}, blocks nested {self.nesting} deep"]
         lines += _listed("effects", self.effects)

@@ -14,6 +14,7 @@ from ..ir.block import Block
 from ..ir.operator import EMPTY, Operator
 from ..ir.program import Program
 from ..ir.variable import Variable
+from ..quoting import escaping
 from ..runtime.executor import Executor
 from ..runtime.session import Observer
 from ..runtime.step import Environment, Step
@@ -34,6 +35,7 @@ class Record:
     outputs: dict[str, Any]
     seconds: float
 
+    @escaping
     def __str__(self) -> str:
         lines = [f"{self.number}: {self.op}{place(self.op)}"]
         for title, values in (("reads", self.inputs), ("writes", self.outputs)):
@@ -116,6 +118,7 @@ class Trace:
             if variable is not None:
                 yield variable, digest_of(value)
 
+    @escaping
     def __str__(self) -> str:
         rows = [
             [str(r.number), r.op.type, name, str(digest_of(value))]

@@ -12,7 +12,7 @@ from ..ir.operator import Operator
 from ..ir.program import Program
 from ..ir.variable import Variable
 from ..opdef.definition import unknown_text
-from ..quoting import markup
+from ..quoting import escaping, markup
 from .costs import as_bytes, as_count, bytes_of, elements_of, multiply_adds
 from .folding import Folding, Group, Item
 from .graph import ROLES, ProgramGraph
@@ -83,6 +83,7 @@ class Summary:
         )
         return lines
 
+    @escaping
     def __str__(self) -> str:
         lines = table(self._cells())
         rule = "-" * max(map(len, lines))

@@ -13,6 +13,7 @@ from ..ir.callsite import CallSite
 from ..ir.operator import Operator, OpRole
 from ..ir.variable import Variable
 from ..opdef.gradient import is_constant, is_differentiable
+from ..quoting import escaping
 from .graph import ProgramGraph, ValueKey
 
 #: a value, an operator's number, or what crosses the border of the block that an operator drives:
@@ -28,6 +29,7 @@ class Passage(NamedTuple):
     reads: str  #: the variable on the side of the input
     writes: str  #: the variable on the side of the target
 
+    @escaping
     def __str__(self) -> str:
         return self.operator + place(self.callsite)
 
@@ -40,6 +42,7 @@ class Stop(NamedTuple):
     operator: str = ""  #: what made the variable, or what stops the gradient
     callsite: CallSite | None = None
 
+    @escaping
     def __str__(self) -> str:
         text = f"{self.variable!r}: {self.reason}"
         return f"{text}\n    {self.operator}{place(self.callsite)}" if self.operator else text

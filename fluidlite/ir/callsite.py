@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from ..cells import place
 from ..errors import FluidWarning, StrictError
+from ..quoting import printable, terminal_text
 from ..state import strictness
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
@@ -28,7 +29,7 @@ class CallSite(NamedTuple):
     stack: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        return place(self.file, self.line)
+        return printable(place(self.file, self.line))
 
 
 def caller() -> CallSite | None:
@@ -62,10 +63,10 @@ def warn(message: str, site: CallSite | None, category: type[Warning] = FluidWar
         StrictError: in place of a warning, after ``fluidlite.strict()``.
     """
     where = site or caller()
-    located = message if where is None else f"{message}\n  called at {where}"
+    located = terminal_text(message if where is None else f"{message}\n  called at {where}")
     if issubclass(category, FluidWarning) and strictness.get():
         raise StrictError(located)
     if where is None:
         warnings.warn(located, category, stacklevel=2)
     else:
-        warnings.warn_explicit(located, category, where.file, where.line)
+        warnings.warn_explicit(located, category, printable(where.file), where.line)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..opdef.attribute import BlockRef
+from ..quoting import escaping
 from .analysis import blocks_driven_by
 from .operator import Operator, OpRole
 from .variable import Parameter
@@ -33,6 +34,7 @@ class Dropped:
     def __bool__(self) -> bool:
         return bool(self.operators or self.variables)
 
+    @escaping
     def __str__(self) -> str:
         if not self:
             return "nothing was left out"

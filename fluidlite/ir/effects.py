@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..opdef.effect import Effect
+from ..quoting import escaping
 from .analysis import blocks_of
 from .operator import Operator
 
@@ -19,6 +20,7 @@ class OperatorPlace(NamedTuple):
     op: Operator
     position: int  #: in its block
 
+    @escaping
     def __str__(self) -> str:
         site = "" if self.op.callsite is None else f", built at {self.op.callsite}"
         return f"operator {self.position} of block {self.op.block.idx}{site}"
@@ -60,6 +62,7 @@ class Deed(NamedTuple):
         """Whether the operator is foreign, and nobody allowed its effect."""
         return self.effect.kind in self.place.op.foreign
 
+    @escaping
     def __str__(self) -> str:
         return deed_text(self.place.op.type, self.effect.verb, self.target)
 

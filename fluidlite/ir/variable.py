@@ -14,6 +14,7 @@ from ..opdef.arithmetic import UFUNCS, Arithmetic
 from ..opdef.attribute import whole_number
 from ..opdef.spec import RANK_TABLE, Shape, Spec
 from ..quiet import door
+from ..quoting import printable
 from .callsite import warn
 from .descriptions import VarDesc
 from .views import VIEWS
@@ -254,7 +255,7 @@ class Variable(VariableMethods):
         text = " ".join([f"{kind}{self.dtype}{shape}{lod}", *marks])
         maker = self.op
         made = f" at {maker.callsite}" if maker is not None and maker.callsite else ""
-        return f"<{type(self).__name__} {self.name}: {text}{made}>"
+        return f"<{type(self).__name__} {printable(self.name)}: {text}{made}>"
 
     def _repr_html_(self) -> str:
         return VIEWS.get().html(self)

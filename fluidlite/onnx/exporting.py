@@ -20,6 +20,7 @@ from ..ir.program import Program
 from ..ir.variable import Variable
 from ..opdef.sequences import lengths_text
 from ..opdef.spec import Spec
+from ..quoting import escaping
 from ..scope import Scope, global_scope
 from ..values import LoDTensor, bare
 from .blocks import BlockWriter
@@ -41,6 +42,7 @@ class Export:
     """By type of operator: "map" (a form of its own), "composition", or "kernel"."""
     notes: list[str] = field(default_factory=list)  #: what ONNX does otherwise
 
+    @escaping
     def __str__(self) -> str:
         lines = [f"{self.path}: {', '.join(self.inputs)} -> {', '.join(self.outputs)}"]
         return "\n".join([*lines, *self.notes])

@@ -14,6 +14,7 @@ from ..ir.nesting import nesting_fault
 from ..ir.program import Program
 from ..ir.variable import Parameter, Variable
 from ..opdef.spec import Spec
+from ..quoting import terminal_text
 from .carried import CarriedBlock, CarriedProgram, CarriedVariable, Original
 from .encode import WITH_TENSOR, Encoder, dtype_of
 from .operators import OperatorDecoder
@@ -98,12 +99,11 @@ class ProgramDecoder(Reading):
                 f"{self.bytes.name}: expected blocks in each other, found {fault}"
             )
         if self.ignored:
-            warnings.warn(
+            message = (
                 f"{self.bytes.name}: fluidlite does not know {', '.join(self.ignored)}; the "
-                "program runs without them, and they are kept when it is saved",
-                UserWarning,
-                stacklevel=2,
+                "program runs without them, and they are kept when it is saved"
             )
+            warnings.warn(terminal_text(message), UserWarning, stacklevel=2)
 
     def block(self, number: int, begin: int, end: int) -> None:
         """Read a block, and put it into the program."""

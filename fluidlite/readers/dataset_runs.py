@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..console import say
 from ..errors import ArgumentError
 from ..ir.variable import Variable
 
@@ -36,7 +37,7 @@ class FetchHandler:
             res_dict: name -> array.
         """
         for name, value in res_dict.items():
-            print(f"{name}: {value}")
+            say(f"{name}: {value}")
 
 
 def run_each(
@@ -79,9 +80,9 @@ def run_each(
         due = handler is not None and begin - last >= handler.period_secs
         found = run(feed, [*printed, *(looked.values() if due else ())])
         if debug:
-            print(f"batch {number}: {time.monotonic() - begin:.6f} s", flush=True)
+            say(f"batch {number}: {time.monotonic() - begin:.6f} s", flush=True)
         for title, value in zip(titles, found[: len(printed)]):
-            print(f"{title}\t{np.asarray(value)}", flush=True)
+            say(f"{title}\t{np.asarray(value)}", flush=True)
         if due and handler is not None:
             last = begin
             handler.handler({n: np.asarray(v) for n, v in zip(looked, found[len(printed) :])})

@@ -23,6 +23,7 @@ from ..backend import kernel_libraries
 from ..dtypes import as_dtype
 from ..errors import FluidError
 from ..opdef.spec import Spec
+from ..quoting import terminal_text
 from .step import Environment, Step
 from .value import Unsupported
 
@@ -201,7 +202,7 @@ def give_up(segment: Segment, function: CompiledSegment, error: Exception) -> No
 def _report(what: str, error: Exception) -> None:
     """Warn of a mistake of fluidlite's own."""
     message = f"{what}; please report this: {type(error).__name__}: {error}"
-    warnings.warn(message, RuntimeWarning, stacklevel=3)
+    warnings.warn(terminal_text(message), RuntimeWarning, stacklevel=3)
 
 
 _UNSEEN: Any = object()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ... import state
+from ...console import say
 from ...files import write_text
 from ...inspect.exports import to_dot
 from ...ir.program import Program
@@ -18,7 +19,7 @@ def pprint_program_codes(program: Program) -> None:
     Args:
         program: what to print; its description will do.
     """
-    print(program_text(program, call_sites=False))
+    say(program_text(program, call_sites=False))
 
 
 def pprint_block_codes(block: Any, show_backward: bool = False) -> None:
@@ -28,7 +29,7 @@ def pprint_block_codes(block: Any, show_backward: bool = False) -> None:
         block: what to print.
         show_backward: not read: gradients are shown.
     """
-    print(block_text(block))
+    say(block_text(block))
 
 
 def draw_block_graphviz(block: Any, highlights: Any = None, path: str = "./temp.dot") -> None:
