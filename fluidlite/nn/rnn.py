@@ -8,41 +8,34 @@ from __future__ import annotations
 from math import sqrt
 from typing import Any, ClassVar
 
+from ..docstrings import Family
 from ..errors import ArgumentError, ShapeError
+from ..fields import from_fields
 from ..imperative.creation import zeros
-from ..imperative.shaping import concat, stack
+from ..imperative.recurrence import GATES, along, next_state
+from ..imperative.shaping import stack
 from ..initializer import Uniform
 from . import functional as F
 from .layer import Layer, checked
 from .running import RNNCellBase
 
-
-def _step(kind: str, x: Any, state: tuple[Any, ...], weights: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The next state: the output, and the memory of an LSTM.
-
-    Args:
-        kind: LSTM, GRU, tanh or relu.
-        x: [N, I].
-        state: the one before, [N, H] each.
-        weights: of the input [G H, I] and of the state [G H, H], and their biases.
-    """
-    of_input, of_state, input_bias, state_bias = weights
-    given = x.matmul(of_input, transpose_y=True)
-    given = given if input_bias is None else given + input_bias
-    kept = state[0].matmul(of_state, transpose_y=True)
-    kept = kept if state_bias is None else kept + state_bias
-    if kind == "LSTM":
-        enter, forget, new, out = (given + kept).chunk(4, axis=-1)
-        memory = F.sigmoid(forget) * state[1] + F.sigmoid(enter) * F.tanh(new)
-        return F.sigmoid(out) * F.tanh(memory), memory
-    if kind == "GRU":
-        (r1, z1, n1), (r2, z2, n2) = given.chunk(3, axis=-1), kept.chunk(3, axis=-1)
-        new = F.tanh(n1 + F.sigmoid(r1 + r2) * n2)
-        return ((state[0] - new) * F.sigmoid(z1 + z2) + new,)
-    return ((F.tanh if kind == "tanh" else F.relu)(given + kept),)
-
-
-_GATES = {"LSTM": 4, "GRU": 3, "tanh": 1, "relu": 1}
+RECURRENT = Family(
+    {
+        "input_size": "elements of an input.",
+        "hidden_size": "elements of a state.",
+        "num_layers": "how many stand one on the other.",
+        "direction": "forward, or bidirect (bidirectional): back as well, results side by side.",
+        "time_major": "inputs are [T, N, I] instead of [N, T, I].",
+        "dropout": "of what goes from layer to layer, in training.",
+        "activation": "tanh or relu.",
+        "weight_ih_attr": "of the weights of inputs.",
+        "weight_hh_attr": "of the weights of states.",
+        "bias_ih_attr": "of the biases of inputs; False for none.",
+        "bias_hh_attr": "of the biases of states; False for none.",
+        "name": "stands in the names of parameters.",
+    },
+    raises="ArgumentError: an argument is none of those that there are.",
+)
 
 
 class _Recurrent(Layer):
@@ -53,7 +46,7 @@ class _Recurrent(Layer):
 
     def _weights(self, input_size: int, attrs: tuple[Any, ...], ending: str) -> None:
         """Make the weights of one cell; names end as said."""
-        rows, bound = _GATES[self._kind] * self.hidden_size, 1 / sqrt(self.hidden_size)
+        rows, bound = GATES[self._kind] * self.hidden_size, 1 / sqrt(self.hidden_size)
         start = Uniform(-bound, bound)
         shapes = ([rows, input_size], [rows, self.hidden_size], [rows], [rows])
         for name, shape, attr in zip(_NAMES, shapes, attrs):
@@ -71,33 +64,28 @@ class _Recurrent(Layer):
         return (start,) * (2 if self._kind == "LSTM" else 1)
 
 
+def _attrs(given: dict[str, Any]) -> tuple[Any, ...]:
+    """What users said of weights and biases."""
+    return tuple(given[f"{name}_attr"] for name in _NAMES)
+
+
 _NAMES = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
 
 
 class _Cell(_Recurrent, RNNCellBase):
-    """One step.
+    """One step."""
 
-    Args:
-        input_size, hidden_size: elements of an input, and of the state.
-        weight_ih_attr, weight_hh_attr: of the weights of the input and of the state.
-        bias_ih_attr, bias_hh_attr: of their biases; False for none.
-        name: stands in the names of parameters.
-    """
+    def begin(self, given: dict[str, Any]) -> None:
+        """Make the weights.
 
-    def __init__(
-        self,
-        input_size: int,
-        hidden_size: int,
-        weight_ih_attr: Any = None,
-        weight_hh_attr: Any = None,
-        bias_ih_attr: Any = None,
-        bias_hh_attr: Any = None,
-        name: str | None = None,
-    ) -> None:
-        super().__init__(name)
-        self.input_size, self.hidden_size = input_size, hidden_size
-        attrs = (weight_ih_attr, weight_hh_attr, bias_ih_attr, bias_hh_attr)
-        self._weights(input_size, attrs, "")
+        Args:
+            given: the arguments by name.
+        """
+        if "activation" in given:
+            self._kind = checked("activation", given["activation"], "tanh", "relu")
+        RNNCellBase.__init__(self, given["name"])
+        self.input_size, self.hidden_size = given["input_size"], given["hidden_size"]
+        self._weights(self.input_size, _attrs(given), "")
 
     @property
     def state_shape(self) -> Any:
@@ -109,14 +97,29 @@ class _Cell(_Recurrent, RNNCellBase):
         """The output and the next state, from [N, I] and the state before; zeros when None."""
         given = states if isinstance(states, (list, tuple)) else (states,)
         before = self._begin(inputs) if states is None else tuple(given)
-        after = _step(self._kind, inputs, before, self._read(""))
+        after = next_state(self._kind, inputs, before, self._read(""))
         return after[0], (after if len(after) > 1 else after[0])
 
     def extra_repr(self) -> str:
         return f"{self.input_size}, {self.hidden_size}"
 
 
-class LSTMCell(_Cell):
+@from_fields
+class _GatedCell(_Cell):
+    """One step, of gates."""
+
+    input_size: int
+    hidden_size: int
+    weight_ih_attr: Any = None
+    weight_hh_attr: Any = None
+    bias_ih_attr: Any = None
+    bias_hh_attr: Any = None
+    name: str | None = None
+
+
+@RECURRENT
+@from_fields
+class LSTMCell(_GatedCell):
     """A step of an LSTM: gates i, f, g, o; the state is a pair, output and memory.
 
     >>> y, (h, c) = fluid.nn.LSTMCell(3, 4)(fluid.ones([2, 3]))
@@ -127,7 +130,9 @@ class LSTMCell(_Cell):
     _kind = "LSTM"
 
 
-class GRUCell(_Cell):
+@RECURRENT
+@from_fields
+class GRUCell(_GatedCell):
     """A step of a GRU: gates r, z, c.
 
     >>> y, h = fluid.nn.GRUCell(3, 4)(fluid.ones([2, 3]))
@@ -138,73 +143,45 @@ class GRUCell(_Cell):
     _kind = "GRU"
 
 
+@RECURRENT
+@from_fields
 class SimpleRNNCell(_Cell):
-    """A step of a network whose next state is a function of the input and of the state.
+    """A step of a network whose next state is a function of the input and of the state."""
 
-    Args:
-        input_size, hidden_size: elements of an input, and of the state.
-        activation: tanh or relu.
-        weight_ih_attr, weight_hh_attr: of the weights of the input and of the state.
-        bias_ih_attr, bias_hh_attr: of their biases; False for none.
-        name: stands in the names of parameters.
-    """
-
-    def __init__(
-        self,
-        input_size: int,
-        hidden_size: int,
-        activation: str = "tanh",
-        weight_ih_attr: Any = None,
-        weight_hh_attr: Any = None,
-        bias_ih_attr: Any = None,
-        bias_hh_attr: Any = None,
-        name: str | None = None,
-    ) -> None:
-        self._kind = checked("activation", activation, "tanh", "relu")
-        attrs = (weight_ih_attr, weight_hh_attr, bias_ih_attr, bias_hh_attr)
-        super().__init__(input_size, hidden_size, *attrs, name)
+    input_size: int
+    hidden_size: int
+    activation: str = "tanh"
+    weight_ih_attr: Any = None
+    weight_hh_attr: Any = None
+    bias_ih_attr: Any = None
+    bias_hh_attr: Any = None
+    name: str | None = None
 
 
 class _Along(_Recurrent):
-    """Cells along time, one layer on the other.
-
-    Args:
-        input_size, hidden_size: elements of an input, and of a state.
-        num_layers: how many.
-        direction: forward, or bidirect (bidirectional): back as well, results side by side.
-        time_major: inputs are [T, N, I] instead of [N, T, I].
-        dropout: of what goes from layer to layer, in training.
-        weight_ih_attr, weight_hh_attr: of the weights of inputs and of states.
-        bias_ih_attr, bias_hh_attr: of their biases; False for none.
-        name: stands in the names of parameters.
-    """
+    """Cells along time, one layer on the other."""
 
     _sizes: ClassVar[int] = 1  #: tensors in a state
 
-    def __init__(
-        self,
-        input_size: int,
-        hidden_size: int,
-        num_layers: int = 1,
-        direction: str = "forward",
-        time_major: bool = False,
-        dropout: float = 0.0,
-        weight_ih_attr: Any = None,
-        weight_hh_attr: Any = None,
-        bias_ih_attr: Any = None,
-        bias_hh_attr: Any = None,
-        name: str | None = None,
-    ) -> None:
-        super().__init__(name)
-        checked("direction", direction, "forward", "bidirect", "bidirectional")
-        self.input_size, self.hidden_size, self.num_layers = input_size, hidden_size, num_layers
-        self.time_major, self.dropout = time_major, dropout
-        self._ways = ("",) if direction == "forward" else ("", "_reverse")
-        attrs = (weight_ih_attr, weight_hh_attr, bias_ih_attr, bias_hh_attr)
-        for layer in range(num_layers):
-            size = input_size if layer == 0 else hidden_size * len(self._ways)
-            for way in self._ways:
-                self._weights(size, attrs, f"_l{layer}{way}")
+    def begin(self, given: dict[str, Any]) -> None:
+        """Make the weights.
+
+        Args:
+            given: the arguments by name.
+        """
+        if "activation" in given:
+            self._kind = checked("activation", given["activation"], "tanh", "relu")
+        Layer.__init__(self, given["name"])
+        checked("direction", given["direction"], "forward", "bidirect", "bidirectional")
+        self.input_size, self.hidden_size = given["input_size"], given["hidden_size"]
+        self.num_layers, self.dropout = given["num_layers"], given["dropout"]
+        self.time_major = given["time_major"]
+        ways = ("",) if given["direction"] == "forward" else ("", "_reverse")
+        self._cells = [[f"_l{k}{way}" for way in ways] for k in range(self.num_layers)]
+        for number, layer in enumerate(self._cells):
+            size = self.hidden_size * len(ways) if number else self.input_size
+            for cell in layer:
+                self._weights(size, _attrs(given), cell)
 
     def forward(self, inputs: Any, initial_states: Any = None, sequence_length: Any = None) -> Any:
         """The outputs of the last layer, and the final states of all layers.
@@ -223,19 +200,18 @@ class _Along(_Recurrent):
             )
         row = [inputs[t] if self.time_major else inputs[:, t] for t in range(steps)]
         given = self._given(initial_states)
-        finals: list[tuple[Any, ...]] = []
-        for layer in range(self.num_layers):
-            if layer and self.dropout:
-                row = [F.dropout(x, self.dropout, training=self.training) for x in row]
-            ways = []
-            for way in self._ways:
-                start = self._begin(row[0]) if given is None else given[len(finals)]
-                outs, last = self._run(row, start, f"_l{layer}{way}", sequence_length)
-                ways.append(outs)
-                finals.append(last)
-            row = ways[0] if len(ways) == 1 else [concat(list(pair), -1) for pair in zip(*ways)]
+
+        def start(x: Any, number: int) -> tuple[Any, ...]:
+            return self._begin(x) if given is None else given[number]
+
+        def drop(x: Any) -> Any:
+            return F.dropout(x, self.dropout, training=self.training)
+
+        between = drop if self.dropout else None
+        cells = (self._cells, self._read)
+        outs, finals = along(self._kind, row, *cells, start, between, sequence_length)
         states = tuple(stack([each[k] for each in finals]) for k in range(self._sizes))
-        return stack(row, axis), (states if len(states) > 1 else states[0])
+        return stack(list(outs), axis), (states if len(states) > 1 else states[0])
 
     def _given(self, states: Any) -> list[tuple[Any, ...]] | None:
         if states is None:
@@ -245,30 +221,33 @@ class _Along(_Recurrent):
             raise ArgumentError(
                 f"{type(self).__name__}: expected {self._sizes} initial states, got {len(parts)}"
             )
-        count = self.num_layers * len(self._ways)
+        count = sum(map(len, self._cells))
         return [tuple(part[k] for part in parts) for k in range(count)]
-
-    def _run(
-        self, row: list[Any], state: tuple[Any, ...], ending: str, lengths: Any
-    ) -> tuple[list[Any], tuple[Any, ...]]:
-        weights = self._read(ending)
-        times = range(len(row))
-        outs: list[Any] = [None] * len(row)
-        for t in reversed(times) if ending.endswith("_reverse") else times:
-            after = _step(self._kind, row[t], state, weights)
-            outs[t] = after[0]
-            if lengths is not None:
-                here = (lengths > t).cast(str(row[t].dtype.dtype)).reshape([-1, 1])
-                outs[t] = after[0] * here
-                after = tuple(old + (new - old) * here for old, new in zip(state, after))
-            state = after
-        return outs, state
 
     def extra_repr(self) -> str:
         return f"{self.input_size}, {self.hidden_size}, num_layers={self.num_layers}"
 
 
-class LSTM(_Along):
+@from_fields
+class _Gated(_Along):
+    """Cells of gates along time."""
+
+    input_size: int
+    hidden_size: int
+    num_layers: int = 1
+    direction: str = "forward"
+    time_major: bool = False
+    dropout: float = 0.0
+    weight_ih_attr: Any = None
+    weight_hh_attr: Any = None
+    bias_ih_attr: Any = None
+    bias_hh_attr: Any = None
+    name: str | None = None
+
+
+@RECURRENT
+@from_fields
+class LSTM(_Gated):
     """An LSTM; the final states are a pair, outputs and memories.
 
     >>> y, (h, c) = fluid.nn.LSTM(3, 4, num_layers=2)(fluid.ones([5, 7, 3]))
@@ -279,7 +258,9 @@ class LSTM(_Along):
     _kind, _sizes = "LSTM", 2
 
 
-class GRU(_Along):
+@RECURRENT
+@from_fields
+class GRU(_Gated):
     """A GRU.
 
     >>> y, h = fluid.nn.GRU(3, 4, direction="bidirect")(fluid.ones([5, 7, 3]))
@@ -290,33 +271,20 @@ class GRU(_Along):
     _kind = "GRU"
 
 
+@RECURRENT
+@from_fields
 class SimpleRNN(_Along):
-    """A network whose next state is a function of the input and of the state.
+    """A network whose next state is a function of the input and of the state."""
 
-    Args:
-        input_size, hidden_size, num_layers, direction, time_major, dropout: as of :class:`LSTM`.
-        activation: tanh or relu.
-        weight_ih_attr, weight_hh_attr: of the weights of inputs and of states.
-        bias_ih_attr, bias_hh_attr: of their biases; False for none.
-        name: stands in the names of parameters.
-    """
-
-    def __init__(
-        self,
-        input_size: int,
-        hidden_size: int,
-        num_layers: int = 1,
-        direction: str = "forward",
-        time_major: bool = False,
-        dropout: float = 0.0,
-        activation: str = "tanh",
-        weight_ih_attr: Any = None,
-        weight_hh_attr: Any = None,
-        bias_ih_attr: Any = None,
-        bias_hh_attr: Any = None,
-        name: str | None = None,
-    ) -> None:
-        self._kind = checked("activation", activation, "tanh", "relu")
-        attrs = (weight_ih_attr, weight_hh_attr, bias_ih_attr, bias_hh_attr)
-        size = (input_size, hidden_size, num_layers, direction, time_major, dropout)
-        super().__init__(*size, *attrs, name)
+    input_size: int
+    hidden_size: int
+    num_layers: int = 1
+    direction: str = "forward"
+    time_major: bool = False
+    dropout: float = 0.0
+    activation: str = "tanh"
+    weight_ih_attr: Any = None
+    weight_hh_attr: Any = None
+    bias_ih_attr: Any = None
+    bias_hh_attr: Any = None
+    name: str | None = None

@@ -3,43 +3,34 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
 from typing import Any, ClassVar
 
+from ...docstrings import Family
 from ...errors import ArgumentError, ShapeError
+from ...fields import from_fields
 from ...imperative.engine import located
-from ..shapes import cat, chunk, stack
+from ...imperative.recurrence import GATES, State, along, next_state
+from ..shapes import stack
 from . import functional as F
 from .dense import near_zero, uniform_parameter
 from .module import Module
 
-State = tuple[Any, ...]  #: what goes from step to step: the output, and the memory of an LSTM
-_GATES = {"LSTM": 4, "GRU": 3, "tanh": 1, "relu": 1}
-
-
-def _next(kind: str, x: Any, state: State, weights: Sequence[Any]) -> State:
-    """The state behind a step.
-
-    Args:
-        kind: LSTM, GRU, tanh or relu.
-        x: [N, I].
-        state: the one before, [N, H] each.
-        weights: of the input and of the state, their biases, and the projection of an LSTM's
-            output; None for what is not there.
-    """
-    of_input, of_state, input_bias, state_bias, projection = weights
-    given = F.linear(x, of_input, input_bias)
-    kept = F.linear(state[0], of_state, state_bias)
-    if kind == "LSTM":
-        enter, forget, new, out = chunk(given + kept, 4, -1)
-        memory = F.sigmoid(forget) * state[1] + F.sigmoid(enter) * F.tanh(new)
-        shown = F.sigmoid(out) * F.tanh(memory)
-        return (shown if projection is None else F.linear(shown, projection)), memory
-    if kind == "GRU":
-        (r1, z1, n1), (r2, z2, n2) = chunk(given, 3, -1), chunk(kept, 3, -1)
-        new = F.tanh(n1 + F.sigmoid(r1 + r2) * n2)
-        return (new + F.sigmoid(z1 + z2) * (state[0] - new),)
-    return ((F.tanh if kind == "tanh" else F.relu)(given + kept),)
+RECURRENT = Family(
+    {
+        "input_size": "elements of an input.",
+        "hidden_size": "elements of a state.",
+        "num_layers": "how many cells stand one on the other.",
+        "bias": "whether there are biases.",
+        "nonlinearity": "tanh or relu.",
+        "batch_first": "inputs are [N, T, I] instead of [T, N, I].",
+        "dropout": "of what goes from layer to layer, in training.",
+        "bidirectional": "back as well, results side by side.",
+        "proj_size": "elements of the output, made of the ``hidden_size``; 0 for all of those.",
+        "device": "the CPU, or None.",
+        "dtype": "element type of the weights.",
+    },
+    raises="ArgumentError: an argument is none of those that there are.",
+)
 
 
 class _Recurrent(Module):
@@ -53,7 +44,7 @@ class _Recurrent(Module):
 
     def make_weights(self, input_size: int, ending: str, dtype: Any, device: Any) -> None:
         """Make the weights of one cell; their names end as said."""
-        rows, out = _GATES[self.kind] * self.hidden_size, self.proj_size or self.hidden_size
+        rows, out = GATES[self.kind] * self.hidden_size, self.proj_size or self.hidden_size
         made = functools.partial(uniform_parameter, near_zero(self.hidden_size), dtype, device)
         setattr(self, "weight_ih" + ending, made(rows, input_size))
         setattr(self, "weight_hh" + ending, made(rows, out))
@@ -77,12 +68,14 @@ class _Recurrent(Module):
 class _Cell(_Recurrent):
     """One step."""
 
-    def __init__(
-        self, input_size: int, hidden_size: int, bias: bool, device: Any, dtype: Any
-    ) -> None:
-        super().__init__()
-        self.input_size, self.hidden_size, self.bias = input_size, hidden_size, bias
-        self.make_weights(input_size, "", dtype, device)
+    def begin(self, given: dict[str, Any]) -> None:
+        """Make the weights.
+
+        Args:
+            given: the arguments by name.
+        """
+        _take(self, given)
+        self.make_weights(self.input_size, "", given["dtype"], given["device"])
 
     def forward(self, input: Any, hx: Any = None) -> Any:
         """The next state, of [N, I] or [I] and the state before; zeros when None.
@@ -96,7 +89,7 @@ class _Cell(_Recurrent):
         given = hx if isinstance(hx, (list, tuple)) else (hx,)
         parts = [s.unsqueeze(0) if alone else s for s in given if s is not None]
         state = tuple(parts) or self.zeros(x)
-        after = _next(self.kind, x, state, self.weights(""))
+        after = next_state(self.kind, x, state, self.weights(""))
         found = tuple(s.squeeze(0) if alone else s for s in after)
         return found if len(found) > 1 else found[0]
 
@@ -115,14 +108,21 @@ def _need_input(input: Any, size: int, ranks: tuple[int, int]) -> None:
         )
 
 
-class LSTMCell(_Cell):
-    """A step of an LSTM: gates i, f, g, o; the state is a pair, output and memory.
+@from_fields
+class _GatedCell(_Cell):
+    """One step, of gates."""
 
-    Args:
-        input_size, hidden_size: elements of an input, and of the state.
-        bias: whether there are biases.
-        device: the CPU, or None.
-        dtype: element type of the weights.
+    input_size: int
+    hidden_size: int
+    bias: bool = True
+    device: Any = None
+    dtype: Any = None
+
+
+@RECURRENT
+@from_fields
+class LSTMCell(_GatedCell):
+    """A step of an LSTM: gates i, f, g, o; the state is a pair, output and memory.
 
     >>> h, c = fluid.flow.nn.LSTMCell(3, 4)(fluid.flow.ones(2, 3))
     >>> h.shape, c.shape
@@ -131,109 +131,65 @@ class LSTMCell(_Cell):
 
     kind = "LSTM"
 
-    def __init__(
-        self,
-        input_size: int,
-        hidden_size: int,
-        bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
-    ) -> None:
-        super().__init__(input_size, hidden_size, bias, device, dtype)
 
-
-class GRUCell(_Cell):
-    """A step of a GRU: gates r, z, n.
-
-    Args:
-        input_size, hidden_size, bias, device, dtype: as of :class:`LSTMCell`.
-    """
+@RECURRENT
+@from_fields
+class GRUCell(_GatedCell):
+    """A step of a GRU: gates r, z, n."""
 
     kind = "GRU"
 
-    def __init__(
-        self,
-        input_size: int,
-        hidden_size: int,
-        bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
-    ) -> None:
-        super().__init__(input_size, hidden_size, bias, device, dtype)
 
-
+@RECURRENT
+@from_fields
 class RNNCell(_Cell):
-    """A step of a network whose next state is a function of the input and of the state.
+    """A step of a network whose next state is a function of the input and of the state."""
 
-    Args:
-        input_size, hidden_size, bias, device, dtype: as of :class:`LSTMCell`.
-        nonlinearity: tanh or relu.
-
-    Raises:
-        ArgumentError: there is no such function.
-    """
-
-    def __init__(
-        self,
-        input_size: int,
-        hidden_size: int,
-        bias: bool = True,
-        nonlinearity: str = "tanh",
-        device: Any = None,
-        dtype: Any = None,
-    ) -> None:
-        self.__dict__["kind"] = _function(nonlinearity)
-        super().__init__(input_size, hidden_size, bias, device, dtype)
+    input_size: int
+    hidden_size: int
+    bias: bool = True
+    nonlinearity: str = "tanh"
+    device: Any = None
+    dtype: Any = None
 
 
-def _function(given: str) -> str:
-    if given not in ("tanh", "relu"):
-        raise located(ArgumentError(f"expected nonlinearity 'tanh' or 'relu', got {given!r:.60}"))
-    return given
+def _take(module: _Recurrent, given: dict[str, Any]) -> None:
+    """Keep the arguments of a module, as attributes, but for where weights are made."""
+    function = given.get("nonlinearity", "tanh")
+    if function not in ("tanh", "relu"):
+        raise located(
+            ArgumentError(f"expected nonlinearity 'tanh' or 'relu', got {function!r:.60}")
+        )
+    Module.__init__(module)
+    vars(module).update({n: v for n, v in given.items() if n not in ("device", "dtype")})
+    if "nonlinearity" in given:
+        vars(module)["kind"] = function
 
 
 class _Along(_Recurrent):
-    """Cells along time, one layer on the other.
+    """Cells along time, one layer on the other."""
 
-    Args:
-        input_size, hidden_size: elements of an input, and of a state.
-        num_layers: how many.
-        bias: whether there are biases.
-        batch_first: inputs are [N, T, I] instead of [T, N, I].
-        dropout: of what goes from layer to layer, in training.
-        bidirectional: back as well, results side by side.
-        proj_size: elements of an LSTM's output, made of the ``hidden_size``; 0 for all of those.
-        device: the CPU, or None.
-        dtype: element type of the weights.
-    """
+    num_layers: int
+    batch_first: bool
+    dropout: float
+    bidirectional: bool
 
-    def __init__(
-        self,
-        input_size: int,
-        hidden_size: int,
-        num_layers: int = 1,
-        bias: bool = True,
-        batch_first: bool = False,
-        dropout: float = 0.0,
-        bidirectional: bool = False,
-        proj_size: int = 0,
-        device: Any = None,
-        dtype: Any = None,
-    ) -> None:
-        super().__init__()
-        if not 0 <= proj_size < hidden_size:
-            raise located(
-                ArgumentError(f"expected proj_size in [0, {hidden_size}), got {proj_size!r:.60}")
-            )
-        self.input_size, self.hidden_size, self.num_layers = input_size, hidden_size, num_layers
-        self.bias, self.batch_first, self.dropout = bias, batch_first, dropout
-        self.bidirectional, self.proj_size = bidirectional, proj_size
-        self._ways = ("", "_reverse") if bidirectional else ("",)
-        for layer in range(num_layers):
-            width = (proj_size or hidden_size) * len(self._ways)
-            for way in self._ways:
-                size = width if layer else input_size
-                self.make_weights(size, f"_l{layer}{way}", dtype, device)
+    def begin(self, given: dict[str, Any]) -> None:
+        """Make the weights.
+
+        Args:
+            given: the arguments by name.
+        """
+        size, hidden = given.get("proj_size", 0), given["hidden_size"]
+        if not 0 <= size < hidden:
+            raise located(ArgumentError(f"expected proj_size in [0, {hidden}), got {size!r:.60}"))
+        _take(self, given)
+        ways = ("", "_reverse") if self.bidirectional else ("",)
+        self._cells = [[f"_l{k}{way}" for way in ways] for k in range(self.num_layers)]
+        for number, layer in enumerate(self._cells):
+            width = (size or hidden) * len(ways) if number else self.input_size
+            for cell in layer:
+                self.make_weights(width, cell, given["dtype"], given["device"])
 
     _pair: ClassVar[bool] = False
 
@@ -252,34 +208,25 @@ class _Along(_Recurrent):
         time = 1 if self.batch_first and not alone else 0
         row = [x.unsqueeze(0) if alone else x for x in input.unbind(time)]
         given = self._states(hx, row[0].array.shape[0], alone)
-        finals: list[State] = []
-        for layer in range(self.num_layers):
-            if layer and self.dropout:
-                row = [F.dropout(x, self.dropout, self.training) for x in row]
-            sides = []
-            for way in self._ways:
-                start = self.zeros(row[0]) if given is None else given[len(finals)]
-                shown, last = self._run(row, start, f"_l{layer}{way}")
-                sides.append(shown)
-                finals.append(last)
-            row = sides[0] if len(sides) == 1 else [cat(pair, -1) for pair in zip(*sides)]
-        states = tuple(stack(parts).squeeze(1) if alone else stack(parts) for parts in zip(*finals))
-        out = stack([x.squeeze(0) for x in row] if alone else row, time)
-        return out, (states if self._pair else states[0])
 
-    def _run(self, row: Sequence[Any], state: State, ending: str) -> tuple[list[Any], State]:
-        back, weights, shown = ending.endswith("_reverse"), self.weights(ending), []
-        for x in reversed(row) if back else row:
-            state = _next(self.kind, x, state, weights)
-            shown.append(state[0])
-        return (shown[::-1] if back else shown), state
+        def start(x: Any, number: int) -> State:
+            return self.zeros(x) if given is None else given[number]
+
+        def drop(x: Any) -> Any:
+            return F.dropout(x, self.dropout, self.training)
+
+        between = drop if self.dropout else None
+        shown, finals = along(self.kind, row, self._cells, self.weights, start, between)
+        states = tuple(stack(parts).squeeze(1) if alone else stack(parts) for parts in zip(*finals))
+        out = stack([x.squeeze(0) for x in shown] if alone else shown, time)
+        return out, (states if self._pair else states[0])
 
     def _states(self, hx: Any, rows: int, alone: bool) -> list[State] | None:
         """The given states of each layer and direction."""
         if hx is None:
             return None
         parts = [s.unsqueeze(1) if alone else s for s in (hx if self._pair else (hx,))]
-        count = self.num_layers * len(self._ways)
+        count = sum(map(len, self._cells))
         out = self.proj_size or self.hidden_size
         for part, size in zip(parts, (out, self.hidden_size)):
             if list(part.array.shape) != [count, rows, size]:
@@ -300,19 +247,10 @@ class _Along(_Recurrent):
         return ", ".join(shown)
 
 
+@RECURRENT
+@from_fields
 class LSTM(_Along):
     """An LSTM along time: gates i, f, g, o; the state is a pair, output and memory.
-
-    Args:
-        input_size, hidden_size: elements of an input, and of a state.
-        num_layers: how many cells stand one on the other.
-        bias: whether there are biases.
-        batch_first: inputs are [N, T, I] instead of [T, N, I].
-        dropout: of what goes from layer to layer, in training.
-        bidirectional: back as well, results side by side.
-        proj_size: elements of the output, made of the ``hidden_size``; 0 for all of those.
-        device: the CPU, or None.
-        dtype: element type of the weights.
 
     >>> out, (h, c) = fluid.flow.nn.LSTM(3, 4, num_layers=2)(fluid.flow.ones(5, 2, 3))
     >>> out.shape, h.shape
@@ -322,58 +260,48 @@ class LSTM(_Along):
     kind = "LSTM"
     _pair = True
 
+    input_size: int
+    hidden_size: int
+    num_layers: int = 1
+    bias: bool = True
+    batch_first: bool = False
+    dropout: float = 0.0
+    bidirectional: bool = False
+    proj_size: int = 0
+    device: Any = None
+    dtype: Any = None
 
+
+@RECURRENT
+@from_fields
 class GRU(_Along):
-    """A GRU along time: gates r, z, n.
-
-    Args:
-        input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, device,
-            dtype: as of :class:`LSTM`.
-    """
+    """A GRU along time: gates r, z, n."""
 
     kind = "GRU"
 
-    def __init__(
-        self,
-        input_size: int,
-        hidden_size: int,
-        num_layers: int = 1,
-        bias: bool = True,
-        batch_first: bool = False,
-        dropout: float = 0.0,
-        bidirectional: bool = False,
-        device: Any = None,
-        dtype: Any = None,
-    ) -> None:
-        sizes = (input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional)
-        super().__init__(*sizes, device=device, dtype=dtype)
+    input_size: int
+    hidden_size: int
+    num_layers: int = 1
+    bias: bool = True
+    batch_first: bool = False
+    dropout: float = 0.0
+    bidirectional: bool = False
+    device: Any = None
+    dtype: Any = None
 
 
+@RECURRENT
+@from_fields
 class RNN(_Along):
-    """A network along time whose next state is a function of the input and of the state.
+    """A network along time whose next state is a function of the input and of the state."""
 
-    Args:
-        input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, device,
-            dtype: as of :class:`LSTM`.
-        nonlinearity: tanh or relu.
-
-    Raises:
-        ArgumentError: there is no such function.
-    """
-
-    def __init__(
-        self,
-        input_size: int,
-        hidden_size: int,
-        num_layers: int = 1,
-        nonlinearity: str = "tanh",
-        bias: bool = True,
-        batch_first: bool = False,
-        dropout: float = 0.0,
-        bidirectional: bool = False,
-        device: Any = None,
-        dtype: Any = None,
-    ) -> None:
-        self.__dict__["kind"] = _function(nonlinearity)
-        sizes = (input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional)
-        super().__init__(*sizes, device=device, dtype=dtype)
+    input_size: int
+    hidden_size: int
+    num_layers: int = 1
+    nonlinearity: str = "tanh"
+    bias: bool = True
+    batch_first: bool = False
+    dropout: float = 0.0
+    bidirectional: bool = False
+    device: Any = None
+    dtype: Any = None
