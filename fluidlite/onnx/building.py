@@ -30,6 +30,7 @@ SMALL, TIMES = 1 << 24, 4
 
 #: bytes that all results together may have, and how many times those of the model's tensors
 ROOM, TIMES_HELD = 1 << 28, 8
+MOST_DIMENSIONS = 32
 LARGEST_TABLE = 1 << 24  #: elements of what is written out as a constant
 
 
@@ -188,6 +189,10 @@ class Asking(Interpreter):
 
     def added(self, x: Any, *axes: int) -> Any:
         """A value with further dimensions of size 1, at places of the result."""
+        if self.ndim(x) + len(axes) > MOST_DIMENSIONS:
+            raise UnsupportedError(
+                f"expected at most {MOST_DIMENSIONS} dimensions, got {self.ndim(x) + len(axes)}"
+            )
         out = x
         for axis in sorted(axes):
             out = self.unsqueeze2(out, axes=[axis])
@@ -197,8 +202,8 @@ class Asking(Interpreter):
         """A value without dimensions of size 1."""
         if not axes:
             return x
-        rank = self.ndim(x)
-        kept = [n for i, n in enumerate(self.sizes(x)) if i not in {a % rank for a in axes}]
+        gone = {axis % self.ndim(x) for axis in axes}
+        kept = [n for i, n in enumerate(self.sizes(x)) if i not in gone]
         return self.reshaped(x, kept) if kept.count(-1) < 2 else self.squeeze2(x, axes=list(axes))
 
     def spread(self, x: Any, *others: Any) -> Any:

@@ -12,6 +12,7 @@ import numpy as np
 from ..dtypes import DType, as_dtype
 from ..errors import FileFormatError, FluidError, UnsupportedError
 from ..ir.analysis import blocks_driven_by
+from ..ir.operator import Operator
 from ..ir.variable import Variable
 from .building import Appending, ConstantFolding, TooLarge
 from .expansion import check_expansion
@@ -30,6 +31,30 @@ _MOVES = frozenset(
 _UNKNOWN = -(2**53)  # stands for an element that is not known
 _MOST_SIZES = 64  #: elements of a vector of sizes that are looked at
 _RANDOM = frozenset({"Bernoulli", "Multinomial"})
+
+
+class _NewOperators:
+    """What a node has appended, by what it reads and writes."""
+
+    def __init__(self, ops: list[Operator]) -> None:
+        self.have_blocks = any(map(blocks_driven_by, ops))
+        self.written = {name for op in ops for name in op.output_arg_names}
+        self._by_name: dict[str, dict[Operator, None]] = {}
+        for op in ops:
+            for name in (*op.input_arg_names, *op.output_arg_names):
+                self._by_name.setdefault(name, {})[op] = None
+
+    def rename(self, old: str, new: str) -> None:
+        """Give a variable another name in them."""
+        ops = self._by_name.pop(old)
+        for op in ops:
+            if op.reads(old):
+                op.rename_input(old, new)
+            if op.writes(old):
+                op.rename_output(old, new)
+        self._by_name.setdefault(new, {}).update(ops)
+        self.written.discard(old)
+        self.written.add(new)
 
 
 @dataclass(frozen=True)
@@ -156,7 +181,7 @@ class GraphReader:
         names = list(node.output)
         failures = len(self._failures)
         block = self.f.block
-        marks = len(block.ops), len(block.vars)
+        mark = len(block.ops)
         try:
             found = self._built(node, ins, env, opsets, given, place)
             if len(found) < len(names) and any(names[len(found) :]):
@@ -167,9 +192,10 @@ class GraphReader:
             if len(self._failures) == failures:
                 self.fail(place, _reason(error))
             found = [self.missing] * len(names)
+        new = _NewOperators(block.ops[mark:])
         for name, value in zip(names, found):
             if name:
-                env[name] = self._named(value, name, marks) if given is None else value
+                env[name] = self._named(value, name, new) if given is None else value
 
     def _built(
         self,
@@ -348,25 +374,20 @@ class GraphReader:
             self._taken.add(found)
         return found
 
-    def _named(self, value: Any, name: str, marks: tuple[int, int]) -> Any:
+    def _named(self, value: Any, name: str, new: _NewOperators) -> Any:
         """A value that a node made, under its name of the model's."""
         block = self.f.block
         if isinstance(value, Widened):
-            return Widened(self._named(value.value, name, marks), value.number)
+            return Widened(self._named(value.value, name, new), value.number)
         if not isinstance(value, Variable) or value.block is not block or value.persistable:
             return value
         wanted = self.named(name)
-        new = block.ops[marks[0] :]
         if value.is_data or value.name == wanted or block.find_var_recursive(wanted) is not None:
             return value
-        if not any(op.writes(value.name) for op in new) or any(blocks_driven_by(op) for op in new):
+        if new.have_blocks or value.name not in new.written:
             return value
         old = value.name
-        for op in new:
-            if op.reads(old):
-                op.rename_input(old, wanted)
-            if op.writes(old):
-                op.rename_output(old, wanted)
+        new.rename(old, wanted)
         block.drop_var(old)
         value.name = wanted
         block.declare(value)

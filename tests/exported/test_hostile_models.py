@@ -259,6 +259,36 @@ def test_sizes_that_a_size_of_zero_hides_are_refused(kind, sizes, tmp_path):
         load(tmp_path / "m.onnx")
 
 
+@pytest.mark.parametrize("axes", [[0] * 100_000, [*range(100_000)]], ids=["same", "others"])
+def test_axes_beyond_what_an_array_has_are_refused_before_any_is_added(axes):
+    first = model([node("Unsqueeze", "x", "y", axes=axes)], "x:float32[2,3]", "y", opset=11)
+    later = model([node("Unsqueeze", "x a", "y")], "x:float32[2,3]", "y", a=np.array(axes))
+    load(plain())  # what is loaded when it is first needed
+    for made in (first, later):
+        assert calls_in(refused_whole, made) < 10_000
+
+
+def refused_whole(made):
+    with pytest.raises(UnsupportedError, match="expected at most 32 dimensions, got 100002"):
+        load(made)
+
+
+@pytest.mark.parametrize("type", ["Split", "Concat", "Sum"])
+def test_the_work_is_linear_in_the_values_of_a_node(type):
+    def calls(count):
+        names = " ".join(f"v{number}" for number in range(count))
+        if type == "Split":
+            made = [node(type, "x", names, axis=0, num_outputs=count)]
+        else:
+            made = [node("Neg", "x", f"v{number}") for number in range(count)]
+            made.append(node(type, names, "y", **({"axis": 0} if type == "Concat" else {})))
+        ends = "v0" if type == "Split" else "y"
+        return calls_in(load, model(made, f"x:float32[{count},3]", ends))
+
+    calls(8)
+    assert calls(400) < 2.3 * calls(200)
+
+
 def test_constants_may_be_large_together_only_as_far_as_there_is_room(monkeypatch):
     monkeypatch.setattr(building, "ROOM", 1 << 20)
     doubled = [node("Concat", f"v{i} v{i}", f"v{i + 1}", axis=0) for i in range(12)]
