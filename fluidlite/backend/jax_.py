@@ -37,7 +37,15 @@ def asarray(value: Any, dtype: Any = None) -> Any:
     """``value`` as an array; other kinds of values as they are."""
     if isinstance(value, _KINDS):
         return value
+    if dtype is not None and np.dtype(dtype).kind == "f" and _is_mask(value):
+        # XLA would make a choice of a product with a mask that is converted, which hides NaN
+        return jnp.where(value, np.ones((), dtype), np.zeros((), dtype))
     return jnp.asarray(value, dtype)
+
+
+def _is_mask(value: Any) -> bool:
+    """Whether an array of truths is traced."""
+    return isinstance(value, jax.core.Tracer) and value.dtype == np.bool_
 
 
 def is_known(value: Any) -> bool:
@@ -188,6 +196,7 @@ def _identity(x: Any, *_: Any, **__: Any) -> Any:
 
 xp = SimpleNamespace(**{k: v for k, v in vars(jnp).items() if not k.startswith("_")})
 xp.add_at = scatter_add
+xp.asarray = asarray
 xp.adjoint = adjoint
 xp.convolution = convolution
 xp.add_rows = add_rows

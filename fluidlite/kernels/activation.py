@@ -47,7 +47,7 @@ def gelu(op: Any, X: Spec) -> Prepared | None:
     def run(x: Any, out: Any) -> Any:
         erf(np.multiply(x, root, out=out), out=out)
         np.add(out, 1, out=out)
-        np.multiply(out, x, out=out)
-        return np.multiply(out, half, out=out)
+        np.multiply(out, half, out=out)  # before the product, which could be infinite without it
+        return np.multiply(out, x, out=out)
 
     return _prepared(X, run)

@@ -11,7 +11,7 @@ import numpy as np
 from ..opdef.prepared import Prepared, prepares
 from ..opdef.spec import Spec
 from . import threads
-from .windows import max_gradient
+from .windows import as_bits, equality, mask_of, max_gradient
 
 PART = 1 << 20  #: bytes of an image that are worked on at a time
 
@@ -111,20 +111,25 @@ def pool2d_grad(op: Any, X: Spec, Out: Spec, dOut: Spec) -> Prepared | None:
         for i, j in itertools.product(range(k0), range(k1))
     ]
 
+    negative_zero = np.iinfo(f"i{X.dtype.dtype.itemsize}").min  # as bits
+
     def spread(x: Any, largest: Any, g: Any, made: Any) -> None:
-        free = None
+        free, equal, bits = None, equality(largest), as_bits(g)
+        if bits.min() == negative_zero:  # of which a sum with zeros is none
+            bits = as_bits(g + 0)
+        made = as_bits(made)
         for place in places[:-1]:
-            here = np.equal(x[place], largest)
+            here = equal(x[place], largest)
             if free is None:
                 free = np.logical_not(here)
             else:
                 np.logical_and(here, free, out=here)
                 np.logical_xor(free, here, out=free)
-            np.multiply(g, here, out=made[place])
+            np.bitwise_and(bits, mask_of(here), out=made[place])
         if free is None:
-            np.copyto(made, g)
+            np.copyto(made, bits)
         else:
-            np.multiply(g, free, out=made[places[-1]])
+            np.bitwise_and(bits, mask_of(free), out=made[places[-1]])
 
     def run(x: Any, largest: Any, g: Any, out: Any = None) -> Any:
         made = np.empty_like(x) if out is None else out

@@ -14,6 +14,27 @@ from ..opdef.spec import Spec
 MOST = 128  #: elements of a window, for each of which all windows are looked at
 
 
+def equality(largest: Any) -> Any:
+    """A function that finds the elements that are as large as the largest of their windows: where
+    that is NaN, those that are NaN.
+    """
+    if not np.isnan(largest.max()):
+        return np.equal
+    return lambda x, found: np.logical_or(np.equal(x, found), np.not_equal(x, x))
+
+
+def as_bits(g: Any) -> Any:
+    """An array of floats as whole numbers of the same bits."""
+    return g.view(f"i{g.dtype.itemsize}")
+
+
+def mask_of(here: Any) -> Any:
+    """Truths as whole numbers: all bits are set where one holds.  What is chosen with them is not
+    multiplied by zero elsewhere, where it may be NaN.
+    """
+    return np.negative(here.view(np.int8))
+
+
 def max_gradient(op: Any, X: Spec, Out: Spec, dOut: Spec | None) -> Prepared | None:
     """The cotangent goes to the first of the largest elements, by rows.
 
@@ -56,12 +77,13 @@ def max_gradient(op: Any, X: Spec, Out: Spec, dOut: Spec | None) -> Prepared | N
             image = np.full([padded[i] for i in order], -np.inf, x.dtype).transpose(back)
             image[inside] = x
         free = np.ones_like(largest, bool)
+        equal, bits = equality(largest), as_bits(g)
         for place in places:
-            here = np.equal(image[place], largest)
+            here = equal(image[place], largest)
             np.logical_and(here, free, out=here)
             np.logical_xor(free, here, out=free)
             part = made[place]
-            np.add(part, np.multiply(g, here), out=part)
+            np.add(part, np.bitwise_and(bits, mask_of(here)).view(g.dtype), out=part)
         return made[inside]
 
     return Prepared(run)

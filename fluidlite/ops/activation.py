@@ -161,12 +161,16 @@ class swish(UseMkldnn, Unary):
         return Epilogue(self.type, (self.beta,))
 
     def run(self, xp, X):
-        return X * logistic(xp, self.beta * X)
+        gate = logistic(xp, self.beta * X)
+        return xp.where(gate == 0, xp.sign(X), X) * gate  # 0 where X is infinite, too
 
     def grad(self, f, X, dOut):
         def dx():
-            s = f.sigmoid(X * self.beta)
-            return dOut * (s + X * self.beta * s * (1.0 - s))
+            inner = X * self.beta
+            s = f.sigmoid(inner)
+            # far outside s (1 - s) is 0, and so is the product with what is infinite
+            inner = f.clip(inner, min=-FAR, max=FAR)
+            return dOut * (s + inner * s * (1.0 - s))
 
         return dict(X=dx)
 
@@ -463,6 +467,10 @@ class maxout(Op):
         return dict(X=dx)
 
 
+#: e^-FAR is 0 in every element type
+FAR = 1000.0
+
+
 #: powers of e that are still finite, by the bytes of an element
 LARGEST_POWER = {4: 88.7, 8: 709.7}
 
@@ -471,7 +479,7 @@ def logistic(xp, X):
     """1 / (1 + e^-X), exact in relative terms on both sides down to the smallest normal number."""
     if X.dtype.itemsize > 2:
         most = X.dtype.type(LARGEST_POWER[X.dtype.itemsize])
-        return 1 / (1 + xp.exp(xp.minimum(-X, most)))
+        return xp.where(most < -X, 0, 1 / (1 + xp.exp(xp.minimum(-X, most))))
     small = xp.exp(-xp.abs(X))  # e^-X overflows early in half precision
     return xp.where(X >= 0, 1, small) / (1 + small)
 

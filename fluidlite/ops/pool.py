@@ -160,8 +160,8 @@ class AxisWindows(NamedTuple):
         numbered = enumerate(zip(self.elements(xp, x, "edge"), self.elements(xp, codes, "edge")))
         _, (largest, found) = next(numbered)
         for k, (element, code) in numbered:
-            larger = element > largest
-            largest = xp.maximum(largest, element)
+            larger = (element > largest) | ((element != element) & (largest == largest))
+            largest = xp.maximum(largest, element)  # NaN is larger than any number
             # a later element has a higher number, so the maximum is a choice without branches
             found = xp.maximum(found, larger * (code + xp.asarray(k * span, dtype=codes.dtype)))
         return largest, found

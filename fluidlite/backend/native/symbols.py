@@ -302,8 +302,9 @@ def power(base: Any, exponent: Any, out: Any = None) -> ArraySymbol:
 
 def clip(value: Any, low: Any = None, high: Any = None, out: Any = None) -> ArraySymbol:
     """A value between bounds."""
-    found = value if low is None else XP.maximum(value, low)
-    found = found if high is None else XP.minimum(found, high)
+    # of equal operands the second one is taken: what is at a bound keeps the sign of a zero
+    found = value if low is None else XP.maximum(low, value)
+    found = found if high is None else XP.minimum(high, found)
     if found.dtype != value.dtype or out is not None:
         raise Untraceable("bounds of another type")
     return ArraySymbol(found.node)
@@ -387,8 +388,7 @@ def matmul(x: Any, y: Any) -> ArraySymbol:
         raise Untraceable("a product of stacks")
     shape = x.shape[0], y.shape[1]
     if x.shape[1] == 1 and isinstance(x, ArraySymbol) and isinstance(y, ArraySymbol):
-        made: ArraySymbol = XP.multiply(x, y)
-        return made
+        return _of_one(XP.multiply(x, y))
     matrix, vector, axis = (x, y, 1) if shape[1] == 1 else (y, x, 0)
     if 1 not in shape or not isinstance(vector, ArraySymbol):
         raise Untraceable("a product of matrices")
@@ -407,11 +407,17 @@ def _axes(axis: Any, ndim: int) -> tuple[int, ...]:
     return tuple(sorted({int(a) % ndim for a in given}))
 
 
+def _of_one(value: Any) -> ArraySymbol:
+    """The sum of one element: sums begin with zero, so that none is a negative one."""
+    made: ArraySymbol = XP.add(value, 0.0)
+    return made
+
+
 def _reduced(function: str, value: ArraySymbol, axis: Any, keepdims: bool) -> ArraySymbol:
     axes, shape = _axes(axis, value.ndim), value.shape
     kept = tuple(1 if i in axes else n for i, n in enumerate(shape))
     if prod(shape[i] for i in axes) == 1:
-        found: ArraySymbol = reshape(value, kept)
+        found: ArraySymbol = reshape(_of_one(value) if function == "sum" else value, kept)
     else:
         found = ArraySymbol(Expression(function, (value.node,), kept, value.dtype, axes))
     left = tuple(n for i, n in enumerate(shape) if i not in axes)

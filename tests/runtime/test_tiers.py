@@ -1,0 +1,132 @@
+"""Every tier gives the same number, for extreme values, too."""
+
+import zlib
+
+import numpy as np
+import pytest
+import tiers
+from tiers import Trial, apart, compared, compile_kernels, engines, trials
+
+import fluidlite as fluid
+from fluidlite.backend.native.compiler import COMPILER
+
+layers = fluid.layers
+SHARE = 40  #: of the trials of all operators one in so many, by a digest of their names
+#: that have disagreed
+ALWAYS = ("pool2d", "pool3d", "gelu", "swish", "brelu")
+
+
+@pytest.fixture
+def with_compiler(monkeypatch, tmp_path):
+    monkeypatch.delenv("FLUIDLITE_CC", raising=False)
+    monkeypatch.setenv("FLUIDLITE_CACHE", str(tmp_path / "cache"))
+    yield
+    COMPILER.reset()
+
+
+def is_chosen(name):
+    return zlib.crc32(name.encode()) % SHARE == 0
+
+
+def test_a_share_of_all_samples_is_the_same_on_every_engine(with_compiler, monkeypatch):
+    monkeypatch.setattr(tiers, "EXTREMES", {k: tiers.EXTREMES[k] for k in ("NaN", "inf", "3e38")})
+    given = list(trials([t for t in tiers.TYPES if is_chosen(t)], batches=(0, 1)))
+    names = [name for name in engines() if name != "jax"]
+    compile_kernels(given, names, "-O0")
+    assert len(given) > 20
+    assert not [found for trial in given for found in compared(trial, names, runs=4)]
+
+
+@pytest.mark.parametrize("type", ALWAYS)
+def test_operators_that_have_disagreed_agree(type, with_compiler):
+    given = [t for t in trials([type], batches=(0,)) if type != "pool2d" or is_chosen(t.name[:-1])]
+    given = given[:4]
+    names = [name for name in engines() if name != "jax"]
+    compile_kernels(given, names, "-O0")
+    assert not [found for trial in given for found in compared(trial, names)]
+
+
+def test_samples_agree_on_jax():
+    pytest.importorskip("jax", reason='the backend "jax" needs fluidlite[jax]')
+    given = list(trials(["amin", "relu", "swish"], batches=()))[:4]
+    assert not [found for trial in given for found in compared(trial, ["jax"], runs=3)]
+
+
+def runs_of(make, feed, times=4):
+    """What a net gives in some runs."""
+    main = fluid.Program()
+    with fluid.unique_name.guard(), fluid.program_guard(main, fluid.Program()):
+        fetches = make()
+    exe = fluid.Executor()
+    return [exe.run(main, feed, fetches) for _ in range(times)]
+
+
+def test_one_bad_gradient_of_a_maximum_goes_to_one_element_of_its_window():
+    x = np.random.default_rng(0).normal(size=[1, 1, 12, 12]).astype("float32")
+    weight = np.ones([1, 1, 6, 6], "float32")
+
+    def net():
+        image = fluid.data("x", x.shape, "float32")
+        image.stop_gradient = False
+        pooled = layers.pool2d(image, 2, "max", 2)
+        return fluid.gradients([pooled], [image], [fluid.data("w", weight.shape, "float32")])
+
+    for bad in (np.nan, np.inf):
+        found = runs_of(net, {"x": x, "w": np.full_like(weight, bad)})
+        for (gradient,) in found:
+            assert (~np.isfinite(gradient)).sum() == 36
+            assert (gradient == 0).sum() == 108
+
+
+def test_the_gradient_of_a_maximum_goes_to_what_is_not_a_number():
+    x = np.arange(16, dtype="float32").reshape(1, 1, 4, 4)
+    x[0, 0, 0, 1] = np.nan
+
+    def net():
+        image = fluid.data("x", x.shape, "float32")
+        image.stop_gradient = False
+        return [fluid.gradients([layers.pool2d(image, 2, "max", s)], [image])[0] for s in (2, 1)]
+
+    for apart_, sliding in runs_of(net, {"x": x}):
+        assert apart_[0, 0, 0, 1] == 1 and apart_[0, 0, :2, :2].sum() == 1
+        assert sliding[0, 0, 0, 1] == 2  # of two windows
+
+
+@pytest.mark.parametrize("least", [-3e38, -np.inf])
+def test_swish_and_its_gradients_vanish_far_below_zero(least):
+    feed = {"x": np.array([least, 3e38], "float32")}
+
+    def net():
+        x = fluid.data("x", [2], "float32")
+        x.stop_gradient = False
+        out = layers.swish(x)
+        (slope,) = fluid.gradients([out], [x])
+        return [out, slope, *fluid.gradients([slope], [x])]
+
+    for out, slope, bend in runs_of(net, feed):
+        np.testing.assert_array_equal(out, np.array([0, 3e38], "float32"))
+        assert np.signbit(out[0])
+        np.testing.assert_array_equal(slope, [0, 1])
+        np.testing.assert_array_equal(bend, [0, 0])
+
+
+def test_gelu_of_the_largest_numbers_is_themselves():
+    feed = {"x": np.array([3e38, -3e38], "float32")}
+    for (found,) in runs_of(lambda: [layers.gelu(fluid.data("x", [2], "float32"))], feed):
+        np.testing.assert_array_equal(found, np.array([3e38, 0], "float32"))
+
+
+def test_a_difference_is_seen():
+    """Of places of NaN, of infinities, of signs of zeros, and of numbers."""
+    right = np.array([np.nan, np.inf, 0.0, 1.0], "float32")
+    assert not apart(right.copy(), right, 1.0)
+    for k, wrong in enumerate([0.0, -np.inf, -0.0, 1.0001]):
+        found = right.copy()
+        found[k] = wrong
+        assert f"1 of 4, at [{k}]" in apart(found, right, 1.0)
+
+
+def test_what_makes_a_trial_feeds_extremes_to_every_input_and_gradient():
+    trial = next(t for t in trials(["matmul"], batches=()) if isinstance(t, Trial))
+    labels = [label for label, _ in trial.feeds()]
+    assert {"NaN in X", "-0 in Y", "3e38 in Out@TG", "usual"} <= set(labels)
