@@ -147,7 +147,7 @@ def test_what_show_prints_is_read_as_the_same_program(model, capsys):
 
 
 ENDINGS = ["d.dot", "d.mmd", "d.svg", "d.html", "d.png"]
-FORMATS = ["m.py", "m.npz", "m.safetensors", "m.txt", "served.pdmodel", "folder/"]
+FORMATS = ["m.py", "m.npz", "m.safetensors", "m.txt", "served.pdmodel", "folder/", "m.onnx"]
 
 
 @pytest.mark.parametrize("target", ENDINGS)
@@ -161,9 +161,11 @@ def test_names_that_are_not_utf8_are_drawn(target, model):
 
 @pytest.mark.parametrize("target", FORMATS)
 def test_names_that_are_not_utf8_are_converted(target, model, capsys):
-    words = ["--shape", f"{model.x}=2,3"] if target.endswith(".py") else []
+    words = ["--shape", f"{model.x}=2,3"] if target.endswith((".py", ".onnx")) else []
+    if target.endswith(".onnx"):
+        pytest.importorskip("onnx")
     assert main(["convert", "m", target, *words]) == 0, capsys.readouterr().err
-    if not target.endswith((".py", ".txt")):
+    if not target.endswith((".py", ".txt", ".onnx")):
         found = fluid.io.read(target.removesuffix(".pdmodel"))
         assert {*found.variables} == {*fluid.io.read("m").variables}
 

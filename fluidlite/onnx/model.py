@@ -11,6 +11,7 @@ import numpy as np
 
 from ..errors import UnsupportedError
 from ..files import Transaction
+from ..quoting import encodable
 from .graph import Node, OnnxGraph
 from .tracing import Cell
 from .types import tensor_type
@@ -148,6 +149,7 @@ class _Names:
         self._count = 0
         self.initializers: dict[str, Any] = {}
         for cell in (*graph.inputs, *graph.outputs):
+            cell.name = encodable(cell.name, None)  # messages hold UTF-8
             self._taken[cell.name] = cell
         for cell in graph.inputs:
             if cell.default is not None:
@@ -169,6 +171,7 @@ class _Names:
         return value.name
 
     def _own(self, cell: Cell) -> None:
+        cell.name = encodable(cell.name, None)
         if self._taken.get(cell.name) is cell and cell.name:
             return
         stem, count = cell.name or "t", 0

@@ -145,7 +145,11 @@ class Encoder:
             parts.append(self.call_stack(op.callsite, loaded=False))
         made = b"".join([*parts, carried.rest])
         original = carried.original
-        return original.raw if original is not None and made == original.seen else made
+        if original is None or made != original.seen:
+            return made
+        # a stack whose frames were left out stands in the original alone
+        strips = self.call_sites is False and op.callsite is None and "op_callstack" in wires
+        return made if strips else original.raw
 
     def layout(self, op: Operator) -> PartOrder:
         """How an operator is written that no file told anything about."""

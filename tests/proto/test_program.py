@@ -285,6 +285,17 @@ def test_the_line_of_the_user_is_found_in_a_call_stack():
     assert str(only_operator(with_stack(newer)).callsite) == "train.py:9"
 
 
+@pytest.mark.parametrize("end", ["\r", "\f", "\x0b", "\x1c", "\x85", "\u2028", "\0", "\x1b"])
+def test_a_frame_with_control_characters_is_left_out(end):
+    hostile = f'  File "x{end}y", line 7'.encode()
+    data = with_stack([hostile])
+    program = program_from_bytes(data)
+    assert program.global_block().ops[0].callsite is None
+    assert program.to_bytes().startswith(data)
+    assert hostile not in program.to_bytes(call_sites=False)
+    assert str(only_operator(with_stack([hostile, *STACK_18])).callsite) == "train.py:31"
+
+
 def test_files_hold_no_paths_of_this_machine_unless_asked():
     program = fuzzing.program()
     assert __file__.encode() not in program.to_bytes()
