@@ -86,7 +86,7 @@ def sum_to(xp, g, shape, axis):
         return g
     full = aligned(shape, g.ndim, axis)
     dims = tuple(i for i, n in enumerate(full) if n == 1 and g.shape[i] != 1)
-    found = xp.add.reduce(g, axis=dims)
+    found = xp.add.reduce(g, axis=dims) if dims else g
     return found if found.shape == shape else found.reshape(shape)
 
 
