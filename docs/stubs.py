@@ -95,8 +95,8 @@ def package_stub() -> str:
 
 def layers_stub() -> str:
     """Of ``fluidlite.layers``, whose ``__all__`` is computed."""
+    places = {name: (f".{fluid.layers._PLACES[name]}", name) for name in dir(fluid.layers)}
     known = imports_of(PACKAGE / "layers" / "__init__.py")
-    places = {name: known[name] for name in dir(fluid.layers)}
     modules = {name: at for name, at in known.items() if at[0] == "."}
     head = ["from collections.abc import Sequence", "from typing import Literal, overload", ""]
     head += ["from ..ir.variable import Variable", "from .convolution import Numbers"]
