@@ -48,10 +48,9 @@ def look_of(value: Any) -> Look | None:
         return Look(whole, (0,) * len(shape), shape) if maker.results[0] is value else None
     if len(maker.inputs) > 1 or not (whole.is_static and value.is_static):
         return None
-    parts = maker.op.slices(whole.spec)
-    if parts is None or len(parts) != len(maker.results):
+    cuts = maker.parts.cuts.get(value)
+    if cuts is None:
         return None
-    cuts = next(cuts for cuts, made in zip(parts, maker.results) if made is value)
     return Look(whole, tuple(c.start for c in cuts), tuple(c.stop - c.start for c in cuts))
 
 

@@ -30,6 +30,25 @@ class FusedOperators(NamedTuple):
     takes: tuple[tuple[str, str], ...]
 
 
+class Parts:
+    """Which parts of a value the results of an instruction are.
+
+    Args:
+        op: with its attributes.
+        whole: the only value that it reads.
+        results: what it makes.
+    """
+
+    def __init__(self, op: Any, whole: Value, results: Sequence[Value]) -> None:
+        self.op = op
+        cuts = op.slices(whole.spec) if whole.is_static else None
+        fits = cuts is not None and len(cuts) == len(results)
+        #: by result the positions that it takes along each dimension
+        self.cuts: dict[Value, list[slice]] = dict(zip(results, cuts)) if fits else {}
+        #: whether each result is a part that has elements
+        self.are_all = fits and all(value.size and value.is_static for value in results)
+
+
 @dataclass(slots=True, eq=False, repr=False)
 class Instruction:
     """An operator on values."""
@@ -54,6 +73,7 @@ class Instruction:
     next: Instruction | None = None
     results: list[Value] = field(init=False)
     _inputs: list[Value] | None = None
+    _parts: Parts | None = None
 
     def __post_init__(self) -> None:
         self.results = flat(self.outs.values())
@@ -68,6 +88,14 @@ class Instruction:
             for body in self.bodies:
                 self._inputs += body.captured
         return self._inputs
+
+    @property
+    def parts(self) -> Parts:
+        """Which parts of its only input the results are, worked out once for all of them."""
+        known = self._parts
+        if known is None or known.op is not self.op:
+            known = self._parts = Parts(self.op, self.inputs[0], self.results)
+        return known
 
     @property
     def result(self) -> Value:
@@ -113,7 +141,7 @@ class Instruction:
         """Let it read other values, lists of them and None, in the same slots or others."""
         for value in self.inputs:
             value.users.pop(self, None)
-        self.operands, self._inputs = operands, None
+        self.operands, self._inputs, self._parts = operands, None, None
         self.slots = self.slots if slots is None else slots
         for value in self.inputs:
             value.users[self] = None
@@ -122,7 +150,7 @@ class Instruction:
         """Let it make other values, which nothing else makes."""
         for value in self.results:
             value.producer = None
-        self.outs, self.results = outs, flat(outs.values())
+        self.outs, self.results, self._parts = outs, flat(outs.values()), None
         for value in self.results:
             value.producer = self
 

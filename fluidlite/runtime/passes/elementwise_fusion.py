@@ -291,6 +291,8 @@ def _views(instruction: Instruction) -> bool:
         return False
     if look_of(instruction.results[0]) is None or any(v.layout for v in instruction.inputs):
         return False
+    if len(instruction.inputs) == 1 and instruction.parts.are_all:
+        return True
     return not any(_is_used(value) and look_of(value) is None for value in instruction.results[1:])
 
 

@@ -43,7 +43,7 @@ def epilogues_of(instruction: Instruction, position: Mapping[Instruction, int]) 
 def _epilogue(reader: Instruction, value: Value) -> Epilogue | None:
     """What an instruction does with a value that it reads once."""
     inputs = reader.inputs
-    if sum(v is value for v in inputs) != 1 or isinstance(reader.operands[0], list):
+    if isinstance(reader.operands[0], list) or sum(v is value for v in inputs) != 1:
         return None
     if inputs[0] is value:
         return reader.op.epilogue(value.spec, *(v.spec for v in inputs[1:]))

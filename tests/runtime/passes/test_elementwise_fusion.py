@@ -3,6 +3,7 @@
 import pytest
 from graphs import after
 
+import fluidlite as fluid
 from fluidlite.backend import get
 from fluidlite.backend.native import group_forms, groups
 from fluidlite.backend.native.library import NativeKernels
@@ -174,6 +175,27 @@ def test_the_work_is_linear_in_what_one_operator_puts_together(type):
         return calls_in(ELEMENTWISE_FUSION.run, graph, context)
 
     assert calls(240) < 2.2 * calls(120)
+
+
+def planned(count):
+    """Runs until the plan is compiled, of a value that is split and summed again."""
+    x = fluid.layers.create_parameter([count, 16], "float32")
+    total = fluid.layers.sums([fluid.layers.square(p) for p in fluid.layers.split(x, count, 0)])
+    fluid.optimizer.SGD(0.1).minimize(fluid.layers.mean(total))
+    exe = fluid.Executor()
+    exe.run(fluid.default_startup_program())
+    for _ in range(3):
+        exe.run(fluid.default_main_program())
+
+
+def test_planning_is_linear_in_the_parts_and_terms_of_a_value():
+    def calls(count):
+        with fluid.program_guard(fluid.Program(), fluid.Program()):
+            with fluid.scope_guard(fluid.Scope()):
+                return calls_in(planned, count)
+
+    calls(4)
+    assert calls(120) < 2.4 * calls(60)
 
 
 def test_a_sum_that_fills_a_kernel_is_part_of_the_one_that_makes_a_term():
