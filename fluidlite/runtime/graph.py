@@ -14,6 +14,7 @@ from ..dtypes import DType, Kind, as_dtype
 from ..ir.operator import OpRole
 from ..opdef.prepared import Prepared
 from ..opdef.spec import Spec
+from .parts import Parts
 from .value import GraphError, Unsupported, Value, flat
 
 HANDLE = Spec((), DType.UINT8)  #: of what an asynchronous instruction gives to the one that waits
@@ -28,25 +29,6 @@ class FusedOperators(NamedTuple):
     slot: str  #: of the consumer, where it reads what the producer makes
     #: what the instruction reads: of which of the two, and in which slot
     takes: tuple[tuple[str, str], ...]
-
-
-class Parts:
-    """Which parts of a value the results of an instruction are.
-
-    Args:
-        op: with its attributes.
-        whole: the only value that it reads.
-        results: what it makes.
-    """
-
-    def __init__(self, op: Any, whole: Value, results: Sequence[Value]) -> None:
-        self.op = op
-        cuts = op.slices(whole.spec) if whole.is_static else None
-        fits = cuts is not None and len(cuts) == len(results)
-        #: by result the positions that it takes along each dimension
-        self.cuts: dict[Value, list[slice]] = dict(zip(results, cuts)) if fits else {}
-        #: whether each result is a part that has elements
-        self.are_all = fits and all(value.size and value.is_static for value in results)
 
 
 @dataclass(slots=True, eq=False, repr=False)
