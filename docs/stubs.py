@@ -17,14 +17,13 @@ from types import ModuleType
 
 import fluidlite as fluid
 from fluidlite.opdef.arithmetic import BINARY, REFLECTED
-from fluidlite.symbolic import METHODS
+from fluidlite.symbolic import methods
 
 PACKAGE = Path(fluid.__file__).parent
 #: what checkers let scripts do with results of layers that may have run at once
 AT_ONCE = (
     "backward",
     "clear_gradient",
-    "detach",
     "gradient",
     "grad",
     "item",
@@ -125,7 +124,7 @@ def _overloads(name: str) -> str:
 
 def variables_stub() -> str:
     """Python's operators on variables, and the methods that they have because tensors do."""
-    names = sorted(set(METHODS) - set(vars(fluid.Variable)))
+    names = sorted(methods())
     head = "from typing import Any\n\nfrom ..opdef.arithmetic import Arithmetic\n"
     head += "from .variable import Variable\n\nclass VariableMethods(Arithmetic):\n"
     note = "    # Layers give tensors where they run at once, which have these, too.\n"
@@ -158,11 +157,15 @@ def _operators(result: str) -> str:
 
 
 def _method(name: str) -> str:
-    signature = inspect.signature(METHODS[name])
+    member = methods()[name]
+    if isinstance(member, property):
+        summary = (member.__doc__ or "").strip().splitlines()[0]
+        return f'    @property\n    def {name}(self) -> Variable:\n        """{summary}"""\n'
+    signature = inspect.signature(member)
     first, *others = signature.parameters.values()
     told = [str(first.replace(name="self", annotation=first.empty)), *map(_parameter, others)]
     result = _of_variables(signature.return_annotation)
-    summary = (METHODS[name].__doc__ or "").strip().splitlines()[0]
+    summary = (member.__doc__ or "").strip().splitlines()[0]
     return f'    def {name}({", ".join(told)}) -> {result}:\n        """{summary}"""\n'
 
 

@@ -40,6 +40,7 @@ from .framework import (
     reset_default_programs,
 )
 from .input import data, embedding, one_hot
+from .ir.abstract import APPENDER as _APPENDER
 from .ir.device import device_guard
 from .ir.encoding import ENCODING as _ENCODING
 from .ir.name_scope import name_scope
@@ -71,6 +72,7 @@ from .values import LoDTensor, LoDTensorArray
 __version__ = "1.0.0"
 
 _BUILT_IN.provide(partial(import_module, f"{__name__}.ops"))
+_APPENDER.provide(partial(import_module, f"{__name__}.symbolic"))
 _VIEWS.provide(partial(import_module, f"{__name__}.inspect.views"))
 _ENCODING.provide(partial(import_module, f"{__name__}.proto.program"))
 _TENSOR_FILES.provide(partial(import_module, f"{__name__}.io.streams"))

@@ -13,8 +13,9 @@ from __future__ import annotations
 import functools
 import inspect
 import os
-from collections.abc import Collection, Iterator
-from types import CodeType, FunctionType, TracebackType
+import sys
+from collections.abc import Callable, Collection, Iterator
+from types import CodeType, FrameType, FunctionType, TracebackType
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary, WeakSet
 
@@ -29,8 +30,21 @@ SWITCH = "FLUIDLITE_TRACEBACK"
 _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 #: what plans are compiled as, and what the doors are
 _MADE = ("<compiled plan>", _PACKAGE + "<door>")
+#: the files of functions that only call another one
+DOORS = (__file__, _MADE[1])
 _STANDARD = os.path.dirname(os.__file__) + os.sep
 _LIBRARIES = (_STANDARD, os.path.dirname(np.__file__) + os.sep, "<frozen ")
+
+
+_undo: list[Callable[[FrameType], None]] = []
+
+
+def undoes(function: Callable[[FrameType], None]) -> Callable[[FrameType], None]:
+    """A decorator of what takes back what a call has changed, when an error leaves its door; it
+    gets the door's frame.
+    """
+    _undo[:] = [function]
+    return function
 
 
 def cut(error: BaseException) -> None:
@@ -41,6 +55,8 @@ def cut(error: BaseException) -> None:
     Args:
         error: what is being handled; stays as it is where its traceback is a fault's.
     """
+    for undo in _undo:
+        undo(sys._getframe(1))
     if os.environ.get(SWITCH) == "full":
         return
     head = error.__traceback__
@@ -273,7 +289,7 @@ def _users(frames: list[TracebackType]) -> list[TracebackType]:
 def _only_calls(frame: TracebackType) -> bool:
     """Whether a frame only calls what the user called: there wrong arguments are noticed."""
     code = frame.tb_frame.f_code
-    return code.co_filename in (__file__, _MADE[1]) or code.co_name == "wrapped"
+    return code.co_filename in DOORS or code.co_name == "wrapped"
 
 
 def _is_library(file: str) -> bool:

@@ -1,228 +1,127 @@
-"""Functions of eager tensors on variables of programs.
+"""Functions of tensors on variables of programs: what they append.
 
-A variable stands in such a function as a :class:`Symbol`: a tensor whose array has a shape and an
-element type, and no elements.  An operator on it is appended to the variable's program, and gives
-symbols.  So the methods of variables are those of tensors, and the layers of ``fluid.nn``
-take both.
+A function reads the shape and the element type of its operands, and applies operators to them.  An
+operator on a variable is appended to the current block, and gives variables.
 """
 
 from __future__ import annotations
 
 import functools
 import types
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
-from typing import Any, NoReturn, cast
+import weakref
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from types import FrameType
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from . import state
-from .dtypes import as_dtype
-from .errors import ArgumentError
-from .imperative.methods import Methods
-from .imperative.parameter import Parameter
+from .dtypes import DType, as_dtype
+from .errors import ArgumentError, InplaceError
+from .imperative.elementary import log
+from .imperative.items import get_item, set_item
+from .imperative.noise import normal_like, uniform_like
 from .imperative.recording import Handle
-from .imperative.selection import where
 from .imperative.tensor import Tensor
 from .initializer import NumpyArrayInitializer
-from .ir.program import default_startup_program
+from .ir.abstract import AbstractArray
+from .ir.builder import Builder
+from .ir.callsite import called, entered
+from .ir.program import Program, default_startup_program
 from .ir.variable import Variable
-from .layers.layer import LayerBuilder
+from .layers.layer import LayerBuilder, Undo
 from .opdef.definition import Op, lookup
-from .quiet import door
+from .quiet import undoes
 
 #: operators of eager tensors -> those that fluid 1.8 has for the same
-_IN_PROGRAMS = {
-    "amax": "reduce_max",
-    "amin": "reduce_min",
-    "maximum": "elementwise_max",
-    "minimum": "elementwise_min",
-    "remainder": "elementwise_mod",
-    "reshape": "reshape2",
-    "transpose": "transpose2",
-}
+_IN_PROGRAMS = {"reshape": "reshape2", "transpose": "transpose2"}
 #: outputs that an operator writes over an input
 _UPDATED = {"batch_norm": {"MeanOut": "Mean", "VarianceOut": "Variance"}}
 
 
-class UnknownSize(int):
-    """A size that is known when the program runs: -1, with which nothing can be computed."""
-
-    def _unknown(self, *others: Any) -> NoReturn:
-        raise ArgumentError(
-            "a size of the variable is unknown (-1, or None, where it was declared), and the "
-            "function computes with it; declare the size, or use a function of fluid.layers"
-        )
-
-    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __pos__ = _unknown
-    __truediv__ = __floordiv__ = __mod__ = __lt__ = __le__ = __gt__ = __ge__ = _unknown
-    __eq__ = int.__eq__
-    __hash__ = int.__hash__
-
-
-class SymbolShape(tuple[int, ...]):
-    """A shape that is no key of anything that is kept for a shape of an array."""
-
-    def __hash__(self) -> int:
-        return hash(("symbol", *self))
-
-    def __eq__(self, other: object) -> bool:
-        return tuple.__eq__(self, other) if isinstance(other, tuple) else False
-
-    def __ne__(self, other: object) -> bool:
-        return not self == other
-
-
-class SymbolArray:
-    """What stands in the place of a symbol's array.
+def append(x: Variable, op: Op, ins: Mapping[str, Any]) -> dict[str, Any]:
+    """Append an operator to the current block of a variable's program.
 
     Args:
-        variable: of the program.
+        x: the variable, one of the inputs.
+        op: the operator.
+        ins: variables, arrays and parameters of modules by slot.
+
+    Returns:
+        variables by slot.
     """
-
-    __slots__ = ("variable",)
-
-    def __init__(self, variable: Variable) -> None:
-        self.variable = variable
-
-    @property
-    def shape(self) -> SymbolShape:
-        """The declared sizes."""
-        sizes = (UnknownSize(-1) if n < 0 else n for n in self.variable.shape)
-        return SymbolShape(sizes)
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """The declared element type."""
-        return self.variable.dtype.dtype
-
-    @property
-    def ndim(self) -> int:
-        """The number of dimensions."""
-        return len(self.variable.shape)
-
-    @property
-    def size(self) -> int:
-        """The number of elements."""
-        return functools.reduce(lambda a, b: a * b, self.shape, 1)
-
-    def _no_value(self) -> NoReturn:
-        raise ArgumentError(
-            f"variable {self.variable.name!r} has no elements before the program runs, and the "
-            f"function looks at them; use a function of fluid.layers, or fetch the variable"
-        )
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        self._no_value()
-
-    def __array__(self, *arguments: Any, **named: Any) -> Any:
-        self._no_value()
-
-    def _refused(self, *others: Any) -> Any:
-        self._no_value()
-
-    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _refused
-    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = _refused
-    __hash__ = object.__hash__
+    f = _builder(x)
+    given = {
+        slot: [operand(each, f) for each in value]
+        if isinstance(value, (list, tuple))
+        else operand(value, f)
+        for slot, value in ins.items()
+        if value is not None
+    }
+    written = _in_programs(op)
+    updated = _UPDATED.get(written.type)
+    if updated is None:
+        return f.apply(written, given)
+    outs = {
+        slot.name: given[updated[slot.name]] if slot.name in updated else f.new_variable()
+        for slot in written.outputs
+        if not slot.optional
+    }
+    f.append(written, given, outs)
+    return outs
 
 
-class Symbol(Tensor):
-    """A variable of a program, where functions of tensors expect a tensor.
+def result(x: Variable, given: Any, port: Any = None, stop: bool = True) -> Variable:
+    """A variable where a function makes a tensor of an array.
 
     Args:
-        given: a variable; an array becomes a constant of the current program.
-        port, stop: as of tensors; nothing is remembered of symbols.
+        x: a variable of the program.
+        given: an array: a constant of the program; or what stands for one of a variable.
+        port, stop: as of tensors; nothing is remembered of variables.
     """
-
-    def __init__(self, given: Any, port: Any = None, stop: bool = True) -> None:
-        if isinstance(given, SymbolArray):
-            array = given
-        else:
-            array = SymbolArray(given if isinstance(given, Variable) else _constant(given))
-        Handle.__init__(self, array, None, True)
-
-    @property
-    def variable(self) -> Variable:
-        """The variable."""
-        found: Variable = self.array.variable
-        return found
-
-    @property
-    def name(self) -> str:
-        """The variable's name."""
-        return self.variable.name
-
-    @name.setter
-    def name(self, value: str) -> None:
-        raise ArgumentError(f"variable {self.name!r} of a program keeps its name")
-
-    @property
-    def stop_gradient(self) -> bool:
-        """Whether gradients stop at the variable."""
-        return self.variable.stop_gradient
-
-    @stop_gradient.setter
-    def stop_gradient(self, value: bool) -> None:
-        self.variable.stop_gradient = bool(value)
-
-    def numpy(self) -> np.ndarray[Any, Any]:
-        """Refused: there are no elements before the program runs."""
-        return self.variable.numpy()
-
-    def detach(self) -> Any:
-        """The same value, at which gradients stop."""
-        made = Symbol(_builder().assign(self.variable))
-        made.variable.stop_gradient = True
-        return made
-
-    def _combine(self, method: str, operator: str, other: Any, reflected: bool) -> Any:
-        if isinstance(other, Symbol):
-            other = other.variable
-        elif isinstance(other, (Handle, np.ndarray)) and not np.isscalar(other):
-            other = _variable(other)
-        return Symbol(self.variable._combine(method, operator, other, reflected))
-
-    def __getitem__(self, item: Any) -> Any:
-        items = item if isinstance(item, tuple) else (item,)
-        if all(isinstance(each, (int, slice, type(...))) for each in items):
-            return Symbol(self.variable[item])
-        return super().__getitem__(item)
-
-    def __repr__(self) -> str:
-        return f"Symbol({self.variable!r})"
-
-    @staticmethod
-    def appends(op: Op, ins: Mapping[str, Any]) -> dict[str, Any]:
-        """Append an operator; symbols of its outputs."""
-        given = {
-            slot: [_variable(each) for each in value]
-            if isinstance(value, (list, tuple))
-            else _variable(value)
-            for slot, value in ins.items()
-            if value is not None
-        }
-        f = _builder()
-        made = _in_programs(op)
-        updated = _UPDATED.get(made.type)
-        if updated is None:
-            outs = f.apply(made, given)
-        else:
-            outs = {
-                slot.name: given[updated[slot.name]] if slot.name in updated else f.new_variable()
-                for slot in made.outputs
-                if not slot.optional
-            }
-            f.append(made, given, outs)
-        return {
-            slot: [Symbol(each) for each in out] if isinstance(out, list) else Symbol(out)
-            for slot, out in outs.items()
-        }
+    return given.variable if isinstance(given, AbstractArray) else _constant(given, _builder(x))
 
 
-def _builder() -> LayerBuilder:
-    return LayerBuilder("tensor", None)
+def item(x: Variable, index: Any) -> Variable:
+    """``x[index]``.
+
+    Args:
+        x: a variable.
+        index: numbers, slices and ``...`` make fluid's operators; what else tensors take, others.
+    """
+    entries = index if isinstance(index, tuple) else (index,)
+    if not all(map(_is_plain, entries)):
+        return get_item(x, index)
+    made: Variable = x.block.program.current_block().builder("tmp").item(x, index)
+    return made
+
+
+def put_item(x: Variable, index: Any, value: Any) -> None:
+    """``x[index] = value``: the variable has other elements from here on.
+
+    Args:
+        x: a variable.
+        index: what tensors take.
+        value: a variable, an array or a number.
+    """
+    _write(x, lambda old: set_item(old, index, value))
+
+
+def _is_plain(entry: Any) -> bool:
+    """Whether fluid's operators take an entry of an index."""
+    if isinstance(entry, Variable):
+        return entry.dtype.dtype.kind in "iu" and entry.shape in ((), (1,))
+    is_number = isinstance(entry, np.ndarray) and entry.size == 1 and entry.dtype.kind in "iu"
+    return is_number or isinstance(entry, (int, np.integer, slice, type(...)))
+
+
+def _builder(x: Variable) -> LayerBuilder:
+    """The interpreter that appends to the current block of a variable's program."""
+    f = LayerBuilder("tensor", None)
+    f.block = x.block.program.current_block()
+    _begins_call(x.block.program)
+    return f
 
 
 def _in_programs(op: Op) -> Op:
@@ -232,191 +131,358 @@ def _in_programs(op: Op) -> Op:
         attrs["zero_d"] = False
     if op.type in ("reshape", "reshape2") and not tuple(attrs.get("shape") or ()):
         attrs["shape"] = (1,)
-    wanted = lookup(_IN_PROGRAMS.get(op.type, op.type))
-    return wanted({name: value for name, value in attrs.items() if name in wanted.attributes})
+    definition = lookup(_IN_PROGRAMS.get(op.type, op.type))
+    known = {name: value for name, value in attrs.items() if name in definition.attributes}
+    return definition(known)
 
 
-def _variable(value: Any) -> Variable:
-    """The variable of a symbol, a parameter, another tensor, or an array."""
-    if isinstance(value, Symbol):
-        return value.variable
+def operand(value: Any, f: LayerBuilder) -> Variable:
+    """The variable that stands for an operand in a program.
+
+    Args:
+        value: a variable; an array: a constant; a parameter or a buffer of a module: the variable
+            of its name.
+        f: appends to the program.
+
+    Raises:
+        ArgumentError: another tensor, outside of the call of a module.
+    """
     if isinstance(value, Variable):
         return value
-    if isinstance(value, SymbolArray):
-        return value.variable
-    if isinstance(value, Handle) and getattr(value, "persistable", False):
-        return _kept(value)
-    if isinstance(value, Handle) and not value.stop:
+    if not isinstance(value, Handle):
+        return _constant(np.asarray(value), f)
+    if getattr(value, "persistable", False):
+        return _kept(value, f.block.program)
+    if not value.stop:
         raise ArgumentError(
-            "a tensor that was computed from parameters outside of the program would be a constant "
-            "in it; read parameters from attributes of the layer, within its forward()"
+            f"{called()}: a tensor that was computed from parameters outside of the program would "
+            f"be a constant in it; read parameters from attributes of the layer, within its "
+            f"forward()"
         )
-    return _constant(value.array if isinstance(value, Handle) else np.asarray(value))
+    if _module.get():
+        return _constant(value.array, f)
+    raise ArgumentError(
+        f"{called()} got a tensor among variables of a program; a tensor has its value now, a "
+        f"variable when its program runs: feed it"
+    )
 
 
-def _kept(tensor: Any) -> Variable:
-    """The parameter, or another variable that stays, that a program has for a tensor: under its
-    name, with its value at first.
+def beside(x: Variable, value: Any) -> Variable:
+    """The variable that stands for an operand of Python's operators beside another one."""
+    return operand(value, _builder(x))
+
+
+def is_operand(value: Any) -> bool:
+    """Whether Python's operators take a value, which is no number, beside a variable: tensors and
+    arrays, where a module is called.
     """
-    f = _builder()
-    block = f.block.program.global_block()
+    return _module.get() is not None and isinstance(value, (Handle, np.ndarray))
+
+
+def _kept(tensor: Any, program: Program) -> Variable:
+    """The variable that a program has for a parameter or a buffer: under its name, with its value
+    at first.
+
+    Raises:
+        ArgumentError: the program has one for another tensor of that name.
+    """
+    block = program.global_block()
     found = block.vars.get(tensor.name)
     if found is not None:
+        owner = found._get_info(_OWNER)
+        owner = None if owner is None else owner()
+        if owner is not None and owner is not tensor:
+            raise ArgumentError(
+                f"{called()} uses two parameters called {tensor.name!r} in one program; give one "
+                f"of them another name"
+            )
         return found
-    array, dtype = tensor.array, as_dtype(tensor.array.dtype)
-    start = NumpyArrayInitializer(array)
-    if not isinstance(tensor, Parameter):
-        made = block.create_var(
-            name=tensor.name, shape=array.shape, dtype=dtype, persistable=True, stop_gradient=True
-        )
-    else:
+    array = tensor.array if tensor.array.ndim else tensor.array.reshape(1)
+    dtype = as_dtype(array.dtype)
+    if type(tensor).persistable:  # all of the class are: parameters
+        chosen = {
+            name: getattr(tensor, name)
+            for name in ("optimize_attr", "regularizer", "gradient_clip_attr")
+            if hasattr(tensor, name)
+        }
+        trainable = not tensor.stop
         made = block.create_parameter(
             array.shape,
             dtype,
             tensor.name,
-            trainable=tensor.trainable,
-            stop_gradient=not tensor.trainable,
-            optimize_attr=dict(tensor.optimize_attr),
-            regularizer=tensor.regularizer,
-            gradient_clip_attr=tensor.gradient_clip_attr,
+            trainable=trainable,
+            stop_gradient=not trainable,
+            **chosen,
         )
+    else:
+        made = block.create_var(
+            name=tensor.name, shape=array.shape, dtype=dtype, persistable=True, stop_gradient=True
+        )
+    made._set_info(_OWNER, weakref.ref(tensor))
     there = default_startup_program().global_block()
     if tensor.name not in there.vars:
         twin = there.create_var(name=tensor.name, shape=array.shape, dtype=dtype, persistable=True)
-        start(twin, there)
+        if dtype in (DType.FP32, DType.FP16, DType.INT64):
+            NumpyArrayInitializer(array)(twin, there)
+        else:
+            f = Builder(there, "init")
+            f.append(lookup("assign")({}), {"X": _written(f, array)}, {"Out": twin})
     return made
 
 
-def _constant(array: Any) -> Variable:
+_OWNER = "parameter of a module"
+
+
+def _constant(array: Any, f: Builder) -> Variable:
     """A variable with the elements of an array."""
-    f = _builder()
-    type, attrs = NumpyArrayInitializer(np.asarray(array)).operator(
-        cast(Variable, _Shaped(np.asarray(array))), f.block, as_dtype(np.asarray(array).dtype)
-    )
-    made: Variable = getattr(f, type)(**attrs)
+    made = _written(f, np.atleast_1d(array))
     made.stop_gradient = True
     return made
 
 
-class _Shaped:
-    """What an initializer asks of a variable."""
+def _written(f: Builder, array: Any) -> Variable:
+    """A variable with the elements of an array, in attributes of operators that fluid 1.8 has: it
+    writes lists of float32, integers and truth values.
+    """
+    dtype = as_dtype(array.dtype)
+    if dtype.dtype.kind == "f" and array.size and (array == array.flat[0]).all():
+        text = repr(float(array.flat[0]))
+        near = float(np.clip(float(text), *_SINGLE))
+        return f.fill_constant(shape=array.shape, dtype=dtype, value=near, str_value=text)
+    if dtype is DType.FP64:
+        return _in_parts(f, array)
+    kind = "float32" if dtype.is_float else array.dtype if array.dtype.name in _LISTS else "int32"
+    values = {_LISTS[np.dtype(kind).name]: array.astype(kind).reshape(-1).tolist()}
+    found = f.assign_value(shape=array.shape, dtype=as_dtype(kind), **values)
+    return (
+        found if found.dtype is dtype else f.cast(found, in_dtype=as_dtype(kind), out_dtype=dtype)
+    )
 
-    name = "a constant"
 
-    def __init__(self, array: Any) -> None:
-        self.shape, self.dtype = array.shape, as_dtype(array.dtype)
+_SINGLE = np.finfo("float32").min, np.finfo("float32").max
+_LISTS = {
+    "bool": "bool_values",
+    "float32": "fp32_values",
+    "int32": "int32_values",
+    "int64": "int64_values",
+}
 
 
-_appending: state.StateSlot[bool] = state.slot("layers append", bool)
+def _in_parts(f: Builder, array: Any) -> Variable:
+    """The exact sum of float32 numbers; times powers of two where one is too large or small."""
+    fraction, exponent = np.frexp(array)
+    near = np.abs(exponent).max(initial=0) <= _FAR
+    rest = array if near else fraction * 2
+    total = None
+    while total is None or rest.any():
+        part = rest.astype("float32")
+        rest = np.subtract(rest, part, out=np.zeros(rest.shape), where=np.isfinite(rest))
+        wide = f.cast(_written(f, part), in_dtype=DType.FP32, out_dtype=DType.FP64)
+        total = wide if total is None else f.elementwise_add(total, wide)
+    if near:
+        return total
+    powers = _written(f, (exponent - 1).astype("int32"))
+    powers = f.cast(powers, in_dtype=DType.INT32, out_dtype=DType.FP64)
+    two = f.fill_constant(shape=array.shape, dtype=DType.FP64, value=2.0)
+    return f.elementwise_mul(total, f.elementwise_pow(two, powers))
 
 
-def appending() -> AbstractContextManager[bool]:
-    """A guard under which layers read their parameters as symbols."""
-    return _appending.guard(True)
+_FAR = 60  #: exponents of numbers that are sums of three float32 numbers
+
+
+class ModuleCall(NamedTuple):
+    """The call of a module with variables."""
+
+    kind: Any  #: the class of the module's tensors
+    program: Program
+
+
+_module: state.StateSlot[ModuleCall | None] = state.slot("modules append", lambda: None)
+_NO_GUARD = nullcontext()
+
+
+def appending(kind: Any, *given: Any) -> AbstractContextManager[Any]:
+    """A guard for the call of a module: where variables are given, parameters are read as those of
+    the program, variables have the methods of the module's tensors, and what was appended is taken
+    away again when the call fails.
+
+    Args:
+        kind: the class of the module's tensors.
+        given: what the module is called with.
+    """
+    x = _variable_in(given)
+    return _NO_GUARD if x is None else _calling(ModuleCall(kind, x.block.program))
+
+
+@contextmanager
+def _calling(call: ModuleCall) -> Iterator[None]:
+    undo = _undo(call.program)
+    try:
+        with _module.guard(call):
+            yield
+    except BaseException:
+        undo()
+        raise
+
+
+def _undo(program: Program) -> Undo:
+    return Undo(program.current_block(), default_startup_program().global_block())
+
+
+class BegunCall:
+    """The last call of a function that appended something."""
+
+    frame: FrameType | None = None  #: of the door that the user called
+    undo: Undo
+
+
+_begun: state.StateSlot[BegunCall] = state.slot("begun call", BegunCall)
+
+
+def _begins_call(program: Program) -> None:
+    """Remember what the function that the user called began with, for the case that it fails."""
+    frame, begun = entered(), _begun.get()
+    if frame is not None and begun.frame is not frame:
+        begun.frame, begun.undo = frame, _undo(program)
+
+
+@undoes
+def _take_back(frame: FrameType) -> None:
+    begun = _begun.get()
+    if begun.frame is frame:
+        begun.frame = None
+        begun.undo()
+
+
+def _variable_in(given: Any) -> Variable | None:
+    for each in given:
+        if isinstance(each, Variable):
+            return each
+        if each.__class__ is dict:
+            each = each.values()
+        elif each.__class__ is not list and each.__class__ is not tuple:
+            continue
+        found = _variable_in(each)
+        if found is not None:
+            return found
+    return None
 
 
 def in_program(value: Any) -> Any:
-    """A parameter or a buffer of a layer; a symbol of it where the layer appends to a program."""
-    if isinstance(value, Handle) and value.appends is None and _appending.get():
-        return Symbol(_variable(value))
-    return value
+    """A parameter or a buffer of a module; the program's variable for it where the module is called
+    with variables.
+    """
+    call = _module.get()
+    return _kept(value, call.program) if call and isinstance(value, Handle) else value
 
 
 # -- methods of variables --------------------------------------------------------------------------
 
 
-def as_symbols(value: Any) -> Any:
-    """Symbols in the place of variables, in lists, tuples and dictionaries, too."""
-    return _mapped(value, Variable, Symbol)
+def _write(x: Variable, change: Any, reshaped: bool = False) -> Variable:
+    """The variable with another value from here on.
+
+    Args:
+        x: a variable.
+        change: takes it, and gives one of its shape.
+        reshaped: the shape may change.
+
+    Raises:
+        InplaceError: the variable is a parameter, or another one that wants a gradient and that no
+            operator wrote; or the shape would change.
+    """
+    if not x.stop_gradient and x.op is None:
+        raise InplaceError(
+            f"{called()} writes in place to variable {x.name!r}, which wants a gradient and is the "
+            f"result of no operator; write to a clone() of it"
+        )
+    changed = change(x)
+    if changed.shape != x.shape and not reshaped:
+        raise InplaceError(
+            f"{called()}: a write in place cannot change the shape of variable {x.name!r} from "
+            f"{list(x.shape)} to {list(changed.shape)}"
+        )
+    if changed.dtype != x.dtype:
+        changed = changed.astype(x.dtype)
+    f = _builder(x)
+    f.append(lookup("assign")({}), {"X": changed}, {"Out": x})
+    x.stop_gradient = x.stop_gradient and changed.stop_gradient
+    return x
 
 
-def as_variables(value: Any) -> Any:
-    """Variables in the place of symbols, in lists, tuples and dictionaries, too."""
-    return _mapped(value, Symbol, lambda symbol: symbol.variable)
+def _write_shape(x: Variable, change: Any) -> Variable:
+    """The same as ``write`` for a function that changes the shape."""
+    return _write(x, change, reshaped=True)
 
 
-def _mapped(value: Any, kind: type, change: Callable[[Any], Any]) -> Any:
-    if isinstance(value, kind):
-        return change(value)
-    if isinstance(value, (list, tuple)) and not hasattr(value, "_fields"):
-        return type(value)(_mapped(each, kind, change) for each in value)
-    if isinstance(value, dict):
-        return {key: _mapped(each, kind, change) for key, each in value.items()}
-    return value
+def _alias(x: Variable) -> Variable:
+    """The variable."""
+    return x
 
 
-def on_variables(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of tensors as one of variables."""
-
-    @functools.wraps(function)
-    def applied(*args: Any, **kwargs: Any) -> Any:
-        return as_variables(function(*as_symbols(args), **as_symbols(kwargs)))
-
-    return applied
+def _detach(x: Variable) -> Variable:
+    """The same value, at which gradients stop."""
+    made: Variable = _builder(x).assign(x)
+    made.stop_gradient = True
+    return made
 
 
-def _is_close(
-    x: Any,
-    y: Any,
-    rtol: float = 1e-5,
-    atol: float = 1e-8,
-    equal_nan: bool = False,
-    name: Any = None,
-) -> Any:
-    near = (x - y).abs().less_equal(y.abs() * rtol + atol).logical_and(y.isfinite())
-    close = near.logical_or(x.equal(y))
-    return close.logical_or(x.isnan().logical_and(y.isnan())) if equal_nan else close
+def _uniform_(x: Variable, min: float = -1.0, max: float = 1.0, seed: int = 0) -> Variable:
+    """Draw all elements anew in every run, equally likely in [min, max), in place."""
+    return _write(x, lambda old: uniform_like(old, min, max))
 
 
-def _are_close(
-    x: Any,
-    y: Any,
-    rtol: float = 1e-5,
-    atol: float = 1e-8,
-    equal_nan: bool = False,
-    name: Any = None,
-) -> Any:
-    return _is_close(x, y, rtol, atol, equal_nan).all()
+def _normal_(x: Variable, mean: float = 0.0, std: float = 1.0) -> Variable:
+    """Draw all elements anew in every run, normally distributed, in place."""
+    return _write(x, lambda old: normal_like(old) * std + mean)
 
 
-def _are_equal(x: Any, y: Any, name: Any = None) -> Any:
-    return x.equal(y).all()
+def _exponential_(x: Variable, lam: float = 1.0) -> Variable:
+    """Draw all elements anew in every run, exponentially distributed, in place."""
+    return _write(x, lambda old: log(uniform_like(old, 1e-12, 1.0)) * (-1.0 / lam))
 
 
-def _places(x: Any, as_tuple: bool = False) -> Any:
-    found = Symbol(_builder().where_index(x.variable.astype("bool")))
-    if not as_tuple:
-        return found
-    return tuple(found[:, axis : axis + 1].reshape([-1]) for axis in range(x.ndim))
-
-
-def _where(condition: Any, x: Any = None, y: Any = None, name: Any = None) -> Any:
-    return _places(condition, True) if x is None and y is None else where(condition, x, y)
-
-
-def _number_of_elements(x: Any, name: Any = None) -> Any:
-    return Symbol(_builder().size(x.variable))
-
-
-#: methods whose functions look at elements, in operators
-_IN_OPERATORS: dict[str, Callable[..., Any]] = {
-    "allclose": _are_close,
-    "equal_all": _are_equal,
-    "isclose": _is_close,
-    "nonzero": _places,
-    "numel": _number_of_elements,
-    "where": _where,
+#: methods of tensors that do something else for variables
+_OWN: dict[str, Any] = {
+    "exponential_": _exponential_,
+    "normal_": _normal_,
+    "uniform_": _uniform_,
+    "alias": _alias,
+    "data": property(_detach),
+    "detach": _detach,
+    "write": _write,
+    "write_shape": _write_shape,
 }
+#: what tensors have because they have elements and a past
+_OF_TENSORS = frozenset(
+    {
+        *("accumulate", "backward", "clear_grad", "clear_gradient", "detach_", "grad", "grad_fn"),
+        *("gradient", "inplace_version", "is_leaf", "item", "layer", "place", "raw_gradient"),
+        *("receive", "register_hook", "retain_grad", "retain_grads", "set_value", "tolist"),
+    }
+)
 
 
-def _table() -> dict[str, Callable[..., Any]]:
-    found: dict[str, Callable[..., Any]] = {}
-    for name, function in vars(Methods).items():
-        if isinstance(function, types.FunctionType):
-            made = on_variables(_IN_OPERATORS.get(name, function))
-            found[name] = door(functools.update_wrapper(made, function))
-    return found
+@functools.lru_cache(None)
+def _methods_of(kind: Any) -> Mapping[str, Any]:
+    """The methods and properties of a class of tensors that variables have, too."""
+    found: dict[str, Any] = {}
+    for each in reversed(kind.__mro__[: kind.__mro__.index(Handle)]):
+        for name, member in vars(each).items():
+            if name[:1] != "_" and isinstance(member, (types.FunctionType, property)):
+                found[name] = member
+    for name in _OF_TENSORS:
+        found.pop(name, None)
+    return {
+        name: member
+        for name, member in {**found, **_OWN, **kind.of_variables}.items()
+        if not hasattr(Variable, name)
+    }
 
 
-#: the methods that variables have because tensors have them
-METHODS = _table()
+def methods() -> Mapping[str, Any]:
+    """The methods of variables: those of the tensors of the module that is being called, or of
+    fluid's.
+    """
+    call = _module.get()
+    return _methods_of(Tensor if call is None else call.kind)

@@ -10,7 +10,7 @@ from ..errors import UnsupportedError
 from ..ir.operator import EMPTY, Operator
 from ..onnx.control import block_of
 from ..runtime.driver import Frame
-from .literals import Operand, Part, operand
+from .literals import Part, Reference, operand
 from .numpy_text import SUM
 from .passes import (
     as_value,
@@ -57,7 +57,7 @@ def while_grad(writer: SourceWriter, op: Operator, env: Any) -> None:
                 continue
             total.spec = known_spec(frame[local])
             pairs.append(
-                (total.cell, [Operand(total.cell, SUM), " + ", *operand(frame[local], SUM + 1)])
+                (total.cell, [Reference(total.cell, SUM), " + ", *operand(frame[local], SUM + 1)])
             )
         update(graph, pairs)
     keep_read(saved, taken, body)
@@ -65,7 +65,7 @@ def while_grad(writer: SourceWriter, op: Operator, env: Any) -> None:
     begin = [(phis[n].cell, operand(v)) for n, v in flows.items()]
     begin += [(sums[n].cell, ["0"]) for n in sums]
     update(graph, begin)
-    header: list[Part] = ["while ", Operand(saved.cell), ":"]
+    header: list[Part] = ["while ", Reference(saved.cell), ":"]
     bound = [value.cell for value in (*phis.values(), *sums.values())]
     graph.statements.append(Compound([(header, body)], graph.origin, bound))
     for x, local, out in wanted:
@@ -103,7 +103,7 @@ def conditional_block_grad(writer: SourceWriter, op: Operator, env: Any) -> None
     keep_read(saved, taken, body)
     if taken:
         cells = [value.cell for value in taken.values()]
-        body.insert(0, Update(cells, [[Operand(saved.cell)]], graph.origin, unpacks=True))
+        body.insert(0, Update(cells, [[Reference(saved.cell)]], graph.origin, unpacks=True))
     begin: list[Any] = []
     for x, _, out in wanted:
         if out not in phis:
@@ -113,7 +113,7 @@ def conditional_block_grad(writer: SourceWriter, op: Operator, env: Any) -> None
             value = graph.constant(np.zeros(inner[out].shape, inner[out].dtype))
         begin.append((phis[out].cell, operand(value)))
     update(graph, begin)
-    header: list[Part] = ["if ", Operand(saved.cell), " is not None:"]
+    header: list[Part] = ["if ", Reference(saved.cell), " is not None:"]
     bound = [value.cell for value in phis.values()]
     graph.statements.append(Compound([(header, body)], graph.origin, bound))
     for out, value in phis.items():

@@ -27,14 +27,14 @@ LARGEST_LITERAL = 24  #: arrays of more elements are read from the file of array
 
 
 @dataclass(frozen=True, eq=False)
-class Operand:
+class Reference:
     """A value in an expression, and how tightly its own has to bind to need no parentheses."""
 
     cell: Cell
     level: int = 0
 
 
-Part: TypeAlias = str | Operand
+Part: TypeAlias = str | Reference
 
 
 def operand(value: Any, level: int = 0) -> list[Part]:
@@ -42,9 +42,9 @@ def operand(value: Any, level: int = 0) -> list[Part]:
     if isinstance(value, TracedArray):
         known = value.constant
         if known is None or value.cell.name or is_large(known):
-            return [Operand(value.cell, level)]
+            return [Reference(value.cell, level)]
     if isinstance(value, np.ndarray) and is_large(value):
-        return [Operand(Cell("constant", value), level)]
+        return [Reference(Cell("constant", value), level)]
     text = literal(value)
     return [f"({text})" if text.startswith("-") and level >= TIGHT else text]
 

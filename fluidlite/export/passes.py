@@ -20,7 +20,7 @@ from ..onnx.tracing import Cell, TracedArray
 from ..onnx.writing import spec_of
 from ..opdef.gradient import GRAD
 from ..opdef.spec import Spec, spec
-from .literals import ATOM, Operand, Part, operand, parts_of
+from .literals import ATOM, Part, Reference, operand, parts_of
 from .statements import SourceGraph, Update, cells_in
 from .writing import DRIVERS, SourceWriter
 
@@ -141,7 +141,7 @@ def differentiated(op: Operator, slots: Iterable[str]) -> list[tuple[str, str, s
 def popped(graph: SourceGraph, saved: SavedPasses, taken: Mapping[str, TracedArray]) -> Update:
     """Take what was kept of the last pass from the list."""
     cells = [value.cell for value in taken.values()]
-    return Update(cells, [[Operand(saved.cell), ".pop()"]], graph.origin, unpacks=True)
+    return Update(cells, [[Reference(saved.cell), ".pop()"]], graph.origin, unpacks=True)
 
 
 def item_of(graph: SourceGraph, value: Any) -> Any:

@@ -10,7 +10,7 @@ from ..onnx.control import block_of
 from ..onnx.tracing import Cell, TracedArray
 from ..opdef.spec import spec
 from ..runtime.driver import Frame
-from .literals import ATOM, Operand, Part, operand
+from .literals import ATOM, Part, Reference, operand
 from .numpy_text import SUM
 from .passes import (
     GRAD,
@@ -65,10 +65,10 @@ def recurrent(writer: SourceWriter, op: Operator, env: Any) -> None:
         bound.append(saved)
     update(graph, begin)
     count = next(iter(sequences.values())).shape[0]
-    header: list[Part] = ["for ", Operand(t.cell), f" in {_steps(count, instance.reverse)}:"]
+    header: list[Part] = ["for ", Reference(t.cell), f" in {_steps(count, instance.reverse)}:"]
     graph.statements.append(Compound([(header, body)], graph.origin, bound))
     for name in outputs:
-        listed: list[Part] = [Operand(lists[name], ATOM), "[::-1]" if instance.reverse else ""]
+        listed: list[Part] = [Reference(lists[name], ATOM), "[::-1]" if instance.reverse else ""]
         made = graph.expression(["np.stack(", *listed, ")"])
         known = known_spec(frame[name])
         made.spec = known.with_shape((count, *known.shape))
@@ -96,7 +96,7 @@ def _steps(count: int, reverse: bool) -> str:
 
 def _step_of(graph: SourceGraph, value: TracedArray, t: TracedArray) -> TracedArray:
     """One step of sequences."""
-    made: TracedArray = graph.expression([*operand(value, ATOM), "[", Operand(t.cell), "]"])
+    made: TracedArray = graph.expression([*operand(value, ATOM), "[", Reference(t.cell), "]"])
     known = known_spec(value)
     made.spec = known.with_shape(known.shape[1:])
     return made
@@ -160,7 +160,9 @@ class _Backward:
                 del self.sums[local]
                 continue
             total.spec = known_spec(found)
-            pairs.append((total.cell, [Operand(total.cell, SUM), " + ", *operand(found, SUM + 1)]))
+            pairs.append(
+                (total.cell, [Reference(total.cell, SUM), " + ", *operand(found, SUM + 1)])
+            )
         update(graph, pairs)
 
     def begin(self, writer: SourceWriter) -> None:
@@ -174,7 +176,7 @@ class _Backward:
     def hand_out(self, writer: SourceWriter, op: Operator, env: Any, ending: str) -> None:
         """Let the block around have what the steps computed."""
         for x, local, out in self.ins:
-            parts = ["np.stack(", Operand(self.lists[local], ATOM), ending, ")"]
+            parts = ["np.stack(", Reference(self.lists[local], ATOM), ending, ")"]
             made = writer.graph.expression(parts)
             made.spec = known_spec(self.sequences[x])
             env[out] = writer.named(made, out)
@@ -201,7 +203,7 @@ def recurrent_grad(writer: SourceWriter, op: Operator, env: Any) -> None:
         body.insert(0, popped(graph, saved, taken))
     back.begin(writer)
     count = next(iter(back.sequences.values())).shape[0]
-    header: list[Part] = ["for ", Operand(back.t.cell), f" in {_steps(count, not reverse)}:"]
+    header: list[Part] = ["for ", Reference(back.t.cell), f" in {_steps(count, not reverse)}:"]
     bound = [v.cell for v in (*back.phis, *back.sums.values())] + list(back.lists.values())
     graph.statements.append(Compound([(header, body)], graph.origin, bound))
     back.hand_out(writer, op, env, "" if reverse else "[::-1]")

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..onnx.tracing import Cell
 from ..quoting import python_comment, python_string
-from .literals import Namer, Operand, Part, identifier, is_large, operand
+from .literals import Namer, Part, Reference, identifier, is_large, operand
 from .statements import Compound, Statement, Update, cells_in
 
 WIDTH = 88
@@ -85,7 +85,7 @@ class Renderer:
 
     def read(self, value: Any) -> str:
         """A value behind all statements."""
-        return self._operand(Operand(value.cell))
+        return self._operand(Reference(value.cell))
 
     def reads(self, cell: Cell) -> bool:
         """Whether anything reads a parameter."""
@@ -248,7 +248,7 @@ class Renderer:
     def _expression(self, parts: list[Part]) -> str:
         return "".join(p if isinstance(p, str) else self._operand(p) for p in parts)
 
-    def _operand(self, part: Operand) -> str:
+    def _operand(self, part: Reference) -> str:
         cell = part.cell
         if cell.constant is not None and cell not in self._keys:
             return self._constant(cell, part.level)

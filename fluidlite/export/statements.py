@@ -12,7 +12,7 @@ import numpy as np
 from ..dtypes import as_dtype
 from ..onnx.tracing import Cell, TracedArray
 from ..opdef.spec import Spec
-from .literals import ATOM, Operand, Part, call, operand
+from .literals import ATOM, Part, Reference, call, operand
 from .numpy_text import by_method, form_of_function
 
 
@@ -27,7 +27,7 @@ class Statement:
 
     def reads(self) -> Iterator[Cell]:
         """The cells that the expression reads."""
-        return (part.cell for part in self.parts if isinstance(part, Operand))
+        return (part.cell for part in self.parts if isinstance(part, Reference))
 
 
 @dataclass(eq=False)
@@ -57,10 +57,10 @@ def cells_in(item: Any) -> Iterator[Cell]:
     if isinstance(item, Statement):
         yield from item.reads()
     elif isinstance(item, Update):
-        yield from (p.cell for parts in item.sources for p in parts if isinstance(p, Operand))
+        yield from (p.cell for parts in item.sources for p in parts if isinstance(p, Reference))
     else:
         for header, statements in item.clauses:
-            yield from (part.cell for part in header if isinstance(part, Operand))
+            yield from (part.cell for part in header if isinstance(part, Reference))
             for each in statements:
                 yield from cells_in(each)
 

@@ -8,7 +8,7 @@ from ..errors import ShapeError
 from ..imperative import arithmetic, composed, diagonals, engine
 from ..imperative import einsum as letters
 from ..imperative.arithmetic import add, multiply
-from ..imperative.elementary import trunc
+from ..imperative.elementary import cast, trunc
 from ..imperative.sweep import described
 
 
@@ -113,7 +113,8 @@ def fmod(input: Any, other: Any) -> Any:
     [-2.0, 2.0]
     """
     if input.array.dtype.kind != "f":
-        quotient = trunc(arithmetic.divide(input.double(), other)).to(input.dtype)
+        quotient = trunc(arithmetic.divide(cast(input, "float64"), other))
+        quotient = cast(quotient, input.dtype)
     else:
         quotient = trunc(arithmetic.divide(input, other))
     return arithmetic.subtract(input, multiply(quotient, other))

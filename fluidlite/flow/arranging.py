@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numpy as np
 
 from ..errors import ShapeError
-from ..imperative import counting, diagonals, engine, reduction, selection, shaping
-from ..imperative.items import set_item
-from ..imperative.recording import Handle, eager
+from ..imperative import (
+    arithmetic,
+    counting,
+    creation,
+    diagonals,
+    engine,
+    reduction,
+    selection,
+    shaping,
+)
+from ..imperative.items import get_item, set_item
+from ..imperative.recording import eager
+from ..opdef.operand import Operand, appends
 from .functions import Found
 from .shapes import cat, numbers, split, transpose
 
@@ -81,7 +92,7 @@ def dstack(tensors: Any) -> Any:
 
 def column_stack(tensors: Any) -> Any:
     """Tensors side by side; vectors count as columns."""
-    return cat([t if len(t.array.shape) > 1 else t.reshape(-1, 1) for t in tensors], 1)
+    return cat([t if len(t.array.shape) > 1 else shaping.reshape(t, [-1, 1]) for t in tensors], 1)
 
 
 def _widened(rank: int, tensors: Any) -> list[Any]:
@@ -137,12 +148,20 @@ def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Any, ...]:
 
 def repeat_interleave(input: Any, repeats: Any, dim: int | None = None) -> Any:
     """Each slice along a dimension repeated; of all elements when None."""
-    if isinstance(repeats, Handle):
-        x = input.reshape(-1) if dim is None else input
-        times = np.broadcast_to(repeats.array, (x.array.shape[dim or 0],))
-        places = np.repeat(np.arange(len(times)), times)
-        return selection.index_select(x, x.results(places), dim or 0)
-    return shaping.repeat_interleave(input, repeats, dim)
+    if not isinstance(repeats, Operand):
+        return shaping.repeat_interleave(input, repeats, dim)
+    x = shaping.reshape(input, [-1]) if dim is None else input
+    return selection.index_select(x, _repeated_places(x, repeats, dim or 0), dim or 0)
+
+
+def _repeated_places(x: Any, repeats: Any, dim: int) -> Any:
+    """Each place along a dimension as often as a number, or one for all, says."""
+    if appends([x, repeats]) is None:
+        times = np.broadcast_to(repeats.array, (x.array.shape[dim],))
+        return x.results(np.repeat(np.arange(len(times)), times))
+    ends = reduction.cumsum(repeats, 0)
+    numbers = eager.range(np.zeros(1, "int64"), get_item(ends, -1), np.ones(1, "int64"))
+    return counting.searchsorted(ends, numbers, right=True)
 
 
 def unflatten(input: Any, dim: int, sizes: Any) -> Any:
@@ -190,9 +209,9 @@ def unique(
         return_counts: give how often each one occurs, too.
         dim: the different slices along a dimension.
     """
-    found = np.unique(input.array, return_inverse=True, return_counts=True, axis=dim)
-    values, inverse, counts = (input.results(np.asarray(each)) for each in found)
-    inverse = inverse.reshape(input.array.shape if dim is None else -1)
+    values, inverse, counts = selection.unique(input, False, True, True, dim)
+    if dim is None:
+        inverse = shaping.reshape(inverse, list(input.array.shape))
     given = [values, *[inverse] * return_inverse, *[counts] * return_counts]
     return given[0] if len(given) == 1 else tuple(given)
 
@@ -211,8 +230,8 @@ def take_along_dim(input: Any, indices: Any, dim: int | None = None) -> Any:
 
 def _places(index: Any, dim: int) -> tuple[Any, ...]:
     """An index of all dimensions, from one along a dimension."""
-    made = list(np.indices(index.array.shape))
-    made[dim] = index.array
+    made: list[Any] = list(np.indices([+n for n in index.array.shape]))
+    made[dim] = index
     return tuple(made)
 
 
@@ -232,22 +251,32 @@ def scatter(input: Any, dim: int, index: Any, src: Any, *, reduce: str | None = 
     dim %= len(input.array.shape)
     places = _places(index, dim)
     values: Any = src
-    if isinstance(src, Handle):
-        values = values[tuple(slice(n) for n in index.array.shape)]
+    if isinstance(src, Operand):
+        values = get_item(values, tuple(slice(+n) for n in index.array.shape))
     if reduce is None:
         return set_item(input, places, values)
-    if not isinstance(src, Handle):
-        values = input.results(np.full(index.array.shape, src, input.array.dtype))
-    how = {"add": "add", "multiply": "mul"}[reduce]
-    return selection.put_along_axis(input, index, values, dim, how)
+    if not isinstance(src, Operand):
+        values = creation.full_like(index, src, input.dtype)
+    if reduce == "add":
+        return scatter_add(input, dim, index, values)
+    there = selection.take_along_axis(input, index, dim, broadcast=False)
+    return set_item(input, places, arithmetic.multiply(there, values))
 
 
 def scatter_add(input: Any, dim: int, index: Any, src: Any) -> Any:
     """The tensor plus elements of another one at indices along a dimension."""
-    places = np.stack(_places(index, dim % len(input.array.shape)), -1)
-    values = src[tuple(slice(n) for n in index.array.shape)]
-    flat = places.reshape(-1, places.shape[-1])
-    return eager.scatter_nd_add(input, input.results(flat), values.reshape(-1))
+    sizes, dim = [+n for n in input.array.shape], dim % len(input.array.shape)
+    strides = [prod(sizes[d + 1 :]) for d in range(len(sizes))]
+    numbers = sum(
+        (place * strides[d] for d, place in enumerate(_places(index, dim)) if d != dim),
+        np.zeros((), "int64"),
+    )
+    flat = arithmetic.add(arithmetic.multiply(index, strides[dim]), numbers)
+    values = get_item(src, tuple(slice(+n) for n in index.array.shape))
+    out = eager.scatter_nd_add(
+        shaping.reshape(input, [-1]), shaping.reshape(flat, [-1, 1]), shaping.reshape(values, [-1])
+    )
+    return shaping.reshape(out, sizes)
 
 
 def index_add(input: Any, dim: int, index: Any, source: Any, *, alpha: float = 1) -> Any:
@@ -289,9 +318,8 @@ def median(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
     2.0
     """
     if dim is None:
-        flat = input.reshape(-1)
-        order = np.argsort(flat.array, kind="stable")
-        return flat[int(order[(len(order) - 1) // 2])]
+        flat = shaping.reshape(input, [-1])
+        return kthvalue(flat, (flat.array.shape[0] + 1) // 2, 0)[0]
     return kthvalue(input, (input.array.shape[dim] + 1) // 2, dim, keepdim)
 
 
@@ -302,5 +330,5 @@ def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False) -> Any:
 
 def quantile(input: Any, q: Any, dim: int | None = None, keepdim: bool = False) -> Any:
     """The value below which a share of the elements lies."""
-    share = q.array.tolist() if isinstance(q, Handle) else q
+    share = q.array.tolist() if isinstance(q, Operand) else q
     return counting.quantile(input, share, dim, keepdim)

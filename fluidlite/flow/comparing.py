@@ -20,14 +20,19 @@ def equal(input: Any, other: Any) -> bool:
     >>> fluid.flow.equal(fluid.flow.ones(2), fluid.flow.ones(2))
     True
     """
-    return bool(arithmetic.equal_all(input, other).array)
+    return _truth(arithmetic.equal_all(input, other))
 
 
 def allclose(
     input: Any, other: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
 ) -> bool:
     """Whether all elements of two tensors are close to each other; see :func:`isclose`."""
-    return bool(arithmetic.allclose(input, other, rtol, atol, equal_nan).array)
+    return _truth(arithmetic.allclose(input, other, rtol, atol, equal_nan))
+
+
+def _truth(found: Any) -> Any:
+    """A truth value; what a program computes stays a variable."""
+    return bool(found.array) if found.appends is None else found
 
 
 def isclose(

@@ -7,6 +7,7 @@ from typing import Any
 from ..dtypes import as_dtype
 from ..imperative import elementary
 from ..imperative.recording import Handle, eager
+from ..opdef.operand import Operand
 from . import devices
 
 
@@ -43,7 +44,7 @@ class Conversion(Handle, results=False):
         VarType.FP32
         """
         for each in args:
-            if isinstance(each, Handle):
+            if isinstance(each, Operand):
                 dtype = as_dtype(each.array.dtype)
             elif isinstance(each, devices.device) or str(each).split(":")[0] in ("cpu", "cuda"):
                 device = each

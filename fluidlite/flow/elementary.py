@@ -9,15 +9,23 @@ from typing import Any
 import numpy as np
 
 from ..errors import ArgumentError
-from ..imperative import arithmetic, elementary, engine, selection
+from ..imperative import arithmetic, composed, elementary, engine, selection
 from ..imperative.elementary import exp, floats, rsqrt, square
 from ..imperative.function import PyLayer
 from ..imperative.recording import eager
 from ..imperative.selection import where as choose
+from ..opdef.operand import Operand
 
 
-def _smooth(compute: Callable[[Any], Any], slope: Callable[[Any], Any], name: str) -> Any:
-    """A function of tensors, from one of arrays and its derivative, one of tensors."""
+def _smooth(
+    compute: Callable[[Any], Any],
+    slope: Callable[[Any], Any],
+    composition: Callable[[Any], Any],
+    name: str,
+) -> Any:
+    """A function of tensors, from one of arrays, its derivative, one of tensors, and the same
+    composed of others, which variables of programs take.
+    """
 
     def forward(ctx: Any, x: Any) -> Any:
         ctx.save_for_backward(x)
@@ -28,8 +36,8 @@ def _smooth(compute: Callable[[Any], Any], slope: Callable[[Any], Any], name: st
         return arithmetic.multiply(gradient, slope(x))
 
     members = {"forward": staticmethod(forward), "backward": staticmethod(backward)}
-    made: Any = type(name, (PyLayer,), members)
-    return made.apply
+    at_once: Any = type(name, (PyLayer,), members)
+    return lambda x: at_once.apply(x) if x.appends is None else composition(x)
 
 
 def _more(x: Any, number: float) -> Any:
@@ -40,15 +48,21 @@ def _erfc_of(x: Any) -> Any:
     return np.fromiter(map(math.erfc, x.ravel().tolist()), "float64", x.size).reshape(x.shape)
 
 
-_asinh = _smooth(np.arcsinh, lambda x: rsqrt(_more(square(x), 1.0)), "asinh")
-_acosh = _smooth(np.arccosh, lambda x: rsqrt(_more(square(x), -1.0)), "acosh")
-_atanh = _smooth(np.arctanh, lambda x: 1.0 / _more(-square(x), 1.0), "atanh")
+_asinh = _smooth(np.arcsinh, lambda x: rsqrt(_more(square(x), 1.0)), composed.asinh, "asinh")
+_acosh = _smooth(np.arccosh, lambda x: rsqrt(_more(square(x), -1.0)), composed.acosh, "acosh")
+_atanh = _smooth(np.arctanh, lambda x: 1.0 / _more(-square(x), 1.0), composed.atanh, "atanh")
 _erfc = _smooth(
     _erfc_of,
     lambda x: arithmetic.multiply(exp(elementary.neg(square(x))), -2.0 / math.sqrt(math.pi)),
+    lambda x: 1.0 - elementary.erf(x),
     "erfc",
 )
-_exp2 = _smooth(np.exp2, lambda x: arithmetic.multiply(exp2(x), math.log(2.0)), "exp2")
+_exp2 = _smooth(
+    np.exp2,
+    lambda x: arithmetic.multiply(exp2(x), math.log(2.0)),
+    lambda x: arithmetic.pow(2.0, x),
+    "exp2",
+)
 
 
 def asinh(input: Any) -> Any:
@@ -119,7 +133,7 @@ def clamp(input: Any, min: Any = None, max: Any = None) -> Any:
     """
     if min is None and max is None:
         raise engine.located(ArgumentError("clamp: expected min, max or both, got neither"))
-    if any(getattr(bound, "array", np.zeros(())).size != 1 for bound in (min, max)):
+    if any(isinstance(bound, Operand) and bound.array.size != 1 for bound in (min, max)):
         low = input if min is None else choose(arithmetic.less_than(input, min), min, input)
         return low if max is None else selection.where(arithmetic.greater_than(low, max), max, low)
     return elementary.clip(input, min, max)
@@ -177,7 +191,7 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
     """
     if x is None and y is None:
         return selection.nonzero(condition, as_tuple=True)
-    if not hasattr(x, "array") and not hasattr(y, "array"):
+    if not isinstance(x, Operand) and not isinstance(y, Operand):
         kinds = "f" if any(isinstance(each, float) for each in (x, y)) else "i"
         kind = arithmetic.default_float() if kinds == "f" else np.dtype("int64")
         x = condition.results(np.asarray(x, kind))

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from ..imperative import arithmetic, elementary, reduction, selection, shaping
-from ..imperative.recording import Handle, eager
+from ..imperative.recording import eager
+from ..opdef.operand import Operand
 
 
 class Found(NamedTuple):
@@ -67,7 +68,7 @@ def max(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
     >>> fluid.flow.max(fluid.flow.tensor([[1.0, 3.0], [5.0, 2.0]]), dim=1)
     (tensor([3., 5.], dtype=float32), tensor([1, 0], dtype=int64))
     """
-    if isinstance(dim, Handle):
+    if isinstance(dim, Operand):
         return arithmetic.maximum(input, dim)
     if dim is None:
         return amax(input)
@@ -76,7 +77,7 @@ def max(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
 
 def min(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
     """The smallest element; or those along a dimension, and their places; see :func:`max`."""
-    if isinstance(dim, Handle):
+    if isinstance(dim, Operand):
         return arithmetic.minimum(input, dim)
     if dim is None:
         return amin(input)

@@ -8,11 +8,11 @@ import numpy as np
 
 from ..dtypes import as_dtype
 from ..errors import ArgumentError
-from ..imperative import creation, elementary, reduction
+from ..imperative import creation, elementary, noise, reduction, shaping
 from ..imperative.engine import located
 from ..imperative.prepared import generator
-from ..imperative.recording import Handle
 from ..imperative.writing import Writing
+from ..opdef.operand import Operand
 from . import algebra, arranging, comparing, devices, functions, shapes
 from . import elementary as own
 from .shapes import numbers
@@ -98,7 +98,7 @@ class MoreMethods(Writing, results=False):
 
     @data.setter
     def data(self, value: Any) -> None:
-        if not isinstance(value, Handle):
+        if not isinstance(value, Operand):
             raise located(ArgumentError(f"expected a tensor, got {value!r:.60}"))
         for each in self._sharing or (self,):
             each.array = value.array
@@ -115,13 +115,6 @@ class MoreMethods(Writing, results=False):
 
     # -- tensors of the same kind ------------------------------------------------------------------
 
-    def _new(self, lenient: Any, dtype: Any, device: Any, requires_grad: bool) -> Any:
-        devices.need_cpu(device)
-        kind = self.array.dtype if dtype is None else as_dtype(dtype).dtype
-        made: Any = self.results(np.asarray(lenient.array, kind))
-        made.requires_grad = requires_grad
-        return made
-
     def new_zeros(
         self, *size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False
     ) -> Any:
@@ -133,7 +126,7 @@ class MoreMethods(Writing, results=False):
             device: the CPU, or None.
             requires_grad: whether gradients with respect to it are wanted.
         """
-        return self._new(creation.zeros(list(numbers(size))), dtype, device, requires_grad)
+        return _new(self, creation.zeros(list(numbers(size))), dtype, device, requires_grad)
 
     new_empty = new_zeros
 
@@ -141,7 +134,7 @@ class MoreMethods(Writing, results=False):
         self, *size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False
     ) -> Any:
         """Ones of the tensor's type; see :meth:`new_zeros`."""
-        return self._new(creation.ones(list(numbers(size))), dtype, device, requires_grad)
+        return _new(self, creation.ones(list(numbers(size))), dtype, device, requires_grad)
 
     def new_full(
         self,
@@ -153,14 +146,14 @@ class MoreMethods(Writing, results=False):
     ) -> Any:
         """One number in the tensor's type; see :meth:`new_zeros`."""
         made = creation.full(list(size), fill_value)
-        return self._new(made, dtype, device, requires_grad)
+        return _new(self, made, dtype, device, requires_grad)
 
     def new_tensor(
         self, data: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False
     ) -> Any:
         """A tensor of the same type with a copy of some values."""
         made = creation.to_tensor(data)
-        return self._new(made, dtype, device, requires_grad)
+        return _new(self, made, dtype, device, requires_grad)
 
     # -- what there is -----------------------------------------------------------------------------
 
@@ -237,12 +230,56 @@ class MoreMethods(Writing, results=False):
 
     def uniform_(self, a: float = 0.0, b: float = 1.0) -> Any:  # type: ignore[override]
         """Draw all elements anew, equally likely in [a, b), in place."""
-        return self._again(generator.get()().random(self.array.shape) * (b - a) + a)
+        return _again(self, generator.get()().random(self.array.shape) * (b - a) + a)
 
     def bernoulli_(self, p: float = 0.5) -> Any:
         """Make all elements 1 with a probability and 0 else, in place."""
-        return self._again(generator.get()().random(self.array.shape) < p)
+        return _again(self, generator.get()().random(self.array.shape) < p)
 
-    def _again(self, drawn: Any) -> Any:
-        made: Any = self.results(np.asarray(drawn, self.array.dtype))
-        return self.write(lambda old: made)
+
+def _new(x: Any, lenient: Any, dtype: Any, device: Any, requires_grad: bool) -> Any:
+    """A tensor of the kind and, unless another is given, of the element type of x."""
+    devices.need_cpu(device)
+    kind = x.array.dtype if dtype is None else as_dtype(dtype).dtype
+    made: Any = x.results(np.asarray(lenient.array, kind))
+    if requires_grad:
+        made.requires_grad = True
+    return made
+
+
+def _again(x: Any, drawn: Any) -> Any:
+    """Write what was drawn to a tensor."""
+    made: Any = x.results(np.asarray(drawn, x.array.dtype))
+    return x.write(lambda old: made)
+
+
+def _set_wanting(x: Any, requires_grad: bool = True) -> Any:
+    """Say whether gradients flow through a variable, and give it."""
+    x.stop_gradient = not requires_grad
+    return x
+
+
+def _uniform_(x: Any, a: float = 0.0, b: float = 1.0) -> Any:
+    """Draw all elements anew in every run, equally likely in [a, b), in place."""
+    return x.write(lambda old: noise.uniform_like(old, a, b))
+
+
+def _bernoulli_(x: Any, p: float = 0.5) -> Any:
+    """Make all elements 1 with a probability and 0 else, anew in every run, in place."""
+    return x.write(lambda old: elementary.cast(noise.uniform_like(old) < p, old.dtype))
+
+
+#: methods of variables where those of tensors do more than a program needs
+OF_VARIABLES: dict[str, Any] = {
+    "reshape": shapes.reshape,
+    "view": shapes.reshape,
+    "squeeze": shapes.squeeze,
+    "unsqueeze": shapes.unsqueeze,
+    "flatten": shapes.flatten,
+    "transpose": shapes.transpose,
+    "t": shaping.t,
+    "requires_grad": property(lambda x: not x.stop_gradient),
+    "requires_grad_": _set_wanting,
+    "uniform_": _uniform_,
+    "bernoulli_": _bernoulli_,
+}

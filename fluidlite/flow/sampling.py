@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import as_dtype
-from ..imperative import arithmetic, counting, creation
-from ..imperative.prepared import generator
+from ..imperative import arithmetic, counting, creation, elementary, noise
 from ..imperative.recording import Handle
+from ..opdef.operand import appends
 from .creation import made, sizes_of
 from .tensor import Tensor, tensor
 
@@ -31,6 +31,8 @@ def rand_like(
 ) -> Tensor:
     """Random numbers in the shape of a tensor, equally likely everywhere in [0, 1)."""
     kind = as_dtype(input.array.dtype) if dtype is None else dtype
+    if input.appends is not None:
+        return made(elementary.cast(noise.uniform_like(input), kind), requires_grad, device)
     return made(creation.rand(list(input.array.shape), kind), requires_grad, device)
 
 
@@ -39,6 +41,8 @@ def randn_like(
 ) -> Tensor:
     """Random numbers in the shape of a tensor, of mean 0 and deviation 1."""
     kind = as_dtype(input.array.dtype) if dtype is None else dtype
+    if input.appends is not None:
+        return made(elementary.cast(noise.normal_like(input), kind), requires_grad, device)
     return made(creation.randn(list(input.array.shape), kind), requires_grad, device)
 
 
@@ -77,6 +81,9 @@ def randint_like(
     """Random integers in the shape of a tensor; see :func:`randint`."""
     first, end = (0, low) if high is None else (low, high)
     kind = as_dtype(input.array.dtype) if dtype is None else dtype
+    if input.appends is not None:
+        drawn = noise.uniform_like(elementary.cast(input, "float64"), first, end)
+        return made(elementary.cast(elementary.floor(drawn), kind), False, device)
     return made(creation.randint(first, end, list(input.array.shape), kind), False, device)
 
 
@@ -104,6 +111,10 @@ def normal(
         requires_grad: whether gradients with respect to it are wanted.
         more: ``size``.
     """
+    like = next((each for each in (mean, std) if appends([each]) is not None), None)
+    if like is not None:
+        spread = arithmetic.multiply(noise.normal_like(like), std)
+        return arithmetic.add(spread, mean)  # type: ignore[return-value]
     given = sizes_of(more["size"] if "size" in more and not size else size)
     parts = [each.array if isinstance(each, Handle) else np.asarray(each) for each in (mean, std)]
     shape = list(given) or list(np.broadcast_shapes(parts[0].shape, parts[1].shape))
@@ -113,11 +124,9 @@ def normal(
     return made(drawn.results(array), requires_grad, device)
 
 
-def bernoulli(input: Any, p: float | None = None) -> Tensor:
+def bernoulli(input: Any, p: float | None = None) -> Any:
     """Ones with the probabilities that a tensor holds, or with one for all, and zeros else."""
-    chances = input.array if p is None else np.full(input.array.shape, p)
-    drawn = generator.get()().random(input.array.shape) < chances
-    return Tensor(drawn.astype(input.array.dtype))
+    return creation.bernoulli(input if p is None else creation.full_like(input, p))
 
 
 def multinomial(input: Any, num_samples: int, replacement: bool = False) -> Any:
@@ -163,7 +172,7 @@ def is_floating_point(input: Any) -> bool:
 
 def is_nonzero(input: Any) -> bool:
     """Whether the only element is not 0."""
-    return bool(input)
+    return bool(input if input.appends is None else input.array)
 
 
 def numel(input: Any) -> int:

@@ -16,7 +16,7 @@ from ..imperative.tensor import need_differentiable
 from . import devices, elementary, functions, shapes
 from .conversion import Conversion
 from .inplace import InPlace
-from .methods import MoreMethods
+from .methods import OF_VARIABLES, MoreMethods
 from .views import Viewing
 
 
@@ -42,6 +42,7 @@ class Tensor(Conversion, Viewing, MoreMethods, InPlace, Lenient):  # type: ignor
     accumulates_kept: ClassVar[bool] = True
     gradient_stops: ClassVar[bool] = True
     flat_zeros: ClassVar[bool] = True
+    of_variables: ClassVar[dict[str, Any]] = OF_VARIABLES
 
     sum = functions.sum  # type: ignore[assignment]
     mean = functions.mean  # type: ignore[assignment]

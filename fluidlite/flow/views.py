@@ -10,8 +10,8 @@ import numpy as np
 from ..imperative import shaping
 from ..imperative.items import get_item, set_item
 from ..imperative.mode import thread
-from ..imperative.recording import Handle
 from ..imperative.writing import Writing
+from ..opdef.operand import Operand
 from . import shapes
 
 _Get = Callable[[Any], Any]
@@ -108,7 +108,7 @@ def _is_plain(item: Any) -> bool:
     entries = item if isinstance(item, tuple) else (item,)
     return not any(
         isinstance(each, (list, bool, np.bool_, np.ndarray))
-        or (isinstance(each, Handle) and each.array.ndim > 0)
-        or (isinstance(each, Handle) and each.array.dtype.kind == "b")
+        or (isinstance(each, Operand) and each.array.ndim > 0)
+        or (isinstance(each, Operand) and each.array.dtype.kind == "b")
         for each in entries
     )

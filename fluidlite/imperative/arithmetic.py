@@ -15,7 +15,8 @@ import numpy as np
 from .. import state
 from ..dtypes import as_dtype
 from ..errors import ArgumentError
-from .recording import Handle, eager
+from ..opdef.operand import Operand
+from .recording import eager
 
 if TYPE_CHECKING:
     from .tensor import Tensor
@@ -66,7 +67,7 @@ def default_float() -> np.dtype[Any]:
 
 def cast_to(x: Any, dtype: np.dtype[Any]) -> Any:
     """A tensor or an array in another element type."""
-    if isinstance(x, Handle):
+    if isinstance(x, Operand):
         return eager.cast(x, in_dtype=as_dtype(x.array.dtype), out_dtype=as_dtype(dtype))
     return x.astype(dtype)
 
@@ -120,7 +121,7 @@ def operands(x: Any, y: Any, what: str) -> tuple[Any, Any]:
 
 def _operand(value: Any, what: str) -> Any:
     """The array of an operand; None for numbers."""
-    if isinstance(value, Handle):
+    if isinstance(value, Operand):
         return value.array
     if isinstance(value, (bool, int, float, np.generic)):
         return None
@@ -163,7 +164,7 @@ def divide(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 
 def _dtype(x: Any) -> np.dtype[Any]:
-    return (x.array if isinstance(x, Handle) else x).dtype
+    return (x.array if isinstance(x, Operand) else x).dtype
 
 
 def floor_divide(x: Any, y: Any, name: str | None = None) -> Tensor:
@@ -190,7 +191,7 @@ def pow(x: Any, y: Any, name: str | None = None) -> Tensor:
     >>> fluid.pow(fluid.to_tensor([1.0, 2.0]), 3).tolist()
     [1.0, 8.0]
     """
-    if not isinstance(y, (bool, int, float, np.generic)) or not isinstance(x, Handle):
+    if not isinstance(y, (bool, int, float, np.generic)) or not isinstance(x, Operand):
         return eager.elementwise_pow(*operands(x, y, "pow"))
     x, exponent = operands(x, y, "pow")
     number = float(exponent)
@@ -245,7 +246,7 @@ def matmul(
 
 
 def _ndim(x: Any) -> int:
-    return (x.array if isinstance(x, Handle) else x).ndim
+    return (x.array if isinstance(x, Operand) else x).ndim
 
 
 def dot(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
@@ -347,7 +348,15 @@ def isclose(
     name: str | None = None,
 ) -> Tensor:
     """Whether |x - y| <= atol + rtol |y|, element by element."""
-    return x.results(np.isclose(x.array, y.array, rtol, atol, equal_nan))  # type: ignore[return-value]
+    x, y = operands(x, y, "isclose")
+    if _dtype(x).kind != "f":
+        x, y = cast_to(x, np.dtype("float64")), cast_to(y, np.dtype("float64"))
+    bound = add(multiply(eager.abs(y), rtol), atol)
+    near = logical_and(less_equal(eager.abs(subtract(x, y)), bound), eager.isfinite_v2(y))
+    close = logical_or(near, equal(x, y))
+    if not equal_nan:
+        return close
+    return logical_or(close, logical_and(eager.isnan_v2(x), eager.isnan_v2(y)))
 
 
 def allclose(
@@ -363,11 +372,16 @@ def allclose(
     >>> bool(fluid.allclose(fluid.to_tensor([1.0]), fluid.to_tensor([1.0 + 1e-7])))
     True
     """
-    close = np.allclose(x.array, y.array, rtol, atol, equal_nan)
-    return x.results(np.asarray(close))  # type: ignore[return-value]
+    return _all(isclose(x, y, rtol, atol, equal_nan))
+
+
+def _all(x: Any) -> Any:
+    return eager.reduce_all(x, reduce_all=True, zero_d=True)
 
 
 def equal_all(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
     """Whether x and y have one shape and are equal everywhere."""
-    same = np.array_equal(x.array, y.array)
-    return x.results(np.asarray(same))  # type: ignore[return-value]
+    shape, other = x.array.shape, y.array.shape
+    if len(shape) != len(other) or any(m != n and -1 not in (m, n) for m, n in zip(shape, other)):
+        return x.results(np.asarray(False))  # type: ignore[return-value]
+    return _all(equal(x, y))

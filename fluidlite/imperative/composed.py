@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import ArgumentError, ShapeError
+from ..opdef.operand import Operand
 from ..opdef.spec import normal_axis
 from .arithmetic import (
     add,
@@ -26,10 +27,10 @@ from .arithmetic import (
 from .elementary import abs as size
 from .elementary import cast, clip, exp, isnan, log, log1p, sign, sqrt, square, trunc
 from .items import get_item
-from .recording import Handle, eager
+from .recording import eager
 from .reduction import sum as total
 from .selection import where
-from .shaping import concat, reshape, transpose
+from .shaping import concat, fits, reshape, transpose
 
 if TYPE_CHECKING:
     from .tensor import Tensor
@@ -235,8 +236,8 @@ def tensordot(x: Tensor, y: Tensor, axes: Any = 2, name: str | None = None) -> T
         one, other = pair[0], pair[-1]
         first = [normal_axis(a, x.array.ndim) for a in one]
         second = [normal_axis(a, y.array.ndim) for a in other]
-    sizes = [+x.array.shape[a] for a in first]
-    if sizes != [+y.array.shape[a] for a in second]:
+    sizes, others = [x.array.shape[a] for a in first], [y.array.shape[a] for a in second]
+    if not fits(sizes, others):
         raise ShapeError(
             f"tensordot: expected the same sizes along {first} of x and {second} of y, got shapes "
             f"{list(x.array.shape)} and {list(y.array.shape)}"
@@ -244,10 +245,14 @@ def tensordot(x: Tensor, y: Tensor, axes: Any = 2, name: str | None = None) -> T
     rows = [a for a in range(x.array.ndim) if a not in first]
     columns = [a for a in range(y.array.ndim) if a not in second]
     left, right = transpose(x, [*rows, *first]), transpose(y, [*second, *columns])
+    sizes = [n if m == -1 else m for m, n in zip(sizes, others)]
+    inner, above, across = prod(sizes) if -1 not in sizes else -1, -1, -1
+    if inner == -1:
+        above, across = (prod(v.array.shape[a] for a in d) for v, d in ((x, rows), (y, columns)))
     if not len(rows) == len(first) == 1:
-        left = reshape(left, [-1, prod(sizes)])
+        left = reshape(left, [above, inner])
     if not len(second) == len(columns) == 1:
-        right = reshape(right, [prod(sizes), -1])
+        right = reshape(right, [inner, across])
     out = matmul(left, right)
     if len(rows) == len(columns) == 1:
         return out
@@ -322,10 +327,10 @@ def bitwise_not(x: Tensor, out: Tensor | None = None, name: str | None = None) -
 
 
 def _of_bits(type: str, x: Any, y: Any, out: Any) -> Any:
-    if not isinstance(x, Handle):
+    if not isinstance(x, Operand):
         x, y = y, x
     dtype = x.array.dtype
-    if not isinstance(y, Handle):
+    if not isinstance(y, Operand):
         y = x.results(np.asarray(y, dtype))
     if dtype.kind == "b" and y.array.dtype.kind == "b":
         logical = {"bitwise_and": "logical_and", "bitwise_or": "logical_or"}

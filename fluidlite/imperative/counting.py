@@ -8,15 +8,41 @@ import numpy as np
 
 from ..dtypes import as_dtype
 from ..errors import ArgumentError, ShapeError
+from ..opdef.operand import Operand, appends
 from ..opdef.spec import normal_axis
-from .arithmetic import add, multiply, remainder
-from .elementary import cast, clip
+from .arithmetic import (
+    add,
+    equal,
+    greater_equal,
+    less_equal,
+    less_than,
+    logical_and,
+    logical_or,
+    maximum,
+    minimum,
+    multiply,
+    remainder,
+    subtract,
+)
+from .elementary import cast, log
 from .items import get_item, set_item
+from .noise import uniform_like
 from .prepared import generator
-from .recording import Handle, eager
+from .recording import eager
+from .reduction import argmax
 from .reduction import sum as total
-from .selection import scatter_nd_add, sort
-from .shaping import moveaxis, reshape, squeeze, stack, transpose
+from .selection import nonzero, runs, scatter_nd_add, sort, topk, where
+from .shaping import (
+    broadcast_tensors,
+    moveaxis,
+    numel,
+    reshape,
+    squeeze,
+    stack,
+    transpose,
+    unsqueeze,
+    unstack,
+)
 
 if TYPE_CHECKING:
     from .tensor import Tensor
@@ -35,6 +61,15 @@ def bincount(
     >>> fluid.bincount(fluid.to_tensor([1, 2, 2])).tolist()
     [0, 1, 2]
     """
+    if x.appends is not None:
+        most = add(eager.reduce_max(x, reduce_all=True), 1)
+        numbers = eager.range(
+            np.zeros(1, x.array.dtype), maximum(most, minlength), np.ones(1, x.array.dtype)
+        )
+        hits = equal(unsqueeze(x, 1), numbers)
+        if weights is None:
+            return total(hits, 0, "int64")
+        return total(multiply(cast(hits, weights.dtype), unsqueeze(weights.detach(), 1)), 0)
     given = None if weights is None else weights.array
     found = np.bincount(x.array, given, minlength)
     return _like(x, found if given is None else found.astype(given.dtype))
@@ -50,9 +85,29 @@ def histogram(
         bins: how many intervals there are.
         min, max: where they begin and end; the smallest and largest element when both are 0.
     """
+    if input.appends is not None:
+        return _spread_over(input.detach(), bins, min, max)
     array = input.array
     ends = (float(array.min()), float(array.max())) if min == max == 0 else (min, max)
     return _like(input, np.histogram(array, bins, ends)[0].astype("int64"))
+
+
+def _spread_over(x: Any, bins: int, low: Any, high: Any) -> Any:
+    """How many elements of a variable lie in each interval; arguments as of :func:`histogram`."""
+    x = cast(reshape(x, [-1, 1]), "float64")
+    if low == high == 0:
+        low, high = eager.reduce_min(x, reduce_all=True), eager.reduce_max(x, reduce_all=True)
+    else:
+        low, high = (x.results(np.asarray([float(each)])) for each in (low, high))
+    half = multiply(cast(equal(low, high), "float64"), 0.5)  # where all are equal
+    low, high = subtract(low, half), add(high, half)
+    shares = np.arange(bins + 1) / bins
+    edges = add(multiply(x.results(shares), subtract(high, low)), low)
+    edges = set_item(edges, -1, high)
+    above = greater_equal(x, get_item(edges, slice(None, -1)))
+    ends = get_item(edges, slice(1, None))
+    below = logical_or(less_than(x, ends), logical_and(equal(x, high), equal(ends, high)))
+    return total(logical_and(above, below), 0, "int64")
 
 
 def searchsorted(
@@ -73,20 +128,32 @@ def searchsorted(
     >>> fluid.searchsorted(fluid.to_tensor([1.0, 2.0, 3.0]), fluid.to_tensor([2.5])).tolist()
     [2]
     """
-    where: Any = sorted_sequence.array
+    if appends((sorted_sequence, values)) is not None:
+        return _counted_below(sorted_sequence, values, "int32" if out_int32 else "int64", right)
+    sequence: Any = sorted_sequence.array
     side: Any = "right" if right else "left"
-    wanted: Any = values.array if isinstance(values, Handle) else np.asarray(values)
-    if where.ndim == 1:
-        found: Any = np.searchsorted(where, wanted, side)
-    elif where.shape[:-1] == wanted.shape[:-1]:
-        rows = zip(where.reshape(-1, where.shape[-1]), wanted.reshape(-1, wanted.shape[-1]))
+    wanted: Any = values.array if isinstance(values, Operand) else np.asarray(values)
+    if sequence.ndim == 1:
+        found: Any = np.searchsorted(sequence, wanted, side)
+    elif sequence.shape[:-1] == wanted.shape[:-1]:
+        rows = zip(sequence.reshape(-1, sequence.shape[-1]), wanted.reshape(-1, wanted.shape[-1]))
         lines = [np.searchsorted(row, line, side) for row, line in rows]
         found = np.reshape(lines, wanted.shape)
     else:
         raise ShapeError(
-            f"expected values of shape {[*where.shape[:-1], -1]}, got {list(wanted.shape)}"
+            f"expected values of shape {[*sequence.shape[:-1], -1]}, got {list(wanted.shape)}"
         )
     return _like(sorted_sequence, np.asarray(found, "int32" if out_int32 else "int64"))
+
+
+def _counted_below(sequence: Any, values: Any, dtype: str, right: bool) -> Any:
+    """Places as counts of the elements before them; arguments as of :func:`searchsorted`."""
+    if not isinstance(values, Operand):
+        values = sequence.results(np.asarray(values, sequence.array.dtype))
+    if sequence.array.ndim > 1:
+        sequence = unsqueeze(sequence, -2)
+    before = (less_equal if right else less_than)(sequence, unsqueeze(values, -1))
+    return cast(total(before, -1), dtype)
 
 
 def bucketize(
@@ -120,6 +187,14 @@ def unique_consecutive(
     >>> fluid.unique_consecutive(fluid.to_tensor([1, 1, 2, 1])).tolist()
     [1, 2, 1]
     """
+    if x.appends is not None and axis is None:
+        values, _, inverse, counts = runs(x, False)
+        chosen = [
+            values,
+            *[cast(inverse, dtype)] * return_inverse,
+            *[cast(counts, dtype)] * return_counts,
+        ]
+        return tuple(chosen) if len(chosen) > 1 else values
     along = 0 if axis is None else normal_axis(axis, x.array.ndim)
     array = x.array.reshape(-1) if axis is None else np.moveaxis(x.array, along, 0)
     new = np.ones(len(array), bool)
@@ -149,7 +224,7 @@ def kthvalue(
     (2.0, 2)
     """
     along = normal_axis(-1 if axis is None else axis, x.array.ndim)
-    if not 1 <= k <= x.array.shape[along]:
+    if k < 1 or (x.array.shape[along] != -1 and k > x.array.shape[along]):
         raise ShapeError(
             f"expected k from 1 to the size {x.array.shape[along]} along {along}, got {k}"
         )
@@ -187,6 +262,8 @@ def cummin(
 def _extreme_so_far(better: Any, x: Any, axis: int | None, dtype: Any) -> Any:
     x = reshape(x, [-1]) if axis is None else x
     along = 0 if axis is None else normal_axis(axis, x.array.ndim)
+    if x.appends is not None:
+        return _unrolled_extreme(better, x, along, dtype)
     array = np.moveaxis(x.array, along, 0)
     places = np.zeros(array.shape, "int64")
     if len(array):
@@ -195,10 +272,25 @@ def _extreme_so_far(better: Any, x: Any, axis: int | None, dtype: Any) -> Any:
             here = better(array[k], best)
             best = np.where(here, array[k], best)
             places[k] = np.where(here, k, places[k - 1])
-    where: Any = x.results(np.ascontiguousarray(np.moveaxis(places, 0, along)))
-    return eager.take_along(x, where, axis=along), _like(
-        x, where.array.astype(as_dtype(dtype).dtype)
+    found: Any = x.results(np.ascontiguousarray(np.moveaxis(places, 0, along)))
+    return eager.take_along(x, found, axis=along), _like(
+        x, found.array.astype(as_dtype(dtype).dtype)
     )
+
+
+def _unrolled_extreme(better: Any, x: Any, along: int, dtype: Any) -> Any:
+    """The same for a variable, whose size along the dimension is known."""
+    beats = greater_equal if better is np.greater_equal else less_equal
+    values = unstack(x, along)
+    numbers = [
+        eager.fill_any_like(each, value=float(k), dtype=as_dtype("int64"))
+        for k, each in enumerate(values)
+    ]
+    for k in range(1, len(values)):
+        here = beats(values[k], values[k - 1])
+        values[k] = where(here, values[k], values[k - 1])
+        numbers[k] = where(here, numbers[k], numbers[k - 1])
+    return stack(values, along), cast(stack(numbers, along), dtype)
 
 
 def quantile(x: Tensor, q: Any, axis: Any = None, keepdim: bool = False) -> Tensor:
@@ -253,6 +345,8 @@ def multinomial(
     >>> fluid.multinomial(fluid.to_tensor([0.0, 1.0]), 3, replacement=True).tolist()
     [1, 1, 1]
     """
+    if x.appends is not None:
+        return _drawn_places(x, num_samples, replacement)
     weights = x.array.astype("float64")
     rows = weights.reshape(-1, weights.shape[-1])
     if (rows < 0).any() or not np.isfinite(rows).all() or not (rows.sum(1) > 0).all():
@@ -266,6 +360,18 @@ def multinomial(
     drawn = [draw.choice(len(row), num_samples, replacement, row / row.sum()) for row in rows]
     shape = (*weights.shape[:-1], num_samples)
     return _like(x, np.asarray(drawn, "int64").reshape(shape))
+
+
+def _drawn_places(x: Any, num_samples: int, replacement: bool) -> Any:
+    """The places of the largest logarithms of a variable's weights, each with noise of Gumbel's
+    distribution: so are places drawn by their weights.
+    """
+    chances = log(unsqueeze(x, -2)) if replacement else log(x)
+    if replacement:
+        chances = eager.concat([chances] * num_samples, axis=x.array.ndim - 1)
+    noise = multiply(log(multiply(log(uniform_like(chances, 1e-12, 1.0)), -1.0)), -1.0)
+    noisy = add(chances, noise)
+    return argmax(noisy, -1) if replacement else topk(noisy, num_samples)[1]
 
 
 def index_add(
@@ -316,19 +422,18 @@ def index_put(
     places = tuple(indices)
     if not accumulate:
         return set_item(x, places, value)
-    arrays = np.broadcast_arrays(*(p.array for p in _as_numbers(x, places)))
-    index: Any = x.results(np.stack(arrays, -1))
-    shape = [*arrays[0].shape, *x.array.shape[len(arrays) :]]
-    return scatter_nd_add(x, index, value.expand(shape))
+    numbers = _as_numbers(places)
+    if len(numbers) > 1 and any(n.array.shape != numbers[0].array.shape for n in numbers):
+        numbers = broadcast_tensors(numbers)
+    index = stack(numbers, -1)
+    like = get_item(x, tuple(numbers)).detach()
+    return scatter_nd_add(x, index, add(multiply(like, 0.0), value))
 
 
-def _as_numbers(x: Any, places: tuple[Any, ...]) -> list[Any]:
+def _as_numbers(places: tuple[Any, ...]) -> list[Any]:
     found: list[Any] = []
     for each in places:
-        if each.array.dtype.kind == "b":
-            found.extend(x.results(array) for array in np.nonzero(each.array))
-        else:
-            found.append(each)
+        found.extend(nonzero(each, True) if each.array.dtype.kind == "b" else [each])
     return found
 
 
@@ -346,9 +451,9 @@ def take(x: Tensor, index: Tensor, mode: str = "raise", name: str | None = None)
     if mode not in ("raise", "wrap", "clip"):
         raise ArgumentError(f"expected mode to be raise, wrap or clip, got {mode!r}")
     if mode == "wrap":
-        index = remainder(index, x.array.size)
+        index = remainder(index, numel(x))
     elif mode == "clip":
-        index = clip(index, 0, x.array.size - 1)
+        index = minimum(maximum(index, 0), subtract(numel(x), 1))
     return get_item(reshape(x, [-1]), index)
 
 

@@ -8,9 +8,12 @@ import numpy as np
 
 from ..dtypes import DType, as_dtype
 from ..errors import ArgumentError, DTypeError, ShapeError
+from ..opdef.operand import Operand, appends
 from ..values import LoDTensor
-from .arithmetic import default_float
+from .arithmetic import add, cast_to, default_float, less_than, multiply
 from .engine import located
+from .items import set_item
+from .noise import normal_like, uniform_like
 from .prepared import generator
 from .recording import Handle, eager
 from .shaping import numbers_in
@@ -128,7 +131,7 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, name: str | None = None
         fill_value: a number, or a tensor of one element.
         dtype: the element type; when None, bool or int64 for such values, else the default type.
     """
-    value = fill_value.array.item() if isinstance(fill_value, Handle) else fill_value
+    value = fill_value.array.item() if isinstance(fill_value, Operand) else fill_value
     kind = {bool: np.dtype("bool"), int: np.dtype("int64")}.get(type(value))
     return Tensor(np.full(_sizes(shape), value, _type(dtype, kind)))
 
@@ -140,17 +143,19 @@ def empty(shape: Any, dtype: Any = None, name: str | None = None) -> Tensor:
 
 def zeros_like(x: Tensor, dtype: Any = None, name: str | None = None) -> Tensor:
     """Zeros in the shape and element type of x."""
-    return x.results(np.zeros(x.array.shape, _type(dtype, x.array.dtype)))  # type: ignore[return-value]
+    return full_like(x, 0, dtype)
 
 
 def ones_like(x: Tensor, dtype: Any = None, name: str | None = None) -> Tensor:
     """Ones in the shape and element type of x."""
-    return x.results(np.ones(x.array.shape, _type(dtype, x.array.dtype)))  # type: ignore[return-value]
+    return full_like(x, 1, dtype)
 
 
 def full_like(x: Tensor, fill_value: Any, dtype: Any = None, name: str | None = None) -> Tensor:
     """One number in the shape and element type of x."""
     kind = _type(dtype, x.array.dtype)
+    if x.appends is not None:
+        return eager.fill_any_like(x, value=float(fill_value), dtype=as_dtype(kind))
     return x.results(np.full(x.array.shape, fill_value, kind))  # type: ignore[return-value]
 
 
@@ -182,15 +187,29 @@ def arange(
     """
     if end is None:
         start, end = 0, start
-    start, end, step = (v.item() if isinstance(v, Tensor) else v for v in (start, end, step))
+    bounds = start, end, step
+    if appends(bounds) is not None:
+        return _range_in_run(*bounds, dtype)
+    start, end, step = (v.array.item() if isinstance(v, Operand) else v for v in bounds)
     whole = all(isinstance(v, (int, np.integer)) for v in (start, end, step))
     kind = _type(dtype, np.dtype("int64") if whole else None)
     return Tensor(np.arange(start, end, step).astype(kind))
 
 
+def _range_in_run(start: Any, end: Any, step: Any, dtype: Any) -> Any:
+    """:func:`arange` of numbers some of which a program computes."""
+    like = next(v for v in (start, end, step) if appends([v]) is not None)
+    kind = _type(dtype, like.array.dtype)
+    ends = [
+        cast_to(v, kind) if isinstance(v, Operand) else like.results(np.asarray([v], kind))
+        for v in (start, end, step)
+    ]
+    return eager.range(*ends)
+
+
 def linspace(start: Any, stop: Any, num: Any, dtype: Any = None, name: str | None = None) -> Tensor:
     """Numbers from start to stop, both included, at equal distances."""
-    start, stop, num = (v.item() if isinstance(v, Tensor) else v for v in (start, stop, num))
+    start, stop, num = (v.array.item() if isinstance(v, Operand) else v for v in (start, stop, num))
     return Tensor(np.linspace(start, stop, int(num)).astype(_type(dtype)))
 
 
@@ -200,15 +219,13 @@ def diag(x: Tensor, offset: int = 0, padding_value: float = 0, name: str | None 
     >>> fluid.diag(fluid.to_tensor([1.0, 2.0])).tolist()
     [[1.0, 0.0], [0.0, 2.0]]
     """
-    array = x.array
+    array: Any = x.array
     if array.ndim == 2:
-        rows = np.arange(max(min(array.shape[0] + min(offset, 0), array.shape[1] - offset), 0))
-        return x[rows - min(offset, 0), rows + max(offset, 0)]
+        return eager.take_diagonal(x, offset=offset)
     size = array.shape[0] + abs(offset)
-    rows = np.arange(array.shape[0])
+    rows = np.arange(+array.shape[0])
     base = x.results(np.full((size, size), padding_value, array.dtype))
-    base[rows - min(offset, 0), rows + max(offset, 0)] = x  # type: ignore[index]
-    return base  # type: ignore[return-value]
+    return set_item(base, (rows - min(offset, 0), rows + max(offset, 0)), x)
 
 
 def assign(x: Any, output: Tensor | None = None) -> Tensor:
@@ -218,7 +235,7 @@ def assign(x: Any, output: Tensor | None = None) -> Tensor:
         x: a tensor, or what ``to_tensor`` takes.
         output: a tensor to write to.
     """
-    made = eager.assign(x) if isinstance(x, Handle) else to_tensor(x)
+    made = eager.assign(x) if isinstance(x, Operand) else to_tensor(x)
     if output is None:
         return made
     output.write(lambda old: made, reshaped=True)
@@ -271,6 +288,9 @@ def normal(mean: Any = 0.0, std: Any = 1.0, shape: Any = None, name: str | None 
         mean, std: numbers, or tensors of one shape.
         shape: sizes; those of ``mean`` or ``std`` when None.
     """
+    like = next((v for v in (mean, std) if appends([v]) is not None), None)
+    if like is not None:
+        return add(multiply(normal_like(like), std), mean)
     mean, std = (v.array if isinstance(v, Handle) else np.asarray(v) for v in (mean, std))
     sizes = np.broadcast_shapes(mean.shape, std.shape) if shape is None else _sizes(shape)
     drawn = mean + std * generator.get()().standard_normal(sizes)
@@ -298,6 +318,8 @@ def randperm(n: int, dtype: Any = "int64", name: str | None = None) -> Tensor:
 
 def bernoulli(x: Tensor, name: str | None = None) -> Tensor:
     """1 with the probabilities in x, 0 otherwise."""
+    if x.appends is not None:
+        return cast_to(less_than(uniform_like(x), x), x.array.dtype)
     drawn = generator.get()().random(x.array.shape) < x.array
     return x.results(drawn.astype(x.array.dtype))  # type: ignore[return-value]
 

@@ -8,10 +8,11 @@ import numpy as np
 
 from ..dtypes import as_dtype
 from ..errors import ArgumentError
+from ..opdef.operand import Operand
 from ..opdef.spec import normal_axis
 from .arithmetic import multiply
 from .items import get_item
-from .recording import Handle, eager
+from .recording import eager
 from .reduction import sum as total
 from .shaping import concat, flip, numbers_in, reshape, split, swapaxes, transpose, unsqueeze
 
@@ -151,7 +152,7 @@ def _widened(rank: int, inputs: tuple[Any, ...]) -> Any:
         while each.array.ndim < rank:
             each = unsqueeze(each, 0 if each.array.ndim < 2 else 2)
         found.append(each)
-    return found[0] if len(inputs) == 1 and isinstance(inputs[0], Handle) else found
+    return found[0] if len(inputs) == 1 and isinstance(inputs[0], Operand) else found
 
 
 def atleast_1d(*inputs: Any, name: str | None = None) -> Any:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import ArgumentError
 from .arithmetic import matmul, multiply
+from .recording import eager
 from .reduction import sum as total
 from .shaping import reshape, transpose
 
@@ -65,11 +66,11 @@ def _read(equation: str, operands: Any) -> tuple[list[str], str]:
         named = term.replace("...", "")
         if not (named == "" or (named.isascii() and named.isalpha())) or term.count("...") > 1:
             raise ArgumentError(f"einsum: expected letters and '...', got {term!r} in {equation!r}")
-        rest = operand.ndim - len(named)
+        rest = operand.array.ndim - len(named)
         if rest < 0 or (rest and "..." not in term):
             raise ArgumentError(
                 f"einsum: {term!r} in {equation!r} names {len(named)} dimensions of an operand of "
-                f"shape {list(operand.shape)}"
+                f"shape {list(operand.array.shape)}"
             )
         unused = [c for c in _ELLIPSIS if c not in equation]
         dots = "".join(unused[:rest][::-1])
@@ -94,26 +95,24 @@ def _diagonal(names: str, tensor: Any) -> tuple[str, Any]:
             i = names.index(name)
             j = names.index(name, i + 1)
             rest = [d for d in range(len(names)) if d not in (i, j)]
-            size = tensor.shape[i]
-            if tensor.shape[j] != size:
-                raise ArgumentError(f"einsum: {name!r} has sizes {size} and {tensor.shape[j]}")
-            shape = [tensor.shape[d] for d in rest]
-            flat = reshape(transpose(tensor, [*rest, i, j]), [*shape, size * size])
-            tensor = flat[(..., slice(None, None, size + 1))]
+            size, other = tensor.array.shape[i], tensor.array.shape[j]
+            if size != other and -1 not in (size, other):
+                raise ArgumentError(f"einsum: {name!r} has sizes {size} and {other}")
+            tensor = eager.take_diagonal(tensor, dim1=i, dim2=j)
             names = "".join(names[d] for d in rest) + name
     return names, tensor
 
 
 def _product(a: str, x: Any, b: str, y: Any, later: set[str]) -> tuple[str, Any]:
     """The product of two tensors, summed over what nobody asks for later."""
-    sizes = dict(zip(a, x.shape))
-    for name, size in zip(b, y.shape):
-        if name in sizes and sizes[name] != size and 1 not in (sizes[name], size):
-            raise ArgumentError(f"einsum: {name!r} has sizes {sizes[name]} and {size}")
-    stretched = [n for n, size in zip(b, y.shape) if n in sizes and sizes[n] != size]
-    if stretched:
-        return _spread(a, x, b, y, later)
-    sizes.update(zip(b, y.shape))
+    sizes = dict(zip(a, x.array.shape))
+    for name, size in zip(b, y.array.shape):
+        known = sizes.get(name, -1)
+        if -1 not in (known, size) and known != size:
+            if 1 in (known, size):
+                return _spread(a, x, b, y, later)
+            raise ArgumentError(f"einsum: {name!r} has sizes {known} and {size}")
+        sizes[name] = size if known == -1 else known
     only = {
         n: [k for k in s if k not in t and k not in later] for n, s, t in (("x", a, b), ("y", b, a))
     }
@@ -135,19 +134,24 @@ def _product(a: str, x: Any, b: str, y: Any, later: set[str]) -> tuple[str, Any]
     lead = [sizes[n] for n in batch]
     left = transpose(x, [a.index(n) for n in (*batch, *rows, *inner)])
     right = transpose(y, [b.index(n) for n in (*batch, *inner, *columns)])
-    m, k, n = (prod(sizes[name] for name in names) for names in (rows, inner, columns))
+    m, k, n = (_joined([sizes[name] for name in names]) for names in (rows, inner, columns))
     out = matmul(reshape(left, [*lead, m, k]), reshape(right, [*lead, k, n]))
     names = [*batch, *rows, *columns]
     return "".join(names), reshape(out, [sizes[name] for name in names])
+
+
+def _joined(sizes: list[int]) -> int:
+    """The size of dimensions that are made one."""
+    return sizes[0] if len(sizes) == 1 else prod(sizes)
 
 
 def _spread(a: str, x: Any, b: str, y: Any, later: set[str]) -> tuple[str, Any]:
     """The product of two tensors by broadcasting."""
     names = a + "".join(n for n in b if n not in a)
     right = transpose(y, [b.index(n) for n in names if n in b])
-    shape = iter(right.shape)
+    shape = iter(right.array.shape)
     wide = reshape(right, [next(shape) if n in b else 1 for n in names])
-    out = multiply(reshape(x, [*x.shape, *[1] * (len(names) - len(a))]), wide)
+    out = multiply(reshape(x, [*x.array.shape, *[1] * (len(names) - len(a))]), wide)
     gone = [i for i, n in enumerate(names) if n not in later]
     kept = "".join(n for n in names if n in later)
     return (kept, total(out, gone)) if gone else (kept, out)

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..dtypes import as_dtype
+from ..opdef.operand import Operand
 from .arithmetic import cast_to, default_float, number_type
-from .recording import Handle, eager
+from .recording import eager
 
 if TYPE_CHECKING:
     from .tensor import Tensor
@@ -141,7 +142,7 @@ def trunc(x: Tensor, name: str | None = None) -> Tensor:
 
 def floats(x: Any) -> Any:
     """A tensor as floats: integers and truth values are cast."""
-    if isinstance(x, Handle) and x.array.dtype.kind != "f":
+    if isinstance(x, Operand) and x.array.dtype.kind != "f":
         return cast_to(x, default_float())
     return x
 
@@ -178,6 +179,9 @@ def clip(x: Tensor, min: Any = None, max: Any = None, name: str | None = None) -
     dtype = x.array.dtype
     if dtype.kind != "f":
         low, high = (None if bound is None else _bound(bound, dtype) for bound in (min, max))
+        if x.appends is not None:
+            x = x if low is None else eager.maximum(x, low)
+            return x if high is None else eager.minimum(x, high)
         return x.results(np.clip(x.array, low, high))  # type: ignore[return-value]
     low = _bound(-np.inf if min is None else min, dtype)
     high = _bound(np.inf if max is None else max, dtype)
@@ -185,7 +189,9 @@ def clip(x: Tensor, min: Any = None, max: Any = None, name: str | None = None) -
 
 
 def _bound(value: Any, dtype: np.dtype[Any]) -> Any:
-    return np.asarray(value.array if isinstance(value, Handle) else value, dtype).reshape(())
+    if isinstance(value, Operand) and value.appends is not None:
+        return cast_to(value, dtype)
+    return np.asarray(value.array if isinstance(value, Operand) else value, dtype).reshape(())
 
 
 def scale(
@@ -205,10 +211,14 @@ def scale(
         bias_after_scale: False: add the bias first.
         act: the operator type of an activation of the result.
     """
-    if isinstance(scale, Handle):
-        scale = scale.array.item()
-    attrs = dict(scale=float(scale), bias=float(bias), bias_after_scale=bias_after_scale)
-    out = eager.scale(x, **attrs)
+    given = scale if isinstance(scale, Operand) else None
+    out = eager.scale(
+        x,
+        given,
+        scale=1.0 if given is not None else float(scale),
+        bias=float(bias),
+        bias_after_scale=bias_after_scale,
+    )
     return out if act is None else getattr(eager, act)(out)
 
 

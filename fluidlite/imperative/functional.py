@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from ..errors import ArgumentError, ShapeError
+from ..opdef.operand import Operand
 from .creation import to_tensor
 from .engine import check_bools, gradients_of, located, tensors_in
 from .mode import enable_grad
-from .recording import Handle, eager
+from .recording import eager
 from .shaping import reshape, stack, unstack
 from .sweep import described
 
@@ -274,7 +275,7 @@ def value_and_grad(func: Function, argnums: int | Sequence[int] = 0) -> Function
         given = list(args)
         watched = []
         for place in places:
-            if not isinstance(given[place], Handle):
+            if not isinstance(given[place], Operand):
                 given[place] = to_tensor(given[place])
             (alone,) = _watched(given[place], keep=True)
             given[place] = alone

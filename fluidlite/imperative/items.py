@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from ..errors import ArgumentError
+from ..opdef.operand import Operand
 from .arithmetic import cast_to
-from .recording import Handle, eager
+from .recording import eager
 
 _NUMBER, _SLICE, _ELLIPSIS, _NEW, _TENSOR = range(5)  # as operator `take_item` writes them
 _ABSENT = -(2**31)
@@ -45,7 +46,7 @@ def encode(item: Any) -> tuple[tuple[int, ...], list[Any] | None]:
 def _bound(value: Any) -> int:
     if value is None:
         return _ABSENT
-    if isinstance(value, Handle):
+    if isinstance(value, Operand):
         value = value.array.item()
     try:
         return max(min(value.__index__(), _FAR), -_FAR)
@@ -55,14 +56,16 @@ def _bound(value: Any) -> int:
 
 def _index(value: Any) -> Any:
     """An entry that is a tensor, or a list of numbers: an array; an integer where it is one."""
-    array = value.array if isinstance(value, Handle) else np.asarray(value)
-    if not isinstance(value, (Handle, np.ndarray)) and array.size == 0:
+    array = value.array if isinstance(value, Operand) else np.asarray(value)
+    if not isinstance(value, (Operand, np.ndarray)) and array.size == 0:
         array = array.astype("int64")
     if array.dtype.kind not in "iub":
         raise ArgumentError(
             f"a tensor is indexed by integers, slices, ..., None, masks, and tensors or lists of "
             f"integers; got {value!r:.60} of type {type(value).__name__}"
         )
+    if isinstance(value, Operand) and value.appends is not None:
+        return value
     if array.ndim == 0 and array.dtype.kind != "b":
         return int(array)
     return array
@@ -84,7 +87,7 @@ def set_item(x: Any, item: Any, value: Any) -> Any:
     """
     codes, tensors = encode(item)
     dtype = x.array.dtype
-    if isinstance(value, Handle):
+    if isinstance(value, Operand):
         value = value if value.array.dtype == dtype else cast_to(value, dtype)
     else:
         value = np.asarray(value).astype(dtype)

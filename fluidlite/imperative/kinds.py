@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..errors import ArgumentError
+from ..opdef.operand import Operand
 from . import elementary, engine
 from .recording import Handle
 
@@ -46,7 +47,7 @@ class Kinds(Handle, results=False):
             raise engine.located(ArgumentError(f"to: unexpected arguments {sorted(others)}"))
         dtype = named.get("dtype")
         for each in (*wishes, named.get("device")):
-            if isinstance(each, Handle):
+            if isinstance(each, Operand):
                 dtype = str(each.array.dtype)
             elif each is None or isinstance(each, bool) or "cpu" in str(each).lower():
                 continue

@@ -19,6 +19,7 @@ from ..errors import ArgumentError, FluidError, OpError, OutOfRangeError, with_c
 from ..opdef.definition import Op, lookup
 from ..opdef.gradient import has_rule, is_constant
 from ..opdef.interpreter import Interpreter
+from ..opdef.operand import Operand, appends
 from ..opdef.reverse_sweep import Port
 from ..values import LoDTensorArray, SelectedRows
 from .mode import thread
@@ -33,7 +34,7 @@ _ndarray = np.ndarray
 _asarray = numpy_.asarray
 
 
-class Handle:
+class Handle(Operand):
     """What the engine knows of an eager tensor.
 
     Args:
@@ -50,9 +51,8 @@ class Handle:
     flat_zeros: ClassVar[bool] = False
     #: whether a sweep lets go of operators whose rules need no values, too
     frees_all: ClassVar[bool] = False
-    #: what appends operators on such tensors to a program, in the place of running them: takes the
-    #: operator and its inputs by slot, gives its outputs by slot; None where operators run
-    appends: ClassVar[Any] = None
+    #: methods of variables of programs where those of such tensors do not serve
+    of_variables: ClassVar[dict[str, Any]] = {}
 
     def __init_subclass__(cls, results: bool = True, **more: Any) -> None:
         super().__init_subclass__(**more)
@@ -69,14 +69,6 @@ class Handle:
     def edge(self) -> Any:
         """Where a cotangent of this tensor goes; None where it stops."""
         return None if self.stop else self if self.port is None else self.port
-
-
-def appends(values: Iterable[Any]) -> Any:
-    """What appends operators to a program where a symbol is among values; else None."""
-    for each in values:
-        if isinstance(each, Handle) and each.appends is not None:
-            return each.appends
-    return None
 
 
 class GradNode:
@@ -275,11 +267,11 @@ class EagerCall(PreparedCall):
         arrays: list[Any] = []
         key: list[Any] = []
         edges: list[Any] = []
-        first = None
+        first: Any = None
         mask, bit = 0, 1
         for t in ins:
             edge = None
-            if isinstance(t, Handle):
+            if isinstance(t, Operand):
                 a = t.array
                 if first is None:
                     first = t
@@ -298,7 +290,7 @@ class EagerCall(PreparedCall):
                     key += (a.shape, a.dtype)
                 except AttributeError:
                     raise self._no_tensor(a) from None
-        plan = prepared.plans.get(tuple(key))  # there is none for shapes of symbols
+        plan = prepared.plans.get(tuple(key))  # there is none for those of variables
         if plan is None and (append := appends(ins)) is not None:
             return append(prepared.op, dict(zip(self.slots, ins)))[self.definition.outputs[0].name]
         if self._unruled and mask and thread.recording:
@@ -350,7 +342,7 @@ class EagerCall(PreparedCall):
     def every(self, prepared: Variant, ins: Sequence[Any]) -> dict[str, Any]:
         """All outputs by slot."""
         arrays = [_stripped(value) for value in ins]
-        handles = [t for t in _flat(ins) if isinstance(t, Handle)]
+        handles = [t for t in _flat(ins) if isinstance(t, Operand)]
         tracked = thread.recording and any(not t.stop for t in handles)
         if (append := appends(handles)) is not None:
             return append(prepared.op, dict(zip(self.slots, ins)))
@@ -424,7 +416,7 @@ class EagerCall(PreparedCall):
 
     def _again(self, error: Exception, prepared: Variant, arrays: Sequence[Any]) -> Any:
         """What the operator gives on whole tensors in the place of rows, or the error."""
-        whole = self.whole(arrays)
+        whole = self._whole(arrays)
         if whole is not arrays:
             try:
                 outs: Any = prepared.one(*whole) if self._single else prepared.every(*whole)
@@ -441,6 +433,16 @@ class EagerCall(PreparedCall):
             inputs = ", ".join(f"{s} {_described(a)}" for s, a in zip(self.slots, arrays))
             raise OpError(f"{error}\n{where}, with {inputs}") from error
         raise error
+
+    def _whole(self, arrays: Sequence[Any]) -> Sequence[Any]:
+        if not any(isinstance(a, SelectedRows) for a in _flat(arrays)):
+            return arrays
+        return [
+            a.to_dense()
+            if isinstance(a, SelectedRows) and name not in self.definition.fluid.rows
+            else a
+            for name, a in zip(self.slots, arrays)
+        ]
 
     def _no_tensor(self, value: Any) -> ArgumentError:
         return ArgumentError(
@@ -465,8 +467,8 @@ def _flat(values: Iterable[Any]) -> list[Any]:
 
 def _stripped(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
-        return [t.array if isinstance(t, Handle) else t for t in value]
-    return value.array if isinstance(value, Handle) else value
+        return [t.array if isinstance(t, Operand) else t for t in value]
+    return value.array if isinstance(value, Operand) else value
 
 
 def _key(value: Any) -> Any:

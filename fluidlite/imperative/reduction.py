@@ -10,9 +10,10 @@ import numpy as np
 
 from ..dtypes import as_dtype
 from ..errors import ArgumentError, ShapeError
+from ..opdef.operand import Operand
 from .arithmetic import add, divide, multiply, subtract, truths
 from .elementary import cast, exp, floats, log, sqrt, square
-from .recording import Handle, eager
+from .recording import eager
 
 if TYPE_CHECKING:
     from .tensor import Tensor
@@ -28,13 +29,13 @@ def dims_of(x: Any, axis: Any) -> tuple[int, ...] | None:
     """
     if axis is None:
         return None
-    if isinstance(axis, Handle):
+    if isinstance(axis, Operand):
         axis = axis.array.tolist()
     listed = list(axis) if isinstance(axis, (list, tuple, range)) else [axis]
     ndim = x.array.ndim
     found = []
     for each in listed:
-        if isinstance(each, Handle):
+        if isinstance(each, Operand):
             each = each.array.item()
         if isinstance(each, bool) or not isinstance(each, (int, np.integer)):
             raise ArgumentError(f"expected axis to be an integer or a list of them, got {axis!r}")
@@ -48,7 +49,7 @@ def dims_of(x: Any, axis: Any) -> tuple[int, ...] | None:
 
 def _reduced(type: str, x: Any, axis: Any, keepdim: bool) -> Any:
     """A reduction by an operator of that type."""
-    if not isinstance(x, Handle):
+    if not isinstance(x, Operand):
         raise ArgumentError(
             f"expected a tensor to reduce, got {x!r:.60}; make it one: fluidlite.to_tensor(...)"
         )
@@ -82,7 +83,7 @@ def sum(
     """
     if dtype is not None:
         x = cast(x, dtype)
-    elif isinstance(x, Handle) and x.array.dtype in _NARROW:
+    elif isinstance(x, Operand) and x.array.dtype in _NARROW:
         x = cast(x, "int64")
     return _reduced("reduce_sum", x, axis, keepdim)
 
@@ -124,7 +125,7 @@ def prod(
     """The product of the elements, over some dimensions or all; its gradient is right at zeros."""
     if dtype is not None:
         x = cast(x, dtype)
-    elif isinstance(x, Handle) and x.array.dtype in _NARROW:
+    elif isinstance(x, Operand) and x.array.dtype in _NARROW:
         x = cast(x, "int64")
     return _reduced("reduce_prod", x, axis, keepdim)
 
@@ -146,13 +147,21 @@ def count_nonzero(
     return sum(truths(x), axis, "int64", keepdim)
 
 
-def _counted(x: Any, axis: Any, keepdim: bool) -> Any:
+def counted(x: Any, axis: Any, keepdim: bool) -> Any:
     """How many elements a reduction makes one of; a tensor where it is known in a run only."""
     dims = dims_of(x, axis)
     shape = x.array.shape if dims is None else [x.array.shape[d] for d in dims]
     if -1 in shape:
         return sum(eager.fill_any_like(x, value=1.0), axis, keepdim=keepdim)
     return float(product(shape))
+
+
+def rows_of(x: Any) -> Any:
+    """How many rows there are; a tensor where it is known in a run only."""
+    rows = x.array.shape[0]
+    if rows != -1:
+        return float(rows)
+    return cast(eager.slice(eager.shape(x), axes=(0,), starts=(0,), ends=(1,)), x.dtype)
 
 
 def var(
@@ -174,7 +183,7 @@ def var(
     squares = square(subtract(x, mean(x, axis, True)))
     if not unbiased:
         return mean(squares, axis, keepdim)
-    return divide(sum(squares, axis, keepdim=keepdim), _counted(x, axis, keepdim) - 1.0)
+    return divide(sum(squares, axis, keepdim=keepdim), counted(x, axis, keepdim) - 1.0)
 
 
 def std(

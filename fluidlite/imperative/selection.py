@@ -8,14 +8,17 @@ import numpy as np
 
 from ..dtypes import as_dtype
 from ..errors import ArgumentError, ShapeError
+from ..opdef.operand import Operand
 from ..opdef.spec import normal_axis
-from .arithmetic import cast_to, operands, truths
+from .arithmetic import cast_to, not_equal, operands, truths
 from .items import get_item, set_item
-from .recording import Handle, eager
-from .shaping import broadcast_to, numbers_in
+from .recording import eager
+from .shaping import broadcast_to, numbers_in, spread_alike
 
 if TYPE_CHECKING:
     from .tensor import Tensor
+
+_INT = np.dtype("int64")
 
 
 def where(condition: Tensor, x: Any = None, y: Any = None, name: str | None = None) -> Any:
@@ -33,36 +36,24 @@ def where(condition: Tensor, x: Any = None, y: Any = None, name: str | None = No
         return nonzero(condition, True)
     if x is None or y is None:
         raise ArgumentError("where: expected both x and y, or none of them")
-    if not isinstance(x, Handle) and not isinstance(y, Handle):
+    if not isinstance(x, Operand) and not isinstance(y, Operand):
         x = condition.results(np.asarray(x, np.result_type(np.float32, type(x))))
     x, y = operands(x, y, "where")
     mask = truths(condition)
     shapes = [_array(v).shape for v in (mask, x, y)]
     if any(-1 in shape for shape in shapes):  # a size that is known in a run only
-        return eager.where(*_spread_alike(mask, x, y))
+        return eager.where(*spread_alike([mask, x, y]))
     full = np.broadcast_shapes(*shapes)
     mask, x, y = (v if _array(v).shape == full else _spread(v, full) for v in (mask, x, y))
     return eager.where(mask, x, y)
 
 
-def _spread_alike(mask: Any, x: Any, y: Any) -> tuple[Any, Any, Any]:
-    """Three symbols, or arrays, of the shape that they broadcast to."""
-    dtype = _array(x).dtype
-    zeros = [v if v is not mask else cast_to(v, dtype) for v in (mask, x, y)]
-    zeros = [eager.fill_zeros_like(v) if isinstance(v, Handle) else np.zeros_like(v) for v in zeros]
-    like = next(z for z in zeros if isinstance(z, Handle))
-    for zero in zeros:
-        like = eager.elementwise_add(like, zero)
-    spread = eager.elementwise_add(cast_to(mask, dtype), like)
-    return cast_to(spread, np.dtype(bool)), *(eager.elementwise_add(like, v) for v in (x, y))
-
-
 def _array(v: Any) -> Any:
-    return v.array if isinstance(v, Handle) else v
+    return v.array if isinstance(v, Operand) else v
 
 
 def _spread(v: Any, shape: tuple[int, ...]) -> Any:
-    return broadcast_to(v, shape) if isinstance(v, Handle) else np.broadcast_to(v, shape)  # type: ignore[arg-type]
+    return broadcast_to(v, shape) if isinstance(v, Operand) else np.broadcast_to(v, shape)  # type: ignore[arg-type]
 
 
 def nonzero(x: Tensor, as_tuple: bool = False) -> Any:
@@ -75,10 +66,13 @@ def nonzero(x: Tensor, as_tuple: bool = False) -> Any:
     >>> fluid.nonzero(fluid.to_tensor([[0, 1], [2, 0]])).tolist()
     [[0, 1], [1, 0]]
     """
-    places = np.argwhere(x.array).astype("int64")
-    if as_tuple:
-        return tuple(x.results(np.ascontiguousarray(places[:, i])) for i in range(x.array.ndim))
-    return x.results(places)
+    if x.array.ndim == 0:
+        places = x.results(np.argwhere(x.array).astype("int64"))
+    else:
+        places = eager.where_index(truths(x))
+    if not as_tuple:
+        return places
+    return tuple(get_item(places, (slice(None), i)) for i in range(x.array.ndim))
 
 
 def gather(x: Tensor, index: Tensor, axis: Any = 0, name: str | None = None) -> Tensor:
@@ -148,7 +142,7 @@ def put_along_axis(
     indices = _aligned(arr, indices, axis)
     shape = tuple(+n for n in indices.array.shape)  # which have to be known
     along = normal_axis(axis, arr.array.ndim)
-    if not isinstance(values, Handle):
+    if not isinstance(values, Operand):
         values = arr.results(np.full(shape, values, arr.array.dtype))
     values = broadcast_to(values, shape)
     if reduce == "add":
@@ -156,8 +150,8 @@ def put_along_axis(
         return eager.elementwise_add(arr, flow)
     if reduce != "assign":
         raise ArgumentError(f"expected reduce to be 'assign' or 'add', got {reduce!r}")
-    places = list(np.indices(shape, sparse=True))
-    places[along] = indices.array
+    places: list[Any] = list(np.indices(shape, sparse=True))
+    places[along] = indices
     return set_item(arr, tuple(places), values)
 
 
@@ -195,7 +189,10 @@ def masked_select(x: Tensor, mask: Tensor, name: str | None = None) -> Tensor:
     """
     if x.array.shape == mask.array.shape:
         return get_item(x, mask)
-    shape = np.broadcast_shapes(x.array.shape, mask.array.shape)
+    shapes = x.array.shape, mask.array.shape
+    if -1 in (*shapes[0], *shapes[1]):
+        return get_item(*spread_alike([x, mask]))
+    shape = np.broadcast_shapes(*shapes)
     return get_item(broadcast_to(x, shape), broadcast_to(mask, shape))
 
 
@@ -241,13 +238,40 @@ def topk(
     """
     (count,) = numbers_in("k", k)
     along = normal_axis(-1 if axis is None else axis, x.array.ndim)
-    if not 1 <= count <= x.array.shape[along]:
+    if count < 1 or (x.array.shape[along] != -1 and count > x.array.shape[along]):
         raise ShapeError(
             f"expected k from 1 to the size {x.array.shape[along]} along {along}, got {count}"
         )
     order = eager.argsort(x, axis=along, descending=largest)[1]
     places = get_item(order, (slice(None),) * along + (slice(count),))
     return eager.take_along(x, places, axis=along), places
+
+
+def runs(x: Any, ordered: bool) -> tuple[Any, Any, Any, Any]:
+    """Of the elements of a variable, each that differs from the one before it, the place of that,
+    which of them each element is, and how many stand one behind the other.
+
+    Args:
+        x: a variable of a program.
+        ordered: bring the elements in order first; places are those before it.
+    """
+    flat = eager.reshape(x.detach(), shape=(-1,))
+    order = None
+    if ordered:
+        flat, order = eager.argsort(flat, axis=0)
+    differs = not_equal(get_item(flat, slice(1, None)), get_item(flat, slice(None, -1)))
+    new = eager.concat(
+        [get_item(eager.fill_any_like(flat, value=1.0), slice(1)), cast_to(differs, x.array.dtype)],
+        axis=0,
+    )
+    starts = eager.reshape(eager.where_index(new), shape=(-1,))
+    number = eager.elementwise_sub(eager.cumsum(cast_to(new, _INT), axis=0), np.asarray([1]))
+    ends = eager.concat([get_item(starts, slice(1, None)), eager.size(flat)], axis=0)
+    counts = eager.elementwise_sub(ends, starts)
+    if order is None:
+        return eager.gather(flat, starts), starts, number, counts
+    inverse = eager.scatter(eager.fill_any_like(number, value=0.0), order, number)
+    return eager.gather(flat, starts), eager.gather(order, starts), inverse, counts
 
 
 def unique(
@@ -272,6 +296,12 @@ def unique(
     Returns:
         the values, or a tuple of them and what else was asked for.
     """
+    if x.appends is not None and axis is None:
+        parts = runs(x, True)
+        chosen = (True, return_index, return_inverse, return_counts)
+        made = [v if v is parts[0] else cast_to(v, as_dtype(dtype).dtype) for v in parts]
+        kept = [v for v, wanted in zip(made, chosen) if wanted]
+        return kept[0] if len(kept) == 1 else tuple(kept)
     found: Any = np.unique(  # type: ignore[call-overload]
         x.array,
         return_index=return_index,

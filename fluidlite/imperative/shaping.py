@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -9,12 +10,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import ArgumentError, ShapeError
+from ..opdef.operand import Operand, appends
 from ..opdef.spec import normal_axis
 from .arithmetic import cast_to, common_type
-from .recording import Handle, eager
+from .recording import eager
 
 if TYPE_CHECKING:
     from .tensor import Tensor
+
+_INT = np.dtype("int32")
 
 
 def numbers_in(what: str, given: Any) -> tuple[int, ...]:
@@ -23,17 +27,47 @@ def numbers_in(what: str, given: Any) -> tuple[int, ...]:
     Raises:
         ArgumentError: something else is among them.
     """
-    if isinstance(given, Handle):
+    if isinstance(given, Operand):
         given = given.array.reshape(-1).tolist()
     listed = list(given) if isinstance(given, (list, tuple, np.ndarray, range)) else [given]
     found = []
     for each in listed:
-        if isinstance(each, Handle):
+        if isinstance(each, Operand):
             each = each.array.item()
         if isinstance(each, bool) or not isinstance(each, (int, np.integer)):
             raise ArgumentError(f"expected {what} to be integers, got {given!r:.60}")
         found.append(int(each))
     return tuple(found)
+
+
+def known_in_run(what: str, given: Any) -> Any:
+    """Sizes of which a program computes some: each as a variable of one element, or all as a
+    vector; None where all are known.
+
+    Args:
+        what: for messages.
+        given: as of :func:`numbers_in`.
+
+    Raises:
+        ArgumentError: a size is neither a variable nor an integer.
+    """
+    if appends([given]) is not None:
+        return given if given.array.size != 1 else [given]
+    listed = given if isinstance(given, (list, tuple)) else ()
+    first = next((each for each in listed if appends([each]) is not None), None)
+    if first is None:
+        return None
+    return [
+        each
+        if isinstance(each, Operand)
+        else first.results(np.asarray(numbers_in(what, each), "int32"))
+        for each in listed
+    ]
+
+
+def fits(shape: Sequence[int], wanted: Sequence[int]) -> bool:
+    """Whether a shape is the one that is expected, as far as both are known before a run."""
+    return len(shape) == len(wanted) and all(m == n or -1 in (m, n) for m, n in zip(shape, wanted))
 
 
 def reshape(x: Tensor, shape: Any, *more: Any, name: str | None = None) -> Tensor:
@@ -50,8 +84,19 @@ def reshape(x: Tensor, shape: Any, *more: Any, name: str | None = None) -> Tenso
     >>> fluid.reshape(fluid.to_tensor([1, 2, 3, 4]), [2, -1]).tolist()
     [[1, 2], [3, 4]]
     """
-    sizes = numbers_in("shape", (shape, *more) if more else shape)
-    return eager.reshape(x, shape=sizes)
+    given = (shape, *more) if more else shape
+    late = None if x.appends is None else known_in_run("shape", given)
+    if late is None:
+        return eager.reshape(x, shape=numbers_in("shape", given))
+    if isinstance(late, list):
+        return eager.reshape2(x, ShapeTensor=late, shape=_declared(given))
+    return eager.reshape2(x, late)
+
+
+def _declared(sizes: Any) -> tuple[int, ...]:
+    """Sizes, -1 where a variable stands for one."""
+    listed = sizes if isinstance(sizes, (list, tuple)) else [sizes]
+    return tuple(-1 if isinstance(each, Operand) else int(each) for each in listed)
 
 
 def flatten(x: Tensor, start_axis: int = 0, stop_axis: int = -1, name: str | None = None) -> Tensor:
@@ -166,7 +211,7 @@ def tensors_of(what: str, given: Any) -> list[Any]:
         ArgumentError: something else is among them, or there is none.
     """
     listed = list(given) if isinstance(given, (list, tuple)) else None
-    if not listed or not all(isinstance(each, Handle) for each in listed):
+    if not listed or not all(isinstance(each, Operand) for each in listed):
         raise ArgumentError(f"expected {what} to be a list of tensors, got {given!r:.60}")
     types = {each.array.dtype for each in listed}
     if len(types) > 1:
@@ -260,7 +305,9 @@ def broadcast_to(x: Tensor, shape: Any, name: str | None = None) -> Tensor:
     full = (1,) * lead + old
     if lead < 0 or any(n not in (1, m, -1) and m != -1 for n, m in zip(full, wanted)):
         raise ShapeError(f"cannot broadcast shape {list(old)} to {list(wanted)}")
-    times = tuple(1 if m in (-1, n) or n == -1 else m for n, m in zip(full, wanted))
+    if any(n == -1 and m != -1 for n, m in zip(full, wanted)):  # it may be 1 in a run
+        return _spread_like(x, x.results(np.zeros([1 if m == -1 else m for m in wanted], _INT)))
+    times = tuple(1 if m in (-1, n) else m for n, m in zip(full, wanted))
     if 0 in times:
         return x.results(np.zeros(wanted, x.array.dtype))  # type: ignore[return-value]
     x = eager.reshape(x, shape=_exact(full, x)) if lead else x
@@ -275,7 +322,7 @@ def expand(x: Tensor, shape: Any, name: str | None = None) -> Tensor:
 def expand_as(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
     """x broadcast to the shape of y."""
     if -1 in y.array.shape:  # known in a run only
-        return eager.elementwise_add(x, eager.fill_zeros_like(cast_to(y, x.array.dtype)))
+        return _spread_like(x, cast_to(eager.fill_any_like(y, value=0.0), _INT))
     return broadcast_to(x, y.array.shape)
 
 
@@ -284,9 +331,35 @@ def broadcast_shape(x_shape: Sequence[int], y_shape: Sequence[int]) -> list[int]
     return list(np.broadcast_shapes(tuple(x_shape), tuple(y_shape)))
 
 
+def spread_alike(values: Sequence[Any]) -> list[Any]:
+    """Variables and arrays in the shape that they all broadcast to when the program runs.
+
+    Args:
+        values: of any element types.
+    """
+    zeros = [
+        cast_to(eager.fill_any_like(each, value=0.0), _INT)
+        if isinstance(each, Operand)
+        else np.zeros(each.shape, _INT)
+        for each in values
+    ]
+    like = functools.reduce(eager.elementwise_add, zeros)
+    return [_spread_like(each, like) for each in values]
+
+
+def _spread_like(x: Any, zeros: Any) -> Any:
+    """A variable or an array in the shape of a variable of zeros."""
+    dtype = (x.array if isinstance(x, Operand) else x).dtype
+    if dtype.kind == "b":
+        return cast_to(_spread_like(cast_to(x, zeros.array.dtype), zeros), dtype)
+    return eager.elementwise_add(cast_to(zeros, dtype), x)
+
+
 def broadcast_tensors(input: Any, name: str | None = None) -> list[Tensor]:
     """Tensors in the shape that they all broadcast to."""
     listed = tensors_of("input", input)
+    if any(-1 in each.array.shape for each in listed):  # a size that is known in a run only
+        return spread_alike(listed)
     shape = np.broadcast_shapes(*[each.array.shape for each in listed])
     return [broadcast_to(each, shape) for each in listed]
 
@@ -301,6 +374,9 @@ def tile(x: Tensor, repeat_times: Any, name: str | None = None) -> Tensor:
     >>> fluid.tile(fluid.to_tensor([1, 2]), [2, 2]).tolist()
     [[1, 2, 1, 2], [1, 2, 1, 2]]
     """
+    late = None if x.appends is None else known_in_run("repeat_times", repeat_times)
+    if isinstance(late, list) and len(late) == x.array.ndim:
+        return eager.expand(x, expand_times_tensor=late, expand_times=_declared(repeat_times))
     times, old = numbers_in("repeat_times", repeat_times), x.array.shape
     ndim = max(len(times), len(old))
     times = (1,) * (ndim - len(times)) + times
@@ -362,12 +438,18 @@ def repeat_interleave(
     """x with each element repeated in its place, along a dimension, or flattened when None."""
     if axis is None:
         x, axis = eager.reshape(x, shape=(-1,)), 0
+    if x.array.shape[axis] == -1:
+        along = normal_axis(axis, x.array.ndim)
+        parts = concat([unsqueeze(x, along + 1)] * repeats, along + 1)
+        return flatten(parts, along, along + 1)
     index = np.repeat(np.arange(+x.array.shape[axis]), repeats)
     return eager.index_select(x, index, dim=axis)
 
 
 def numel(x: Tensor, name: str | None = None) -> Tensor:
     """The number of elements of x."""
+    if -1 in x.array.shape:  # known in a run only
+        return eager.size(x)
     return x.results(np.asarray(x.array.size, "int64"))  # type: ignore[return-value]
 
 

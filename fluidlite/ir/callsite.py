@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from ..cells import place
 from ..errors import FluidWarning, StrictError
+from ..quiet import DOORS
 from ..quoting import printable, terminal_text
 from ..state import strictness
 
@@ -44,6 +45,32 @@ def caller() -> CallSite | None:
             return _site(file, frame.f_lineno)
         frame = frame.f_back
     return None
+
+
+def entered() -> FrameType | None:
+    """The frame of the function of fluidlite's that the user called."""
+    frame: FrameType | None = sys._getframe(1)
+    last = None
+    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        last, frame = frame, frame.f_back
+    return last
+
+
+def called() -> str:
+    """The function of fluidlite's that the user called, and where: for messages."""
+    frame: FrameType | None = sys._getframe(1)
+    name = ""
+    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        code = frame.f_code
+        if code.co_filename not in DOORS:
+            name = code.co_name
+            if name in _CALLS:
+                name = type(frame.f_locals.get("self")).__name__
+        frame = frame.f_back
+    return f"{name} (called at {caller()})"
+
+
+_CALLS = ("__call__", "call_with", "__init__")
 
 
 @functools.lru_cache(SITES_KEPT)  # a loop's operators share one

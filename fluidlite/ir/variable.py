@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from importlib import import_module
-from types import MethodType
+from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..dtypes import DType, Kind, as_dtype
-from ..errors import ArgumentError, DTypeError, ExplainedError, UnsupportedError, suggestion
+from ..errors import ArgumentError, DTypeError, ExplainedError, suggestion
 from ..opdef.arithmetic import UFUNCS, Arithmetic
 from ..opdef.attribute import whole_number
+from ..opdef.operand import Operand
 from ..opdef.spec import RANK_TABLE, Shape, Spec
 from ..quiet import door
 from ..quoting import printable
+from .abstract import APPENDER, AbstractArray
 from .callsite import warn
 from .descriptions import VarDesc
 from .views import VIEWS
@@ -28,17 +29,7 @@ else:
     VariableMethods = Arithmetic
 
 
-#: the module that has the methods of tensors for variables; a layer above this one
-_METHODS = f"{__package__.rpartition('.')[0]}.symbolic"
-
-
-def methods_of_variables() -> Mapping[str, Callable[..., Any]]:
-    """The methods that variables have because tensors have them; read when first needed."""
-    found: Mapping[str, Callable[..., Any]] = import_module(_METHODS).METHODS
-    return found
-
-
-class Variable(VariableMethods):
+class Variable(VariableMethods, Operand):
     """A name in a block.  Made by :meth:`Block.create_var`.
 
     Python's operators append the operators that compute them.  ``==`` does so too: compare names,
@@ -188,6 +179,27 @@ class Variable(VariableMethods):
         """What callbacks and old scripts call the variable's description."""
         return VarDesc(self)
 
+    # -- as functions of tensors see it ------------------------------------------------------------
+
+    port = None
+    stop = True  #: nothing is remembered of variables
+    version = 0
+
+    @property
+    def array(self) -> Any:
+        """The declared shape and element type, where tensors have their elements."""
+        return AbstractArray(self)
+
+    @property
+    def appends(self) -> Any:
+        """What appends operators that are applied to the variable."""
+        return partial(APPENDER.get().append, self)
+
+    @property
+    def results(self) -> Any:
+        """What makes variables where functions make tensors of arrays."""
+        return partial(APPENDER.get().result, self)
+
     #: whether it was made for an optimizer: nothing asks
     belong_to_optimizer = False
 
@@ -237,13 +249,13 @@ class Variable(VariableMethods):
             """The methods of tensors: ``x.sum()``, ``x.reshape([2, 3])``."""
             if name.startswith("_"):
                 raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
-            method = methods_of_variables().get(name)
+            method = APPENDER.get().methods().get(name)
             if method is None:
                 raise NoAttributeError(_why_not, self, name, name=name)
-            return MethodType(method, self)
+            return method.__get__(self, type(self))
 
     def __dir__(self) -> list[str]:
-        return sorted({*object.__dir__(self), *methods_of_variables()})
+        return sorted({*object.__dir__(self), *APPENDER.get().methods()})
 
     def __repr__(self) -> str:
         shape = "?" if self._shape is None else list(self._shape)
@@ -269,6 +281,8 @@ class Variable(VariableMethods):
         return self.block.program.current_block().builder("tmp")
 
     def _combine(self, method: str, operator: str, other: Any, reflected: bool) -> Variable:
+        if not isinstance(other, (Variable, int, float)) and APPENDER.get().is_operand(other):
+            other = APPENDER.get().beside(self, other)
         made: Variable = self._builder().combine(self, method, operator, other, reflected)
         return made
 
@@ -278,15 +292,11 @@ class Variable(VariableMethods):
 
     @door
     def __getitem__(self, item: Any) -> Variable:
-        made: Variable = self.block.program.current_block().builder("tmp").item(self, item)
-        return made
+        return APPENDER.get().item(self, item)
 
     @door
     def __setitem__(self, item: Any, value: Any) -> None:
-        raise UnsupportedError(
-            f"elements of variable {self.name!r} cannot be set; layers.scatter and layers.where "
-            f"make a variable with others, layers.assign(value, {self.name}) writes the whole"
-        )
+        APPENDER.get().put_item(self, item, value)
 
     @door
     def __abs__(self) -> Variable:
@@ -303,7 +313,7 @@ class Variable(VariableMethods):
                 if isinstance(first, Variable):
                     return getattr(first, python[0])(second)
                 return getattr(second, python[1])(first)
-            found = methods_of_variables().get({"absolute": "abs"}.get(name, name))
+            found = APPENDER.get().methods().get({"absolute": "abs"}.get(name, name))
             if len(inputs) == 1 and found is not None:
                 return found(*inputs)
         raise self._no_array(name)
@@ -316,7 +326,7 @@ class Variable(VariableMethods):
         return getattr(self, function.__name__)
 
     def _no_array(self, function: str) -> ArgumentError:
-        known = methods_of_variables()
+        known = APPENDER.get().methods()
         here = f"use {self.name}.{function}(...)"
         use = here if function in known else "use a function of fluid.layers"
         return ArgumentError(
@@ -429,7 +439,6 @@ def _why_not(variable: Variable, name: str) -> str:
 _IN_PROGRAMS = {
     "backward": "fluid.append_backward({0}), or minimize({0}) of an optimizer, differentiates it",
     "clear_gradient": "gradients of programs are computed anew in each run",
-    "detach": "set stop_gradient = True of layers.assign({0})",
     "grad": "fluid.gradients(loss, {0}) gives the variable that holds it",
     "gradient": "fluid.gradients(loss, {0}) gives the variable that holds it",
     "item": "fetch it: Executor.run(program, feed=..., fetch_list=[{0}])",

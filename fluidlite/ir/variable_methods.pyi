@@ -28,8 +28,15 @@ class VariableMethods(Arithmetic):
     def __rfloordiv__(self, other: Any) -> Variable: ...
     def __rmatmul__(self, other: Any) -> Variable: ...
 
+    @property
+    def T(self) -> Variable:
+        """The tensor with its dimensions in reverse order."""
+
     def abs(self, name: str | None = None) -> Variable:
         """|x|; its gradient at 0 is 0."""
+
+    def abs_(self) -> Any:
+        """The size, in place."""
 
     def acos(self, name: str | None = None) -> Variable:
         """The angle in [0, pi] whose cosine is x."""
@@ -40,8 +47,14 @@ class VariableMethods(Arithmetic):
     def add(self, y: Any, name: str | None = None) -> Variable:
         """x + y."""
 
+    def add_(self, y: Any) -> Any:
+        """Add to the tensor in place."""
+
     def addmm(self, x: Any, y: Any, beta: float = 1.0, alpha: float = 1.0, name: str | None = None) -> Variable:
         """``beta input + alpha x y`` with matrices x and y."""
+
+    def alias(self) -> Variable:
+        """The variable."""
 
     def all(self, axis: Any = None, keepdim: bool = False, name: str | None = None) -> Variable:
         """Whether all elements are true."""
@@ -112,23 +125,38 @@ class VariableMethods(Arithmetic):
     def ceil(self, name: str | None = None) -> Variable:
         """The smallest integer that is not below x."""
 
+    def ceil_(self) -> Any:
+        """Round up in place."""
+
     def chunk(self, chunks: int, axis: Any = 0, name: str | None = None) -> list[Variable]:
         """``chunks`` parts of one size along a dimension."""
 
     def clip(self, min: Any = None, max: Any = None, name: str | None = None) -> Variable:
         """x, kept in [min, max]; no gradient flows where it is outside."""
 
+    def clip_(self, min: Any = None, max: Any = None) -> Any:
+        """Keep the tensor in [min, max], in place."""
+
     def clone(self, name: str | None = None) -> Variable:
         """A copy of x that gradients flow through."""
 
+    def contiguous(self) -> Any:
+        """The tensor: how elements lie in memory does not show."""
+
     def cos(self, name: str | None = None) -> Variable:
         """The cosine of x."""
+
+    def cos_(self) -> Any:
+        """The cosine, in place."""
 
     def cosh(self, name: str | None = None) -> Variable:
         """The hyperbolic cosine of x."""
 
     def count_nonzero(self, axis: Any = None, keepdim: bool = False, name: str | None = None) -> Variable:
         """How many elements are not 0."""
+
+    def cpu(self) -> Any:
+        """The tensor: there is one place."""
 
     def cross(self, y: Any, axis: int = 9, name: str | None = None) -> Variable:
         """The products of vectors of three elements that are at right angles to both."""
@@ -145,8 +173,15 @@ class VariableMethods(Arithmetic):
     def cumsum(self, axis: int | None = None, dtype: Any = None, name: str | None = None) -> Variable:
         """The sums of all elements up to each one."""
 
+    @property
+    def data(self) -> Variable:
+        """The same value, at which gradients stop."""
+
     def deg2rad(self, name: str | None = None) -> Variable:
         """Degrees as radians."""
+
+    def detach(self) -> Variable:
+        """The same value, at which gradients stop."""
 
     def diag_embed(self, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Variable:
         """Square matrices of zeros with the last dimension of a tensor on a diagonal."""
@@ -160,14 +195,23 @@ class VariableMethods(Arithmetic):
     def diff(self, n: int = 1, axis: int = -1, prepend: Variable | None = None, append: Variable | None = None, name: str | None = None) -> Variable:
         """What each element is more than the one before it."""
 
+    def dim(self) -> int:
+        """The number of dimensions."""
+
     def dist(self, y: Any, p: float = 2, name: str | None = None) -> Variable:
         """The p-norm of x - y."""
 
     def divide(self, y: Any, name: str | None = None) -> Variable:
         """x / y; integers make floats."""
 
+    def divide_(self, y: Any) -> Any:
+        """Divide the tensor in place."""
+
     def dot(self, y: Any, name: str | None = None) -> Variable:
         """The sum of the products of the elements, along the last dimension."""
+
+    def element_size(self) -> int:
+        """How many bytes an element has."""
 
     def equal(self, y: Any, name: str | None = None) -> Any:
         """x == y, element by element, as truth values."""
@@ -181,6 +225,9 @@ class VariableMethods(Arithmetic):
     def exp(self, name: str | None = None) -> Variable:
         """e to the power of x."""
 
+    def exp_(self) -> Any:
+        """e to the power of the tensor, in place."""
+
     def expand(self, shape: Any, name: str | None = None) -> Variable:
         """x repeated along dimensions of size 1, and new ones; the same as ``broadcast_to``."""
 
@@ -190,8 +237,20 @@ class VariableMethods(Arithmetic):
     def expm1(self, name: str | None = None) -> Variable:
         """e to the power of x, less 1; exact for small x."""
 
+    def exponential_(self, lam: float = 1.0) -> Variable:
+        """Draw all elements anew in every run, exponentially distributed, in place."""
+
+    def fill_(self, value: Any) -> Any:
+        """Make all elements one number, in place."""
+
+    def fill_diagonal_(self, value: Any, offset: int = 0, wrap: bool = False) -> Any:
+        """Make the elements on the diagonal of a matrix one number, in place."""
+
     def flatten(self, start_axis: int = 0, stop_axis: int = -1, name: str | None = None) -> Variable:
         """x with some dimensions, from the first to the last that is named, made one."""
+
+    def flatten_(self, start_axis: int = 0, stop_axis: int = -1) -> Any:
+        """Make some dimensions one, in place."""
 
     def flip(self, axis: Any, name: str | None = None) -> Variable:
         """x with its elements in reverse order along some dimensions."""
@@ -199,8 +258,14 @@ class VariableMethods(Arithmetic):
     def floor(self, name: str | None = None) -> Variable:
         """The largest integer that is not above x."""
 
+    def floor_(self) -> Any:
+        """Round down in place."""
+
     def floor_divide(self, y: Any, name: str | None = None) -> Variable:
         """x / y, rounded down as by Python's ``//``."""
+
+    def floor_divide_(self, y: Any) -> Any:
+        """Divide and round down, in place."""
 
     def floor_mod(self, y: Any, name: str | None = None) -> Variable:
         """What x // y leaves, with the sign of y as by Python's ``%``."""
@@ -250,6 +315,9 @@ class VariableMethods(Arithmetic):
     def inner(self, y: Any, name: str | None = None) -> Variable:
         """Products of the vectors along the last dimensions; of numbers with what the other is."""
 
+    def is_floating_point(self) -> bool:
+        """Whether the elements are fractions."""
+
     def isclose(self, y: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False, name: str | None = None) -> Variable:
         """Whether |x - y| <= atol + rtol |y|, element by element."""
 
@@ -271,6 +339,9 @@ class VariableMethods(Arithmetic):
     def lerp(self, y: Any, weight: Any, name: str | None = None) -> Variable:
         """x + weight (y - x)."""
 
+    def lerp_(self, y: Any, weight: Any) -> Any:
+        """Go a part of the way to another tensor, in place."""
+
     def less_equal(self, y: Any, name: str | None = None) -> Any:
         """x <= y, element by element, as truth values."""
 
@@ -288,6 +359,9 @@ class VariableMethods(Arithmetic):
 
     def log2(self, name: str | None = None) -> Variable:
         """The logarithm of x to the base 2."""
+
+    def log_(self) -> Any:
+        """The natural logarithm, in place."""
 
     def logaddexp(self, y: Any, name: str | None = None) -> Variable:
         """The logarithm of ``e^x + e^y``, without overflow."""
@@ -312,6 +386,9 @@ class VariableMethods(Arithmetic):
 
     def masked_fill(self, mask: Any, value: Any, name: str | None = None) -> Variable:
         """x with a number, or a tensor of one element, where a mask holds."""
+
+    def masked_fill_(self, mask: Any, value: Any) -> Any:
+        """Write a number where a mask holds."""
 
     def masked_select(self, mask: Any, name: str | None = None) -> Variable:
         """The elements of x where a mask holds, as a vector."""
@@ -352,6 +429,9 @@ class VariableMethods(Arithmetic):
     def multiply(self, y: Any, name: str | None = None) -> Variable:
         """x * y, element by element."""
 
+    def multiply_(self, y: Any) -> Any:
+        """Multiply the tensor in place."""
+
     def mv(self, y: Any, transpose_x: bool = False, transpose_y: bool = False, name: str | None = None) -> Variable:
         """The product of matrices, of stacks of them, or of vectors."""
 
@@ -367,11 +447,17 @@ class VariableMethods(Arithmetic):
     def neg(self, name: str | None = None) -> Variable:
         """-x."""
 
+    def neg_(self) -> Any:
+        """The opposite, in place."""
+
     def nonzero(self, as_tuple: bool = False) -> Any:
         """The places of the elements that are not 0."""
 
     def norm(self, p: Any = "fro", axis: Any = None, keepdim: bool = False, name: str | None = None) -> Variable:
         """The p-norm of the elements: (the sum of |x|^p)^(1/p)."""
+
+    def normal_(self, mean: float = 0.0, std: float = 1.0) -> Variable:
+        """Draw all elements anew in every run, normally distributed, in place."""
 
     def not_equal(self, y: Any, name: str | None = None) -> Any:
         """x != y, element by element, as truth values."""
@@ -384,6 +470,9 @@ class VariableMethods(Arithmetic):
 
     def pow(self, y: Any, name: str | None = None) -> Variable:
         """x to the power of y."""
+
+    def pow_(self, y: Any) -> Any:
+        """A power, in place."""
 
     def prod(self, axis: Any = None, keepdim: bool = False, dtype: Any = None, name: str | None = None) -> Variable:
         """The product of the elements, over some dimensions or all; its gradient is right at zeros."""
@@ -400,14 +489,23 @@ class VariableMethods(Arithmetic):
     def reciprocal(self, name: str | None = None) -> Variable:
         """1 / x."""
 
+    def reciprocal_(self) -> Any:
+        """1 over the tensor, in place."""
+
     def remainder(self, y: Any, name: str | None = None) -> Variable:
         """What x // y leaves, with the sign of y as by Python's ``%``."""
+
+    def remainder_(self, y: Any) -> Any:
+        """The remainder of a division, in place."""
 
     def repeat_interleave(self, repeats: int, axis: int | None = None, name: str | None = None) -> Variable:
         """x with each element repeated in its place, along a dimension, or flattened when None."""
 
     def reshape(self, shape: Any, *more: Any, name: str | None = None) -> Variable:
         """The elements of x, in their order, in another shape."""
+
+    def reshape_(self, shape: Any, *more: Any) -> Any:
+        """Change the shape in place."""
 
     def roll(self, shifts: Any, axis: Any = None, name: str | None = None) -> Variable:
         """x with its elements moved, those that fall off one end coming back at the other."""
@@ -418,14 +516,26 @@ class VariableMethods(Arithmetic):
     def round(self, name: str | None = None) -> Variable:
         """The integer nearest to x; halves go away from zero."""
 
+    def round_(self) -> Any:
+        """Round in place."""
+
     def rsqrt(self, name: str | None = None) -> Variable:
         """1 over the square root of x."""
+
+    def rsqrt_(self) -> Any:
+        """1 over the square root, in place."""
 
     def scale(self, scale: Any = 1.0, bias: float = 0.0, bias_after_scale: bool = True, act: str | None = None, name: str | None = None) -> Variable:
         """scale x + bias, or scale (x + bias)."""
 
+    def scale_(self, scale: Any = 1.0, bias: float = 0.0, bias_after_scale: bool = True) -> Any:
+        """Scale the tensor in place; see ``scale``."""
+
     def scatter(self, index: Any, updates: Any, overwrite: bool = True, name: str | None = None) -> Variable:
         """x with some rows replaced."""
+
+    def scatter_(self, index: Any, updates: Any, overwrite: bool = True) -> Any:
+        """Replace some rows in place; see ``scatter``."""
 
     def scatter_nd_add(self, index: Any, updates: Any, name: str | None = None) -> Variable:
         """x with updates added at places, whose numbers are in the last dimension of the index."""
@@ -436,14 +546,24 @@ class VariableMethods(Arithmetic):
     def sigmoid(self, name: str | None = None) -> Variable:
         """1 / (1 + e^-x)."""
 
+    def sigmoid_(self) -> Any:
+        """1 / (1 + e^-x), in place."""
+
     def sign(self, name: str | None = None) -> Variable:
         """-1, 0 or 1, the sign of x."""
 
     def sin(self, name: str | None = None) -> Variable:
         """The sine of x."""
 
+    def sin_(self) -> Any:
+        """The sine, in place."""
+
     def sinh(self, name: str | None = None) -> Variable:
         """The hyperbolic sine of x."""
+
+    @property
+    def size(self) -> Variable:
+        """The number of elements."""
 
     def sort(self, axis: int = -1, descending: bool = False, name: str | None = None) -> Variable:
         """x with its elements in order along a dimension."""
@@ -454,11 +574,20 @@ class VariableMethods(Arithmetic):
     def sqrt(self, name: str | None = None) -> Variable:
         """The square root of x."""
 
+    def sqrt_(self) -> Any:
+        """The square root, in place."""
+
     def square(self, name: str | None = None) -> Variable:
         """x * x."""
 
+    def square_(self) -> Any:
+        """The square, in place."""
+
     def squeeze(self, axis: Any = None, name: str | None = None) -> Variable:
         """x without dimensions of size 1."""
+
+    def squeeze_(self, axis: Any = None) -> Any:
+        """Drop dimensions of size 1, in place."""
 
     def stanh(self, scale_a: float = 0.67, scale_b: float = 1.7159, name: str | None = None) -> Variable:
         """``scale_b tanh(scale_a x)``."""
@@ -468,6 +597,9 @@ class VariableMethods(Arithmetic):
 
     def subtract(self, y: Any, name: str | None = None) -> Variable:
         """x - y."""
+
+    def subtract_(self, y: Any) -> Any:
+        """Subtract from the tensor in place."""
 
     def sum(self, axis: Any = None, dtype: Any = None, keepdim: bool = False, name: str | None = None) -> Variable:
         """The sum of the elements, over some dimensions or all."""
@@ -490,11 +622,17 @@ class VariableMethods(Arithmetic):
     def tanh(self, name: str | None = None) -> Variable:
         """The hyperbolic tangent of x."""
 
+    def tanh_(self) -> Any:
+        """The hyperbolic tangent, in place."""
+
     def tensordot(self, y: Any, axes: Any = 2, name: str | None = None) -> Variable:
         """Sums of products over some dimensions of both tensors."""
 
     def tile(self, repeat_times: Any, name: str | None = None) -> Variable:
         """x repeated along its dimensions."""
+
+    def to(self, *wishes: Any, **named: Any) -> Any:
+        """The tensor with another element type; there is one place."""
 
     def topk(self, k: Any, axis: int | None = None, largest: bool = True, sorted: bool = True, name: str | None = None) -> tuple[Variable, Variable]:
         """The k largest or smallest elements along a dimension, and their places."""
@@ -508,8 +646,14 @@ class VariableMethods(Arithmetic):
     def tril(self, diagonal: int = 0, name: str | None = None) -> Variable:
         """x with zeros above a diagonal of its last two dimensions."""
 
+    def tril_(self, diagonal: int = 0) -> Any:
+        """Zeros above a diagonal, in place."""
+
     def triu(self, diagonal: int = 0, name: str | None = None) -> Variable:
         """x with zeros below a diagonal of its last two dimensions."""
+
+    def triu_(self, diagonal: int = 0) -> Any:
+        """Zeros below a diagonal, in place."""
 
     def trunc(self, name: str | None = None) -> Variable:
         """x without its fraction."""
@@ -520,6 +664,9 @@ class VariableMethods(Arithmetic):
     def unflatten(self, axis: int, shape: Any, name: str | None = None) -> Variable:
         """One dimension as several."""
 
+    def uniform_(self, min: float = -1.0, max: float = 1.0, seed: int = 0) -> Variable:
+        """Draw all elements anew in every run, equally likely in [min, max), in place."""
+
     def unique(self, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False, axis: int | None = None, dtype: Any = "int64", name: str | None = None) -> Any:
         """The values that occur, in ascending order."""
 
@@ -528,6 +675,9 @@ class VariableMethods(Arithmetic):
 
     def unsqueeze(self, axis: Any, name: str | None = None) -> Variable:
         """x with further dimensions of size 1."""
+
+    def unsqueeze_(self, axis: Any) -> Any:
+        """Insert dimensions of size 1, in place."""
 
     def unstack(self, axis: int = 0, num: int | None = None) -> list[Variable]:
         """The slices of x along a dimension, which they do not have."""
@@ -546,10 +696,18 @@ class VariableMethods(Arithmetic):
 
     def where(self, x: Any = None, y: Any = None, name: str | None = None) -> Any:
         """The elements of x where a condition holds, and those of y elsewhere."""
+
+    def write(self, change: Any, reshaped: bool = False) -> Variable:
+        """The variable with another value from here on."""
+
+    def write_shape(self, change: Any) -> Variable:
+        """The same as ``write`` for a function that changes the shape."""
+
+    def zero_(self) -> Any:
+        """Make all elements 0, in place."""
     # Layers give tensors where they run at once, which have these, too.
     backward: Any
     clear_gradient: Any
-    detach: Any
     gradient: Any
     grad: Any
     item: Any

@@ -14,7 +14,7 @@ from ..initializer import Constant, Xavier
 from ..ir.variable import Variable
 from ..param_attr import as_eager_attr
 from ..quiet import cut, is_door
-from ..symbolic import appending, as_symbols, as_variables, in_program
+from ..symbolic import appending, in_program
 
 T = TypeVar("T", Tensor, Variable)
 
@@ -52,10 +52,8 @@ class Layer(dygraph.Layer):
     def __call__(self, *inputs: Any, **kwargs: Any) -> Any:
         """``forward``, between the hooks."""
         try:
-            if not any(isinstance(each, Variable) for each in _leaves([inputs, kwargs])):
+            with appending(Tensor, *inputs, kwargs):
                 return super().__call__(*inputs, **kwargs)
-            with appending():
-                return as_variables(super().__call__(*as_symbols(inputs), **as_symbols(kwargs)))
         except Exception as error:
             cut(error)
             raise
@@ -104,16 +102,6 @@ class TensorLayer(Layer):
         @overload
         def __call__(self, *inputs: Any, **kwargs: Any) -> Any: ...
         def __call__(self, *inputs: Any, **kwargs: Any) -> Any: ...
-
-
-def _leaves(value: Any) -> Any:
-    if isinstance(value, (list, tuple)):
-        for each in value:
-            yield from _leaves(each)
-    elif isinstance(value, dict):
-        yield from _leaves(list(value.values()))
-    else:
-        yield value
 
 
 def checked(what: str, given: Any, *allowed: Any) -> Any:

@@ -7,10 +7,8 @@ way to run it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from types import ModuleType
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, Protocol
 
 from ..errors import SlotError, suggestion
 from ..values import LoDTensor, SelectedRows, bare
@@ -99,18 +97,17 @@ class Call:
         return made
 
 
-def _same(value: Any) -> Any:
-    return value
-
-
-@dataclass(frozen=True)
-class ArrayBackend:
-    """What :class:`Eval` needs of a backend, which the modules in ``backend/`` are, too."""
+class ArrayBackend(Protocol):
+    """What :class:`Eval` needs of a backend: its name, its array namespace, arrays from values,
+    random numbers.
+    """
 
     name: str
-    xp: Any  #: the array namespace
-    #: makes an array of the backend of a value; kernels of most give arrays
-    asarray: Callable[[Any], Any] = _same
+    xp: Any
+
+    def asarray(self, value: Any) -> Any:
+        """``value`` as an array of the backend."""
+        ...
 
 
 class Eval(Interpreter):
@@ -122,7 +119,7 @@ class Eval(Interpreter):
             nothing random runs.
     """
 
-    def __init__(self, backend: ArrayBackend | ModuleType, rng: Any = None) -> None:
+    def __init__(self, backend: ArrayBackend, rng: Any = None) -> None:
         self.backend = backend
         self.xp = backend.xp
         self.rng = rng

@@ -308,7 +308,7 @@ class unfold_adjoint(Unfolding):
         return G.with_shape(self.size)
 
     def run(self, xp, G):
-        n, c, *sizes = self.size
+        n, (_, c, *sizes) = G.shape[0], self.size
         down, across = self.positions(sizes)
         columns = xp.reshape(G, (n, c, *self.kernel_sizes, down, across))
         (top, bottom), (left, right) = self.pads(sizes)

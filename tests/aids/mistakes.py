@@ -172,7 +172,10 @@ ERRORS = {
     "a number of a variable": ("fetch it", "print('%f' % fluid.data('x', [1]))  # here"),
     "a number in a text": ("fetch it", "x = fluid.data('x', [1])\nprint(f'{x:.3f}')  # here"),
     "rows of a variable": ("unstack", "x = fluid.data('x', [3])\nfor row in x:  # here\n    pass"),
-    "an element that is set": ("layers.scatter", "fluid.data('x', [3])[0] = 1.0  # here"),
+    "an element that is set": (
+        "write to a clone() of it",
+        "fluid.layers.create_parameter([3], 'float32')[0] = 1.0  # here",
+    ),
     "a function of NumPy's": ("use x.mean(...)", "np.mean(fluid.data('x', [3]))  # here"),
     "backward of a variable": (
         "minimize(mean_0.tmp_0)",

@@ -192,7 +192,6 @@ X2, X4 = fluid.ones([1, 2]), fluid.ones([1, 1, 2, 2])
         (lambda: nn.functional.grid_sample(X4, X4, "cubic"), "expected mode to be bilinear"),
         (lambda: nn.HSigmoidLoss(2, 1), "num_classes of at least 2"),
         (lambda: nn.HSigmoidLoss(2, 4, is_custom=True)(X2, X2), "path_table and path_code"),
-        (lambda: Called(nn.functional.relu_)(fluid.data("x", [2], "float32")), "use relu"),
         (lambda: nn.MaxPool1D(2, padding=[1, 2, 3])(fluid.ones([1, 1, 4])), "expected padding"),
     ],
 )

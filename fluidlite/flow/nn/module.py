@@ -10,6 +10,7 @@ from ...fields import belongs
 from ...imperative.engine import located
 from ...imperative.hooks import HookHandle, Hooks
 from ...quiet import cut, is_door
+from ...symbolic import appending, in_program
 from ..tensor import Tensor
 
 _KEPT = ("own_parameters", "own_buffers", "own_modules")
@@ -87,18 +88,22 @@ class Module:
     def __call__(self, *inputs: Any, **kwargs: Any) -> Any:
         """``forward``, between the hooks."""
         try:
-            for hook in list(self._pre_hooks.values()):
-                changed = hook(self, inputs)
-                if changed is not None:
-                    inputs = changed if isinstance(changed, tuple) else (changed,)
-            outputs = self.forward(*inputs, **kwargs)
-            for hook in list(self._hooks.values()):
-                changed = hook(self, inputs, outputs)
-                outputs = outputs if changed is None else changed
-            return outputs
+            with appending(Tensor, *inputs, kwargs):
+                return self._called(inputs, kwargs)
         except Exception as error:
             cut(error)
             raise
+
+    def _called(self, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        for hook in list(self._pre_hooks.values()):
+            changed = hook(self, inputs)
+            if changed is not None:
+                inputs = changed if isinstance(changed, tuple) else (changed,)
+        outputs = self.forward(*inputs, **kwargs)
+        for hook in list(self._hooks.values()):
+            changed = hook(self, inputs, outputs)
+            outputs = outputs if changed is None else changed
+        return outputs
 
     def register_forward_pre_hook(self, hook: Callable[..., Any]) -> HookHandle:
         """Call a function with the module and its inputs before ``forward``; what it returns takes
@@ -118,7 +123,7 @@ class Module:
         for kept in _KEPT:
             found = self.__dict__.get(kept)
             if found is not None and name in found:
-                return found[name]
+                return in_program(found[name])
         known = dir(self) if name.isidentifier() and name[0] != "_" else []
         raise AttributeError(
             f"{type(self).__name__} has no attribute {name!r}{suggestion(name, known)}"

@@ -6,6 +6,8 @@ from typing import Any
 
 from ...errors import ShapeError
 from ...imperative import creation
+from ...imperative.arithmetic import divide
+from ...imperative.elementary import cast
 from ...imperative.engine import located
 from ..creation import ones, zeros
 from ..devices import need_cpu
@@ -126,13 +128,18 @@ class _Tracked(_Affine):
         self.register_buffer("running_var", ones(num_features, dtype=dtype) if tracked else None)
         self.register_buffer("num_batches_tracked", tensor(0) if tracked else None)
 
-    def _share(self) -> float:
+    def _share(self) -> Any:
         """The share of this input in the new running statistics."""
         counted = self.num_batches_tracked
         if self.training and counted is not None:
-            counted.set_value(counted.array + 1)
-            if self.momentum is None:
-                return 1.0 / float(counted.array)
+            if counted.appends is not None:
+                counted.write(lambda old: old + 1)
+                if self.momentum is None:
+                    return divide(1.0, cast(counted, self.running_mean.dtype))
+            else:
+                counted.set_value(counted.array + 1)
+                if self.momentum is None:
+                    return 1.0 / float(counted.array)
         return 0.0 if self.momentum is None else self.momentum
 
     def _check(self, input: Any) -> None:

@@ -8,9 +8,13 @@ from typing import Any, ClassVar
 from ...docstrings import Family
 from ...errors import ArgumentError, ShapeError
 from ...fields import from_fields
+from ...imperative.creation import full_like
 from ...imperative.engine import located
+from ...imperative.items import get_item
 from ...imperative.recurrence import GATES, State, along, next_state
-from ..shapes import stack
+from ...imperative.shaping import fits, tile
+from ...symbolic import in_program
+from ..shapes import squeeze, stack, unbind, unsqueeze
 from . import functional as F
 from .dense import near_zero, uniform_parameter
 from .module import Module
@@ -56,12 +60,15 @@ class _Recurrent(Module):
     def weights(self, ending: str) -> list[Any]:
         """The weights of one cell."""
         names = ("weight_ih", "weight_hh", "bias_ih", "bias_hh", "weight_hr")
-        return [self.own_parameters.get(name + ending) for name in names]
+        return [in_program(self.own_parameters.get(name + ending)) for name in names]
 
     def zeros(self, x: Any) -> State:
         """The state to begin with, for each row of [N, I]."""
         rows, out = x.array.shape[0], self.proj_size or self.hidden_size
         sizes = (out, self.hidden_size) if self.kind == "LSTM" else (out,)
+        if x.appends is not None:
+            first = get_item(x, (slice(None), slice(1)))
+            return tuple(tile(full_like(first, 0), [1, size]) for size in sizes)
         return tuple(x.new_zeros(rows, size) for size in sizes)
 
 
@@ -85,12 +92,12 @@ class _Cell(_Recurrent):
         """
         _need_input(input, self.input_size, (1, 2))
         alone = len(input.array.shape) == 1
-        x = input.unsqueeze(0) if alone else input
+        x = unsqueeze(input, 0) if alone else input
         given = hx if isinstance(hx, (list, tuple)) else (hx,)
-        parts = [s.unsqueeze(0) if alone else s for s in given if s is not None]
+        parts = [unsqueeze(s, 0) if alone else s for s in given if s is not None]
         state = tuple(parts) or self.zeros(x)
         after = next_state(self.kind, x, state, self.weights(""))
-        found = tuple(s.squeeze(0) if alone else s for s in after)
+        found = tuple(squeeze(s, 0) if alone else s for s in after)
         return found if len(found) > 1 else found[0]
 
     def extra_repr(self) -> str:
@@ -206,7 +213,7 @@ class _Along(_Recurrent):
         _need_input(input, self.input_size, (2, 3))
         alone = len(input.array.shape) == 2
         time = 1 if self.batch_first and not alone else 0
-        row = [x.unsqueeze(0) if alone else x for x in input.unbind(time)]
+        row = [unsqueeze(x, 0) if alone else x for x in unbind(input, time)]
         given = self._states(hx, row[0].array.shape[0], alone)
 
         def start(x: Any, number: int) -> State:
@@ -217,26 +224,27 @@ class _Along(_Recurrent):
 
         between = drop if self.dropout else None
         shown, finals = along(self.kind, row, self._cells, self.weights, start, between)
-        states = tuple(stack(parts).squeeze(1) if alone else stack(parts) for parts in zip(*finals))
-        out = stack([x.squeeze(0) for x in shown] if alone else shown, time)
+        joined = map(stack, zip(*finals))
+        states = tuple(squeeze(part, 1) if alone else part for part in joined)
+        out = stack([squeeze(x, 0) for x in shown] if alone else shown, time)
         return out, (states if self._pair else states[0])
 
     def _states(self, hx: Any, rows: int, alone: bool) -> list[State] | None:
         """The given states of each layer and direction."""
         if hx is None:
             return None
-        parts = [s.unsqueeze(1) if alone else s for s in (hx if self._pair else (hx,))]
+        parts = [unsqueeze(s, 1) if alone else s for s in (hx if self._pair else (hx,))]
         count = sum(map(len, self._cells))
         out = self.proj_size or self.hidden_size
         for part, size in zip(parts, (out, self.hidden_size)):
-            if list(part.array.shape) != [count, rows, size]:
+            if not fits(part.array.shape, [count, rows, size]):
                 raise located(
                     ShapeError(
                         f"expected a state of shape {[count, rows, size]}, got "
                         f"{list(part.array.shape)}"
                     )
                 )
-        return list(zip(*(part.unbind(0) for part in parts)))
+        return list(zip(*(unbind(part, 0) for part in parts)))
 
     def extra_repr(self) -> str:
         shown = [f"{self.input_size}, {self.hidden_size}"]

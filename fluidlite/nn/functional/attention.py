@@ -14,6 +14,7 @@ from ...imperative.elementary import cast
 from ...imperative.recording import eager
 from ...imperative.shaping import transpose
 from ...imperative.tensor import Tensor
+from ...opdef.operand import Operand
 from .activation import softmax
 from .projection import dropout
 
@@ -91,7 +92,7 @@ def sequence_mask(
     >>> fluid.nn.functional.sequence_mask(fluid.to_tensor([1, 3])).tolist()
     [[1, 0, 0], [1, 1, 1]]
     """
-    if isinstance(maxlen, Tensor):
+    if isinstance(maxlen, Operand):
         return eager.sequence_mask(x, maxlen, out_dtype=as_dtype(dtype))
     longest = -1 if maxlen is None else int(maxlen)
     return eager.sequence_mask(x, None, maxlen=longest, out_dtype=as_dtype(dtype))

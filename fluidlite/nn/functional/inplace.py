@@ -5,15 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...errors import ArgumentError
 from ...imperative.tensor import Tensor
 from . import activation
 
 
 def _written(x: Tensor, function: Callable[..., Any], *options: Any) -> Any:
-    if x.appends is not None:
-        name = function.__name__
-        raise ArgumentError(f"{name}_: variables of programs are not written in place; use {name}")
     return x.write(lambda old: function(old, *options))
 
 

@@ -20,11 +20,12 @@ from ...imperative.arithmetic import (
 from ...imperative.elementary import abs as size
 from ...imperative.elementary import cast, log, square
 from ...imperative.recording import eager
-from ...imperative.reduction import mean
+from ...imperative.reduction import mean, rows_of
 from ...imperative.reduction import sum as total
 from ...imperative.selection import where
 from ...imperative.shaping import reshape, squeeze, unsqueeze
 from ...imperative.tensor import Tensor
+from ...opdef.operand import Operand
 from .projection import label_smooth, one_hot
 
 
@@ -140,8 +141,8 @@ def cross_entropy(
     if kept is not None:
         loss = multiply(loss, kept)
     if reduction == "mean" and count is not None:
-        number: Any = total(count) if isinstance(count, Tensor) else count.sum()
-        if isinstance(number, Tensor):
+        number: Any = count.sum() if isinstance(count, np.ndarray) else total(count)
+        if isinstance(number, Operand):
             number = number if weight is not None else maximum(number, 1.0)
         else:
             number = max(float(number), 1.0) if weight is None else float(number)
@@ -152,7 +153,7 @@ def cross_entropy(
 
 
 def _kept(label: Any, ignore_index: int, input: Tensor) -> Any:
-    """1 where a label counts, 0 where it is to be ignored: an array; a symbol of symbols."""
+    """1 where a label counts, 0 where it is to be ignored: an array; a variable of variables."""
     if label.appends is not None:
         return cast(not_equal(label, ignore_index), input.dtype)
     return (label.array != ignore_index).astype(input.array.dtype)
@@ -239,7 +240,8 @@ def nll_loss(
         factors = _weights(weight, places, False, 1, input, ignore_index)
         loss, count = multiply(loss, factors), multiply(factors, count)
     if reduction == "mean":
-        number: Any = total(count) if isinstance(count, Tensor) else max(float(count.sum()), 1.0)
+        whole = isinstance(count, np.ndarray)
+        number: Any = max(float(count.sum()), 1.0) if whole else total(count)
         return divide(total(loss), number)
     return reduced(squeeze(loss, 1), reduction)
 
@@ -309,5 +311,5 @@ def kl_div(
     safe = maximum(label, np.finfo(label.array.dtype).tiny)
     loss = where(inside, multiply(label, subtract(log(safe), input)), 0.0)
     if reduction == "batchmean":
-        return divide(total(loss), float(+loss.array.shape[0]))
+        return divide(total(loss), rows_of(loss))
     return reduced(loss, reduction)

@@ -78,7 +78,7 @@ def batch_norm(
         data_format: ends in "C" where the channels come last.
         use_global_stats: use the running statistics; in tests when None.
     """
-    channels = running_mean.array.shape
+    channels = +running_mean.array.shape[0]
     dtype = running_mean.array.dtype
     scale = np.ones(channels, dtype) if weight is None else weight
     shift = np.zeros(channels, dtype) if bias is None else bias

@@ -13,6 +13,7 @@ from ...imperative.recording import eager
 from ...imperative.reduction import norm
 from ...imperative.reduction import sum as total
 from ...imperative.tensor import Tensor
+from ...opdef.operand import Operand
 
 
 def linear(
@@ -48,7 +49,9 @@ def embedding(
         padding_idx: the number that stands for zeros, through which no gradient flows.
         sparse: the gradient of the table has only the rows that were used.
     """
-    padding = -1 if padding_idx is None else padding_idx % weight.array.shape[0]
+    padding = -1 if padding_idx is None else padding_idx
+    if padding_idx is not None and padding_idx < 0:
+        padding += weight.array.shape[0]
     return eager.lookup_table_v2(weight, x, padding_idx=padding, is_sparse=sparse)
 
 
@@ -58,6 +61,8 @@ def one_hot(x: Tensor, num_classes: int, name: str | None = None) -> Tensor:
     >>> fluid.nn.functional.one_hot(fluid.to_tensor([1, 0]), 3).tolist()
     [[0.0, 1.0, 0.0], [1.0, 0.0, 0.0]]
     """
+    if isinstance(num_classes, Operand) and num_classes.appends is not None:
+        return eager.one_hot_v2(x, num_classes)
     return eager.one_hot_v2(x, depth=int(num_classes))
 
 
@@ -115,9 +120,10 @@ def label_smooth(
     label: Tensor, prior_dist: Tensor | None = None, epsilon: float = 0.1, name: str | None = None
 ) -> Tensor:
     """(1 - epsilon) label + epsilon times a distribution, the uniform one when None."""
-    share = 1.0 / label.array.shape[-1] if prior_dist is None else prior_dist
-    prior = multiply(share, epsilon) if isinstance(share, Tensor) else share * epsilon
-    return add(multiply(label, 1.0 - epsilon), prior)
+    smooth = multiply(label, 1.0 - epsilon)
+    if prior_dist is None:
+        return add(smooth, epsilon / label.array.shape[-1])
+    return add(smooth, multiply(prior_dist, epsilon))
 
 
 def cosine_similarity(x1: Tensor, x2: Tensor, axis: int = 1, eps: float = 1e-8) -> Tensor:

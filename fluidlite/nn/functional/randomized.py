@@ -4,24 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...dtypes import as_dtype
 from ...errors import ArgumentError
 from ...imperative.arithmetic import add, divide, equal, greater_equal, multiply, subtract
 from ...imperative.elementary import cast, log
-from ...imperative.recording import eager
+from ...imperative.noise import uniform_like
 from ...imperative.reduction import max as largest
 from ...imperative.selection import where
 from ...imperative.tensor import Tensor
 from .activation import leaky_relu, softmax
-
-
-def _drawn(x: Tensor, low: float, high: float) -> Tensor:
-    """Numbers that are equally likely everywhere in [low, high), in the shape of x."""
-    if not x.array.ndim:
-        return eager.uniform_random(shape=(1,), min=low, max=high, dtype=as_dtype(x.array.dtype))
-    return eager.uniform_random_batch_size_like(
-        x, shape=[-1, *x.array.shape[1:]], min=low, max=high, dtype=as_dtype(x.array.dtype)
-    )
 
 
 def rrelu(
@@ -50,7 +40,7 @@ def rrelu(
         raise ArgumentError(f"expected 0 <= lower <= upper <= 1, got {lower!r} and {upper!r}")
     if not training or lower == upper:
         return leaky_relu(x, (lower + upper) / 2)
-    return where(greater_equal(x, 0.0), x, multiply(x, _drawn(x, lower, upper)))
+    return where(greater_equal(x, 0.0), x, multiply(x, uniform_like(x, lower, upper)))
 
 
 def gumbel_softmax(
@@ -78,7 +68,7 @@ def gumbel_softmax(
     """
     if temperature <= 0:
         raise ArgumentError(f"expected temperature above 0, got {temperature!r}")
-    exponential = multiply(log(_drawn(x, 1e-12, 1.0)), -1.0)
+    exponential = multiply(log(uniform_like(x, 1e-12, 1.0)), -1.0)
     noise = multiply(log(add(exponential, 1e-20)), -1.0)
     soft = softmax(divide(add(x, noise), temperature), axis)
     if not hard:

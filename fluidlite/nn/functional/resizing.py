@@ -6,8 +6,9 @@ from typing import Any
 
 from ...errors import ArgumentError
 from ...imperative.recording import eager
-from ...imperative.shaping import numbers_in
+from ...imperative.shaping import known_in_run, numbers_in
 from ...imperative.tensor import Tensor
+from ...opdef.operand import Operand
 
 #: by the number of dimensions of what is resized: how its sizes are called, last first
 _SIZES = ("out_w", "out_h", "out_d")
@@ -57,13 +58,19 @@ def interpolate(
         raise ArgumentError("expected size or scale_factor, and not both")
     first = 1 if data_format[-1] == "C" else 2
     old = x.array.shape[first : first + rank]
-    sizes = _scaled(old, scale_factor) if size is None else numbers_in("size", size)
+    late = None if x.appends is None else known_in_run("size", size)
+    if late is None:
+        sizes = _scaled(old, scale_factor) if size is None else numbers_in("size", size)
+    else:
+        sizes = (-1,) * (len(late) if isinstance(late, list) else late.array.shape[0])
     sizes = sizes * rank if len(sizes) == 1 else sizes
     if len(sizes) != rank:
         raise ArgumentError(f"expected {rank} sizes, got {list(sizes)}")
     operator = getattr(eager, _OPERATORS[mode, rank])
     return operator(
         x,
+        OutSize=late if isinstance(late, Operand) else None,
+        SizeTensor=late * (rank // len(late)) if isinstance(late, list) else None,
         interp_method=mode,
         align_corners=align_corners,
         align_mode=align_mode,

@@ -6,7 +6,6 @@ from typing import Any
 
 from ...errors import UnsupportedError
 from ...imperative.einsum import einsum as product_of
-from ...symbolic import on_variables
 from ..building import Appending, TooLarge
 from ..forms import operator
 
@@ -71,7 +70,7 @@ def gemm(
 def einsum(f: Any, *xs: Any, equation: str) -> Any:
     if not isinstance(f, Appending):
         raise TooLarge("products are not computed before a run")
-    out = products(equation, *map(f.variable, xs))
+    out = product_of(equation, *map(f.variable, xs))
     return f.reshaped(out, []) if _is_scalar(equation.replace(" ", "")) else out
 
 
@@ -80,9 +79,6 @@ def _is_scalar(equation: str) -> bool:
     left, arrow, right = equation.partition("->")
     letters = left.replace(",", "")
     return not right if arrow else all(letters.count(c) > 1 for c in letters)
-
-
-products = on_variables(product_of)
 
 
 @operator("Det")

@@ -10,22 +10,25 @@ from ....errors import ArgumentError, ShapeError
 from ....imperative.arithmetic import (
     add,
     divide,
+    equal,
     less_than,
     maximum,
     minimum,
     multiply,
+    not_equal,
     pow,
     subtract,
 )
+from ....imperative.counting import take
 from ....imperative.elementary import abs as size
-from ....imperative.elementary import exp, log, neg, square
+from ....imperative.elementary import cast, exp, log, neg, square
 from ....imperative.engine import located
 from ....imperative.flat import kinked
 from ....imperative.recording import eager
-from ....imperative.reduction import mean
+from ....imperative.reduction import mean, rows_of
 from ....imperative.reduction import sum as total
 from ....imperative.selection import where
-from ....imperative.shaping import reshape, squeeze, unsqueeze
+from ....imperative.shaping import fits, reshape, squeeze, unsqueeze
 from ....nn.functional import loss as lenient
 from ...functions import log_softmax
 
@@ -98,25 +101,33 @@ def nll_loss(
         loss = nll_loss(unsqueeze(input, 0), unsqueeze(target, 0), weight, ignore_index, reduction)
         return squeeze(loss, 0) if reduction == "none" else loss
     wanted = (shape[0], *shape[2:])
-    if target.array.shape != wanted:
+    if not fits(target.array.shape, wanted):
         raise located(
             ShapeError(
                 f"expected a target of shape {list(wanted)} for an input {list(shape)}, got "
                 f"{list(target.array.shape)}"
             )
         )
-    places = target.results(np.expand_dims(target.array, 1))
+    places = unsqueeze(target, 1)
     picked = squeeze(eager.pick_label(kinked(input), places, axis=1, ignore_index=ignore_index), 1)
-    counts = (target.array != ignore_index).astype(input.array.dtype)
-    factors: Any = target.results(counts)
+    factors = _counted(target, ignore_index, input)
     if weight is not None:
-        known = np.where(target.array == ignore_index, 0, target.array)
-        factors = multiply(reshape(eager.gather(weight, known.reshape(-1)), list(wanted)), factors)
+        factors = multiply(_of_classes(weight, target, ignore_index), factors)
         picked = multiply(picked, factors)
     loss = neg(picked)
     if reduction == "mean":
         return divide(total(loss), total(factors))
     return _reduced(loss, reduction)
+
+
+def _counted(target: Any, ignore_index: int, input: Any) -> Any:
+    """1 where a target counts, 0 where it is to be ignored, in the element type of the input."""
+    return cast(not_equal(target, ignore_index), input.array.dtype)
+
+
+def _of_classes(weight: Any, target: Any, ignore_index: int) -> Any:
+    """The weight of the class of each target; of class 0 where it is to be ignored."""
+    return take(weight, where(equal(target, ignore_index), 0, target))
 
 
 def cross_entropy(
@@ -152,21 +163,19 @@ def cross_entropy(
         mixed = add(multiply(target, 1.0 - label_smoothing), label_smoothing / classes)
         parts = multiply(logs, mixed if weights is None else multiply(mixed, weights))
         loss = neg(total(parts, dim))
-        rows = loss.array.size
-        return (
-            divide(total(loss), float(rows)) if reduction == "mean" else _reduced(loss, reduction)
-        )
+        return _reduced(loss, reduction)
     options = weight, ignore_index, reduction
     right = nll_loss(logs, target, *options)
     if not label_smoothing:
         return right
-    counted = (target.array != ignore_index).astype(input.array.dtype)
+    counted = _counted(target, ignore_index, input)
     every = neg(total(logs if weights is None else multiply(logs, weights), dim))
-    every = multiply(every, target.results(counted))
+    every = multiply(every, counted)
     if reduction == "mean":
-        known = np.where(target.array == ignore_index, 0, target.array)
-        shares = counted if weight is None else weight.array[known] * counted
-        every = divide(total(every), float(shares.sum()))
+        shares = counted
+        if weight is not None:
+            shares = multiply(_of_classes(weight, target, ignore_index), counted).detach()
+        every = divide(total(every), total(shares))
     else:
         every = _reduced(every, reduction)
     return add(multiply(right, 1.0 - label_smoothing), multiply(every, label_smoothing / classes))
@@ -223,7 +232,7 @@ def kl_div(input: Any, target: Any, reduction: str = "mean", log_target: bool = 
     else:
         loss = lenient.kl_div(input, target, "none")
     if reduction == "batchmean":
-        return divide(total(loss), float(loss.array.shape[0]))
+        return divide(total(loss), rows_of(loss))
     return _reduced(loss, reduction)
 
 
@@ -246,7 +255,7 @@ def hinge_embedding_loss(
     input: Any, target: Any, margin: float = 1.0, reduction: str = "mean"
 ) -> Any:
     """The input where the target is 1, and max(0, margin - input) where it is -1."""
-    alike = target.results(target.array == 1)
+    alike = equal(target, 1)
     unlike = eager.relu(margin - input)
     return _reduced(where(alike, input, unlike), reduction)
 
@@ -275,7 +284,7 @@ def cosine_embedding_loss(
     """
     shared = np.sqrt(np.finfo(input1.array.dtype).eps)
     cosine = cosine_similarity(input1, input2, -1, float(shared) ** 2)
-    alike = target.results(target.array == 1)
+    alike = equal(target, 1)
     unlike = eager.relu(subtract(cosine, margin))
     return _reduced(where(alike, 1.0 - cosine, unlike), reduction)
 

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from ....errors import ArgumentError, ShapeError
-from ....imperative.arithmetic import add, divide, maximum, multiply
+from ....imperative.arithmetic import add, divide, maximum, multiply, subtract
 from ....imperative.engine import located
 from ....imperative.recording import eager
-from ....imperative.reduction import norm
+from ....imperative.reduction import counted, mean, norm, var
 from ....imperative.shaping import reshape
 from ....nn.functional import normalization
 
@@ -69,8 +69,8 @@ def batch_norm(
     if not training and (running_mean is None or running_var is None):
         raise located(ArgumentError("expected running_mean and running_var out of training"))
     shape, dtype = input.array.shape, input.array.dtype
-    count = int(np.prod(shape)) // shape[1]
-    if training and count == 1:
+    count = counted(input, [d for d in range(len(shape)) if d != 1], False) if training else 0.0
+    if training and isinstance(count, float) and count == 1:
         raise located(
             ShapeError(f"expected more than one element for each channel, got {list(shape)}")
         )
@@ -86,11 +86,22 @@ def batch_norm(
         epsilon=eps,
     )
     if training:
-        unbiased = outs["VarianceOut"].array * (count / (count - 1))
-        for kept, new in ((running_mean, outs["MeanOut"].array), (running_var, unbiased)):
-            if kept is not None:
-                kept.set_value(kept.array * (1 - momentum) + new * momentum)
+        _move(running_mean, outs["MeanOut"], momentum)
+        if running_var is not None:
+            one_less = count - 1.0 if isinstance(count, float) else subtract(count, 1.0)
+            unbiased = divide(multiply(outs["VarianceOut"], count), one_less)
+            _move(running_var, unbiased, momentum)
     return outs["Y"]
+
+
+def _move(kept: Any, new: Any, momentum: float) -> None:
+    """Let running statistics take a share of new ones."""
+    if kept is None:
+        return
+    if kept.appends is not None:
+        kept.write(lambda old: add(multiply(old, 1 - momentum), multiply(new, momentum)))
+    else:
+        kept.set_value(kept.array * (1 - momentum) + new.array * momentum)
 
 
 def instance_norm(
@@ -116,19 +127,17 @@ def instance_norm(
     if not use_input_stats:
         return batch_norm(input, running_mean, running_var, weight, bias, eps=eps)
     shape = input.array.shape
-    samples, channels = shape[0], shape[1]
-    folded = reshape(input, [1, samples * channels, *shape[2:]])
-    means, variances = (
-        None if kept is None else kept.results(np.tile(kept.array, samples))
-        for kept in (running_mean, running_var)
-    )
-    out = batch_norm(folded, means, variances, training=True, momentum=momentum, eps=eps)
-    moved: Any = ((running_mean, means), (running_var, variances))
-    for kept, new in moved:
-        if kept is not None:
-            kept.set_value(new.array.reshape(samples, channels).mean(0))
-    along = [1, channels] + [1] * (len(shape) - 2)
-    out = reshape(out, list(shape))
+    inner = list(range(2, len(shape)))
+    if all(n == 1 for n in shape[2:]):
+        raise located(
+            ShapeError(f"expected more than one element for each channel, got {list(shape)}")
+        )
+    out = normalization.instance_norm(input, eps=eps)
+    if running_mean is not None:
+        _move(running_mean, mean(mean(input, inner), 0), momentum)
+    if running_var is not None:
+        _move(running_var, mean(var(input, inner), 0), momentum)
+    along = [1, +shape[1]] + [1] * (len(shape) - 2)
     out = out if weight is None else multiply(out, reshape(weight, along))
     return out if bias is None else add(out, reshape(bias, along))
 

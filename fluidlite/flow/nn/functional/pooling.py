@@ -8,11 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ....errors import ArgumentError
-from ....imperative.arithmetic import multiply
+from ....imperative.arithmetic import add, multiply
 from ....imperative.engine import located
 from ....imperative.flat import kinked
+from ....imperative.items import get_item
 from ....imperative.recording import eager
-from ....imperative.shaping import reshape, squeeze, unsqueeze
+from ....imperative.reduction import argmax
+from ....imperative.shaping import flatten, reshape, squeeze, unsqueeze
 from .windows import batched, each
 
 
@@ -95,24 +97,25 @@ def _max_pool(
 
 def _max_and_places(x: Any, w: _Windows) -> tuple[Any, Any]:
     """The largest element of each window, and its number in the image, by rows."""
-    shape, sizes = x.array.shape, x.array.shape[2:]
-    best = number = np.empty(0)
+    sizes = tuple(+n for n in x.array.shape[2:])
+    numbers, outside = [], []
     for offset in itertools.product(*map(range, w.size)):
         along = [w.starts(d) + o * w.spread[d] for d, o in enumerate(offset)]
         at = np.meshgrid(*along, indexing="ij")
         fits = np.logical_and.reduce([(a >= 0) & (a < n) for a, n in zip(at, sizes)])
-        flat = np.ravel_multi_index(at, sizes, mode="clip")
-        values = x.array.reshape(*shape[:2], -1)[..., flat]
-        if not any(offset):
-            best = np.full(values.shape, -np.inf, x.array.dtype)
-            number = np.full(values.shape, -1, "int64")
-        larger = fits & ((values > best) | np.isnan(values) | (number < 0))
-        best = np.where(larger, values, best)
-        number = np.where(larger, flat, number)
-    places = x.results(number)
-    rows = reshape(x, [*shape[:2], -1])
-    taken = eager.take_along(rows, reshape(places, [*shape[:2], -1]), axis=2)
-    return reshape(taken, list(number.shape)), places
+        numbers.append(np.ravel_multi_index(at, sizes, mode="clip").reshape(-1))
+        outside.append(np.where(fits, 0.0, -np.inf).reshape(-1))
+    count, places = len(numbers), np.arange(len(numbers[0]))
+    rows = flatten(x, 2)
+    values = eager.index_select(rows, np.concatenate(numbers), dim=2)
+    values = reshape(values, [0, 0, count, len(places)])
+    penalty: Any = x.results(np.stack(outside).astype(x.array.dtype))
+    best = argmax(add(values.detach(), penalty), 2)
+    table: Any = x.results(np.stack(numbers))
+    number = get_item(table, (best, places))
+    taken = eager.take_along(rows, number, axis=2)
+    shape = [0, 0, *w.counts]
+    return reshape(taken, shape), reshape(number, shape)
 
 
 def max_pool1d(
@@ -204,7 +207,8 @@ def _avg_pool(
         divisor = inside
     share = inside / divisor
     if (share != 1).any():
-        out = multiply(out, out.results(share.astype(x.array.dtype)))
+        factors: Any = out.results(share.astype(x.array.dtype))
+        out = multiply(out, factors)
     return squeeze(out, 0) if alone else out
 
 

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ....errors import ArgumentError, ShapeError
-from ....imperative.arithmetic import add, matmul, multiply
+from ....imperative.arithmetic import add, divide, equal, matmul, multiply, not_equal
+from ....imperative.elementary import cast
 from ....imperative.engine import located
 from ....imperative.flat import kinked
 from ....imperative.mode import no_grad
 from ....imperative.prepared import generator
 from ....imperative.recording import eager
-from ....imperative.shaping import swapaxes
+from ....imperative.selection import gather, unique
+from ....imperative.shaping import reshape, swapaxes, unsqueeze
+from ....nn.functional import projection as lenient
 
 
 def linear(input: Any, weight: Any, bias: Any = None) -> Any:
@@ -53,17 +57,23 @@ def embedding(
     if max_norm is not None:
         _shorten(weight, np.unique(input.array), float(max_norm), norm_type)
     found = eager.lookup_table_v2(weight, input)
-    share = np.ones(input.array.shape, found.array.dtype)
-    if padding_idx is not None:
-        share[input.array == padding_idx % weight.array.shape[0]] = 0
-    if scale_grad_by_freq:
-        _, where, counts = np.unique(input.array, return_inverse=True, return_counts=True)
-        share /= counts[where].reshape(share.shape)
     if padding_idx is None and not scale_grad_by_freq:
         return found
-    share = np.expand_dims(share, -1)
-    still = found.results((found.array * (1 - share)).astype(found.array.dtype))
-    return add(multiply(found, found.results(share)), still)
+    share: Any = 1.0
+    if padding_idx is not None:
+        share = cast(not_equal(input, _row(padding_idx, weight)), found.dtype)
+    if scale_grad_by_freq:
+        _, places, counts = unique(input, return_inverse=True, return_counts=True)
+        often = reshape(gather(cast(counts, found.dtype), places), list(input.array.shape))
+        share = divide(share, often)
+    share = unsqueeze(share, -1).detach()
+    still = multiply(found, 1.0 - share).detach()
+    return add(multiply(found, share), still)
+
+
+def _row(number: int, table: Any) -> int:
+    """The number of a row, counted from the front."""
+    return number if number >= 0 else number + table.array.shape[0]
 
 
 def _shorten(table: Any, numbers: Any, most: float, norm_type: float) -> None:
@@ -83,6 +93,8 @@ def one_hot(input: Any, num_classes: int = -1) -> Any:
         num_classes: the size of the new last dimension; -1 for the largest number and 1.
     """
     classes = int(input.array.max()) + 1 if num_classes == -1 else int(num_classes)
+    if input.appends is not None:
+        return cast(equal(unsqueeze(input, -1), np.arange(classes)), "int64")
     if input.array.size and not 0 <= int(input.array.min()) <= int(input.array.max()) < classes:
         raise located(ArgumentError(f"expected numbers in [0, {classes})"))
     return input.results(np.eye(classes, dtype="int64")[input.array])
@@ -97,14 +109,19 @@ def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = F
         training: False: x itself.
         inplace: write the result to ``input``.
     """
-    return _dropped(input, input.array.shape, p, training, inplace)
+    return _dropped(input, None, p, training, inplace)
 
 
-def _dropped(x: Any, shape: Any, p: float, training: bool, inplace: bool) -> Any:
+def _dropped(x: Any, axes: Any, p: float, training: bool, inplace: bool) -> Any:
+    """x with elements set to 0; where axes are given, whole slices along the others."""
     if not 0 <= p <= 1:
         raise located(ArgumentError(f"expected p in [0, 1], got {p!r:.60}"))
+    if x.appends is not None:
+        drop = partial(lenient.dropout, p=p, axis=axes, training=training)
+        return x.write(drop) if inplace else drop(x)
     if not training or p == 0:
         return x
+    shape = [n if axes is None or d in axes else 1 for d, n in enumerate(x.array.shape)]
     kept = (generator.get()().random(shape) >= p).astype(x.array.dtype)
     factors = x.results(kept / np.asarray(1 - p, kept.dtype) if p < 1 else kept)
     return x.write(lambda old: multiply(old, factors)) if inplace else multiply(x, factors)
@@ -115,8 +132,7 @@ def _channels(dims: int, x: Any, p: float, training: bool, inplace: bool) -> Any
         raise located(
             ShapeError(f"expected {dims + 2} dimensions, [N, C, ...], got {list(x.array.shape)}")
         )
-    shape = (*x.array.shape[: x.array.ndim - dims], *[1] * dims)
-    return _dropped(x, shape, p, training, inplace)
+    return _dropped(x, [*range(x.array.ndim - dims)], p, training, inplace)
 
 
 def dropout1d(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
@@ -162,12 +178,12 @@ def pad(input: Any, pad: Any, mode: str = "constant", value: float | None = None
     out = kinked(input) if mode in ("reflect", "replicate") else input
     for dim, (before, after) in enumerate(pairs):
         if before or after:
-            places = np.arange(out.array.shape[dim])
-            places = places[max(-before, 0) : len(places) - max(-after, 0)]
             around = (max(before, 0), max(after, 0))
-            if mode != "constant" and any(around):
-                places = np.pad(places, around, mode=ways[mode])  # type: ignore[call-overload]
             if mode != "constant" or min(before, after) < 0:
+                places = np.arange(+out.array.shape[dim])
+                places = places[max(-before, 0) : len(places) - max(-after, 0)]
+                if mode != "constant" and any(around):
+                    places = np.pad(places, around, mode=ways[mode])  # type: ignore[call-overload]
                 out = eager.index_select(out, places.astype("int64"), dim=dim)
             if mode == "constant" and any(around):
                 paddings = [0, 0] * dim + [*around] + [0, 0] * (ndim - dim - 1)

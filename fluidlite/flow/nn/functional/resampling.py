@@ -9,9 +9,14 @@ from typing import Any
 import numpy as np
 
 from ....errors import ArgumentError, ShapeError
-from ....imperative.arithmetic import add, multiply
+from ....imperative.arithmetic import add, divide, maximum, multiply
+from ....imperative.elementary import cast, isinf
 from ....imperative.engine import located
 from ....imperative.recording import eager
+from ....imperative.reduction import mean
+from ....imperative.reduction import sum as total
+from ....imperative.selection import where
+from ....imperative.shaping import fits, reshape
 from ....nn.functional import grids, likelihoods, rearranging
 from ...arranging import scatter
 from .pooling import adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d
@@ -213,18 +218,18 @@ def _unpooled(
     steps = window if stride is None else each("stride", stride, dims)
     around = each("padding", padding, dims)
     shape = input.array.shape
-    lead, inner = list(shape[:-dims]), shape[-dims:]
+    lead, inner = [+n for n in shape[:-dims]], shape[-dims:]
     sizes = [(n - 1) * s - 2 * p + k for n, s, p, k in zip(inner, steps, around, window)]
     if size is not None:
         sizes = [int(n) for n in list(size)[-dims:]]
-    if indices.array.shape != shape:
+    if not fits(indices.array.shape, shape):
         raise located(
             ShapeError(f"expected indices of shape {list(shape)}, got {list(indices.array.shape)}")
         )
     flat = [*lead, prod(inner)]
-    zeros = input.new_zeros(*lead, prod(sizes))
-    found = scatter(zeros, -1, indices.reshape(flat), input.reshape(flat))
-    return found.reshape([*lead, *sizes])
+    zeros = input.results(np.zeros([*lead, prod(sizes)], input.array.dtype))
+    found = scatter(zeros, -1, reshape(indices, flat), reshape(input, flat))
+    return reshape(found, [*lead, *sizes])
 
 
 def max_unpool1d(
@@ -295,10 +300,11 @@ def ctc_loss(
     if reduction not in ("mean", "sum", "none"):
         raise located(ArgumentError(f"expected 'mean', 'sum' or 'none', got {reduction!r:.60}"))
     loss = likelihoods.ctc_loss(
-        log_probs, targets.int(), input_lengths, target_lengths, blank, "none"
-    ).reshape(-1)
+        log_probs, cast(targets, "int32"), input_lengths, target_lengths, blank, "none"
+    )
+    loss = reshape(loss, [-1])
     if zero_infinity:
-        loss = loss.masked_fill(loss.isinf(), 0.0)
+        loss = where(isinf(loss), 0.0, loss)
     if reduction == "mean":
-        return (loss / target_lengths.to(loss.dtype).clamp(min=1)).mean()
-    return loss.sum() if reduction == "sum" else loss
+        return mean(divide(loss, maximum(cast(target_lengths, loss.dtype), 1)))
+    return total(loss) if reduction == "sum" else loss

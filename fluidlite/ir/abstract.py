@@ -1,0 +1,135 @@
+"""What functions of tensors see of a variable, and what appends for them."""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol
+
+import numpy as np
+
+from ..errors import ArgumentError
+from ..extension import ExtensionPoint
+from .callsite import called
+
+if TYPE_CHECKING:
+    from ..opdef.definition import Op
+    from .variable import Variable
+
+
+def _need_size(*others: Any) -> NoReturn:
+    raise ArgumentError(
+        f"{called()} computes with a size of a variable that is unknown (-1, or None, where it was "
+        f"declared); declare the size, or use a function of fluid.layers"
+    )
+
+
+class UnknownSize(int):
+    """A size that is known when the program runs: -1, with which nothing can be computed."""
+
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __pos__ = _need_size
+    __truediv__ = __rtruediv__ = __floordiv__ = __rfloordiv__ = _need_size
+    __mod__ = __rmod__ = __divmod__ = __rdivmod__ = __neg__ = __pow__ = __abs__ = _need_size
+    __lt__ = __le__ = __gt__ = __ge__ = _need_size
+    __eq__ = int.__eq__
+    __hash__ = int.__hash__
+
+
+class AbstractShape(tuple[int, ...]):
+    """A shape that is no key of anything that is kept for a shape of an array."""
+
+    def __hash__(self) -> int:
+        return hash(("abstract", *self))
+
+    def __eq__(self, other: object) -> bool:
+        return tuple.__eq__(self, other) if isinstance(other, tuple) else False
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+
+class AbstractArray:
+    """What stands in the place of the array of a variable: what is declared, and no elements.
+
+    Args:
+        variable: of a program.
+    """
+
+    __slots__ = ("variable",)
+
+    def __init__(self, variable: Variable) -> None:
+        self.variable = variable
+
+    @property
+    def shape(self) -> AbstractShape:
+        """The declared sizes."""
+        return AbstractShape(UnknownSize(-1) if n < 0 else n for n in self.variable.shape)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The declared element type."""
+        return self.variable.dtype.dtype
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions."""
+        return len(self.variable.shape)
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return functools.reduce(operator.mul, self.shape, 1)
+
+    def _no_elements(self, *others: Any, **named: Any) -> NoReturn:
+        raise ArgumentError(
+            f"{called()} reads the elements of variable {self.variable.name!r}, which has none "
+            f"before the program runs; use a function of fluid.layers, or fetch the variable"
+        )
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        self._no_elements()
+
+    __array__ = __iter__ = __len__ = __getitem__ = _no_elements
+    __int__ = __float__ = __bool__ = __index__ = __array_ufunc__ = __array_function__ = _no_elements
+    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __neg__ = __invert__ = _no_elements
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __mod__ = _no_elements
+    __truediv__ = __rtruediv__ = __floordiv__ = __pow__ = __and__ = __or__ = _no_elements
+    __hash__ = object.__hash__
+
+
+class Appender(Protocol):
+    """How functions of tensors append to programs."""
+
+    def methods(self) -> Mapping[str, Any]:
+        """The methods that variables have because tensors have them."""
+        ...
+
+    def append(self, x: Variable, op: Op, ins: Mapping[str, Any]) -> dict[str, Any]:
+        """Append an operator to the current block of a variable's program; its outputs by slot."""
+        ...
+
+    def result(self, x: Variable, given: Any, port: Any = None, stop: bool = True) -> Variable:
+        """A variable in the place of a tensor that would be made of an array."""
+        ...
+
+    def beside(self, x: Variable, value: Any) -> Variable:
+        """A variable in the place of an array, or of a tensor that may stand beside x."""
+        ...
+
+    def is_operand(self, value: Any) -> bool:
+        """Whether Python's operators take a value, which is no number, beside a variable."""
+        ...
+
+    def item(self, x: Variable, index: Any) -> Variable:
+        """``x[index]``, for any index."""
+        ...
+
+    def put_item(self, x: Variable, index: Any, value: Any) -> None:
+        """``x[index] = value``: the variable has other elements from here on."""
+        ...
+
+
+APPENDER: ExtensionPoint[Appender] = ExtensionPoint("appending for functions of tensors")
