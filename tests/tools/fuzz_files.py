@@ -124,6 +124,8 @@ class Watch:
             writes = writes or (flags or 0) & (os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC)
             if writes and not isinstance(path, int):
                 self.check(event, path)
+        elif event == "os.mkdir" and os.path.isdir(args[0]):
+            pass  # makes sure that there is one
         elif event in WRITING:
             for at in WRITING[event]:
                 self.check(event, args[at])
