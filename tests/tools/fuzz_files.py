@@ -49,7 +49,7 @@ SECONDS = 60  #: for one input
 PER_PROCESS = 100  #: inputs, before a fresh process begins
 LARGEST = 200_000  #: bytes of a program to begin with
 MOST_FED = 1 << 22  #: elements
-MARK = "FLUIDLITE_FUZZ_MARK"
+MARK = "mark_of_hostile_source"
 ACT = f"__import__('builtins').__dict__.__setitem__('{MARK}', 1)"
 #: texts that end a comment, a string, a tag or a line in one of the languages that are written
 HOSTILE = [
@@ -336,6 +336,7 @@ def work(task: tuple[range, str, float]) -> tuple[Counter[str], list[str]]:
     """Try inputs in a process of their own: outcomes, and findings with their seeds."""
     seeds, keep, end = task
     warnings.simplefilter("ignore")
+    sys.dont_write_bytecode = True  # modules that a command reads first
     outcomes: Counter[str] = Counter()
     findings: list[str] = []
 
