@@ -195,7 +195,7 @@ def _write_variable(packed: zipfile.ZipFile, name: str, value: Any) -> dict[str,
         raise ArgumentError(
             f"variable {name!r} holds {type(value).__name__}, which a checkpoint has no room for"
         )
-    member = urllib.parse.quote(name, safe="@+-=, ") + ".npy"
+    member = urllib.parse.quote(name, "@+-=, ", errors="surrogatepass") + ".npy"
     with member_of(packed, member, data.nbytes + 256) as entry:
         write_npy(entry, data)
     said |= {"member": member, "dtype": str(data.dtype), "shape": list(data.shape)}

@@ -254,3 +254,15 @@ def test_arguments_of_another_kind_are_refused(tmp_path):
     with pytest.raises(NotInitializedError, match="run the startup program first"):
         fluid.checkpoint.save(tmp_path / "folder")
     assert not os.listdir(tmp_path)
+
+
+def test_names_that_are_not_utf8_are_saved_and_read_back(tmp_path):
+    name = "w-\udcff"
+    fluid.layers.create_parameter([2], "float32", name=name)
+    fluid.Executor().run(fluid.default_startup_program())
+    scope = fluid.global_scope()
+    saved = np.array(scope.host_value(name))
+    fluid.checkpoint.save(tmp_path, step=1)
+    scope.find_var(name).value = np.zeros(2, "float32")
+    fluid.checkpoint.load(tmp_path)
+    np.testing.assert_array_equal(scope.host_value(name), saved)
