@@ -21,7 +21,7 @@ from random_programs.ways import kernels
 import fluidlite as fluid
 from fluidlite.backend import onednn
 from fluidlite.backend.native.compiler import COMPILER, Compiler
-from fluidlite.opdef.definition import registered
+from fluidlite.opdef.definition import lookup, registered
 from fluidlite.runtime import session
 from fluidlite.values import LoDTensor, bare
 
@@ -170,11 +170,11 @@ def with_number(value, number):
 
 
 def with_all(value):
-    """A value of which all elements are extreme, but for those that make sums depend on the order
-    of their terms.
+    """A value of which all elements are extreme, but for those that make sums and maxima depend on
+    the order of their terms.
     """
     array = bare(value)
-    numbers = [number for name, number in EXTREMES.items() if "3e38" not in name]
+    numbers = [number for name, number in EXTREMES.items() if name not in ("3e38", "-3e38", "-0")]
     return like(value, np.resize(np.array(numbers, array.dtype), array.shape))
 
 
@@ -186,8 +186,7 @@ def like(value, array):
 def trials(types, batches=BATCHES):
     """The trials of operators of some types, in single precision, with each batch they take."""
     for type in types:
-        definition = next(op for op in registered() if op.type == type)
-        for k, case in enumerate(cases_of(definition)):
+        for k, case in enumerate(cases_of(lookup(type))):
             if not isinstance(case, Case):
                 continue
             case = case.in_single_precision()
