@@ -19,7 +19,7 @@ import pytest
 import fluidlite as fluid
 from fluidlite.cli import main
 from fluidlite.errors import FileError, FileFormatError, FluidError, ForeignEffectError
-from fluidlite.ir.callsite import CallSite
+from fluidlite.ir.callsite import CallSite, warn
 
 ROOT = Path(__file__).parents[1]
 #: in the file that must not be told
@@ -425,3 +425,22 @@ def test_a_page_shows_names_as_text():
     page = fluid.inspect.to_html(program)
     assert "<script>alert" not in page
     assert re.search(r"Content-Security-Policy[^>]*default-src 'none'", page)
+
+
+@promise(
+    "Commands, errors and warnings show names, types and call sites without control characters."
+)
+def test_nothing_that_is_shown_moves_the_terminal(tmp_path, capsys):
+    site, escapes = CallSite("x\x1b[2J\r.py", 7), "\x1b]0;title\x07\x9b\r"
+    program = foreign("y = relu(X=x)")
+    program.global_block().rename_var("y", f"y{escapes}")
+    program.global_block().ops[0].callsite = site
+    (tmp_path / "net").write_bytes(program.to_bytes(call_sites=True))
+    for command in ("show", "vars", "summary", "scan"):
+        assert main([command, str(tmp_path / "net")]) == 0
+    shown = capsys.readouterr().out + str(FluidError(f"{site}: {escapes}"))
+    with pytest.warns(UserWarning, match="doubtful") as found:
+        warn(f"doubtful {escapes}", site)
+    shown += f"{found[0].filename}{found[0].message}"
+    assert "y\\u001b]0;title" in shown
+    assert not {"\x1b", "\x07", "\x9b", "\r"} & set(shown)

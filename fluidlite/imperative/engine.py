@@ -84,7 +84,7 @@ def sweep_back(
     _sweep(sweep, starts)
     if inputs is None:
         for leaf, gradient in sweep.leaves.items():
-            leaf.receive(gradient, sweep, _lock)  # type: ignore[attr-defined]
+            leaf.receive(gradient, sweep, _lock)
         return
     for t in inputs:
         gradient = sweep.leaves.get(t) if t.port is None else sweep.found.get(t.edge)

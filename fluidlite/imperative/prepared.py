@@ -15,7 +15,7 @@ from ..dtypes import as_dtype
 from ..errors import SlotError, suggestion
 from ..kernels import registered  # noqa: F401 (kernels for known shapes register there)
 from ..opdef.definition import Op, lookup
-from ..opdef.interpreter import Interpreter, kernel_of
+from ..opdef.interpreter import Eval, Interpreter, kernel_of
 from ..opdef.prepared import preparation_of
 from ..opdef.redefinition import redefinitions
 from ..opdef.spec import Spec
@@ -287,6 +287,16 @@ class PreparedCall:
                 )
         return ins, attrs
 
+    def whole(self, ins: Sequence[Any]) -> Sequence[Any]:
+        """Inputs with tensors in the place of rows that the operator does not take as such."""
+        if not any(type(value) is SelectedRows for value in ins):
+            return ins
+        rows = self.definition.fluid.rows
+        return [
+            value.to_dense() if type(value) is SelectedRows and slot not in rows else value
+            for slot, value in zip(self.slots, ins)
+        ]
+
 
 class KernelCall(PreparedCall):
     """An operator type on arrays."""
@@ -310,19 +320,12 @@ class KernelCall(PreparedCall):
         prepared, ins = self.found(inputs, named)
         return prepared.every(*self.whole(ins))
 
-    def whole(self, ins: Sequence[Any]) -> Sequence[Any]:
-        """Inputs with tensors in the place of rows that the operator does not take as such."""
-        if any(type(value) is SelectedRows for value in ins):
-            rows, slots = self.definition.fluid.rows, self.definition.inputs
-            return [
-                v.to_dense() if type(v) is SelectedRows and slot.name not in rows else v
-                for v, slot in zip(ins, slots)
-            ]
-        return ins
 
+class Kernels(Eval):
+    """Runs operators on NumPy's arrays, as :class:`Eval` does, by kernels that are kept."""
 
-class Kernels(Interpreter):
-    """Runs operators on arrays."""
+    def __init__(self) -> None:
+        super().__init__(numpy_, lambda seed: generator.get()(seed))
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):

@@ -416,7 +416,7 @@ class EagerCall(PreparedCall):
 
     def _again(self, error: Exception, prepared: Variant, arrays: Sequence[Any]) -> Any:
         """What the operator gives on whole tensors in the place of rows, or the error."""
-        whole = self._whole(arrays)
+        whole = self.whole(arrays)
         if whole is not arrays:
             try:
                 outs: Any = prepared.one(*whole) if self._single else prepared.every(*whole)
@@ -433,16 +433,6 @@ class EagerCall(PreparedCall):
             inputs = ", ".join(f"{s} {_described(a)}" for s, a in zip(self.slots, arrays))
             raise OpError(f"{error}\n{where}, with {inputs}") from error
         raise error
-
-    def _whole(self, arrays: Sequence[Any]) -> Sequence[Any]:
-        if not any(isinstance(a, SelectedRows) for a in _flat(arrays)):
-            return arrays
-        return [
-            a.to_dense()
-            if isinstance(a, SelectedRows) and name not in self.definition.fluid.rows
-            else a
-            for name, a in zip(self.slots, arrays)
-        ]
 
     def _no_tensor(self, value: Any) -> ArgumentError:
         return ArgumentError(

@@ -23,7 +23,7 @@ from ..values import bare
 from .arithmetic import WITH_NUMBER, Arithmetic
 from .definition import Op, derives_gradients, lookup
 from .fluid_form import FluidForm
-from .interpreter import Eval, Interpreter
+from .interpreter import ArrayBackend, Eval, Interpreter
 from .reverse_sweep import CotangentSweep, Port
 from .rule import RuleArgument, completed, gather, parameter_names, unique_slot
 from .signature import Signature, Slot
@@ -242,19 +242,6 @@ def differentiated(
     return {name: partial(lambda name: pull()[name], name) for name in watched}
 
 
-class _Arrays:
-    """A backend of the given array namespace, for :class:`Eval`."""
-
-    name = "numpy"
-
-    def __init__(self, xp: Any) -> None:
-        self.xp = xp
-
-    def asarray(self, value: Any) -> Any:
-        """The value; kernels give arrays."""
-        return value
-
-
 def pulled_through(op: Op, xp: Any, given: Mapping[str, Any]) -> dict[str, Any]:
     """What :func:`differentiated` says, on arrays, for fast kernels of gradients that leave rare
     cotangents to the composition.
@@ -264,7 +251,7 @@ def pulled_through(op: Op, xp: Any, given: Mapping[str, Any]) -> dict[str, Any]:
         xp: NumPy, as kernels get it.
         given: as of :func:`differentiated`.
     """
-    found = differentiated(Eval(_Arrays(xp)), op, given)
+    found = differentiated(Eval(ArrayBackend("numpy", xp)), op, given)
     return {slot: thunk() for slot, thunk in found.items()}
 
 

@@ -7,8 +7,10 @@ way to run it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any, Protocol
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
 
 from ..errors import SlotError, suggestion
 from ..values import LoDTensor, SelectedRows, bare
@@ -97,17 +99,18 @@ class Call:
         return made
 
 
-class ArrayBackend(Protocol):
-    """What :class:`Eval` needs of a backend: its name, its array namespace, arrays from values,
-    random numbers.
-    """
+def _same(value: Any) -> Any:
+    return value
+
+
+@dataclass(frozen=True)
+class ArrayBackend:
+    """What :class:`Eval` needs of a backend, which the modules in ``backend/`` are, too."""
 
     name: str
-    xp: Any
-
-    def asarray(self, value: Any) -> Any:
-        """``value`` as an array of the backend."""
-        ...
+    xp: Any  #: the array namespace
+    #: makes an array of the backend of a value; kernels of most give arrays
+    asarray: Callable[[Any], Any] = _same
 
 
 class Eval(Interpreter):
@@ -119,7 +122,7 @@ class Eval(Interpreter):
             nothing random runs.
     """
 
-    def __init__(self, backend: ArrayBackend, rng: Any = None) -> None:
+    def __init__(self, backend: ArrayBackend | ModuleType, rng: Any = None) -> None:
         self.backend = backend
         self.xp = backend.xp
         self.rng = rng

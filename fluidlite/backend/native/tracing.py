@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import SimpleNamespace
 from typing import Any
 
 from ...dtypes import Kind
 from ...errors import FluidError
-from ...opdef.interpreter import Eval
+from ...opdef.interpreter import ArrayBackend, Eval
 from .symbols import XP, ArraySymbol, Expression, Untraceable
 
 #: runs operators on symbols, as others run them on arrays: compositions by their parts
-_EVAL = Eval(SimpleNamespace(name="native", xp=XP, asarray=lambda value: value))
+_EVAL = Eval(ArrayBackend("native", XP))
 #: what a kernel raises that asks more of an array than a symbol has
 _REFUSALS = (Untraceable, FluidError, TypeError, AttributeError, ValueError, KeyError, IndexError)
 #: element types that C has
