@@ -16,6 +16,7 @@ from pathlib import Path
 from types import ModuleType
 
 import fluidlite as fluid
+from fluidlite import eager
 from fluidlite.opdef.arithmetic import BINARY, REFLECTED
 from fluidlite.symbolic import methods
 
@@ -63,7 +64,7 @@ def place(name: str) -> tuple[str, str]:
         return ".", name
     if name in fluid._NAMES:
         return f".{fluid._NAMES[name]}", name
-    return imports_of(PACKAGE / "eager.py")[name]
+    return eager._PLACES.get(name) or imports_of(PACKAGE / "eager.py")[name]
 
 
 def lines_of(

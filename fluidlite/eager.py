@@ -7,259 +7,44 @@ them.
 
 from __future__ import annotations
 
-from .imperative.arithmetic import (
-    add,
-    allclose,
-    atan2,
-    divide,
-    dot,
-    equal,
-    equal_all,
-    floor_divide,
-    get_default_dtype,
-    greater_equal,
-    greater_than,
-    isclose,
-    lerp,
-    less_equal,
-    less_than,
-    logical_and,
-    logical_not,
-    logical_or,
-    logical_xor,
-    matmul,
-    maximum,
-    minimum,
-    multiply,
-    not_equal,
-    outer,
-    pow,
-    remainder,
-    set_default_dtype,
-    subtract,
-)
-from .imperative.arithmetic import matmul as bmm
-from .imperative.arithmetic import matmul as mm
-from .imperative.arithmetic import matmul as mv
-from .imperative.arithmetic import remainder as floor_mod
-from .imperative.arithmetic import remainder as mod
-from .imperative.composed import (
-    acosh,
-    add_n,
-    addmm,
-    asinh,
-    atanh,
-    bitwise_and,
-    bitwise_not,
-    bitwise_or,
-    bitwise_xor,
-    cross,
-    deg2rad,
-    diff,
-    fmax,
-    fmin,
-    frac,
-    hypot,
-    inner,
-    kron,
-    logaddexp,
-    logit,
-    nan_to_num,
-    nanmean,
-    nansum,
-    rad2deg,
-    sgn,
-    stanh,
-    tensordot,
-)
-from .imperative.counting import (
-    bincount,
-    bucketize,
-    cummax,
-    cummin,
-    histogram,
-    index_add,
-    index_fill,
-    index_put,
-    kthvalue,
-    multinomial,
-    quantile,
-    searchsorted,
-    take,
-    unique_consecutive,
-)
-from .imperative.creation import (
-    arange,
-    assign,
-    bernoulli,
-    diag,
-    empty,
-    empty_like,
-    eye,
-    float16,
-    float32,
-    float64,
-    full,
-    full_like,
-    int8,
-    int16,
-    int32,
-    int64,
-    is_tensor,
-    linspace,
-    logspace,
-    normal,
-    ones,
-    ones_like,
-    rand,
-    randint,
-    randn,
-    randperm,
-    seed,
-    standard_normal,
-    to_tensor,
-    tril_indices,
-    triu_indices,
-    uint8,
-    uniform,
-    zeros,
-    zeros_like,
-)
-from .imperative.diagonals import (
-    atleast_1d,
-    atleast_2d,
-    atleast_3d,
-    diag_embed,
-    diagflat,
-    diagonal,
-    rot90,
-    unflatten,
-    view,
-    view_as,
-    vsplit,
-)
-from .imperative.einsum import einsum
-from .imperative.elementary import (
-    abs,
-    acos,
-    asin,
-    atan,
-    cast,
-    ceil,
-    clone,
-    cos,
-    cosh,
-    erf,
-    exp,
-    expm1,
-    floor,
-    increment,
-    isfinite,
-    isinf,
-    isnan,
-    log,
-    log1p,
-    log2,
-    log10,
-    neg,
-    reciprocal,
-    round,
-    rsqrt,
-    scale,
-    sigmoid,
-    sign,
-    sin,
-    sinh,
-    sqrt,
-    square,
-    tan,
-    tanh,
-    trunc,
-)
+from importlib import import_module
+
+from .imperative.arithmetic import matmul, remainder
+from .imperative.creation import float16, float32, float64, int8, int16, int32, int64, uint8
 from .imperative.engine import grad
 from .imperative.mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from .imperative.parameter import Parameter
 from .imperative.printing import set_printoptions
-from .imperative.reduction import (
-    all,
-    amax,
-    amin,
-    any,
-    argmax,
-    argmin,
-    count_nonzero,
-    cumprod,
-    cumsum,
-    dist,
-    logsumexp,
-    max,
-    mean,
-    median,
-    min,
-    norm,
-    prod,
-    std,
-    sum,
-    var,
-)
-from .imperative.selection import (
-    argsort,
-    gather,
-    gather_nd,
-    index_sample,
-    index_select,
-    masked_fill,
-    masked_select,
-    nonzero,
-    put_along_axis,
-    scatter,
-    scatter_nd,
-    scatter_nd_add,
-    sort,
-    take_along_axis,
-    topk,
-    unique,
-    where,
-)
-from .imperative.shaping import (
-    broadcast_shape,
-    broadcast_tensors,
-    broadcast_to,
-    chunk,
-    concat,
-    expand,
-    expand_as,
-    flatten,
-    flip,
-    meshgrid,
-    moveaxis,
-    numel,
-    rank,
-    repeat_interleave,
-    reshape,
-    roll,
-    split,
-    squeeze,
-    stack,
-    swapaxes,
-    t,
-    tile,
-    transpose,
-    tril,
-    triu,
-    unbind,
-    unsqueeze,
-    unstack,
-)
 from .imperative.tensor import Tensor
-from .namespace import listing
+from .namespace import listing, public_names
 from .nn.parameter import create_parameter
 from .quiet import doors
 
-#: what is imported above for users
-__all__ = [
-    name for name in globals() if name[0] != "_" and name not in ("annotations", "doors", "listing")
-]
+#: the modules of ``imperative`` whose public functions these are
+_MODULES = (
+    "arithmetic", "composed", "counting", "creation", "diagonals", "einsum", "elementary",
+    "reduction", "selection", "shaping",
+)  # fmt: skip
+#: those of them that are for other modules of the package
+_INNER = frozenset([
+    "array_of", "cast_to", "clip", "common_type", "default_float", "dims_of", "floats",
+    "number_type", "numbers_in", "operands", "python_and", "python_not", "python_or",
+    "python_xor", "tensors_of", "trace", "truths",
+])  # fmt: skip
+#: further names of functions
+_RENAMED = {"bmm": matmul, "mm": matmul, "mv": matmul, "floor_mod": remainder, "mod": remainder}
+
+#: public name -> the module that it comes from, and its name there
+_PLACES = {name: (".imperative.arithmetic", made.__name__) for name, made in _RENAMED.items()}
+for _module in _MODULES:
+    _found = vars(import_module(f".imperative.{_module}", __package__))
+    _names = [name for name in public_names(_found) if name not in _INNER]
+    _PLACES.update({name: (f".imperative.{_module}", name) for name in _names})
+    globals().update({name: _found[name] for name in _names})
+globals().update(_RENAMED)
+
+_IMPORTED = ("annotations", "doors", "import_module", "listing", "public_names")
+__all__ = [name for name in globals() if name[0] != "_" and name not in _IMPORTED]
 
 __dir__ = listing(globals())
 doors(globals(), quick=True, imported=True, but=("Parameter", "Tensor"))
