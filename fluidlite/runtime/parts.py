@@ -20,8 +20,9 @@ class Parts:
     def __init__(self, op: Any, whole: Value, results: Sequence[Value]) -> None:
         self.op = op
         cuts = op.slices(whole.spec) if whole.is_static else None
-        fits = cuts is not None and len(cuts) == len(results)
         #: by result the positions that it takes along each dimension
-        self.cuts: dict[Value, list[slice]] = dict(zip(results, cuts)) if fits else {}
+        self.cuts: dict[Value, list[slice]] = {}
+        if cuts is not None and len(cuts) == len(results):
+            self.cuts.update(zip(results, cuts))
         #: whether each result is a part that has elements
-        self.are_all = fits and all(value.size and value.is_static for value in results)
+        self.are_all = bool(self.cuts) and all(value.size and value.is_static for value in results)

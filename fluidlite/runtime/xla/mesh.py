@@ -105,7 +105,7 @@ class MeshPlacement:
         if not _keeps_parts(sharding, shape):
             return _spread(multihost_utils.process_allgather(value, tiled=True), sharding)
 
-        def part(index: tuple[slice, ...]) -> Any:
+        def part(index: Any) -> Any:  # the type that JAX says is another one in each release
             first, last, _ = index[0].indices(shape[0])
             return value[(slice(first - begin, last - begin), *index[1:])]
 
@@ -147,7 +147,8 @@ def _spread(value: Any, sharding: NamedSharding) -> Any:
 def _keeps_parts(sharding: NamedSharding, shape: tuple[int, ...]) -> bool:
     """Whether the devices of each process take nothing but the rows that it was fed."""
     rows = shape[0] // jax.process_count()
-    for device, index in sharding.devices_indices_map(shape).items():
+    indices: dict[Any, Any] = {**sharding.devices_indices_map(shape)}
+    for device, index in indices.items():
         first, last, _ = index[0].indices(shape[0])
         begin = rows * device.process_index
         if first < begin or last > begin + rows:
