@@ -11,6 +11,7 @@ from .. import initializer as of_fluid
 from ..absent import answer
 from ..dtypes import DType
 from ..errors import ArgumentError, ShapeError
+from ..imperative.engine import located
 from ..imperative.prepared import generator
 from ..imperative.recording import Handle
 from ..initializer import Bilinear
@@ -232,12 +233,23 @@ class Orthogonal(_Computed):
     def _values(self, shape: tuple[int, ...], seed: int) -> Any:
         if len(shape) < 2:
             raise ShapeError(f"Orthogonal: expected 2 or more dimensions, got shape {list(shape)}")
-        rows, columns = shape[0], prod(shape[1:])
         drawn = generator.get()() if not seed else np.random.default_rng(seed)
-        flat = drawn.standard_normal((max(rows, columns), min(rows, columns)))
-        q, r = np.linalg.qr(flat)
-        q = q * np.sign(np.diag(r))
-        return self.gain * (q if rows >= columns else q.T).reshape(shape)
+        return orthogonal(shape, self.gain, drawn)
+
+
+def orthogonal(shape: tuple[int, ...], gain: float, drawn: Any) -> Any:
+    """A matrix, or filters as one, whose rows or columns are of one length and at right angles.
+
+    Args:
+        shape: of 2 or more dimensions.
+        gain: the length.
+        drawn: the generator of random numbers.
+    """
+    rows, columns = shape[0], prod(shape[1:])
+    flat = drawn.standard_normal((max(rows, columns), min(rows, columns)))
+    q, r = np.linalg.qr(flat)
+    q = q * np.sign(np.diag(r))
+    return gain * (q if rows >= columns else q.T).reshape(shape)
 
 
 def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
@@ -257,13 +269,17 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
     gains = {
         **dict.fromkeys(("sigmoid", "linear"), 1.0),
         **{f"conv{n}d{end}": 1.0 for n in (1, 2, 3) for end in ("", "_transpose")},
+        **{f"conv_transpose{n}d": 1.0 for n in (1, 2, 3)},
         "tanh": 5.0 / 3,
         "relu": sqrt(2.0),
         "leaky_relu": sqrt(2.0 / (1 + slope * slope)),
         "selu": 0.75,
     }
     if nonlinearity not in gains:
-        raise ArgumentError(f"expected one of {', '.join(gains)}; got {nonlinearity!r}")
+        known = ", ".join(gains)
+        raise located(
+            ArgumentError(f"there is no gain of {nonlinearity!r:.60}, expected one of {known}")
+        )
     return gains[nonlinearity]
 
 

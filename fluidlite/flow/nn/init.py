@@ -12,6 +12,7 @@ from ...imperative.engine import located
 from ...imperative.mode import no_grad
 from ...imperative.prepared import generator
 from ...namespace import listing
+from ...nn.initializer import calculate_gain, orthogonal
 from ...quiet import doors
 
 
@@ -77,29 +78,6 @@ def eye_(tensor: Any) -> Any:
     return _written(tensor, np.eye(*tensor.array.shape))
 
 
-def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
-    """The factor by which weights in front of a function are larger.
-
-    Args:
-        nonlinearity: linear, conv1d, ..., sigmoid, tanh, relu, leaky_relu or selu.
-        param: the slope of leaky_relu; 0.01.
-
-    Raises:
-        ArgumentError: there is no such function.
-
-    >>> fluid.flow.nn.init.calculate_gain("tanh")
-    1.6666666666666667
-    """
-    gains = {"sigmoid": 1.0, "tanh": 5.0 / 3, "relu": sqrt(2.0), "selu": 0.75}
-    if nonlinearity == "leaky_relu":
-        return sqrt(2.0 / (1 + (0.01 if param is None else param) ** 2))
-    if nonlinearity in gains:
-        return gains[nonlinearity]
-    if nonlinearity == "linear" or nonlinearity.startswith("conv"):
-        return 1.0
-    raise located(ArgumentError(f"there is no gain of {nonlinearity!r:.60}"))
-
-
 def _fans(tensor: Any) -> tuple[int, int]:
     """How many numbers an output is made of, and an input goes to."""
     shape = tensor.array.shape
@@ -155,12 +133,14 @@ def orthogonal_(tensor: Any, gain: float = 1.0) -> Any:
     """Make rows, or columns where they are fewer, orthogonal to each other, at random."""
     shape = tensor.array.shape
     _fans(tensor)
-    rows, columns = shape[0], prod(shape[1:])
-    drawn = _draw().standard_normal((max(rows, columns), min(rows, columns)))
-    q, r = np.linalg.qr(drawn)
-    q = q * np.sign(np.diag(r))
-    return _written(tensor, gain * (q if rows >= columns else q.T).reshape(shape))
+    return _written(tensor, orthogonal(shape, gain, _draw()))
 
+
+__all__ = [
+    "calculate_gain", "constant_", "eye_", "kaiming_normal_", "kaiming_uniform_", "normal_",
+    "ones_", "orthogonal_", "trunc_normal_", "uniform_", "xavier_normal_", "xavier_uniform_",
+    "zeros_",
+]  # fmt: skip
 
 __dir__ = listing(globals())
 doors(globals())
