@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from importlib import import_module
 from importlib.util import find_spec
 
+from .interrupts import quietly
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command: programs from the time of fluid 1.8 at once, all else by ``cli``.
@@ -18,6 +20,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         the exit status.
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
+    return quietly(lambda: _run(words))
+
+
+def _run(words: list[str]) -> int:
     if words and words[0] in ("run", "check") and find_spec(f"{__package__}.compat"):
         taken: int | None = import_module(f"{__package__}.compat.command").main(words)
         if taken is not None:

@@ -359,8 +359,8 @@ class Transaction:
             self._make_folder(folder)
             self._sweep(folder)
             partial = os.path.join(folder, f".{name[:100]}.{os.urandom(6).hex()}{_SUFFIX}")
+            self._written.append((partial, target))  # before it is there: an interrupt may come
             number = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY, 0o666)
-            self._written.append((partial, target))
             if os.path.exists(target):
                 os.chmod(partial, stat.S_IMODE(os.stat(target).st_mode))
             with os.fdopen(number, "wb", buffering=1 << 20) as file:
@@ -406,15 +406,8 @@ class Transaction:
         trace: TracebackType | None,
     ) -> None:
         try:
-            while kind is None and self._written:
-                partial, target = self._written[0]
-                try:
-                    os.replace(partial, target)
-                except OSError as failure:
-                    raise file_error("write", target, failure) from failure
-                del self._written[0]
             if kind is None:
-                self._made.clear()
+                self._put_in_place()
         finally:
             for partial, _ in self._written:
                 with contextlib.suppress(OSError):
@@ -424,6 +417,18 @@ class Transaction:
                     os.rmdir(folder)
             for folder in self._swept:
                 sync_folder(folder)
+
+    def _put_in_place(self) -> None:
+        """Let the files take the places of their targets, by one call of C: an interrupt finds all
+        of them old, or all of them new.
+        """
+        partials, targets = ([pair[k] for pair in self._written] for k in (0, 1))
+        try:
+            any(map(os.replace, partials, targets))
+        except OSError as failure:
+            raise file_error("write", failure.filename2 or targets[0], failure) from failure
+        self._written.clear()
+        self._made.clear()
 
 
 class _Spoken:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from importlib.abc import InspectLoader
 
 from ..console import complain
+from ..interrupts import as_python_does
 from ..opdef.effect import KINDS
 from . import AliasError, install, rewriting
 
@@ -185,17 +186,28 @@ def _run(path: str, source: bytes, strict: bool) -> int:
 
 
 def _reported(run: Callable[[], int]) -> int:
-    """Run a program, and show what it raises as Python does."""
+    """Run a program, and show what it raises as Python does; of an interrupt only where it was."""
     try:
+        as_python_does()
         return run()
     except SystemExit:
         raise
     except BaseException as error:
-        _report(error)
+        if isinstance(error, KeyboardInterrupt) and sys.excepthook is sys.__excepthook__:
+            _trim(error, set())
+            frame = [None, *_frames(error.__traceback__)][-1]
+            place = "" if frame is None else _place(frame)
+            print(f"fluidlite: interrupted{place}", file=sys.stderr)
+        else:
+            _report(error)
         if isinstance(error, KeyboardInterrupt):
-            sys.excepthook = _silent  # the traceback has been shown
+            sys.excepthook = _silent  # it has been shown
             raise
         return 1
+
+
+def _place(frame: TracebackType) -> str:
+    return f" at {frame.tb_frame.f_code.co_filename!r}, line {frame.tb_lineno}"
 
 
 def _silent(*shown: object) -> None:
