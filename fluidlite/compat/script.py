@@ -197,7 +197,7 @@ def _reported(run: Callable[[], int]) -> int:
             _trim(error, set())
             frame = [None, *_frames(error.__traceback__)][-1]
             place = "" if frame is None else _place(frame)
-            print(f"fluidlite: interrupted{place}", file=sys.stderr)
+            complain(f"interrupted{place}")
         else:
             _report(error)
         if isinstance(error, KeyboardInterrupt):
