@@ -69,7 +69,6 @@ def quietly(command: Callable[[], int]) -> int:
         sys.unraisablehook = ignored
         _listen(hear)
         status = command()
-        sys.stdout.flush()
     except KeyboardInterrupt:
         status = INTERRUPTED
     except BaseException:
