@@ -96,8 +96,7 @@ def relu6(op: Any, X: Spec) -> Prepared | None:
     least, most = np.zeros((), X.dtype.dtype), np.asarray(op.threshold, X.dtype.dtype)
 
     def run(x: Any, out: Any = None) -> Any:
-        out = np.maximum(x, least, out=out)
-        return np.minimum(out, most, out=out)
+        return np.clip(x, least, most, out=out)
 
     return Prepared(run, out=True, over=(0,))
 
